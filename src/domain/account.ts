@@ -1,0 +1,58 @@
+/** Accounts: who owns companions, under which plan and with which rights. */
+
+export const plans = ["free", "paid"] as const;
+/** Decides the daily message quota of each of the account's companions. */
+export type Plan = (typeof plans)[number];
+
+export const roles = ["owner", "operator"] as const;
+/** An operator may also manage accounts. */
+export type Role = (typeof roles)[number];
+
+export interface Account {
+  id: string;
+  /** Lower case, unique. */
+  email: string;
+  plan: Plan;
+  role: Role;
+  /** Epoch milliseconds; while set, keys are 401 and embed tokens 404. */
+  suspendedAt: number | null;
+  createdAt: number;
+}
+
+export const scopes = [
+  "companions:read",
+  "companions:write",
+  "conversations:read",
+  "conversations:write",
+  "usage:read",
+  "keys:read",
+  "keys:write",
+  "audit:read",
+] as const;
+export type Scope = (typeof scopes)[number];
+
+/** An API key as stored: never the key itself. */
+export interface ApiKey {
+  id: string;
+  accountId: string;
+  name: string;
+  /** The first characters of the key, for display. */
+  start: string;
+  scopes: Scope[];
+  expiresAt: number | null;
+  lastUsedAt: number | null;
+  /** Management calls made with the key. */
+  requests: number;
+  createdAt: number;
+}
+
+/** Who a management request speaks for: made by the one guard from an API key or the dashboard's cookie. */
+export interface Principal {
+  account: Account;
+  /** A session holds every scope. */
+  scopes: readonly Scope[];
+  /** The API key, or null for the dashboard. */
+  keyId: string | null;
+  /** The dashboard session, or null for a key. */
+  sessionId: string | null;
+}

@@ -1,0 +1,27 @@
+/** The shapes of API keys and embed tokens. */
+
+const keyPattern = /^cmp_live_[0-9A-Za-z]{32}$/;
+const tokenPattern = /^emb_[0-9A-Za-z]{32}$/;
+
+/** Characters of an API key that are kept for display: the prefix and four of the 32. */
+const keyStartLength = "cmp_live_".length + 4;
+
+export function makeApiKey(secret: (length: number) => string): string {
+  return `cmp_live_${secret(32)}`;
+}
+
+export function makeEmbedToken(secret: (length: number) => string): string {
+  return `emb_${secret(32)}`;
+}
+
+export function isApiKey(text: string): boolean {
+  return keyPattern.test(text);
+}
+
+export function isEmbedToken(text: string): boolean {
+  return tokenPattern.test(text);
+}
+
+export function apiKeyStart(key: string): string {
+  return key.slice(0, keyStartLength);
+}

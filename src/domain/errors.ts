@@ -1,0 +1,62 @@
+/** Every failure that the outside may learn of: its code, status and title, and the one error class that carries it. */
+
+export const errorCodes = {
+  invalid_request: { status: 400, title: "Invalid request" },
+  voice_not_configured: { status: 400, title: "Voice is not configured" },
+  unauthorized: { status: 401, title: "Unauthorized" },
+  origin_not_allowed: { status: 403, title: "Origin not allowed" },
+  insufficient_scope: { status: 403, title: "Insufficient scope" },
+  not_found: { status: 404, title: "Not found" },
+  method_not_allowed: { status: 405, title: "Method not allowed" },
+  conflict: { status: 409, title: "Conflict" },
+  payload_too_large: { status: 413, title: "Payload too large" },
+  unsupported_media_type: { status: 415, title: "Unsupported media type" },
+  idempotency_mismatch: { status: 422, title: "Idempotency key reused with another body" },
+  rate_limited: { status: 429, title: "Too many requests" },
+  quota_exceeded: { status: 429, title: "Daily quota exceeded" },
+  internal: { status: 500, title: "Internal error" },
+  upstream_error: { status: 502, title: "Upstream error" },
+  unavailable: { status: 503, title: "Temporarily unavailable" },
+} as const;
+
+export type ErrorCode = keyof typeof errorCodes;
+
+/** One field at fault: `param` is its path on the wire (`metadata.plan`, `limit`), `detail` a public sentence. */
+export interface FieldError {
+  param: string;
+  detail: string;
+}
+
+export interface AppErrorOptions {
+  /** The private reason: logged with the request id, never sent. */
+  cause?: unknown;
+  /** All the fields at fault, for `invalid_request`. */
+  errors?: readonly FieldError[];
+  /** Whole seconds, at least 1, after which a retry can succeed. */
+  retryAfterSeconds?: number;
+  /** Further response headers that belong to the failure (`Allow`, `WWW-Authenticate`). */
+  headers?: Readonly<Record<string, string>>;
+}
+
+/** A failure with a public sentence (`message`) and a private cause. Anything else that is thrown is `internal`. */
+export class AppError extends Error {
+  readonly code: ErrorCode;
+  readonly errors: readonly FieldError[] | undefined;
+  readonly retryAfterSeconds: number | undefined;
+  readonly headers: Readonly<Record<string, string>> | undefined;
+
+  constructor(code: ErrorCode, publicSentence: string, options: AppErrorOptions = {}) {
+    super(publicSentence, options.cause === undefined ? undefined : { cause: options.cause });
+    this.name = "AppError";
+    this.code = code;
+    this.errors = options.errors;
+    this.retryAfterSeconds = options.retryAfterSeconds;
+    this.headers = options.headers;
+  }
+}
+
+/** `invalid_request` for the given fields, all in one answer. */
+export function invalidFields(errors: readonly FieldError[], cause?: unknown): AppError {
+  const names = errors.map((error) => error.param).join(", ");
+  return new AppError("invalid_request", `The request is invalid: check ${names}.`, { errors, cause });
+}

@@ -1,0 +1,38 @@
+/**
+ * Socket 2: who may go on. Exact sliding windows, counted per rule and subject.
+ *
+ * Engines: `memory.ts`. `test/contracts/limiter.ts` proves any other.
+ */
+
+/** At most `limit` admitted requests in any `windowMs`. `name` appears in the `RateLimit` headers. */
+export interface RateRule {
+  readonly name: "ip" | "token" | "key" | "sign_in" | "webhook";
+  readonly limit: number;
+  readonly windowMs: number;
+}
+
+export interface Verdict {
+  readonly isAdmitted: boolean;
+  readonly rule: RateRule;
+  /** Requests still free in the window after this one; 0 when refused. */
+  readonly remaining: number;
+  /**
+   * Milliseconds until the oldest admitted request leaves the window: when refused, waiting this long suffices if
+   * nobody else uses the same window meanwhile. Greater than 0.
+   */
+  readonly resetMs: number;
+}
+
+export interface Limiter {
+  /**
+   * Admits or refuses one request of `subject` under `rule`. Only an admitted one occupies the window: refused ones
+   * never prolong the wait. Never throws or rejects. Concurrent calls never admit more than the limit in any window.
+   * Time comes from the engine's monotonic clock: stepping the wall clock neither admits nor locks out.
+   */
+  admit(rule: RateRule, subject: string): Verdict | Promise<Verdict>;
+  /** Subjects forgotten because memory was bounded, since the start. */
+  readonly evictedCount: number;
+  /** Subjects held now. */
+  readonly size: number;
+  close(): void;
+}

@@ -1,0 +1,61 @@
+/**
+ * Socket 3: a language-model provider that streams one reply.
+ *
+ * Push instead of an async iterator: a promise and a generator step per delta cost several times the relay itself.
+ * One engine per file; `registry.ts` picks it; `test/contracts/llm-provider.ts` proves it.
+ */
+import type { HistoryMessage } from "../domain/conversation.ts";
+
+export interface ReplyRequest {
+  /** The companion's instruction text, or null for none. */
+  systemPrompt: string | null;
+  /** Earlier turns, oldest first, beginning with a user's; then the visitor's new message as the last entry. */
+  messages: readonly HistoryMessage[];
+  model: string;
+  /** Sent only where set. */
+  temperature: number | null;
+  /** Upper bound of the reply in tokens; always sent, since the operator pays. */
+  maxOutputTokens: number;
+  /** For the log: the provider's failures are found by it. */
+  requestId: string;
+}
+
+/** Where the reply goes. */
+export interface ReplySink {
+  /**
+   * Takes the text deltas that arrived in one read from the provider: never an empty array, never an empty text.
+   * Well-formed Unicode, except that a surrogate pair may be split over two deltas.
+   * Returns undefined while the reader keeps up; otherwise a promise, and the provider stops reading (back-pressure
+   * reaches its socket) until that resolves. Must not throw.
+   */
+  write(deltas: readonly string[]): Promise<void> | undefined;
+}
+
+/** How a reply ended that yielded text. */
+export interface ReplyOutcome {
+  /** True when the provider said so: a `finish_reason` of any kind, or its own `[DONE]` after some text. */
+  complete: boolean;
+  /** What the provider counted, or null where it sent no usage. */
+  usage: { inputTokens: number; outputTokens: number } | null;
+  /** Why the reply is not complete; private, for the log. Null when complete or aborted by the signal. */
+  failure: unknown;
+}
+
+export interface LlmProvider {
+  /** `openai`, `demo`. */
+  readonly name: string;
+  /**
+   * Streams one reply into the sink and resolves when it has ended, however it ended after the first text.
+   *
+   * - Before the first text, a failure (refused, 4xx, 5xx, not an event stream, malformed, an error object, an end
+   *   without text, 60 s without text) rejects with `AppError("upstream_error")`: public sentence, private cause.
+   *   Connection errors, 429 and 5xx are retried twice with back-off before that; nothing after the first text is.
+   * - After the first text it never rejects: a break, an error object or 60 s of silence resolve with
+   *   `complete: false` and the cause in `failure`. A reply of over 10 minutes is ended in the same way.
+   * - `signal` ends it at once, at any point: the provider's connection is closed, `write` is not called again, and
+   *   the call resolves with `complete: false, failure: null`, even before the first text.
+   */
+  streamReply(request: ReplyRequest, sink: ReplySink, signal: AbortSignal): Promise<ReplyOutcome>;
+  /** Ends idle connections. Running replies are the callers' to abort. */
+  close(): void;
+}

@@ -1,0 +1,36 @@
+import type { Account, Plan, Role } from "../../domain/account.ts";
+import type { WriteContext } from "./page.ts";
+
+export interface NewAccount {
+  id: string;
+  /** Already lower case. */
+  email: string;
+  plan: Plan;
+  role: Role;
+  /** argon2id in PHC form, or null until a password is set by link. */
+  passwordHash: string | null;
+}
+
+export interface AccountPatch {
+  plan?: Plan;
+  role?: Role;
+  suspendedAt?: number | null;
+  passwordHash?: string;
+}
+
+export interface AccountStore {
+  /** Rejects with `invalid_request` on `email` when the address is taken. Audit: `account.create`. */
+  create(account: NewAccount, context: WriteContext): Promise<Account>;
+  findById(id: string): Promise<Account | null>;
+  findByEmail(email: string): Promise<Account | null>;
+  /** The stored password hash, or null where the account is unknown or has none. */
+  findPasswordHash(accountId: string): Promise<string | null>;
+  /** All accounts, oldest first; there are as many as an operator makes by hand. */
+  list(): Promise<Account[]>;
+  /** Whether any account has a password; while none has, `serve` offers a set-up link. */
+  hasAnyPassword(): Promise<boolean>;
+  /** Null when there is no such account. Audit: `account.update`, naming the changed fields, never a hash. */
+  update(id: string, patch: AccountPatch, context: WriteContext): Promise<Account | null>;
+  /** Deletes the account with all it owns; usage is kept. False when absent. Audit: `account.delete`. */
+  delete(id: string, context: WriteContext): Promise<boolean>;
+}

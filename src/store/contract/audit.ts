@@ -1,0 +1,31 @@
+import type { Page, PageRequest } from "./page.ts";
+
+/** Who did it and from where. */
+export interface AuditActor {
+  kind: "key" | "session" | "cli" | "system";
+  /** The key's or session's id; null for the CLI and the system. */
+  id: string | null;
+  /** The client's address cut to /24 or /48; null for the CLI and the system. */
+  ipPrefix: string | null;
+  requestId: string | null;
+}
+
+export interface AuditEntry {
+  id: string;
+  accountId: string;
+  actor: AuditActor;
+  /** `companion.create`, `key.revoke`, `session.create` … */
+  action: string;
+  /** The id of what was changed. */
+  targetId: string | null;
+  /** Public facts of the change: names of changed fields, a key's name; never a secret, a prompt or a visitor's word. */
+  details: Record<string, string | number | boolean | null | string[]>;
+  createdAt: number;
+}
+
+export interface AuditStore {
+  /** For events that change nothing else (a failed sign-in). Changes write their own entries in their own commit. */
+  record(entry: AuditEntry): Promise<void>;
+  /** Entries of the account with `fromMs` <= createdAt < `toMs`, newest first. */
+  list(accountId: string, range: { fromMs: number; toMs: number }, page: PageRequest): Promise<Page<AuditEntry>>;
+}

@@ -1,0 +1,57 @@
+import type { Plan } from "../../domain/account.ts";
+import type { Companion, CompanionSettings } from "../../domain/companion.ts";
+import type { Page, PageRequest, WriteContext } from "./page.ts";
+
+export interface NewCompanion extends CompanionSettings {
+  id: string;
+  createdByKeyId: string | null;
+  /** Its first embed token. */
+  embedToken: { id: string; token: string };
+}
+
+/** What an embed request needs to know, read in one lookup by token. */
+export interface EmbedTarget {
+  companion: Companion;
+  tokenId: string;
+  plan: Plan;
+}
+
+/** One `metadata.<path>=<value>` of a query: the path as written after `metadata.`, the value as text. */
+export interface MetadataFilter {
+  path: string;
+  value: string;
+}
+
+export interface CompanionQuery {
+  /** All must match; semantics in `docs/api.md`. */
+  metadata: readonly MetadataFilter[];
+  /** Substring of the name in any case, or an exact id. */
+  q: string | null;
+}
+
+export interface CompanionStore {
+  /** Audit: `companion.create`. */
+  create(accountId: string, companion: NewCompanion, context: WriteContext): Promise<Companion>;
+  /** Many at once, in one commit, for imports: all or none. */
+  createMany(accountId: string, companions: readonly NewCompanion[], context: WriteContext): Promise<void>;
+  /**
+   * The companion behind a token, or null where the token is unknown or revoked, the companion is disabled, or its
+   * account is suspended. One indexed lookup, never cached.
+   */
+  findByEmbedToken(token: string): Promise<EmbedTarget | null>;
+  find(accountId: string, id: string): Promise<Companion | null>;
+  list(accountId: string, query: CompanionQuery, page: PageRequest): Promise<Page<Companion>>;
+  /** Sets the given fields, `metadata` as a whole. Null when absent. Audit: `companion.update` with the fields' names. */
+  update(
+    accountId: string,
+    id: string,
+    patch: Partial<CompanionSettings>,
+    context: WriteContext,
+  ): Promise<Companion | null>;
+  /**
+   * Deletes it with its tokens, conversations and index rows; usage is kept; a managed voice agent goes to the outbox.
+   * Its tokens are invalid from the first commit on; the rest may follow in chunks. False when absent.
+   * Audit: `companion.delete`.
+   */
+  delete(accountId: string, id: string, context: WriteContext): Promise<boolean>;
+}

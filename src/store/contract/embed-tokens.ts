@@ -1,0 +1,24 @@
+import type { EmbedToken } from "../../domain/companion.ts";
+import type { WriteContext } from "./page.ts";
+
+export interface NewEmbedToken {
+  id: string;
+  token: string;
+  name: string | null;
+}
+
+export interface EmbedTokenStore {
+  /** Null where the account has no such companion. Audit: `embed_token.create`, without the token. */
+  create(
+    accountId: string,
+    companionId: string,
+    token: NewEmbedToken,
+    context: WriteContext,
+  ): Promise<EmbedToken | null>;
+  /** Valid tokens, oldest first; null where the account has no such companion. */
+  list(accountId: string, companionId: string): Promise<EmbedToken[] | null>;
+  /** Revoked at once. False where absent. Audit: `embed_token.revoke`. */
+  revoke(accountId: string, companionId: string, tokenId: string, context: WriteContext): Promise<boolean>;
+  /** Sets when tokens were last used, many in one commit. Unknown ids are passed over. */
+  recordUses(uses: readonly { tokenId: string; lastUsedAt: number }[]): Promise<void>;
+}

@@ -1,0 +1,43 @@
+import type { ConversationKey, HistoryMessage } from "../../domain/conversation.ts";
+import type { TokenUsage } from "../../domain/usage.ts";
+
+/** One exchange, settled: what is kept of it and what it cost. */
+export interface SettledTurn {
+  accountId: string;
+  key: ConversationKey;
+  /** Used when the conversation is new. */
+  conversationId: string;
+  userMessage: { id: string; text: string; createdAt: number };
+  /** Null when the visitor left before the first text. */
+  reply: { id: string; text: string; complete: boolean; createdAt: number } | null;
+  usage: TokenUsage;
+  /** True where the provider broke off: counted as an error in usage. */
+  isUpstreamError: boolean;
+  /** The key that made the companion, under which usage counts; null for the dashboard. */
+  keyId: string | null;
+  /** UTC day of admission, under which quota and usage count. */
+  day: string;
+}
+
+/** Usage without a conversation (`test-chat`): one message under the companion, no quota. */
+export interface UnkeptTurn {
+  accountId: string;
+  companionId: string;
+  keyId: string | null;
+  day: string;
+  usage: TokenUsage;
+  isUpstreamError: boolean;
+}
+
+export interface TurnStore {
+  /** Messages of the conversation newest first, read until their text passes `maxBytes` of UTF-8 in all (the last read included). */
+  listHistory(key: ConversationKey, maxBytes: number): Promise<HistoryMessage[]>;
+  /**
+   * Keeps the turn: conversation, messages, usage and the day's quota count in one commit. A companion that was
+   * deleted meanwhile leaves usage only. Resolves once durable.
+   */
+  settle(turn: SettledTurn): Promise<void>;
+  settleUnkept(turn: UnkeptTurn): Promise<void>;
+  /** Messages that count against the day's quota so far. */
+  countDay(companionId: string, day: string): Promise<number>;
+}

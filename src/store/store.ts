@@ -1,0 +1,56 @@
+/**
+ * Socket 1: everything durable. One interface per noun; `sqlite/` is the engine, and the suite in
+ * `test/contracts/store-*.ts` proves any other.
+ *
+ * What holds for every method of every noun:
+ * - Asynchronous, so that a networked engine can stand in. A resolved write is durable (fsynced) and visible to all.
+ * - A write is one transaction: on failure nothing of it remains. Writes that arrive together may share one commit.
+ * - Rejects with `AppError("unavailable")` when storage is full, gone, or locked by another process for over 5 s;
+ *   never blocks the event loop for more than 50 ms at a time. Any other rejection is a defect.
+ * - Instants are epoch milliseconds from the caller; ids come from the caller; the engine has no clock and no dice.
+ * - Whatever an account owns is only ever reached *through* that account: a method takes the `accountId`, and another
+ *   account's row is as absent as a missing one.
+ */
+import type { AccountStore } from "./contract/accounts.ts";
+import type { ApiKeyStore } from "./contract/api-keys.ts";
+import type { AuditStore } from "./contract/audit.ts";
+import type { CompanionStore } from "./contract/companions.ts";
+import type { ConversationStore } from "./contract/conversations.ts";
+import type { EmbedTokenStore } from "./contract/embed-tokens.ts";
+import type { IdempotencyStore } from "./contract/idempotency.ts";
+import type { SessionStore } from "./contract/sessions.ts";
+import type { TurnStore } from "./contract/turns.ts";
+import type { UsageStore } from "./contract/usage.ts";
+import type { VoiceStore } from "./contract/voice.ts";
+
+export interface Store {
+  readonly accounts: AccountStore;
+  readonly apiKeys: ApiKeyStore;
+  readonly audit: AuditStore;
+  readonly companions: CompanionStore;
+  readonly conversations: ConversationStore;
+  readonly embedTokens: EmbedTokenStore;
+  readonly idempotency: IdempotencyStore;
+  readonly sessions: SessionStore;
+  readonly turns: TurnStore;
+  readonly usage: UsageStore;
+  readonly voice: VoiceStore;
+
+  /** Resolves when a trivial read works; rejects with `unavailable` otherwise. For `/readyz`. */
+  check(): Promise<void>;
+  /** Lets accepted writes finish, then closes. Idempotent. Later calls reject with `unavailable`. */
+  close(): Promise<void>;
+}
+
+export type * from "./contract/accounts.ts";
+export type * from "./contract/api-keys.ts";
+export type * from "./contract/audit.ts";
+export type * from "./contract/companions.ts";
+export type * from "./contract/conversations.ts";
+export type * from "./contract/embed-tokens.ts";
+export type * from "./contract/idempotency.ts";
+export type * from "./contract/page.ts";
+export type * from "./contract/sessions.ts";
+export type * from "./contract/turns.ts";
+export type * from "./contract/usage.ts";
+export type * from "./contract/voice.ts";
