@@ -1,0 +1,31 @@
+/** The sitemap: every route group, top to bottom. */
+import { Elysia } from "elysia";
+import { apiCors } from "./http/cors.ts";
+import { errorHandling } from "./http/error-handling.ts";
+import { factsOf } from "./http/request-facts.ts";
+import type { Services } from "./http/services.ts";
+import { chatModule } from "./modules/chat/index.ts";
+import { embedModule } from "./modules/embed/index.ts";
+import { healthModule } from "./modules/health/index.ts";
+
+const methods = ["GET", "POST", "PATCH", "DELETE", "PUT"];
+
+export function createApp(services: Services) {
+  const app = new Elysia({ name: "companiond", aot: true })
+    .onRequest(({ request, set }) => {
+      set.headers["x-request-id"] = factsOf(request, services.ids).requestId;
+      set.headers["x-content-type-options"] = "nosniff";
+    })
+    .use(apiCors())
+    .use(errorHandling(services, (path) => methods.filter((method) => hasRoute(method, path))))
+    .use(healthModule(services))
+    .use(embedModule(services))
+    .use(chatModule(services));
+
+  function hasRoute(method: string, path: string): boolean {
+    return app.router.http.find(method, path) !== null;
+  }
+  return app;
+}
+
+export type App = ReturnType<typeof createApp>;

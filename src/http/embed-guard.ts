@@ -1,0 +1,68 @@
+/** The public door: client address, embed token, origin and token limit, in the order that the contract fixes. */
+import { isEmbedToken } from "../domain/credentials.ts";
+import { AppError } from "../domain/errors.ts";
+import { isOriginAllowed } from "../domain/origin.ts";
+import type { RateRule, Verdict } from "../limits/limiter.ts";
+import type { EmbedTarget } from "../store/store.ts";
+import { baseUrlOf } from "./base-url.ts";
+import { clientOf } from "./client.ts";
+import type { HeaderBag } from "./problem.ts";
+import { retryAfterSeconds, writeRateLimitHeaders } from "./rate-limit-headers.ts";
+import type { Services } from "./services.ts";
+
+export type EmbedDoor = Pick<Services, "settings" | "store" | "limiter" | "rules" | "ids" | "log">;
+
+/**
+ * Lets an embed request through, or throws: per-IP limit 429, token 404, origin 403, per-token limit 429.
+ * Writes the rate-limit headers as far as the checks came.
+ */
+export async function openEmbed(
+  door: EmbedDoor,
+  request: Request,
+  token: string,
+  headers: HeaderBag,
+): Promise<EmbedTarget> {
+  const client = clientOf(door, request);
+  const byIp = await admit(door, door.rules.ip, client.limitSubject);
+  writeRateLimitHeaders(headers, [byIp]);
+  refuse(byIp, "This address has sent too many requests.");
+
+  // The shape is checked before any lookup: a path may carry anything.
+  const target = isEmbedToken(token) ? await door.store.companions.findByEmbedToken(token) : null;
+  if (target === null) throw new AppError("not_found", "There is no companion behind this embed token.");
+  if (!mayEmbed(door, request, target.companion.allowedOrigins)) {
+    throw new AppError("origin_not_allowed", "This companion may not be used from this website.");
+  }
+
+  const byToken = await admit(door, door.rules.token, token);
+  writeRateLimitHeaders(headers, [byIp, byToken]);
+  refuse(byToken, "This companion has had too many requests.");
+  return target;
+}
+
+function admit(door: EmbedDoor, rule: RateRule, subject: string): Verdict | Promise<Verdict> {
+  return door.limiter.admit(rule, subject);
+}
+
+export function refuse(verdict: Verdict, reason: string): void {
+  if (verdict.isAdmitted) return;
+  const seconds = retryAfterSeconds(verdict);
+  throw new AppError("rate_limited", `${reason} Try again in ${seconds} second${seconds === 1 ? "" : "s"}.`, {
+    retryAfterSeconds: seconds,
+  });
+}
+
+/** Whether the page that asks is in the list, or is one of our own. An empty list allows every page. */
+function mayEmbed(door: EmbedDoor, request: Request, allowedOrigins: readonly string[]): boolean {
+  if (allowedOrigins.length === 0) return true;
+  const origin = request.headers.get("origin");
+  if (origin === null) return request.headers.get("sec-fetch-site") === "same-origin";
+  return isOriginAllowed(origin, allowedOrigins) || isOwnOrigin(door, request, origin);
+}
+
+/** While no public URL is configured, TLS may end before us: then host and port alone are compared. */
+function isOwnOrigin(door: EmbedDoor, request: Request, origin: string): boolean {
+  const base = baseUrlOf(door.settings, request);
+  if (door.settings.publicUrl !== null) return origin === new URL(base).origin;
+  return origin.slice(origin.indexOf("://") + 3) === base.slice(base.indexOf("://") + 3);
+}

@@ -1,0 +1,45 @@
+/** Turns everything thrown, every unknown path and every wrong method into problem details; logs what the outside must not see. */
+import { Elysia } from "elysia";
+import { AppError, errorCodes } from "../domain/errors.ts";
+import { baseUrlOf } from "./base-url.ts";
+import { applyProblem, type HeaderBag, renderProblem, toAppError } from "./problem.ts";
+import { factsOf } from "./request-facts.ts";
+import type { Services } from "./services.ts";
+
+/** `allowedMethods` tells which methods a path has routes for: none is 404, others are 405 with `Allow`. */
+export function errorHandling(
+  services: Pick<Services, "settings" | "ids" | "log">,
+  allowedMethods: (path: string) => string[],
+) {
+  return new Elysia({ name: "error-handling" }).onError({ as: "global" }, ({ error: thrown, code, request, set, path }) => {
+    const facts = factsOf(request, services.ids);
+    // The visitor has gone; nobody reads the answer, and it is no failure of ours.
+    if (request.signal.aborted) return new Response(null, { status: 499 });
+    const error = explain(thrown, code, () => allowedMethods(path));
+    if (errorCodes[error.code].status >= 500) {
+      const cause = error.cause ?? error;
+      const fields = { requestId: facts.requestId, code: error.code, error: cause };
+      if (error.code === "internal") services.log.error("request failed", fields);
+      else services.log.warn("request failed", fields);
+    }
+    const headers: HeaderBag = {};
+    const status = applyProblem(error, headers);
+    Object.assign(set.headers, headers);
+    const body = renderProblem(error, facts.requestId, baseUrlOf(services.settings, request));
+    return new Response(body, { status });
+  });
+}
+
+function explain(thrown: unknown, code: string | number, findMethods: () => string[]): AppError {
+  if (code === "NOT_FOUND") {
+    const methods = findMethods();
+    if (methods.length === 0) return new AppError("not_found", "There is nothing at this address.");
+    return new AppError("method_not_allowed", `This address answers ${methods.join(", ")} only.`, {
+      headers: { allow: methods.join(", ") },
+    });
+  }
+  if (code === "PARSE" || code === "VALIDATION" || code === "INVALID_COOKIE_SIGNATURE") {
+    return new AppError("invalid_request", "The request could not be understood.", { cause: thrown });
+  }
+  return toAppError(thrown);
+}

@@ -1,0 +1,74 @@
+/** Reading a JSON body: content type, size, encoding and syntax, in that order, each with its own answer. */
+import type { Static, TSchema } from "@sinclair/typebox";
+import { AppError } from "../domain/errors.ts";
+import type { Checker } from "./schema.ts";
+
+export const embedBodyLimitBytes = 64 * 1024;
+export const managementBodyLimitBytes = 1024 * 1024;
+
+const strictUtf8 = new TextDecoder("utf-8", { fatal: true });
+
+/**
+ * The request's JSON value, checked.
+ *
+ * Throws `unsupported_media_type` (415), `payload_too_large` (413) or `invalid_request` (400). Elysia's own parser is
+ * not used: it accepts forms and `text/plain` on JSON routes, which needs no preflight, and it runs before any guard.
+ */
+export async function readJson<Schema extends TSchema>(
+  request: Request,
+  checker: Checker<Schema>,
+  limitBytes: number,
+): Promise<Static<Schema>> {
+  return checker.check(parseJson(await readJsonText(request, limitBytes)));
+}
+
+/** The body's text; for callers that also need its exact bytes (a digest). */
+export async function readJsonText(request: Request, limitBytes: number): Promise<string> {
+  if (!isJsonContentType(request.headers.get("content-type"))) {
+    throw new AppError("unsupported_media_type", "Send the body as JSON, with Content-Type: application/json.");
+  }
+  return decodeText(await readBytes(request, limitBytes));
+}
+
+/** At most `limitBytes` of body; more is 413, also where no Content-Length announced it. */
+export async function readBytes(request: Request, limitBytes: number): Promise<Uint8Array> {
+  const announced = request.headers.get("content-length");
+  if (announced !== null) {
+    if (Number(announced) > limitBytes) throw tooLarge(limitBytes);
+    return new Uint8Array(await request.arrayBuffer());
+  }
+  if (!request.body) return new Uint8Array(0);
+  const chunks: Uint8Array[] = [];
+  let total = 0;
+  for await (const chunk of request.body) {
+    total += chunk.length;
+    if (total > limitBytes) throw tooLarge(limitBytes);
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks, total);
+}
+
+export function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    throw new AppError("invalid_request", "The request body is not valid JSON.");
+  }
+}
+
+export function decodeText(bytes: Uint8Array): string {
+  try {
+    return strictUtf8.decode(bytes);
+  } catch {
+    throw new AppError("invalid_request", "The request body is not valid UTF-8.");
+  }
+}
+
+export function isJsonContentType(header: string | null): boolean {
+  if (header === "application/json") return true;
+  return header?.split(";", 1)[0]?.trim().toLowerCase() === "application/json";
+}
+
+function tooLarge(limitBytes: number): AppError {
+  return new AppError("payload_too_large", `The request body is larger than ${limitBytes / 1024} KiB.`);
+}

@@ -1,0 +1,36 @@
+/** Errors as RFC 9457 problem details: the one place where a failure becomes a response. */
+import { AppError, errorCodes } from "../domain/errors.ts";
+
+/** The headers of the response under way; Elysia's `set.headers` has this shape. */
+export type HeaderBag = Record<string, string | number>;
+
+/** Whatever was thrown, as an `AppError`: unknown failures keep their cause and say nothing of it. */
+export function toAppError(thrown: unknown): AppError {
+  if (thrown instanceof AppError) return thrown;
+  return new AppError("internal", "Something went wrong on our side. Try again; if it persists, report the request id.", {
+    cause: thrown,
+  });
+}
+
+/** The problem's body; `baseUrl` without a trailing slash. */
+export function renderProblem(error: AppError, requestId: string, baseUrl: string): string {
+  const { status, title } = errorCodes[error.code];
+  return JSON.stringify({
+    type: `${baseUrl}/docs/errors#${error.code}`,
+    title,
+    status,
+    detail: error.message,
+    code: error.code,
+    request_id: requestId,
+    ...(error.errors ? { errors: error.errors } : {}),
+  });
+}
+
+/** Adds the failure's own headers and returns its status. */
+export function applyProblem(error: AppError, headers: HeaderBag): number {
+  headers["content-type"] = "application/problem+json";
+  headers["cache-control"] = "no-store";
+  if (error.retryAfterSeconds !== undefined) headers["retry-after"] = String(Math.max(1, error.retryAfterSeconds));
+  if (error.headers) Object.assign(headers, error.headers);
+  return errorCodes[error.code].status;
+}

@@ -1,0 +1,37 @@
+/** What is known of a request before any route sees it; the server notes it, guards and errors read it. */
+import type { IdSource } from "../lib/ids.ts";
+
+export interface RequestFacts {
+  /** Also sent as `X-Request-Id`. */
+  readonly requestId: string;
+  /** The address of the TCP peer, or null where there is none. */
+  readonly socketIp: string | null;
+  /** Monotonic. */
+  readonly startedMs: number;
+  /** Allows the connection `seconds` of silence; for streams, whose pauses are legitimate. */
+  readonly allowSilence: (seconds: number) => void;
+  /** The route as written in the sitemap, for logs and metrics: a path can hold an embed token. */
+  route: string | null;
+}
+
+// A WeakMap, because Elysia's context does not exist yet where the socket is known, and headers would be forgeable.
+const factsByRequest = new WeakMap<Request, RequestFacts>();
+
+export function noteFacts(request: Request, facts: RequestFacts): void {
+  factsByRequest.set(request, facts);
+}
+
+/** The request's facts; a request that came through no socket (a test's `app.handle`) gets facts of its own. */
+export function factsOf(request: Request, ids: Pick<IdSource, "uuid">): RequestFacts {
+  const known = factsByRequest.get(request);
+  if (known) return known;
+  const facts: RequestFacts = {
+    requestId: ids.uuid(),
+    socketIp: null,
+    startedMs: performance.now(),
+    allowSilence: () => {},
+    route: null,
+  };
+  factsByRequest.set(request, facts);
+  return facts;
+}

@@ -1,0 +1,137 @@
+/** TypeBox types that the routes share, and the check that reports every field at fault in one answer. */
+import { Kind, type Static, type TSchema, TypeRegistry, Type as t } from "@sinclair/typebox";
+import { type TypeCheck, TypeCompiler, type ValueError } from "@sinclair/typebox/compiler";
+import { AppError, type FieldError, invalidFields } from "../domain/errors.ts";
+
+interface TextOptions {
+  minLength?: number;
+  maxLength?: number;
+  /** A JSON Schema pattern (ECMA-262). */
+  pattern?: string;
+  /** The sentence for a value that does not match, shown to the caller. */
+  problem?: string;
+  description?: string;
+  examples?: string[];
+  /** Further rule; the schema document cannot show it, so `description` must. */
+  accepts?: (value: string) => boolean;
+}
+
+type TextSchema = TSchema & TextOptions & { [Kind]: "Text"; static: string; compiled?: RegExp };
+
+// TypeBox counts UTF-16 units and lets NUL and lone surrogates pass; JSON Schema and our contract count code points.
+TypeRegistry.Set<TextSchema>("Text", (schema, value) => {
+  if (typeof value !== "string" || !value.isWellFormed() || value.includes("\0")) return false;
+  const { minLength = 0, maxLength = Number.POSITIVE_INFINITY } = schema;
+  if (value.length < minLength || (value.length > maxLength && countCodePoints(value) > maxLength)) return false;
+  if (schema.compiled && !schema.compiled.test(value)) return false;
+  return schema.accepts ? schema.accepts(value) : true;
+});
+
+export function countCodePoints(text: string): number {
+  let count = 0;
+  for (const _ of text) count++;
+  return count;
+}
+
+/** A well-formed string without NUL; lengths count Unicode code points, as in JSON Schema. */
+export function Text(options: TextOptions = {}): TSchema & { static: string } {
+  const { accepts, problem, ...shown } = options;
+  const schema = { ...shown, [Kind]: "Text", type: "string" } as unknown as TextSchema;
+  // Not enumerable: the OpenAPI document is made by serialising the schema.
+  Object.defineProperty(schema, "accepts", { value: accepts });
+  Object.defineProperty(schema, "problem", { value: problem });
+  if (options.pattern) Object.defineProperty(schema, "compiled", { value: new RegExp(options.pattern, "u") });
+  return schema as unknown as TSchema & { static: string };
+}
+
+/** `null` clears a field on PATCH and means "not set" in answers. */
+export function Nullable<Schema extends TSchema>(schema: Schema) {
+  return t.Union([schema, t.Null()]);
+}
+
+export const uuidPattern = "^[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{12}$";
+
+export interface Checker<Schema extends TSchema> {
+  /** Returns the value typed, or throws `invalid_request` with every field at fault. */
+  check(value: unknown): Static<Schema>;
+  /** Every field at fault, none when valid. */
+  listErrors(value: unknown): FieldError[];
+}
+
+export function compileChecker<Schema extends TSchema>(schema: Schema): Checker<Schema> {
+  let compiled: TypeCheck<Schema> | null = null;
+  const compile = () => {
+    // On first use: dozens of schemas would otherwise be compiled before the server listens.
+    compiled ??= TypeCompiler.Compile(schema);
+    return compiled;
+  };
+  const listErrors = (value: unknown) => {
+    const byParam = new Map<string, FieldError>();
+    for (const error of compile().Errors(value)) {
+      const param = toParam(error.path);
+      if (!byParam.has(param)) byParam.set(param, { param, detail: describe(error) });
+    }
+    return [...byParam.values()];
+  };
+  return {
+    listErrors,
+    check(value) {
+      if (compile().Check(value)) return value;
+      if (typeof value !== "object" || value === null || Array.isArray(value)) {
+        throw new AppError("invalid_request", "The request body must be a JSON object.");
+      }
+      throw invalidFields(listErrors(value));
+    },
+  };
+}
+
+/** A JSON pointer as the dotted path that callers write. */
+function toParam(pointer: string): string {
+  return pointer
+    .slice(1)
+    .split("/")
+    .map((part) => part.replaceAll("~1", "/").replaceAll("~0", "~"))
+    .join(".");
+}
+
+function describe(error: ValueError): string {
+  const schema = (error.schema.anyOf?.[0] ?? error.schema) as TSchema & TextOptions;
+  if (error.value === undefined) return "This field is required.";
+  if (error.message === "Unexpected property") return "This field is not known here.";
+  const nullable = error.schema.anyOf ? " or null" : "";
+  if (schema.problem) return schema.problem;
+  if (schema[Kind] === "Text") return describeText(schema, error.value, nullable);
+  const allowed = schema.anyOf?.map((option: TSchema) => option.const).filter((value: unknown) => value !== undefined);
+  if (allowed?.length) return `Must be one of: ${allowed.join(", ")}.`;
+  switch (schema.type) {
+    case "integer":
+    case "number": {
+      const range = [
+        schema.minimum === undefined ? "" : ` of at least ${schema.minimum}`,
+        schema.maximum === undefined ? "" : `${schema.minimum === undefined ? " of" : " and"} at most ${schema.maximum}`,
+      ].join("");
+      return `Must be ${schema.type === "integer" ? "a whole number" : "a number"}${range}${nullable}.`;
+    }
+    case "boolean":
+      return `Must be true or false${nullable}.`;
+    case "array":
+      return `Must be a list${schema.maxItems === undefined ? "" : ` of at most ${schema.maxItems} entries`}${nullable}.`;
+    case "object":
+      return `Must be an object${nullable}.`;
+    default:
+      return "This value is not allowed here.";
+  }
+}
+
+function describeText(schema: TextOptions, value: unknown, nullable: string): string {
+  if (typeof value !== "string") return `Must be a string${nullable}.`;
+  if (!value.isWellFormed() || value.includes("\0")) return "Must be well-formed text without NUL characters.";
+  const length = countCodePoints(value);
+  if (schema.maxLength !== undefined && length > schema.maxLength) {
+    return `Must be at most ${schema.maxLength} characters long; it has ${length}.`;
+  }
+  if (schema.minLength !== undefined && length < schema.minLength) {
+    return `Must be at least ${schema.minLength} character${schema.minLength === 1 ? "" : "s"} long.`;
+  }
+  return "Does not have the required form.";
+}

@@ -1,0 +1,175 @@
+/** The bytes of a chat stream: the only file that writes Server-Sent Events (spec 4.2). */
+
+export const sseHeaders = {
+  "content-type": "text/event-stream",
+  "cache-control": "no-store",
+  "x-accel-buffering": "no",
+  // `server.timeout` sticks to a connection, so one that carried a stream would outlive every idle limit.
+  connection: "close",
+} as const;
+
+const doneFrame = "data: [DONE]\n\n";
+const pingFrame = ": ping\n\n";
+
+/** One event for each delta, in one piece: they leave in one write. */
+export function frameDeltas(deltas: readonly string[]): string {
+  let frames = "";
+  for (const delta of deltas) frames += `data: {"text":${JSON.stringify(delta)}}\n\n`;
+  return frames;
+}
+
+/** What Bun hands to a direct stream's `pull`; `write` answers with a promise while the socket takes no more. */
+interface DirectController {
+  write(data: string): number | Promise<number>;
+  flush(): unknown;
+  close(): void;
+}
+
+/** Pings quiet streams; one timer for all of them instead of one for each. */
+export interface HeartbeatTicker {
+  add(stream: EventStream): void;
+  remove(stream: EventStream): void;
+  stop(): void;
+}
+
+export function createHeartbeatTicker(silenceMs = 10_000, tickMs = 1_000): HeartbeatTicker {
+  const streams = new Set<EventStream>();
+  let timer: ReturnType<typeof setInterval> | null = null;
+  const tick = () => {
+    const quietSinceMs = performance.now() - silenceMs;
+    for (const stream of streams) stream.pingIfQuietSince(quietSinceMs);
+  };
+  const stop = () => {
+    if (timer !== null) clearInterval(timer);
+    timer = null;
+  };
+  return {
+    add(stream) {
+      streams.add(stream);
+      timer ??= setInterval(tick, tickMs);
+    },
+    remove(stream) {
+      streams.delete(stream);
+      if (streams.size === 0) stop();
+    },
+    stop,
+  };
+}
+
+/**
+ * One reply on its way to one visitor. Everything written before Bun starts to read is kept and leaves first.
+ *
+ * Uses Bun's direct stream: a default `ReadableStream` costs a promise and a copy for each chunk. `write` reports
+ * back-pressure, which the provider must obey, since nothing here is bounded otherwise.
+ */
+export class EventStream {
+  readonly body: ReadableStream<Uint8Array>;
+  #controller: DirectController | null = null;
+  #early = "";
+  #isEnded = false;
+  #finishPull: () => void = () => {};
+  #lastWriteMs = performance.now();
+  #whenGone: Promise<void> | null = null;
+  readonly #signal: AbortSignal;
+  readonly #heartbeats: HeartbeatTicker;
+
+  /** `signal` is the request's: it fires when the visitor has gone. */
+  constructor(signal: AbortSignal, heartbeats: HeartbeatTicker) {
+    this.#signal = signal;
+    this.#heartbeats = heartbeats;
+    const source = {
+      type: "direct" as const,
+      pull: (controller: unknown) => this.#open(controller as DirectController),
+      cancel: () => this.#end(""),
+    };
+    this.body = new ReadableStream(source as unknown as UnderlyingSource<Uint8Array>);
+    heartbeats.add(this);
+  }
+
+  /** Sends the deltas in one write; a promise means "stop reading the provider until it resolves". */
+  write(deltas: readonly string[]): Promise<void> | undefined {
+    return this.#send(frameDeltas(deltas));
+  }
+
+  /** Opens the stream with a comment, so that proxies and browsers see life before the first text. */
+  ping(): void {
+    this.#send(pingFrame);
+  }
+
+  pingIfQuietSince(sinceMs: number): void {
+    if (this.#controller !== null && this.#lastWriteMs <= sinceMs) this.ping();
+  }
+
+  /** The reply is whole and kept. */
+  done(): void {
+    this.#end(doneFrame);
+  }
+
+  /** The reply broke off: no terminator, and a comment for whoever reads the wire. */
+  fail(code: "upstream_error" | "unavailable"): void {
+    this.#end(`: error ${code}\n\n`);
+  }
+
+  /** Ends without a word: the visitor has gone. */
+  drop(): void {
+    this.#end("");
+  }
+
+  #open(controller: DirectController): Promise<void> | undefined {
+    this.#controller = controller;
+    if (this.#early !== "") {
+      controller.write(this.#early);
+      this.#early = "";
+      controller.flush();
+    }
+    if (this.#isEnded) {
+      controller.close();
+      return undefined;
+    }
+    return new Promise((resolve) => {
+      this.#finishPull = resolve;
+    });
+  }
+
+  #send(frames: string): Promise<void> | undefined {
+    if (this.#isEnded) return undefined;
+    this.#lastWriteMs = performance.now();
+    if (this.#controller === null) {
+      this.#early += frames;
+      return undefined;
+    }
+    const written = this.#controller.write(frames);
+    this.#controller.flush();
+    return typeof written === "number" ? undefined : this.#drained(written);
+  }
+
+  /** A reader that stalls and then leaves never drains: its going ends the wait too. */
+  #drained(written: Promise<number>): Promise<void> {
+    this.#whenGone ??= new Promise((resolve) => {
+      if (this.#signal.aborted) resolve();
+      else this.#signal.addEventListener("abort", () => resolve(), { once: true });
+    });
+    const settled = written.then(
+      () => {},
+      () => {},
+    );
+    return Promise.race([settled, this.#whenGone]);
+  }
+
+  #end(lastFrames: string): void {
+    if (this.#isEnded) return;
+    this.#isEnded = true;
+    this.#heartbeats.remove(this);
+    if (this.#controller === null) {
+      this.#early += lastFrames;
+      return;
+    }
+    try {
+      if (lastFrames !== "") this.#controller.write(lastFrames);
+      this.#controller.close();
+    } catch {
+      // The connection broke between the last write and now: nobody is left to tell.
+    }
+    this.#finishPull();
+  }
+}

@@ -1,0 +1,85 @@
+/** One streamed reply: from the provider into a visitor's stream, collected on the way, with the status held back. */
+import { estimateTokens } from "../../domain/conversation.ts";
+import { AppError } from "../../domain/errors.ts";
+import type { TokenUsage } from "../../domain/usage.ts";
+import type { LlmProvider, ReplyOutcome, ReplyRequest } from "../../llm/provider.ts";
+
+/** The visitor's side, as far as a reply needs it; `http/sse.ts` has the bytes. */
+export interface ReplyStream {
+  write(deltas: readonly string[]): Promise<void> | undefined;
+  ping(): void;
+  done(): void;
+  fail(code: "upstream_error" | "unavailable"): void;
+  drop(): void;
+}
+
+export interface CollectedReply {
+  text: string;
+  outcome: ReplyOutcome;
+  usage: TokenUsage;
+  /** Milliseconds from the call to the first text; null where none came. */
+  firstTextMs: number | null;
+}
+
+export interface ReplyRun {
+  /** Resolves when the response may begin: first text, end of the reply, or `pingAfterMs` of waiting. Rejects with the provider's failure before that. */
+  opened: Promise<void>;
+  /** Resolves with the whole reply; rejects as `streamReply` does, before the first text. */
+  finished: Promise<CollectedReply>;
+}
+
+/** After this long without text the response begins with a comment: a 502 is no longer possible, but nobody gives up waiting. */
+export const pingAfterMs = 10_000;
+
+export function runReply(llm: LlmProvider, request: ReplyRequest, stream: ReplyStream, signal: AbortSignal): ReplyRun {
+  const startedMs = performance.now();
+  const opening = Promise.withResolvers<void>();
+  let text = "";
+  let firstTextMs: number | null = null;
+  const pingTimer = setTimeout(() => {
+    stream.ping();
+    opening.resolve();
+  }, pingAfterMs);
+
+  const sink = {
+    write(deltas: readonly string[]) {
+      if (firstTextMs === null) {
+        firstTextMs = performance.now() - startedMs;
+        clearTimeout(pingTimer);
+        opening.resolve();
+      }
+      for (const delta of deltas) text += delta;
+      return stream.write(deltas);
+    },
+  };
+
+  const finished = llm.streamReply(request, sink, signal).then(
+    (outcome) => {
+      clearTimeout(pingTimer);
+      opening.resolve();
+      // A pair of surrogates may have been cut by the break: the stored text must be well-formed.
+      const whole = text.toWellFormed();
+      return { text: whole, outcome, usage: countTokens(request, whole, outcome), firstTextMs };
+    },
+    (failure: unknown) => {
+      clearTimeout(pingTimer);
+      const error =
+        failure instanceof AppError
+          ? failure
+          : new AppError("upstream_error", "The language model could not answer. Try again in a moment.", { cause: failure });
+      opening.reject(error);
+      throw error;
+    },
+  );
+  // The caller awaits `opened` first; a rejection meanwhile is not unhandled, it is waited for later.
+  opening.promise.catch(() => {});
+  finished.catch(() => {});
+  return { opened: opening.promise, finished };
+}
+
+function countTokens(request: ReplyRequest, text: string, outcome: ReplyOutcome): TokenUsage {
+  if (outcome.usage) return { ...outcome.usage, estimated: false };
+  let inputTokens = request.systemPrompt === null ? 0 : estimateTokens(request.systemPrompt);
+  for (const message of request.messages) inputTokens += estimateTokens(message.text);
+  return { inputTokens, outputTokens: estimateTokens(text), estimated: true };
+}

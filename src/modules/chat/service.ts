@@ -1,0 +1,155 @@
+/** One turn of a conversation: its place in the queue, the day's quota, history, the reply, and the one commit that settles it. */
+import { companionDefaults } from "../../domain/companion.ts";
+import { type ConversationKey, selectHistory } from "../../domain/conversation.ts";
+import { AppError } from "../../domain/errors.ts";
+import type { Services } from "../../http/services.ts";
+import type { ReplyRequest } from "../../llm/provider.ts";
+import type { EmbedTarget } from "../../store/store.ts";
+import { type CollectedReply, type ReplyStream, runReply } from "./reply.ts";
+
+export interface TurnRequest {
+  target: EmbedTarget;
+  sessionId: string;
+  visitorId: string | null;
+  message: string;
+  requestId: string;
+  stream: ReplyStream;
+  /** Fires when the visitor has gone. */
+  signal: AbortSignal;
+}
+
+type TurnServices = Pick<
+  Services,
+  "store" | "llm" | "dailyQuota" | "conversationQueue" | "settings" | "clock" | "ids" | "log" | "runningTurns"
+>;
+
+type Reservation = { day: string; release(): void; settle(): void };
+
+/**
+ * Starts the turn and resolves when its response may begin; the rest goes on in the background and ends the stream.
+ * Rejects with `rate_limited`, `quota_exceeded`, `upstream_error` or `unavailable`; nothing is kept or counted then.
+ */
+export async function openTurn(services: TurnServices, turn: TurnRequest): Promise<void> {
+  const { companion } = turn.target;
+  const key: ConversationKey = { companionId: companion.id, sessionId: turn.sessionId, visitorId: turn.visitorId };
+  const place = services.conversationQueue.enter(`${key.companionId} ${key.sessionId} ${key.visitorId}`, turn.signal);
+  if (place === null) {
+    turn.stream.drop();
+    throw new AppError("rate_limited", "This conversation has too many messages waiting. Wait for the reply.", {
+      retryAfterSeconds: 1,
+    });
+  }
+  const leaveQueue = await place;
+  let reservation: Reservation | null = null;
+  try {
+    turn.signal.throwIfAborted();
+    reservation = await reserveMessage(services, turn);
+    const request = await buildRequest(services, turn, key);
+    turn.signal.throwIfAborted();
+    const run = runReply(services.llm, request, turn.stream, turn.signal);
+    trackTurn(services, finishTurn(services, turn, key, reservation, run.finished).finally(leaveQueue));
+    await run.opened;
+  } catch (error) {
+    // Once the reply runs, finishTurn owns the reservation and the place in the queue; giving back twice is harmless.
+    reservation?.release();
+    leaveQueue();
+    turn.stream.drop();
+    throw error;
+  }
+}
+
+function trackTurn(services: TurnServices, turn: Promise<void>): void {
+  services.runningTurns.add(turn);
+  turn.finally(() => services.runningTurns.delete(turn));
+}
+
+async function reserveMessage(services: TurnServices, { target }: TurnRequest): Promise<Reservation> {
+  const limit = services.settings.dailyMessages[target.plan];
+  const verdict = await services.dailyQuota.reserve(target.companion.id, limit, services.clock.nowMs());
+  if (verdict.isAdmitted) return verdict;
+  throw new AppError("quota_exceeded", "This companion has answered all its messages for today. Try again tomorrow.", {
+    retryAfterSeconds: verdict.retryAfterSeconds,
+  });
+}
+
+async function buildRequest(services: TurnServices, turn: TurnRequest, key: ConversationKey): Promise<ReplyRequest> {
+  const { companion } = turn.target;
+  const budgetTokens = companion.contextTokens ?? companionDefaults.contextTokens;
+  const earlier = await services.store.turns.listHistory(key, budgetTokens * 4);
+  return {
+    systemPrompt: companion.systemPrompt,
+    messages: [...selectHistory(earlier, budgetTokens), { role: "user", text: turn.message }],
+    model: companion.model ?? services.settings.llm.model,
+    temperature: companion.temperature,
+    maxOutputTokens: companion.maxOutputTokens ?? services.settings.llm.maxOutputTokens,
+    requestId: turn.requestId,
+  };
+}
+
+/** Waits for the reply's end, keeps it, ends the stream. Never rejects: nobody is left to catch. */
+async function finishTurn(
+  services: TurnServices,
+  turn: TurnRequest,
+  key: ConversationKey,
+  reservation: Reservation,
+  finished: Promise<CollectedReply>,
+): Promise<void> {
+  const userSentAt = services.clock.nowMs();
+  let reply: CollectedReply;
+  try {
+    reply = await finished;
+  } catch (error) {
+    // Before the first text: the message is not kept and costs nothing. Where the stream was open, it says so.
+    reservation.release();
+    services.log.warn("reply failed", { requestId: turn.requestId, companionId: key.companionId, error });
+    turn.stream.fail("upstream_error");
+    return;
+  }
+  try {
+    await settleTurn(services, turn, key, reservation.day, reply, userSentAt);
+    reservation.settle();
+  } catch (error) {
+    reservation.release();
+    services.log.error("turn not kept", { requestId: turn.requestId, companionId: key.companionId, error });
+    turn.stream.fail("unavailable");
+    return;
+  }
+  if (reply.outcome.complete) return turn.stream.done();
+  if (reply.outcome.failure === null) return turn.stream.drop();
+  services.log.warn("reply broke off", {
+    requestId: turn.requestId,
+    companionId: key.companionId,
+    error: reply.outcome.failure,
+  });
+  turn.stream.fail("upstream_error");
+}
+
+function settleTurn(
+  services: TurnServices,
+  turn: TurnRequest,
+  key: ConversationKey,
+  day: string,
+  reply: CollectedReply,
+  userSentAt: number,
+): Promise<void> {
+  const { companion } = turn.target;
+  return services.store.turns.settle({
+    accountId: companion.accountId,
+    key,
+    conversationId: services.ids.uuid(),
+    userMessage: { id: services.ids.uuid(), text: turn.message, createdAt: userSentAt },
+    reply:
+      reply.text === ""
+        ? null
+        : {
+            id: services.ids.uuid(),
+            text: reply.text,
+            complete: reply.outcome.complete,
+            createdAt: Math.max(userSentAt, services.clock.nowMs()),
+          },
+    usage: reply.usage,
+    isUpstreamError: !reply.outcome.complete && reply.outcome.failure !== null,
+    keyId: companion.createdByKeyId,
+    day,
+  });
+}

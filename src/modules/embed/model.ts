@@ -1,0 +1,31 @@
+/** The public face of a companion. */
+import { Type as t } from "@sinclair/typebox";
+import { type Companion, companionDefaults, defaultGreeting } from "../../domain/companion.ts";
+
+export const EmbedConfig = t.Object(
+  {
+    name: t.String({ description: "Display name of the companion." }),
+    avatar_url: t.String({ format: "uri", description: "Avatar image; always set." }),
+    greeting: t.String({ description: "Opening message for the chat." }),
+    theme_color: t.String({ pattern: "^#[0-9a-f]{6}$", description: "Theme colour." }),
+    has_voice: t.Boolean({ description: "Whether a voice session can be started now." }),
+    has_text_agent: t.Boolean({ description: "Whether messages are answered." }),
+    voice_provider: t.String({ description: "`none`, or the voice-agent provider in use.", examples: ["elevenlabs-convai"] }),
+    starters: t.Optional(t.Array(t.String(), { description: "Suggested first questions, where the owner wrote any." })),
+  },
+  { $id: "EmbedConfig" },
+);
+
+export function toEmbedConfig(companion: Companion, avatarUrl: string, hasVoice: boolean) {
+  return {
+    name: companion.name,
+    avatar_url: avatarUrl,
+    greeting: companion.greeting ?? defaultGreeting(companion.name),
+    theme_color: companion.themeColor ?? companionDefaults.themeColor,
+    has_voice: hasVoice,
+    // Some provider always answers: a language model, or the built-in demo.
+    has_text_agent: true,
+    voice_provider: hasVoice ? "elevenlabs-convai" : "none",
+    ...(companion.starters.length > 0 ? { starters: companion.starters } : {}),
+  };
+}
