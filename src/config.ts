@@ -1,0 +1,119 @@
+/** The only reader of the environment: flags, variables and the env file become one checked, frozen object. */
+import { join, resolve } from "node:path";
+import { type Flags, mergeVariables, type Problem, readSettings, type Variables } from "./config/read-settings.ts";
+import type { SettingValues } from "./config/settings.ts";
+import type { JsonObject } from "./domain/companion.ts";
+import type { LogLevel } from "./lib/log.ts";
+
+export interface Config {
+  readonly server: {
+    readonly host: string;
+    readonly port: number;
+    /** Files in PEM, or null for plain HTTP. */
+    readonly tls: { readonly certFile: string; readonly keyFile: string } | null;
+    /** Proxies in front that are trusted. */
+    readonly trustProxy: number;
+  };
+  /** Absolute. */
+  readonly dataDir: string;
+  /** An origin without a final slash, or null: derived from each request. */
+  readonly publicUrl: string | null;
+  /** Whether `serve` keeps a demo companion. */
+  readonly isDemo: boolean;
+  readonly llm: {
+    /** Without key and base URL the demo provider answers. */
+    readonly apiKey: string | null;
+    /** Without final slash; null is OpenAI itself. */
+    readonly baseUrl: string | null;
+    readonly model: string;
+    /** What companions may ask for, `model` first. */
+    readonly models: readonly string[];
+    readonly maxOutputTokens: number;
+    readonly extra: JsonObject;
+  };
+  readonly voice: {
+    readonly apiKey: string | null;
+    readonly baseUrl: string;
+    readonly webhookSecret: string | null;
+  };
+  readonly ratesPerMinute: { readonly token: number; readonly ip: number; readonly key: number };
+  readonly messagesPerDay: { readonly free: number; readonly paid: number };
+  readonly metrics: { readonly token: string | null; readonly port: number | null };
+  readonly backup: { readonly cron: string | null; readonly dir: string; readonly keep: number };
+  readonly log: { readonly level: LogLevel };
+}
+
+export interface ConfigSources {
+  /** Instead of the process's own. */
+  environment?: Variables;
+  envFilePath?: string | undefined;
+  flags?: Flags & { demo?: boolean | undefined; "tls-cert"?: string | undefined; "tls-key"?: string | undefined };
+}
+
+/** All that is wrong with the configuration, one sentence a line. */
+export class ConfigError extends Error {
+  readonly problems: readonly Problem[];
+
+  constructor(problems: readonly Problem[]) {
+    super(problems.map((problem) => problem.sentence).join("\n"));
+    this.name = "ConfigError";
+    this.problems = problems;
+  }
+}
+
+/** Throws `ConfigError` with every problem at once. Reads files, opens nothing. */
+export function loadConfig(sources: ConfigSources = {}): Config {
+  const flags = sources.flags ?? {};
+  const problems: Problem[] = [];
+  const variables = mergeVariables(sources.environment ?? process.env, sources.envFilePath, problems);
+  const values = readSettings(variables, flags, problems);
+
+  const certFile = flags["tls-cert"];
+  const keyFile = flags["tls-key"];
+  const isTls = certFile !== undefined && keyFile !== undefined;
+  if (!isTls && (certFile ?? keyFile) !== undefined) {
+    problems.push({ sentence: "--tls-cert and --tls-key must be given together.", isFlag: true });
+  }
+  if (values.metricsPort !== null && values.metricsPort !== 0 && values.metricsPort === values.port) {
+    problems.push({ sentence: "COMPANIOND_METRICS_PORT must differ from the port of the server.", isFlag: false });
+  }
+  if (problems.length > 0) throw new ConfigError(problems);
+  return toConfig(values, isTls ? { certFile, keyFile } : null, flags.demo ?? false);
+}
+
+function toConfig(values: SettingValues, tls: Config["server"]["tls"], isDemo: boolean): Config {
+  const dataDir = resolve(values.dataDir);
+  return deepFreeze({
+    server: { host: values.host, port: values.port, tls, trustProxy: values.trustProxy },
+    dataDir,
+    publicUrl: values.publicUrl,
+    isDemo,
+    llm: {
+      apiKey: values.openaiKey,
+      baseUrl: values.openaiBaseUrl,
+      model: values.model,
+      models: [...new Set([values.model, ...(values.models ?? [])])],
+      maxOutputTokens: values.maxOutputTokens,
+      extra: values.llmExtra,
+    },
+    voice: {
+      apiKey: values.elevenlabsKey,
+      baseUrl: values.elevenlabsBaseUrl,
+      webhookSecret: values.elevenlabsWebhookSecret,
+    },
+    ratesPerMinute: { token: values.ratePerToken, ip: values.ratePerIp, key: values.ratePerKey },
+    messagesPerDay: { free: values.dailyFree, paid: values.dailyPaid },
+    metrics: { token: values.metricsToken, port: values.metricsPort },
+    backup: {
+      cron: values.backupCron,
+      dir: values.backupDir === null ? join(dataDir, "backups") : resolve(values.backupDir),
+      keep: values.backupKeep,
+    },
+    log: { level: values.logLevel },
+  });
+}
+
+function deepFreeze<Value extends object>(value: Value): Value {
+  for (const part of Object.values(value)) if (typeof part === "object" && part !== null) deepFreeze(part);
+  return Object.freeze(value);
+}

@@ -1,0 +1,53 @@
+/** The `--env-file` format, parsed by us so that it means the same everywhere: no expansion, no continuation. */
+
+export interface EnvFile {
+  values: Map<string, string>;
+  /** One sentence each, beginning with the line's number. */
+  problems: string[];
+}
+
+const linePattern = /^(?:export\s+)?([A-Za-z_][A-Za-z0-9_]*)\s*=\s*(.*)$/s;
+const doubleQuotedPattern = /^"((?:[^"\\]|\\.)*)"\s*(?:#.*)?$/s;
+const singleQuotedPattern = /^'([^']*)'\s*(?:#.*)?$/s;
+const escapes: Record<string, string> = { n: "\n", r: "\r", t: "\t" };
+
+/**
+ * `NAME=value` a line; blank lines and lines that begin with `#` are passed over, as is `export ` before a name.
+ * Bare values are trimmed and end before ` #`; 'single quotes' are literal; "double quotes" know \n \r \t \" \\.
+ */
+export function parseEnvFile(text: string): EnvFile {
+  const values = new Map<string, string>();
+  const lineOf = new Map<string, number>();
+  const problems: string[] = [];
+  const lines = text.replace(/^\uFEFF/, "").split(/\r?\n/);
+  for (const [index, rawLine] of lines.entries()) {
+    const line = rawLine.trim();
+    const number = index + 1;
+    if (line === "" || line.startsWith("#")) continue;
+    const [, name, raw] = linePattern.exec(line) ?? [];
+    // The line itself is never quoted back: it may hold a secret.
+    if (name === undefined || raw === undefined) {
+      problems.push(`line ${number}: is not of the form NAME=value.`);
+      continue;
+    }
+    const value = readValue(raw);
+    const earlier = lineOf.get(name);
+    if (value === null) problems.push(`line ${number}: the quotes around the value of ${name} do not match.`);
+    else if (earlier !== undefined) problems.push(`line ${number}: ${name} was set on line ${earlier} already.`);
+    else {
+      values.set(name, value);
+      lineOf.set(name, number);
+    }
+  }
+  return { values, problems };
+}
+
+function readValue(raw: string): string | null {
+  if (raw.startsWith('"')) {
+    const inner = doubleQuotedPattern.exec(raw)?.[1];
+    return inner?.replace(/\\(.)/gs, (_, letter: string) => escapes[letter] ?? letter) ?? null;
+  }
+  if (raw.startsWith("'")) return singleQuotedPattern.exec(raw)?.[1] ?? null;
+  if (raw.startsWith("#")) return "";
+  return raw.replace(/\s+#.*$/s, "").trimEnd();
+}

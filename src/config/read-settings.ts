@@ -1,0 +1,124 @@
+/** From variables and flags to checked values, with every problem found on the way. */
+import { readFileSync } from "node:fs";
+import { findNearest } from "../lib/edit-distance.ts";
+import { parseEnvFile } from "./env-file.ts";
+import { type Setting, type SettingName, type SettingValues, settings } from "./settings.ts";
+import { BadValue } from "./values.ts";
+
+export type Variables = Readonly<Record<string, string | undefined>>;
+export type Flags = Partial<Record<"host" | "port" | "data-dir", string | undefined>>;
+
+export interface Problem {
+  /** A whole sentence that begins with the name of what is wrong. */
+  sentence: string;
+  /** Whether the command line is at fault, not the environment. */
+  isFlag: boolean;
+}
+
+const ownPrefix = "COMPANIOND_";
+const fileSuffix = "_FILE";
+const allSettings: readonly Setting<unknown>[] = Object.values(settings);
+const knownVariables: readonly string[] = allSettings.flatMap((one) =>
+  one.isSecret ? [one.variable, one.variable + fileSuffix] : [one.variable],
+);
+
+/** Variables of the file, overridden by those of the environment; empty ones count as unset in both. */
+export function mergeVariables(
+  environment: Variables,
+  envFilePath: string | undefined,
+  problems: Problem[],
+): Map<string, string> {
+  const merged = new Map<string, string>();
+  if (envFilePath !== undefined) {
+    const text = readText(envFilePath);
+    if (text instanceof Error) problems.push({ sentence: `--env-file: ${describeFileError(text)}`, isFlag: true });
+    else {
+      const file = parseEnvFile(text);
+      for (const problem of file.problems) problems.push({ sentence: `${envFilePath} ${problem}`, isFlag: false });
+      for (const [name, value] of file.values) if (value !== "") merged.set(name, value);
+    }
+  }
+  for (const [name, value] of Object.entries(environment)) {
+    if (value !== undefined && value !== "") merged.set(name, value);
+  }
+  return merged;
+}
+
+export function readSettings(variables: Map<string, string>, flags: Flags, problems: Problem[]): SettingValues {
+  const values: Record<string, unknown> = {};
+  for (const name of Object.keys(settings) as SettingName[]) {
+    values[name] = readSetting(settings[name], variables, flags, problems);
+  }
+  for (const name of variables.keys()) {
+    if (!name.startsWith(ownPrefix) || knownVariables.includes(name)) continue;
+    problems.push({ sentence: `${name} is not a setting. Did you mean ${suggestVariable(name)}?`, isFlag: false });
+  }
+  return values as SettingValues;
+}
+
+function readSetting(
+  one: Setting<unknown>,
+  variables: Map<string, string>,
+  flags: Flags,
+  problems: Problem[],
+): unknown {
+  const flagText = one.flag === undefined ? undefined : flags[one.flag];
+  const found =
+    flagText === undefined
+      ? findText(one, variables, problems)
+      : { source: `--${one.flag}`, text: flagText, isFlag: true };
+  if (found === null) return one.fallback;
+  try {
+    if (found.text === "") throw new BadValue("must not be empty.");
+    return one.parse(found.text);
+  } catch (error) {
+    if (!(error instanceof BadValue)) throw error;
+    problems.push({ sentence: `${found.source} ${error.message}`, isFlag: found.isFlag });
+    return one.fallback;
+  }
+}
+
+function findText(
+  one: Setting<unknown>,
+  variables: Map<string, string>,
+  problems: Problem[],
+): { source: string; text: string; isFlag: false } | null {
+  const text = variables.get(one.variable);
+  const fileVariable = one.variable + fileSuffix;
+  const filePath = one.isSecret ? variables.get(fileVariable) : undefined;
+  if (filePath === undefined) return text === undefined ? null : { source: one.variable, text, isFlag: false };
+  if (text !== undefined) {
+    problems.push({ sentence: `${one.variable} and ${fileVariable} are both set. Keep one of them.`, isFlag: false });
+    return null;
+  }
+  const content = readText(filePath);
+  if (content instanceof Error) {
+    problems.push({ sentence: `${fileVariable}: ${describeFileError(content)}`, isFlag: false });
+    return null;
+  }
+  return { source: `The content of ${fileVariable}`, text: content.replace(/\r?\n$/, ""), isFlag: false };
+}
+
+function suggestVariable(name: string): string | null {
+  const bare = name.slice(ownPrefix.length);
+  // COMPANIOND_PORT means PORT: such names are looked for without the prefix first.
+  return knownVariables.includes(bare) ? bare : findNearest(name, knownVariables);
+}
+
+function readText(filePath: string): string | Error {
+  try {
+    return readFileSync(filePath, "utf8");
+  } catch (error) {
+    return error instanceof Error ? error : new Error(String(error));
+  }
+}
+
+const fileErrors: Record<string, string> = {
+  ENOENT: "there is no such file",
+  EACCES: "the file may not be read",
+  EISDIR: "it is a directory",
+};
+
+function describeFileError(error: Error & { code?: string; path?: string }): string {
+  return `${fileErrors[error.code ?? ""] ?? error.message}: ${error.path ?? ""}`;
+}

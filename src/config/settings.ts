@@ -1,0 +1,177 @@
+/** Every setting, once: its variable, its flag, how it is read, what holds without it, and what it is for. */
+import type { JsonObject } from "../domain/companion.ts";
+import type { LogLevel } from "../lib/log.ts";
+import {
+  baseUrl,
+  cronSchedule,
+  jsonObject,
+  oneOf,
+  originUrl,
+  type ParseValue,
+  path,
+  secret,
+  wholeNumber,
+  word,
+  wordList,
+} from "./values.ts";
+
+export interface Setting<Value> {
+  variable: string;
+  /** The flag of the same meaning, which wins. */
+  flag?: "host" | "port" | "data-dir";
+  /** May also be given as `<variable>_FILE`, and is never shown. */
+  isSecret?: true;
+  parse: ParseValue<Value>;
+  fallback: Value;
+  /** How the default reads in `.env.example`; empty where unset is the default. */
+  defaultText: string;
+  about: string;
+}
+
+const perMinute = wholeNumber(1, 1_000_000_000);
+const levels: readonly LogLevel[] = ["debug", "info", "warn", "error"];
+
+function setting<Value>(entry: Setting<Value>): Setting<Value> {
+  return entry;
+}
+
+/** A setting that may be absent. */
+function optional<Value>(entry: Omit<Setting<Value | null>, "fallback" | "defaultText">): Setting<Value | null> {
+  return { ...entry, fallback: null, defaultText: "" };
+}
+
+function number(variable: string, fallback: number, parse: ParseValue<number>, about: string): Setting<number> {
+  return { variable, parse, fallback, defaultText: String(fallback), about };
+}
+
+export const settings = {
+  host: setting({
+    variable: "HOST",
+    flag: "host",
+    parse: word,
+    fallback: "127.0.0.1",
+    defaultText: "127.0.0.1",
+    about: "The address to listen on; 0.0.0.0 or :: for all.",
+  }),
+  port: setting({
+    ...number("PORT", 3000, wholeNumber(0, 65_535), "The port to listen on; 0 takes a free one."),
+    flag: "port",
+  }),
+  dataDir: setting({
+    variable: "COMPANIOND_DATA_DIR",
+    flag: "data-dir",
+    parse: path,
+    fallback: "./companiond-data",
+    defaultText: "./companiond-data",
+    about: "Where everything durable is kept; made if missing.",
+  }),
+  publicUrl: optional({
+    variable: "COMPANIOND_PUBLIC_URL",
+    parse: originUrl,
+    about: "How the outside reaches this server, for snippets and links; without it, derived from each request.",
+  }),
+  trustProxy: number(
+    "COMPANIOND_TRUST_PROXY",
+    0,
+    wholeNumber(0, 100),
+    "How many proxies in front are trusted for the client's address, protocol and host.",
+  ),
+  openaiKey: optional({
+    variable: "OPENAI_API_KEY",
+    isSecret: true,
+    parse: secret,
+    about: "The key of the language-model provider. Without key and base URL the built-in demo answers.",
+  }),
+  openaiBaseUrl: optional({
+    variable: "OPENAI_BASE_URL",
+    parse: baseUrl,
+    about:
+      "Any OpenAI-compatible endpoint, up to and including /v1; without it, OpenAI itself. May stand without a key.",
+  }),
+  model: setting({
+    variable: "COMPANIOND_MODEL",
+    parse: word,
+    fallback: "gpt-5-mini",
+    defaultText: "gpt-5-mini",
+    about: "The model for companions that name none.",
+  }),
+  models: optional({
+    variable: "COMPANIOND_MODELS",
+    parse: wordList,
+    about: "Further models that companions may ask for, separated by commas; COMPANIOND_MODEL always is one.",
+  }),
+  maxOutputTokens: number(
+    "COMPANIOND_MAX_OUTPUT_TOKENS",
+    4096,
+    wholeNumber(1, 10_000_000),
+    "The longest reply that a companion may ask for, in tokens; also the bound of those that set none.",
+  ),
+  llmExtra: setting<JsonObject>({
+    variable: "COMPANIOND_LLM_EXTRA",
+    parse: jsonObject(["model", "messages", "stream"]),
+    fallback: {},
+    defaultText: "",
+    about: 'A JSON object merged into every request to the provider, such as {"reasoning_effort":"minimal"}.',
+  }),
+  elevenlabsKey: optional({
+    variable: "ELEVENLABS_API_KEY",
+    isSecret: true,
+    parse: secret,
+    about: "The key of the voice-agent provider. Without it companions have no voice.",
+  }),
+  elevenlabsBaseUrl: setting({
+    variable: "ELEVENLABS_BASE_URL",
+    parse: baseUrl,
+    fallback: "https://api.elevenlabs.io",
+    defaultText: "https://api.elevenlabs.io",
+    about: "The voice-agent provider's address.",
+  }),
+  elevenlabsWebhookSecret: optional({
+    variable: "ELEVENLABS_WEBHOOK_SECRET",
+    isSecret: true,
+    parse: secret,
+    about: "Proves that transcripts come from the voice-agent provider; without it none are taken.",
+  }),
+  ratePerToken: number("COMPANIOND_RATE_PER_TOKEN", 30, perMinute, "Embed requests a minute by embed token."),
+  ratePerIp: number("COMPANIOND_RATE_PER_IP", 10, perMinute, "Embed requests a minute by client address."),
+  ratePerKey: number("COMPANIOND_RATE_PER_KEY", 600, perMinute, "Management requests a minute by API key."),
+  dailyFree: number(
+    "COMPANIOND_DAILY_FREE",
+    1000,
+    perMinute,
+    "Messages a day (UTC) for each companion of an account on the free plan.",
+  ),
+  dailyPaid: number("COMPANIOND_DAILY_PAID", 10_000, perMinute, "The same on the paid plan."),
+  metricsToken: optional({
+    variable: "COMPANIOND_METRICS_TOKEN",
+    isSecret: true,
+    parse: secret,
+    about: "Opens GET /metrics to whoever sends it as a Bearer token.",
+  }),
+  metricsPort: optional({
+    variable: "COMPANIOND_METRICS_PORT",
+    parse: wholeNumber(0, 65_535),
+    about: "Serves /metrics without a token on this loopback port of its own; 0 takes a free one.",
+  }),
+  backupCron: optional({
+    variable: "COMPANIOND_BACKUP_CRON",
+    parse: cronSchedule,
+    about: 'When to back up by itself: five cron fields, local time, such as "0 3 * * *".',
+  }),
+  backupDir: optional({
+    variable: "COMPANIOND_BACKUP_DIR",
+    parse: path,
+    about: "Where scheduled backups go; without it, backups/ in the data directory.",
+  }),
+  backupKeep: number("COMPANIOND_BACKUP_KEEP", 7, wholeNumber(1, 100_000), "How many scheduled backups are kept."),
+  logLevel: setting<LogLevel>({
+    variable: "COMPANIOND_LOG",
+    parse: oneOf(levels),
+    fallback: "info",
+    defaultText: "info",
+    about: "debug, info, warn or error.",
+  }),
+} satisfies Record<string, Setting<unknown>>;
+
+export type SettingName = keyof typeof settings;
+export type SettingValues = { [Name in SettingName]: (typeof settings)[Name]["fallback"] };

@@ -1,0 +1,103 @@
+/** How the text of a setting becomes its value: each parser returns it or throws what the text must be. */
+import type { JsonObject, JsonValue } from "../domain/companion.ts";
+
+/** Throws `BadValue` for a text that it cannot take. */
+export type ParseValue<Value> = (text: string) => Value;
+
+/** What a value must be, as the end of a sentence that begins with the setting's name. */
+export class BadValue extends Error {}
+
+export function wholeNumber(min: number, max: number): ParseValue<number> {
+  return (text) => {
+    const value = /^\d{1,15}$/.test(text) ? Number(text) : Number.NaN;
+    if (value >= min && value <= max) return value;
+    throw new BadValue(`must be a whole number from ${min} to ${max}, not ${quote(text)}.`);
+  };
+}
+
+export function oneOf<Choice extends string>(choices: readonly Choice[]): ParseValue<Choice> {
+  return (text) => {
+    const found = choices.find((choice) => choice === text);
+    if (found !== undefined) return found;
+    throw new BadValue(`must be one of ${choices.join(", ")}, not ${quote(text)}.`);
+  };
+}
+
+/** Not quoted back, and fit for an HTTP header: no white space, no control characters. */
+export const secret: ParseValue<string> = (text) => {
+  if (/^[\x21-\x7e]+$/.test(text)) return text;
+  throw new BadValue("must be one line of printable ASCII characters without spaces.");
+};
+
+export const word: ParseValue<string> = (text) => {
+  if (/^[^\s\p{Cc}]+$/u.test(text)) return text;
+  throw new BadValue(`must not hold spaces or control characters: ${quote(text)}.`);
+};
+
+export const path: ParseValue<string> = (text) => {
+  if (!text.includes("\0")) return text;
+  throw new BadValue("must be a path.");
+};
+
+/** At least one, without doubles, in the order given. */
+export const wordList: ParseValue<readonly string[]> = (text) => {
+  const parts = text.split(",").map((part) => part.trim());
+  if (parts.every((part) => part !== "")) return Object.freeze([...new Set(parts.map(word))]);
+  throw new BadValue("must be a list of names separated by commas, none of them empty.");
+};
+
+function parseHttpUrl(text: string): URL {
+  const url = URL.parse(text);
+  if (url === null || !/^https?:$/.test(url.protocol)) {
+    throw new BadValue(`must be a URL that begins with http:// or https://, not ${quote(text)}.`);
+  }
+  if (url.username !== "" || url.password !== "") throw new BadValue("must not hold a user name or password.");
+  return url;
+}
+
+/** An HTTP address to which paths are appended: without query, fragment and final slash. */
+export const baseUrl: ParseValue<string> = (text) => {
+  const url = parseHttpUrl(text);
+  if (url.search !== "" || url.hash !== "") throw new BadValue("must not hold a query or a fragment.");
+  return url.href.replace(/\/+$/, "");
+};
+
+/** Scheme, host and port alone: pages, cookies and links are made for the root of a host. */
+export const originUrl: ParseValue<string> = (text) => {
+  const url = parseHttpUrl(text);
+  if (url.pathname === "/" && url.search === "" && url.hash === "") return url.origin;
+  throw new BadValue(`must end after the host and port, like ${url.origin}.`);
+};
+
+export const cronSchedule: ParseValue<string> = (text) => {
+  let next: Date | null;
+  try {
+    next = Bun.cron.parse(text);
+  } catch {
+    throw new BadValue(`must be a cron schedule of five fields, like "0 3 * * *", not ${quote(text)}.`);
+  }
+  if (next !== null) return text;
+  throw new BadValue(`is a schedule that never comes: ${quote(text)}.`);
+};
+
+/** A JSON object none of whose fields are `reserved`. */
+export function jsonObject(reserved: readonly string[]): ParseValue<JsonObject> {
+  return (text) => {
+    let value: JsonValue;
+    try {
+      value = JSON.parse(text);
+    } catch {
+      throw new BadValue("must be a JSON object.");
+    }
+    if (typeof value !== "object" || value === null || Array.isArray(value)) {
+      throw new BadValue("must be a JSON object.");
+    }
+    const taken = reserved.filter((name) => Object.hasOwn(value, name));
+    if (taken.length === 0) return value;
+    throw new BadValue(`must not hold ${taken.join(", ")}: the server sets that itself.`);
+  };
+}
+
+function quote(text: string): string {
+  return JSON.stringify(text.length > 60 ? `${text.slice(0, 60)}…` : text);
+}

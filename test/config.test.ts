@@ -1,0 +1,243 @@
+/** How flags, variables and the env file become the configuration. */
+import { afterAll, expect, test } from "bun:test";
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join, resolve } from "node:path";
+import { settings } from "../src/config/settings.ts";
+import { type Config, ConfigError, type ConfigSources, loadConfig } from "../src/config.ts";
+
+const dir = mkdtempSync(join(tmpdir(), "companiond-config-"));
+afterAll(() => rmSync(dir, { recursive: true }));
+
+function file(name: string, content: string): string {
+  const path = join(dir, name);
+  writeFileSync(path, content);
+  return path;
+}
+
+function load(environment: Record<string, string>, more: Omit<ConfigSources, "environment"> = {}): Config {
+  return loadConfig({ environment, ...more });
+}
+
+function problemsOf(environment: Record<string, string>, more: Omit<ConfigSources, "environment"> = {}): string[] {
+  try {
+    load(environment, more);
+  } catch (error) {
+    if (error instanceof ConfigError) return error.message.split("\n");
+    throw error;
+  }
+  return [];
+}
+
+test("has the documented defaults where nothing is set", () => {
+  const dataDir = resolve("companiond-data");
+  expect(load({})).toEqual({
+    server: { host: "127.0.0.1", port: 3000, tls: null, trustProxy: 0 },
+    dataDir,
+    publicUrl: null,
+    isDemo: false,
+    llm: { apiKey: null, baseUrl: null, model: "gpt-5-mini", models: ["gpt-5-mini"], maxOutputTokens: 4096, extra: {} },
+    voice: { apiKey: null, baseUrl: "https://api.elevenlabs.io", webhookSecret: null },
+    ratesPerMinute: { token: 30, ip: 10, key: 600 },
+    messagesPerDay: { free: 1000, paid: 10_000 },
+    metrics: { token: null, port: null },
+    backup: { cron: null, dir: join(dataDir, "backups"), keep: 7 },
+    log: { level: "info" },
+  });
+});
+
+test("takes every variable", () => {
+  const config = load({
+    HOST: "::",
+    PORT: "8080",
+    COMPANIOND_DATA_DIR: "/var/lib/companiond",
+    COMPANIOND_PUBLIC_URL: "https://Chat.Example.com:443/",
+    OPENAI_API_KEY: "sk-1",
+    OPENAI_BASE_URL: "http://127.0.0.1:11434/v1/",
+    COMPANIOND_MODEL: "llama3",
+    COMPANIOND_MODELS: "qwen3, llama3 ,mistral/large",
+    COMPANIOND_MAX_OUTPUT_TOKENS: "512",
+    COMPANIOND_LLM_EXTRA: '{"reasoning_effort":"minimal"}',
+    ELEVENLABS_API_KEY: "xi-1",
+    ELEVENLABS_BASE_URL: "http://127.0.0.1:1234",
+    ELEVENLABS_WEBHOOK_SECRET: "wsec_1",
+    COMPANIOND_TRUST_PROXY: "2",
+    COMPANIOND_RATE_PER_TOKEN: "1",
+    COMPANIOND_RATE_PER_IP: "2",
+    COMPANIOND_RATE_PER_KEY: "3",
+    COMPANIOND_DAILY_FREE: "4",
+    COMPANIOND_DAILY_PAID: "5",
+    COMPANIOND_METRICS_TOKEN: "m",
+    COMPANIOND_METRICS_PORT: "9090",
+    COMPANIOND_BACKUP_CRON: "0 3 * * *",
+    COMPANIOND_BACKUP_DIR: "/backups",
+    COMPANIOND_BACKUP_KEEP: "14",
+    COMPANIOND_LOG: "debug",
+  });
+  expect(config).toEqual({
+    server: { host: "::", port: 8080, tls: null, trustProxy: 2 },
+    dataDir: "/var/lib/companiond",
+    publicUrl: "https://chat.example.com",
+    isDemo: false,
+    llm: {
+      apiKey: "sk-1",
+      baseUrl: "http://127.0.0.1:11434/v1",
+      model: "llama3",
+      models: ["llama3", "qwen3", "mistral/large"],
+      maxOutputTokens: 512,
+      extra: { reasoning_effort: "minimal" },
+    },
+    voice: { apiKey: "xi-1", baseUrl: "http://127.0.0.1:1234", webhookSecret: "wsec_1" },
+    ratesPerMinute: { token: 1, ip: 2, key: 3 },
+    messagesPerDay: { free: 4, paid: 5 },
+    metrics: { token: "m", port: 9090 },
+    backup: { cron: "0 3 * * *", dir: "/backups", keep: 14 },
+    log: { level: "debug" },
+  });
+});
+
+test("cannot be changed once read", () => {
+  const config = load({});
+  expect(Object.isFrozen(config) && Object.isFrozen(config.llm.models) && Object.isFrozen(config.llm.extra)).toBe(true);
+});
+
+test("counts an empty variable as unset, also an unknown one", () => {
+  expect(load({ PORT: "", OPENAI_API_KEY: "", COMPANIOND_TYPO: "" }).server.port).toBe(3000);
+});
+
+test("lets flags win over the environment, and the environment over the file", () => {
+  const envFilePath = file("order.env", "PORT=1\nHOST=0.0.0.0\nCOMPANIOND_LOG=warn\nCOMPANIOND_MODEL=from-file\n");
+  const config = load(
+    { PORT: "2", COMPANIOND_LOG: "error", COMPANIOND_MODEL: "" },
+    { envFilePath, flags: { port: "3", "data-dir": "/elsewhere", demo: true } },
+  );
+  expect(config.server).toEqual({ host: "0.0.0.0", port: 3, tls: null, trustProxy: 0 });
+  expect(config.log.level).toBe("error");
+  expect(config.llm.model).toBe("from-file");
+  expect(config.dataDir).toBe("/elsewhere");
+  expect(config.isDemo).toBe(true);
+});
+
+test("reads each secret from a file, without its final line end", () => {
+  const path = file("secret", "s3cret\r\n");
+  const config = load({
+    OPENAI_API_KEY_FILE: path,
+    ELEVENLABS_API_KEY_FILE: path,
+    ELEVENLABS_WEBHOOK_SECRET_FILE: path,
+    COMPANIOND_METRICS_TOKEN_FILE: path,
+  });
+  expect([config.llm.apiKey, config.voice.apiKey, config.voice.webhookSecret, config.metrics.token]).toEqual(
+    Array(4).fill("s3cret"),
+  );
+});
+
+test("refuses a secret that is given twice, is missing, empty, or of several lines", () => {
+  expect(
+    problemsOf({
+      OPENAI_API_KEY: "a",
+      OPENAI_API_KEY_FILE: file("double", "b"),
+      ELEVENLABS_API_KEY_FILE: join(dir, "absent"),
+      ELEVENLABS_WEBHOOK_SECRET_FILE: file("empty", "\n"),
+      COMPANIOND_METRICS_TOKEN_FILE: file("lines", "one-secret\ntwo\n"),
+    }),
+  ).toEqual([
+    "OPENAI_API_KEY and OPENAI_API_KEY_FILE are both set. Keep one of them.",
+    `ELEVENLABS_API_KEY_FILE: there is no such file: ${join(dir, "absent")}`,
+    "The content of ELEVENLABS_WEBHOOK_SECRET_FILE must not be empty.",
+    "The content of COMPANIOND_METRICS_TOKEN_FILE must be one line of printable ASCII characters without spaces.",
+  ]);
+});
+
+test.each([
+  ["COMPANIOND_RATE_PER_IPP", "COMPANIOND_RATE_PER_IP"],
+  ["COMPANIOND_MODEL_FILE", "COMPANIOND_MODEL"],
+  ["COMPANIOND_METRIC_TOKEN_FILE", "COMPANIOND_METRICS_TOKEN_FILE"],
+  ["COMPANIOND_PORT", "PORT"],
+  ["COMPANIOND_OPENAI_API_KEY", "OPENAI_API_KEY"],
+])("refuses the unknown %s and names %s", (unknown, nearest) => {
+  expect(problemsOf({ [unknown]: "1" })).toEqual([`${unknown} is not a setting. Did you mean ${nearest}?`]);
+});
+
+test("takes no notice of other programs' variables", () => {
+  expect(problemsOf({ PATH: "/bin", OPENAI_ORG_ID: "x", ELEVENLABS_OTHER: "y" })).toEqual([]);
+});
+
+test("reports all problems at once, in the file, the environment and the flags", () => {
+  const envFilePath = file("bad.env", "oops\nCOMPANIOND_LOG=loud\n");
+  const problems = problemsOf(
+    { COMPANIOND_RATE_PER_IP: "0", COMPANIOND_LOGS: "info" },
+    { envFilePath, flags: { port: "http", "tls-cert": "cert.pem" } },
+  );
+  expect(problems).toEqual([
+    `${envFilePath} line 1: is not of the form NAME=value.`,
+    '--port must be a whole number from 0 to 65535, not "http".',
+    'COMPANIOND_RATE_PER_IP must be a whole number from 1 to 1000000000, not "0".',
+    'COMPANIOND_LOG must be one of debug, info, warn, error, not "loud".',
+    "COMPANIOND_LOGS is not a setting. Did you mean COMPANIOND_LOG?",
+    "--tls-cert and --tls-key must be given together.",
+  ]);
+});
+
+test.each([
+  ["PORT", "65536"],
+  ["PORT", "-1"],
+  ["PORT", "3e3"],
+  ["PORT", "0x10"],
+  ["PORT", " 80"],
+  ["HOST", "a b"],
+  ["COMPANIOND_TRUST_PROXY", "yes"],
+  ["COMPANIOND_PUBLIC_URL", "chat.example.com"],
+  ["COMPANIOND_PUBLIC_URL", "https://chat.example.com/path"],
+  ["COMPANIOND_PUBLIC_URL", "https://me:pw@chat.example.com"],
+  ["COMPANIOND_PUBLIC_URL", "ftp://chat.example.com"],
+  ["OPENAI_BASE_URL", "https://x.example/v1?key=1"],
+  ["OPENAI_BASE_URL", "localhost:11434"],
+  ["OPENAI_API_KEY", "sk one"],
+  ["OPENAI_API_KEY", "sk\u00e9"],
+  ["COMPANIOND_MODELS", "a,,b"],
+  ["COMPANIOND_LLM_EXTRA", "[1]"],
+  ["COMPANIOND_LLM_EXTRA", "{"],
+  ["COMPANIOND_LLM_EXTRA", '{"messages":[]}'],
+  ["COMPANIOND_BACKUP_CRON", "daily at three"],
+  ["COMPANIOND_BACKUP_CRON", "0 0 31 2 *"],
+  ["COMPANIOND_BACKUP_KEEP", "0"],
+])("refuses %s=%p, naming the variable alone", (variable, value) => {
+  const problems = problemsOf({ [variable]: value });
+  expect(problems).toHaveLength(1);
+  expect(problems[0]).toStartWith(`${variable} `);
+  if (variable === "OPENAI_API_KEY") expect(problems[0]).not.toContain(value);
+});
+
+test("tells a fault of the command line from one of the environment", () => {
+  const kinds = (sources: ConfigSources) => {
+    try {
+      loadConfig(sources);
+    } catch (error) {
+      if (error instanceof ConfigError) return error.problems.map((problem) => problem.isFlag);
+    }
+    return [];
+  };
+  expect(kinds({ environment: { PORT: "x" } })).toEqual([false]);
+  expect(kinds({ environment: {}, flags: { port: "" } })).toEqual([true]);
+  expect(kinds({ environment: {}, envFilePath: join(dir, "absent") })).toEqual([true]);
+});
+
+test("refuses a metrics port equal to the server's", () => {
+  expect(problemsOf({ COMPANIOND_METRICS_PORT: "3000" })).toEqual([
+    "COMPANIOND_METRICS_PORT must differ from the port of the server.",
+  ]);
+});
+
+test(".env.example lists every variable with its default, and nothing else", () => {
+  const listed = new Map<string, string>();
+  for (const line of readFileSync(join(import.meta.dir, "../.env.example"), "utf8").split("\n")) {
+    const [, name, value] = /^#([A-Z_]+)=(.*)$/.exec(line) ?? [];
+    if (name !== undefined && value !== undefined) listed.set(name, value);
+  }
+  const expected = new Map<string, string>();
+  for (const one of Object.values(settings)) {
+    expected.set(one.variable, one.defaultText);
+    if ("isSecret" in one && one.isSecret) expected.set(`${one.variable}_FILE`, "");
+  }
+  expect(Object.fromEntries([...listed].sort())).toEqual(Object.fromEntries([...expected].sort()));
+});

@@ -1,0 +1,21 @@
+/** How far words are apart, for suggestions. */
+import { expect, test } from "bun:test";
+import { editDistance, findNearest } from "../../src/lib/edit-distance.ts";
+
+test.each([
+  ["", "", 0],
+  ["abc", "abc", 0],
+  ["", "abc", 3],
+  ["abc", "", 3],
+  ["kitten", "sitting", 3],
+  ["PORT", "PROT", 1],
+  ["LOG", "LOGS", 1],
+])("counts the steps from %p to %p as %d", (from, to, steps) => {
+  expect(editDistance(from, to)).toBe(steps);
+});
+
+test("finds the nearest of several, the first of equals, and nothing among none", () => {
+  expect(findNearest("sevre", ["migrate", "serve", "version"])).toBe("serve");
+  expect(findNearest("ab", ["aa", "bb"])).toBe("aa");
+  expect(findNearest("ab", [])).toBeNull();
+});
