@@ -29,7 +29,8 @@ export function isOriginAllowed(origin: string, allowed: readonly string[]): boo
     if (wildcardAt === -1) continue;
     const scheme = entry.slice(0, wildcardAt + 3);
     const suffix = entry.slice(wildcardAt + 4);
-    if (origin.startsWith(scheme) && origin.endsWith(suffix) && origin.length > scheme.length + suffix.length) return true;
+    if (origin.startsWith(scheme) && origin.endsWith(suffix) && origin.length > scheme.length + suffix.length)
+      return true;
   }
   return false;
 }

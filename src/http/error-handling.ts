@@ -11,23 +11,26 @@ export function errorHandling(
   services: Pick<Services, "settings" | "ids" | "log">,
   allowedMethods: (path: string) => string[],
 ) {
-  return new Elysia({ name: "error-handling" }).onError({ as: "global" }, ({ error: thrown, code, request, set, path }) => {
-    const facts = factsOf(request, services.ids);
-    // The visitor has gone; nobody reads the answer, and it is no failure of ours.
-    if (request.signal.aborted) return new Response(null, { status: 499 });
-    const error = explain(thrown, code, () => allowedMethods(path));
-    if (errorCodes[error.code].status >= 500) {
-      const cause = error.cause ?? error;
-      const fields = { requestId: facts.requestId, code: error.code, error: cause };
-      if (error.code === "internal") services.log.error("request failed", fields);
-      else services.log.warn("request failed", fields);
-    }
-    const headers: HeaderBag = {};
-    const status = applyProblem(error, headers);
-    Object.assign(set.headers, headers);
-    const body = renderProblem(error, facts.requestId, baseUrlOf(services.settings, request));
-    return new Response(body, { status });
-  });
+  return new Elysia({ name: "error-handling" }).onError(
+    { as: "global" },
+    ({ error: thrown, code, request, set, path }) => {
+      const facts = factsOf(request, services.ids);
+      // The visitor has gone; nobody reads the answer, and it is no failure of ours.
+      if (request.signal.aborted) return new Response(null, { status: 499 });
+      const error = explain(thrown, code, () => allowedMethods(path));
+      if (errorCodes[error.code].status >= 500) {
+        const cause = error.cause ?? error;
+        const fields = { requestId: facts.requestId, code: error.code, error: cause };
+        if (error.code === "internal") services.log.error("request failed", fields);
+        else services.log.warn("request failed", fields);
+      }
+      const headers: HeaderBag = {};
+      const status = applyProblem(error, headers);
+      Object.assign(set.headers, headers);
+      const body = renderProblem(error, facts.requestId, baseUrlOf(services.settings, request));
+      return new Response(body, { status });
+    },
+  );
 }
 
 function explain(thrown: unknown, code: string | number, findMethods: () => string[]): AppError {

@@ -7,9 +7,13 @@ export type HeaderBag = Record<string, string | number>;
 /** Whatever was thrown, as an `AppError`: unknown failures keep their cause and say nothing of it. */
 export function toAppError(thrown: unknown): AppError {
   if (thrown instanceof AppError) return thrown;
-  return new AppError("internal", "Something went wrong on our side. Try again; if it persists, report the request id.", {
-    cause: thrown,
-  });
+  return new AppError(
+    "internal",
+    "Something went wrong on our side. Try again; if it persists, report the request id.",
+    {
+      cause: thrown,
+    },
+  );
 }
 
 /** The problem's body; `baseUrl` without a trailing slash. */

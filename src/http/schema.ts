@@ -108,7 +108,9 @@ function describe(error: ValueError): string {
     case "number": {
       const range = [
         schema.minimum === undefined ? "" : ` of at least ${schema.minimum}`,
-        schema.maximum === undefined ? "" : `${schema.minimum === undefined ? " of" : " and"} at most ${schema.maximum}`,
+        schema.maximum === undefined
+          ? ""
+          : `${schema.minimum === undefined ? " of" : " and"} at most ${schema.maximum}`,
       ].join("");
       return `Must be ${schema.type === "integer" ? "a whole number" : "a number"}${range}${nullable}.`;
     }

@@ -18,13 +18,6 @@ export function frameDeltas(deltas: readonly string[]): string {
   return frames;
 }
 
-/** What Bun hands to a direct stream's `pull`; `write` answers with a promise while the socket takes no more. */
-interface DirectController {
-  write(data: string): number | Promise<number>;
-  flush(): unknown;
-  close(): void;
-}
-
 /** Pings quiet streams; one timer for all of them instead of one for each. */
 export interface HeartbeatTicker {
   add(stream: EventStream): void;
@@ -64,7 +57,7 @@ export function createHeartbeatTicker(silenceMs = 10_000, tickMs = 1_000): Heart
  */
 export class EventStream {
   readonly body: ReadableStream<Uint8Array>;
-  #controller: DirectController | null = null;
+  #controller: ReadableStreamDirectController | null = null;
   #early = "";
   #isEnded = false;
   #finishPull: () => void = () => {};
@@ -77,12 +70,11 @@ export class EventStream {
   constructor(signal: AbortSignal, heartbeats: HeartbeatTicker) {
     this.#signal = signal;
     this.#heartbeats = heartbeats;
-    const source = {
-      type: "direct" as const,
-      pull: (controller: unknown) => this.#open(controller as DirectController),
+    this.body = new ReadableStream<Uint8Array>({
+      type: "direct",
+      pull: (controller) => this.#open(controller),
       cancel: () => this.#end(""),
-    };
-    this.body = new ReadableStream(source as unknown as UnderlyingSource<Uint8Array>);
+    });
     heartbeats.add(this);
   }
 
@@ -115,7 +107,7 @@ export class EventStream {
     this.#end("");
   }
 
-  #open(controller: DirectController): Promise<void> | undefined {
+  #open(controller: ReadableStreamDirectController): Promise<void> | undefined {
     this.#controller = controller;
     if (this.#early !== "") {
       controller.write(this.#early);

@@ -88,13 +88,15 @@ function formatText(record: LogRecord): string {
 
 function plainFields(properties: Record<string, unknown>): Record<string, unknown> {
   const plain: Record<string, unknown> = {};
-  for (const [name, value] of Object.entries(properties)) plain[name] = value instanceof Error ? describeError(value) : value;
+  for (const [name, value] of Object.entries(properties))
+    plain[name] = value instanceof Error ? describeError(value) : value;
   return plain;
 }
 
 /** An error with its chain of causes; a depth limit, since causes can be circular. */
 export function describeError(error: unknown, depth = 3): unknown {
-  if (!(error instanceof Error)) return typeof error === "object" ? Object.prototype.toString.call(error) : String(error);
+  if (!(error instanceof Error))
+    return typeof error === "object" ? Object.prototype.toString.call(error) : String(error);
   const cause = error.cause !== undefined && depth > 0 ? { cause: describeError(error.cause, depth - 1) } : {};
   return { name: error.name, message: error.message.slice(0, 2000), stack: error.stack?.slice(0, 4000), ...cause };
 }

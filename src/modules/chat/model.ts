@@ -11,13 +11,14 @@ export const messageText = Text({
   examples: ["What are your opening hours?"],
 });
 
-const uuid = (description: string) =>
-  Nullable(Text({ pattern: uuidPattern, problem: "Must be a UUID.", description }));
+const uuid = (description: string) => Nullable(Text({ pattern: uuidPattern, problem: "Must be a UUID.", description }));
 
 export const ChatRequest = t.Object(
   {
     message: messageText,
-    session_id: t.Optional(uuid("Identifies the conversation. Left out: a new one begins, its id is in `X-Session-Id`.")),
+    session_id: t.Optional(
+      uuid("Identifies the conversation. Left out: a new one begins, its id is in `X-Session-Id`."),
+    ),
     visitor_id: t.Optional(uuid("Identifies the visitor across conversations.")),
   },
   { $id: "ChatRequest" },

@@ -66,7 +66,9 @@ export function runReply(llm: LlmProvider, request: ReplyRequest, stream: ReplyS
       const error =
         failure instanceof AppError
           ? failure
-          : new AppError("upstream_error", "The language model could not answer. Try again in a moment.", { cause: failure });
+          : new AppError("upstream_error", "The language model could not answer. Try again in a moment.", {
+              cause: failure,
+            });
       opening.reject(error);
       throw error;
     },

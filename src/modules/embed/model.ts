@@ -10,7 +10,10 @@ export const EmbedConfig = t.Object(
     theme_color: t.String({ pattern: "^#[0-9a-f]{6}$", description: "Theme colour." }),
     has_voice: t.Boolean({ description: "Whether a voice session can be started now." }),
     has_text_agent: t.Boolean({ description: "Whether messages are answered." }),
-    voice_provider: t.String({ description: "`none`, or the voice-agent provider in use.", examples: ["elevenlabs-convai"] }),
+    voice_provider: t.String({
+      description: "`none`, or the voice-agent provider in use.",
+      examples: ["elevenlabs-convai"],
+    }),
     starters: t.Optional(t.Array(t.String(), { description: "Suggested first questions, where the owner wrote any." })),
   },
   { $id: "EmbedConfig" },

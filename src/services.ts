@@ -1,0 +1,83 @@
+/** The fuse box: the only place that knows which engine is behind which contract. */
+import type { Config } from "./config.ts";
+import type { Services } from "./http/services.ts";
+import { createHeartbeatTicker } from "./http/sse.ts";
+import { type Clock, systemClock } from "./lib/clock.ts";
+import { type IdSource, systemIds } from "./lib/ids.ts";
+import { createKeyedQueue } from "./lib/keyed-queue.ts";
+import { type Log, processLog } from "./lib/log.ts";
+import { createDailyQuota } from "./limits/daily-quota.ts";
+import { createMemoryLimiter } from "./limits/memory.ts";
+import { createRateRules } from "./limits/rules.ts";
+import { openLlmProvider } from "./llm/registry.ts";
+import { openSqliteStore } from "./store/sqlite/open.ts";
+import type { Store } from "./store/store.ts";
+import { buildInfo } from "./build-info.ts";
+
+export interface OpenedServices extends Services {
+  /** Ends what runs in the background and closes the store; turns must have been waited for. */
+  close(): Promise<void>;
+}
+
+/** What tests replace. */
+export interface ServiceOverrides {
+  clock?: Clock;
+  ids?: IdSource;
+  log?: Log;
+  store?: Store;
+}
+
+/** Opens everything that the server needs; on failure nothing stays open. */
+export async function openServices(config: Config, overrides: ServiceOverrides = {}): Promise<OpenedServices> {
+  const clock = overrides.clock ?? systemClock;
+  const ids = overrides.ids ?? systemIds;
+  const log = overrides.log ?? processLog();
+  const store = overrides.store ?? (await openSqliteStore({ dataDir: config.dataDir, log }));
+  const llm = openLlmProvider(
+    { apiKey: config.llm.apiKey, baseUrl: config.llm.baseUrl, extra: config.llm.extra },
+    { log },
+  );
+  const limiter = createMemoryLimiter({ clock });
+  const heartbeats = createHeartbeatTicker();
+
+  let closing: Promise<void> | null = null;
+  async function closeOnce() {
+    heartbeats.stop();
+    limiter.close();
+    llm.close();
+    await store.close();
+  }
+
+  return {
+    settings: {
+      publicUrl: config.publicUrl,
+      trustedProxies: config.server.trustProxy,
+      isTls: config.server.tls !== null,
+      isDemo: config.isDemo,
+      llm: { model: config.llm.model, models: config.llm.models, maxOutputTokens: config.llm.maxOutputTokens },
+      dailyMessages: config.messagesPerDay,
+      metricsToken: config.metrics.token,
+      version: buildInfo.version,
+    },
+    store,
+    limiter,
+    rules: createRateRules({
+      ratePerToken: config.ratesPerMinute.token,
+      ratePerIp: config.ratesPerMinute.ip,
+      ratePerKey: config.ratesPerMinute.key,
+    }),
+    dailyQuota: createDailyQuota({ countDay: (companionId, day) => store.turns.countDay(companionId, day) }),
+    conversationQueue: createKeyedQueue({ maxWaiting: 3 }),
+    llm,
+    heartbeats,
+    clock,
+    ids,
+    log,
+    runningTurns: new Set(),
+    lifecycle: { isDraining: false },
+    close() {
+      closing ??= closeOnce();
+      return closing;
+    },
+  };
+}

@@ -1,0 +1,124 @@
+/** A whole server for tests: real HTTP on loopback, a real database in a temporary directory, a mock language model. */
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { loadConfig } from "../../src/config.ts";
+import type { Account, Plan, Role, Scope } from "../../src/domain/account.ts";
+import { scopes as allScopes } from "../../src/domain/account.ts";
+import { type Companion, type CompanionSettings, newCompanionSettings } from "../../src/domain/companion.ts";
+import { apiKeyStart, makeApiKey, makeEmbedToken } from "../../src/domain/credentials.ts";
+import { systemIds } from "../../src/lib/ids.ts";
+import { sha256Hex } from "../../src/lib/sha256.ts";
+import { startServer } from "../../src/server.ts";
+import { type OpenedServices, openServices, type ServiceOverrides } from "../../src/services.ts";
+import type { WriteContext } from "../../src/store/store.ts";
+import { createCapturedLog } from "./captured-log.ts";
+import { type MockLlm, startMockLlm } from "./mock-llm.ts";
+
+export interface TestServerOptions extends ServiceOverrides {
+  /** Variables of the environment on top of the test's own. */
+  environment?: Record<string, string>;
+  /** A directory to keep, for tests of restarts; otherwise a temporary one that `close` removes. */
+  dataDir?: string;
+  /** True: no mock, the built-in demo answers. */
+  isDemoProvider?: boolean;
+}
+
+export interface TestServer {
+  /** Without a trailing slash. */
+  url: string;
+  services: OpenedServices;
+  mockLlm: MockLlm;
+  log: ReturnType<typeof createCapturedLog>;
+  dataDir: string;
+  createAccount(fields?: { email?: string; plan?: Plan; role?: Role }): Promise<Account>;
+  /** A key with every scope unless told otherwise; `key` is the secret. */
+  createKey(account: Account, scopes?: readonly Scope[]): Promise<{ id: string; key: string }>;
+  /** A companion of a new account unless one is given, with its embed token. */
+  createCompanion(
+    settings?: Partial<CompanionSettings>,
+    account?: Account,
+  ): Promise<Companion & { embedToken: string }>;
+  /** Drains and removes the temporary directory. */
+  close(): Promise<void>;
+}
+
+/** Limits are far away unless a test sets them, so that tests do not refuse one another. */
+const roomyLimits = {
+  COMPANIOND_RATE_PER_IP: "1000000",
+  COMPANIOND_RATE_PER_TOKEN: "1000000",
+  COMPANIOND_RATE_PER_KEY: "1000000",
+};
+
+export function testContext(nowMs = Date.now()): WriteContext {
+  return {
+    actor: { kind: "system", id: null, ipPrefix: null, requestId: null },
+    nowMs,
+    auditId: systemIds.uuid(),
+  };
+}
+
+export async function startTestServer(options: TestServerOptions = {}): Promise<TestServer> {
+  const dataDir = options.dataDir ?? mkdtempSync(join(tmpdir(), "companiond-test-"));
+  const mockLlm = await startMockLlm();
+  const provider = options.isDemoProvider
+    ? {}
+    : {
+        OPENAI_API_KEY: "sk-test-key-of-the-mock",
+        OPENAI_BASE_URL: `${mockLlm.url}/v1`,
+        COMPANIOND_MODEL: "test-model",
+      };
+  const config = loadConfig({
+    environment: { COMPANIOND_DATA_DIR: dataDir, PORT: "0", ...provider, ...roomyLimits, ...options.environment },
+  });
+  const log = createCapturedLog();
+  const services = await openServices(config, { log, ...options });
+  const server = startServer(services, { host: "127.0.0.1", port: 0 });
+  let made = 0;
+
+  async function createAccount(fields: { email?: string; plan?: Plan; role?: Role } = {}): Promise<Account> {
+    made++;
+    const { email = `account-${made}@example.com`, plan = "free", role = "owner" } = fields;
+    const account = { id: systemIds.uuid(), email, plan, role, passwordHash: null };
+    return await services.store.accounts.create(account, testContext());
+  }
+
+  return {
+    url: server.url,
+    services,
+    mockLlm,
+    log,
+    dataDir,
+    createAccount,
+    async createKey(account, scopes = allScopes) {
+      const key = makeApiKey(systemIds.secret);
+      const made = await services.store.apiKeys.create(
+        account.id,
+        { id: systemIds.uuid(), name: "test", start: apiKeyStart(key), hash: sha256Hex(key), scopes, expiresAt: null },
+        testContext(),
+      );
+      return { id: made.id, key };
+    },
+    async createCompanion(settings = {}, account) {
+      const owner = account ?? (await createAccount());
+      const token = makeEmbedToken(systemIds.secret);
+      const companion = await services.store.companions.create(
+        owner.id,
+        {
+          ...newCompanionSettings("Ada"),
+          ...settings,
+          id: systemIds.uuid(),
+          createdByKeyId: null,
+          embedToken: { id: systemIds.uuid(), token },
+        },
+        testContext(),
+      );
+      return { ...companion, embedToken: token };
+    },
+    async close() {
+      await server.drain(1_000);
+      await mockLlm.close();
+      if (options.dataDir === undefined) rmSync(dataDir, { recursive: true, force: true });
+    },
+  };
+}
