@@ -29,6 +29,11 @@ export interface CompanionQuery {
   q: string | null;
 }
 
+/**
+ * `create`, `createMany` and `update` reject with `invalid_request` naming `voice_agent_id`, and write nothing, where
+ * that agent is managed by the server (`voice.isManagedAgent`) or used by a companion of another account: one provider
+ * key serves all accounts. The check is part of the write's transaction, so that two accounts cannot take an agent at once.
+ */
 export interface CompanionStore {
   /** Audit: `companion.create`. */
   create(accountId: string, companion: NewCompanion, context: WriteContext): Promise<Companion>;
@@ -41,7 +46,10 @@ export interface CompanionStore {
   findByEmbedToken(token: string): Promise<EmbedTarget | null>;
   find(accountId: string, id: string): Promise<Companion | null>;
   list(accountId: string, query: CompanionQuery, page: PageRequest): Promise<Page<Companion>>;
-  /** Sets the given fields, `metadata` as a whole. Null when absent. Audit: `companion.update` with the fields' names. */
+  /**
+   * Sets the given fields, `metadata` as a whole. A managed voice agent goes to the outbox in the same commit when
+   * `voiceId` is cleared. Null when absent. Audit: `companion.update` with the fields' names.
+   */
   update(
     accountId: string,
     id: string,

@@ -20,7 +20,7 @@ export interface ConversationStore {
   delete(accountId: string, id: string, context: WriteContext): Promise<boolean>;
   /**
    * Erases all that this visitor said to the companion, from the database's files too (free pages overwritten, WAL
-   * truncated). False where the account has no such companion; a visitor without conversations is erased all the same.
+   * truncated), and forgets their voice sessions, so that no transcript follows. False where the account has no such companion; a visitor without conversations is erased all the same.
    * Audit: `visitor.erase`, without the visitor's id.
    */
   eraseVisitor(accountId: string, companionId: string, visitorId: string, context: WriteContext): Promise<boolean>;

@@ -1,6 +1,6 @@
-import type { Message } from "../../domain/conversation.ts";
+import type { MessageRole } from "../../domain/conversation.ts";
 
-/** The provider agent that the server keeps for a companion with a `voice_id`. */
+/** The provider agent that the server keeps for a companion with a `voiceId`. */
 export interface VoiceAgent {
   companionId: string;
   provider: string;
@@ -9,57 +9,95 @@ export interface VoiceAgent {
   settingsHash: string;
 }
 
-/** A started voice session, matched by the provider's conversation id when its transcript arrives. */
-export interface VoiceSession {
-  providerConversationId: string;
-  companionId: string;
+/** A voice session that was handed out. */
+export interface NewVoiceSession {
+  /** The provider's id of the coming conversation, by which its transcript is matched; null where it gave none: the session is counted only. */
+  providerConversationId: string | null;
   accountId: string;
-  sessionId: string | null;
+  companionId: string;
+  /** Lower case. */
+  sessionId: string;
+  /** Lower case, or null. */
+  visitorId: string | null;
+  /** The key that made the companion, under which usage counts; null for the dashboard. */
+  keyId: string | null;
+  /** UTC day under which usage counts. */
+  day: string;
+  createdAt: number;
+}
+
+export interface VoiceSession {
+  companionId: string;
+  sessionId: string;
   visitorId: string | null;
   createdAt: number;
 }
 
-/** A provider call that must still be made: deleting an agent. Survives a restart. */
-export interface VoiceOutboxItem {
+/** One spoken message; kept with channel `voice` and without token counts. */
+export interface TranscriptMessage {
   id: string;
+  role: MessageRole;
+  text: string;
+  /** False where the speaker was interrupted. */
+  complete: boolean;
+  createdAt: number;
+}
+
+/**
+ * An agent that must still be deleted at its provider; survives a restart. (provider, agentId) is its key: putting the
+ * same agent in again changes nothing.
+ */
+export interface VoiceOutboxItem {
   provider: string;
   agentId: string;
+  /** How often it was taken, this time included. */
   attempts: number;
-  dueAt: number;
 }
 
 export interface VoiceStore {
   findAgent(companionId: string): Promise<VoiceAgent | null>;
-  /** Whether some companion of any account has this agent managed by the server. */
+  /** Whether the server manages this agent for any companion of any account, or has yet to delete it. */
   isManagedAgent(agentId: string): Promise<boolean>;
+  /** An account with a companion whose `voiceAgentId` this is, other than `exceptAccountId`; null where there is none. */
+  findAgentAccount(agentId: string, exceptAccountId: string): Promise<string | null>;
+
   /**
-   * Takes the right to make or update the companion's agent until `untilMs`: true for exactly one caller at a time,
-   * over all processes. `releaseAgent` or the time ends it.
+   * Takes the right to make or update the companion's agent until `untilMs`: true for exactly one owner at a time, over
+   * all processes on the database. False while another owner's time runs. `unlockAgent` or the time ends it.
    */
   lockAgent(companionId: string, owner: string, nowMs: number, untilMs: number): Promise<boolean>;
-  releaseAgent(companionId: string, owner: string): Promise<void>;
-  /** Keeps the agent; a replaced one of another id goes to the outbox. */
-  saveAgent(agent: VoiceAgent, outboxId: string, nowMs: number): Promise<void>;
-  /** Forgets the agent and puts its deletion into the outbox (`voice_id` cleared). */
-  dropAgent(companionId: string, outboxId: string, nowMs: number): Promise<void>;
+  /** Does nothing where `owner` does not hold it. */
+  unlockAgent(companionId: string, owner: string): Promise<void>;
+  /**
+   * Keeps the agent; a replaced one with another id goes to the outbox, due at once. Where the companion is gone, has
+   * no `voiceId` any more, or `owner` no longer holds the lock, the given agent itself goes to the outbox (unless it is
+   * the one already kept) and the answer is false.
+   */
+  saveAgent(agent: VoiceAgent, owner: string, nowMs: number): Promise<boolean>;
 
-  /** The account that an owner's own agent is bound to, or null. */
-  findAgentAccount(agentId: string): Promise<string | null>;
+  /**
+   * Takes up to `limit` items that are due, oldest first, and makes them due again at `untilMs`: no item goes to two
+   * takers before that, over all processes. With nothing due it is a read only.
+   */
+  takeDueOutbox(nowMs: number, untilMs: number, limit: number): Promise<VoiceOutboxItem[]>;
+  finishOutbox(provider: string, agentId: string): Promise<void>;
+  postponeOutbox(provider: string, agentId: string, dueAt: number): Promise<void>;
 
-  listDueOutbox(nowMs: number, limit: number): Promise<VoiceOutboxItem[]>;
-  finishOutbox(id: string): Promise<void>;
-  postponeOutbox(id: string, dueAt: number): Promise<void>;
-
-  /** Keeps the session, counts it in the day's usage, in one commit. */
-  startSession(session: VoiceSession, keyId: string | null, day: string): Promise<void>;
+  /** Keeps the session and counts it in the day's usage, in one commit. A companion that was deleted meanwhile leaves usage only. */
+  startSession(session: NewVoiceSession): Promise<void>;
+  /** Null where unknown, erased with its visitor or companion, or forgotten. */
   findSession(providerConversationId: string): Promise<VoiceSession | null>;
   /**
-   * Adds a transcript to the conversation of the session, once: false when it was taken already or the session is
-   * unknown. `conversationId` is used when the conversation is new.
+   * Adds the transcript to the session's conversation, once: false when it was taken before (however many deliveries
+   * arrive at once, over all processes) or when the session is unknown. An empty transcript is taken too, and makes no
+   * conversation. Messages take their place among the text ones by `createdAt`. `conversationId` is used when the
+   * conversation is new.
    */
   addTranscript(
     providerConversationId: string,
     conversationId: string,
-    messages: readonly Omit<Message, "inputTokens" | "outputTokens" | "tokensEstimated">[],
+    messages: readonly TranscriptMessage[],
   ): Promise<boolean>;
+  /** Forgets sessions made before `beforeMs`, up to `limit`; returns how many. Their transcripts are not taken any more. */
+  deleteSessions(beforeMs: number, limit: number): Promise<number>;
 }
