@@ -1,4 +1,6 @@
 /** The fuse box: the only place that knows which engine is behind which contract. */
+
+import { buildInfo } from "./build-info.ts";
 import type { Config } from "./config.ts";
 import type { Services } from "./http/services.ts";
 import { createHeartbeatTicker } from "./http/sse.ts";
@@ -12,7 +14,6 @@ import { createRateRules } from "./limits/rules.ts";
 import { openLlmProvider } from "./llm/registry.ts";
 import { openSqliteStore } from "./store/sqlite/open.ts";
 import type { Store } from "./store/store.ts";
-import { buildInfo } from "./build-info.ts";
 
 export interface OpenedServices extends Services {
   /** Ends what runs in the background and closes the store; turns must have been waited for. */
@@ -27,12 +28,17 @@ export interface ServiceOverrides {
   store?: Store;
 }
 
+/** The store alone, migrated, for commands beside a running server. */
+export function openStore(config: Config, log: Log = processLog()): Promise<Store> {
+  return openSqliteStore({ dataDir: config.dataDir, log });
+}
+
 /** Opens everything that the server needs; on failure nothing stays open. */
 export async function openServices(config: Config, overrides: ServiceOverrides = {}): Promise<OpenedServices> {
   const clock = overrides.clock ?? systemClock;
   const ids = overrides.ids ?? systemIds;
   const log = overrides.log ?? processLog();
-  const store = overrides.store ?? (await openSqliteStore({ dataDir: config.dataDir, log }));
+  const store = overrides.store ?? (await openStore(config, log));
   const llm = openLlmProvider(
     { apiKey: config.llm.apiKey, baseUrl: config.llm.baseUrl, extra: config.llm.extra },
     { log },

@@ -19,6 +19,9 @@ export interface Account {
   createdAt: number;
 }
 
+/** The account of the demo companion; it has no password. */
+export const demoEmail = "demo@localhost";
+
 export const scopes = [
   "companions:read",
   "companions:write",

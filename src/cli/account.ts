@@ -1,0 +1,153 @@
+/** `companiond account`: who may own companions. */
+import { type Account, plans, roles } from "../domain/account.ts";
+import { findPasswordProblem } from "../domain/password.ts";
+import { toRfc3339 } from "../lib/clock.ts";
+import { hashPassword } from "../lib/password-hash.ts";
+import { toWireAccount } from "../modules/accounts/model.ts";
+import type { AccountPatch } from "../store/store.ts";
+import { formatList } from "./columns.ts";
+import { type Action, type ActionInput, type ActionResult, type Command, CommandFailure, Misuse } from "./command.ts";
+import { getAccount, readChoice, readEmail } from "./find-account.ts";
+import { describeLink, issueLink } from "./one-time-link.ts";
+
+const create: Action = {
+  name: "create",
+  about: "Make an account.",
+  options: {
+    email: { value: "E", about: "Its address, unique.", isRequired: true },
+    plan: { value: "free|paid", about: "Decides the daily messages of its companions (free)." },
+    role: { value: "owner|operator", about: "An operator also manages accounts (owner)." },
+    "password-stdin": { about: "Read the password from standard input; without one, set it by a reset link." },
+  },
+  async run({ args, ids, io, openStore, audit }) {
+    const email = readEmail(args.text("email"));
+    const plan = readChoice("--plan", args.find("plan") ?? "free", plans);
+    const role = readChoice("--role", args.find("role") ?? "owner", roles);
+    const passwordHash = args.has("password-stdin") ? await hashPassword(readPassword(await io.readInput())) : null;
+    const store = await openStore();
+    const account = await store.accounts.create({ id: ids.uuid(), email, plan, role, passwordHash }, audit());
+    const next =
+      passwordHash === null
+        ? `It has no password yet: companiond account reset-link ${email}`
+        : `Make it an API key: companiond key create --account ${email} --name NAME --scopes companions:read,companions:write`;
+    return describe(account, `Made the account ${email} (${plan}, ${role}).\n${next}`);
+  },
+};
+
+const list: Action = {
+  name: "list",
+  about: "Show all accounts, oldest first.",
+  async run({ openStore }) {
+    const accounts = await (await openStore()).accounts.list();
+    const rows = accounts.map((account) => [
+      account.email,
+      account.plan,
+      account.role,
+      account.suspendedAt === null ? "active" : `suspended ${toRfc3339(account.suspendedAt)}`,
+      toRfc3339(account.createdAt),
+      account.id,
+    ]);
+    return {
+      json: accounts.map(toWireAccount),
+      text: formatList(["email", "plan", "role", "state", "created", "id"], rows, "There are no accounts yet."),
+    };
+  },
+};
+
+const setPlan: Action = {
+  name: "set-plan",
+  about: "Change an account's plan.",
+  operands: ["E", "free|paid"],
+  async run(input) {
+    const plan = readChoice("the plan", input.args.operand(1), plans);
+    return describe(await change(input, { plan }), `${input.args.operand(0)} is on the ${plan} plan now.`);
+  },
+};
+
+const suspend: Action = {
+  name: "suspend",
+  about: "Refuse an account's keys, sign-ins and embed tokens until it is resumed.",
+  operands: ["E"],
+  async run(input) {
+    const account = await change(input, { suspendedAt: input.clock.nowMs() });
+    return describe(account, `${account.email} is suspended: its keys and embed tokens are refused from now on.`);
+  },
+};
+
+const resume: Action = {
+  name: "resume",
+  about: "End a suspension.",
+  operands: ["E"],
+  async run(input) {
+    const account = await change(input, { suspendedAt: null });
+    return describe(account, `${account.email} is active again.`);
+  },
+};
+
+const remove: Action = {
+  name: "delete",
+  about: "Delete an account with its companions, keys and conversations; its usage is kept.",
+  operands: ["E"],
+  async run({ args, openStore, audit }) {
+    const store = await openStore();
+    const account = await getAccount(store, args.operand(0));
+    if (!(await store.accounts.delete(account.id, audit()))) throw gone(account.email);
+    return describe(account, `Deleted ${account.email} with all it owned.`);
+  },
+};
+
+const resetLink: Action = {
+  name: "reset-link",
+  about: "Print a link with which an account chooses a new password: once, within 30 minutes.",
+  operands: ["E"],
+  async run(input) {
+    const config = input.loadConfig();
+    const store = await input.openStore();
+    const account = await getAccount(store, input.args.operand(0));
+    const link = await issueLink(input, config, store, { kind: "reset", accountId: account.id });
+    return describeLink(link, `With it ${account.email} chooses a new password.`);
+  },
+};
+
+const setupLink: Action = {
+  name: "setup-link",
+  about: "Print a link that makes the first operator in the dashboard: once, within 30 minutes.",
+  async run(input) {
+    const config = input.loadConfig();
+    const store = await input.openStore();
+    if (await store.accounts.hasAnyPassword()) {
+      throw new CommandFailure("the dashboard is set up already. For a lost password: companiond account reset-link E");
+    }
+    const link = await issueLink(input, config, store, { kind: "setup", accountId: null });
+    return describeLink(link, "With it the first operator sets up the dashboard.");
+  },
+};
+
+export const accountCommand: Command = {
+  name: "account",
+  about: "Make and manage accounts.",
+  actions: [create, list, setPlan, suspend, resume, remove, resetLink, setupLink],
+};
+
+async function change({ args, openStore, audit }: ActionInput, patch: AccountPatch): Promise<Account> {
+  const store = await openStore();
+  const account = await getAccount(store, args.operand(0));
+  const changed = await store.accounts.update(account.id, patch, audit());
+  if (changed === null) throw gone(account.email);
+  return changed;
+}
+
+function describe(account: Account, text: string): ActionResult {
+  return { json: toWireAccount(account), text };
+}
+
+function gone(email: string): CommandFailure {
+  return new CommandFailure(`${email} was deleted meanwhile.`);
+}
+
+function readPassword(input: string): string {
+  const password = input.replace(/\r?\n$/, "");
+  const problem = findPasswordProblem(password);
+  if (problem !== null) throw new Misuse(problem);
+  return password;
+}

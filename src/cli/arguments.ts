@@ -1,0 +1,77 @@
+/** Checks what was typed against what an action declares. */
+import { parseArgs } from "node:util";
+import { findNearest } from "../lib/edit-distance.ts";
+import { type Action, type Arguments, Misuse, type OptionSpec } from "./command.ts";
+
+/** Every action takes these. */
+export const commonOptions: Readonly<Record<string, OptionSpec>> = {
+  "data-dir": { value: "DIR", about: "Where everything durable is kept (./companiond-data)." },
+  "env-file": { value: "FILE", about: "Read variables from a file; those of the environment win." },
+  json: { about: "Print one JSON value and nothing else." },
+  help: { about: "Show this help." },
+};
+
+/** Throws `Misuse` with the first thing that is wrong. */
+export function readArguments(action: Action, words: readonly string[]): Arguments {
+  const declared = { ...action.options, ...commonOptions };
+  const values = new Map<string, string[]>();
+  const operands: string[] = [];
+  const { tokens } = parseArgs({
+    args: [...words],
+    options: Object.fromEntries(
+      Object.entries(declared).map(([name, spec]) => [name, { type: spec.value === undefined ? "boolean" : "string" }]),
+    ),
+    strict: false,
+    allowPositionals: true,
+    tokens: true,
+  });
+  for (const token of tokens) {
+    if (token.kind === "positional") operands.push(token.value);
+    if (token.kind === "option") takeOption(declared, values, token.name, token.rawName, token.value);
+  }
+  if (!values.has("help")) checkComplete(action, declared, values, operands);
+  return {
+    operand: (index) => operands[index] ?? "",
+    text: (name) => values.get(name)?.at(-1) ?? "",
+    find: (name) => values.get(name)?.at(-1),
+    list: (name) => values.get(name) ?? [],
+    has: (name) => values.has(name),
+  };
+}
+
+function takeOption(
+  declared: Readonly<Record<string, OptionSpec>>,
+  values: Map<string, string[]>,
+  name: string,
+  typed: string,
+  value: string | undefined,
+): void {
+  const spec = Object.hasOwn(declared, name) ? declared[name] : undefined;
+  if (spec === undefined || !typed.startsWith("--")) {
+    throw new Misuse(`there is no option ${typed}. Did you mean --${findNearest(name, Object.keys(declared))}?`);
+  }
+  if (spec.value !== undefined && value === undefined) throw new Misuse(`--${name} needs a value: ${spec.value}.`);
+  if (spec.value === undefined && value !== undefined) throw new Misuse(`--${name} takes no value.`);
+  const earlier = values.get(name);
+  if (earlier !== undefined && spec.value !== undefined && !spec.isRepeatable) {
+    throw new Misuse(`--${name} was given twice.`);
+  }
+  values.set(name, [...(earlier ?? []), value ?? ""]);
+}
+
+function checkComplete(
+  action: Action,
+  declared: Readonly<Record<string, OptionSpec>>,
+  values: Map<string, string[]>,
+  operands: readonly string[],
+): void {
+  const missing = Object.entries(declared).filter(([name, spec]) => spec.isRequired && !values.get(name)?.at(-1));
+  if (missing.length > 0) {
+    throw new Misuse(`${missing.map(([name, spec]) => `--${name} ${spec.value}`).join(" and ")} must be given.`);
+  }
+  const expected = action.operands ?? [];
+  const absent = expected.slice(operands.length);
+  if (absent.length > 0) throw new Misuse(`${absent.join(" and ")} must be given.`);
+  const surplus = operands[expected.length];
+  if (surplus !== undefined) throw new Misuse(`unexpected argument ${JSON.stringify(surplus)}.`);
+}

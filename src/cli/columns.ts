@@ -1,0 +1,30 @@
+/** Text in columns, for people. */
+
+/** Rows of cells, padded to a common width; the last column is left ragged. */
+export function formatColumns(rows: readonly (readonly string[])[]): string {
+  const widths: number[] = [];
+  for (const row of rows) {
+    for (const [column, cell] of row.entries()) {
+      widths[column] = Math.max(widths[column] ?? 0, Bun.stringWidth(cell));
+    }
+  }
+  return rows
+    .map((row) =>
+      row
+        .map((cell, column) => cell + " ".repeat((widths[column] ?? 0) - Bun.stringWidth(cell)))
+        .join("  ")
+        .trimEnd(),
+    )
+    .join("\n");
+}
+
+/** A list with a head line, or a sentence where it is empty. */
+export function formatList(head: readonly string[], rows: readonly (readonly string[])[], ifEmpty: string): string {
+  if (rows.length === 0) return ifEmpty;
+  return formatColumns([head.map((title) => title.toUpperCase()), ...rows.map((row) => row.map(flatten))]);
+}
+
+/** Names come from outside: a control character must not reach the terminal. */
+function flatten(cell: string): string {
+  return cell.replace(/\p{Cc}/gu, " ");
+}

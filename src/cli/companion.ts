@@ -1,0 +1,109 @@
+/** `companiond companion`: companions, and their embed tokens. */
+import type { Companion, EmbedToken } from "../domain/companion.ts";
+import { makeEmbedToken } from "../domain/credentials.ts";
+import { toRfc3339 } from "../lib/clock.ts";
+import { readNewCompanion, toWireCompanion } from "../modules/companions/model.ts";
+import type { Store } from "../store/store.ts";
+import { formatList } from "./columns.ts";
+import { type Action, type ActionInput, type Command, CommandFailure } from "./command.ts";
+import { readCompanionBody, settingOptions } from "./companion-options.ts";
+import { getAccount } from "./find-account.ts";
+
+const create: Action = {
+  name: "create",
+  about: "Make a companion with its first embed token.",
+  options: { account: { value: "E", about: "The account that owns it.", isRequired: true }, ...settingOptions },
+  async run({ args, ids, loadConfig, openStore, audit }) {
+    const { llm } = loadConfig();
+    const settings = readNewCompanion(readCompanionBody(args), llm);
+    const store = await openStore();
+    const account = await getAccount(store, args.text("account"));
+    const companion = await store.companions.create(
+      account.id,
+      {
+        ...settings,
+        id: ids.uuid(),
+        createdByKeyId: null,
+        embedToken: { id: ids.uuid(), token: makeEmbedToken(ids.secret) },
+      },
+      audit(),
+    );
+    return {
+      json: toWireCompanion(companion),
+      text: `Made the companion ${JSON.stringify(companion.name)}.\nid           ${companion.id}\nembed token  ${companion.embedToken}`,
+    };
+  },
+};
+
+const list: Action = {
+  name: "list",
+  about: "Show an account's companions, newest first.",
+  options: { account: { value: "E", about: "The account.", isRequired: true } },
+  async run({ args, openStore }) {
+    const store = await openStore();
+    const account = await getAccount(store, args.text("account"));
+    const companions = await listAll(store, account.id);
+    const rows = companions.map((one) => [
+      one.name,
+      one.enabled ? "enabled" : "disabled",
+      one.embedToken ?? "none",
+      toRfc3339(one.createdAt),
+      one.id,
+    ]);
+    return {
+      json: companions.map(toWireCompanion),
+      text: formatList(["name", "state", "embed token", "created", "id"], rows, `${account.email} has no companions.`),
+    };
+  },
+};
+
+const token: Action = {
+  name: "token",
+  about: "Print a companion's embed token; makes one where all were revoked.",
+  operands: ["ID"],
+  async run(input) {
+    const found = await findToken(await input.openStore(), input.args.operand(0).toLowerCase(), input);
+    return {
+      json: {
+        id: found.id,
+        token: found.token,
+        name: found.name,
+        created_at: toRfc3339(found.createdAt),
+        last_used_at: found.lastUsedAt === null ? null : toRfc3339(found.lastUsedAt),
+      },
+      text: found.token,
+    };
+  },
+};
+
+export const companionCommand: Command = {
+  name: "companion",
+  about: "Make companions and show their embed tokens.",
+  actions: [create, list, token],
+};
+
+async function listAll(store: Store, accountId: string): Promise<Companion[]> {
+  const all: Companion[] = [];
+  const everything = { metadata: [], q: null };
+  let afterId: string | null = null;
+  do {
+    const page: Awaited<ReturnType<typeof store.companions.list>> = await store.companions.list(accountId, everything, {
+      limit: 100,
+      afterId,
+    });
+    all.push(...page.items);
+    afterId = page.nextAfterId;
+  } while (afterId !== null);
+  return all;
+}
+
+async function findToken(store: Store, companionId: string, { ids, audit }: ActionInput): Promise<EmbedToken> {
+  for (const account of await store.accounts.list()) {
+    const tokens = await store.embedTokens.list(account.id, companionId);
+    if (tokens === null) continue;
+    const fresh = { id: ids.uuid(), token: makeEmbedToken(ids.secret), name: null };
+    const found = tokens[0] ?? (await store.embedTokens.create(account.id, companionId, fresh, audit()));
+    if (found !== null) return found;
+  }
+  throw new CommandFailure(`there is no companion ${companionId}. "companiond companion list --account E" shows ids.`);
+}

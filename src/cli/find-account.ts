@@ -1,0 +1,25 @@
+/** From the address that was typed to the account. */
+import type { Account } from "../domain/account.ts";
+import { normalizeEmail } from "../domain/email.ts";
+import type { Store } from "../store/store.ts";
+import { CommandFailure, Misuse } from "./command.ts";
+
+export function readEmail(text: string): string {
+  const email = normalizeEmail(text);
+  if (email === null) throw new Misuse(`${JSON.stringify(text)} is no e-mail address.`);
+  return email;
+}
+
+export async function getAccount(store: Store, text: string): Promise<Account> {
+  const account = await store.accounts.findByEmail(readEmail(text));
+  if (account === null) {
+    throw new CommandFailure(`there is no account ${text}. "companiond account list" shows all.`);
+  }
+  return account;
+}
+
+export function readChoice<Choice extends string>(what: string, text: string, choices: readonly Choice[]): Choice {
+  const found = choices.find((choice) => choice === text);
+  if (found === undefined) throw new Misuse(`${what} must be one of ${choices.join(", ")}.`);
+  return found;
+}

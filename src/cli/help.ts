@@ -1,0 +1,59 @@
+/** The help texts, made from the declarations. */
+import { commonOptions } from "./arguments.ts";
+import { formatColumns } from "./columns.ts";
+import type { Action, Command, OptionSpec } from "./command.ts";
+
+export function describeProgram(commands: readonly Command[]): string {
+  const rows = commands.flatMap((command) =>
+    command.actions.map((action) => [`  ${joinWords(command.name, action.name)}`, action.about]),
+  );
+  return [
+    "companiond hosts conversational companions: one executable, nothing else to install.",
+    "",
+    "Usage: companiond COMMAND [options]",
+    "",
+    formatColumns(rows),
+    "",
+    "companiond COMMAND --help tells more. Settings come from flags, the environment and --env-file:",
+    "companiond serve --help lists them.",
+  ].join("\n");
+}
+
+export function describeCommand(command: Command): string {
+  const rows = command.actions.map((action) => [`  ${joinWords(command.name, action.name)}`, action.about]);
+  return [command.about, "", formatColumns(rows), "", `companiond ${command.name} ACTION --help tells more.`].join(
+    "\n",
+  );
+}
+
+export function describeAction(command: Command, action: Action): string {
+  const options = Object.entries({ ...action.options, ...commonOptions });
+  const rows = options.map(([name, spec]) => [`  ${writeOption(name, spec)}`, describeOption(spec)]);
+  return [
+    action.about,
+    "",
+    `Usage: ${describeUsage(command, action)}`,
+    "",
+    formatColumns(rows),
+    ...(command.notes === undefined ? [] : ["", command.notes]),
+  ].join("\n");
+}
+
+export function describeUsage(command: Command, action: Action): string {
+  const required = Object.entries(action.options ?? {}).filter(([, spec]) => spec.isRequired);
+  const parts = [joinWords(command.name, action.name), ...required.map(([name, spec]) => writeOption(name, spec))];
+  return `companiond ${[...parts, "[options]", ...(action.operands ?? [])].join(" ")}`;
+}
+
+function describeOption(spec: OptionSpec): string {
+  if (spec.isRequired) return `${spec.about} Required.`;
+  return spec.isRepeatable ? `${spec.about} May be repeated.` : spec.about;
+}
+
+function writeOption(name: string, spec: OptionSpec): string {
+  return spec.value === undefined ? `--${name}` : `--${name} ${spec.value}`;
+}
+
+function joinWords(...words: string[]): string {
+  return words.filter((word) => word !== "").join(" ");
+}

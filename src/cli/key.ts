@@ -1,0 +1,119 @@
+/** `companiond key`: API keys for platforms. */
+import { type ApiKey, scopes as knownScopes, type Scope } from "../domain/account.ts";
+import { apiKeyStart, makeApiKey } from "../domain/credentials.ts";
+import { toRfc3339 } from "../lib/clock.ts";
+import { parseDurationMs } from "../lib/duration.ts";
+import { sha256Hex } from "../lib/sha256.ts";
+import { toWireKey } from "../modules/keys/model.ts";
+import { formatList } from "./columns.ts";
+import { type Action, type Command, CommandFailure, Misuse } from "./command.ts";
+import { getAccount } from "./find-account.ts";
+
+const create: Action = {
+  name: "create",
+  about: "Make an API key; it is shown this once.",
+  options: {
+    account: { value: "E", about: "The account it speaks for.", isRequired: true },
+    name: { value: "N", about: "What it is for, 1 to 100 characters.", isRequired: true },
+    scopes: { value: "a,b", about: "What it may do, separated by commas.", isRequired: true },
+    expires: { value: "90d", about: "When it ends: in 30m, 12h, 90d, 4w, or at an RFC 3339 time. Without it, never." },
+  },
+  async run({ args, ids, clock, openStore, audit }) {
+    const name = readName(args.text("name"));
+    const scopes = readScopes(args.text("scopes"));
+    const expiresAt = readExpiry(args.find("expires"), clock.nowMs());
+    const store = await openStore();
+    const account = await getAccount(store, args.text("account"));
+    const secret = makeApiKey(ids.secret);
+    const key = await store.apiKeys.create(
+      account.id,
+      { id: ids.uuid(), name, start: apiKeyStart(secret), hash: sha256Hex(secret), scopes, expiresAt },
+      audit(),
+    );
+    return {
+      json: { ...toWireKey(key), key: secret },
+      text: `${secret}\nThis is the only time that the key "${name}" is shown: keep it now, on servers only.`,
+    };
+  },
+};
+
+const list: Action = {
+  name: "list",
+  about: "Show an account's keys that are not revoked, newest first.",
+  options: { account: { value: "E", about: "The account.", isRequired: true } },
+  async run({ args, openStore }) {
+    const store = await openStore();
+    const account = await getAccount(store, args.text("account"));
+    const keys = await store.apiKeys.list(account.id);
+    return {
+      json: keys.map(toWireKey),
+      text: formatList(
+        ["name", "start", "scopes", "expires", "last used", "requests", "id"],
+        keys.map(describeKey),
+        `${account.email} has no keys.`,
+      ),
+    };
+  },
+};
+
+const revoke: Action = {
+  name: "revoke",
+  about: "End a key at once, also for a running server.",
+  operands: ["ID"],
+  async run({ args, openStore, audit }) {
+    const id = args.operand(0).toLowerCase();
+    const store = await openStore();
+    for (const account of await store.accounts.list()) {
+      if (!(await store.apiKeys.revoke(account.id, id, audit()))) continue;
+      return {
+        json: { id, revoked: true },
+        text: `Revoked the key ${id} of ${account.email}: it is refused from now on.`,
+      };
+    }
+    throw new CommandFailure(`there is no key ${id} that is not revoked. "companiond key list --account E" shows ids.`);
+  },
+};
+
+export const keyCommand: Command = {
+  name: "key",
+  about: "Make and revoke API keys.",
+  actions: [create, list, revoke],
+};
+
+function readName(text: string): string {
+  const name = text.trim();
+  if (name === "" || [...name].length > 100 || !name.isWellFormed()) {
+    throw new Misuse("--name must be 1 to 100 characters.");
+  }
+  return name;
+}
+
+function readScopes(text: string): Scope[] {
+  const wanted = text.split(",").map((part) => part.trim());
+  const unknown = wanted.filter((part) => !knownScopes.some((scope) => scope === part));
+  if (unknown.length > 0) {
+    throw new Misuse(`unknown scope ${JSON.stringify(unknown.join(", "))}. There are ${knownScopes.join(", ")}.`);
+  }
+  return knownScopes.filter((scope) => wanted.includes(scope));
+}
+
+function readExpiry(text: string | undefined, nowMs: number): number | null {
+  if (text === undefined) return null;
+  const durationMs = parseDurationMs(text);
+  const instantMs = /^\d{4}-\d{2}-\d{2}/.test(text) ? Date.parse(text) : Number.NaN;
+  const expiresAt = durationMs === null ? instantMs : nowMs + durationMs;
+  if (expiresAt > nowMs) return expiresAt;
+  throw new Misuse("--expires must be a duration like 90d or a future RFC 3339 time.");
+}
+
+function describeKey(key: ApiKey): string[] {
+  return [
+    key.name,
+    `${key.start}…`,
+    key.scopes.join(","),
+    key.expiresAt === null ? "never" : toRfc3339(key.expiresAt),
+    key.lastUsedAt === null ? "never" : toRfc3339(key.lastUsedAt),
+    String(key.requests),
+    key.id,
+  ];
+}

@@ -1,0 +1,19 @@
+/** `companiond migrate`: brings the database up to this version; `serve` does so by itself. */
+import type { Command } from "./command.ts";
+
+export const migrateCommand: Command = {
+  name: "migrate",
+  about: "Apply pending migrations; serve does so by itself.",
+  actions: [
+    {
+      name: "",
+      about: "Apply pending migrations; serve does so by itself. Safe beside a running server.",
+      async run({ openStore, loadConfig }) {
+        const store = await openStore();
+        await store.check();
+        const { dataDir } = loadConfig();
+        return { json: { status: "up_to_date", data_dir: dataDir }, text: `The database in ${dataDir} is up to date.` };
+      },
+    },
+  ],
+};

@@ -1,0 +1,147 @@
+/** From the words after the program's name to an exit code: 0 done, 1 failed, 2 misused. */
+
+import type { Config } from "../config.ts";
+import { ConfigError, loadConfig } from "../config.ts";
+import { AppError } from "../domain/errors.ts";
+import { systemClock } from "../lib/clock.ts";
+import { findNearest } from "../lib/edit-distance.ts";
+import { systemIds } from "../lib/ids.ts";
+import { openStore } from "../services.ts";
+import type { Store } from "../store/store.ts";
+import { readArguments } from "./arguments.ts";
+import {
+  type Action,
+  type ActionInput,
+  type Arguments,
+  type CliIo,
+  type Command,
+  CommandFailure,
+  Misuse,
+} from "./command.ts";
+import { describeAction, describeCommand, describeProgram } from "./help.ts";
+
+export async function runCli(commands: readonly Command[], words: readonly string[], io: CliIo): Promise<number> {
+  let hint = "companiond --help";
+  try {
+    const [first] = words;
+    if (first === undefined) {
+      await io.writeError(`${describeProgram(commands)}\n`);
+      return 2;
+    }
+    if (first === "--help" || first === "help" || first === "-h") {
+      await io.writeOut(`${describeProgram(commands)}\n`);
+      return 0;
+    }
+    const command = findCommand(commands, first === "--version" ? "version" : first);
+    hint = `companiond ${command.name} --help`;
+    const [action, rest] = findAction(command, words.slice(1));
+    if (action === null) {
+      await io.writeOut(`${describeCommand(command)}\n`);
+      return 0;
+    }
+    hint = `companiond ${[command.name, action.name].filter(Boolean).join(" ")} --help`;
+    const args = readArguments(action, rest);
+    if (args.has("help")) await io.writeOut(`${describeAction(command, action)}\n`);
+    else await runAction(action, args, io);
+    return 0;
+  } catch (error) {
+    return report(error, hint, io);
+  }
+}
+
+async function runAction(action: Action, args: Arguments, io: CliIo): Promise<void> {
+  let config: Config | null = null;
+  const opened: Promise<Store>[] = [];
+  const input: ActionInput = {
+    args,
+    isJson: args.has("json"),
+    loadConfig() {
+      config ??= loadConfig({
+        ...(io.environment === undefined ? {} : { environment: io.environment }),
+        envFilePath: args.find("env-file"),
+        flags: {
+          host: args.find("host"),
+          port: args.find("port"),
+          "data-dir": args.find("data-dir"),
+          demo: args.has("demo"),
+          "tls-cert": args.find("tls-cert"),
+          "tls-key": args.find("tls-key"),
+        },
+      });
+      return config;
+    },
+    openStore() {
+      const [store = openStore(input.loadConfig())] = opened;
+      opened[0] = store;
+      return store;
+    },
+    audit: () => ({
+      actor: { kind: "cli", id: null, ipPrefix: null, requestId: null },
+      nowMs: systemClock.nowMs(),
+      auditId: systemIds.uuid(),
+    }),
+    ids: systemIds,
+    clock: systemClock,
+    io,
+  };
+  try {
+    const result = await action.run(input);
+    if (result !== null) await io.writeOut(`${input.isJson ? JSON.stringify(result.json) : result.text}\n`);
+  } finally {
+    for (const store of opened) await store.then((one) => one.close());
+  }
+}
+
+function findCommand(commands: readonly Command[], name: string): Command {
+  const found = commands.find((command) => command.name === name);
+  if (found !== undefined) return found;
+  if (name.startsWith("-")) throw new Misuse("the command comes first, then its options.");
+  const nearest = findNearest(
+    name,
+    commands.map((command) => command.name),
+  );
+  throw new Misuse(`there is no command ${JSON.stringify(name)}. Did you mean ${nearest}?`);
+}
+
+/** The action with the words that are left; null where only the command's help was asked for. */
+function findAction(command: Command, words: readonly string[]): [Action | null, readonly string[]] {
+  const only = command.actions.find((action) => action.name === "");
+  if (only !== undefined) return [only, words];
+  const [name, ...rest] = words;
+  const names = command.actions.map((action) => action.name);
+  if (name === "--help" || name === "-h") return [null, rest];
+  if (name === undefined || name.startsWith("-")) {
+    throw new Misuse(`${command.name} needs one of: ${names.join(", ")}.`);
+  }
+  const found = command.actions.find((action) => action.name === name);
+  if (found !== undefined) return [found, rest];
+  throw new Misuse(`${command.name} has no ${JSON.stringify(name)}. Did you mean ${findNearest(name, names)}?`);
+}
+
+async function report(error: unknown, hint: string, io: CliIo): Promise<number> {
+  if (error instanceof Misuse) {
+    await io.writeError(`companiond: ${error.message}\nSee ${hint}\n`);
+    return 2;
+  }
+  if (error instanceof ConfigError) {
+    await io.writeError(`companiond: the configuration has problems:\n${error.message}\n`);
+    return error.problems.some((problem) => problem.isFlag) ? 2 : 1;
+  }
+  if (error instanceof AppError) {
+    const fields = error.errors?.map((field) => `\n  ${field.param}: ${field.detail}`).join("") ?? "";
+    await io.writeError(`companiond: ${error.message}${fields}${describeCause(error.cause)}\n`);
+    return 1;
+  }
+  if (error instanceof CommandFailure) await io.writeError(`companiond: ${error.message}\n`);
+  else await io.writeError(`companiond: this should not have happened: ${describeUnknown(error)}\n`);
+  return 1;
+}
+
+/** The operator at the terminal may read what callers over the network may not. */
+function describeCause(cause: unknown): string {
+  return cause instanceof Error ? `\n  ${cause.message}` : "";
+}
+
+function describeUnknown(error: unknown): string {
+  return error instanceof Error ? (error.stack ?? error.message) : String(error);
+}

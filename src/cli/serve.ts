@@ -1,0 +1,132 @@
+/** `companiond serve`: the server, from start to drained. */
+import { readFile } from "node:fs/promises";
+import type { Config } from "../config.ts";
+import { openLog } from "../lib/log.ts";
+import { type RunningServer, startServer } from "../server.ts";
+import { type OpenedServices, openServices } from "../services.ts";
+import { commit, version } from "../version.ts";
+import { type ActionInput, type Command, CommandFailure } from "./command.ts";
+import { ensureDemo } from "./demo.ts";
+import { describeSettings } from "./settings-help.ts";
+import { describeStart } from "./start-message.ts";
+
+const drainGraceMs = 30_000;
+
+export const serveCommand: Command = {
+  name: "serve",
+  about: "Serve companions until stopped.",
+  actions: [
+    {
+      name: "",
+      about: "Serve companions until SIGTERM or SIGINT; open replies then get 30 s to finish.",
+      options: {
+        host: { value: "H", about: "The address to listen on (127.0.0.1)." },
+        port: { value: "N", about: "The port to listen on (3000); 0 takes a free one." },
+        demo: { about: "Keep a demo companion that can be chatted with at once." },
+        "tls-cert": { value: "F", about: "Serve HTTPS with this certificate chain (PEM)." },
+        "tls-key": { value: "F", about: "The certificate's private key (PEM)." },
+      },
+      async run(input) {
+        await serve(input);
+        return null;
+      },
+    },
+  ],
+  notes: describeSettings(),
+};
+
+async function serve(input: ActionInput): Promise<void> {
+  const { io, isJson } = input;
+  const stopped = io.takeStopSignal();
+  const config = input.loadConfig();
+  const tls = await readTls(config);
+  const { log, flush } = openLog({
+    level: config.log.level,
+    format: io.isTerminal && !isJson ? "text" : "json",
+    // With --json standard output holds the one value, so the log moves over.
+    write: (lines) => void (isJson ? io.writeError(lines) : io.writeOut(lines)),
+  });
+  let defectCount = 0;
+  // Whatever was not foreseen must end one request at most, never the server.
+  io.onDefect((error) => log.error("defect", { error, count: ++defectCount }));
+
+  try {
+    const services = await openServices(config);
+    const demoToken = config.isDemo ? await closeOnFailure(services, () => openDemo(services, input)) : null;
+    const server = await closeOnFailure(services, () => listen(services, config, tls));
+    log.info("listening", { url: server.url, version, commit, data_dir: config.dataDir, llm: services.llm.name });
+    await announce(input, config, server, services.llm.name, demoToken);
+
+    log.info("stopping", { signal: await stopped, grace_ms: drainGraceMs });
+    if (io.isTerminal) await io.writeError("Letting open replies finish. Once more ends at once.\n");
+    await server.drain(drainGraceMs);
+    log.info("stopped");
+  } finally {
+    flush();
+    await io.writeOut("");
+  }
+}
+
+function openDemo(services: OpenedServices, { ids, audit }: ActionInput): Promise<string> {
+  return ensureDemo(services.store, ids, audit);
+}
+
+async function announce(
+  { io, isJson }: ActionInput,
+  config: Config,
+  server: RunningServer,
+  llmName: string,
+  demoToken: string | null,
+): Promise<void> {
+  const url = config.publicUrl ?? server.url;
+  if (isJson) {
+    await io.writeOut(`${JSON.stringify({ url, port: server.port, demo_embed_token: demoToken })}\n`);
+    return;
+  }
+  const message = `${describeStart({ url, listeningUrl: server.url, llmName, demoToken })}\n`;
+  if (io.isTerminal) await io.writeOut(message);
+  // Not in the log, which keeps embed tokens out; and standard output is the log's here.
+  else if (demoToken !== null) await io.writeError(message);
+}
+
+function listen(
+  services: OpenedServices,
+  { server: { host, port } }: Config,
+  tls: { cert: string; key: string } | null,
+): RunningServer {
+  try {
+    return startServer(services, { host, port, ...(tls === null ? {} : { tls }) });
+  } catch (error) {
+    const code = error instanceof Error && "code" in error ? error.code : null;
+    if (code === "EADDRINUSE") {
+      throw new CommandFailure(`port ${port} of ${host} is taken by another program. Choose another with --port.`);
+    }
+    if (code === "EACCES") throw new CommandFailure(`port ${port} may not be used: ports below 1024 need a privilege.`);
+    if (code === "EADDRNOTAVAIL") throw new CommandFailure(`${host} is not an address of this machine.`);
+    throw error;
+  }
+}
+
+/** What was opened must not stay open when a later step fails. */
+async function closeOnFailure<Result>(services: OpenedServices, step: () => Result | Promise<Result>): Promise<Result> {
+  try {
+    return await step();
+  } catch (error) {
+    await services.close();
+    throw error;
+  }
+}
+
+async function readTls({ server: { tls } }: Config): Promise<{ cert: string; key: string } | null> {
+  if (tls === null) return null;
+  const [cert, key] = await Promise.all([readPem("--tls-cert", tls.certFile), readPem("--tls-key", tls.keyFile)]);
+  return { cert, key };
+}
+
+async function readPem(flag: string, file: string): Promise<string> {
+  try {
+    return await readFile(file, "utf8");
+  } catch (error) {
+    throw new CommandFailure(`${flag}: ${error instanceof Error ? error.message : String(error)}`);
+  }
+}

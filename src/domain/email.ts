@@ -1,0 +1,9 @@
+/** Addresses of accounts. */
+
+const pattern = /^[^\s@\p{Cc}]+@[^\s@\p{Cc}]+$/u;
+
+/** Trimmed and in lower case, or null for what is no address. A host without a dot counts: `demo@localhost`. */
+export function normalizeEmail(text: string): string | null {
+  const email = text.trim().toLowerCase();
+  return email.length <= 254 && pattern.test(email) ? email : null;
+}
