@@ -4,6 +4,7 @@ import { buildInfo } from "./build-info.ts";
 import type { Config } from "./config.ts";
 import type { Services } from "./http/services.ts";
 import { createHeartbeatTicker } from "./http/sse.ts";
+import { createUseRecorder } from "./http/use-recorder.ts";
 import { type Clock, systemClock } from "./lib/clock.ts";
 import { type IdSource, systemIds } from "./lib/ids.ts";
 import { createKeyedQueue } from "./lib/keyed-queue.ts";
@@ -45,12 +46,14 @@ export async function openServices(config: Config, overrides: ServiceOverrides =
   );
   const limiter = createMemoryLimiter({ clock });
   const heartbeats = createHeartbeatTicker();
+  const uses = createUseRecorder({ store, clock, log });
 
   let closing: Promise<void> | null = null;
   async function closeOnce() {
     heartbeats.stop();
     limiter.close();
     llm.close();
+    await uses.close();
     await store.close();
   }
 
@@ -75,6 +78,7 @@ export async function openServices(config: Config, overrides: ServiceOverrides =
     dailyQuota: createDailyQuota({ countDay: (companionId, day) => store.turns.countDay(companionId, day) }),
     conversationQueue: createKeyedQueue({ maxWaiting: 3 }),
     llm,
+    uses,
     heartbeats,
     clock,
     ids,

@@ -24,10 +24,28 @@ export async function readJson<Schema extends TSchema>(
 
 /** The body's text; for callers that also need its exact bytes (a digest). */
 export async function readJsonText(request: Request, limitBytes: number): Promise<string> {
-  if (!isJsonContentType(request.headers.get("content-type"))) {
-    throw new AppError("unsupported_media_type", "Send the body as JSON, with Content-Type: application/json.");
-  }
+  requireJsonContentType(request);
   return decodeText(await readBytes(request, limitBytes));
+}
+
+/** As `readJson`, where the body may be left out: then null. */
+export async function readOptionalJson<Schema extends TSchema>(
+  request: Request,
+  checker: Checker<Schema>,
+  limitBytes: number,
+): Promise<Static<Schema> | null> {
+  const text = await readOptionalJsonText(request, limitBytes);
+  return text === "" ? null : checker.check(parseJson(text));
+}
+
+/** The same where the body may be left out, which needs no content type: then the text is empty. */
+export async function readOptionalJsonText(request: Request, limitBytes: number): Promise<string> {
+  const announced = request.headers.get("content-length");
+  if (announced !== null && announced !== "0") requireJsonContentType(request);
+  const bytes = await readBytes(request, limitBytes);
+  if (bytes.length === 0) return "";
+  requireJsonContentType(request);
+  return decodeText(bytes);
 }
 
 /** At most `limitBytes` of body; more is 413, also where no Content-Length announced it. */
@@ -67,6 +85,11 @@ export function decodeText(bytes: Uint8Array): string {
 export function isJsonContentType(header: string | null): boolean {
   if (header === "application/json") return true;
   return header?.split(";", 1)[0]?.trim().toLowerCase() === "application/json";
+}
+
+function requireJsonContentType(request: Request): void {
+  if (isJsonContentType(request.headers.get("content-type"))) return;
+  throw new AppError("unsupported_media_type", "Send the body as JSON, with Content-Type: application/json.");
 }
 
 function tooLarge(limitBytes: number): AppError {

@@ -1,6 +1,6 @@
 /** TypeBox types that the routes share, and the check that reports every field at fault in one answer. */
 import { Kind, type Static, type TSchema, TypeRegistry, Type as t } from "@sinclair/typebox";
-import { type TypeCheck, TypeCompiler, type ValueError } from "@sinclair/typebox/compiler";
+import { type TypeCheck, TypeCompiler, type ValueError, ValueErrorType } from "@sinclair/typebox/compiler";
 import { AppError, type FieldError, invalidFields } from "../domain/errors.ts";
 
 interface TextOptions {
@@ -58,6 +58,10 @@ export interface Checker<Schema extends TSchema> {
   listErrors(value: unknown): FieldError[];
 }
 
+/** A body of nothing but unknown fields must not be answered with a body many times its size. */
+const maxErrors = 100;
+const maxParamLength = 200;
+
 export function compileChecker<Schema extends TSchema>(schema: Schema): Checker<Schema> {
   let compiled: TypeCheck<Schema> | null = null;
   const compile = () => {
@@ -67,9 +71,10 @@ export function compileChecker<Schema extends TSchema>(schema: Schema): Checker<
   };
   const listErrors = (value: unknown) => {
     const byParam = new Map<string, FieldError>();
-    for (const error of compile().Errors(value)) {
+    for (const error of openUnions(compile().Errors(value))) {
       const param = toParam(error.path);
       if (!byParam.has(param)) byParam.set(param, { param, detail: describe(error) });
+      if (byParam.size === maxErrors) break;
     }
     return [...byParam.values()];
   };
@@ -85,20 +90,33 @@ export function compileChecker<Schema extends TSchema>(schema: Schema): Checker<
   };
 }
 
+/** Within a nullable list or object, the entries at fault instead of the whole. */
+function* openUnions(errors: Iterable<ValueError>): Iterable<ValueError> {
+  for (const error of errors) {
+    const inner = error.type === ValueErrorType.Union && error.value !== null ? [...(error.errors[0] ?? [])] : [];
+    const deeper = inner.filter((entry) => entry.path.length > error.path.length);
+    if (deeper.length > 0) yield* openUnions(deeper);
+    else yield error;
+  }
+}
+
 /** A JSON pointer as the dotted path that callers write. */
 function toParam(pointer: string): string {
   return pointer
     .slice(1)
     .split("/")
     .map((part) => part.replaceAll("~1", "/").replaceAll("~0", "~"))
-    .join(".");
+    .join(".")
+    .slice(0, maxParamLength)
+    .toWellFormed();
 }
 
 function describe(error: ValueError): string {
-  const schema = (error.schema.anyOf?.[0] ?? error.schema) as TSchema & TextOptions;
+  const isNullable = error.schema.anyOf?.some((option: TSchema) => option.type === "null") ?? false;
+  const schema = (isNullable ? error.schema.anyOf[0] : error.schema) as TSchema & TextOptions;
   if (error.value === undefined) return "This field is required.";
   if (error.message === "Unexpected property") return "This field is not known here.";
-  const nullable = error.schema.anyOf ? " or null" : "";
+  const nullable = isNullable ? " or null" : "";
   if (schema.problem) return schema.problem;
   if (schema[Kind] === "Text") return describeText(schema, error.value, nullable);
   const allowed = schema.anyOf?.map((option: TSchema) => option.const).filter((value: unknown) => value !== undefined);

@@ -9,6 +9,7 @@ import type { RateRules } from "../limits/rules.ts";
 import type { LlmProvider } from "../llm/provider.ts";
 import type { Store } from "../store/store.ts";
 import type { HeartbeatTicker } from "./sse.ts";
+import type { UseRecorder } from "./use-recorder.ts";
 
 export interface Settings {
   /** Without a trailing slash; null: derived from each request. */
@@ -41,6 +42,8 @@ export interface Services {
   readonly dailyQuota: DailyQuota;
   readonly conversationQueue: KeyedQueue;
   readonly llm: LlmProvider;
+  /** Last use and request counts of keys, tokens and sessions. */
+  readonly uses: UseRecorder;
   readonly heartbeats: HeartbeatTicker;
   readonly clock: Clock;
   readonly ids: IdSource;

@@ -2,10 +2,10 @@
 import { companionDefaults } from "../../domain/companion.ts";
 import { type ConversationKey, selectHistory } from "../../domain/conversation.ts";
 import { AppError } from "../../domain/errors.ts";
+import { type CollectedReply, type ReplyStream, runReply } from "../../http/reply.ts";
 import type { Services } from "../../http/services.ts";
 import type { ReplyRequest } from "../../llm/provider.ts";
 import type { EmbedTarget } from "../../store/store.ts";
-import { type CollectedReply, type ReplyStream, runReply } from "./reply.ts";
 
 export interface TurnRequest {
   target: EmbedTarget;

@@ -1,8 +1,8 @@
 /** One streamed reply: from the provider into a visitor's stream, collected on the way, with the status held back. */
-import { estimateTokens } from "../../domain/conversation.ts";
-import { AppError } from "../../domain/errors.ts";
-import type { TokenUsage } from "../../domain/usage.ts";
-import type { LlmProvider, ReplyOutcome, ReplyRequest } from "../../llm/provider.ts";
+import { estimateTokens } from "../domain/conversation.ts";
+import { AppError } from "../domain/errors.ts";
+import type { TokenUsage } from "../domain/usage.ts";
+import type { LlmProvider, ReplyOutcome, ReplyRequest } from "../llm/provider.ts";
 
 /** The visitor's side, as far as a reply needs it; `http/sse.ts` has the bytes. */
 export interface ReplyStream {

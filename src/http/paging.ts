@@ -1,0 +1,48 @@
+/** Lists in pages: `limit` and `cursor` in, `data` and `next_cursor` out. */
+import { isUuid } from "../lib/ids.ts";
+import type { Page, PageRequest } from "../store/store.ts";
+import type { QueryReader } from "./query.ts";
+
+/** The parameters of every list, to be named among a route's known ones. */
+export const pageParameters = ["limit", "cursor"] as const;
+
+const defaultLimit = 20;
+const maxLimit = 100;
+
+/** Faults are noted in `query`; its `finish` throws them. */
+export function readPage(query: QueryReader): PageRequest {
+  const limit = query.value("limit", parseLimit, `Must be a whole number of at least 1 and at most ${maxLimit}.`);
+  const afterId = query.value("cursor", decodeCursor, "Is no cursor of this list: take next_cursor as it was sent.");
+  return { limit: limit ?? defaultLimit, afterId };
+}
+
+function parseLimit(text: string): number | undefined {
+  const limit = /^\d{1,3}$/.test(text) ? Number(text) : 0;
+  return limit >= 1 && limit <= maxLimit ? limit : undefined;
+}
+
+/** The answer of a list route. */
+export function toWireList<Item, Wire>(page: Page<Item>, toWire: (item: Item) => Wire) {
+  return {
+    data: page.items.map(toWire),
+    next_cursor: page.nextAfterId === null ? null : encodeCursor(page.nextAfterId),
+  };
+}
+
+/** A page of what the store returns whole; `newestFirst` by id. */
+export function cutPage<Item extends { id: string }>(newestFirst: readonly Item[], page: PageRequest): Page<Item> {
+  const { afterId, limit } = page;
+  const rest = afterId === null ? newestFirst : newestFirst.filter((item) => item.id < afterId);
+  const items = rest.slice(0, limit);
+  return { items, nextAfterId: rest.length > limit ? (items.at(-1)?.id ?? null) : null };
+}
+
+function encodeCursor(id: string): string {
+  return Buffer.from(id, "utf8").toString("base64url");
+}
+
+function decodeCursor(cursor: string): string | undefined {
+  const id = Buffer.from(cursor, "base64url").toString("utf8");
+  // Encoded back, since decoding skips whatever is no base64url.
+  return isUuid(id) && encodeCursor(id) === cursor ? id : undefined;
+}

@@ -1,0 +1,66 @@
+/** The private door: an API key or the dashboard's cookie becomes a principal, within its scopes and its limit. */
+import type { Principal, Scope } from "../domain/account.ts";
+import { isApiKey } from "../domain/credentials.ts";
+import { AppError } from "../domain/errors.ts";
+import { sha256Hex } from "../lib/sha256.ts";
+import { refuse } from "./embed-guard.ts";
+import type { HeaderBag } from "./problem.ts";
+import { writeRateLimitHeaders } from "./rate-limit-headers.ts";
+import type { Services } from "./services.ts";
+import { findSessionPrincipal } from "./session-cookie.ts";
+
+export type PrincipalDoor = Pick<
+  Services,
+  "settings" | "store" | "limiter" | "rules" | "clock" | "ids" | "log" | "uses"
+>;
+
+/**
+ * Lets a management request through, or throws: 401, the key's limit 429, scope 403. `scope` is null for routes that
+ * any principal may use. Writes the rate-limit headers for keys; the dashboard has no such limit.
+ *
+ * The limit comes before the scope, so that a key cannot try scopes faster than anything else.
+ */
+export async function openPrincipal(
+  door: PrincipalDoor,
+  request: Request,
+  scope: Scope | null,
+  headers: HeaderBag,
+): Promise<Principal> {
+  headers["cache-control"] = "no-store";
+  const authorization = request.headers.get("authorization");
+  // Whoever sends the header means it: a wrong key is never made good by a cookie that came along.
+  const principal =
+    authorization === null
+      ? await findSessionPrincipal(door, request)
+      : await findKeyPrincipal(door, /^Bearer +(\S+)$/i.exec(authorization)?.[1] ?? "");
+  if (principal === null) throw unauthorized();
+
+  if (principal.keyId !== null) {
+    const verdict = await door.limiter.admit(door.rules.key, principal.keyId);
+    writeRateLimitHeaders(headers, [verdict]);
+    refuse(verdict, "This API key has made too many requests.");
+    door.uses.noteKey(principal.keyId);
+  }
+  if (scope !== null && !principal.scopes.includes(scope)) throw insufficientScope([scope]);
+  return principal;
+}
+
+export function insufficientScope(missing: readonly Scope[]): AppError {
+  const scopes = missing.length === 1 ? "the scope" : "the scopes";
+  return new AppError("insufficient_scope", `This needs an API key with ${scopes} ${missing.join(", ")}.`);
+}
+
+/** One indexed lookup, never cached: a key that was revoked a moment ago is refused. */
+async function findKeyPrincipal(door: PrincipalDoor, key: string): Promise<Principal | null> {
+  const found = isApiKey(key) ? await door.store.apiKeys.findByHash(sha256Hex(key)) : null;
+  if (found === null || found.account.suspendedAt !== null) return null;
+  const { expiresAt, scopes, id } = found.key;
+  if (expiresAt !== null && expiresAt <= door.clock.nowMs()) return null;
+  return { account: found.account, scopes, keyId: id, sessionId: null };
+}
+
+function unauthorized(): AppError {
+  return new AppError("unauthorized", "Send a valid API key: Authorization: Bearer cmp_live_…", {
+    headers: { "www-authenticate": "Bearer" },
+  });
+}

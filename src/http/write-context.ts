@@ -1,0 +1,25 @@
+/** Who makes a change, from where: what every write for a principal takes along into its commit. */
+import type { Principal } from "../domain/account.ts";
+import type { IdempotentWrite, WriteContext } from "../store/store.ts";
+import { clientOf } from "./client.ts";
+import { factsOf } from "./request-facts.ts";
+import type { Services } from "./services.ts";
+
+export function writeContext(
+  services: Pick<Services, "settings" | "clock" | "ids" | "log">,
+  request: Request,
+  principal: Principal,
+  idempotent?: IdempotentWrite,
+): WriteContext {
+  return {
+    actor: {
+      kind: principal.keyId === null ? "session" : "key",
+      id: principal.keyId ?? principal.sessionId,
+      ipPrefix: clientOf(services, request).logPrefix,
+      requestId: factsOf(request, services.ids).requestId,
+    },
+    nowMs: services.clock.nowMs(),
+    auditId: services.ids.uuid(),
+    ...(idempotent ? { idempotent } : {}),
+  };
+}
