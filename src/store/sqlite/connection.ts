@@ -1,0 +1,56 @@
+/** Opens the database file: its place, its permissions, and the settings that every connection needs. */
+import { Database } from "bun:sqlite";
+import { chmodSync, closeSync, existsSync, fchmodSync, fstatSync, mkdirSync, openSync } from "node:fs";
+import { join } from "node:path";
+import { unavailable } from "./failures.ts";
+import { retryWhileBusy } from "./retry.ts";
+
+export function databasePath(dataDir: string): string {
+  return join(dataDir, "companiond.db");
+}
+
+/** Makes directory and file where missing. SQLite gives `-wal` and `-shm` the permissions of the file itself. */
+function preparePath(dataDir: string): string {
+  if (!existsSync(dataDir)) {
+    mkdirSync(dataDir, { recursive: true, mode: 0o700 });
+    // A mode given to mkdir passes through the umask; one that the operator chose earlier is left alone.
+    chmodSync(dataDir, 0o700);
+  }
+  const path = databasePath(dataDir);
+  const file = openSync(path, "a", 0o600);
+  try {
+    if ((fstatSync(file).mode & 0o777) !== 0o600) fchmodSync(file, 0o600);
+  } finally {
+    closeSync(file);
+  }
+  return path;
+}
+
+const pragmas = [
+  // Short: a longer wait inside SQLite would hold up every stream. Longer ones are made of retries.
+  "PRAGMA busy_timeout = 5",
+  "PRAGMA synchronous = FULL",
+  "PRAGMA foreign_keys = ON",
+  "PRAGMA secure_delete = ON",
+  // Statement journals of savepoints may hold visitors' words, and must not reach a temporary directory.
+  "PRAGMA temp_store = MEMORY",
+  "PRAGMA cache_size = -32768",
+  "PRAGMA journal_size_limit = 67108864",
+];
+
+export async function openConnection(dataDir: string): Promise<Database> {
+  let database: Database;
+  try {
+    database = new Database(preparePath(dataDir), { readwrite: true, create: true, strict: true });
+  } catch (error) {
+    throw unavailable(error);
+  }
+  try {
+    for (const pragma of pragmas) database.run(pragma);
+    await retryWhileBusy(() => database.run("PRAGMA journal_mode = WAL"));
+  } catch (error) {
+    database.close();
+    throw error;
+  }
+  return database;
+}

@@ -1,0 +1,13 @@
+/** The migrations in order, embedded in the executable; the database's `user_version` is how many were applied. */
+import initial from "../../../drizzle/sqlite/0000_initial.sql" with { type: "text" };
+import clustered from "../../../drizzle/sqlite/0001_clustered.sql" with { type: "text" };
+
+export interface Migration {
+  name: string;
+  sql: string;
+}
+
+export const migrations: readonly Migration[] = [
+  { name: "0000_initial", sql: initial },
+  { name: "0001_clustered", sql: clustered },
+];
