@@ -7,6 +7,8 @@ import type { Services } from "./http/services.ts";
 import { chatModule } from "./modules/chat/index.ts";
 import { embedModule } from "./modules/embed/index.ts";
 import { healthModule } from "./modules/health/index.ts";
+import { voiceTokenModule } from "./modules/voice-token/index.ts";
+import { webhooksModule } from "./modules/webhooks/index.ts";
 
 const methods = ["GET", "POST", "PATCH", "DELETE", "PUT"];
 
@@ -20,7 +22,9 @@ export function createApp(services: Services) {
     .use(errorHandling(services, (path) => methods.filter((method) => hasRoute(method, path))))
     .use(healthModule(services))
     .use(embedModule(services))
-    .use(chatModule(services));
+    .use(chatModule(services))
+    .use(voiceTokenModule(services))
+    .use(webhooksModule(services));
 
   function hasRoute(method: string, path: string): boolean {
     return app.router.http.find(method, path) !== null;

@@ -15,6 +15,8 @@ import { createRateRules } from "./limits/rules.ts";
 import { openLlmProvider } from "./llm/registry.ts";
 import { openSqliteStore } from "./store/sqlite/open.ts";
 import type { Store } from "./store/store.ts";
+import { openVoiceProviders } from "./voice/registry.ts";
+import { createVoice } from "./voice/voice.ts";
 
 export interface OpenedServices extends Services {
   /** Ends what runs in the background and closes the store; turns must have been waited for. */
@@ -44,6 +46,7 @@ export async function openServices(config: Config, overrides: ServiceOverrides =
     { apiKey: config.llm.apiKey, baseUrl: config.llm.baseUrl, extra: config.llm.extra },
     { log },
   );
+  const voice = createVoice({ ...openVoiceProviders(config.voice), store, clock, ids, log });
   const limiter = createMemoryLimiter({ clock });
   const heartbeats = createHeartbeatTicker();
   const uses = createUseRecorder({ store, clock, log });
@@ -53,6 +56,8 @@ export async function openServices(config: Config, overrides: ServiceOverrides =
     heartbeats.stop();
     limiter.close();
     llm.close();
+    // Its last work needs the store.
+    await voice.close();
     await uses.close();
     await store.close();
   }

@@ -8,6 +8,7 @@ import type { Limiter } from "../limits/limiter.ts";
 import type { RateRules } from "../limits/rules.ts";
 import type { LlmProvider } from "../llm/provider.ts";
 import type { Store } from "../store/store.ts";
+import type { Voice } from "../voice/voice.ts";
 import type { HeartbeatTicker } from "./sse.ts";
 import type { UseRecorder } from "./use-recorder.ts";
 
@@ -42,6 +43,7 @@ export interface Services {
   readonly dailyQuota: DailyQuota;
   readonly conversationQueue: KeyedQueue;
   readonly llm: LlmProvider;
+  readonly voice: Voice;
   /** Last use and request counts of keys, tokens and sessions. */
   readonly uses: UseRecorder;
   readonly heartbeats: HeartbeatTicker;

@@ -16,7 +16,8 @@ export function embedModule(services: Services) {
       set.headers["content-type"] = "application/json";
       set.headers["cache-control"] = "no-store";
       const avatarUrl = companion.avatarUrl ?? `${baseUrlOf(services.settings, request)}/avatars/${params.token}.svg`;
-      return JSON.stringify(toEmbedConfig(companion, avatarUrl, services.voice.hasVoice(companion)));
+      const voiceProvider = services.voice.hasVoice(companion) ? services.voice.providerName : null;
+      return JSON.stringify(toEmbedConfig(companion, avatarUrl, voiceProvider));
     })
     .get("/avatars/:file", async ({ params, set }) => {
       const token = params.file.endsWith(".svg") ? params.file.slice(0, -4) : "";

@@ -19,16 +19,17 @@ export const EmbedConfig = t.Object(
   { $id: "EmbedConfig" },
 );
 
-export function toEmbedConfig(companion: Companion, avatarUrl: string, hasVoice: boolean) {
+/** `voiceProvider` is null where no voice session can be started. */
+export function toEmbedConfig(companion: Companion, avatarUrl: string, voiceProvider: string | null) {
   return {
     name: companion.name,
     avatar_url: avatarUrl,
     greeting: companion.greeting ?? defaultGreeting(companion.name),
     theme_color: companion.themeColor ?? companionDefaults.themeColor,
-    has_voice: hasVoice,
+    has_voice: voiceProvider !== null,
     // Some provider always answers: a language model, or the built-in demo.
     has_text_agent: true,
-    voice_provider: hasVoice ? "elevenlabs-convai" : "none",
+    voice_provider: voiceProvider ?? "none",
     ...(companion.starters.length > 0 ? { starters: companion.starters } : {}),
   };
 }

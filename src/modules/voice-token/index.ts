@@ -1,0 +1,27 @@
+/** `POST /api/embed/{token}/voice-token`: the signed URL of one voice session (spec 4.3). */
+import { Elysia } from "elysia";
+import { openEmbed } from "../../http/embed-guard.ts";
+import { answerJson } from "../../http/json-answer.ts";
+import { embedBodyLimitBytes, parseJson, readOptionalJsonText } from "../../http/json-body.ts";
+import type { Services } from "../../http/services.ts";
+import { voiceTokenRequest } from "./model.ts";
+import { startVoiceSession } from "./service.ts";
+
+export function voiceTokenModule(services: Services) {
+  return new Elysia({ name: "voice-token" }).post(
+    "/api/embed/:token/voice-token",
+    async ({ request, params, set }) => {
+      const { companion } = await openEmbed(services, request, params.token, set.headers);
+      const text = await readOptionalJsonText(request, embedBodyLimitBytes);
+      const body = voiceTokenRequest.check(text === "" ? {} : parseJson(text));
+      const sessionId = body.session_id?.toLowerCase() ?? services.ids.randomUuid();
+      set.headers["x-session-id"] = sessionId;
+      const visitorId = body.visitor_id?.toLowerCase() ?? null;
+      const answer = await startVoiceSession(services, { companion, sessionId, visitorId, signal: request.signal });
+      // It opens a paid session: no cache may keep it.
+      set.headers["cache-control"] = "no-store";
+      return answerJson(set, answer);
+    },
+    { parse: "none" },
+  );
+}

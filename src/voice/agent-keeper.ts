@@ -1,0 +1,156 @@
+/** Keeps one provider agent for each companion with a voice: made on first need, updated when stale, made anew when lost. */
+import { type Companion, defaultGreeting } from "../domain/companion.ts";
+import { AppError } from "../domain/errors.ts";
+import type { Clock } from "../lib/clock.ts";
+import type { IdSource } from "../lib/ids.ts";
+import type { Log } from "../lib/log.ts";
+import { sha256Hex } from "../lib/sha256.ts";
+import type { Store } from "../store/store.ts";
+import type { AgentSettings, VoiceProvider } from "./provider.ts";
+import { upstreamError } from "./provider-call.ts";
+
+export interface AgentKeeper {
+  /**
+   * The id of the companion's agent, which knows the companion's present settings. `lostAgentId` is one that the
+   * provider no longer has: never the answer. However many callers in however many processes, one makes the agent.
+   */
+  agentFor(companion: Companion, signal: AbortSignal, lostAgentId?: string): Promise<string>;
+  /** Waits for what is under way: an agent made and not kept would be nobody's. */
+  close(): Promise<void>;
+}
+
+export interface AgentKeeperParts {
+  provider: VoiceProvider;
+  store: Pick<Store, "voice" | "companions">;
+  clock: Clock;
+  ids: Pick<IdSource, "uuid">;
+  log: Log;
+}
+
+/** For making or updating an agent, waiting for another process's turn included. */
+const deadlineMs = 10_000;
+/** Longer than any holder works, so that only a crashed process loses its lock. */
+const lockMs = deadlineMs + 5_000;
+const lockPollMs = 100;
+
+export function createAgentKeeper({ provider, store, clock, ids, log }: AgentKeeperParts): AgentKeeper {
+  /** One at a time for each companion. Their deadline is their own: a visitor who leaves must not end what others wait for. */
+  const flights = new Map<string, Promise<string>>();
+
+  function startFlight(companion: Companion, lostAgentId: string | undefined): Promise<string> {
+    const flight = keepAgent(companion, lostAgentId).finally(() => flights.delete(companion.id));
+    flights.set(companion.id, flight);
+    return flight;
+  }
+
+  async function keepAgent({ accountId, id }: Companion, lostAgentId: string | undefined): Promise<string> {
+    const owner = ids.uuid();
+    const deadline = AbortSignal.timeout(deadlineMs);
+    while (!(await store.voice.lockAgent(id, owner, clock.nowMs(), clock.nowMs() + lockMs))) {
+      if (deadline.aborted) throw upstreamError(new Error("another process has held the agent's lock all the time"));
+      await Bun.sleep(lockPollMs);
+    }
+    try {
+      // Read under the lock: the caller's copy may be older than what another process has just given the agent.
+      const companion = await store.companions.find(accountId, id);
+      if (!companion || companion.voiceId === null) throw notConfigured();
+      return await bringUpToDate(
+        companion,
+        toAgentSettings(companion, companion.voiceId),
+        owner,
+        lostAgentId,
+        deadline,
+      );
+    } finally {
+      // On failure the lock runs out by itself; the error under way matters more.
+      await store.voice.unlockAgent(id, owner).catch((error) => log.warn("voice lock not released", { error }));
+    }
+  }
+
+  async function bringUpToDate(
+    { id: companionId }: Companion,
+    settings: AgentSettings,
+    owner: string,
+    lostAgentId: string | undefined,
+    deadline: AbortSignal,
+  ): Promise<string> {
+    const settingsHash = hashSettings(settings);
+    const kept = await store.voice.findAgent(companionId);
+    if (kept && kept.provider === provider.name && kept.agentId !== lostAgentId) {
+      if (kept.settingsHash === settingsHash) return kept.agentId;
+      if (await provider.updateAgent(kept.agentId, settings, deadline)) {
+        await saveAgent({ ...kept, settingsHash }, owner);
+        return kept.agentId;
+      }
+    }
+    const agentId = await provider.createAgent(settings, deadline);
+    log.info(kept ? "voice agent made anew" : "voice agent made", { companionId, agentId });
+    try {
+      await saveAgent({ companionId, provider: provider.name, agentId, settingsHash }, owner);
+    } catch (error) {
+      // What the store does not know, no outbox will delete. A conflict is in the outbox already; twice is harmless.
+      await provider.deleteAgent(agentId, AbortSignal.timeout(deadlineMs)).catch((failure) => {
+        log.error("voice agent left behind at the provider", { companionId, agentId, error: failure });
+      });
+      throw error;
+    }
+    return agentId;
+  }
+
+  async function saveAgent(agent: Parameters<Store["voice"]["saveAgent"]>[0], owner: string): Promise<void> {
+    if (await store.voice.saveAgent(agent, owner, clock.nowMs())) return;
+    throw new AppError("unavailable", "The companion's voice is being changed. Try again in a moment.", {
+      retryAfterSeconds: 1,
+    });
+  }
+
+  return {
+    async agentFor(companion, signal, lostAgentId) {
+      if (companion.voiceId === null) throw notConfigured();
+      // One under way may have read older settings than the caller's: its result is checked, its failure shared.
+      const running = flights.get(companion.id);
+      if (running) await until(running, signal);
+      const kept = await store.voice.findAgent(companion.id);
+      const isUsable = kept?.provider === provider.name && kept.agentId !== lostAgentId;
+      if (isUsable && kept.settingsHash === hashSettings(toAgentSettings(companion, companion.voiceId))) {
+        return kept.agentId;
+      }
+      for (;;) {
+        const flight = flights.get(companion.id) ?? startFlight(companion, lostAgentId);
+        const agentId = await until(flight, signal);
+        // A flight joined here may not have known that the agent was lost.
+        if (agentId !== lostAgentId) return agentId;
+      }
+    },
+    async close() {
+      await Promise.allSettled(flights.values());
+    },
+  };
+}
+
+export function notConfigured(): AppError {
+  return new AppError("voice_not_configured", "This companion has no voice.");
+}
+
+function toAgentSettings(companion: Companion, voiceId: string): AgentSettings {
+  return {
+    name: companion.name,
+    systemPrompt: companion.systemPrompt ?? "",
+    greeting: companion.greeting ?? defaultGreeting(companion.name),
+    voiceId,
+  };
+}
+
+function hashSettings(settings: AgentSettings): string {
+  return sha256Hex(JSON.stringify([settings.name, settings.systemPrompt, settings.greeting, settings.voiceId]));
+}
+
+/** The promise's result, or a rejection as soon as the signal fires; the promise itself goes on. */
+function until<Result>(promise: Promise<Result>, signal: AbortSignal): Promise<Result> {
+  return new Promise((resolve, reject) => {
+    const giveUp = () => reject(upstreamError(signal.reason));
+    if (signal.aborted) giveUp();
+    else signal.addEventListener("abort", giveUp, { once: true });
+    promise.then(resolve, reject).finally(() => signal.removeEventListener("abort", giveUp));
+  });
+}

@@ -1,0 +1,84 @@
+/** ElevenLabs as the voice-agent provider: four calls of its Agents API, by plain `fetch`. */
+import type { AgentSettings, SignedSession, VoiceProvider } from "./provider.ts";
+import { callProvider, type ProviderAnswer, type ProviderCall, upstreamError } from "./provider-call.ts";
+
+export interface ElevenLabsOptions {
+  apiKey: string;
+  /** Without a trailing slash. */
+  baseUrl: string;
+}
+
+export function createElevenLabs({ apiKey, baseUrl }: ElevenLabsOptions): VoiceProvider {
+  type Request = Pick<ProviderCall, "method" | "isRepeatable" | "body"> & { path: string };
+
+  function call({ path, ...request }: Request, signal: AbortSignal): Promise<ProviderAnswer> {
+    const url = `${baseUrl}/v1/convai/${path}`;
+    return callProvider({ ...request, url, headers: { "xi-api-key": apiKey }, secret: apiKey }, signal);
+  }
+
+  const agentPath = (agentId: string) => `agents/${encodeURIComponent(agentId)}`;
+
+  return {
+    name: "elevenlabs",
+    publicName: "elevenlabs-convai",
+
+    async createAgent(settings, signal) {
+      const body = { ...toWire(settings), tags: ["companiond"] };
+      const answer = await call({ method: "POST", path: "agents/create", body, isRepeatable: false }, signal);
+      const agentId = answer.status === 404 ? null : readField(answer, "agent_id");
+      if (agentId === null) throw upstreamError(new Error(`agents/create: ${answer.status} without an agent_id`));
+      return agentId;
+    },
+
+    async updateAgent(agentId, settings, signal) {
+      const body = toWire(settings);
+      const answer = await call({ method: "PATCH", path: agentPath(agentId), body, isRepeatable: true }, signal);
+      return answer.status !== 404;
+    },
+
+    async deleteAgent(agentId, signal) {
+      await call({ method: "DELETE", path: agentPath(agentId), isRepeatable: true }, signal);
+    },
+
+    async createSession(agentId, signal) {
+      // With its conversation id the URL also opens only one session.
+      const query = new URLSearchParams({ agent_id: agentId, include_conversation_id: "true" });
+      const path = `conversation/get-signed-url?${query}`;
+      const answer = await call({ method: "GET", path, isRepeatable: true }, signal);
+      return answer.status === 404 ? null : readSession(answer);
+    },
+  };
+}
+
+function toWire(settings: AgentSettings) {
+  return {
+    name: settings.name,
+    conversation_config: {
+      agent: { prompt: { prompt: settings.systemPrompt }, first_message: settings.greeting },
+      tts: { voice_id: settings.voiceId },
+    },
+    // Without it the agent's id, which every visitor sees, would open a session from anywhere.
+    platform_settings: { auth: { enable_auth: true } },
+  };
+}
+
+function readSession(answer: ProviderAnswer): SignedSession {
+  const signedUrl = readField(answer, "signed_url");
+  const url = signedUrl === null ? null : URL.parse(signedUrl);
+  if (signedUrl === null || url === null || !(url.protocol === "wss:" || url.protocol === "ws:")) {
+    throw upstreamError(new Error("get-signed-url: an answer without a WebSocket URL"));
+  }
+  // Documented as part of the answer, seen in the URL: either is the same id.
+  const conversationId = readField(answer, "conversation_id") ?? url.searchParams.get("conversation_id");
+  return { signedUrl, conversationId: conversationId === "" ? null : conversationId };
+}
+
+/** A field of the answer's JSON object that is a text and not empty, or null. */
+function readField(answer: ProviderAnswer, name: string): string | null {
+  try {
+    const value = (JSON.parse(answer.text) as Record<string, unknown> | null)?.[name];
+    return typeof value === "string" && value !== "" ? value : null;
+  } catch {
+    return null;
+  }
+}

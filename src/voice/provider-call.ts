@@ -1,0 +1,143 @@
+/** One HTTP call to a voice provider: deadline, retries where they are safe, and failures that tell the outside nothing. */
+import { AppError } from "../domain/errors.ts";
+
+export interface ProviderCall {
+  method: "GET" | "POST" | "PATCH" | "DELETE";
+  url: string;
+  headers: Readonly<Record<string, string>>;
+  body?: unknown;
+  /** Whether it does no harm twice: then broken connections and 5xx are tried again, too. */
+  isRepeatable: boolean;
+  /** Never to appear in a failure's cause. */
+  secret: string;
+}
+
+export interface ProviderAnswer {
+  status: number;
+  text: string;
+}
+
+const deadlineMs = 10_000;
+const retryDelaysMs = [200, 800];
+const maxAnswerBytes = 1024 * 1024;
+
+/** The answer to a call that succeeded or met 404; anything else rejects with `upstream_error`. */
+export async function callProvider(call: ProviderCall, signal: AbortSignal): Promise<ProviderAnswer> {
+  const deadline = AbortSignal.timeout(deadlineMs);
+  const either = AbortSignal.any([signal, deadline]);
+  for (let attempt = 0; ; attempt++) {
+    const result = await attemptCall(call, either);
+    if ("answer" in result) return result.answer;
+    const delayMs = retryDelaysMs[attempt];
+    if (!result.mayRetry || delayMs === undefined || either.aborted) throw upstreamError(result.cause);
+    // A provider that names a long wait is not waited for: the visitor gets an answer instead.
+    if (result.retryAfterMs > deadlineMs / 2) throw upstreamError(result.cause);
+    await pause(Math.max(delayMs, result.retryAfterMs), either);
+    if (either.aborted) throw upstreamError(result.cause);
+  }
+}
+
+export function upstreamError(cause: unknown): AppError {
+  return new AppError("upstream_error", "The voice provider could not start the session. Try again in a moment.", {
+    cause,
+  });
+}
+
+type Attempt = { answer: ProviderAnswer } | { cause: Error; mayRetry: boolean; retryAfterMs: number };
+
+async function attemptCall(call: ProviderCall, signal: AbortSignal): Promise<Attempt> {
+  let response: Response;
+  let text: string;
+  try {
+    response = await fetch(call.url, {
+      method: call.method,
+      headers: { ...call.headers, ...(call.body === undefined ? {} : { "content-type": "application/json" }) },
+      ...(call.body === undefined ? {} : { body: JSON.stringify(call.body) }),
+      // A redirect would carry the key to another host.
+      redirect: "manual",
+      // On a kept connection that has just been closed, fetch repeats the request by itself.
+      keepalive: call.isRepeatable,
+      signal,
+    });
+    text = await readText(response);
+  } catch (error) {
+    const cause = new Error(describe(call, `failed: ${redact(call, String(error))}`));
+    return { cause, mayRetry: call.isRepeatable || wasNeverSent(error), retryAfterMs: 0 };
+  }
+  const { status } = response;
+  if ((status >= 200 && status < 300) || status === 404) return { answer: { status, text } };
+  const cause = new Error(describe(call, `answered ${status}${redact(call, explain(text))}`));
+  const mayRetry = status === 429 || (status >= 500 && call.isRepeatable);
+  return { cause, mayRetry, retryAfterMs: readRetryAfterMs(response.headers.get("retry-after")) };
+}
+
+async function readText(response: Response): Promise<string> {
+  if (!response.body) return "";
+  const chunks: Uint8Array[] = [];
+  let total = 0;
+  for await (const chunk of response.body) {
+    total += chunk.length;
+    if (total > maxAnswerBytes) throw new Error("answer too large");
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks, total).toString("utf8");
+}
+
+const neverSentCodes = new Set(["ConnectionRefused", "FailedToOpenSocket", "ECONNREFUSED", "ENOTFOUND", "EAI_AGAIN"]);
+
+function wasNeverSent(error: unknown): boolean {
+  return error instanceof Error && "code" in error && neverSentCodes.has(String(error.code));
+}
+
+function readRetryAfterMs(header: string | null): number {
+  return header !== null && /^\d{1,6}$/.test(header) ? Number(header) * 1000 : 0;
+}
+
+function describe(call: ProviderCall, what: string): string {
+  return `${call.method} ${new URL(call.url).pathname} ${what}`;
+}
+
+function redact(call: ProviderCall, text: string): string {
+  return text.replaceAll(call.secret, "[redacted]");
+}
+
+/**
+ * What the provider says is wrong, for the log. Only fields known to hold no input: a validation error repeats what
+ * was sent, and that is a prompt.
+ */
+function explain(text: string): string {
+  let detail: unknown;
+  try {
+    detail = (JSON.parse(text) as { detail?: unknown } | null)?.detail;
+  } catch {
+    return ", not as JSON";
+  }
+  const parts = Array.isArray(detail) ? detail.slice(0, 5).map(explainInvalidField) : [explainDetail(detail)];
+  const said = parts.filter((part) => part !== "").join("; ");
+  return said === "" ? "" : `: ${said.slice(0, 500)}`;
+}
+
+function explainInvalidField(entry: unknown): string {
+  const { loc, type } = (entry ?? {}) as { loc?: unknown; type?: unknown };
+  return `${Array.isArray(loc) ? loc.join(".") : "?"} ${typeof type === "string" ? type : "invalid"}`;
+}
+
+function explainDetail(detail: unknown): string {
+  if (typeof detail === "string") return detail.slice(0, 200);
+  if (typeof detail !== "object" || detail === null) return "";
+  const { status, message } = detail as { status?: unknown; message?: unknown };
+  return [status, message].filter((part) => typeof part === "string").join(", ");
+}
+
+function pause(durationMs: number, signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    const finish = () => {
+      clearTimeout(timer);
+      signal.removeEventListener("abort", finish);
+      resolve();
+    };
+    const timer = setTimeout(finish, durationMs);
+    if (signal.aborted) finish();
+    else signal.addEventListener("abort", finish);
+  });
+}

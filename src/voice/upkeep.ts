@@ -1,0 +1,90 @@
+/** What the voice does in the background: agents that must go at the provider, and sessions whose transcript will not come. */
+import type { Clock } from "../lib/clock.ts";
+import type { Log } from "../lib/log.ts";
+import type { VoiceOutboxItem, VoiceStore } from "../store/store.ts";
+import type { VoiceProvider } from "./provider.ts";
+
+export interface UpkeepParts {
+  provider: VoiceProvider;
+  store: { readonly voice: VoiceStore };
+  clock: Clock;
+  log: Log;
+  /** How often the outbox is looked at; other processes on the database fill it, too. */
+  intervalMs: number;
+}
+
+/** How long one process has for what it took; then another may try. */
+const leaseMs = 60_000;
+const batchSize = 10;
+const firstRetryMs = 5_000;
+const longestRetryMs = 60 * 60 * 1000;
+/** Calls last hours at most, and deliveries are repeated for a day; what comes later than this is refused. */
+const sessionLifetimeMs = 30 * 24 * 60 * 60 * 1000;
+const sessionSweepMs = 60 * 60 * 1000;
+
+export interface Upkeep {
+  /** Ends a deletion under way, which is safe: it is due again after its lease. */
+  close(): Promise<void>;
+}
+
+export function startUpkeep({ provider, store, clock, log, intervalMs }: UpkeepParts): Upkeep {
+  const closing = new AbortController();
+  let pass: Promise<void> | null = null;
+  let sweptAtMs = Number.NEGATIVE_INFINITY;
+
+  const timer = setInterval(() => {
+    pass ??= run().finally(() => {
+      pass = null;
+    });
+  }, intervalMs);
+  timer.unref();
+
+  async function run(): Promise<void> {
+    try {
+      await deleteDueAgents();
+      if (clock.monotonicMs() - sweptAtMs >= sessionSweepMs) {
+        sweptAtMs = clock.monotonicMs();
+        await store.voice.deleteSessions(clock.nowMs() - sessionLifetimeMs, 1_000);
+      }
+    } catch (error) {
+      // The store is away: nothing is lost, the next pass finds it all again.
+      log.debug("voice upkeep postponed", { error });
+    }
+  }
+
+  async function deleteDueAgents(): Promise<void> {
+    for (;;) {
+      const now = clock.nowMs();
+      const items = await store.voice.takeDueOutbox(now, now + leaseMs, batchSize);
+      await Promise.all(items.map(deleteAgent));
+      if (items.length < batchSize || closing.signal.aborted) return;
+    }
+  }
+
+  async function deleteAgent(item: VoiceOutboxItem): Promise<void> {
+    const { agentId, attempts } = item;
+    if (item.provider !== provider.name) {
+      await store.voice.postponeOutbox(item.provider, agentId, clock.nowMs() + longestRetryMs);
+      return;
+    }
+    try {
+      await provider.deleteAgent(agentId, closing.signal);
+    } catch (error) {
+      if (closing.signal.aborted) return;
+      const delayMs = Math.min(longestRetryMs, firstRetryMs * 2 ** Math.min(attempts - 1, 20));
+      log.warn("voice agent not deleted yet", { agentId, attempts, delayMs, error });
+      await store.voice.postponeOutbox(item.provider, agentId, clock.nowMs() + delayMs);
+      return;
+    }
+    await store.voice.finishOutbox(item.provider, agentId);
+    log.info("voice agent deleted", { agentId });
+  }
+
+  return {
+    async close() {
+      clearInterval(timer);
+      closing.abort();
+      await pass;
+    },
+  };
+}

@@ -1,0 +1,105 @@
+/** The voice of companions, as rooms use it: whether there is one, its next session, and what its fields may hold. */
+import type { Companion } from "../domain/companion.ts";
+import { AppError, invalidFields } from "../domain/errors.ts";
+import type { Clock } from "../lib/clock.ts";
+import type { IdSource } from "../lib/ids.ts";
+import type { Log } from "../lib/log.ts";
+import type { Store } from "../store/store.ts";
+import { createAgentKeeper, notConfigured } from "./agent-keeper.ts";
+import type { SignedSession, TranscriptReader, VoiceProvider } from "./provider.ts";
+import { startUpkeep } from "./upkeep.ts";
+
+export type VoiceFields = Pick<Companion, "voiceId" | "voiceAgentId">;
+
+export interface OpenedSession extends SignedSession {
+  agentId: string;
+}
+
+export interface Voice {
+  /** The `voice_provider` of companions that have a voice. */
+  readonly providerName: string;
+  /** What providers deliver after sessions; none where no webhook secret is set. */
+  readonly readers: readonly TranscriptReader[];
+  /** Whether `openSession` would try: the companion has a voice, and the server its provider's key. */
+  hasVoice(companion: VoiceFields): boolean;
+  /**
+   * A session with the companion's own agent, or with the one that the server keeps for it. Within 10 s; rejects with
+   * `voice_not_configured`, `upstream_error` or `unavailable`. Counting it is the caller's.
+   */
+  openSession(companion: Companion, signal: AbortSignal): Promise<OpenedSession>;
+  /**
+   * Throws `invalid_request` where the companion of this account may not have these fields as they will be after the
+   * write: both at once, an agent that the server manages, or one that another account uses.
+   */
+  checkVoiceFields(accountId: string, fields: VoiceFields): Promise<void>;
+  /** Ends the upkeep and waits for agents in the making. */
+  close(): Promise<void>;
+}
+
+export interface VoiceParts {
+  /** Null: no companion has a voice. */
+  provider: VoiceProvider | null;
+  readers: readonly TranscriptReader[];
+  store: Store;
+  clock: Clock;
+  ids: IdSource;
+  log: Log;
+  upkeepIntervalMs?: number;
+}
+
+const deadlineMs = 10_000;
+
+export function createVoice({ provider, readers, upkeepIntervalMs = 2_000, ...parts }: VoiceParts): Voice {
+  const { store } = parts;
+  const keeper = provider && createAgentKeeper({ provider, ...parts });
+  const upkeep = provider && startUpkeep({ provider, ...parts, intervalMs: upkeepIntervalMs });
+
+  return {
+    providerName: provider?.publicName ?? "none",
+    readers,
+    hasVoice: ({ voiceId, voiceAgentId }) => provider !== null && (voiceId ?? voiceAgentId) !== null,
+
+    async openSession(companion, visitorSignal) {
+      if (!provider || !keeper) throw notConfigured();
+      const signal = AbortSignal.any([visitorSignal, AbortSignal.timeout(deadlineMs)]);
+      if (companion.voiceAgentId !== null) {
+        return { ...(await openOwn(provider, companion.voiceAgentId, signal)), agentId: companion.voiceAgentId };
+      }
+      const agentId = await keeper.agentFor(companion, signal);
+      const session = await provider.createSession(agentId, signal);
+      if (session) return { ...session, agentId };
+      const newAgentId = await keeper.agentFor(companion, signal, agentId);
+      return { ...(await openOwn(provider, newAgentId, signal)), agentId: newAgentId };
+    },
+
+    async checkVoiceFields(accountId, { voiceId, voiceAgentId }) {
+      if (voiceAgentId === null) return;
+      if (voiceId !== null) {
+        const detail = "Set voice_id or voice_agent_id, not both.";
+        throw invalidFields([
+          { param: "voice_id", detail },
+          { param: "voice_agent_id", detail },
+        ]);
+      }
+      // One sentence for both, so that nobody learns what others have.
+      const isTaken =
+        (await store.voice.isManagedAgent(voiceAgentId)) ||
+        (await store.voice.findAgentAccount(voiceAgentId, accountId)) !== null;
+      if (isTaken) {
+        throw invalidFields([{ param: "voice_agent_id", detail: "This agent cannot be used by this companion." }]);
+      }
+    },
+
+    async close() {
+      await Promise.all([upkeep?.close(), keeper?.close()]);
+    },
+  };
+}
+
+async function openOwn(provider: VoiceProvider, agentId: string, signal: AbortSignal): Promise<SignedSession> {
+  const session = await provider.createSession(agentId, signal);
+  if (session) return session;
+  throw new AppError("upstream_error", "The voice provider does not know this companion's agent.", {
+    cause: new Error(`agent ${agentId} is not at the provider`),
+  });
+}
