@@ -1,0 +1,112 @@
+/**
+ * The whole gate, in the order in which failures are cheapest: format and lint, types, dead code, tests, the
+ * executable, its tests. Every step runs, whatever failed before; the last line is `N passed, N failed`, which counts
+ * tests, and a failed step as one more.
+ */
+import { existsSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { Glob } from "bun";
+
+const root = join(import.meta.dir, "..");
+const bun = process.execPath;
+
+interface Outcome {
+  title: string;
+  seconds: number;
+  isOk: boolean;
+}
+
+const outcomes: Outcome[] = [];
+let passed = 0;
+let failed = 0;
+
+const testFiles = [...new Glob("test/**/*.test.{ts,tsx}").scanSync({ cwd: root })].sort();
+const isOfExecutable = (file: string) => readFileSync(join(root, file), "utf8").includes("support/executable");
+const isOfBrowser = (file: string) => /playwright-core|support\/browser/.test(readFileSync(join(root, file), "utf8"));
+
+if (testFiles.some(isOfBrowser)) await installDebianPackage("chromium", "/usr/bin/chromium");
+await step("browser bundles", [bun, "scripts/build.ts", "--web-only"]);
+await step("format and lint", tool("biome", "ci", "--colors=off", "."));
+await step("types", tool("tsc", "--noEmit", "-p", "."));
+if (existsSync(join(root, "src/web/tsconfig.json"))) {
+  await step("types of browser code", tool("tsc", "--noEmit", "-p", "src/web"));
+}
+await step("dead code", tool("knip"));
+await runTests(
+  "tests",
+  testFiles.filter((file) => !isOfExecutable(file)),
+);
+if (await step("executable", [bun, "scripts/build.ts"])) {
+  await runTests("tests of the executable", testFiles.filter(isOfExecutable));
+}
+
+console.log("\n--- summary ---");
+for (const { title, seconds, isOk } of outcomes) {
+  console.log(`${isOk ? "ok    " : "FAILED"} ${title} (${seconds.toFixed(1)} s)`);
+}
+console.log("");
+console.log(`${passed} passed, ${failed} failed`);
+process.exit(failed === 0 && passed > 0 ? 0 : 1);
+
+/** Runs to the end, shows all output, and counts a failure as one. */
+async function step(title: string, command: string[]): Promise<boolean> {
+  const { isOk } = await runStep(title, command);
+  if (!isOk) failed++;
+  return isOk;
+}
+
+async function runTests(title: string, files: string[]): Promise<void> {
+  if (files.length === 0) return;
+  const { isOk, output } = await runStep(title, [bun, "test", ...files.map((file) => `./${file}`)]);
+  const counts = { pass: 0, fail: 0, error: 0 };
+  for (const [, count, kind] of output.matchAll(/^ *(\d+) (pass|fail|error)s?$/gm)) {
+    counts[kind as keyof typeof counts] += Number(count);
+  }
+  passed += counts.pass;
+  failed += counts.fail + counts.error;
+  // A run that died before its own summary, or failed for another reason than a test.
+  if (!isOk && counts.fail + counts.error === 0) failed++;
+}
+
+async function runStep(title: string, command: string[]): Promise<{ isOk: boolean; output: string }> {
+  console.log(`\n--- ${title} ---`);
+  const startedMs = performance.now();
+  const child = Bun.spawn(command, { cwd: root, stdin: "ignore", stdout: "pipe", stderr: "pipe" });
+  const [out, error, exitCode] = await Promise.all([show(child.stdout), show(child.stderr), child.exited]);
+  const isOk = exitCode === 0;
+  if (!isOk) console.log(`--- ${title} FAILED: ${command.join(" ").slice(0, 200)} ended with ${exitCode} ---`);
+  outcomes.push({ title, seconds: (performance.now() - startedMs) / 1000, isOk });
+  return { isOk, output: out + error };
+}
+
+/** Shows the output while it comes, and returns it. */
+async function show(stream: ReadableStream<Uint8Array>): Promise<string> {
+  const decoder = new TextDecoder();
+  let whole = "";
+  for await (const bytes of stream) {
+    process.stdout.write(bytes);
+    whole += decoder.decode(bytes, { stream: true });
+  }
+  return whole;
+}
+
+function tool(name: string, ...args: string[]): string[] {
+  return [bun, "x", "--no-install", name, ...args];
+}
+
+/** What tests need from the system: put there only if missing, and only where that is possible. */
+async function installDebianPackage(name: string, file: string): Promise<void> {
+  if (existsSync(file)) return;
+  if (process.getuid?.() !== 0 || Bun.which("apt-get") === null) {
+    console.log(`The browser tests need ${file}: install the package "${name}" (apt-get install ${name}).`);
+    failed++;
+    return;
+  }
+  const install = ["apt-get", "install", "-y", "--no-install-recommends", name];
+  const environment = { ...process.env, DEBIAN_FRONTEND: "noninteractive" };
+  for (const command of [["apt-get", "update"], install]) {
+    const child = Bun.spawn(command, { env: environment, stdin: "ignore", stdout: "ignore", stderr: "inherit" });
+    if ((await child.exited) !== 0) console.log(`${command.join(" ")} failed.`);
+  }
+  if (!existsSync(file)) failed++;
+}
