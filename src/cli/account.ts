@@ -8,7 +8,7 @@ import type { AccountPatch } from "../store/store.ts";
 import { formatList } from "./columns.ts";
 import { type Action, type ActionInput, type ActionResult, type Command, CommandFailure, Misuse } from "./command.ts";
 import { getAccount, readChoice, readEmail } from "./find-account.ts";
-import { describeLink, issueLink } from "./one-time-link.ts";
+import { issueLink } from "./one-time-link.ts";
 
 const create: Action = {
   name: "create",
@@ -101,11 +101,9 @@ const resetLink: Action = {
   about: "Print a link with which an account chooses a new password: once, within 30 minutes.",
   operands: ["E"],
   async run(input) {
-    const config = input.loadConfig();
-    const store = await input.openStore();
-    const account = await getAccount(store, input.args.operand(0));
-    const link = await issueLink(input, config, store, { kind: "reset", accountId: account.id });
-    return describeLink(link, `With it ${account.email} chooses a new password.`);
+    const account = await getAccount(await input.openStore(), input.args.operand(0));
+    const purpose = { kind: "reset", accountId: account.id } as const;
+    return issueLink(input, purpose, `With it ${account.email} chooses a new password.`);
   },
 };
 
@@ -113,13 +111,12 @@ const setupLink: Action = {
   name: "setup-link",
   about: "Print a link that makes the first operator in the dashboard: once, within 30 minutes.",
   async run(input) {
-    const config = input.loadConfig();
     const store = await input.openStore();
     if (await store.accounts.hasAnyPassword()) {
       throw new CommandFailure("the dashboard is set up already. For a lost password: companiond account reset-link E");
     }
-    const link = await issueLink(input, config, store, { kind: "setup", accountId: null });
-    return describeLink(link, "With it the first operator sets up the dashboard.");
+    const purpose = { kind: "setup", accountId: null } as const;
+    return issueLink(input, purpose, "With it the first operator sets up the dashboard.");
   },
 };
 

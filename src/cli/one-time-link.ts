@@ -1,36 +1,23 @@
-/** Links that open the dashboard once: to set it up, or to choose a new password. */
+/** Prints links that open the dashboard once. */
 import type { Config } from "../config.ts";
+import { type LinkPurpose, makeOneTimeLink } from "../domain/one-time-link.ts";
 import { toRfc3339 } from "../lib/clock.ts";
-import { sha256Hex } from "../lib/sha256.ts";
-import type { OneTimeLink, Store } from "../store/store.ts";
 import type { ActionInput, ActionResult } from "./command.ts";
 
-const lifetimeMs = 30 * 60_000;
-
-/** Keeps the hash of a new link and returns the link; earlier ones of its kind end. */
-export async function issueLink(
-  input: Pick<ActionInput, "clock" | "ids">,
-  config: Config,
-  store: Store,
-  link: Pick<OneTimeLink, "kind" | "accountId">,
-): Promise<{ url: string; expiresAt: number }> {
-  const secret = input.ids.secret(43);
-  const expiresAt = input.clock.nowMs() + lifetimeMs;
-  await store.sessions.createLink({ ...link, hash: sha256Hex(secret), expiresAt });
-  // In the fragment, which browsers keep to themselves: no log or proxy ever holds the secret.
-  return { url: `${dashboardUrl(config)}/app/${link.kind}#${secret}`, expiresAt };
-}
-
-export function describeLink(link: { url: string; expiresAt: number }, purpose: string): ActionResult {
-  return {
-    json: { url: link.url, expires_at: toRfc3339(link.expiresAt) },
-    text: `${link.url}\n${purpose} It works once, until ${toRfc3339(link.expiresAt)}.`,
-  };
+/** Keeps the hash of a new link; earlier ones of its kind end. */
+export async function issueLink(input: ActionInput, purpose: LinkPurpose, use: string): Promise<ActionResult> {
+  const config = input.loadConfig();
+  const { kept, path } = makeOneTimeLink(purpose, input.ids, input.clock);
+  const store = await input.openStore();
+  await store.sessions.createLink(kept);
+  const url = dashboardUrl(config) + path;
+  const expiresAt = toRfc3339(kept.expiresAt);
+  return { json: { url, expires_at: expiresAt }, text: `${url}\n${use} It works once, until ${expiresAt}.` };
 }
 
 /** Where the dashboard most likely is, seen from the operator's browser. */
-function dashboardUrl({ publicUrl, server }: Config): string {
+function dashboardUrl({ publicUrl, server: { host, port, tls } }: Config): string {
   if (publicUrl !== null) return publicUrl;
-  const host = server.host === "0.0.0.0" || server.host === "::" ? "localhost" : server.host;
-  return `${server.tls === null ? "http" : "https"}://${host.includes(":") ? `[${host}]` : host}:${server.port}`;
+  const reachable = host === "0.0.0.0" || host === "::" ? "localhost" : host;
+  return `${tls === null ? "http" : "https"}://${reachable.includes(":") ? `[${reachable}]` : reachable}:${port}`;
 }

@@ -1,10 +1,10 @@
 /** `companiond serve`: the server, from start to drained. */
 import { readFile } from "node:fs/promises";
+import { buildInfo } from "../build-info.ts";
 import type { Config } from "../config.ts";
 import { openLog } from "../lib/log.ts";
 import { type RunningServer, startServer } from "../server.ts";
 import { type OpenedServices, openServices } from "../services.ts";
-import { commit, version } from "../version.ts";
 import { type ActionInput, type Command, CommandFailure } from "./command.ts";
 import { ensureDemo } from "./demo.ts";
 import { describeSettings } from "./settings-help.ts";
@@ -54,7 +54,13 @@ async function serve(input: ActionInput): Promise<void> {
     const services = await openServices(config);
     const demoToken = config.isDemo ? await closeOnFailure(services, () => openDemo(services, input)) : null;
     const server = await closeOnFailure(services, () => listen(services, config, tls));
-    log.info("listening", { url: server.url, version, commit, data_dir: config.dataDir, llm: services.llm.name });
+    log.info("listening", {
+      url: server.url,
+      version: buildInfo.version,
+      commit: buildInfo.commit,
+      data_dir: config.dataDir,
+      llm: services.llm.name,
+    });
     await announce(input, config, server, services.llm.name, demoToken);
 
     log.info("stopping", { signal: await stopped, grace_ms: drainGraceMs });

@@ -1,5 +1,5 @@
 /** `companiond version`: what this build is. */
-import { builtAt, commit, version } from "../version.ts";
+import { buildInfo } from "../build-info.ts";
 import type { Command } from "./command.ts";
 
 export const versionCommand: Command = {
@@ -10,8 +10,9 @@ export const versionCommand: Command = {
       name: "",
       about: "Tell version, commit and build.",
       async run() {
+        const { version, commit, builtAt } = buildInfo;
         const build = { bun: Bun.version, target: `${process.platform}-${process.arch}`, built_at: builtAt };
-        const details = [
+        const facts = [
           commit === null ? "from source" : `commit ${commit}`,
           builtAt,
           `Bun ${Bun.version}`,
@@ -19,7 +20,7 @@ export const versionCommand: Command = {
         ];
         return {
           json: { version, commit, build },
-          text: `companiond ${version} (${details.filter((part) => part !== null).join(", ")})`,
+          text: `companiond ${version} (${facts.filter((fact) => fact !== null).join(", ")})`,
         };
       },
     },

@@ -1,0 +1,14 @@
+/** What this build is: the version from the manifest, commit and time put in by `scripts/build.ts`. */
+import { version } from "../package.json";
+
+declare const COMPANIOND_BUILD: { commit: string | null; builtAt: string } | undefined;
+
+const stamp = typeof COMPANIOND_BUILD === "undefined" ? null : COMPANIOND_BUILD;
+
+export const buildInfo = {
+  version,
+  /** The commit it was built from, `+` appended where files differed from it; null when run from source. */
+  commit: stamp?.commit ?? null,
+  /** RFC 3339 in UTC; null when run from source. */
+  builtAt: stamp?.builtAt ?? null,
+} as const;
