@@ -2,8 +2,10 @@
 import type { Companion, EmbedToken } from "../domain/companion.ts";
 import { makeEmbedToken } from "../domain/credentials.ts";
 import { toRfc3339 } from "../lib/clock.ts";
-import { readNewCompanion, toWireCompanion } from "../modules/companions/model.ts";
+import { toWireCompanion, toWireEmbedToken } from "../modules/companions/model.ts";
+import { readNewCompanion } from "../modules/companions/read-settings.ts";
 import type { Store } from "../store/store.ts";
+import { checkVoiceFields } from "../voice/voice-fields.ts";
 import { formatList } from "./columns.ts";
 import { type Action, type ActionInput, type Command, CommandFailure } from "./command.ts";
 import { readCompanionBody, settingOptions } from "./companion-options.ts";
@@ -15,9 +17,13 @@ const create: Action = {
   options: { account: { value: "E", about: "The account that owns it.", isRequired: true }, ...settingOptions },
   async run({ args, ids, loadConfig, openStore, audit }) {
     const { llm } = loadConfig();
-    const settings = readNewCompanion(readCompanionBody(args), llm);
+    const body = readCompanionBody(args);
     const store = await openStore();
     const account = await getAccount(store, args.text("account"));
+    const settings = await readNewCompanion(body, {
+      ...llm,
+      checkVoiceFields: (fields) => checkVoiceFields(store.voice, account.id, fields),
+    });
     const companion = await store.companions.create(
       account.id,
       {
@@ -63,16 +69,7 @@ const token: Action = {
   operands: ["ID"],
   async run(input) {
     const found = await findToken(await input.openStore(), input.args.operand(0).toLowerCase(), input);
-    return {
-      json: {
-        id: found.id,
-        token: found.token,
-        name: found.name,
-        created_at: toRfc3339(found.createdAt),
-        last_used_at: found.lastUsedAt === null ? null : toRfc3339(found.lastUsedAt),
-      },
-      text: found.token,
-    };
+    return { json: toWireEmbedToken(found), text: found.token };
   },
 };
 

@@ -1,6 +1,6 @@
 /** The voice of companions, as rooms use it: whether there is one, its next session, and what its fields may hold. */
 import type { Companion } from "../domain/companion.ts";
-import { AppError, invalidFields } from "../domain/errors.ts";
+import { AppError } from "../domain/errors.ts";
 import type { Clock } from "../lib/clock.ts";
 import type { IdSource } from "../lib/ids.ts";
 import type { Log } from "../lib/log.ts";
@@ -8,8 +8,7 @@ import type { Store } from "../store/store.ts";
 import { createAgentKeeper, notConfigured } from "./agent-keeper.ts";
 import type { SignedSession, TranscriptReader, VoiceProvider } from "./provider.ts";
 import { startUpkeep } from "./upkeep.ts";
-
-export type VoiceFields = Pick<Companion, "voiceId" | "voiceAgentId">;
+import { checkVoiceFields, type VoiceFields } from "./voice-fields.ts";
 
 export interface OpenedSession extends SignedSession {
   agentId: string;
@@ -72,23 +71,7 @@ export function createVoice({ provider, readers, upkeepIntervalMs = 2_000, ...pa
       return { ...(await openOwn(provider, newAgentId, signal)), agentId: newAgentId };
     },
 
-    async checkVoiceFields(accountId, { voiceId, voiceAgentId }) {
-      if (voiceAgentId === null) return;
-      if (voiceId !== null) {
-        const detail = "Set voice_id or voice_agent_id, not both.";
-        throw invalidFields([
-          { param: "voice_id", detail },
-          { param: "voice_agent_id", detail },
-        ]);
-      }
-      // One sentence for both, so that nobody learns what others have.
-      const isTaken =
-        (await store.voice.isManagedAgent(voiceAgentId)) ||
-        (await store.voice.findAgentAccount(voiceAgentId, accountId)) !== null;
-      if (isTaken) {
-        throw invalidFields([{ param: "voice_agent_id", detail: "This agent cannot be used by this companion." }]);
-      }
-    },
+    checkVoiceFields: (accountId, fields) => checkVoiceFields(store.voice, accountId, fields),
 
     async close() {
       await Promise.all([upkeep?.close(), keeper?.close()]);
