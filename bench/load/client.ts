@@ -1,0 +1,132 @@
+/** Visitors for benchmarks: many chat streams over raw TCP, each counted and timed. Reads one job as JSON from argv. */
+import { sharedMicros } from "./plan.ts";
+
+export interface ClientJob {
+  port: number;
+  path: string;
+  headers: Record<string, string>;
+  /** Request body; the same for every request. */
+  body: string;
+  /** Streams open at once. */
+  visitors: number;
+  /** Streams in all; a finished one is followed by the next. */
+  requests: number;
+  /** Milliseconds between the starts of the first `visitors` streams. */
+  rampMs: number;
+}
+
+export interface ClientResult {
+  completed: number;
+  failed: number;
+  chunks: number;
+  seconds: number;
+  /** Milliseconds from the request's last byte to the first text. */
+  firstTextMs: { p50: number; p99: number };
+  /** Milliseconds from the provider's write to the visitor's read. */
+  chunkLatencyMs: { p50: number; p99: number };
+}
+
+interface Visit {
+  startedMs: number;
+  isFirstSeen: boolean;
+  isDone: boolean;
+  tail: string;
+}
+
+const job: ClientJob = JSON.parse(process.argv[2] ?? "{}");
+const headerLines = Object.entries(job.headers).map(([name, value]) => `${name}: ${value}\r\n`);
+const request =
+  `POST ${job.path} HTTP/1.1\r\nHost: 127.0.0.1:${job.port}\r\nContent-Type: application/json\r\n${headerLines.join("")}` +
+  `Content-Length: ${Buffer.byteLength(job.body)}\r\n\r\n${job.body}`;
+
+const firstTexts: number[] = [];
+const latencies: number[] = [];
+let started = 0;
+let completed = 0;
+let failed = 0;
+let chunks = 0;
+const beganMs = performance.now();
+
+function read(visit: Visit, bytes: Buffer): void {
+  const text = visit.tail + bytes.toString("latin1");
+  let at = 0;
+  let stamp = "";
+  for (;;) {
+    // Both wires carry the provider's time stamp as the chunk's text: `"text":"` here, `"content":"` there.
+    const found = text.indexOf('t":"1', at);
+    if (found === -1) break;
+    const end = text.indexOf(" ", found);
+    if (end === -1) break;
+    if (!visit.isFirstSeen) {
+      visit.isFirstSeen = true;
+      firstTexts.push(performance.now() - visit.startedMs);
+    }
+    stamp = text.slice(found + 4, end);
+    chunks++;
+    at = end;
+  }
+  // One sample a read is enough, and the newest chunk is the one that was just sent.
+  if (stamp !== "") latencies.push((sharedMicros() - Number(stamp)) / 1000);
+  if (text.includes("[DONE]", Math.max(0, at - 8))) visit.isDone = true;
+  visit.tail = text.slice(Math.max(at, text.length - 48));
+}
+
+function visitNext(): void {
+  if (started >= job.requests) return;
+  started++;
+  const visit: Visit = { startedMs: 0, isFirstSeen: false, isDone: false, tail: "" };
+  let isOver = false;
+  const finish = () => {
+    if (isOver) return;
+    isOver = true;
+    if (visit.isDone) completed++;
+    else failed++;
+    if (completed + failed === job.requests) report();
+    else visitNext();
+  };
+  Bun.connect({
+    hostname: "127.0.0.1",
+    port: job.port,
+    socket: {
+      open(socket) {
+        socket.setNoDelay(true);
+        visit.startedMs = performance.now();
+        socket.write(request);
+      },
+      data(socket, bytes) {
+        read(visit, bytes);
+        if (visit.isDone) socket.end();
+      },
+      close: finish,
+      error: finish,
+      connectError: finish,
+    },
+  }).catch(finish);
+}
+
+function quantile(sorted: number[], q: number): number {
+  return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * q))] ?? Number.NaN;
+}
+
+function summarize(values: number[]): { p50: number; p99: number } {
+  values.sort((a, b) => a - b);
+  return { p50: quantile(values, 0.5), p99: quantile(values, 0.99) };
+}
+
+function report(): void {
+  const result: ClientResult = {
+    completed,
+    failed,
+    chunks,
+    seconds: (performance.now() - beganMs) / 1000,
+    firstTextMs: summarize(firstTexts),
+    chunkLatencyMs: summarize(latencies),
+  };
+  console.log(JSON.stringify(result));
+  process.exit(0);
+}
+
+for (let index = 0; index < Math.min(job.visitors, job.requests); index++) {
+  if (job.rampMs > 0) setTimeout(visitNext, index * job.rampMs);
+  else visitNext();
+}

@@ -1,0 +1,129 @@
+/** A language-model provider for benchmarks: OpenAI's stream over raw TCP, so that it costs as little as it can. */
+import type { Socket } from "bun";
+import { findPlan, type StreamPlan, sharedMicros } from "./plan.ts";
+
+interface Reply {
+  plan: StreamPlan;
+  sent: number;
+  nextMs: number;
+}
+
+interface Connection {
+  received: string;
+  reply: Reply | null;
+  /** What the socket did not take yet; nothing more is written before it is empty. */
+  unsent: string;
+}
+
+const head =
+  "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nTransfer-Encoding: chunked\r\nConnection: keep-alive\r\n\r\n";
+const eventStart =
+  'data: {"id":"chatcmpl-AbCdEfGhIjKlMnOpQrStUvWxYz012","object":"chat.completion.chunk","created":1790000000,' +
+  '"model":"gpt-5-mini-2025-08-07","service_tier":"default","system_fingerprint":"fp_0123456789","choices":[{"index":0,' +
+  '"delta":{"content":"';
+const eventEnd = '"},"logprobs":null,"finish_reason":null}]}\n\n';
+const lastEvents =
+  'data: {"id":"chatcmpl-AbCdEfGhIjKlMnOpQrStUvWxYz012","object":"chat.completion.chunk","created":1790000000,' +
+  '"model":"gpt-5-mini-2025-08-07","choices":[{"index":0,"delta":{},"logprobs":null,"finish_reason":"stop"}]}\n\n' +
+  "data: [DONE]\n\n";
+
+const active = new Set<Socket<Connection>>();
+let requests = 0;
+let peakActive = 0;
+
+function chunked(payload: string): string {
+  return `${payload.length.toString(16)}\r\n${payload}\r\n`;
+}
+
+function send(socket: Socket<Connection>, text: string): void {
+  const written = socket.write(text);
+  if (written < text.length) socket.data.unsent = text.slice(Math.max(0, written));
+}
+
+function beginReply(socket: Socket<Connection>, body: string, nowMs: number): void {
+  requests++;
+  const plan = findPlan(body);
+  // Replies that begin together must not write together.
+  socket.data.reply = { plan, sent: 0, nextMs: nowMs + (plan.gapMs > 0 ? (requests * 7) % plan.gapMs : 0) };
+  active.add(socket);
+  peakActive = Math.max(peakActive, active.size);
+  send(socket, head);
+}
+
+function writeNext(socket: Socket<Connection>, reply: Reply): void {
+  let events = "";
+  const micros = sharedMicros();
+  for (let index = 0; index < reply.plan.perWrite && reply.sent < reply.plan.chunks; index++) {
+    events += `${eventStart}${micros} ${eventEnd}`;
+    reply.sent++;
+  }
+  if (reply.sent >= reply.plan.chunks) {
+    active.delete(socket);
+    socket.data.reply = null;
+    send(socket, `${chunked(events)}${chunked(lastEvents)}0\r\n\r\n`);
+    return;
+  }
+  send(socket, chunked(events));
+}
+
+function receive(socket: Socket<Connection>, bytes: Buffer): void {
+  socket.data.received += bytes.toString("latin1");
+  const headEnd = socket.data.received.indexOf("\r\n\r\n");
+  if (headEnd === -1) return;
+  const length = Number(/content-length: (\d+)/i.exec(socket.data.received)?.[1] ?? 0);
+  const bodyEnd = headEnd + 4 + length;
+  if (socket.data.received.length < bodyEnd) return;
+  const body = socket.data.received.slice(headEnd + 4, bodyEnd);
+  socket.data.received = socket.data.received.slice(bodyEnd);
+  if (socket.data.reply === null) beginReply(socket, body, performance.now());
+}
+
+const listener = Bun.listen<Connection>({
+  hostname: "127.0.0.1",
+  port: 0,
+  socket: {
+    open(socket) {
+      socket.data = { received: "", reply: null, unsent: "" };
+      socket.setNoDelay(true);
+    },
+    data: receive,
+    drain(socket) {
+      const rest = socket.data.unsent;
+      socket.data.unsent = "";
+      if (rest !== "") send(socket, rest);
+    },
+    close(socket) {
+      active.delete(socket);
+    },
+    error(socket) {
+      active.delete(socket);
+    },
+  },
+});
+
+function turn(): void {
+  const nowMs = performance.now();
+  let isAnySaturated = false;
+  for (const socket of active) {
+    const reply = socket.data.reply;
+    if (reply === null || socket.data.unsent !== "") continue;
+    if (reply.plan.gapMs === 0) {
+      isAnySaturated = true;
+      writeNext(socket, reply);
+    } else if (reply.nextMs <= nowMs) {
+      reply.nextMs += reply.plan.gapMs;
+      writeNext(socket, reply);
+    }
+  }
+  // Paced replies are looked at every millisecond; saturated ones whenever the loop is free.
+  if (isAnySaturated) setImmediate(turn);
+  else setTimeout(turn, 1);
+}
+turn();
+
+// One line a question on stdin, one JSON line back: counters for the assertions of the harness.
+process.stdin.on("data", () => {
+  console.log(JSON.stringify({ requests, active: active.size, peakActive }));
+});
+process.stdin.on("end", () => process.exit(0));
+console.log(JSON.stringify({ port: listener.port }));

@@ -1,0 +1,163 @@
+/** The report: figures as ratios to what ran beside them, and the notes that `bench/NOTES.md` keeps. */
+import { readFileSync } from "node:fs";
+import { cpus, release } from "node:os";
+import { join } from "node:path";
+import type { KeyCheckFigures } from "./micro/api-key.ts";
+import type { StartFigures } from "./start-up.ts";
+import type { MemoryFigures, StreamFigures } from "./streams.ts";
+import type { RequestFigures } from "./wrk.ts";
+
+export interface Report {
+  streams: {
+    name: string;
+    one: StreamFigures;
+    eight: StreamFigures;
+    paced: StreamFigures;
+    first: { 1: StreamFigures; 50: StreamFigures; 500: StreamFigures };
+  }[];
+  memory: { name: string; thousand: MemoryFigures; fiveThousand: MemoryFigures }[];
+  config: ({ name: string } & RequestFigures)[];
+  start: { companiond: StartFigures; helloWorld: StartFigures; bunMiB: number } | null;
+  micro: { keyCheck: KeyCheckFigures; limiterText: string } | null;
+}
+
+type Cell = string | number;
+
+function table(header: Cell[], rows: Cell[][]): string {
+  const line = (cells: Cell[]) => `| ${cells.join(" | ")} |`;
+  return [line(header), line(header.map(() => "---")), ...rows.map(line)].join("\n");
+}
+
+const fixed = (value: number, digits = 2) => (Number.isFinite(value) ? value.toFixed(digits) : "–");
+const MiB = (KiB: number) => fixed(KiB / 1024, 1);
+
+export function renderReport(report: Report): string {
+  const sections = [
+    "# Measured side by side",
+    `Bun ${Bun.version}, Linux ${release()}, ${cpus().length} × ${cpus()[0]?.model ?? "unknown CPU"}, ${new Date().toISOString().slice(0, 10)}.`,
+    readFileSync(join(import.meta.dir, "METHOD.md"), "utf8").trim(),
+    renderStreams(report),
+    renderFirstText(report),
+    renderMemory(report),
+    renderConfig(report),
+    renderStart(report),
+    renderMicro(report),
+    readFileSync(join(import.meta.dir, "NOTES.md"), "utf8").trim(),
+  ];
+  return `${sections.filter((section) => section !== "").join("\n\n")}\n`;
+}
+
+function renderStreams({ streams }: Report): string {
+  if (streams.length === 0) return "";
+  const base = streams.find((each) => each.name === "pass-through");
+  const rows = streams.map(({ name, one, eight, paced }) => [
+    name,
+    fixed(one.cpuMicrosPerChunk),
+    fixed(one.cpuMicrosPerChunk / (base?.one.cpuMicrosPerChunk ?? Number.NaN)),
+    Math.round(one.chunks / one.seconds),
+    fixed(eight.cpuMicrosPerChunk),
+    fixed(eight.cpuMicrosPerChunk / (base?.eight.cpuMicrosPerChunk ?? Number.NaN)),
+    fixed(paced.cpuMicrosPerChunk, 1),
+    fixed(paced.cpuMicrosPerChunk / (base?.paced.cpuMicrosPerChunk ?? Number.NaN)),
+    `${fixed(paced.chunkLatencyMs.p50)} / ${fixed(paced.chunkLatencyMs.p99)}`,
+  ]);
+  const header = [
+    "server",
+    "µs CPU per chunk, one a write",
+    "× pass-through",
+    "chunks/s",
+    "µs CPU per chunk, eight a write",
+    "× pass-through",
+    "µs CPU per chunk, 500 streams at 50/s",
+    "× pass-through",
+    "chunk latency ms p50 / p99",
+  ];
+  return `## Streams\n\n${table(header, rows)}`;
+}
+
+function renderFirstText({ streams }: Report): string {
+  if (streams.length === 0) return "";
+  const pair = ({ firstTextMs }: StreamFigures) => `${fixed(firstTextMs.p50)} / ${fixed(firstTextMs.p99)}`;
+  const rows = streams.map(({ name, first }) => [name, pair(first[1]), pair(first[50]), pair(first[500])]);
+  const header = ["server", "1 visitor", "50 visitors", "500 visitors"];
+  return `## Time to first text (ms, p50 / p99, the provider's own first gap of up to 50 ms included)\n\n${table(header, rows)}`;
+}
+
+function renderMemory({ memory }: Report): string {
+  if (memory.length === 0) return "";
+  const rows = memory.map(({ name, thousand, fiveThousand }) => [
+    name,
+    MiB(thousand.idleKiB),
+    MiB(thousand.openKiB),
+    MiB(fiveThousand.openKiB),
+    fixed((fiveThousand.openKiB - thousand.idleKiB) / 5_000, 1),
+    MiB(fiveThousand.afterKiB),
+    fiveThousand.providerPeak,
+    fiveThousand.providerAfter,
+  ]);
+  const header = [
+    "server",
+    "idle MiB",
+    "1 000 open",
+    "5 000 open",
+    "KiB per stream",
+    "after all left",
+    "provider streams at the peak",
+    "afterwards",
+  ];
+  return `## Memory of quiet streams\n\n${table(header, rows)}`;
+}
+
+function renderConfig({ config }: Report): string {
+  if (config.length === 0) return "";
+  const names = [...new Set(config.map((each) => each.name))];
+  const mean = (name: string, pick: (each: RequestFigures) => number) => {
+    const values = config.filter((each) => each.name === name).map(pick);
+    return values.reduce((sum, value) => sum + value, 0) / values.length;
+  };
+  const base = mean("pass-through", (each) => each.perSecond);
+  const titles: Record<string, string> = { "pass-through": "static `Bun.serve` response", nginx: "nginx, static file" };
+  const rows = names.map((name) => {
+    const perSecond = mean(name, (each) => each.perSecond);
+    return [
+      titles[name] ?? `${name}, GET config`,
+      Math.round(perSecond),
+      fixed(perSecond / base),
+      fixed(mean(name, (each) => each.p99Ms)),
+    ];
+  });
+  return `## Config requests (64 connections)\n\n${table(["server", "requests/s", "× static", "p99 ms"], rows)}`;
+}
+
+function renderStart({ start }: Report): string {
+  if (start === null) return "";
+  const { companiond, helloWorld, bunMiB } = start;
+  const row = (name: string, figures: StartFigures) => [
+    name,
+    fixed(figures.firstAnswerMs, 1),
+    fixed(figures.firstAnswerMs / helloWorld.firstAnswerMs),
+    MiB(figures.idleKiB),
+    fixed(figures.sizeMiB, 1),
+    fixed(figures.sizeMiB - bunMiB, 1),
+  ];
+  const header = [
+    "executable",
+    "spawn to first answer, ms",
+    "× hello-world",
+    "idle MiB",
+    "size MiB",
+    "over Bun itself",
+  ];
+  return `## Start\n\n${table(header, [row("companiond", companiond), row("hello-world Elysia", helloWorld)])}`;
+}
+
+function renderMicro({ micro }: Report): string {
+  if (micro === null) return "";
+  const { keyCheck, limiterText } = micro;
+  const rows = [
+    ["SHA-256 of an API key", `${Math.round(keyCheck.sha256Nanos)} ns`],
+    [`API key check, uncached, among ${keyCheck.keys} keys`, `${fixed(keyCheck.checkMicros)} µs`],
+  ];
+  const code = "```";
+  return `## Small parts\n\n${table(["what", "figure"], rows)}\n\nThe limiter:\n\n${code}\n${limiterText}\n${code}`;
+}

@@ -1,0 +1,154 @@
+/** Starts each server of the comparison, alike: pinned to the server's core, pointed at the provider, ready when it tells its port. */
+import { mkdtempSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { planMessage, type StreamPlan } from "../load/plan.ts";
+import { pinned, type Running, serverCore, startProcess, stop } from "../load/processes.ts";
+
+export interface Contender extends Running {
+  name: string;
+  /** Path of the chat route. */
+  chatPath: string;
+  /** Sent with every chat request beside the content type. */
+  headers: Record<string, string>;
+  /** The request body that asks for this plan. */
+  bodyFor(plan: StreamPlan): string;
+  /** Path that answers the companion's config, or the same bytes statically. */
+  configPath: string | null;
+}
+
+const here = import.meta.dir;
+const root = join(here, "../..");
+
+const visitorBody = (plan: StreamPlan) => JSON.stringify({ message: planMessage(plan) });
+const providerBody = (plan: StreamPlan) =>
+  JSON.stringify({ model: "bench", stream: true, messages: [{ role: "user", content: planMessage(plan) }] });
+
+const noLimits = {
+  COMPANIOND_RATE_PER_IP: "1000000000",
+  COMPANIOND_RATE_PER_TOKEN: "1000000000",
+  COMPANIOND_DAILY_FREE: "1000000000",
+};
+
+/** The compiled executable with everything on; limits are raised, not removed. */
+export async function startCompaniond(providerPort: number): Promise<Contender> {
+  const executable = join(root, "dist/companiond");
+  const dataDir = mkdtempSync(join(tmpdir(), "companiond-bench-"));
+  const environment = {
+    ...noLimits,
+    COMPANIOND_DATA_DIR: dataDir,
+    OPENAI_BASE_URL: `http://127.0.0.1:${providerPort}/v1`,
+    COMPANIOND_LOG: "warn",
+  };
+  const run = (...args: string[]) => {
+    const result = Bun.spawnSync([executable, ...args, "--json"], { env: environment });
+    if (result.exitCode !== 0) throw new Error(result.stderr.toString());
+    return JSON.parse(result.stdout.toString());
+  };
+  run("account", "create", "--email", "bench@example.com");
+  const companion = run("companion", "create", "--account", "bench@example.com", "--name", "Ada");
+  const server = await startProcess(serverCore, [executable, "serve", "--port", "0"], {
+    ...environment,
+    COMPANIOND_LOG: "info",
+  });
+  const path = `/api/embed/${companion.embed_token}`;
+  return {
+    ...server,
+    name: "companiond",
+    chatPath: `${path}/chat`,
+    headers: {},
+    bodyFor: visitorBody,
+    configPath: path,
+  };
+}
+
+export async function startPassThrough(providerPort: number): Promise<Contender> {
+  const script = join(here, "pass-through.ts");
+  const server = await startProcess(serverCore, ["bun", script, `http://127.0.0.1:${providerPort}`]);
+  return {
+    ...server,
+    name: "pass-through",
+    chatPath: "/chat",
+    headers: {},
+    bodyFor: visitorBody,
+    configPath: "/static",
+  };
+}
+
+export async function startNaiveElysia(providerPort: number): Promise<Contender> {
+  const script = join(here, "naive-elysia.ts");
+  const server = await startProcess(serverCore, ["bun", script, `http://127.0.0.1:${providerPort}`]);
+  return {
+    ...server,
+    name: "Elysia + SDK generator",
+    chatPath: "/chat",
+    headers: {},
+    bodyFor: visitorBody,
+    configPath: null,
+  };
+}
+
+/** Debian's nginx, one worker, as a streaming reverse proxy and as a server of one static file; null where it is not installed. */
+export async function startNginx(providerPort: number): Promise<Contender | null> {
+  const nginx = Bun.which("nginx") ?? Bun.which("/usr/sbin/nginx");
+  if (nginx === null) return null;
+  const directory = mkdtempSync(join(tmpdir(), "companiond-bench-nginx-"));
+  const port = await freePort();
+  writeFileSync(
+    join(directory, "config.json"),
+    '{"name":"Ada","avatar_url":"http://127.0.0.1/avatars/x.svg","greeting":"Hi, I\'m Ada. How can I help you?","theme_color":"#4f46e5","has_voice":false,"has_text_agent":true,"voice_provider":"none"}',
+  );
+  writeFileSync(join(directory, "nginx.conf"), nginxConfiguration(directory, port, providerPort));
+  const child = Bun.spawn(pinned(serverCore, [nginx, "-c", join(directory, "nginx.conf"), "-p", directory]), {
+    stdout: "ignore",
+    stderr: "ignore",
+  });
+  await untilListening(port);
+  return {
+    name: "nginx",
+    pid: child.pid,
+    port,
+    chatPath: "/v1/chat/completions",
+    headers: {},
+    bodyFor: providerBody,
+    configPath: "/config.json",
+    stop: () => stop(child),
+  };
+}
+
+function nginxConfiguration(directory: string, port: number, providerPort: number): string {
+  return `daemon off; worker_processes 1; pid ${directory}/pid; error_log ${directory}/error.log; user root;
+events { worker_connections 30000; }
+worker_rlimit_nofile 65000;
+http {
+  access_log off; client_body_temp_path ${directory}/body; proxy_temp_path ${directory}/proxy;
+  fastcgi_temp_path ${directory}/f; uwsgi_temp_path ${directory}/u; scgi_temp_path ${directory}/s;
+  upstream provider { server 127.0.0.1:${providerPort}; keepalive 1000; }
+  server {
+    listen 127.0.0.1:${port} backlog=8192; keepalive_requests 100000000;
+    location /v1/ { proxy_pass http://provider; proxy_http_version 1.1; proxy_set_header Connection ""; proxy_buffering off; }
+    location /config.json { root ${directory}; }
+  }
+}
+`;
+}
+
+export async function freePort(): Promise<number> {
+  const probe = Bun.listen({ hostname: "127.0.0.1", port: 0, socket: { data() {} } });
+  const { port } = probe;
+  probe.stop(true);
+  return port;
+}
+
+async function untilListening(port: number): Promise<void> {
+  for (let attempt = 0; attempt < 200; attempt++) {
+    try {
+      const socket = await Bun.connect({ hostname: "127.0.0.1", port, socket: { data() {} } });
+      socket.end();
+      return;
+    } catch {
+      await Bun.sleep(20);
+    }
+  }
+  throw new Error(`nothing listens on port ${port}`);
+}

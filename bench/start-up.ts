@@ -1,0 +1,86 @@
+/** From spawn to the first answer, idle memory and size, against a hello-world Elysia executable built alike. */
+import { mkdtempSync, statSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { pinned, residentKiB, serverCore } from "./load/processes.ts";
+import { freePort } from "./rivals/start.ts";
+
+export interface StartFigures {
+  firstAnswerMs: number;
+  idleKiB: number;
+  sizeMiB: number;
+}
+
+const root = join(import.meta.dir, "..");
+
+/** Median over `rounds` of the time from spawn to the first 200. */
+export async function measureStart(
+  command: (port: number) => string[],
+  path: string,
+  executable: string,
+  rounds: number,
+  environment: Record<string, string> = {},
+): Promise<StartFigures> {
+  const times: number[] = [];
+  let idleKiB = 0;
+  for (let round = 0; round < rounds; round++) {
+    const port = await freePort();
+    const startedMs = performance.now();
+    const child = Bun.spawn(pinned(serverCore, command(port)), {
+      stdout: "ignore",
+      stderr: "ignore",
+      env: environment,
+    });
+    await untilAnswered(`http://127.0.0.1:${port}${path}`);
+    times.push(performance.now() - startedMs);
+    if (round === rounds - 1) {
+      await Bun.sleep(1_000);
+      idleKiB = residentKiB(child.pid);
+    }
+    child.kill("SIGKILL");
+    await child.exited;
+  }
+  times.sort((a, b) => a - b);
+  return {
+    firstAnswerMs: times[Math.floor(times.length / 2)] ?? Number.NaN,
+    idleKiB,
+    sizeMiB: statSync(executable).size / 1024 / 1024,
+  };
+}
+
+async function untilAnswered(url: string): Promise<void> {
+  for (;;) {
+    try {
+      const response = await fetch(url, { keepalive: false });
+      await response.body?.cancel();
+      if (response.ok) return;
+    } catch {
+      // Not listening yet.
+    }
+    await Bun.sleep(0.3);
+  }
+}
+
+/** Builds the hello-world executable with the same switches and returns its path. */
+export async function buildHelloWorld(): Promise<string> {
+  const directory = mkdtempSync(join(tmpdir(), "companiond-hello-"));
+  const source = join(root, "bench/rivals/generated-hello.ts");
+  writeFileSync(
+    source,
+    `import { Elysia } from "elysia";
+new Elysia().get("/", () => "hello").listen({ hostname: "127.0.0.1", port: Number(process.argv[2]) });
+`,
+  );
+  const output = join(directory, "hello");
+  const switches = [
+    "--compile",
+    "--minify",
+    "--bytecode",
+    "--no-compile-autoload-dotenv",
+    "--no-compile-autoload-bunfig",
+  ];
+  const built = Bun.spawnSync([process.execPath, "build", ...switches, source, "--outfile", output], { cwd: root });
+  await Bun.file(source).delete();
+  if (built.exitCode !== 0) throw new Error(built.stderr.toString());
+  return output;
+}
