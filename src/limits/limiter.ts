@@ -4,7 +4,10 @@
  * Engines: `memory.ts`. `test/contracts/limiter.ts` proves any other.
  */
 
-/** At most `limit` admitted requests in any `windowMs`. `name` appears in the `RateLimit` headers. */
+/**
+ * At most `limit` (from 1) admitted requests in any `windowMs` (whole milliseconds). `name` appears in the `RateLimit`
+ * headers; rules that differ in any of the three have windows of their own.
+ */
 export interface RateRule {
   readonly name: "ip" | "token" | "key" | "sign_in" | "webhook";
   readonly limit: number;
@@ -18,7 +21,7 @@ export interface Verdict {
   readonly remaining: number;
   /**
    * Milliseconds until the oldest admitted request leaves the window: when refused, waiting this long suffices if
-   * nobody else uses the same window meanwhile. Greater than 0.
+   * nobody else uses the same window meanwhile. From 1 to the rule's `windowMs`.
    */
   readonly resetMs: number;
 }
@@ -27,7 +30,8 @@ export interface Limiter {
   /**
    * Admits or refuses one request of `subject` under `rule`. Only an admitted one occupies the window: refused ones
    * never prolong the wait. Never throws or rejects. Concurrent calls never admit more than the limit in any window.
-   * Time comes from the engine's monotonic clock: stepping the wall clock neither admits nor locks out.
+   * Time comes from the engine's monotonic clock, in whole milliseconds: stepping the wall clock neither admits nor
+   * locks out.
    */
   admit(rule: RateRule, subject: string): Verdict | Promise<Verdict>;
   /** Subjects forgotten because memory was bounded, since the start. */

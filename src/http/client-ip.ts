@@ -1,0 +1,171 @@
+/** Who is asking, and under which address it asked: sockets and the forwarded headers of proxies that are trusted. */
+import { formatIpv4, formatIpv6, type IpVersion, isPrivateIp, readIp } from "../lib/ip-address.ts";
+
+export interface ClientIp {
+  /** Canonical; an IPv4-mapped address is its IPv4. `unknown` where there is no socket. */
+  readonly ip: string;
+  /** What rate limits count: the IPv4 address, or the /64 of an IPv6 one, within which a client moves at will. */
+  readonly limitSubject: string;
+  /** Fit for logs: cut to /24 and /48. */
+  readonly logPrefix: string;
+  /** A forwarded header came from a loopback or private peer while no proxy is trusted: worth one warning. */
+  readonly isProxyIgnored: boolean;
+}
+
+/**
+ * The client behind `trustedProxyCount` proxies. Of `X-Forwarded-For` only the entries that these proxies wrote are
+ * looked at, so whatever a client puts in front has no effect. Where the entry that they vouch for is missing or is no
+ * address, the nearest one to its right counts, at last the socket's own: too strict rather than forgeable.
+ * `Forwarded` and `X-Real-IP` are never looked at.
+ */
+export function clientIp(
+  socketAddress: string | null,
+  forwardedFor: string | null,
+  trustedProxyCount: number,
+): ClientIp {
+  const socketVersion = socketAddress === null ? 0 : readEntry(socketAddress, 0, socketAddress.length, scratch);
+  if (forwardedFor === null) return new Client(socketVersion, scratch, false);
+  if (trustedProxyCount === 0) return new Client(socketVersion, scratch, isPrivateIp(socketVersion, scratch));
+  const forwardedVersion = readForwarded(forwardedFor, trustedProxyCount, scratch);
+  return new Client(forwardedVersion === 0 ? socketVersion : forwardedVersion, scratch, false);
+}
+
+/** Cuts an address to what logs may hold: /24 of IPv4, /48 of IPv6; `unknown` for anything else. */
+export function toLogPrefix(ip: string): string {
+  const version = readEntry(ip, 0, ip.length, scratch);
+  if (version === 0) return unknown;
+  if (version === 6) return `${formatIpv6(scratch, 3)}/48`;
+  scratch[7] = (scratch[7] ?? 0) & 0xff00;
+  return `${formatIpv4(scratch)}/24`;
+}
+
+export interface ForwardedBase {
+  readonly protocol: "http" | "https";
+  /** Lower case, with its port unless that is the protocol's own. */
+  readonly host: string;
+}
+
+/**
+ * Protocol and host that the client used, by `X-Forwarded-Proto` and `X-Forwarded-Host` of trusted proxies, else by
+ * `isTls` and `Host`. Both end in links that others read, so a host with other characters than hosts have is dropped.
+ */
+export function forwardedBase(headers: Pick<Headers, "get">, trustedProxyCount: number, isTls: boolean): ForwardedBase {
+  const claimedProtocol = vouchedValue(headers.get("x-forwarded-proto"), trustedProxyCount)?.toLowerCase();
+  const isHttps = claimedProtocol === "https" || (claimedProtocol !== "http" && isTls);
+  const protocol = isHttps ? "https" : "http";
+  const host =
+    readHost(vouchedValue(headers.get("x-forwarded-host"), trustedProxyCount)) ??
+    readHost(headers.get("host")) ??
+    "localhost";
+  const ownPort = isHttps ? ":443" : ":80";
+  return { protocol, host: host.endsWith(ownPort) ? host.slice(0, -ownPort.length) : host };
+}
+
+const unknown = "unknown";
+const comma = 44;
+const colon = 58;
+const openBracket = 91;
+
+// One for all requests: nothing awaits between reading and use.
+const scratch = new Uint16Array(8);
+const candidate = new Uint16Array(8);
+
+class Client implements ClientIp {
+  readonly ip: string;
+  readonly limitSubject: string;
+  readonly isProxyIgnored: boolean;
+
+  constructor(version: IpVersion, groups: Uint16Array, isProxyIgnored: boolean) {
+    this.ip = version === 4 ? formatIpv4(groups) : version === 6 ? formatIpv6(groups) : unknown;
+    this.limitSubject = version === 6 ? `${formatIpv6(groups, 4)}/64` : this.ip;
+    this.isProxyIgnored = isProxyIgnored;
+  }
+
+  /** Made on demand: few requests are logged with their address. */
+  get logPrefix(): string {
+    return toLogPrefix(this.ip);
+  }
+}
+
+/** Leaves the outermost well-formed entry among the last `hops` in `groups`; untouched and 0 where there is none. */
+function readForwarded(list: string, hops: number, groups: Uint16Array): IpVersion {
+  let found: IpVersion = 0;
+  let end = list.length;
+  for (let hop = 0; hop < hops && end >= 0; ) {
+    let start = end;
+    while (start > 0 && list.charCodeAt(start - 1) !== comma) start--;
+    const first = skipSpace(list, start, end);
+    const last = skipSpaceBack(list, first, end);
+    // Lists may hold empty elements; proxies never write one.
+    if (first < last) {
+      hop++;
+      const version = readEntry(list, first, last, candidate);
+      if (version !== 0) {
+        found = version;
+        groups.set(candidate);
+      }
+    }
+    end = start - 1;
+  }
+  return found;
+}
+
+/** An address with what may surround it: `[…]`, `:port`, `%zone`. */
+function readEntry(text: string, start: number, end: number, groups: Uint16Array): IpVersion {
+  let first = start;
+  let last = end;
+  if (text.charCodeAt(first) === openBracket) {
+    first++;
+    last = text.indexOf("]", first);
+    if (last < 0 || last >= end || !isPort(text, last + 1, end)) return 0;
+  }
+  const version = readIp(text, first, last, groups);
+  if (version !== 0) return version;
+  const zone = text.indexOf("%", first);
+  if (zone >= 0 && zone < last) return readIp(text, first, zone, groups) === 6 ? 6 : 0;
+  const port = text.indexOf(":", first);
+  if (port < 0 || port >= last || !isPort(text, port, last)) return 0;
+  return readIp(text, first, port, groups);
+}
+
+/** Nothing, or a colon and one to five digits. */
+function isPort(text: string, start: number, end: number): boolean {
+  if (start === end) return true;
+  if (text.charCodeAt(start) !== colon || end - start < 2 || end - start > 6) return false;
+  for (let i = start + 1; i < end; i++) {
+    const code = text.charCodeAt(i);
+    if (code < 48 || code > 57) return false;
+  }
+  return true;
+}
+
+/** The entry that the outermost trusted proxy wrote. Proxies that replace the header leave one entry, which counts. */
+function vouchedValue(list: string | null, hops: number): string | null {
+  if (list === null || hops === 0) return null;
+  const entries = list.split(",");
+  return entries[Math.max(0, entries.length - hops)]?.trim() ?? null;
+}
+
+const hostShape = /^(?:[a-z0-9._-]+|\[[0-9a-f:.]+\])(?::\d{1,5})?$/;
+
+function readHost(text: string | null): string | null {
+  if (text === null || text.length > 261) return null;
+  const host = text.toLowerCase();
+  return hostShape.test(host) ? host : null;
+}
+
+function skipSpace(text: string, start: number, end: number): number {
+  let i = start;
+  while (i < end && isSpace(text.charCodeAt(i))) i++;
+  return i;
+}
+
+function skipSpaceBack(text: string, start: number, end: number): number {
+  let i = end;
+  while (i > start && isSpace(text.charCodeAt(i - 1))) i--;
+  return i;
+}
+
+function isSpace(code: number): boolean {
+  return code === 32 || code === 9;
+}

@@ -1,0 +1,39 @@
+/** The numbers: every rate rule of the program, in one place. */
+import type { RateRule } from "./limiter.ts";
+
+export interface RateRules {
+  /** Embed requests by client address, counted first so that tokens cannot be guessed fast. */
+  readonly ip: RateRule;
+  /** Embed requests by embed token. */
+  readonly token: RateRule;
+  /** Management requests by API key. */
+  readonly key: RateRule;
+  /** Attempts to sign in by client address: one guesser trying many accounts. */
+  readonly signInByIp: RateRule;
+  /** Attempts to sign in by account: many guessers trying one. Loose, since anyone can use it up for the owner. */
+  readonly signInByAccount: RateRule;
+  /** Calls of the webhook by client address, before their signature is checked. */
+  readonly webhook: RateRule;
+}
+
+/** Requests a minute that the operator may set. */
+export interface RateSettings {
+  readonly ratePerToken: number;
+  readonly ratePerIp: number;
+  readonly ratePerKey: number;
+}
+
+export const defaultRates: RateSettings = { ratePerToken: 30, ratePerIp: 10, ratePerKey: 600 };
+
+export function createRateRules(rates: RateSettings = defaultRates): RateRules {
+  return {
+    ip: { name: "ip", limit: rates.ratePerIp, windowMs: minuteMs },
+    token: { name: "token", limit: rates.ratePerToken, windowMs: minuteMs },
+    key: { name: "key", limit: rates.ratePerKey, windowMs: minuteMs },
+    signInByIp: { name: "sign_in", limit: 10, windowMs: minuteMs },
+    signInByAccount: { name: "sign_in", limit: 30, windowMs: 15 * minuteMs },
+    webhook: { name: "webhook", limit: 600, windowMs: minuteMs },
+  };
+}
+
+const minuteMs = 60_000;

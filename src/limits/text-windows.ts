@@ -1,0 +1,99 @@
+/** Sliding windows of subjects of any text (tokens, keys, accounts), with any limit and length. */
+import { type RecencyLinks, RecencyList } from "../lib/recency-list.ts";
+import type { RateRule, Verdict } from "./limiter.ts";
+
+/** The times of what was admitted, a ring that grows up to the limit. */
+interface Window extends RecencyLinks<Window> {
+  readonly subject: string;
+  times: Float64Array;
+  /** Where the oldest time is. */
+  first: number;
+  count: number;
+}
+
+export class TextWindows {
+  evictedCount = 0;
+  readonly #rule: RateRule;
+  readonly #maxSubjects: number;
+  readonly #windows = new Map<string, Window>();
+  readonly #recency = new RecencyList<Window>();
+
+  constructor(rule: RateRule, maxSubjects: number) {
+    this.#rule = rule;
+    this.#maxSubjects = maxSubjects;
+  }
+
+  get size(): number {
+    return this.#windows.size;
+  }
+
+  /** `nowMs`: whole milliseconds that never go back. */
+  admit(subject: string, nowMs: number): Verdict {
+    const rule = this.#rule;
+    this.#forgetExpired(nowMs);
+    let window = this.#windows.get(subject);
+    if (window === undefined) window = this.#addSubject(subject);
+    else this.#recency.touch(window);
+
+    const expiredMs = nowMs - rule.windowMs;
+    while (window.count > 0 && oldestOf(window) <= expiredMs) {
+      window.first = (window.first + 1) % window.times.length;
+      window.count--;
+    }
+    const isAdmitted = window.count < rule.limit;
+    if (isAdmitted) note(window, nowMs, rule.limit);
+    return {
+      isAdmitted,
+      rule,
+      remaining: rule.limit - window.count,
+      resetMs: oldestOf(window) - expiredMs,
+    };
+  }
+
+  #forgetExpired(nowMs: number): void {
+    for (let i = 0; i < 16; i++) {
+      const { oldest } = this.#recency;
+      if (oldest === null || newestOf(oldest) > nowMs - this.#rule.windowMs) return;
+      this.#remove(oldest);
+    }
+  }
+
+  #addSubject(subject: string): Window {
+    const { oldest } = this.#recency;
+    if (oldest !== null && this.#windows.size >= this.#maxSubjects) {
+      this.#remove(oldest);
+      this.evictedCount++;
+    }
+    const times = new Float64Array(Math.min(4, this.#rule.limit));
+    const window: Window = { subject, times, first: 0, count: 0, newer: null, older: null };
+    this.#windows.set(subject, window);
+    this.#recency.add(window);
+    return window;
+  }
+
+  #remove(window: Window): void {
+    this.#windows.delete(window.subject);
+    this.#recency.remove(window);
+  }
+}
+
+function oldestOf(window: Window): number {
+  return window.times[window.first] ?? 0;
+}
+
+function newestOf(window: Window): number {
+  return window.times[(window.first + window.count - 1) % window.times.length] ?? 0;
+}
+
+function note(window: Window, nowMs: number, limit: number): void {
+  const { times, first, count } = window;
+  if (count === times.length) {
+    const grown = new Float64Array(Math.min(times.length * 2, limit));
+    grown.set(times.subarray(first));
+    grown.set(times.subarray(0, first), times.length - first);
+    window.times = grown;
+    window.first = 0;
+  }
+  window.times[(window.first + count) % window.times.length] = nowMs;
+  window.count++;
+}
