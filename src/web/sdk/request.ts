@@ -1,0 +1,99 @@
+/** One request to the server: deadlines, errors as `CompanionError`, and further tries where they can do no harm. */
+import { CompanionError, readProblem } from "./errors.ts";
+
+export interface RequestOptions {
+  fetch: typeof fetch;
+  signal: AbortSignal | undefined;
+  /** Silence of the server that ends the request with `timeout`. */
+  timeoutMs: number;
+  /** Further tries at most. */
+  retries: number;
+  /** A wait that the server asks for and that is longer than this is left to the caller. */
+  maxRetryWaitMs: number;
+  /** Whether the failure says that a second try cannot do a thing twice. */
+  canRetry(error: CompanionError): boolean;
+}
+
+export interface OpenedResponse {
+  response: Response;
+  /** Waits for the next part of the body, under the same deadline. */
+  next<Part>(part: Promise<Part>): Promise<Part>;
+  /** Ends the request, whatever is left of it. Must be called. */
+  close(): void;
+}
+
+/** Resolves with a response of status 2xx. Rejects with the signal's reason once that fires. */
+export async function request(url: string, init: RequestInit, options: RequestOptions): Promise<OpenedResponse> {
+  for (let attempt = 0; ; attempt++) {
+    try {
+      return await tryOnce(url, init, options);
+    } catch (error) {
+      if (!(error instanceof CompanionError) || attempt >= options.retries || !options.canRetry(error)) throw error;
+      const waitMs = error.retryAfterMs ?? 400 * 2 ** attempt * (1 + Math.random());
+      if (waitMs > options.maxRetryWaitMs) throw error;
+      await sleep(waitMs, options.signal);
+    }
+  }
+}
+
+async function tryOnce(
+  url: string,
+  init: RequestInit,
+  { fetch, signal, timeoutMs }: RequestOptions,
+): Promise<OpenedResponse> {
+  const controller = new AbortController();
+  let isLate = false;
+  const leave = () => controller.abort(signal?.reason);
+  const close = () => {
+    signal?.removeEventListener("abort", leave);
+    controller.abort();
+  };
+  const next = async <Part>(part: Promise<Part>): Promise<Part> => {
+    const timer = setTimeout(() => {
+      isLate = true;
+      controller.abort();
+    }, timeoutMs);
+    try {
+      return await part;
+    } catch (cause) {
+      signal?.throwIfAborted();
+      if (isLate) throw new CompanionError("timeout", "The server did not answer in time.", { cause });
+      throw new CompanionError("network", "The server could not be reached.", { cause });
+    } finally {
+      clearTimeout(timer);
+    }
+  };
+
+  signal?.throwIfAborted();
+  signal?.addEventListener("abort", leave);
+  try {
+    // No cookies, no referrer: the token in the path is all that the server needs.
+    const sent = fetch(url, {
+      ...init,
+      signal: controller.signal,
+      credentials: "omit",
+      referrerPolicy: "no-referrer",
+      cache: "no-store",
+    });
+    const response = await next(sent);
+    if (!response.ok) throw await next(readProblem(response));
+    return { response, next, close };
+  } catch (error) {
+    close();
+    throw error;
+  }
+}
+
+function sleep(durationMs: number, signal: AbortSignal | undefined): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const stop = () => {
+      clearTimeout(timer);
+      reject(signal?.reason);
+    };
+    const timer = setTimeout(() => {
+      signal?.removeEventListener("abort", stop);
+      resolve();
+    }, durationMs);
+    signal?.addEventListener("abort", stop, { once: true });
+  });
+}
