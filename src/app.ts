@@ -5,8 +5,10 @@ import { errorHandling } from "./http/error-handling.ts";
 import { factsOf } from "./http/request-facts.ts";
 import type { Services } from "./http/services.ts";
 import { chatModule } from "./modules/chat/index.ts";
+import { companionsModule } from "./modules/companions/index.ts";
 import { embedModule } from "./modules/embed/index.ts";
 import { healthModule } from "./modules/health/index.ts";
+import { keysModule } from "./modules/keys/index.ts";
 import { voiceTokenModule } from "./modules/voice-token/index.ts";
 import { webhooksModule } from "./modules/webhooks/index.ts";
 
@@ -23,6 +25,8 @@ export function createApp(services: Services) {
     .use(healthModule(services))
     .use(embedModule(services))
     .use(chatModule(services))
+    .use(companionsModule(services))
+    .use(keysModule(services))
     .use(voiceTokenModule(services))
     .use(webhooksModule(services));
 

@@ -10,7 +10,8 @@ export function findMetadataProblem(metadata: JsonObject): string | null {
   if (Buffer.byteLength(JSON.stringify(metadata), "utf8") > maxBytes) {
     return `Must be at most ${maxBytes / 1024} KiB of UTF-8 JSON.`;
   }
-  if (!isCleanText(metadata)) return "Names and texts must be well-formed and without NUL characters.";
+  if (!isClean(metadata))
+    return "Names and texts must be well-formed and without NUL characters, numbers within range.";
   return null;
 }
 
@@ -20,8 +21,10 @@ function isWithin(value: JsonValue, levels: number): boolean {
 }
 
 /** Called after the depth is known to be small. */
-function isCleanText(value: JsonValue): boolean {
+function isClean(value: JsonValue): boolean {
+  // A number out of range is read as infinite and would be kept as null.
+  if (typeof value === "number") return Number.isFinite(value);
   if (typeof value === "string") return value.isWellFormed() && !value.includes("\0");
   if (typeof value !== "object" || value === null) return true;
-  return Object.entries(value).every(([name, part]) => isCleanText(name) && isCleanText(part));
+  return Object.entries(value).every(([name, part]) => isClean(name) && isClean(part));
 }

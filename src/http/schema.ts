@@ -54,12 +54,12 @@ export const uuidPattern = "^[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-
 export interface Checker<Schema extends TSchema> {
   /** Returns the value typed, or throws `invalid_request` with every field at fault. */
   check(value: unknown): Static<Schema>;
-  /** Every field at fault, none when valid. */
+  /** Every field at fault, up to `maxListedErrors`; none when valid. */
   listErrors(value: unknown): FieldError[];
 }
 
 /** A body of nothing but unknown fields must not be answered with a body many times its size. */
-const maxErrors = 100;
+export const maxListedErrors = 100;
 const maxParamLength = 200;
 
 export function compileChecker<Schema extends TSchema>(schema: Schema): Checker<Schema> {
@@ -74,7 +74,7 @@ export function compileChecker<Schema extends TSchema>(schema: Schema): Checker<
     for (const error of openUnions(compile().Errors(value))) {
       const param = toParam(error.path);
       if (!byParam.has(param)) byParam.set(param, { param, detail: describe(error) });
-      if (byParam.size === maxErrors) break;
+      if (byParam.size === maxListedErrors) break;
     }
     return [...byParam.values()];
   };

@@ -40,8 +40,8 @@ export function createUseRecorder({ store, clock, log }: RecorderParts, interval
   }
 
   function addKey(day: string, keyId: string, requests: number, usedAt: number): void {
-    let uses = keysByDay.get(day);
-    if (!uses) keysByDay.set(day, (uses = new Map()));
+    const uses = keysByDay.get(day) ?? new Map<string, KeyUse>();
+    keysByDay.set(day, uses);
     const held = uses.get(keyId);
     if (!held) uses.set(keyId, { keyId, requests, lastUsedAt: usedAt });
     else {

@@ -1,150 +1,63 @@
-/** Companions on the wire: what owners send, checked, and what they read back. */
-import { type Static, Type as t } from "@sinclair/typebox";
-import {
-  type Companion,
-  type CompanionSettings,
-  companionDefaults,
-  type JsonObject,
-  newCompanionSettings,
-} from "../../domain/companion.ts";
-import { type FieldError, invalidFields } from "../../domain/errors.ts";
-import { findMetadataProblem } from "../../domain/metadata.ts";
-import { normalizeOrigin } from "../../domain/origin.ts";
+/** Companions and embed tokens on the wire: what owners send and what they read back. */
+import { Type as t } from "@sinclair/typebox";
+import { type Companion, companionDefaults, type EmbedToken } from "../../domain/companion.ts";
+import { messageText, nullableUuid } from "../../http/chat-message.ts";
 import { compileChecker, Nullable, Text } from "../../http/schema.ts";
 import { toRfc3339 } from "../../lib/clock.ts";
-
-const originProblem = "Must be an origin like https://shop.example or https://*.shop.example.";
-
-const fields = {
-  system_prompt: Nullable(Text({ maxLength: 32_000, description: "Instruction text for the language model." })),
-  greeting: Nullable(Text({ maxLength: 1000, description: "Opening message. Not set: one made of the name." })),
-  avatar_url: Nullable(
-    Text({
-      maxLength: 2000,
-      accepts: (text) => /^https?:$/.test(URL.parse(text)?.protocol ?? ""),
-      problem: "Must be an http or https URL, or null.",
-      description: "Avatar image, http or https. Not set: an image that the server makes.",
-    }),
-  ),
-  theme_color: Nullable(
-    Text({
-      pattern: "^#[0-9a-fA-F]{6}$",
-      problem: "Must be a colour of the form #rrggbb, or null.",
-      description: `Theme colour, \`#rrggbb\`. Not set: \`${companionDefaults.themeColor}\`.`,
-    }),
-  ),
-  voice_id: Nullable(Text({ minLength: 1, maxLength: 200, description: "A voice: the server keeps a voice agent." })),
-  voice_agent_id: Nullable(
-    Text({ minLength: 1, maxLength: 200, description: "An existing voice agent, used as it is." }),
-  ),
-  model: Nullable(Text({ minLength: 1, maxLength: 200, description: "One of the models that the operator offers." })),
-  temperature: Nullable(t.Number({ minimum: 0, maximum: 2, description: "Sent to the model only where set." })),
-  max_output_tokens: Nullable(
-    t.Integer({ minimum: 1, description: "Longest reply; the operator sets an upper bound." }),
-  ),
-  context_tokens: Nullable(
-    t.Integer({
-      minimum: 1,
-      maximum: 10_000_000,
-      description: `How much of the conversation goes to the model. Not set: ${companionDefaults.contextTokens}.`,
-    }),
-  ),
-  metadata: t.Unsafe<JsonObject>(
-    t.Object(
-      {},
-      { additionalProperties: true, description: "Any JSON object: at most 16 KiB, at most 8 levels deep." },
-    ),
-  ),
-  allowed_origins: Nullable(
-    t.Array(Text({ accepts: (text) => normalizeOrigin(text) !== null, problem: originProblem }), {
-      maxItems: 50,
-      description: "Origins that may embed it, `https://shop.example` or `https://*.shop.example`. Empty: any.",
-    }),
-  ),
-  starters: Nullable(
-    t.Array(Text({ minLength: 1, maxLength: 200 }), { maxItems: 6, description: "Suggested first questions." }),
-  ),
-  retention_days: Nullable(
-    t.Integer({ minimum: 1, maximum: 36_500, description: "Older conversations are deleted. Not set: kept." }),
-  ),
-  enabled: t.Boolean({ description: "False: its embed routes answer 404, its tokens stay." }),
-};
+import { nameField, sentFields, settingFields } from "./fields.ts";
 
 export const NewCompanionBody = t.Object(
-  {
-    name: Text({ minLength: 1, maxLength: 100, description: "Name, shown to visitors." }),
-    ...t.Partial(t.Object(fields)).properties,
-  },
-  { $id: "NewCompanion", additionalProperties: false },
+  { name: nameField, ...sentFields },
+  { $id: "NewCompanion", additionalProperties: false, description: "A companion to make; only the name is required." },
 );
-export type NewCompanionBody = Static<typeof NewCompanionBody>;
 
-const newCompanionBody = compileChecker(NewCompanionBody);
+export const CompanionPatchBody = t.Object(
+  { name: t.Optional(nameField), ...sentFields },
+  {
+    $id: "CompanionPatch",
+    additionalProperties: false,
+    description: "The fields to change; `null` clears one, `metadata` is replaced as a whole.",
+  },
+);
 
-/** What the operator allows, since the operator pays. */
-export interface CompanionBounds {
-  models: readonly string[];
-  maxOutputTokens: number;
-}
+const id = t.String({ format: "uuid", examples: ["0192f3c1-7d2e-7a44-9a10-3f5b8c6d2e10"] });
+const instant = (description: string) =>
+  t.String({ format: "date-time", description, examples: ["2026-01-31T12:00:00.000Z"] });
 
-/** Settings of a new companion from a request's body; throws `invalid_request` with every field at fault. */
-export function readNewCompanion(body: unknown, bounds: CompanionBounds): CompanionSettings {
-  const errors = newCompanionBody.listErrors(body);
-  if (typeof body !== "object" || body === null || errors.some((error) => error.param === "")) {
-    newCompanionBody.check(body);
-  }
-  const faulty = new Set(errors.map((error) => error.param.split(".")[0]));
-  const sound = Object.fromEntries(Object.entries(body ?? {}).filter(([name]) => !faulty.has(name)));
-  errors.push(...listRuleErrors(sound, bounds));
-  if (errors.length > 0) throw invalidFields(errors);
-  const sent = newCompanionBody.check(body);
-  return { ...newCompanionSettings(sent.name), ...toSettings(sent) };
-}
+export const CompanionObject = t.Object(
+  {
+    id,
+    name: nameField,
+    system_prompt: Nullable(settingFields.system_prompt),
+    greeting: Nullable(settingFields.greeting),
+    avatar_url: Nullable(settingFields.avatar_url),
+    theme_color: Nullable(settingFields.theme_color),
+    voice_id: Nullable(settingFields.voice_id),
+    voice_agent_id: Nullable(settingFields.voice_agent_id),
+    model: Nullable(settingFields.model),
+    temperature: Nullable(settingFields.temperature),
+    max_output_tokens: Nullable(settingFields.max_output_tokens),
+    context_tokens: settingFields.context_tokens,
+    metadata: settingFields.metadata,
+    allowed_origins: settingFields.allowed_origins,
+    starters: settingFields.starters,
+    retention_days: Nullable(settingFields.retention_days),
+    enabled: settingFields.enabled,
+    embed_token: Nullable(
+      t.String({
+        description: "The oldest embed token that is still valid; null when all were revoked.",
+        examples: ["emb_4fQ0ZrT8mWc2LxV7bN1yKpE6sHdJ9uGa"],
+      }),
+    ),
+    created_by_key_id: Nullable(t.String({ description: "The API key that made it; null: the dashboard or the CLI." })),
+    created_at: instant("When it was made."),
+    updated_at: instant("When it was last changed."),
+  },
+  { $id: "Companion", additionalProperties: false },
+);
 
-/** What the schema cannot say, for fields that are of the right type. */
-function listRuleErrors(sent: Partial<NewCompanionBody>, bounds: CompanionBounds): FieldError[] {
-  const errors: FieldError[] = [];
-  const refuse = (param: string, detail: string) => errors.push({ param, detail });
-  if (sent.name !== undefined && sent.name.trim() === "") refuse("name", "Must not be only white space.");
-  if (sent.model != null && !bounds.models.includes(sent.model)) {
-    refuse("model", `Must be one of: ${bounds.models.join(", ")}.`);
-  }
-  if (sent.max_output_tokens != null && sent.max_output_tokens > bounds.maxOutputTokens) {
-    refuse("max_output_tokens", `Must be at most ${bounds.maxOutputTokens}.`);
-  }
-  if (sent.voice_id != null && sent.voice_agent_id != null) {
-    refuse("voice_agent_id", "Must not be set together with voice_id.");
-  }
-  const metadataProblem = sent.metadata === undefined ? null : findMetadataProblem(sent.metadata);
-  if (metadataProblem !== null) refuse("metadata", metadataProblem);
-  return errors;
-}
-
-/** Only the fields that were sent; `null` clears. */
-function toSettings(sent: Partial<NewCompanionBody>): Partial<CompanionSettings> {
-  const settings: Partial<CompanionSettings> = {};
-  if (sent.name !== undefined) settings.name = sent.name;
-  if (sent.system_prompt !== undefined) settings.systemPrompt = sent.system_prompt;
-  if (sent.greeting !== undefined) settings.greeting = sent.greeting;
-  if (sent.avatar_url !== undefined) settings.avatarUrl = sent.avatar_url;
-  if (sent.theme_color !== undefined) settings.themeColor = sent.theme_color?.toLowerCase() ?? null;
-  if (sent.voice_id !== undefined) settings.voiceId = sent.voice_id;
-  if (sent.voice_agent_id !== undefined) settings.voiceAgentId = sent.voice_agent_id;
-  if (sent.model !== undefined) settings.model = sent.model;
-  if (sent.temperature !== undefined) settings.temperature = sent.temperature;
-  if (sent.max_output_tokens !== undefined) settings.maxOutputTokens = sent.max_output_tokens;
-  if (sent.context_tokens !== undefined) settings.contextTokens = sent.context_tokens;
-  if (sent.metadata !== undefined) settings.metadata = sent.metadata;
-  if (sent.allowed_origins !== undefined) settings.allowedOrigins = normalizeOrigins(sent.allowed_origins ?? []);
-  if (sent.starters !== undefined) settings.starters = sent.starters ?? [];
-  if (sent.retention_days !== undefined) settings.retentionDays = sent.retention_days;
-  if (sent.enabled !== undefined) settings.enabled = sent.enabled;
-  return settings;
-}
-
-function normalizeOrigins(origins: readonly string[]): string[] {
-  return [...new Set(origins.map((origin) => normalizeOrigin(origin)).filter((origin) => origin !== null))];
-}
+/** Sent back as they were read, these are passed over. */
+export const readOnlyCompanionFields = ["id", "embed_token", "created_by_key_id", "created_at", "updated_at"] as const;
 
 /** The companion object of every management answer. */
 export function toWireCompanion(companion: Companion) {
@@ -172,3 +85,60 @@ export function toWireCompanion(companion: Companion) {
     updated_at: toRfc3339(companion.updatedAt),
   };
 }
+
+export const NewEmbedTokenBody = t.Object(
+  {
+    name: t.Optional(
+      Nullable(Text({ minLength: 1, maxLength: 100, description: "Where it is used.", examples: ["Landing page"] })),
+    ),
+  },
+  { $id: "NewEmbedToken", additionalProperties: false },
+);
+export const newEmbedTokenBody = compileChecker(NewEmbedTokenBody);
+
+export const readOnlyEmbedTokenFields = ["id", "token", "created_at", "last_used_at"] as const;
+
+export const EmbedTokenObject = t.Object(
+  {
+    id,
+    token: t.String({
+      description: "Goes into the page; opens this one companion.",
+      examples: ["emb_4fQ0ZrT8mWc2LxV7bN1yKpE6sHdJ9uGa"],
+    }),
+    name: Nullable(t.String()),
+    created_at: instant("When it was made."),
+    last_used_at: Nullable(instant("When it last opened the companion; kept to the second.")),
+  },
+  { $id: "EmbedToken", additionalProperties: false },
+);
+
+export function toWireEmbedToken(token: EmbedToken) {
+  return {
+    id: token.id,
+    token: token.token,
+    name: token.name,
+    created_at: toRfc3339(token.createdAt),
+    last_used_at: token.lastUsedAt === null ? null : toRfc3339(token.lastUsedAt),
+  };
+}
+
+export const TestChatBody = t.Object(
+  {
+    message: messageText,
+    session_id: t.Optional(nullableUuid("Taken as in the public chat, without effect: nothing is kept.")),
+    visitor_id: t.Optional(nullableUuid("Taken as in the public chat, without effect: nothing is kept.")),
+    history: t.Optional(
+      Nullable(
+        t.Array(
+          t.Object({
+            role: t.Union([t.Literal("user"), t.Literal("assistant")], { description: "Who said it." }),
+            text: Text({ minLength: 1, maxLength: 100_000, description: "What was said.", examples: ["Hello!"] }),
+          }),
+          { maxItems: 200, description: "Earlier turns, oldest first, since nothing is kept between calls." },
+        ),
+      ),
+    ),
+  },
+  { $id: "TestChat" },
+);
+export const testChatBody = compileChecker(TestChatBody);

@@ -1,0 +1,114 @@
+/** A companion's settings out of what was sent, with the rules that a schema cannot state; every fault in one answer. */
+import type { TSchema } from "@sinclair/typebox";
+import { type Companion, type CompanionSettings, newCompanionSettings } from "../../domain/companion.ts";
+import { AppError, type FieldError, invalidFields } from "../../domain/errors.ts";
+import { findMetadataProblem } from "../../domain/metadata.ts";
+import { normalizeOrigin } from "../../domain/origin.ts";
+import { omitFields } from "../../http/omit-fields.ts";
+import { type Checker, compileChecker, maxListedErrors } from "../../http/schema.ts";
+import type { SentSettings } from "./fields.ts";
+import { CompanionPatchBody, NewCompanionBody, readOnlyCompanionFields } from "./model.ts";
+
+const newCompanionBody = compileChecker(NewCompanionBody);
+const companionPatchBody = compileChecker(CompanionPatchBody);
+
+/** What depends on the server and on what it keeps already. */
+export interface SettingRules {
+  /** What the operator allows, since the operator pays. */
+  models: readonly string[];
+  maxOutputTokens: number;
+  /** Throws `invalid_request` where the account's companion may not have these two, as they will be. */
+  checkVoiceFields(fields: Pick<CompanionSettings, "voiceId" | "voiceAgentId">): Promise<void>;
+}
+
+/** Settings of a new companion; throws `invalid_request` with every field at fault. */
+export async function readNewCompanion(body: unknown, rules: SettingRules): Promise<CompanionSettings> {
+  const sent = await readSent(newCompanionBody, body, rules, { voiceId: null, voiceAgentId: null });
+  return { ...newCompanionSettings(sent.name), ...toSettings(sent) };
+}
+
+/** The settings that change; throws `invalid_request` with every field at fault. */
+export async function readCompanionPatch(
+  body: unknown,
+  rules: SettingRules,
+  current: Pick<Companion, "voiceId" | "voiceAgentId">,
+): Promise<Partial<CompanionSettings>> {
+  return toSettings(await readSent(companionPatchBody, body, rules, current));
+}
+
+async function readSent<Schema extends TSchema & { static: SentSettings }>(
+  checker: Checker<Schema>,
+  body: unknown,
+  rules: SettingRules,
+  current: Pick<Companion, "voiceId" | "voiceAgentId">,
+): Promise<Schema["static"]> {
+  const settable = omitFields(body, readOnlyCompanionFields);
+  const errors = checker.listErrors(settable);
+  // What goes on must be of the right types, which a list that was cut cannot tell.
+  if (errors.length >= maxListedErrors) throw invalidFields(errors);
+  const faulty = new Set(errors.map((error) => error.param.split(".", 1)[0]));
+  // A body that is no object at all is the checker's to refuse.
+  if (faulty.has("")) return checker.check(settable);
+  const sound = omitFields(settable, [...faulty]) as SentSettings;
+  errors.push(...listRuleErrors(sound, rules), ...(await listVoiceErrors(sound, rules, current)));
+  if (errors.length > 0) throw invalidFields(errors);
+  return checker.check(settable);
+}
+
+function listRuleErrors(sent: SentSettings, rules: SettingRules): FieldError[] {
+  const errors: FieldError[] = [];
+  if (sent.name?.trim() === "") errors.push({ param: "name", detail: "Must not be only white space." });
+  if (sent.model != null && !rules.models.includes(sent.model)) {
+    errors.push({ param: "model", detail: `Must be one of: ${rules.models.join(", ")}.` });
+  }
+  if (sent.max_output_tokens != null && sent.max_output_tokens > rules.maxOutputTokens) {
+    errors.push({ param: "max_output_tokens", detail: `Must be at most ${rules.maxOutputTokens}.` });
+  }
+  const metadataProblem = sent.metadata == null ? null : findMetadataProblem(sent.metadata);
+  if (metadataProblem !== null) errors.push({ param: "metadata", detail: metadataProblem });
+  return errors;
+}
+
+async function listVoiceErrors(
+  sent: SentSettings,
+  rules: SettingRules,
+  current: Pick<Companion, "voiceId" | "voiceAgentId">,
+): Promise<readonly FieldError[]> {
+  if (sent.voice_id === undefined && sent.voice_agent_id === undefined) return [];
+  try {
+    await rules.checkVoiceFields({
+      voiceId: sent.voice_id === undefined ? current.voiceId : sent.voice_id,
+      voiceAgentId: sent.voice_agent_id === undefined ? current.voiceAgentId : sent.voice_agent_id,
+    });
+    return [];
+  } catch (error) {
+    if (error instanceof AppError && error.errors) return error.errors;
+    throw error;
+  }
+}
+
+/** Only the fields that were sent; null clears. */
+function toSettings(sent: SentSettings): Partial<CompanionSettings> {
+  const settings: Partial<CompanionSettings> = {};
+  if (sent.name !== undefined) settings.name = sent.name;
+  if (sent.system_prompt !== undefined) settings.systemPrompt = sent.system_prompt;
+  if (sent.greeting !== undefined) settings.greeting = sent.greeting;
+  if (sent.avatar_url !== undefined) settings.avatarUrl = sent.avatar_url;
+  if (sent.theme_color !== undefined) settings.themeColor = sent.theme_color?.toLowerCase() ?? null;
+  if (sent.voice_id !== undefined) settings.voiceId = sent.voice_id;
+  if (sent.voice_agent_id !== undefined) settings.voiceAgentId = sent.voice_agent_id;
+  if (sent.model !== undefined) settings.model = sent.model;
+  if (sent.temperature !== undefined) settings.temperature = sent.temperature;
+  if (sent.max_output_tokens !== undefined) settings.maxOutputTokens = sent.max_output_tokens;
+  if (sent.context_tokens !== undefined) settings.contextTokens = sent.context_tokens;
+  if (sent.metadata !== undefined) settings.metadata = sent.metadata ?? {};
+  if (sent.allowed_origins !== undefined) settings.allowedOrigins = normalizeOrigins(sent.allowed_origins ?? []);
+  if (sent.starters !== undefined) settings.starters = sent.starters ?? [];
+  if (sent.retention_days !== undefined) settings.retentionDays = sent.retention_days;
+  if (sent.enabled !== undefined) settings.enabled = sent.enabled ?? true;
+  return settings;
+}
+
+function normalizeOrigins(origins: readonly string[]): string[] {
+  return [...new Set(origins.map(normalizeOrigin).filter((origin) => origin !== null))];
+}

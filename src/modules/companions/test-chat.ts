@@ -1,0 +1,82 @@
+/** The owner tries a companion: the same reply as a visitor's, outside limits, quota and memory; counted in usage alone. */
+import type { Static } from "@sinclair/typebox";
+import { type Companion, companionDefaults } from "../../domain/companion.ts";
+import { selectHistory } from "../../domain/conversation.ts";
+import { type CollectedReply, type ReplyStream, runReply } from "../../http/reply.ts";
+import type { Services } from "../../http/services.ts";
+import { toUtcDay } from "../../lib/clock.ts";
+import type { TestChatBody } from "./model.ts";
+
+export interface TestTurn {
+  companion: Companion;
+  body: Static<typeof TestChatBody>;
+  requestId: string;
+  stream: ReplyStream;
+  /** Fires when the owner has gone. */
+  signal: AbortSignal;
+}
+
+type TestServices = Pick<Services, "store" | "llm" | "settings" | "clock" | "log" | "runningTurns">;
+
+/** Resolves when the response may begin; rejects with `upstream_error` where the provider failed before that. */
+export async function openTestTurn(services: TestServices, turn: TestTurn): Promise<void> {
+  const { companion, body, stream, signal } = turn;
+  const { llm, settings, clock, runningTurns } = services;
+  const day = toUtcDay(clock.nowMs());
+  const request = {
+    systemPrompt: companion.systemPrompt,
+    messages: [
+      ...selectHistory((body.history ?? []).toReversed(), companion.contextTokens ?? companionDefaults.contextTokens),
+      { role: "user" as const, text: body.message },
+    ],
+    model: companion.model ?? settings.llm.model,
+    temperature: companion.temperature,
+    maxOutputTokens: companion.maxOutputTokens ?? settings.llm.maxOutputTokens,
+    requestId: turn.requestId,
+  };
+  const run = runReply(llm, request, stream, signal);
+  const finishing = finishTestTurn(services, turn, day, run.finished);
+  runningTurns.add(finishing);
+  void finishing.finally(() => runningTurns.delete(finishing));
+  try {
+    await run.opened;
+  } catch (error) {
+    stream.drop();
+    throw error;
+  }
+}
+
+/** Counts the reply, ends the stream. Never rejects: nobody is left to catch. */
+async function finishTestTurn(
+  services: TestServices,
+  { companion, requestId, stream }: TestTurn,
+  day: string,
+  finished: Promise<CollectedReply>,
+): Promise<void> {
+  const logged = { requestId, companionId: companion.id };
+  let reply: CollectedReply;
+  try {
+    reply = await finished;
+  } catch (error) {
+    services.log.warn("reply failed", { ...logged, error });
+    return stream.fail("upstream_error");
+  }
+  const { complete, failure } = reply.outcome;
+  try {
+    await services.store.turns.settleUnkept({
+      accountId: companion.accountId,
+      companionId: companion.id,
+      keyId: companion.createdByKeyId,
+      day,
+      usage: reply.usage,
+      isUpstreamError: !complete && failure !== null,
+    });
+  } catch (error) {
+    services.log.error("turn not counted", { ...logged, error });
+    return stream.fail("unavailable");
+  }
+  if (complete) return stream.done();
+  if (failure === null) return stream.drop();
+  services.log.warn("reply broke off", { ...logged, error: failure });
+  stream.fail("upstream_error");
+}
