@@ -1,8 +1,77 @@
-/** The dashboard's cookie as a principal. */
-import type { Principal } from "../domain/account.ts";
-import type { PrincipalDoor } from "./principal-guard.ts";
+/** The dashboard's cookie: its name and flags, and the principal behind it. */
+import { type Principal, scopes } from "../domain/account.ts";
+import { idleLifetimeMs } from "../domain/session.ts";
+import { sha256Hex } from "../lib/sha256.ts";
+import type { Session } from "../store/store.ts";
+import { forwardedBase } from "./client-ip.ts";
+import { requireOwnPage } from "./own-page.ts";
+import type { Services } from "./services.ts";
 
-/** Null where the request carries no cookie of a session that may go on. */
-export async function findSessionPrincipal(_door: PrincipalDoor, _request: Request): Promise<Principal | null> {
+type CookieDoor = Pick<Services, "settings" | "store" | "clock" | "uses">;
+
+const tokenPattern = /^[0-9A-Za-z]{43}$/;
+const plainName = "companiond_session";
+const secureName = "__Host-companiond_session";
+const loopbackHost = /^(?:localhost|[^:]+\.localhost|127(?:\.\d{1,3}){3}|\[::1\])(?::\d+)?$/;
+
+/** The last use is written at most this often, far more often than sessions end by idling. */
+const useIntervalMs = 60_000;
+
+/** 256 bits in base 62. */
+export const sessionTokenLength = 43;
+
+/**
+ * The principal of the request's session; null where it carries no cookie of one that may go on. Throws
+ * `origin_not_allowed` where another site's page sends the cookie along to change something.
+ */
+export async function findSessionPrincipal(door: CookieDoor, request: Request): Promise<Principal | null> {
+  const found = await findSession(door, request);
+  if (found === null) return null;
+  if (door.clock.nowMs() - found.session.lastUsedAt > useIntervalMs) door.uses.noteSession(found.session.id);
+  return { account: found.account, scopes, keyId: null, sessionId: found.session.id };
+}
+
+async function findSession(door: CookieDoor, request: Request) {
+  // Whoever sends the header means it, and the cookie that came along must not make good a wrong key.
+  if (request.headers.has("authorization")) return null;
+  const token = readToken(door.settings, request);
+  if (token === null) return null;
+  requireOwnPage(door.settings, request);
+  const found = await door.store.sessions.findByHash(sha256Hex(token));
+  if (found === null || found.account.suspendedAt !== null) return null;
+  return isAlive(found.session, door.clock.nowMs()) ? found : null;
+}
+
+export function isAlive(session: Session, nowMs: number): boolean {
+  return nowMs < session.expiresAt && nowMs < session.lastUsedAt + idleLifetimeMs;
+}
+
+/**
+ * The cookie's name at the address that the request used: with TLS the prefix that only TLS can set, without it at a
+ * loopback host, null on plain HTTP elsewhere, where anyone on the way could read it.
+ */
+export function cookieNameOf(settings: Services["settings"], request: Request): string | null {
+  const { protocol, host } = forwardedBase(request.headers, settings.trustedProxies, settings.isTls);
+  if (protocol === "https") return secureName;
+  // A browser on the server's own machine; a proxy that does not pass the host on says at least that it is there.
+  if (loopbackHost.test(host) && !request.headers.has("x-forwarded-for")) return plainName;
+  if (settings.publicUrl?.startsWith("https:")) return secureName;
+  return loopbackHost.test(host) ? plainName : null;
+}
+
+/** `Set-Cookie` for a new session; an empty token ends it. */
+export function renderCookie(name: string, token: string, maxAgeSeconds: number): string {
+  const secure = name === secureName ? "; Secure" : "";
+  return `${name}=${token}; Path=/; Max-Age=${maxAgeSeconds}; HttpOnly; SameSite=Lax${secure}`;
+}
+
+function readToken(settings: Services["settings"], request: Request): string | null {
+  const cookies = request.headers.get("cookie");
+  const name = cookies === null ? null : cookieNameOf(settings, request);
+  if (cookies === null || name === null) return null;
+  for (const pair of cookies.split(";")) {
+    const [sentName, token = ""] = pair.trim().split("=", 2);
+    if (sentName === name && tokenPattern.test(token)) return token;
+  }
   return null;
 }

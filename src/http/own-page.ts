@@ -1,0 +1,33 @@
+/** Whether a request that changes something was made by a page of this server: what keeps other sites from using its cookie. */
+import { AppError } from "../domain/errors.ts";
+import { forwardedBase } from "./client-ip.ts";
+import type { Settings } from "./services.ts";
+
+type OwnAddress = Pick<Settings, "publicUrl" | "trustedProxies" | "isTls">;
+
+const safeMethods = new Set(["GET", "HEAD", "OPTIONS"]);
+
+/**
+ * Throws `origin_not_allowed` for an unsafe request from another site's page.
+ *
+ * A request with neither header is let through: every browser sends one of them with such a request, and what is no
+ * browser has no cookie that it did not get by signing in.
+ */
+export function requireOwnPage(settings: OwnAddress, request: Request): void {
+  if (safeMethods.has(request.method)) return;
+  const site = request.headers.get("sec-fetch-site");
+  const origin = request.headers.get("origin");
+  const isOwn = site === null ? origin === null || isOwnOrigin(settings, request, origin) : site === "same-origin";
+  if (isOwn) return;
+  throw new AppError("origin_not_allowed", "Only the dashboard's own pages may use its session.");
+}
+
+/**
+ * Host and port alone are compared with those of the request, since TLS may end before us; a page elsewhere cannot
+ * choose either.
+ */
+function isOwnOrigin(settings: OwnAddress, request: Request, origin: string): boolean {
+  if (origin === settings.publicUrl) return true;
+  const { host } = forwardedBase(request.headers, settings.trustedProxies, settings.isTls);
+  return /^https?:\/\//.test(origin) && origin.slice(origin.indexOf("://") + 3) === host;
+}

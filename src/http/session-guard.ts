@@ -1,0 +1,30 @@
+/** The dashboard's door: routes that an API key, whatever its scopes, does not open. */
+import type { Principal } from "../domain/account.ts";
+import { AppError } from "../domain/errors.ts";
+import { openPrincipal, type PrincipalDoor } from "./principal-guard.ts";
+import type { HeaderBag } from "./problem.ts";
+
+export type SessionPrincipal = Principal & { sessionId: string };
+
+/** Lets a request with the dashboard's cookie through; throws 401, or 403 for an API key. */
+export async function openSession(
+  door: PrincipalDoor,
+  request: Request,
+  headers: HeaderBag,
+): Promise<SessionPrincipal> {
+  const principal = await openPrincipal(door, request, null, headers);
+  const { sessionId } = principal;
+  if (sessionId !== null) return { ...principal, sessionId };
+  throw new AppError("insufficient_scope", "This belongs to the dashboard: sign in. No API key may do it.");
+}
+
+/** The same for operators alone. */
+export async function openOperator(
+  door: PrincipalDoor,
+  request: Request,
+  headers: HeaderBag,
+): Promise<SessionPrincipal> {
+  const principal = await openSession(door, request, headers);
+  if (principal.account.role === "operator") return principal;
+  throw new AppError("insufficient_scope", "Only an operator may manage accounts.");
+}
