@@ -25,15 +25,15 @@ export interface AgentKeeperParts {
   clock: Clock;
   ids: Pick<IdSource, "uuid">;
   log: Log;
+  /** For making or updating an agent, waiting for another process's turn included. */
+  deadlineMs: number;
 }
 
-/** For making or updating an agent, waiting for another process's turn included. */
-const deadlineMs = 10_000;
-/** Longer than any holder works, so that only a crashed process loses its lock. */
-const lockMs = deadlineMs + 5_000;
 const lockPollMs = 100;
 
-export function createAgentKeeper({ provider, store, clock, ids, log }: AgentKeeperParts): AgentKeeper {
+export function createAgentKeeper({ provider, store, clock, ids, log, deadlineMs }: AgentKeeperParts): AgentKeeper {
+  // Longer than any holder works, so that only a crashed process loses its lock.
+  const lockMs = deadlineMs + 5_000;
   /** One at a time for each companion. Their deadline is their own: a visitor who leaves must not end what others wait for. */
   const flights = new Map<string, Promise<string>>();
 

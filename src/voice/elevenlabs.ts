@@ -6,14 +6,20 @@ export interface ElevenLabsOptions {
   apiKey: string;
   /** Without a trailing slash. */
   baseUrl: string;
+  /** For one call, retries included. */
+  deadlineMs?: number;
+  /** The pauses before a call is tried again. */
+  retryDelaysMs?: readonly number[];
 }
 
-export function createElevenLabs({ apiKey, baseUrl }: ElevenLabsOptions): VoiceProvider {
+export function createElevenLabs(options: ElevenLabsOptions): VoiceProvider {
+  const { apiKey, baseUrl, deadlineMs = 10_000, retryDelaysMs = [200, 800] } = options;
   type Request = Pick<ProviderCall, "method" | "isRepeatable" | "body"> & { path: string };
 
   function call({ path, ...request }: Request, signal: AbortSignal): Promise<ProviderAnswer> {
     const url = `${baseUrl}/v1/convai/${path}`;
-    return callProvider({ ...request, url, headers: { "xi-api-key": apiKey }, secret: apiKey }, signal);
+    const headers = { "xi-api-key": apiKey };
+    return callProvider({ ...request, url, headers, secret: apiKey, deadlineMs, retryDelaysMs }, signal);
   }
 
   const agentPath = (agentId: string) => `agents/${encodeURIComponent(agentId)}`;

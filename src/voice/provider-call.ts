@@ -10,6 +10,10 @@ export interface ProviderCall {
   isRepeatable: boolean;
   /** Never to appear in a failure's cause. */
   secret: string;
+  /** For all attempts together. */
+  deadlineMs: number;
+  /** The pause before each further attempt. */
+  retryDelaysMs: readonly number[];
 }
 
 export interface ProviderAnswer {
@@ -17,21 +21,19 @@ export interface ProviderAnswer {
   text: string;
 }
 
-const deadlineMs = 10_000;
-const retryDelaysMs = [200, 800];
 const maxAnswerBytes = 1024 * 1024;
 
 /** The answer to a call that succeeded or met 404; anything else rejects with `upstream_error`. */
 export async function callProvider(call: ProviderCall, signal: AbortSignal): Promise<ProviderAnswer> {
-  const deadline = AbortSignal.timeout(deadlineMs);
+  const deadline = AbortSignal.timeout(call.deadlineMs);
   const either = AbortSignal.any([signal, deadline]);
   for (let attempt = 0; ; attempt++) {
     const result = await attemptCall(call, either);
     if ("answer" in result) return result.answer;
-    const delayMs = retryDelaysMs[attempt];
+    const delayMs = call.retryDelaysMs[attempt];
     if (!result.mayRetry || delayMs === undefined || either.aborted) throw upstreamError(result.cause);
     // A provider that names a long wait is not waited for: the visitor gets an answer instead.
-    if (result.retryAfterMs > deadlineMs / 2) throw upstreamError(result.cause);
+    if (result.retryAfterMs > call.deadlineMs / 2) throw upstreamError(result.cause);
     await pause(Math.max(delayMs, result.retryAfterMs), either);
     if (either.aborted) throw upstreamError(result.cause);
   }

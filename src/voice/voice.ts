@@ -44,13 +44,14 @@ export interface VoiceParts {
   ids: IdSource;
   log: Log;
   upkeepIntervalMs?: number;
+  /** For opening a session, agent included. */
+  deadlineMs?: number;
 }
 
-const deadlineMs = 10_000;
-
-export function createVoice({ provider, readers, upkeepIntervalMs = 2_000, ...parts }: VoiceParts): Voice {
+export function createVoice(options: VoiceParts): Voice {
+  const { provider, readers, upkeepIntervalMs = 2_000, deadlineMs = 10_000, ...parts } = options;
   const { store } = parts;
-  const keeper = provider && createAgentKeeper({ provider, ...parts });
+  const keeper = provider && createAgentKeeper({ provider, deadlineMs, ...parts });
   const upkeep = provider && startUpkeep({ provider, ...parts, intervalMs: upkeepIntervalMs });
 
   return {
