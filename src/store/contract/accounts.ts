@@ -1,3 +1,4 @@
+/** Accounts: who owns companions, and who may sign in. */
 import type { Account, Plan, Role } from "../../domain/account.ts";
 import type { WriteContext } from "./page.ts";
 

@@ -1,3 +1,4 @@
+/** API keys: found by their hash alone. */
 import type { Account, ApiKey, Scope } from "../../domain/account.ts";
 import type { WriteContext } from "./page.ts";
 

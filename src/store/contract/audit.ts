@@ -1,3 +1,4 @@
+/** The audit trail: who changed what, when, from where. */
 import type { Page, PageRequest } from "./page.ts";
 
 /** Who did it and from where. */

@@ -1,3 +1,4 @@
+/** Companions, found by account, embed token or metadata. */
 import type { Plan } from "../../domain/account.ts";
 import type { Companion, CompanionSettings } from "../../domain/companion.ts";
 import type { Page, PageRequest, WriteContext } from "./page.ts";

@@ -1,3 +1,4 @@
+/** Conversations as their owner reads, searches and erases them. */
 import type { Conversation, Message } from "../../domain/conversation.ts";
 import type { Page, PageRequest, WriteContext } from "./page.ts";
 

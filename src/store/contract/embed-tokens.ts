@@ -1,3 +1,4 @@
+/** Embed tokens: what a website's page holds to reach one companion. */
 import type { EmbedToken } from "../../domain/companion.ts";
 import type { WriteContext } from "./page.ts";
 

@@ -1,3 +1,4 @@
+/** Dashboard sessions, and the one-time links that begin them. */
 import type { Account } from "../../domain/account.ts";
 import type { WriteContext } from "./page.ts";
 

@@ -1,3 +1,4 @@
+/** The turns of conversations: the history that a model reads, and the one commit that settles a turn. */
 import type { ConversationKey, HistoryMessage } from "../../domain/conversation.ts";
 import type { TokenUsage } from "../../domain/usage.ts";
 

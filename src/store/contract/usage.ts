@@ -1,3 +1,4 @@
+/** Usage, summed up by day, companion and key. */
 import type { UsageCounts } from "../../domain/usage.ts";
 import type { MetadataFilter } from "./companions.ts";
 

@@ -1,3 +1,4 @@
+/** What voice sessions need to remember: agents at the provider, sessions, and calls still to be made. */
 import type { MessageRole } from "../../domain/conversation.ts";
 
 /** The provider agent that the server keeps for a companion with a `voiceId`. */
