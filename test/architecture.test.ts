@@ -1,0 +1,122 @@
+/** Holds the house rules: floors, vendors in their places, short files, nothing dead. */
+import { expect, test } from "bun:test";
+import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { findImports, findViolations } from "./support/architecture.ts";
+
+const root = join(import.meta.dir, "..");
+
+function readTree(): Map<string, string> {
+  const tree = new Map<string, string>();
+  for (const entry of readdirSync(join(root, "src"), { recursive: true, encoding: "utf8" })) {
+    const path = `src/${entry}`;
+    if (/\.tsx?$/.test(path) && !path.startsWith("src/web/generated/"))
+      tree.set(path, readFileSync(join(root, path), "utf8"));
+  }
+  return tree;
+}
+
+/** The bundler's own list decides what browsers load. */
+function readWebEntries(): string[] {
+  const script = join(root, "scripts/build-web.ts");
+  if (!existsSync(script)) return [];
+  return [...readFileSync(script, "utf8").matchAll(/src\/web\/[\w./-]+\.tsx?/g)].map(([path]) => path);
+}
+
+test("the source tree keeps to the house rules", () => {
+  const tree = readTree();
+  expect(tree.size).toBeGreaterThan(50);
+  expect(findViolations(tree, readWebEntries())).toEqual([]);
+});
+
+/** A tree that is right, with the given files put into it and imported from `main.ts`. */
+function violationsWith(files: Record<string, string>): string[] {
+  const header = "/** Says what it is for. */\n";
+  const tree = new Map<string, string>([["src/services.ts", header]]);
+  for (const [path, code] of Object.entries(files)) tree.set(path, header + code);
+  const imports = [...tree.keys()].map((path) => `import "./${path.slice("src/".length)}";\n`);
+  if (!tree.has("src/main.ts"))
+    tree.set("src/main.ts", header + imports.filter((line) => !line.includes("/web/")).join(""));
+  return findViolations(tree, ["src/web/widget/index.ts"]).filter((violation) => !violation.startsWith("src/main.ts"));
+}
+
+test.each([
+  ["a domain that looks up", "src/domain/a.ts", 'import { x } from "../http/b.ts";'],
+  ["a domain that looks up for a type", "src/domain/a.ts", 'import type { X } from "../store/store.ts";'],
+  ["a leaf that looks up", "src/lib/a.ts", 'import { x } from "../domain/b.ts";'],
+  ["a contract that knows an engine", "src/llm/provider.ts", 'import { x } from "./openai.ts";'],
+  ["a room that knows an engine", "src/modules/chat/service.ts", 'import { x } from "../../llm/openai.ts";'],
+  ["a room that knows a part of an engine", "src/http/a.ts", 'import type { X } from "../store/sqlite/open.ts";'],
+  ["a room that imports another", "src/modules/chat/index.ts", 'import { x } from "../keys/model.ts";'],
+  ["a room that imports the wiring", "src/modules/chat/index.ts", 'import type { Config } from "../../config.ts";'],
+  ["shared HTTP that knows a room", "src/http/a.ts", 'import { x } from "../modules/chat/model.ts";'],
+  ["an engine that imports another", "src/llm/demo.ts", 'import { x } from "./openai-stream.ts";'],
+  ["an engine that imports another socket's", "src/llm/openai.ts", 'import { x } from "../store/sqlite/open.ts";'],
+  ["wiring beside services.ts that knows an engine", "src/cli/a.ts", 'import { x } from "../store/sqlite/open.ts";'],
+  ["an import over several lines", "src/domain/a.ts", 'import {\n  x,\n  y,\n} from "../http/b.ts";'],
+  ["a re-export", "src/domain/a.ts", 'export * from "../http/b.ts";'],
+  ["an import on demand", "src/domain/a.ts", 'const b = await import("../http/b.ts");'],
+  ["elysia in a service", "src/modules/chat/service.ts", 'import { Elysia } from "elysia";'],
+  ["schemas in the domain", "src/domain/a.ts", 'import { Type } from "@sinclair/typebox";'],
+  ["SQL in a room", "src/modules/chat/service.ts", 'import { Database } from "bun:sqlite";'],
+  ["drizzle in the wiring", "src/app.ts", 'import { sql } from "drizzle-orm";'],
+  ["openai beside its engine", "src/llm/demo.ts", 'import OpenAI from "openai";'],
+  ["the environment beside config.ts", "src/lib/a.ts", "export const home = process.env.HOME;"],
+  ["Bun's environment", "src/cli/a.ts", "export const home = Bun.env.HOME;"],
+  ["an end of the process beside main.ts", "src/cli/a.ts", "process.exit(1);"],
+  ["a file that is too long", "src/lib/a.ts", "\n".repeat(250)],
+  ["server code in the browser", "src/web/widget/index.ts", 'import { x } from "../../lib/clock.ts";'],
+  ["a model's value in the browser", "src/web/widget/index.ts", 'import { x } from "../../modules/chat/model.ts";'],
+  ["browser code in the server", "src/modules/assets/index.ts", 'import { x } from "../../web/widget/index.ts";'],
+])("refuses %s", (_, path, code) => {
+  const violations = violationsWith({ [path]: code });
+  expect(violations).toHaveLength(1);
+  expect(violations[0]).toStartWith(`${path}: `);
+});
+
+test.each([
+  ["src/modules/chat/index.ts", 'import { Elysia } from "elysia";\nimport { x } from "./service.ts";'],
+  ["src/modules/chat/service.ts", 'import type { Store } from "../../store/store.ts";'],
+  ["src/store/sqlite/open.ts", 'import { Database } from "bun:sqlite";\nimport { x } from "./writer.ts";'],
+  ["src/llm/registry.ts", 'import { x } from "./openai.ts";\nimport { y } from "./demo.ts";'],
+  ["src/llm/openai.ts", 'import OpenAI from "openai";\nimport { x } from "./openai-stream.ts";'],
+  ["src/services.ts", 'import { x } from "./store/sqlite/open.ts";'],
+  ["src/config.ts", "export const all = process.env;"],
+  ["src/lib/a.ts", "// process.env is not for us\nexport const a = 1;"],
+  ["src/web/widget/index.ts", 'import type { X } from "../../modules/chat/model.ts";'],
+])("takes what belongs into %s", (path, code) => {
+  expect(violationsWith({ [path]: code })).toEqual([]);
+});
+
+test("refuses a file that nothing imports, and one without an opening sentence", () => {
+  const tree = new Map([
+    ["src/main.ts", '/** Runs. */\nimport "./a.ts";\n'],
+    ["src/a.ts", "export const a = 1;\n"],
+    ["src/b.ts", '/** Dead, with its own import. */\nimport "./a.ts";\n'],
+  ]);
+  expect(findViolations(tree, [])).toEqual([
+    "src/a.ts: does not open with a sentence that says what it is for",
+    "src/b.ts: nothing that runs imports it",
+  ]);
+});
+
+test("sees every form of import, and none in comments", () => {
+  const code = `import a from "./a.ts";
+import type { B } from "./b.ts";
+import { type C, d } from "./c.ts";
+import "./e.ts";
+export type * from "./f.ts";
+import text from "./g.sql" with { type: "text" };
+// import h from "./h.ts";
+/* import i from "./i.ts"; */
+const words = "import";
+`;
+  expect(findImports(code)).toEqual([
+    { specifier: "./a.ts", isTypeOnly: false },
+    { specifier: "./b.ts", isTypeOnly: true },
+    { specifier: "./c.ts", isTypeOnly: false },
+    { specifier: "./e.ts", isTypeOnly: false },
+    { specifier: "./f.ts", isTypeOnly: true },
+    { specifier: "./g.sql", isTypeOnly: false },
+  ]);
+});

@@ -1,0 +1,185 @@
+/** The house rules as a function of the source tree, so that the rules themselves can be tested on made-up trees. */
+import { posix } from "node:path";
+
+/** Path from the repository's root to text. */
+export type SourceTree = ReadonlyMap<string, string>;
+
+const maxLines = 250;
+
+/** What rooms may know of the sockets; anything else in these folders is an engine's business. */
+const contracts = new Set([
+  "src/store/store.ts",
+  "src/limits/limiter.ts",
+  "src/limits/rules.ts",
+  "src/limits/daily-quota.ts",
+  "src/llm/provider.ts",
+  "src/voice/provider.ts",
+  "src/voice/voice.ts",
+  "src/voice/voice-fields.ts",
+]);
+const contractFolder = "src/store/contract/";
+const sockets = ["store", "limits", "llm", "voice"];
+const engines = [
+  "store/sqlite",
+  "store/postgres",
+  "limits/memory",
+  "limits/redis",
+  "llm/openai",
+  "llm/demo",
+  "voice/elevenlabs",
+];
+
+/** Where each vendor may be named. */
+const vendors: readonly { name: RegExp; places: RegExp; rule: string }[] = [
+  {
+    name: /^(elysia|@elysiajs\/.*)$/,
+    places: /^src\/(app\.ts|http\/.*|modules\/[^/]+\/(index|model)\.ts)$/,
+    rule: "elysia belongs in app.ts, http/ and modules/*/index.ts or model.ts",
+  },
+  { name: /^@sinclair\/typebox/, places: /^src\/(http|modules)\//, rule: "schemas belong in http/ and modules/" },
+  { name: /^(drizzle-orm|bun:sqlite)/, places: /^src\/store\//, rule: "SQL belongs in store/" },
+  { name: /^openai/, places: /^src\/llm\/openai[^/]*\.ts$/, rule: "openai belongs in llm/openai*.ts" },
+  { name: /^@logtape\//, places: /^src\/lib\/log\.ts$/, rule: "the log's library belongs in lib/log.ts" },
+];
+
+/** Text that only one file may hold. */
+const reserved: readonly { text: RegExp; place: string; rule: string }[] = [
+  { text: /\b(process|Bun|import\.meta)\.env\b/, place: "src/config.ts", rule: "the environment is read in config.ts" },
+  { text: /\bprocess\.exit\b/, place: "src/main.ts", rule: "the process is ended in main.ts" },
+];
+
+/** One sentence per violation, each beginning with the file's path. */
+export function findViolations(tree: SourceTree, webEntries: readonly string[]): string[] {
+  const violations: string[] = [];
+  for (const [path, text] of tree) {
+    const code = stripComments(text);
+    const refuse = (rule: string) => violations.push(`${path}: ${rule}`);
+    if (!text.startsWith("/**")) refuse("does not open with a sentence that says what it is for");
+    const lines = text.split("\n").length - 1;
+    if (lines > maxLines) refuse(`has ${lines} lines, more than ${maxLines}`);
+    for (const { text: pattern, place, rule } of reserved) if (path !== place && pattern.test(code)) refuse(rule);
+    for (const { specifier, isTypeOnly } of findImports(text)) {
+      if (specifier.startsWith(".")) {
+        const problem = judgeImport(path, resolveImport(path, specifier), isTypeOnly);
+        if (problem !== null) refuse(problem);
+        continue;
+      }
+      for (const { name, places, rule } of path.startsWith("src/web/") ? [] : vendors) {
+        if (name.test(specifier) && !places.test(path)) refuse(`imports ${specifier}: ${rule}`);
+      }
+    }
+  }
+  for (const path of findUnreachable(tree, ["src/main.ts", ...webEntries])) {
+    violations.push(`${path}: nothing that runs imports it`);
+  }
+  return violations;
+}
+
+interface Import {
+  specifier: string;
+  isTypeOnly: boolean;
+}
+
+export function findImports(text: string): Import[] {
+  const found: Import[] = [];
+  const code = stripComments(text);
+  for (const [, keyword, clause = "", specifier = ""] of code.matchAll(
+    /^\s*(import|export)\b((?:[^"';]*?\bfrom)?)\s*"([^"]+)"/gm,
+  )) {
+    // `export "x"` is no statement; it only looks like one inside a text.
+    if (keyword === "export" && clause === "") continue;
+    found.push({ specifier, isTypeOnly: /^\s*type\b/.test(clause) });
+  }
+  for (const [, specifier = ""] of code.matchAll(/\bimport\(\s*"([^"]+)"/g))
+    found.push({ specifier, isTypeOnly: false });
+  return found;
+}
+
+/** Floors of the house: 0 lib, 1 domain, 2 contracts, 3 engines, 4 rooms, 5 wiring. Null: the import is fine. */
+function judgeImport(from: string, to: string, isTypeOnly: boolean): string | null {
+  if (!to.startsWith("src/") || from === to) return null;
+  const [fromArea = "", toArea = ""] = [areaOf(from), areaOf(to)];
+  if (fromArea === "web") {
+    const isModel = isTypeOnly && /^src\/modules\/[^/]+\/model\.ts$/.test(to);
+    return toArea === "web" || isModel ? null : `imports ${to}: browser code sees itself and types of models alone`;
+  }
+  if (toArea === "web") {
+    const isBundle = to.startsWith("src/web/generated/");
+    return isBundle ? null : `imports ${to}: the server embeds the generated bundles, not browser code`;
+  }
+  const [fromFloor, toFloor] = [floorOf(from), floorOf(to)];
+  if (toFloor > fromFloor) {
+    return isContractOverItsOwnParts(from, to)
+      ? null
+      : `imports ${to}, which is above it (floor ${fromFloor} to ${toFloor})`;
+  }
+  if (fromFloor === 4 && toFloor === 3) return `imports ${to}: rooms see contracts, not engines`;
+  if (fromFloor === 3 && toFloor === 3) return judgeEngineImport(from, to);
+  if (fromFloor === 5 && toFloor === 3 && from !== "src/services.ts") {
+    return `imports ${to}: only services.ts knows engines`;
+  }
+  if (fromArea === "http" && toArea === "modules") return `imports ${to}: what rooms share knows no room`;
+  if (fromArea === "modules" && toArea === "modules" && roomOf(from) !== roomOf(to)) {
+    return `imports ${to}: rooms never import one another`;
+  }
+  return null;
+}
+
+function judgeEngineImport(from: string, to: string): string | null {
+  if (areaOf(from) !== areaOf(to)) return `imports ${to}: engines of different sockets never meet`;
+  const isRegistry = from.endsWith("/registry.ts");
+  const [fromEngine, toEngine] = [engineOf(from), engineOf(to)];
+  if (isRegistry || toEngine === null || fromEngine === toEngine) return null;
+  return `imports ${to}: engines never import one another`;
+}
+
+function floorOf(path: string): number {
+  const area = areaOf(path);
+  if (area === "lib") return 0;
+  if (area === "domain") return 1;
+  if (contracts.has(path) || path.startsWith(contractFolder)) return 2;
+  if (sockets.includes(area)) return 3;
+  if (area === "modules" || area === "http") return 4;
+  return 5;
+}
+
+/** A contract that comes with logic of its own keeps it in files beside it. */
+function isContractOverItsOwnParts(from: string, to: string): boolean {
+  return floorOf(from) === 2 && floorOf(to) === 3 && areaOf(from) === areaOf(to) && engineOf(to) === null;
+}
+
+function areaOf(path: string): string {
+  return path.split("/").length > 2 ? (path.split("/")[1] ?? "") : "wiring";
+}
+
+function roomOf(path: string): string {
+  return path.split("/")[2] ?? "";
+}
+
+/** The engine that a file belongs to, or null for what the engines of a socket share. */
+function engineOf(path: string): string | null {
+  return engines.find((engine) => new RegExp(`^src/${engine}([-./]|$)`).test(path)) ?? null;
+}
+
+function findUnreachable(tree: SourceTree, entries: readonly string[]): string[] {
+  const reached = new Set<string>();
+  const waiting = [...entries];
+  for (let path = waiting.pop(); path !== undefined; path = waiting.pop()) {
+    const text = tree.get(path);
+    if (text === undefined || reached.has(path)) continue;
+    reached.add(path);
+    for (const { specifier } of findImports(text)) {
+      if (specifier.startsWith(".")) waiting.push(resolveImport(path, specifier));
+    }
+  }
+  return [...tree.keys()].filter((path) => !reached.has(path) && !path.endsWith(".d.ts"));
+}
+
+function resolveImport(from: string, specifier: string): string {
+  return posix.join(posix.dirname(from), specifier);
+}
+
+/** Good enough for our own formatted sources: texts that look like comments lose their ends, which no rule minds. */
+function stripComments(text: string): string {
+  return text.replace(/\/\*[\s\S]*?\*\//g, "").replace(/(^|\s)\/\/.*$/gm, "$1");
+}
