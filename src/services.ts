@@ -83,6 +83,7 @@ export async function openServices(config: Config, overrides: ServiceOverrides =
     dailyQuota: createDailyQuota({ countDay: (companionId, day) => store.turns.countDay(companionId, day) }),
     conversationQueue: createKeyedQueue({ maxWaiting: 3 }),
     llm,
+    voice,
     uses,
     heartbeats,
     clock,
