@@ -8,6 +8,7 @@ import type { Store } from "../store/store.ts";
 import { checkVoiceFields } from "../voice/voice-fields.ts";
 import { formatList } from "./columns.ts";
 import { type Action, type ActionInput, type Command, CommandFailure } from "./command.ts";
+import { importAction } from "./companion-import.ts";
 import { readCompanionBody, settingOptions } from "./companion-options.ts";
 import { getAccount } from "./find-account.ts";
 
@@ -75,8 +76,8 @@ const token: Action = {
 
 export const companionCommand: Command = {
   name: "companion",
-  about: "Make companions and show their embed tokens.",
-  actions: [create, list, token],
+  about: "Make or import companions and show their embed tokens.",
+  actions: [create, list, token, importAction],
 };
 
 async function listAll(store: Store, accountId: string): Promise<Companion[]> {

@@ -1,0 +1,156 @@
+/** `companiond companion import`: the first million, from a file with one companion a line. */
+import type { Account } from "../domain/account.ts";
+import { makeEmbedToken } from "../domain/credentials.ts";
+import { AppError } from "../domain/errors.ts";
+import { readJsonLines } from "../lib/json-lines.ts";
+import { readNewCompanion, type SettingRules } from "../modules/companions/read-settings.ts";
+import type { NewCompanion, Store } from "../store/store.ts";
+import { checkVoiceFields } from "../voice/voice-fields.ts";
+import { type Action, type ActionInput, CommandFailure } from "./command.ts";
+import { getAccount } from "./find-account.ts";
+import { type ImportJournal, importedId, type JournalFile, openJournal } from "./import-journal.ts";
+import { createProgress, type Progress } from "./progress.ts";
+
+const maxLineBytes = 1024 * 1024;
+/** One commit: short enough that a running server's own writes hardly wait. */
+const batchSize = 250;
+
+export const importAction: Action = {
+  name: "import",
+  about: "Make companions from a file with one JSON object a line; run again, it goes on where it was cut off.",
+  operands: ["FILE"],
+  options: {
+    account: { value: "E", about: "The account that owns them.", isRequired: true },
+    again: { about: "Also where this file was imported into the account before." },
+  },
+  async run(input) {
+    const { args, loadConfig, openStore } = input;
+    const config = loadConfig();
+    const store = await openStore();
+    const account = await getAccount(store, args.text("account"));
+    const file = Bun.file(args.operand(0));
+    if (!(await file.exists())) throw new CommandFailure(`there is no file ${args.operand(0)}.`);
+    const rules: SettingRules = {
+      ...config.llm,
+      checkVoiceFields: (fields) => checkVoiceFields(store.voice, account.id, fields),
+    };
+
+    const progress = createProgress(input.io, file.size * 2);
+    const checked = await checkFile(input, file, rules, progress);
+    const journalFile = openJournal(config.dataDir, account.id, checked.digest);
+    const journal = beginJournal(input, journalFile);
+    const resumedAt = journal.kept;
+    await importFile(input, { store, account, file, rules, journal, journalFile, progress });
+    await progress.clear();
+    return {
+      json: {
+        account: account.email,
+        imported: checked.count - resumedAt,
+        resumed_at: resumedAt,
+        total: checked.count,
+      },
+      text:
+        resumedAt === 0
+          ? `Imported ${checked.count} companions into ${account.email}.`
+          : `Imported the remaining ${checked.count - resumedAt} of ${checked.count} companions into ${account.email}.`,
+    };
+  },
+};
+
+/** Reads the whole file before anything is made; prints every fault with its line, then fails. */
+async function checkFile(
+  { io }: ActionInput,
+  file: Blob,
+  rules: SettingRules,
+  progress: Progress,
+): Promise<{ count: number; digest: string }> {
+  const digest = new Bun.SHA256();
+  let count = 0;
+  let faults = 0;
+  const report = async (line: number, sentence: string) => {
+    faults++;
+    await progress.clear();
+    await io.writeError(`line ${line}: ${sentence}\n`);
+  };
+  const lines = readJsonLines(file.stream(), maxLineBytes, (chunk) => {
+    digest.update(chunk);
+    progress.advance(chunk.length);
+  });
+  for await (const line of lines) {
+    count++;
+    if (line.problem !== null) {
+      await report(line.number, line.problem);
+      continue;
+    }
+    try {
+      await readNewCompanion(line.value, rules);
+    } catch (error) {
+      if (!(error instanceof AppError) || error.code !== "invalid_request") throw error;
+      if (!error.errors) await report(line.number, "The line must be a JSON object.");
+      for (const fault of error.errors ?? []) await report(line.number, `${fault.param}: ${fault.detail}`);
+    }
+  }
+  await progress.clear();
+  if (faults > 0)
+    throw new CommandFailure(`the file has ${faults} fault${faults === 1 ? "" : "s"}; nothing was imported.`);
+  return { count, digest: digest.digest("hex") };
+}
+
+function beginJournal({ args, clock, ids }: ActionInput, journalFile: JournalFile): ImportJournal {
+  const earlier = journalFile.read();
+  if (earlier !== null && earlier.finishedAt === null) return earlier;
+  if (earlier !== null && !args.has("again")) {
+    const when = new Date(earlier.finishedAt ?? 0).toISOString();
+    throw new CommandFailure(`this file was imported into the account on ${when}. --again imports it once more.`);
+  }
+  const journal = { seed: ids.secret(32), startedAt: clock.nowMs(), kept: 0, finishedAt: null };
+  journalFile.write(journal);
+  return journal;
+}
+
+interface Import {
+  store: Store;
+  account: Account;
+  file: Blob;
+  rules: SettingRules;
+  journal: ImportJournal;
+  journalFile: JournalFile;
+  progress: Progress;
+}
+
+async function importFile(input: ActionInput, run: Import): Promise<void> {
+  const { journal, journalFile, progress } = run;
+  let batch: NewCompanion[] = [];
+  let index = 0;
+  const flush = async () => {
+    if (batch.length === 0) return;
+    await keepBatch(input, run, batch);
+    journal.kept += batch.length;
+    journalFile.write(journal);
+    batch = [];
+  };
+  const seeBytes = (chunk: Uint8Array) => progress.advance(chunk.length);
+  for await (const line of readJsonLines(run.file.stream(), maxLineBytes, seeBytes)) {
+    const id = importedId(journal, index++);
+    if (index <= journal.kept) continue;
+    batch.push({
+      ...(await readNewCompanion(line.value, run.rules)),
+      id,
+      createdByKeyId: null,
+      embedToken: { id: input.ids.uuid(), token: makeEmbedToken(input.ids.secret) },
+    });
+    if (batch.length === batchSize) await flush();
+  }
+  await flush();
+  journalFile.write({ ...journal, finishedAt: input.clock.nowMs() });
+}
+
+async function keepBatch(input: ActionInput, { store, account }: Import, batch: NewCompanion[]): Promise<void> {
+  // A batch is kept whole or not at all: after a crash between its commit and the journal, its last one is there.
+  const last = batch.at(-1);
+  if (last && (await store.companions.find(account.id, last.id)) !== null) return;
+  const startedMs = performance.now();
+  await store.companions.createMany(account.id, batch, input.audit());
+  // Leaves the database to a running server for a while.
+  await Bun.sleep((performance.now() - startedMs) / 4);
+}
