@@ -4,11 +4,16 @@ import { apiCors } from "./http/cors.ts";
 import { errorHandling } from "./http/error-handling.ts";
 import { factsOf } from "./http/request-facts.ts";
 import type { Services } from "./http/services.ts";
+import { accountsModule } from "./modules/accounts/index.ts";
+import { auditModule } from "./modules/audit/index.ts";
 import { chatModule } from "./modules/chat/index.ts";
 import { companionsModule } from "./modules/companions/index.ts";
+import { conversationsModule } from "./modules/conversations/index.ts";
 import { embedModule } from "./modules/embed/index.ts";
 import { healthModule } from "./modules/health/index.ts";
 import { keysModule } from "./modules/keys/index.ts";
+import { sessionModule } from "./modules/session/index.ts";
+import { usageModule } from "./modules/usage/index.ts";
 import { voiceTokenModule } from "./modules/voice-token/index.ts";
 import { webhooksModule } from "./modules/webhooks/index.ts";
 
@@ -27,6 +32,11 @@ export function createApp(services: Services) {
     .use(chatModule(services))
     .use(companionsModule(services))
     .use(keysModule(services))
+    .use(conversationsModule(services))
+    .use(usageModule(services))
+    .use(auditModule(services))
+    .use(sessionModule(services))
+    .use(accountsModule(services))
     .use(voiceTokenModule(services))
     .use(webhooksModule(services));
 

@@ -1,0 +1,24 @@
+/** `from` and `to` of lists: instants, or whole UTC days, both ends included. */
+import { dayMs, parseDay, parseInstant } from "../lib/instant.ts";
+import type { QueryReader } from "./query.ts";
+
+export const rangeParameters = ["from", "to"] as const;
+
+const problem = "Must be a day (2026-01-31) or an RFC 3339 instant (2026-01-31T09:30:00Z).";
+
+/** `fromMs` inclusive, `toMs` exclusive, null where open; faults are noted in `query`. */
+export function readRange(query: QueryReader): { fromMs: number | null; toMs: number | null } {
+  const fromMs = query.value("from", (text) => parseDay(text) ?? parseInstant(text) ?? undefined, problem);
+  const isBefore = (endMs: number) => fromMs === null || endMs > fromMs;
+  const toMs = query.value("to", parseEnd, problem);
+  if (toMs !== null && !isBefore(toMs)) query.value("to", () => undefined, "Must not lie before `from`.");
+  return { fromMs, toMs };
+}
+
+/** The first millisecond after what `to` includes. */
+function parseEnd(text: string): number | undefined {
+  const day = parseDay(text);
+  if (day !== null) return day + dayMs;
+  const instant = parseInstant(text);
+  return instant === null ? undefined : instant + 1;
+}

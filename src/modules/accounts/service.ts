@@ -1,0 +1,91 @@
+/** What an operator may do with accounts, and what not with the own one. */
+import { type Account, type Principal, plans, roles } from "../../domain/account.ts";
+import { normalizeEmail } from "../../domain/email.ts";
+import { type FieldError, invalidFields } from "../../domain/errors.ts";
+import { makeOneTimeLink } from "../../domain/one-time-link.ts";
+import { missing } from "../../http/query.ts";
+import type { Services } from "../../http/services.ts";
+import { isUuid } from "../../lib/ids.ts";
+import type { AccountPatch, WriteContext } from "../../store/store.ts";
+import type { AccountPatchBody, NewAccountBody } from "./model.ts";
+
+type AccountServices = Pick<Services, "store" | "clock" | "ids">;
+
+export function createAccount(
+  services: AccountServices,
+  sent: NewAccountBody,
+  context: WriteContext,
+): Promise<Account> {
+  return services.store.accounts.create(
+    {
+      id: services.ids.uuid(),
+      email: normalizeEmail(sent.email) ?? "",
+      plan: sent.plan ?? plans[0],
+      role: sent.role ?? roles[0],
+      passwordHash: null,
+    },
+    context,
+  );
+}
+
+export async function getAccount({ store }: AccountServices, id: string): Promise<Account> {
+  const account = isUuid(id) ? await store.accounts.findById(id.toLowerCase()) : null;
+  if (account === null) throw missing("account");
+  return account;
+}
+
+export async function updateAccount(
+  services: AccountServices,
+  principal: Principal,
+  id: string,
+  sent: AccountPatchBody,
+  context: WriteContext,
+): Promise<Account> {
+  const account = await getAccount(services, id);
+  if (account.id === principal.account.id) refuseOwn(sent);
+  const patch: AccountPatch = {};
+  if (sent.plan !== undefined) patch.plan = sent.plan;
+  if (sent.role !== undefined) patch.role = sent.role;
+  // A second suspension keeps the time of the first.
+  if (sent.suspended !== undefined) {
+    patch.suspendedAt = sent.suspended ? (account.suspendedAt ?? services.clock.nowMs()) : null;
+  }
+  const updated = await services.store.accounts.update(account.id, patch, context);
+  if (updated === null) throw missing("account");
+  return updated;
+}
+
+export async function deleteAccount(
+  services: AccountServices,
+  principal: Principal,
+  id: string,
+  context: WriteContext,
+): Promise<void> {
+  const account = await getAccount(services, id);
+  if (account.id === principal.account.id) {
+    throw invalidFields([
+      { param: "id", detail: "You are signed in with this account: another operator can delete it." },
+    ]);
+  }
+  if (!(await services.store.accounts.delete(account.id, context))) throw missing("account");
+}
+
+/** The path of a link with which the account's owner chooses a password; earlier links of the account end. */
+export async function makeResetLink(
+  services: AccountServices,
+  id: string,
+): Promise<{ path: string; expiresAt: number }> {
+  const account = await getAccount(services, id);
+  const { kept, path } = makeOneTimeLink({ kind: "reset", accountId: account.id }, services.ids, services.clock);
+  await services.store.sessions.createLink(kept);
+  return { path, expiresAt: kept.expiresAt };
+}
+
+/** There must always be an operator who can sign in. */
+function refuseOwn(sent: AccountPatchBody): void {
+  const detail = "Not for the account that you are signed in with: another operator can do it.";
+  const errors: FieldError[] = [];
+  if (sent.role !== undefined && sent.role !== "operator") errors.push({ param: "role", detail });
+  if (sent.suspended === true) errors.push({ param: "suspended", detail });
+  if (errors.length > 0) throw invalidFields(errors);
+}

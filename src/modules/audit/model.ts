@@ -1,0 +1,40 @@
+/** The audit trail on the wire. */
+import { Type as t } from "@sinclair/typebox";
+import { listOf } from "../../http/list-schema.ts";
+import { Nullable } from "../../http/schema.ts";
+import { toRfc3339 } from "../../lib/clock.ts";
+import type { AuditEntry } from "../../store/store.ts";
+
+export const AuditEntryObject = t.Object(
+  {
+    id: t.String({ format: "uuid" }),
+    actor: t.Object({
+      kind: t.Union([t.Literal("key"), t.Literal("session"), t.Literal("cli"), t.Literal("system")]),
+      id: Nullable(t.String({ description: "The key's or session's id." })),
+      ip: Nullable(t.String({ description: "The client's address, cut to /24 or /48." })),
+      request_id: Nullable(t.String({ description: "The `X-Request-Id` of the call." })),
+    }),
+    action: t.String({ description: "What was done.", examples: ["companion.update", "key.revoke"] }),
+    target_id: Nullable(t.String({ description: "The id of what it was done to." })),
+    details: t.Object(
+      {},
+      { additionalProperties: true, description: "Names of changed fields and the like; never a secret." },
+    ),
+    created_at: t.String({ format: "date-time" }),
+  },
+  { $id: "AuditEntry" },
+);
+
+export const AuditList = listOf(AuditEntryObject, "AuditList");
+
+export function toWireAuditEntry(entry: AuditEntry) {
+  const { kind, id, ipPrefix, requestId } = entry.actor;
+  return {
+    id: entry.id,
+    actor: { kind, id, ip: ipPrefix, request_id: requestId },
+    action: entry.action,
+    target_id: entry.targetId,
+    details: entry.details,
+    created_at: toRfc3339(entry.createdAt),
+  };
+}

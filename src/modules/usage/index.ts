@@ -1,0 +1,62 @@
+/** `GET /api/usage`: what was used, by UTC day, companion and key, as JSON or CSV. */
+import { Elysia } from "elysia";
+import { answerJson } from "../../http/json-answer.ts";
+import { openPrincipal } from "../../http/principal-guard.ts";
+import { openQuery, type QueryReader } from "../../http/query.ts";
+import type { Services } from "../../http/services.ts";
+import { toUtcDay } from "../../lib/clock.ts";
+import { isUuid } from "../../lib/ids.ts";
+import { dayMs, parseDay } from "../../lib/instant.ts";
+import type { UsageGroup, UsageQuery } from "../../store/store.ts";
+import { groups, toCsv, toWireUsage } from "./model.ts";
+import { prefersCsv } from "./negotiate.ts";
+
+const defaultDays = 30;
+
+/** Three years, leap day included. */
+const maxDays = 1096;
+
+export function usageModule(services: Services) {
+  return new Elysia({ name: "usage" }).get("/api/usage", async ({ request, set }) => {
+    const { account } = await openPrincipal(services, request, "usage:read", set.headers);
+    const query = openQuery(request, ["from", "to", "group_by", "companion_id"], true);
+    const wanted = readUsageQuery(query, services.clock.nowMs());
+    query.finish();
+    const { groupBy, fromDay, toDay } = wanted;
+    const rows = (await services.store.usage.query(account.id, wanted)).map((row) => toWireUsage(row, groupBy));
+
+    // CORS has set its own part already.
+    set.headers.vary = [set.headers.vary, "Accept"].filter(Boolean).join(", ");
+    if (!prefersCsv(request.headers.get("accept"))) return answerJson(set, { data: rows });
+    set.headers["content-type"] = "text/csv; charset=utf-8; header=present";
+    set.headers["content-disposition"] = `attachment; filename="usage-${fromDay}-${toDay}.csv"`;
+    return toCsv(rows, groupBy);
+  });
+}
+
+function readUsageQuery(query: QueryReader, nowMs: number): UsageQuery {
+  const problem = "Must be a UTC day like 2026-01-31.";
+  const toDay = (text: string) => parseDay(text) ?? undefined;
+  const givenFromMs = query.value("from", toDay, problem);
+  const toMs = query.value("to", toDay, problem) ?? Math.max(givenFromMs ?? 0, startOfDay(nowMs));
+  const fromMs = givenFromMs ?? toMs - (defaultDays - 1) * dayMs;
+  if (toMs < fromMs) query.value("to", () => undefined, "Must not lie before `from`.");
+  if (toMs - fromMs >= maxDays * dayMs) query.value("from", () => undefined, `At most ${maxDays} days at a time.`);
+  return {
+    fromDay: toUtcDay(fromMs),
+    toDay: toUtcDay(toMs),
+    groupBy: query.value("group_by", toGroups, `Must be some of ${groups.join(",")}, each once.`) ?? ["day"],
+    companionId: query.value("companion_id", (id) => (isUuid(id) ? id.toLowerCase() : undefined), "Must be a UUID."),
+    metadata: query.metadata,
+  };
+}
+
+function startOfDay(epochMs: number): number {
+  return Math.floor(epochMs / dayMs) * dayMs;
+}
+
+function toGroups(text: string): UsageGroup[] | undefined {
+  const names = text.split(",");
+  const known = groups.filter((group) => names.includes(group));
+  return known.length === names.length ? known : undefined;
+}
