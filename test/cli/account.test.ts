@@ -1,0 +1,103 @@
+/** `companiond account`, on a real database. */
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import { type CliOptions, runCommand, runJson } from "../support/cli.ts";
+import { temporaryDirectory } from "../support/temporary.ts";
+
+const dir = temporaryDirectory();
+const options: CliOptions = { environment: { COMPANIOND_DATA_DIR: dir.path } };
+afterAll(() => dir[Symbol.dispose]());
+
+beforeAll(async () => {
+  await runJson(["account", "create", "--email", "First@Shop.Example"], options);
+});
+
+test("creates an account with the documented fields, its address in lower case", async () => {
+  const account = await runJson(
+    ["account", "create", "--email", " Ada@Shop.Example ", "--plan", "paid", "--role", "operator"],
+    options,
+  );
+  expect(account).toEqual({
+    id: expect.stringMatching(/^[0-9a-f-]{36}$/),
+    email: "ada@shop.example",
+    plan: "paid",
+    role: "operator",
+    suspended_at: null,
+    created_at: expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/),
+  });
+});
+
+test("refuses an address that is taken, in any case, with exit code 1", async () => {
+  const { exitCode, stdout, stderr } = await runCommand(
+    ["account", "create", "--email", "FIRST@shop.example"],
+    options,
+  );
+  expect({ exitCode, stdout }).toEqual({ exitCode: 1, stdout: "" });
+  expect(stderr).toContain("email");
+});
+
+test.each([
+  [["--email", "nobody"], '"nobody" is no e-mail address.'],
+  [["--email", "a@b", "--plan", "gold"], "--plan must be one of free, paid."],
+  [["--email", "a@b", "--role", "admin"], "--role must be one of owner, operator."],
+])("refuses %j with exit code 2", async (words, sentence) => {
+  const { exitCode, stderr } = await runCommand(["account", "create", ...words], options);
+  expect(exitCode).toBe(2);
+  expect(stderr).toContain(sentence);
+});
+
+test("takes a password from standard input, with which the dashboard is set up", async () => {
+  using own = temporaryDirectory();
+  const environment = { COMPANIOND_DATA_DIR: own.path };
+  const link = await runCommand(["account", "setup-link"], { environment });
+  expect(link.exitCode).toBe(0);
+
+  const create = ["account", "create", "--email", "op@shop.example", "--role", "operator", "--password-stdin"];
+  const short = await runCommand(create, { environment, input: "short\n" });
+  expect(short).toMatchObject({ exitCode: 2, stdout: "" });
+  expect(short.stderr).toContain("at least 8 characters");
+
+  const created = await runCommand(create, { environment, input: "correct horse battery\n" });
+  expect(created).toMatchObject({ exitCode: 0, stderr: "" });
+  expect(created.stdout).not.toContain("correct horse");
+
+  const again = await runCommand(["account", "setup-link"], { environment });
+  expect(again.exitCode).toBe(1);
+  expect(again.stderr).toContain("companiond account reset-link");
+});
+
+test("lists accounts as an array, oldest first, and as a table", async () => {
+  const accounts = (await runJson(["account", "list"], options)) as { email: string }[];
+  expect(accounts[0]?.email).toBe("first@shop.example");
+  const { stdout } = await runCommand(["account", "list"], options);
+  expect(stdout).toMatch(/^EMAIL +PLAN +ROLE +STATE +CREATED +ID\nfirst@shop\.example +free +owner +active /);
+});
+
+test("says so where there is no account yet", async () => {
+  using own = temporaryDirectory();
+  const { stdout } = await runCommand(["account", "list", "--data-dir", own.path], {});
+  expect(stdout).toBe("There are no accounts yet.\n");
+});
+
+test("changes the plan, suspends, resumes and deletes", async () => {
+  const email = "change@shop.example";
+  await runJson(["account", "create", "--email", email], options);
+  expect(await runJson(["account", "set-plan", email, "paid"], options)).toMatchObject({ email, plan: "paid" });
+  expect(await runJson(["account", "suspend", email], options)).toMatchObject({ suspended_at: expect.any(String) });
+  expect(await runJson(["account", "resume", email], options)).toMatchObject({ suspended_at: null, plan: "paid" });
+  expect(await runJson(["account", "delete", email], options)).toMatchObject({ email });
+
+  const { exitCode, stderr } = await runCommand(["account", "set-plan", email, "free"], options);
+  expect(exitCode).toBe(1);
+  expect(stderr).toContain(`there is no account ${email}`);
+});
+
+test("makes reset links that keep their secret in the fragment, at the public address", async () => {
+  const environment = { ...options.environment, COMPANIOND_PUBLIC_URL: "https://chat.example.com" };
+  const link = await runJson(["account", "reset-link", "first@shop.example"], { environment });
+  expect(link).toEqual({
+    url: expect.stringMatching(/^https:\/\/chat\.example\.com\/app\/reset#[0-9A-Za-z]{43}$/),
+    expires_at: expect.any(String),
+  });
+  const { stdout } = await runCommand(["account", "reset-link", "first@shop.example", "--data-dir", dir.path], {});
+  expect(stdout).toStartWith("http://127.0.0.1:3000/app/reset#");
+});

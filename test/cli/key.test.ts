@@ -1,0 +1,113 @@
+/** `companiond key`, on a real database. */
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import { sha256Hex } from "../../src/lib/sha256.ts";
+import { type CliOptions, runCommand, runJson } from "../support/cli.ts";
+import { temporaryDirectory } from "../support/temporary.ts";
+
+const dir = temporaryDirectory();
+const options: CliOptions = { environment: { COMPANIOND_DATA_DIR: dir.path } };
+const email = "ada@shop.example";
+afterAll(() => dir[Symbol.dispose]());
+
+beforeAll(async () => {
+  await runJson(["account", "create", "--email", email], options);
+});
+
+interface MadeKey extends Record<string, unknown> {
+  id: string;
+  key: string;
+  expires_at: string | null;
+}
+
+async function createKey(...words: string[]): Promise<MadeKey> {
+  const all = [
+    "key",
+    "create",
+    "--account",
+    email,
+    "--name",
+    "CRM",
+    "--scopes",
+    "usage:read,companions:read",
+    ...words,
+  ];
+  return (await runJson(all, options)) as MadeKey;
+}
+
+test("creates a key with the documented fields, and keeps nothing of it but its hash and start", async () => {
+  const made = await createKey();
+  expect(made).toEqual({
+    id: expect.stringMatching(/^[0-9a-f-]{36}$/),
+    name: "CRM",
+    start: made.key.slice(0, 13),
+    scopes: ["companions:read", "usage:read"],
+    expires_at: null,
+    last_used_at: null,
+    requests: 0,
+    created_at: expect.any(String),
+    key: expect.stringMatching(/^cmp_live_[0-9A-Za-z]{32}$/),
+  });
+
+  const files = await Array.fromAsync(new Bun.Glob("**/*").scan({ cwd: dir.path, absolute: true }));
+  const contents = await Promise.all(files.map((file) => Bun.file(file).bytes()));
+  const database = Buffer.concat(contents);
+  expect(database.includes(made.key)).toBe(false);
+  expect(database.includes(sha256Hex(made.key)) || database.includes(Buffer.from(sha256Hex(made.key), "hex"))).toBe(
+    true,
+  );
+});
+
+test("shows the key this once in text, and only its start in lists", async () => {
+  const create = ["key", "create", "--account", email, "--name", "Text", "--scopes", "audit:read"];
+  const { stdout } = await runCommand(create, options);
+  const [key = ""] = stdout.split("\n");
+  expect(key).toMatch(/^cmp_live_[0-9A-Za-z]{32}$/);
+  for (const words of [["--json"], []]) {
+    const listed = (await runCommand(["key", "list", "--account", email, ...words], options)).stdout;
+    expect(listed).toContain(key.slice(0, 13));
+    expect(listed).not.toContain(key);
+  }
+});
+
+test("sets an end by duration or time", async () => {
+  const inDays = await createKey("--expires", "90d");
+  expect(Math.round((Date.parse(inDays.expires_at ?? "") - Date.now()) / 86_400_000)).toBe(90);
+  expect((await createKey("--expires", "2999-01-01T00:00:00Z")).expires_at).toBe("2999-01-01T00:00:00.000Z");
+});
+
+test.each([
+  [["--scopes", "companions:read,all"], 'unknown scope "all"'],
+  [["--scopes", "companions:read,"], 'unknown scope ""'],
+  [["--scopes", "usage:read", "--expires", "soon"], "--expires must be"],
+  [["--scopes", "usage:read", "--expires", "2001-01-01"], "--expires must be"],
+  [["--scopes", "usage:read", "--expires", "0d"], "--expires must be"],
+])("refuses %j with exit code 2", async (words, sentence) => {
+  const { exitCode, stdout, stderr } = await runCommand(
+    ["key", "create", "--account", email, "--name", "x", ...words],
+    options,
+  );
+  expect(stderr).toContain(sentence);
+  expect({ exitCode, stdout }).toEqual({ exitCode: 2, stdout: "" });
+});
+
+test("refuses a name that is empty or too long", async () => {
+  for (const name of ["   ", "x".repeat(101)]) {
+    const words = ["key", "create", "--account", email, "--name", name, "--scopes", "usage:read"];
+    expect((await runCommand(words, options)).exitCode).toBe(2);
+  }
+});
+
+test("revokes a key by its id, once", async () => {
+  const { id } = await createKey();
+  expect(await runJson(["key", "revoke", id.toUpperCase()], options)).toEqual({ id, revoked: true });
+  expect(JSON.stringify(await runJson(["key", "list", "--account", email], options))).not.toContain(id);
+  const again = await runCommand(["key", "revoke", id], options);
+  expect(again.exitCode).toBe(1);
+  expect(again.stderr).toContain(`there is no key ${id} that is not revoked`);
+});
+
+test("knows no account of another name", async () => {
+  const { exitCode, stderr } = await runCommand(["key", "list", "--account", "nobody@shop.example"], options);
+  expect(exitCode).toBe(1);
+  expect(stderr).toContain("there is no account nobody@shop.example");
+});

@@ -1,0 +1,58 @@
+/** Runs commands in the test's own process, with everything outside of them stood in for. */
+import { accountCommand } from "../../src/cli/account.ts";
+import type { CliIo, Command } from "../../src/cli/command.ts";
+import { companionCommand } from "../../src/cli/companion.ts";
+import { keyCommand } from "../../src/cli/key.ts";
+import { migrateCommand } from "../../src/cli/migrate.ts";
+import { runCli } from "../../src/cli/run.ts";
+import { serveCommand } from "../../src/cli/serve.ts";
+import { versionCommand } from "../../src/cli/version.ts";
+
+const commands: readonly Command[] = [
+  serveCommand,
+  accountCommand,
+  keyCommand,
+  companionCommand,
+  migrateCommand,
+  versionCommand,
+];
+
+export interface CliOutcome {
+  exitCode: number;
+  stdout: string;
+  stderr: string;
+}
+
+export interface CliOptions {
+  environment?: Readonly<Record<string, string>>;
+  input?: string;
+  /** Further commands, in front. */
+  commands?: readonly Command[];
+}
+
+export async function runCommand(words: readonly string[], options: CliOptions = {}): Promise<CliOutcome> {
+  let stdout = "";
+  let stderr = "";
+  const io: CliIo = {
+    environment: options.environment ?? {},
+    isTerminal: false,
+    async writeOut(text) {
+      stdout += text;
+    },
+    async writeError(text) {
+      stderr += text;
+    },
+    readInput: async () => options.input ?? "",
+    takeStopSignal: () => Promise.resolve("SIGTERM"),
+    onDefect() {},
+  };
+  const exitCode = await runCli([...(options.commands ?? []), ...commands], words, io);
+  return { exitCode, stdout, stderr };
+}
+
+/** The one JSON value of a command that must succeed. */
+export async function runJson(words: readonly string[], options: CliOptions = {}): Promise<unknown> {
+  const { exitCode, stdout, stderr } = await runCommand([...words, "--json"], options);
+  if (exitCode !== 0 || stderr !== "") throw new Error(`exit code ${exitCode}: ${stderr}`);
+  return JSON.parse(stdout);
+}
