@@ -9,7 +9,7 @@ export interface ClientIp {
   /** Fit for logs: cut to /24 and /48. */
   readonly logPrefix: string;
   /** A forwarded header came from a loopback or private peer while no proxy is trusted: worth one warning. */
-  readonly isProxyIgnored: boolean;
+  readonly isForwardedByUntrusted: boolean;
 }
 
 /**
@@ -73,12 +73,12 @@ const candidate = new Uint16Array(8);
 class Client implements ClientIp {
   readonly ip: string;
   readonly limitSubject: string;
-  readonly isProxyIgnored: boolean;
+  readonly isForwardedByUntrusted: boolean;
 
-  constructor(version: IpVersion, groups: Uint16Array, isProxyIgnored: boolean) {
+  constructor(version: IpVersion, groups: Uint16Array, isForwardedByUntrusted: boolean) {
     this.ip = version === 4 ? formatIpv4(groups) : version === 6 ? formatIpv6(groups) : unknown;
     this.limitSubject = version === 6 ? `${formatIpv6(groups, 4)}/64` : this.ip;
-    this.isProxyIgnored = isProxyIgnored;
+    this.isForwardedByUntrusted = isForwardedByUntrusted;
   }
 
   /** Made on demand: few requests are logged with their address. */

@@ -1,0 +1,171 @@
+/** What every limiter engine must do; `open` gets the clock that the engine is to count by. */
+import { afterEach, beforeEach, describe, expect, test } from "bun:test";
+import type { Clock } from "../../src/lib/clock.ts";
+import type { Limiter, RateRule } from "../../src/limits/limiter.ts";
+import { createManualClock, type ManualClock } from "../support/manual-clock.ts";
+import { createRandom } from "../support/random.ts";
+
+const minuteMs = 60_000;
+const byIp: RateRule = { name: "ip", limit: 10, windowMs: minuteMs };
+const byToken: RateRule = { name: "token", limit: 30, windowMs: minuteMs };
+
+/** One of each kind that is held apart: IPv4, IPv6 network, text; and what looks alike. */
+const subjects = [
+  "192.0.2.1",
+  "192.0.2.10",
+  "2001:db8::/64",
+  "2001:db8:0:1::/64",
+  "0:ffff:c000:201::/64",
+  "::/64",
+  "2001:db8::1",
+  "192.0.2.1/64",
+  "emb_0123456789abcdefghijABCDEFGHIJ01",
+  "unknown",
+  "",
+  "\0",
+  "\ud800",
+  "x".repeat(10_000),
+] as const;
+
+const rules: readonly RateRule[] = [
+  { name: "ip", limit: 1, windowMs: minuteMs },
+  byIp,
+  byToken,
+  { name: "ip", limit: 64, windowMs: minuteMs },
+  { name: "ip", limit: 65, windowMs: minuteMs },
+  { name: "ip", limit: 7, windowMs: 1 },
+  { name: "ip", limit: 7, windowMs: 65_000 },
+  { name: "key", limit: 600, windowMs: minuteMs },
+  { name: "sign_in", limit: 30, windowMs: 15 * minuteMs },
+];
+
+export function testLimiterContract(
+  engine: string,
+  open: (clock: Pick<Clock, "monotonicMs">) => Limiter | Promise<Limiter>,
+): void {
+  describe(`limiter contract: ${engine}`, () => {
+    let clock: ManualClock;
+    let limiter: Limiter;
+
+    beforeEach(async () => {
+      clock = createManualClock();
+      limiter = await open(clock);
+    });
+
+    afterEach(() => limiter.close());
+
+    async function admitTimes(count: number, rule: RateRule, subject: string): Promise<number> {
+      let admitted = 0;
+      for (let i = 0; i < count; i++) if ((await limiter.admit(rule, subject)).isAdmitted) admitted++;
+      return admitted;
+    }
+
+    test("admits as many as the limit and counts down what remains", async () => {
+      const remaining: number[] = [];
+      for (let i = 0; i < 10; i++) {
+        const verdict = await limiter.admit(byIp, "192.0.2.1");
+        expect(verdict).toMatchObject({ isAdmitted: true, rule: byIp, resetMs: minuteMs });
+        remaining.push(verdict.remaining);
+      }
+      expect(remaining).toEqual([9, 8, 7, 6, 5, 4, 3, 2, 1, 0]);
+      const refused = await limiter.admit(byIp, "192.0.2.1");
+      expect(refused).toEqual({ isAdmitted: false, rule: byIp, remaining: 0, resetMs: minuteMs });
+    });
+
+    test("counts subjects apart, however alike they look", async () => {
+      for (const subject of subjects) expect(await admitTimes(12, byIp, subject)).toBe(10);
+      for (const subject of subjects) expect(await admitTimes(1, byIp, subject)).toBe(0);
+      expect(limiter.size).toBe(subjects.length);
+    });
+
+    test("counts rules apart, and equal rules together", async () => {
+      expect(await admitTimes(12, byIp, "192.0.2.1")).toBe(10);
+      expect(await admitTimes(40, byToken, "192.0.2.1")).toBe(30);
+      expect(await admitTimes(1, { ...byIp }, "192.0.2.1")).toBe(0);
+      expect(await admitTimes(12, { ...byIp, windowMs: 30_000 }, "192.0.2.1")).toBe(10);
+    });
+
+    test("frees each place exactly when its own request leaves the window", async () => {
+      const rule: RateRule = { name: "ip", limit: 2, windowMs: minuteMs };
+      await limiter.admit(rule, "a");
+      clock.advance(20_000);
+      await limiter.admit(rule, "a");
+      clock.advance(39_999);
+      expect(await limiter.admit(rule, "a")).toMatchObject({ isAdmitted: false, resetMs: 1 });
+      clock.advance(1);
+      expect(await limiter.admit(rule, "a")).toMatchObject({ isAdmitted: true, remaining: 0, resetMs: 20_000 });
+      expect(await limiter.admit(rule, "a")).toMatchObject({ isAdmitted: false, resetMs: 20_000 });
+    });
+
+    test("never prolongs the wait of whoever keeps asking", async () => {
+      await admitTimes(10, byIp, "192.0.2.1");
+      for (let waitedMs = 0; waitedMs < minuteMs; waitedMs += 500) {
+        expect(await limiter.admit(byIp, "192.0.2.1")).toMatchObject({
+          isAdmitted: false,
+          resetMs: minuteMs - waitedMs,
+        });
+        clock.advance(500);
+      }
+      expect(await admitTimes(12, byIp, "192.0.2.1")).toBe(10);
+    });
+
+    test("admits exactly the limit of many that ask at once", async () => {
+      for (const subject of ["192.0.2.1", "2001:db8::/64", "a token"]) {
+        const verdicts = await Promise.all(Array.from({ length: 200 }, () => limiter.admit(byToken, subject)));
+        expect(verdicts.filter((verdict) => verdict.isAdmitted)).toHaveLength(30);
+      }
+    });
+
+    test("remembers nothing after a silence of any length", async () => {
+      // Among them the lengths at which counters of 16 and 32 bits come round.
+      const silencesMs = [minuteMs, 2 ** 16, 2 ** 16 + 1, 2 ** 31, 2 ** 32 - 1, 2 ** 32, 2 ** 32 + 1, 400 * 86_400_000];
+      for (const silenceMs of silencesMs) {
+        expect(await admitTimes(12, byIp, "192.0.2.1")).toBe(10);
+        expect(await admitTimes(12, byIp, "a token")).toBe(10);
+        clock.advance(silenceMs);
+      }
+    });
+
+    test("takes whole milliseconds of a clock that has fractions", async () => {
+      clock.advance(0.75);
+      await admitTimes(10, byIp, "192.0.2.1");
+      clock.advance(minuteMs - 1);
+      expect(await limiter.admit(byIp, "192.0.2.1")).toMatchObject({ isAdmitted: false, resetMs: 1 });
+      clock.advance(1);
+      expect(await admitTimes(12, byIp, "192.0.2.1")).toBe(10);
+    });
+
+    for (const rule of rules) {
+      test(`agrees with a plain list of times at random: ${rule.limit} in ${rule.windowMs} ms`, async () => {
+        const random = createRandom(rule.limit * 7 + rule.windowMs);
+        const admitted = new Map<string, number[]>();
+        const calls = Math.max(3000, rule.limit * 12);
+        for (let i = 0; i < calls; i++) {
+          clock.advance(randomPauseMs(random, rule));
+          const subject = random.pick(["192.0.2.1", "2001:db8::/64", "a token"]);
+          const nowMs = clock.monotonicMs();
+          const live = (admitted.get(subject) ?? []).filter((timeMs) => timeMs > nowMs - rule.windowMs);
+          const isAdmitted = live.length < rule.limit;
+          if (isAdmitted) live.push(nowMs);
+          admitted.set(subject, live);
+          expect(await limiter.admit(rule, subject)).toEqual({
+            isAdmitted,
+            rule,
+            remaining: rule.limit - live.length,
+            resetMs: (live[0] ?? nowMs) + rule.windowMs - nowMs,
+          });
+        }
+      });
+    }
+  });
+}
+
+/** Mostly about as fast as the limit allows, with bursts, exact windows and long silences in between. */
+function randomPauseMs(random: ReturnType<typeof createRandom>, rule: RateRule): number {
+  const kind = random.below(100);
+  if (kind < 40) return 0;
+  if (kind < 97) return random.below(Math.ceil((2 * rule.windowMs) / (3 * rule.limit)) + 1);
+  if (kind < 98) return rule.windowMs;
+  if (kind < 99) return rule.windowMs - 1;
+  return random.below(3 * rule.windowMs);
+}

@@ -1,0 +1,55 @@
+import { describe, expect, test } from "bun:test";
+import { retryAfterSeconds, writeRateLimitHeaders } from "../../src/http/rate-limit-headers.ts";
+import { createRateRules } from "../../src/limits/rules.ts";
+
+const rules = createRateRules();
+
+describe("the rate-limit headers", () => {
+  test("name each rule with its quota and window, and what is left of it", () => {
+    const headers = {};
+    writeRateLimitHeaders(headers, [
+      { isAdmitted: true, rule: rules.ip, remaining: 9, resetMs: 51_001 },
+      { isAdmitted: true, rule: rules.token, remaining: 29, resetMs: 60_000 },
+    ]);
+    expect(headers).toEqual({
+      "ratelimit-policy": '"ip";q=10;w=60, "token";q=30;w=60',
+      ratelimit: '"ip";r=9;t=52, "token";r=29;t=60',
+    });
+  });
+
+  test("replace what was written when fewer checks had been made", () => {
+    const byIp = { isAdmitted: true, rule: rules.ip, remaining: 3, resetMs: 1 };
+    const headers = {};
+    writeRateLimitHeaders(headers, [byIp]);
+    expect(headers).toEqual({ "ratelimit-policy": '"ip";q=10;w=60', ratelimit: '"ip";r=3;t=1' });
+    writeRateLimitHeaders(headers, [byIp, { isAdmitted: false, rule: rules.token, remaining: 0, resetMs: 1001 }]);
+    expect(headers).toEqual({
+      "ratelimit-policy": '"ip";q=10;w=60, "token";q=30;w=60',
+      ratelimit: '"ip";r=3;t=1, "token";r=0;t=2',
+    });
+  });
+
+  test("write nothing for no verdict", () => {
+    const headers = {};
+    writeRateLimitHeaders(headers, []);
+    expect(headers).toEqual({});
+  });
+
+  test.each([
+    [1, 1],
+    [999, 1],
+    [1000, 1],
+    [1001, 2],
+    [59_999, 60],
+    [60_000, 60],
+  ])("ask to wait whole seconds that suffice: %p ms is %p", (resetMs, seconds) => {
+    expect(retryAfterSeconds({ isAdmitted: false, rule: rules.ip, remaining: 0, resetMs })).toBe(seconds);
+  });
+});
+
+test("the rules carry what the operator set, and the interface's numbers by default", () => {
+  expect([rules.ip.limit, rules.token.limit, rules.key.limit]).toEqual([10, 30, 600]);
+  const set = createRateRules({ ratePerToken: 1, ratePerIp: 2, ratePerKey: 3 });
+  expect([set.token.limit, set.ip.limit, set.key.limit]).toEqual([1, 2, 3]);
+  for (const rule of [set.token, set.ip, set.key]) expect(rule.windowMs).toBe(60_000);
+});
