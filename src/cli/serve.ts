@@ -84,12 +84,11 @@ async function announce(
   llmName: string,
   demoToken: string | null,
 ): Promise<void> {
-  const url = config.publicUrl ?? server.url;
   if (isJson) {
-    await io.writeOut(`${JSON.stringify({ url, port: server.port, demo_embed_token: demoToken })}\n`);
+    await io.writeOut(`${JSON.stringify({ url: server.url, port: server.port, demo_embed_token: demoToken })}\n`);
     return;
   }
-  const message = `${describeStart({ url, listeningUrl: server.url, llmName, demoToken })}\n`;
+  const message = `${describeStart({ url: config.publicUrl ?? server.url, listeningUrl: server.url, llmName, demoToken })}\n`;
   if (io.isTerminal) await io.writeOut(message);
   // Not in the log, which keeps embed tokens out; and standard output is the log's here.
   else if (demoToken !== null) await io.writeError(message);
