@@ -1,4 +1,4 @@
-/** ElevenLabs as the voice-agent provider: four calls of its Agents API, by plain `fetch`. */
+/** ElevenLabs as the voice-agent provider: the few calls of its Agents API that are needed, by plain `fetch`. */
 import type { AgentSettings, SignedSession, VoiceProvider } from "./provider.ts";
 import { callProvider, type ProviderAnswer, type ProviderCall, upstreamError } from "./provider-call.ts";
 
@@ -52,6 +52,11 @@ export function createElevenLabs(options: ElevenLabsOptions): VoiceProvider {
       const path = `conversation/get-signed-url?${query}`;
       const answer = await call({ method: "GET", path, isRepeatable: true }, signal);
       return answer.status === 404 ? null : readSession(answer);
+    },
+
+    async check(signal) {
+      const answer = await call({ method: "GET", path: "agents?page_size=1", isRepeatable: true }, signal);
+      if (answer.status === 404) throw upstreamError(new Error("there is no Agents API at this address"));
     },
   };
 }

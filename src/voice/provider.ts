@@ -29,8 +29,8 @@ export interface SignedSession {
  * - It ends within 10 s, retries included, and at once when `signal` fires; both reject like any other failure.
  * - Failures (refused, cut, slow, 4xx, 5xx, malformed) reject with `AppError("upstream_error")`: a public sentence,
  *   and a private cause that holds neither the key nor a prompt.
- * - Repeated by itself are only calls that can do no harm twice: 429, 5xx and broken connections of `updateAgent`,
- *   `deleteAgent` and `createSession`; of `createAgent` only 429 and a connection that was never made.
+ * - Repeated by itself are only calls that can do no harm twice: of `createAgent` after 429 and a connection that was
+ *   never made, of all others after 429, 5xx and any broken connection.
  */
 export interface VoiceProvider {
   /** `elevenlabs`; kept beside each agent, and the last part of its webhook's path. */
@@ -45,6 +45,8 @@ export interface VoiceProvider {
   deleteAgent(agentId: string, signal: AbortSignal): Promise<void>;
   /** Null where the provider has no such agent. */
   createSession(agentId: string, signal: AbortSignal): Promise<SignedSession | null>;
+  /** Resolves when the provider can be reached and takes the key for work on agents. Changes nothing there. */
+  check(signal: AbortSignal): Promise<void>;
 }
 
 export interface SpokenMessage {

@@ -31,6 +31,8 @@ export interface Voice {
    * write: both at once, an agent that the server manages, or one that another account uses.
    */
   checkVoiceFields(accountId: string, fields: VoiceFields): Promise<void>;
+  /** Resolves where the provider takes the server's key, or there is none; otherwise `upstream_error`, whose cause says why. For `doctor`. */
+  check(signal: AbortSignal): Promise<void>;
   /** Ends the upkeep and waits for agents in the making. */
   close(): Promise<void>;
 }
@@ -73,6 +75,10 @@ export function createVoice(options: VoiceParts): Voice {
     },
 
     checkVoiceFields: (accountId, fields) => checkVoiceFields(store.voice, accountId, fields),
+
+    async check(signal) {
+      await provider?.check(signal);
+    },
 
     async close() {
       await Promise.all([upkeep?.close(), keeper?.close()]);

@@ -49,6 +49,7 @@ export function testVoiceProvider(
       update: (provider, signal) => provider.updateAgent("agent-1", settings, signal),
       delete: (provider, signal) => provider.deleteAgent("agent-1", signal),
       session: (provider, signal) => provider.createSession("agent-1", signal),
+      check: (provider, signal) => provider.check(signal),
     };
     const names = Object.keys(operations) as MockOperation[];
 
@@ -68,6 +69,11 @@ export function testVoiceProvider(
       const isKnown = await opened.provider.updateAgent(agentId, { ...settings, systemPrompt: "" }, noSignal);
       expect(isKnown).toBe(true);
       expect(opened.remote.agents.get(agentId)).toMatchObject({ prompt: "", isAuthRequired: true });
+    });
+
+    test("is content with a remote that takes its key", async () => {
+      await opened.provider.check(noSignal);
+      expect(opened.remote.count("check")).toBe(1);
     });
 
     test("tells when the agent to update, or to open a session with, is gone", async () => {
@@ -90,9 +96,8 @@ export function testVoiceProvider(
       expect(session).toEqual({ signedUrl: made?.signedUrl ?? "", conversationId: made?.conversationId ?? "" });
     });
 
-    const statuses = [400, 401, 422, 302] as const;
     for (const operation of names) {
-      for (const kind of [...statuses, "cut", 500, 429] as const) {
+      for (const kind of [400, 401, 422, 302, "cut", 500, 429] as const) {
         test(`rejects with upstream_error when ${operation} fails with ${kind}, and keeps prompt and key to itself`, async () => {
           opened.remote.fail({ kind });
           const failure = await failureOf(operations[operation](opened.provider, noSignal));
@@ -151,9 +156,10 @@ export function testVoiceProvider(
       });
     }
 
-    test("takes a missing path for a failure when it makes an agent", async () => {
+    test("takes a missing path for a failure when it makes an agent, or is only asked", async () => {
       opened.remote.fail({ kind: 404 });
       expect((await failureOf(operations.create(opened.provider, noSignal))).code).toBe("upstream_error");
+      expect((await failureOf(operations.check(opened.provider, noSignal))).code).toBe("upstream_error");
     });
 
     test("rejects with upstream_error where nobody listens", async () => {

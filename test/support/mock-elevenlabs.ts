@@ -10,7 +10,7 @@ export interface MockAgent {
   isAuthRequired: boolean;
 }
 
-export type MockOperation = "create" | "update" | "delete" | "session";
+export type MockOperation = "create" | "update" | "delete" | "session" | "check";
 
 export interface MockRequest {
   operation: MockOperation | null;
@@ -90,6 +90,7 @@ export async function startMockElevenLabs(): Promise<MockElevenLabs> {
     if (operation === null) return { status: 404, body: { detail: "Not Found" } };
     if (operation === "create") return createAgent(body);
     if (operation === "session") return createSession(url.searchParams);
+    if (operation === "check") return { status: 200, body: { agents: [], next_cursor: null, has_more: false } };
     const agentId = decodeURIComponent(url.pathname.split("/").at(-1) ?? "");
     const agent = agents.get(agentId);
     if (!agent) return { status: 404, body: { detail: { status: "document_not_found", message: leakMarker } } };
@@ -171,6 +172,7 @@ export async function startMockElevenLabs(): Promise<MockElevenLabs> {
 function toOperation(method: string, path: string): MockOperation | null {
   if (method === "POST" && path === "/v1/convai/agents/create") return "create";
   if (method === "GET" && path === "/v1/convai/conversation/get-signed-url") return "session";
+  if (method === "GET" && path === "/v1/convai/agents") return "check";
   if (!/^\/v1\/convai\/agents\/[^/]+$/.test(path)) return null;
   if (method === "PATCH") return "update";
   return method === "DELETE" ? "delete" : null;
