@@ -85,16 +85,28 @@ export function testLimiterContract(
       expect(await admitTimes(12, { ...byIp, windowMs: 30_000 }, "192.0.2.1")).toBe(10);
     });
 
-    test("frees each place exactly when its own request leaves the window", async () => {
-      const rule: RateRule = { name: "ip", limit: 2, windowMs: minuteMs };
-      await limiter.admit(rule, "a");
-      clock.advance(20_000);
-      await limiter.admit(rule, "a");
-      clock.advance(39_999);
-      expect(await limiter.admit(rule, "a")).toMatchObject({ isAdmitted: false, resetMs: 1 });
-      clock.advance(1);
-      expect(await limiter.admit(rule, "a")).toMatchObject({ isAdmitted: true, remaining: 0, resetMs: 20_000 });
-      expect(await limiter.admit(rule, "a")).toMatchObject({ isAdmitted: false, resetMs: 20_000 });
+    test.each(["192.0.2.1", "2001:db8::/64", "a token"])(
+      "frees each place of %s exactly when its own request leaves the window",
+      async (subject) => {
+        const rule: RateRule = { name: "ip", limit: 2, windowMs: minuteMs };
+        await limiter.admit(rule, subject);
+        clock.advance(20_000);
+        await limiter.admit(rule, subject);
+        clock.advance(39_999);
+        expect(await limiter.admit(rule, subject)).toMatchObject({ isAdmitted: false, resetMs: 1 });
+        clock.advance(1);
+        expect(await limiter.admit(rule, subject)).toMatchObject({ isAdmitted: true, remaining: 0, resetMs: 20_000 });
+        expect(await limiter.admit(rule, subject)).toMatchObject({ isAdmitted: false, resetMs: 20_000 });
+      },
+    );
+
+    test("frees all of many subjects at the same moment, whoever asks first", async () => {
+      const many = Array.from({ length: 200 }, (_, index) => (index % 2 === 0 ? `192.0.2.${index}` : `token ${index}`));
+      for (const subject of many) expect(await admitTimes(10, byIp, subject)).toBe(10);
+      clock.advance(30_000);
+      for (const subject of ["198.51.100.1", "another token"]) await limiter.admit(byIp, subject);
+      clock.advance(30_000);
+      for (const subject of many.reverse()) expect(await admitTimes(12, byIp, subject)).toBe(10);
     });
 
     test("never prolongs the wait of whoever keeps asking", async () => {
