@@ -10,6 +10,31 @@ beforeAll(async () => {
 beforeEach(() => server.voice.heal());
 afterAll(() => server.close());
 
+/** A second process on the database. */
+async function startServerProcess(environment: Record<string, string>) {
+  const script = new URL("../support/server-process.ts", import.meta.url).pathname;
+  const roomyLimits = { COMPANIOND_RATE_PER_IP: "1000000" };
+  const child = Bun.spawn([process.execPath, script], {
+    env: { ...roomyLimits, ...environment },
+    stdin: "pipe",
+    stdout: "pipe",
+    stderr: "inherit",
+  });
+  let url = "";
+  const decoder = new TextDecoder();
+  for await (const chunk of child.stdout) {
+    url += decoder.decode(chunk, { stream: true });
+    if (url.includes("\n")) break;
+  }
+  return {
+    url: url.trim(),
+    async [Symbol.asyncDispose]() {
+      await child.stdin.end();
+      await child.exited;
+    },
+  };
+}
+
 async function agentIdOf(response: Response): Promise<string> {
   const body = (await response.json()) as { agent_id?: string; code?: string };
   if (!body.agent_id) throw new Error(`no agent: ${response.status} ${body.code}`);
@@ -43,17 +68,22 @@ test("makes one agent however many visitors arrive at once", async () => {
   expect(server.voice.count("create") - before).toBe(1);
 });
 
-test("makes one agent when two servers on one database are asked at once", async () => {
-  const second = await startVoiceServer({ voice: server.voice, dataDir: server.dataDir });
+test("makes one agent when two processes on one database are asked at once", async () => {
+  await using second = await startServerProcess({
+    COMPANIOND_DATA_DIR: server.dataDir,
+    ELEVENLABS_API_KEY: server.voice.apiKey,
+    ELEVENLABS_BASE_URL: server.voice.url,
+  });
   for (let round = 0; round < 5; round++) {
     const { embedToken } = await server.createCompanion({ voiceId: "voice-1" });
     const before = server.voice.count("create");
-    const asked = [server, second, server, second].map((place) => place.askVoiceToken(embedToken));
+    const asked = [server.url, second.url, server.url, second.url].map((url) =>
+      fetch(`${url}/api/embed/${embedToken}/voice-token`, { method: "POST" }),
+    );
     const agentIds = new Set(await Promise.all(asked.map(async (response) => agentIdOf(await response))));
     expect(agentIds.size).toBe(1);
     expect(server.voice.count("create") - before).toBe(1);
   }
-  await second.close();
 });
 
 test("goes on making the agent when the visitor who caused it leaves", async () => {

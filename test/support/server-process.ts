@@ -1,0 +1,10 @@
+/** A server in a process of its own, configured by the environment alone: prints its URL, ends with its standard input. */
+import { loadConfig } from "../../src/config.ts";
+import { startServer } from "../../src/server.ts";
+import { openServices } from "../../src/services.ts";
+
+const config = loadConfig();
+const server = startServer(await openServices(config), { host: "127.0.0.1", port: 0 });
+console.log(server.url);
+for await (const _ of Bun.stdin.stream());
+await server.drain(1_000);
