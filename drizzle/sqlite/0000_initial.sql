@@ -169,5 +169,6 @@ CREATE TABLE `removals` (
 	`number` integer PRIMARY KEY AUTOINCREMENT NOT NULL,
 	`kind` text NOT NULL,
 	`target_id` text NOT NULL,
-	`target_number` integer NOT NULL
+	`target_number` integer NOT NULL,
+	`created_at` integer NOT NULL
 );

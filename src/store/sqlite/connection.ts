@@ -1,7 +1,7 @@
 /** Opens the database file: its place, its permissions, and the settings that every connection needs. */
-import { Database } from "bun:sqlite";
 import { chmodSync, closeSync, existsSync, fchmodSync, fstatSync, mkdirSync, openSync } from "node:fs";
 import { join } from "node:path";
+import { StoreDatabase } from "./database.ts";
 import { unavailable } from "./failures.ts";
 import { retryWhileBusy } from "./retry.ts";
 
@@ -38,10 +38,10 @@ const pragmas = [
   "PRAGMA journal_size_limit = 67108864",
 ];
 
-export async function openConnection(dataDir: string): Promise<Database> {
-  let database: Database;
+export async function openConnection(dataDir: string): Promise<StoreDatabase> {
+  let database: StoreDatabase;
   try {
-    database = new Database(preparePath(dataDir), { readwrite: true, create: true, strict: true });
+    database = new StoreDatabase(preparePath(dataDir), { readwrite: true, create: true, strict: true });
   } catch (error) {
     throw unavailable(error);
   }
@@ -49,7 +49,7 @@ export async function openConnection(dataDir: string): Promise<Database> {
     for (const pragma of pragmas) database.run(pragma);
     await retryWhileBusy(() => database.run("PRAGMA journal_mode = WAL"));
   } catch (error) {
-    database.close();
+    database.closeWithStatements();
     throw error;
   }
   return database;

@@ -1,7 +1,7 @@
 /** Brings a database to the schema of this program: whole or not at all, one process at a time. */
-import type { Database } from "bun:sqlite";
 import { AppError } from "../../domain/errors.ts";
 import { databasePath, openConnection } from "./connection.ts";
+import type { StoreDatabase } from "./database.ts";
 import { migrations as allMigrations, type Migration } from "./migrations.ts";
 import { retryWhileBusy } from "./retry.ts";
 
@@ -37,11 +37,11 @@ export async function migrateSqlite(options: MigrateOptions): Promise<string[]> 
   try {
     return await migrateDatabase(database, options);
   } finally {
-    database.close();
+    database.closeWithStatements();
   }
 }
 
-export async function migrateDatabase(database: Database, options: MigrateOptions): Promise<string[]> {
+export async function migrateDatabase(database: StoreDatabase, options: MigrateOptions): Promise<string[]> {
   const known = options.migrations ?? allMigrations;
   // Read without a lock first: the usual start has nothing to do.
   if ((await retryWhileBusy(() => readVersion(database, known))) === known.length) return [];
@@ -54,7 +54,7 @@ export async function migrateDatabase(database: Database, options: MigrateOption
   }
 }
 
-async function migrateLocked(database: Database, options: MigrateOptions, known: readonly Migration[]) {
+async function migrateLocked(database: StoreDatabase, options: MigrateOptions, known: readonly Migration[]) {
   await retryWhileBusy(() => database.run("BEGIN IMMEDIATE"), lockLimitMs);
   try {
     // Again under the lock: another process may have done it while this one waited.
@@ -66,7 +66,7 @@ async function migrateLocked(database: Database, options: MigrateOptions, known:
       await options.beforeMigrate?.({ path, fromVersion, toVersion: known.length, names });
     }
     for (const migration of pending) applyMigration(database, migration);
-    const broken = database.query("PRAGMA foreign_key_check").get();
+    const broken = database.prepare("PRAGMA foreign_key_check").get();
     if (broken !== null) throw new Error(`migrations leave a reference without its row: ${JSON.stringify(broken)}`);
     database.run(`PRAGMA application_id = ${applicationId}`);
     database.run(`PRAGMA user_version = ${known.length}`);
@@ -79,8 +79,8 @@ async function migrateLocked(database: Database, options: MigrateOptions, known:
 }
 
 /** Rejects a database of a newer program: what its columns mean is unknown here. */
-function readVersion(database: Database, known: readonly Migration[]): number {
-  const row = database.query<{ user_version: number }, []>("PRAGMA user_version").get();
+function readVersion(database: StoreDatabase, known: readonly Migration[]): number {
+  const row = database.prepare<{ user_version: number }, []>("PRAGMA user_version").get();
   const version = row?.user_version ?? 0;
   if (version > known.length) {
     throw new AppError(
@@ -92,7 +92,7 @@ function readVersion(database: Database, known: readonly Migration[]): number {
   return version;
 }
 
-function applyMigration(database: Database, migration: Migration): void {
+function applyMigration(database: StoreDatabase, migration: Migration): void {
   try {
     for (const statement of migration.sql.split("--> statement-breakpoint")) {
       if (statement.trim() !== "") database.run(statement);

@@ -52,4 +52,5 @@ export const removals = sqliteTable("removals", {
   targetId: text("target_id").notNull(),
   /** The account's or conversation's number. */
   targetNumber: integer("target_number").notNull(),
+  createdAt: integer("created_at").notNull(),
 });

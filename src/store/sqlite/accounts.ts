@@ -1,0 +1,104 @@
+/** Accounts in SQLite. */
+import { asc, eq, isNotNull } from "drizzle-orm";
+import { invalidFields } from "../../domain/errors.ts";
+import type { AccountStore } from "../contract/accounts.ts";
+import type { ChangeRecorder } from "./changes.ts";
+import type { SqliteEngine } from "./engine.ts";
+import { isUniqueViolation } from "./failures.ts";
+import { accounts, apiKeys, oneTimeLinks, sessions } from "./schema/accounts.ts";
+import { idempotency } from "./schema/clustered.ts";
+import { removals } from "./schema/conversations.ts";
+
+/** An account as the domain knows it: the password's hash stays behind. */
+export const accountColumns = {
+  id: accounts.id,
+  email: accounts.email,
+  plan: accounts.plan,
+  role: accounts.role,
+  suspendedAt: accounts.suspendedAt,
+  createdAt: accounts.createdAt,
+};
+
+export function createAccountStore(
+  engine: SqliteEngine,
+  changes: ChangeRecorder,
+  startRemovals: () => void,
+): AccountStore {
+  const { orm } = engine;
+  const selectById = (id: string) => orm.select(accountColumns).from(accounts).where(eq(accounts.id, id)).get() ?? null;
+
+  return {
+    create: (account, context) =>
+      engine.write(() => {
+        const createdAt = context.nowMs;
+        try {
+          orm
+            .insert(accounts)
+            .values({ ...account, createdAt })
+            .run();
+        } catch (error) {
+          if (!isUniqueViolation(error)) throw error;
+          throw invalidFields([{ param: "email", detail: "There is an account with this address already." }], error);
+        }
+        const { id, email, plan, role } = account;
+        const made = { id, email, plan, role, suspendedAt: null, createdAt };
+        changes.record(
+          context,
+          { accountId: id, action: "account.create", targetId: id, details: { plan, role } },
+          made,
+        );
+        return made;
+      }),
+
+    findById: (id) => engine.read(() => selectById(id)),
+
+    findByEmail: (email) =>
+      engine.read(() => orm.select(accountColumns).from(accounts).where(eq(accounts.email, email)).get() ?? null),
+
+    findPasswordHash: (accountId) =>
+      engine.read(() => {
+        const hash = { passwordHash: accounts.passwordHash };
+        return orm.select(hash).from(accounts).where(eq(accounts.id, accountId)).get()?.passwordHash ?? null;
+      }),
+
+    list: () => engine.read(() => orm.select(accountColumns).from(accounts).orderBy(asc(accounts.number)).all()),
+
+    hasAnyPassword: () =>
+      engine.read(() => {
+        const first = orm.select({ id: accounts.id }).from(accounts).where(isNotNull(accounts.passwordHash)).limit(1);
+        return first.get() !== undefined;
+      }),
+
+    update: (id, patch, context) =>
+      engine.write(() => {
+        const changed = Object.keys(patch);
+        if (changed.length > 0) orm.update(accounts).set(patch).where(eq(accounts.id, id)).run();
+        const account = selectById(id);
+        if (account === null) return null;
+        const details = { changed: changed.map((field) => (field === "passwordHash" ? "password" : field)) };
+        changes.record(context, { accountId: id, action: "account.update", targetId: id, details }, account);
+        return account;
+      }),
+
+    delete: async (id, context) => {
+      const isDeleted = await engine.write(() => {
+        const row = orm.select({ number: accounts.number }).from(accounts).where(eq(accounts.id, id)).get();
+        if (row === undefined) return false;
+        // Without the account no key, session or embed token is valid; its companions follow in chunks.
+        orm.delete(apiKeys).where(eq(apiKeys.accountId, id)).run();
+        orm.delete(sessions).where(eq(sessions.accountId, id)).run();
+        orm.delete(oneTimeLinks).where(eq(oneTimeLinks.accountId, id)).run();
+        orm.delete(idempotency).where(eq(idempotency.accountId, id)).run();
+        orm.delete(accounts).where(eq(accounts.id, id)).run();
+        orm
+          .insert(removals)
+          .values({ kind: "account", targetId: id, targetNumber: row.number, createdAt: context.nowMs })
+          .run();
+        changes.record(context, { accountId: id, action: "account.delete", targetId: id, details: {} });
+        return true;
+      });
+      if (isDeleted) startRemovals();
+      return isDeleted;
+    },
+  };
+}

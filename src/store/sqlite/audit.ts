@@ -1,0 +1,41 @@
+/** The audit trail in SQLite; changes write their entries through `changes.ts`. */
+import { and, desc, eq, gte, lt, sql } from "drizzle-orm";
+import type { AuditEntry, AuditStore } from "../contract/audit.ts";
+import type { ChangeRecorder } from "./changes.ts";
+import type { SqliteEngine } from "./engine.ts";
+import { audit } from "./schema/accounts.ts";
+
+export function createAuditStore(engine: SqliteEngine, changes: ChangeRecorder): AuditStore {
+  const { orm } = engine;
+
+  function toEntry(row: typeof audit.$inferSelect): AuditEntry {
+    const { id, accountId, actorKind, actorId, ipPrefix, requestId, action, targetId, details, createdAt } = row;
+    const actor = { kind: actorKind, id: actorId, ipPrefix, requestId };
+    return { id, accountId, actor, action, targetId, details, createdAt };
+  }
+
+  return {
+    record: (entry) => engine.write(() => changes.audit(entry)),
+
+    list: (accountId, { fromMs, toMs }, { limit, afterId }) =>
+      engine.read(() => {
+        const after = afterId === null ? undefined : orm.select().from(audit).where(eq(audit.id, afterId)).get();
+        const rows = orm
+          .select()
+          .from(audit)
+          .where(
+            and(
+              eq(audit.accountId, accountId),
+              gte(audit.createdAt, fromMs),
+              lt(audit.createdAt, toMs),
+              after && sql`(${audit.createdAt}, ${audit.number}) < (${after.createdAt}, ${after.number})`,
+            ),
+          )
+          .orderBy(desc(audit.createdAt), desc(audit.number))
+          .limit(limit + 1)
+          .all();
+        const items = rows.slice(0, limit).map(toEntry);
+        return { items, nextAfterId: rows.length > limit ? (items.at(-1)?.id ?? null) : null };
+      }),
+  };
+}

@@ -1,0 +1,73 @@
+/** What every change that people make writes beside itself, in the same commit: its audit entry and its idempotent answer. */
+import { eq } from "drizzle-orm";
+import { AppError } from "../../domain/errors.ts";
+import type { AuditEntry } from "../contract/audit.ts";
+import type { IdempotentWrite } from "../contract/idempotency.ts";
+import type { WriteContext } from "../contract/page.ts";
+import type { SqliteEngine } from "./engine.ts";
+import { accounts } from "./schema/accounts.ts";
+
+/** How long an answer is kept for retries. */
+export const idempotencyLifetimeMs = 24 * 60 * 60_000;
+
+export interface Change {
+  accountId: string;
+  action: string;
+  targetId: string | null;
+  details: AuditEntry["details"];
+}
+
+export type ChangeRecorder = ReturnType<typeof createChangeRecorder>;
+
+export function createChangeRecorder(engine: SqliteEngine) {
+  const insertAudit = engine.query<
+    null,
+    [string, string, string, string | null, string | null, string | null, string, string | null, string, number]
+  >(
+    `INSERT INTO audit (id, account_id, actor_kind, actor_id, ip_prefix, request_id, action, target_id, details, created_at)
+     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+  );
+  // Taken over only when the answer in the slot is past its time: a live one belongs to a request that came first.
+  const insertAnswer = engine.query<null, [string, string, string, string, string, number, string, number, number]>(
+    `INSERT INTO idempotency (account_id, method, path, key, body_hash, status, body, created_at)
+     VALUES (?, ?, ?, ?, ?, ?, ?, ?)
+     ON CONFLICT DO UPDATE SET body_hash = excluded.body_hash, status = excluded.status, body = excluded.body,
+       created_at = excluded.created_at WHERE created_at <= ?`,
+  );
+
+  function audit(entry: AuditEntry): void {
+    const { id, accountId, actor, action, targetId, details, createdAt } = entry;
+    insertAudit.run(
+      ...([id, accountId, actor.kind, actor.id, actor.ipPrefix, actor.requestId, action, targetId] as const),
+      JSON.stringify(details),
+      createdAt,
+    );
+  }
+
+  function answer({ slot, bodyHash, render }: IdempotentWrite, made: unknown, nowMs: number): void {
+    const { status, body } = render(made);
+    const { accountId, method, path, key } = slot;
+    const expiredMs = nowMs - idempotencyLifetimeMs;
+    const changes = insertAnswer.run(accountId, method, path, key, bodyHash, status, body, nowMs, expiredMs);
+    if (changes > 0) return;
+    throw new AppError(
+      "conflict",
+      "Another request with this Idempotency-Key came first. Send it again for its answer.",
+    );
+  }
+
+  return {
+    audit,
+    /** To be called inside the write, once it has made or changed its rows. */
+    record(context: WriteContext, change: Change, made?: unknown): void {
+      audit({ id: context.auditId, actor: context.actor, createdAt: context.nowMs, ...change });
+      if (context.idempotent !== undefined) answer(context.idempotent, made, context.nowMs);
+    },
+    /** The account that a new row would belong to; it may have been deleted since the request was let in. */
+    requireAccount(accountId: string): number {
+      const row = engine.orm.select({ number: accounts.number }).from(accounts).where(eq(accounts.id, accountId)).get();
+      if (row === undefined) throw new AppError("not_found", "There is no such account.");
+      return row.number;
+    },
+  };
+}

@@ -1,0 +1,129 @@
+/** Lists of companions: whole, by metadata, by name. */
+
+import type { Companion } from "../../domain/companion.ts";
+import type { CompanionQuery } from "../contract/companions.ts";
+import type { Page, PageRequest } from "../contract/page.ts";
+import { type CompanionRow, companionColumns, foldName, toCompanion } from "./companion-rows.ts";
+import type { SqliteEngine } from "./engine.ts";
+import type { MetadataIndex } from "./metadata-index.ts";
+import { yieldToEventLoop } from "./pacing.ts";
+
+/** How many names are looked at before other requests get their turn: about a millisecond. */
+const namesPerSlice = 2_000;
+
+export const companionListQueries = {
+  newest: `SELECT ${companionColumns("c")} FROM companions c
+     WHERE c.account_id = ? AND c.number < ? ORDER BY c.number DESC LIMIT ?`,
+  names: `SELECT number, name_folded FROM companions INDEXED BY companions_account
+     WHERE account_id = ? AND number < ? ORDER BY number DESC LIMIT ?`,
+};
+
+export function createCompanionLists(engine: SqliteEngine, metadata: MetadataIndex) {
+  const selectNewest = engine.query<CompanionRow, [string, number, number]>(companionListQueries.newest);
+  const selectNames = engine.query<{ number: number; name_folded: string }, [string, number, number]>(
+    companionListQueries.names,
+  );
+  const selectName = engine.query<{ name_folded: string }, [number]>(
+    "SELECT name_folded FROM companions WHERE number = ?",
+  );
+  const selectByNumber = engine.query<CompanionRow, [number, string]>(
+    `SELECT ${companionColumns("c")} FROM companions c WHERE c.number = ? AND c.account_id = ?`,
+  );
+  const selectAccountNumber = engine.query<{ number: number }, [string]>("SELECT number FROM accounts WHERE id = ?");
+  // Where the cursor's companion was deleted, the one made just before it takes its place.
+  const selectPosition = engine.query<{ number: number; id: string }, [string]>(
+    "SELECT number, id FROM companions WHERE id <= ? ORDER BY id DESC LIMIT 1",
+  );
+  const selectNumber = engine.query<{ number: number }, [string, string]>(
+    "SELECT number FROM companions WHERE id = ? AND account_id = ?",
+  );
+
+  /** Companions on the page have numbers below this. */
+  function positionOf(afterId: string | null): number {
+    if (afterId === null) return Number.MAX_SAFE_INTEGER;
+    const row = selectPosition.get(afterId);
+    if (row === null) return 0;
+    return row.id === afterId ? row.number : row.number + 1;
+  }
+
+  function toPage(rows: readonly CompanionRow[], limit: number): Page<Companion> {
+    const items = rows.slice(0, limit).map(toCompanion);
+    return { items, nextAfterId: rows.length > limit ? (items.at(-1)?.id ?? null) : null };
+  }
+
+  function readNumbers(accountId: string, numbers: readonly number[]): CompanionRow[] {
+    return numbers.map((number) => selectByNumber.get(number, accountId)).filter((row) => row !== null);
+  }
+
+  function* walkMetadata(accountId: string, query: CompanionQuery, below: number): Generator<number[]> {
+    const account = selectAccountNumber.get(accountId);
+    if (account !== null) yield* metadata.walk(account.number, query.metadata, below);
+  }
+
+  /** The next companions of the account, or of those with the metadata, that have numbers below `below`; how many matched or not. */
+  function readNames(
+    accountId: string,
+    query: CompanionQuery,
+    below: number,
+  ): { number: number; name_folded: string }[] {
+    if (query.metadata.length === 0) return selectNames.all(accountId, below, namesPerSlice);
+    for (const numbers of walkMetadata(accountId, query, below)) {
+      return numbers
+        .slice(0, namesPerSlice)
+        .map((number) => ({ number, name_folded: selectName.get(number)?.name_folded ?? "" }));
+    }
+    return [];
+  }
+
+  function readFiltered(accountId: string, query: CompanionQuery, { limit, afterId }: PageRequest): Page<Companion> {
+    const numbers: number[] = [];
+    for (const found of walkMetadata(accountId, query, positionOf(afterId))) {
+      numbers.push(...found.slice(0, limit + 1 - numbers.length));
+      if (numbers.length > limit) break;
+    }
+    return toPage(readNumbers(accountId, numbers), limit);
+  }
+
+  async function search(
+    accountId: string,
+    query: CompanionQuery,
+    q: string,
+    page: PageRequest,
+  ): Promise<Page<Companion>> {
+    const { exact, start } = await engine.read(() => {
+      return { exact: selectNumber.get(q, accountId), start: positionOf(page.afterId) };
+    });
+    if (exact !== null) {
+      return await engine.read(() => {
+        const isMatch = exact.number < start && hasMetadata(accountId, query, exact.number);
+        return toPage(isMatch ? readNumbers(accountId, [exact.number]) : [], page.limit);
+      });
+    }
+    const folded = foldName(q);
+    const found: number[] = [];
+    for (let below = start; found.length <= page.limit; await yieldToEventLoop()) {
+      const names = await engine.read(() => readNames(accountId, query, below));
+      const last = names.at(-1);
+      if (last === undefined) break;
+      below = last.number;
+      found.push(...names.filter((row) => row.name_folded.includes(folded)).map((row) => row.number));
+    }
+    return await engine.read(() => toPage(readNumbers(accountId, found.slice(0, page.limit + 1)), page.limit));
+  }
+
+  function hasMetadata(accountId: string, query: CompanionQuery, number: number): boolean {
+    if (query.metadata.length === 0) return true;
+    for (const numbers of walkMetadata(accountId, query, number + 1)) return numbers[0] === number;
+    return false;
+  }
+
+  return {
+    list: async (accountId: string, query: CompanionQuery, page: PageRequest): Promise<Page<Companion>> => {
+      if (query.q !== null && query.q !== "") return await search(accountId, query, query.q, page);
+      return await engine.read(() => {
+        if (query.metadata.length > 0) return readFiltered(accountId, query, page);
+        return toPage(selectNewest.all(accountId, positionOf(page.afterId), page.limit + 1), page.limit);
+      });
+    },
+  };
+}

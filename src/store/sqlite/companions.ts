@@ -1,0 +1,126 @@
+/** Companions in SQLite. */
+import { and, eq } from "drizzle-orm";
+import type { Plan } from "../../domain/account.ts";
+import type { Companion, CompanionSettings } from "../../domain/companion.ts";
+import type { CompanionStore, NewCompanion } from "../contract/companions.ts";
+import type { ChangeRecorder } from "./changes.ts";
+import { createCompanionInsert } from "./companion-insert.ts";
+import { createCompanionLists } from "./companion-lists.ts";
+import { type CompanionRow, companionColumns, foldName, parseMetadata, toCompanion } from "./companion-rows.ts";
+import type { SqliteEngine } from "./engine.ts";
+import type { MetadataIndex } from "./metadata-index.ts";
+import { quotaDaily } from "./schema/clustered.ts";
+import { companions } from "./schema/companions.ts";
+import { removals } from "./schema/conversations.ts";
+import type { VoiceAgentKeeper } from "./voice-agents.ts";
+
+export interface CompanionParts {
+  changes: ChangeRecorder;
+  metadata: MetadataIndex;
+  voiceAgents: VoiceAgentKeeper;
+  startRemovals: () => void;
+}
+
+export function createCompanionStore(engine: SqliteEngine, parts: CompanionParts): CompanionStore {
+  const { changes, metadata, voiceAgents, startRemovals } = parts;
+  const { orm } = engine;
+  const selectByToken = engine.query<CompanionRow & { token_id: string; plan: Plan }, [string]>(
+    `SELECT ${companionColumns("c")}, t.id AS token_id, a.plan
+     FROM embed_tokens t JOIN companions c ON c.id = t.companion_id JOIN accounts a ON a.id = c.account_id
+     WHERE t.token = ? AND c.enabled = 1 AND a.suspended_at IS NULL`,
+  );
+  const selectById = engine.query<CompanionRow, [string, string]>(
+    `SELECT ${companionColumns("c")} FROM companions c WHERE c.id = ? AND c.account_id = ?`,
+  );
+  const insert = createCompanionInsert(engine, metadata, voiceAgents);
+  const lists = createCompanionLists(engine, metadata);
+
+  function find(accountId: string, id: string): Companion | null {
+    const row = selectById.get(id, accountId);
+    return row === null ? null : toCompanion(row);
+  }
+
+  return {
+    create: (accountId, companion, context) =>
+      engine.write(() => {
+        insert(accountId, changes.requireAccount(accountId), [companion], context.nowMs);
+        const made = toMade(accountId, companion, context.nowMs);
+        const details = { name: made.name };
+        changes.record(context, { accountId, action: "companion.create", targetId: made.id, details }, made);
+        return made;
+      }),
+
+    createMany: (accountId, many, context) =>
+      engine.write(() => {
+        insert(accountId, changes.requireAccount(accountId), many, context.nowMs);
+        const details = { count: many.length };
+        changes.record(context, { accountId, action: "companion.import", targetId: null, details });
+      }),
+
+    findByEmbedToken: (token) =>
+      engine.read(() => {
+        const row = selectByToken.get(token);
+        return row === null ? null : { companion: toCompanion(row), tokenId: row.token_id, plan: row.plan };
+      }),
+
+    find: (accountId, id) => engine.read(() => find(accountId, id)),
+
+    list: (accountId, query, page) => lists.list(accountId, query, page),
+
+    update: (accountId, id, patch, context) =>
+      engine.write(() => {
+        const before = selectById.get(id, accountId);
+        if (before === null) return null;
+        if (patch.voiceAgentId != null) voiceAgents.requireFree(accountId, patch.voiceAgentId);
+        if (patch.voiceId === null) voiceAgents.dismiss(id, context.nowMs);
+        orm
+          .update(companions)
+          .set(toChangedColumns(patch, context.nowMs))
+          .where(eq(companions.number, before.number))
+          .run();
+        if (patch.metadata !== undefined) {
+          const accountNumber = changes.requireAccount(accountId);
+          metadata.replace(accountNumber, before.number, parseMetadata(before.metadata), patch.metadata);
+        }
+        const companion = find(accountId, id);
+        const details = { changed: Object.keys(patch) };
+        changes.record(context, { accountId, action: "companion.update", targetId: id, details }, companion);
+        return companion;
+      }),
+
+    delete: async (accountId, id, context) => {
+      const isDeleted = await engine.write(() => {
+        const row = selectById.get(id, accountId);
+        if (row === null) return false;
+        const accountNumber = changes.requireAccount(accountId);
+        voiceAgents.dismiss(id, context.nowMs);
+        metadata.replace(accountNumber, row.number, parseMetadata(row.metadata), {});
+        orm.delete(quotaDaily).where(eq(quotaDaily.companionId, id)).run();
+        // Its embed tokens go with the row.
+        orm
+          .delete(companions)
+          .where(and(eq(companions.id, id), eq(companions.accountId, accountId)))
+          .run();
+        orm
+          .insert(removals)
+          .values({ kind: "companion", targetId: id, targetNumber: row.number, createdAt: context.nowMs })
+          .run();
+        const details = { name: row.name };
+        changes.record(context, { accountId, action: "companion.delete", targetId: id, details });
+        return true;
+      });
+      if (isDeleted) startRemovals();
+      return isDeleted;
+    },
+  };
+}
+
+function toMade(accountId: string, companion: NewCompanion, nowMs: number): Companion {
+  const { embedToken, ...rest } = companion;
+  return { ...rest, accountId, embedToken: embedToken.token, createdAt: nowMs, updatedAt: nowMs };
+}
+
+function toChangedColumns(patch: Partial<CompanionSettings>, nowMs: number) {
+  const folded = patch.name === undefined ? {} : { nameFolded: foldName(patch.name) };
+  return { ...patch, ...folded, updatedAt: nowMs };
+}

@@ -1,0 +1,79 @@
+/** Embed tokens in SQLite; a revoked one is deleted. */
+import { and, asc, eq } from "drizzle-orm";
+import type { EmbedTokenStore } from "../contract/embed-tokens.ts";
+import type { ChangeRecorder } from "./changes.ts";
+import type { SqliteEngine } from "./engine.ts";
+import { embedTokens } from "./schema/clustered.ts";
+import { companions } from "./schema/companions.ts";
+
+const tokenColumns = {
+  id: embedTokens.id,
+  companionId: embedTokens.companionId,
+  token: embedTokens.token,
+  name: embedTokens.name,
+  createdAt: embedTokens.createdAt,
+  lastUsedAt: embedTokens.lastUsedAt,
+};
+
+export function createEmbedTokenStore(engine: SqliteEngine, changes: ChangeRecorder): EmbedTokenStore {
+  const { orm } = engine;
+  const recordUse = engine.query<null, [number, string]>(
+    "UPDATE embed_tokens SET last_used_at = max(ifnull(last_used_at, 0), ?) WHERE id = ?",
+  );
+  // The companion keeps its oldest valid token at hand, for lists.
+  const refreshOldest = engine.query<null, [string]>(
+    `UPDATE companions SET embed_token =
+       (SELECT token FROM embed_tokens WHERE companion_id = companions.id ORDER BY created_at, id LIMIT 1)
+     WHERE id = ?`,
+  );
+
+  function ownsCompanion(accountId: string, companionId: string): boolean {
+    const own = and(eq(companions.id, companionId), eq(companions.accountId, accountId));
+    return orm.select({ number: companions.number }).from(companions).where(own).get() !== undefined;
+  }
+
+  return {
+    create: (accountId, companionId, { id, token, name }, context) =>
+      engine.write(() => {
+        if (!ownsCompanion(accountId, companionId)) return null;
+        const made = { id, companionId, token, name, createdAt: context.nowMs, lastUsedAt: null };
+        orm.insert(embedTokens).values(made).run();
+        refreshOldest.run(companionId);
+        const details = { companionId, name };
+        changes.record(context, { accountId, action: "embed_token.create", targetId: id, details }, made);
+        return made;
+      }),
+
+    list: (accountId, companionId) =>
+      engine.read(() => {
+        if (!ownsCompanion(accountId, companionId)) return null;
+        const oldestFirst = [asc(embedTokens.createdAt), asc(embedTokens.id)];
+        const own = eq(embedTokens.companionId, companionId);
+        return orm
+          .select(tokenColumns)
+          .from(embedTokens)
+          .where(own)
+          .orderBy(...oldestFirst)
+          .all();
+      }),
+
+    revoke: (accountId, companionId, tokenId, context) =>
+      engine.write(() => {
+        if (!ownsCompanion(accountId, companionId)) return false;
+        const own = and(eq(embedTokens.id, tokenId), eq(embedTokens.companionId, companionId));
+        const [revoked] = orm.delete(embedTokens).where(own).returning({ name: embedTokens.name }).all();
+        if (revoked === undefined) return false;
+        refreshOldest.run(companionId);
+        const details = { companionId, name: revoked.name };
+        changes.record(context, { accountId, action: "embed_token.revoke", targetId: tokenId, details });
+        return true;
+      }),
+
+    recordUses: async (uses) => {
+      if (uses.length === 0) return;
+      await engine.write(() => {
+        for (const { tokenId, lastUsedAt } of uses) recordUse.run(lastUsedAt, tokenId);
+      });
+    },
+  };
+}

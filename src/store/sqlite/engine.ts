@@ -1,0 +1,92 @@
+/** What every noun of the engine works with: statements prepared once, reads, and the queue of writes. */
+import type { SQLQueryBindings, Statement } from "bun:sqlite";
+import { drizzle } from "drizzle-orm/bun-sqlite";
+import type { StoreDatabase, StoreObserver } from "./database.ts";
+import { isBusy, toStoreError, unavailable } from "./failures.ts";
+import { retryWhileBusy } from "./retry.ts";
+import { WriteQueue } from "./writer.ts";
+
+/** A query compiled on first use and kept: compiling all of them at start would cost more than a start may take. */
+export class Query<Row, Parameters extends SQLQueryBindings[]> {
+  readonly #compile: () => Statement<Row, SQLQueryBindings[]>;
+  #statement: Statement<Row, SQLQueryBindings[]> | null = null;
+
+  constructor(compile: () => Statement<Row, SQLQueryBindings[]>) {
+    this.#compile = compile;
+  }
+
+  get statement(): Statement<Row, SQLQueryBindings[]> {
+    this.#statement ??= this.#compile();
+    return this.#statement;
+  }
+
+  get(...parameters: Parameters): Row | null {
+    return this.statement.get(...parameters);
+  }
+
+  all(...parameters: Parameters): Row[] {
+    return this.statement.all(...parameters);
+  }
+
+  /** How many rows were changed. */
+  run(...parameters: Parameters): number {
+    return this.statement.run(...parameters).changes;
+  }
+}
+
+export class SqliteEngine {
+  /** For queries outside of hot paths. Never its `transaction`: `write` is the transaction. */
+  readonly orm;
+  readonly #database: StoreDatabase;
+  readonly #writes: WriteQueue;
+  #closing: Promise<void> | null = null;
+
+  constructor(database: StoreDatabase, observer: StoreObserver) {
+    this.#database = database;
+    this.#writes = new WriteQueue(database, observer);
+    this.orm = drizzle({ client: database });
+  }
+
+  /** A query in plain SQL, for hot paths and for what the query builder cannot say. */
+  query<Row, Parameters extends SQLQueryBindings[] = []>(sql: string): Query<Row, Parameters> {
+    return new Query(() => this.#database.prepare<Row, SQLQueryBindings[]>(sql));
+  }
+
+  /** Runs `work`, again while another process holds a lock. */
+  async read<T>(work: () => T): Promise<T> {
+    if (this.#closing !== null) throw unavailable();
+    try {
+      return work();
+    } catch (error) {
+      if (!isBusy(error)) throw toStoreError(error);
+    }
+    return await retryWhileBusy(work);
+  }
+
+  /** Runs `work` in a transaction; resolves once it is on disk. `work` is synchronous and may run again from the start. */
+  async write<T>(work: () => T): Promise<T> {
+    if (this.#closing !== null) throw unavailable();
+    return await this.#writes.run(work);
+  }
+
+  /** Copies the write-ahead log into the database file and empties it; false where a reader stands in the way. */
+  truncateLog(): boolean {
+    const row = this.#database.prepare<{ busy: number }, []>("PRAGMA wal_checkpoint(TRUNCATE)").get();
+    return row?.busy === 0;
+  }
+
+  close(): Promise<void> {
+    this.#closing ??= this.#close();
+    return this.#closing;
+  }
+
+  async #close(): Promise<void> {
+    await this.#writes.drain();
+    try {
+      this.truncateLog();
+    } catch {
+      // A convenience for whoever copies the file; the log is as durable where it is.
+    }
+    this.#database.closeWithStatements();
+  }
+}

@@ -1,0 +1,88 @@
+/**
+ * Sets of companion numbers as the metadata index keeps them: per block of 4096 numbers one blob, which is a sorted list
+ * of 16-bit offsets while the set is small, and a bitmap of 512 bytes from 256 members on.
+ */
+
+export const blockSize = 4096;
+const bitmapBytes = blockSize / 8;
+const longestList = 255;
+/** A bitmap turns back below this, well under 256: a set at the border shall not change form each time. */
+const shortestBitmap = 128;
+
+function isBitmap(set: Uint8Array): boolean {
+  return set.length === bitmapBytes;
+}
+
+/** The members in ascending order. */
+export function readMembers(set: Uint8Array): number[] {
+  const members: number[] = [];
+  if (isBitmap(set)) {
+    for (let at = 0; at < bitmapBytes; at++) {
+      for (let bits = set[at] ?? 0; bits !== 0; bits &= bits - 1) members.push(at * 8 + 31 - Math.clz32(bits & -bits));
+    }
+  } else {
+    for (let at = 0; at < set.length / 2; at++) members.push(offsetAt(set, at));
+  }
+  return members;
+}
+
+function offsetAt(list: Uint8Array, at: number): number {
+  return (list[at * 2] ?? 0) | ((list[at * 2 + 1] ?? 0) << 8);
+}
+
+function writeList(members: readonly number[]): Uint8Array {
+  const list = new Uint8Array(members.length * 2);
+  for (const [at, member] of members.entries()) {
+    list[at * 2] = member & 0xff;
+    list[at * 2 + 1] = member >> 8;
+  }
+  return list;
+}
+
+function setBits(bitmap: Uint8Array, members: readonly number[]): Uint8Array {
+  for (const member of members) bitmap[member >> 3] = (bitmap[member >> 3] ?? 0) | (1 << (member & 7));
+  return bitmap;
+}
+
+/** The set with the members added; some of them may be in it already. */
+export function addMembers(set: Uint8Array | null, added: readonly number[]): Uint8Array {
+  if (set !== null && isBitmap(set)) return setBits(set.slice(), added);
+  const members = [...new Set([...(set === null ? [] : readMembers(set)), ...added])];
+  if (members.length > longestList) return setBits(new Uint8Array(bitmapBytes), members);
+  return writeList(members.sort((a, b) => a - b));
+}
+
+/** The set without the member, or null where nothing is left. */
+export function removeMember(set: Uint8Array, removed: number): Uint8Array | null {
+  if (isBitmap(set)) {
+    const bitmap = set.slice();
+    bitmap[removed >> 3] = (bitmap[removed >> 3] ?? 0) & ~(1 << (removed & 7));
+    const members = readMembers(bitmap);
+    return members.length < shortestBitmap ? writeList(members) : bitmap;
+  }
+  const members = readMembers(set).filter((member) => member !== removed);
+  return members.length === 0 ? null : writeList(members);
+}
+
+function hasMember(set: Uint8Array, member: number): boolean {
+  if (isBitmap(set)) return ((set[member >> 3] ?? 0) & (1 << (member & 7))) !== 0;
+  let low = 0;
+  let high = set.length / 2;
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if (offsetAt(set, middle) < member) low = middle + 1;
+    else high = middle;
+  }
+  return low * 2 < set.length && offsetAt(set, low) === member;
+}
+
+/** What both have in common, ascending; the cost is bounded by the size of a block. */
+export function intersect(one: Uint8Array, other: Uint8Array): Uint8Array {
+  if (isBitmap(one) && isBitmap(other)) {
+    const both = new Uint8Array(bitmapBytes);
+    for (let at = 0; at < bitmapBytes; at++) both[at] = (one[at] ?? 0) & (other[at] ?? 0);
+    return both;
+  }
+  const [list, set] = isBitmap(one) ? [other, one] : [one, other];
+  return writeList(readMembers(list).filter((member) => hasMember(set, member)));
+}

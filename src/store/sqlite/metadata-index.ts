@@ -1,0 +1,130 @@
+/**
+ * The index of metadata: finds companions by any field, in any combination, without reading a companion.
+ *
+ * One row per (account, path, value) and block of 4096 companion numbers holds which of them have that value. A filter
+ * on one field reads as few blocks as fill the page; filters on several walk the blocks of the rarest and look the
+ * others up, so that the worst case, two frequent values that never meet, costs two small rows per 4096 companions. With
+ * one row per companion and value, as in the usual index, it would cost a lookup per companion.
+ */
+import type { JsonObject } from "../../domain/companion.ts";
+import type { MetadataFilter } from "../contract/companions.ts";
+import type { SqliteEngine } from "./engine.ts";
+import { addMembers, blockSize, intersect, readMembers, removeMember } from "./member-sets.ts";
+import { listMetadataEntries, type MetadataEntry, toIndexText } from "./metadata-entries.ts";
+
+export const metadataQueries = {
+  countBlocks: "SELECT count(*) AS count FROM companion_metadata WHERE account_number = ? AND path = ? AND value = ?",
+  walkBlocks: `SELECT block, members FROM companion_metadata
+     WHERE account_number = ? AND path = ? AND value = ? AND block <= ? ORDER BY block DESC LIMIT ?`,
+  findBlock: "SELECT members FROM companion_metadata WHERE account_number = ? AND path = ? AND value = ? AND block = ?",
+};
+
+/** How many blocks the first read takes; each further one takes four times as many, so that a short walk stays cheap. */
+const firstWalk = 4;
+const longestWalk = 256;
+
+interface MembersRow {
+  members: Uint8Array;
+}
+
+export type MetadataIndex = ReturnType<typeof createMetadataIndex>;
+
+export function createMetadataIndex(engine: SqliteEngine) {
+  const countBlocks = engine.query<{ count: number }, [number, string, string]>(metadataQueries.countBlocks);
+  const walkBlocks = engine.query<MembersRow & { block: number }, [number, string, string, number, number]>(
+    metadataQueries.walkBlocks,
+  );
+  const findBlock = engine.query<MembersRow, [number, string, string, number]>(metadataQueries.findBlock);
+  const writeBlock = engine.query<null, [number, string, string, number, Uint8Array]>(
+    `INSERT INTO companion_metadata (account_number, path, value, block, members) VALUES (?, ?, ?, ?, ?)
+     ON CONFLICT DO UPDATE SET members = excluded.members`,
+  );
+  const deleteBlock = engine.query<null, [number, string, string, number]>(
+    "DELETE FROM companion_metadata WHERE account_number = ? AND path = ? AND value = ? AND block = ?",
+  );
+
+  function addTo(
+    accountNumber: number,
+    { path, value }: MetadataEntry,
+    block: number,
+    offsets: readonly number[],
+  ): void {
+    const row = findBlock.get(accountNumber, path, value, block);
+    writeBlock.run(accountNumber, path, value, block, addMembers(row?.members ?? null, offsets));
+  }
+
+  function removeFrom(accountNumber: number, { path, value }: MetadataEntry, block: number, offset: number): void {
+    const row = findBlock.get(accountNumber, path, value, block);
+    const left = row === null ? null : removeMember(row.members, offset);
+    if (left === null) deleteBlock.run(accountNumber, path, value, block);
+    else writeBlock.run(accountNumber, path, value, block, left);
+  }
+
+  /** Arrays of numbers in descending order, block by block, all below `below`; nothing stays open in between. */
+  function* walk(accountNumber: number, filters: readonly MetadataFilter[], below: number): Generator<number[]> {
+    const entries = filters.map(({ path, value }) => ({ path: toIndexText(path), value: toIndexText(value) }));
+    const counted = entries.map((entry) => {
+      return { ...entry, count: countBlocks.get(accountNumber, entry.path, entry.value)?.count ?? 0 };
+    });
+    const [rarest, ...others] = counted.sort((one, other) => one.count - other.count);
+    if (rarest === undefined || rarest.count === 0) return;
+    let highest = Math.floor((below - 1) / blockSize);
+    for (let limit = firstWalk; ; limit = Math.min(limit * 4, longestWalk)) {
+      const rows = walkBlocks.all(accountNumber, rarest.path, rarest.value, highest, limit);
+      for (const row of rows) {
+        const numbers = intersectBlock(accountNumber, row, others)
+          .map((offset) => row.block * blockSize + offset)
+          .filter((number) => number < below);
+        if (numbers.length > 0) yield numbers.reverse();
+        highest = row.block - 1;
+      }
+      if (rows.length < limit) return;
+    }
+  }
+
+  function intersectBlock(
+    accountNumber: number,
+    row: MembersRow & { block: number },
+    others: readonly MetadataEntry[],
+  ): number[] {
+    let { members } = row;
+    for (const { path, value } of others) {
+      const other = findBlock.get(accountNumber, path, value, row.block);
+      if (other === null) return [];
+      members = intersect(members, other.members);
+      if (members.length === 0) return [];
+    }
+    return readMembers(members);
+  }
+
+  return {
+    walk,
+
+    /** To be called inside a write, with companions that are not in the index yet; those of one value share a row's update. */
+    add(accountNumber: number, companions: readonly { number: number; metadata: JsonObject }[]): void {
+      const added = new Map<string, { entry: MetadataEntry; block: number; offsets: number[] }>();
+      for (const { number, metadata } of companions) {
+        const block = Math.floor(number / blockSize);
+        for (const entry of listMetadataEntries(metadata)) {
+          const place = JSON.stringify([entry.path, entry.value, block]);
+          const group = added.get(place) ?? { entry, block, offsets: [] };
+          group.offsets.push(number % blockSize);
+          added.set(place, group);
+        }
+      }
+      for (const { entry, block, offsets } of added.values()) addTo(accountNumber, entry, block, offsets);
+    },
+
+    /** To be called inside a write; only what differs is touched. */
+    replace(accountNumber: number, number: number, before: JsonObject, after: JsonObject): void {
+      const block = Math.floor(number / blockSize);
+      const offset = number % blockSize;
+      const key = ({ path, value }: MetadataEntry) => JSON.stringify([path, value]);
+      const kept = new Map(listMetadataEntries(after).map((entry) => [key(entry), entry]));
+      for (const entry of listMetadataEntries(before)) {
+        if (!kept.delete(key(entry))) removeFrom(accountNumber, entry, block, offset);
+      }
+      for (const entry of kept.values()) addTo(accountNumber, entry, block, [offset]);
+    },
+  };
+}

@@ -1,0 +1,77 @@
+/** Opens the SQLite engine: one file in the data directory, migrated, with every noun of the store. */
+import type { Log } from "../../lib/log.ts";
+import type { Store } from "../store.ts";
+import { createAccountStore } from "./accounts.ts";
+import { createApiKeyStore } from "./api-keys.ts";
+import { createAuditStore } from "./audit.ts";
+import { createChangeRecorder } from "./changes.ts";
+import { createCompanionStore } from "./companions.ts";
+import { openConnection } from "./connection.ts";
+import { createConversationStore } from "./conversations.ts";
+import type { StoreObserver } from "./database.ts";
+import { createEmbedTokenStore } from "./embed-tokens.ts";
+import { SqliteEngine } from "./engine.ts";
+import { createIdempotencyStore } from "./idempotency.ts";
+import { createMetadataIndex } from "./metadata-index.ts";
+import { type MigrateOptions, migrateDatabase } from "./migrator.ts";
+import { createRemovals } from "./removals.ts";
+import { createSessionStore } from "./sessions.ts";
+import { createConversationWriter, createTurnStore } from "./turns.ts";
+import { createUsageStore } from "./usage.ts";
+import { createUsageWriter } from "./usage-writer.ts";
+import { createVoiceStore } from "./voice.ts";
+import { createVoiceAgentKeeper } from "./voice-agents.ts";
+
+export interface SqliteStoreOptions extends MigrateOptions {
+  log: Log;
+  /** Counts statements and commits, for tests and benchmarks. */
+  observer?: StoreObserver;
+}
+
+export async function openSqliteStore(options: SqliteStoreOptions): Promise<Store> {
+  const database = await openConnection(options.dataDir);
+  try {
+    const applied = await migrateDatabase(database, options);
+    if (applied.length > 0) options.log.info("database migrated", { migrations: applied });
+  } catch (error) {
+    database.closeWithStatements();
+    throw error;
+  }
+  if (options.observer !== undefined) database.watch(options.observer);
+  return createStore(new SqliteEngine(database, options.observer ?? {}), options.log);
+}
+
+function createStore(engine: SqliteEngine, log: Log): Store {
+  const changes = createChangeRecorder(engine);
+  const usage = createUsageWriter(engine);
+  const metadata = createMetadataIndex(engine);
+  const voiceAgents = createVoiceAgentKeeper(engine);
+  const conversationWriter = createConversationWriter(engine);
+  const removals = createRemovals(engine, voiceAgents, log);
+  const startRemovals = removals.start;
+  const checkRead = engine.query<{ one: number }>("SELECT 1 AS one FROM accounts LIMIT 1");
+
+  // What an earlier process was deleting when it ended.
+  startRemovals();
+  return {
+    accounts: createAccountStore(engine, changes, startRemovals),
+    apiKeys: createApiKeyStore(engine, changes, usage),
+    audit: createAuditStore(engine, changes),
+    companions: createCompanionStore(engine, { changes, metadata, voiceAgents, startRemovals }),
+    conversations: createConversationStore(engine, changes, startRemovals),
+    embedTokens: createEmbedTokenStore(engine, changes),
+    idempotency: createIdempotencyStore(engine),
+    sessions: createSessionStore(engine, changes),
+    turns: createTurnStore(engine, conversationWriter, usage),
+    usage: createUsageStore(engine, metadata),
+    voice: createVoiceStore(engine, { voiceAgents, conversationWriter, usage }),
+
+    async check() {
+      await engine.read(() => checkRead.get());
+    },
+    async close() {
+      await removals.stop();
+      await engine.close();
+    },
+  };
+}

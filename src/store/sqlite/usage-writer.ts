@@ -1,0 +1,45 @@
+/** Adds to the day's usage: once in detail, once for the account as a whole. */
+import type { UsageCounts } from "../../domain/usage.ts";
+import type { SqliteEngine } from "./engine.ts";
+
+export interface UsagePlace {
+  accountId: string;
+  /** Null for a key's own calls. */
+  companionId: string | null;
+  /** Null for the dashboard. */
+  keyId: string | null;
+  day: string;
+}
+
+export type UsageWriter = ReturnType<typeof createUsageWriter>;
+
+type Counts = [messages: number, requests: number, input: number, output: number, voice: number, errors: number];
+
+const counters = "messages, requests, input_tokens, output_tokens, voice_sessions, errors";
+const addCounters = counters
+  .split(", ")
+  .map((name) => `${name} = ${name} + excluded.${name}`)
+  .join(", ");
+
+export function createUsageWriter(engine: SqliteEngine) {
+  const addDetail = engine.query<null, [string, string, string, string, ...Counts]>(
+    `INSERT INTO usage_daily (account_id, companion_id, day, key_id, ${counters})
+     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO UPDATE SET ${addCounters}`,
+  );
+  const addSum = engine.query<null, [string, string, string, ...Counts]>(
+    `INSERT INTO usage_account_daily (account_id, day, key_id, ${counters})
+     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO UPDATE SET ${addCounters}`,
+  );
+
+  return {
+    /** To be called inside a write. */
+    add(place: UsagePlace, added: Partial<UsageCounts>): void {
+      const { accountId, companionId, day } = place;
+      const keyId = place.keyId ?? "";
+      const { messages = 0, requests = 0, inputTokens = 0, outputTokens = 0, voiceSessions = 0, errors = 0 } = added;
+      const counts: Counts = [messages, requests, inputTokens, outputTokens, voiceSessions, errors];
+      addDetail.run(accountId, companionId ?? "", day, keyId, ...counts);
+      addSum.run(accountId, day, keyId, ...counts);
+    },
+  };
+}

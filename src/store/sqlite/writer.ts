@@ -1,0 +1,156 @@
+/** The one queue that all writes pass through: those that arrive together share one commit, and locks are waited out here. */
+import type { StoreDatabase, StoreObserver } from "./database.ts";
+import { isBusy, isStorageFailure, toStoreError, unavailable } from "./failures.ts";
+import { busyLimitMs, sleepBeforeTry } from "./retry.ts";
+
+interface Job {
+  work: () => unknown;
+  resolve: (value: unknown) => void;
+  reject: (error: unknown) => void;
+  deadlineMs: number;
+}
+
+/** A group ends early after this long, so that the event loop gets its turn. */
+const groupLimitMs = 20;
+/** The most that a write waits for company, and only right after another commit. */
+const gatherLimitMs = 2;
+
+export class WriteQueue {
+  readonly #database: StoreDatabase;
+  readonly #observer: StoreObserver;
+  readonly #begin;
+  readonly #commit;
+  readonly #rollback;
+  readonly #savepoint;
+  readonly #release;
+  readonly #undo;
+  #pending: Job[] = [];
+  #isScheduled = false;
+  #busyTries = 0;
+  #committedAtMs = Number.NEGATIVE_INFINITY;
+  #commitTookMs = 0;
+  #whenIdle: (() => void)[] = [];
+
+  constructor(database: StoreDatabase, observer: StoreObserver) {
+    this.#database = database;
+    this.#observer = observer;
+    this.#begin = database.prepare("BEGIN IMMEDIATE");
+    this.#commit = database.prepare("COMMIT");
+    this.#rollback = database.prepare("ROLLBACK");
+    this.#savepoint = database.prepare("SAVEPOINT write");
+    this.#release = database.prepare("RELEASE write");
+    this.#undo = database.prepare("ROLLBACK TO write");
+  }
+
+  /**
+   * Runs `work` inside a transaction and resolves with what it returned once that is on disk. `work` must do all it does
+   * before it returns: what comes after an `await` would run outside of the transaction, so a promise is a defect.
+   */
+  run<T>(work: () => T): Promise<T> {
+    return new Promise<T>((resolve, reject) => {
+      const deadlineMs = performance.now() + busyLimitMs;
+      this.#pending.push({ work, resolve: resolve as Job["resolve"], reject, deadlineMs });
+      this.#schedule();
+    });
+  }
+
+  /** Resolves when nothing is waiting any more. */
+  async drain(): Promise<void> {
+    if (this.#pending.length === 0) return;
+    await new Promise<void>((resolve) => this.#whenIdle.push(resolve));
+  }
+
+  #schedule(): void {
+    if (this.#isScheduled || this.#pending.length === 0) return;
+    this.#isScheduled = true;
+    const flush = () => this.#flush();
+    if (this.#busyTries > 0) {
+      setTimeout(flush, sleepBeforeTry(this.#busyTries));
+      return;
+    }
+    // An idle queue commits at once. Where commits follow one another, waiting about as long as the last one took lets
+    // writes gather, and leaves the event loop half of its time on a slow disk.
+    const gatherMs = Math.min(gatherLimitMs, this.#commitTookMs) - (performance.now() - this.#committedAtMs);
+    if (gatherMs >= 0.5) setTimeout(flush, gatherMs);
+    else setImmediate(flush);
+  }
+
+  #flush(): void {
+    this.#isScheduled = false;
+    if (this.#begins()) this.#runGroup();
+    this.#schedule();
+    if (this.#pending.length === 0) for (const resolve of this.#whenIdle.splice(0)) resolve();
+  }
+
+  /** False where another process holds the lock: whoever waited too long is rejected, the rest tries again later. */
+  #begins(): boolean {
+    try {
+      this.#begin.run();
+      this.#busyTries = 0;
+      return true;
+    } catch (error) {
+      if (!isBusy(error)) {
+        for (const job of this.#pending.splice(0)) job.reject(toStoreError(error));
+        return false;
+      }
+      this.#busyTries++;
+      const nowMs = performance.now();
+      const expired = this.#pending.filter((job) => job.deadlineMs <= nowMs);
+      this.#pending = this.#pending.filter((job) => job.deadlineMs > nowMs);
+      for (const job of expired) job.reject(unavailable(error));
+      return false;
+    }
+  }
+
+  #runGroup(): void {
+    const startedMs = performance.now();
+    const isAlone = this.#pending.length === 1;
+    const settle: (() => void)[] = [];
+    const started: Job[] = [];
+    try {
+      while (this.#pending.length > started.length) {
+        if (started.length > 0 && performance.now() - startedMs > groupLimitMs) break;
+        const job = this.#pending[started.length];
+        if (job === undefined) break;
+        started.push(job);
+        settle.push(this.#runJob(job, isAlone));
+      }
+      const commitStartedMs = performance.now();
+      // A lone write that failed has rolled back already.
+      if (this.#database.inTransaction) {
+        this.#commit.run();
+        this.#committedAtMs = performance.now();
+        this.#commitTookMs = this.#committedAtMs - commitStartedMs;
+        this.#observer.onCommit?.(started.length);
+      }
+    } catch (error) {
+      if (this.#database.inTransaction) this.#rollback.run();
+      this.#pending.splice(0, started.length);
+      for (const job of started) job.reject(toStoreError(error));
+      return;
+    }
+    this.#pending.splice(0, started.length);
+    for (const done of settle) done();
+  }
+
+  /** Returns how to settle the job after the commit; throws where the whole group is lost. */
+  #runJob(job: Job, isAlone: boolean): () => void {
+    if (!isAlone) this.#savepoint.run();
+    try {
+      const value = job.work();
+      if (value instanceof Promise) throw new TypeError("a write must not be asynchronous");
+      if (!isAlone) this.#release.run();
+      return () => job.resolve(value);
+    } catch (error) {
+      // On some failures SQLite has rolled back everything by itself.
+      if (isStorageFailure(error) || isBusy(error) || !this.#database.inTransaction) throw error;
+      if (isAlone) {
+        this.#rollback.run();
+      } else {
+        this.#undo.run();
+        this.#release.run();
+      }
+      return () => job.reject(error);
+    }
+  }
+}
