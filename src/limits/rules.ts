@@ -23,7 +23,7 @@ export interface RateSettings {
   readonly ratePerKey: number;
 }
 
-export const defaultRates: RateSettings = { ratePerToken: 30, ratePerIp: 10, ratePerKey: 600 };
+const defaultRates: RateSettings = { ratePerToken: 30, ratePerIp: 10, ratePerKey: 600 };
 
 export function createRateRules(rates: RateSettings = defaultRates): RateRules {
   return {
