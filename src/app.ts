@@ -1,5 +1,6 @@
 /** The sitemap: every route group, top to bottom. */
 import { Elysia } from "elysia";
+import { apiOperations } from "./api-operations.ts";
 import { apiCors } from "./http/cors.ts";
 import { errorHandling } from "./http/error-handling.ts";
 import { factsOf } from "./http/request-facts.ts";
@@ -9,6 +10,7 @@ import { auditModule } from "./modules/audit/index.ts";
 import { chatModule } from "./modules/chat/index.ts";
 import { companionsModule } from "./modules/companions/index.ts";
 import { conversationsModule } from "./modules/conversations/index.ts";
+import { docsModule } from "./modules/docs/index.ts";
 import { embedModule } from "./modules/embed/index.ts";
 import { healthModule } from "./modules/health/index.ts";
 import { keysModule } from "./modules/keys/index.ts";
@@ -37,6 +39,7 @@ export function createApp(services: Services) {
     .use(auditModule(services))
     .use(sessionModule(services))
     .use(accountsModule(services))
+    .use(docsModule(services, apiOperations))
     .use(voiceTokenModule(services))
     .use(webhooksModule(services));
 

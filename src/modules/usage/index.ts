@@ -8,13 +8,10 @@ import { toUtcDay } from "../../lib/clock.ts";
 import { isUuid } from "../../lib/ids.ts";
 import { dayMs, parseDay } from "../../lib/instant.ts";
 import type { UsageGroup, UsageQuery } from "../../store/store.ts";
-import { groups, toCsv, toWireUsage } from "./model.ts";
+import { groups, maxDays, toCsv, toWireUsage } from "./model.ts";
 import { prefersCsv } from "./negotiate.ts";
 
 const defaultDays = 30;
-
-/** Three years, leap day included. */
-const maxDays = 1096;
 
 export function usageModule(services: Services) {
   return new Elysia({ name: "usage" }).get("/api/usage", async ({ request, set }) => {

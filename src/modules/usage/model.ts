@@ -3,6 +3,9 @@ import { type TObject, Type as t } from "@sinclair/typebox";
 import { Nullable } from "../../http/schema.ts";
 import type { UsageGroup, UsageRow } from "../../store/store.ts";
 
+/** Three years, leap day included. */
+export const maxDays = 1096;
+
 export const groups = ["day", "companion", "key"] as const satisfies readonly UsageGroup[];
 
 const counts = {

@@ -1,0 +1,31 @@
+/** Every described route, in the order of the API document; a test holds it against the sitemap. */
+import type { ApiOperation } from "./http/api-description.ts";
+import { accountsApi } from "./modules/accounts/api.ts";
+import { auditApi } from "./modules/audit/api.ts";
+import { chatApi } from "./modules/chat/api.ts";
+import { companionsApi } from "./modules/companions/api.ts";
+import { conversationsApi } from "./modules/conversations/api.ts";
+import { docsApi } from "./modules/docs/api.ts";
+import { embedApi } from "./modules/embed/api.ts";
+import { healthApi } from "./modules/health/api.ts";
+import { keysApi } from "./modules/keys/api.ts";
+import { sessionApi } from "./modules/session/api.ts";
+import { usageApi } from "./modules/usage/api.ts";
+import { voiceTokenApi } from "./modules/voice-token/api.ts";
+import { webhooksApi } from "./modules/webhooks/api.ts";
+
+export const apiOperations: readonly ApiOperation[] = [
+  ...embedApi,
+  ...chatApi,
+  ...voiceTokenApi,
+  ...companionsApi,
+  ...conversationsApi,
+  ...usageApi,
+  ...keysApi,
+  ...auditApi,
+  ...sessionApi,
+  ...accountsApi,
+  ...healthApi,
+  ...docsApi,
+  ...webhooksApi,
+];

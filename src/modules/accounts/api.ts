@@ -1,0 +1,75 @@
+/** The accounts' routes, for the API document. */
+import { AccountObject } from "../../http/account-schema.ts";
+import { type ApiOperation, idParam, pageQuery } from "../../http/api-description.ts";
+import { Text } from "../../http/schema.ts";
+import { AccountList, AccountPatchBody, NewAccountBody, ResetLink } from "./model.ts";
+
+const shared = { tag: "Accounts", access: "operator" } as const;
+const params = { id: idParam("account") };
+const account = { "application/json": AccountObject };
+
+export const accountsApi: ApiOperation[] = [
+  {
+    ...shared,
+    id: "listAccounts",
+    method: "GET",
+    path: "/api/accounts",
+    summary: "List accounts",
+    query: {
+      q: Text({ description: "Part of the address, or an exact id.", examples: ["shop.example"] }),
+      ...pageQuery,
+    },
+    answers: { 200: { description: "A page of accounts.", content: { "application/json": AccountList } } },
+  },
+  {
+    ...shared,
+    id: "createAccount",
+    method: "POST",
+    path: "/api/accounts",
+    summary: "Add an account",
+    description: "Its owner chooses a password by a link: see the reset-link call.",
+    body: { schema: NewAccountBody },
+    isIdempotent: true,
+    answers: { 201: { description: "The account.", content: account } },
+  },
+  {
+    ...shared,
+    id: "getAccount",
+    method: "GET",
+    path: "/api/accounts/{id}",
+    summary: "Read an account",
+    params,
+    answers: { 200: { description: "The account.", content: account } },
+  },
+  {
+    ...shared,
+    id: "updateAccount",
+    method: "PATCH",
+    path: "/api/accounts/{id}",
+    summary: "Set plan and role, suspend or resume",
+    description: "The own account cannot be suspended or lose its role, so that an operator remains.",
+    params,
+    body: { schema: AccountPatchBody },
+    answers: { 200: { description: "The account as it is now.", content: account } },
+  },
+  {
+    ...shared,
+    id: "deleteAccount",
+    method: "DELETE",
+    path: "/api/accounts/{id}",
+    summary: "Delete an account with all it owns",
+    description: "Its usage is kept. The own account cannot be deleted.",
+    params,
+    answers: { 204: { description: "Deleted." } },
+  },
+  {
+    ...shared,
+    id: "createResetLink",
+    method: "POST",
+    path: "/api/accounts/{id}/reset-link",
+    summary: "Make a link with which the account's owner chooses a password",
+    description: "It works once, within 30 minutes; earlier links of the account end.",
+    params,
+    answers: { 201: { description: "The link.", content: { "application/json": ResetLink } } },
+  },
+];

@@ -1,0 +1,21 @@
+/** The chat route, for the API document. */
+import { type ApiOperation, embedTokenParam, eventStream } from "../../http/api-description.ts";
+import { ChatRequest } from "./model.ts";
+
+export const chatApi: ApiOperation[] = [
+  {
+    id: "chat",
+    method: "POST",
+    path: "/api/embed/{token}/chat",
+    tag: "Embed",
+    summary: "Send a message and stream the reply",
+    description:
+      "The status is held back until the reply's first text, so a failing provider is a true 502. Turns of one " +
+      "conversation run in order; a fourth waiting one is 429. Unknown fields are ignored.",
+    access: "embed",
+    params: { token: embedTokenParam },
+    body: { schema: ChatRequest },
+    answers: { 200: { ...eventStream, headers: ["X-Session-Id"] } },
+    errors: ["quota_exceeded", "upstream_error"],
+  },
+];

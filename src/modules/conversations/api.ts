@@ -1,0 +1,73 @@
+/** The conversations' routes, for the API document. */
+import { type ApiOperation, idParam, pageQuery, rangeQuery } from "../../http/api-description.ts";
+import { Text } from "../../http/schema.ts";
+import { ConversationList, ConversationWithMessages } from "./model.ts";
+
+const filterQuery = {
+  visitor_id: Text({ description: "Those of this visitor.", examples: ["0b8f3f5e-59a5-4d3b-9f5e-8c3a9d8a1c11"] }),
+  ...rangeQuery,
+  q: Text({ maxLength: 200, description: "Part of any message's text, in any case.", examples: ["opening hours"] }),
+  ...pageQuery,
+};
+const list = {
+  200: { description: "A page of conversations.", content: { "application/json": ConversationList } },
+};
+
+export const conversationsApi: ApiOperation[] = [
+  {
+    id: "listConversations",
+    method: "GET",
+    path: "/api/conversations",
+    tag: "Conversations",
+    summary: "List conversations",
+    access: "conversations:read",
+    query: { companion_id: idParam("companion"), ...filterQuery },
+    answers: list,
+  },
+  {
+    id: "listCompanionConversations",
+    method: "GET",
+    path: "/api/companions/{id}/conversations",
+    tag: "Conversations",
+    summary: "List a companion's conversations",
+    access: "conversations:read",
+    params: { id: idParam("companion") },
+    query: filterQuery,
+    answers: list,
+  },
+  {
+    id: "getConversation",
+    method: "GET",
+    path: "/api/conversations/{id}",
+    tag: "Conversations",
+    summary: "Read a conversation with its messages",
+    access: "conversations:read",
+    params: { id: idParam("conversation") },
+    answers: {
+      200: { description: "The conversation.", content: { "application/json": ConversationWithMessages } },
+    },
+  },
+  {
+    id: "deleteConversation",
+    method: "DELETE",
+    path: "/api/conversations/{id}",
+    tag: "Conversations",
+    summary: "Delete a conversation",
+    access: "conversations:write",
+    params: { id: idParam("conversation") },
+    answers: { 204: { description: "Deleted." } },
+  },
+  {
+    id: "eraseVisitor",
+    method: "DELETE",
+    path: "/api/companions/{id}/visitors/{visitor_id}",
+    tag: "Conversations",
+    summary: "Erase all that a visitor said",
+    description:
+      "From the database's files too, not only from its tables. Backups made before still hold it. Also 204 for a " +
+      "visitor of whom nothing is kept.",
+    access: "conversations:write",
+    params: { id: idParam("companion"), visitor_id: idParam("visitor") },
+    answers: { 204: { description: "Erased." } },
+  },
+];

@@ -1,0 +1,239 @@
+/** The OpenAPI 3.1 document, made from the routes' descriptions and the models that validate them. */
+import { type ErrorCode, errorCodes } from "../../domain/errors.ts";
+import { type ApiAnswer, type ApiOperation, apiTags, ProblemObject } from "../../http/api-description.ts";
+import { guideText } from "./guide.ts";
+import { listHeaders, sharedHeaders } from "./headers.ts";
+import { exampleOf, type JsonSchema, SchemaCollector } from "./schema-text.ts";
+import { securityOf, securitySchemes } from "./security.ts";
+
+export interface OpenApiDocument {
+  openapi: string;
+  info: { title: string; version: string; description: string; license: { name: string; identifier: string } };
+  servers: { url: string }[];
+  tags: { name: string; description: string }[];
+  paths: Record<string, Record<string, OpenApiOperation>>;
+  components: Record<string, Record<string, JsonSchema>>;
+}
+
+export interface OpenApiOperation {
+  operationId: string;
+  tags: string[];
+  summary: string;
+  description?: string;
+  security: Record<string, string[]>[];
+  parameters?: OpenApiParameter[];
+  requestBody?: { required: boolean; content: Record<string, OpenApiMedia> };
+  responses: Record<string, OpenApiResponse | Reference>;
+}
+
+export interface Reference {
+  $ref: string;
+}
+
+export interface OpenApiParameter {
+  name: string;
+  in: "path" | "query" | "header";
+  required: boolean;
+  description: string;
+  schema: JsonSchema;
+}
+
+export interface OpenApiMedia {
+  schema: JsonSchema;
+  example?: unknown;
+  examples?: Record<string, { value: unknown }>;
+}
+
+export interface OpenApiResponse {
+  description: string;
+  headers?: Record<string, JsonSchema>;
+  content?: Record<string, OpenApiMedia>;
+}
+
+export interface DocumentFacts {
+  /** Without a trailing slash. */
+  baseUrl: string;
+  version: string;
+}
+
+export function buildDocument(operations: readonly ApiOperation[], facts: DocumentFacts): OpenApiDocument {
+  const schemas = new SchemaCollector();
+  const responses = new Map<string, JsonSchema>();
+  const builder = { schemas, responses, facts };
+  schemas.add(ProblemObject);
+
+  const paths: OpenApiDocument["paths"] = {};
+  for (const operation of operations) {
+    const described = { [operation.method.toLowerCase()]: describeOperation(builder, operation) };
+    paths[operation.path] = { ...paths[operation.path], ...described };
+  }
+  return {
+    openapi: "3.1.0",
+    info: {
+      title: "companiond",
+      version: facts.version,
+      description: guideText,
+      license: { name: "MIT", identifier: "MIT" },
+    },
+    servers: [{ url: facts.baseUrl }],
+    tags: Object.entries(apiTags).map(([name, description]) => ({ name, description })),
+    paths,
+    components: {
+      securitySchemes,
+      headers: sharedHeaders,
+      schemas: Object.fromEntries(schemas.named),
+      responses: Object.fromEntries(responses),
+    },
+  };
+}
+
+interface Builder {
+  schemas: SchemaCollector;
+  responses: Map<string, JsonSchema>;
+  facts: DocumentFacts;
+}
+
+function describeOperation(builder: Builder, operation: ApiOperation): OpenApiOperation {
+  const parameters = listParameters(builder, operation);
+  const { body, answers, description } = operation;
+  return {
+    operationId: operation.id,
+    tags: [operation.tag],
+    summary: operation.summary,
+    ...(description === undefined ? {} : { description }),
+    security: securityOf(operation.access),
+    ...(parameters.length > 0 ? { parameters } : {}),
+    ...(body
+      ? {
+          requestBody: {
+            required: !body.isOptional,
+            content: { "application/json": describeMedia(builder, body.schema) },
+          },
+        }
+      : {}),
+    responses: {
+      ...Object.fromEntries(
+        Object.entries(answers).map(([status, answer]) => [status, describeAnswer(builder, operation, answer)]),
+      ),
+      ...describeErrors(builder, operation),
+    },
+  };
+}
+
+function listParameters(builder: Builder, operation: ApiOperation): OpenApiParameter[] {
+  const parameters: OpenApiParameter[] = [];
+  const add = (place: OpenApiParameter["in"], name: string, schema: JsonSchema) => {
+    const { description = "", ...rest } = schema;
+    parameters.push({ name, in: place, required: place === "path", description: String(description), schema: rest });
+  };
+  for (const [name, schema] of Object.entries(operation.params ?? {})) add("path", name, builder.schemas.add(schema));
+  for (const [name, schema] of Object.entries(operation.query ?? {})) add("query", name, builder.schemas.add(schema));
+  if (operation.takesMetadata) {
+    add("query", "metadata.{path}", {
+      type: "string",
+      examples: ["pro"],
+      description:
+        "Only companions whose metadata holds this value at the dotted path, for instance `metadata.plan=pro`. Sent " +
+        "more than once with any paths, all must match. Numbers, booleans and null match as their JSON text; an array " +
+        "matches if an element does.",
+    });
+  }
+  if (operation.isIdempotent) {
+    add("header", "Idempotency-Key", {
+      type: "string",
+      pattern: "^[\\x20-\\x7e]{1,255}$",
+      examples: ["order-4711"],
+      description: "A value of your own for this call: sent again within 24 hours, nothing is made twice.",
+    });
+  }
+  return parameters;
+}
+
+function describeAnswer(builder: Builder, operation: ApiOperation, answer: ApiAnswer): OpenApiResponse {
+  const { content } = answer;
+  const own = [...(answer.headers ?? []), ...(operation.isIdempotent ? ["Idempotent-Replayed"] : [])];
+  return {
+    description: answer.description,
+    headers: listHeaders(operation.access, own),
+    ...(content
+      ? {
+          content: Object.fromEntries(
+            Object.entries(content).map(([type, schema]) => [
+              type,
+              schema === null ? { schema: { type: "string" } } : describeMedia(builder, schema),
+            ]),
+          ),
+        }
+      : {}),
+  };
+}
+
+function describeMedia({ schemas }: Builder, model: Parameters<SchemaCollector["add"]>[0]): OpenApiMedia {
+  const schema = schemas.add(model);
+  const resolve = (reference: string) => schemas.named.get(reference.slice(reference.lastIndexOf("/") + 1)) ?? {};
+  return { schema, example: exampleOf(schema, resolve) };
+}
+
+/** The failures of the operation by status, each the same component wherever the same codes can occur. */
+function describeErrors(builder: Builder, operation: ApiOperation): Record<string, Reference> {
+  const byStatus = Map.groupBy(listErrorCodes(operation), (code) => errorCodes[code].status);
+  return Object.fromEntries(
+    [...byStatus].map(([status, codes]) => {
+      const name = codes.map(toComponentName).join("Or");
+      if (!builder.responses.has(name)) builder.responses.set(name, describeProblem(builder, codes));
+      return [String(status), { $ref: `#/components/responses/${name}` }];
+    }),
+  );
+}
+
+function describeProblem({ facts }: Builder, codes: readonly ErrorCode[]): JsonSchema {
+  const isLimit = codes.some((code) => errorCodes[code].status === 429);
+  const isAuth = codes.includes("unauthorized");
+  return {
+    description: `${codes.map((code) => `\`${code}\``).join(" or ")}: ${codes.map((code) => errorCodes[code].title).join("; ")}.`,
+    headers: listHeaders("public", [...(isLimit ? ["Retry-After"] : []), ...(isAuth ? ["WWW-Authenticate"] : [])]),
+    content: {
+      "application/problem+json": {
+        schema: {
+          allOf: [{ $ref: "#/components/schemas/Problem" }, { type: "object", properties: { code: { enum: codes } } }],
+        },
+        examples: Object.fromEntries(codes.map((code) => [code, { value: exampleProblem(code, facts.baseUrl) }])),
+      },
+    },
+  };
+}
+
+function exampleProblem(code: ErrorCode, baseUrl: string) {
+  const { status, title } = errorCodes[code];
+  return {
+    type: `${baseUrl}/docs/errors#${code}`,
+    title,
+    status,
+    detail: "What happened, and what to do.",
+    code,
+    request_id: "0192f3c1-7d2e-7a44-9a10-3f5b8c6d2e10",
+    ...(code === "invalid_request" ? { errors: [{ param: "name", detail: "This field is required." }] } : {}),
+  };
+}
+
+/** What the guards, the body and the parameters can fail with, and the route's own, in the order of the table of codes. */
+export function listErrorCodes(operation: ApiOperation): ErrorCode[] {
+  const { access, method, path, body } = operation;
+  const codes = new Set<ErrorCode>(["internal", "unavailable", ...(operation.errors ?? [])]);
+  const add = (...more: ErrorCode[]) => {
+    for (const code of more) codes.add(code);
+  };
+  if (access === "embed") add("rate_limited", "not_found", "origin_not_allowed");
+  else if (access !== "public") {
+    add("unauthorized", "insufficient_scope", "rate_limited", "invalid_request");
+    if (method !== "GET") add("origin_not_allowed");
+    if (path.includes("{")) add("not_found");
+  }
+  if (body) add("invalid_request", "payload_too_large", "unsupported_media_type");
+  if (operation.isIdempotent) add("conflict", "idempotency_mismatch");
+  return (Object.keys(errorCodes) as ErrorCode[]).filter((code) => codes.has(code));
+}
+
+function toComponentName(code: ErrorCode): string {
+  return code.replace(/(^|_)([a-z])/g, (_match, _separator, letter: string) => letter.toUpperCase());
+}

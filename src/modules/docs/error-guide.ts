@@ -1,0 +1,89 @@
+/** What each error code means and what to do about it, for the page that every problem's `type` points to. */
+import type { ErrorCode } from "../../domain/errors.ts";
+
+export interface ErrorHelp {
+  meaning: string;
+  /** What the caller does now. */
+  remedy: string;
+}
+
+export const errorGuide: Record<ErrorCode, ErrorHelp> = {
+  invalid_request: {
+    meaning: "The body, a query parameter or a header is not as documented. Nothing was changed.",
+    remedy:
+      "Mend every entry of `errors`: `param` names the field, `detail` says what it must be. Do not retry as it is.",
+  },
+  voice_not_configured: {
+    meaning: "The companion has no voice, or the server has no key of the voice provider.",
+    remedy:
+      "Set `voice_id` or `voice_agent_id` on the companion; the operator sets `ELEVENLABS_API_KEY`. Widgets show voice only where `has_voice` is true.",
+  },
+  unauthorized: {
+    meaning:
+      "No valid credential came along: the API key is missing, unknown, revoked or expired, its account is suspended, the session has ended, or e-mail address or password is wrong.",
+    remedy:
+      "Send `Authorization: Bearer cmp_live_…` with a key that is listed, or sign in again. A lost key cannot be recovered: create a new one.",
+  },
+  origin_not_allowed: {
+    meaning:
+      "The website is not among the companion's `allowed_origins`, or another site's page tried to use the dashboard's session.",
+    remedy:
+      "Add the website's exact origin (scheme, host and port) to `allowed_origins`, or `https://*.domain` for its subdomains. Behind a proxy, `COMPANIOND_PUBLIC_URL` tells the server its own origin.",
+  },
+  insufficient_scope: {
+    meaning:
+      "The API key is valid, but lacks the scope that the sentence names, or the route belongs to the dashboard.",
+    remedy: "Create a key with that scope. A key cannot give a scope that it lacks.",
+  },
+  not_found: {
+    meaning:
+      "There is nothing at this address for you: it never existed, was deleted or revoked, or belongs to another account.",
+    remedy: "Check the id or token. For an embed token also: is the companion enabled, and the account not suspended?",
+  },
+  method_not_allowed: {
+    meaning: "The address exists, but not for this method.",
+    remedy: "Use one of the methods in the `Allow` header.",
+  },
+  conflict: {
+    meaning: "A request with the same `Idempotency-Key` is still running.",
+    remedy:
+      "Wait as long as `Retry-After` says and send the same request again: you get its answer, and nothing is made twice.",
+  },
+  payload_too_large: {
+    meaning: "The body is larger than the route takes: 64 KiB on embed routes, 1 MiB on management routes.",
+    remedy: "Send less.",
+  },
+  unsupported_media_type: {
+    meaning: "The body did not come as JSON.",
+    remedy: "Send `Content-Type: application/json`.",
+  },
+  idempotency_mismatch: {
+    meaning: "This `Idempotency-Key` was used within 24 hours for the same call with another body.",
+    remedy: "Take a new key for a new request; repeat an old one byte for byte.",
+  },
+  rate_limited: {
+    meaning:
+      "Too many requests in the last 60 seconds from this address, for this embed token or by this API key; too many messages waiting in one conversation; or too many failed sign-ins.",
+    remedy:
+      "Wait as long as `Retry-After` says. `RateLimit` tells what is left before it comes to that; refused requests do not prolong the wait.",
+  },
+  quota_exceeded: {
+    meaning: "The companion has answered all its messages of this UTC day.",
+    remedy:
+      "It answers again after midnight UTC (`Retry-After` has the seconds), or at once on a plan with more messages.",
+  },
+  internal: {
+    meaning: "A failure on the server's side that nobody foresaw.",
+    remedy: "Try again. If it persists, give the operator the `request_id`: the log holds the reason under it.",
+  },
+  upstream_error: {
+    meaning: "The provider of the language model or of the voice could not answer.",
+    remedy:
+      "Try again in a moment. The operator finds the provider's own words in the log, by `request_id`, and checks the settings with `companiond doctor`.",
+  },
+  unavailable: {
+    meaning: "The server is shutting down, is overloaded, or its storage is full or out of reach.",
+    remedy:
+      "Try again in a moment, after `Retry-After` where it is sent. Operators: look at `/readyz`, the disk and the log.",
+  },
+};

@@ -1,0 +1,37 @@
+/** Response headers of the API document. */
+import type { Access } from "../../http/api-description.ts";
+import type { JsonSchema } from "./schema-text.ts";
+
+const text = (description: string, example: string): JsonSchema => ({
+  description,
+  schema: { type: "string" },
+  example,
+});
+
+/** By component name, which is the header's name. */
+export const sharedHeaders: Record<string, JsonSchema> = {
+  "X-Request-Id": text("Names this request in the log.", "0192f3c1-7d2e-7a44-9a10-3f5b8c6d2e10"),
+  "RateLimit-Policy": text("The limits that apply: requests `q` in `w` seconds.", '"ip";q=10;w=60, "token";q=30;w=60'),
+  RateLimit: text("What is left: `r` requests, the next one free in `t` seconds.", '"ip";r=9;t=52, "token";r=29;t=60'),
+  "Retry-After": { description: "Whole seconds to wait.", schema: { type: "integer", minimum: 1 }, example: 7 },
+  "WWW-Authenticate": text("How to authenticate.", "Bearer"),
+  "X-Session-Id": {
+    description: "The conversation's `session_id`: the one sent, or the one made for a new conversation.",
+    schema: { type: "string", format: "uuid" },
+    example: "7b1f5f0e-6c1e-4a55-8d0c-0d7f3d1b9a10",
+  },
+  "Idempotent-Replayed": text("`true` where an earlier call with this Idempotency-Key made it.", "true"),
+  "Set-Cookie": text(
+    "The session's cookie: HttpOnly, SameSite=Lax.",
+    "companiond_session=…; Path=/; HttpOnly; SameSite=Lax",
+  ),
+  "Content-Disposition": text("A name for the file.", 'attachment; filename="usage-2026-01-01-2026-01-30.csv"'),
+  "Access-Control-Allow-Origin": text("Which origin may read it.", "*"),
+};
+
+/** References to the headers of an answer: the own ones, and those that the way in brings along. */
+export function listHeaders(access: Access, own: readonly string[]): Record<string, JsonSchema> {
+  const isLimited = access !== "public" && access !== "session" && access !== "operator";
+  const names = ["X-Request-Id", ...(isLimited ? ["RateLimit-Policy", "RateLimit"] : []), ...own];
+  return Object.fromEntries(names.map((name) => [name, { $ref: `#/components/headers/${name}` }]));
+}

@@ -1,0 +1,48 @@
+/** The API keys' routes, for the API document. */
+import { type ApiOperation, idParam, pageQuery } from "../../http/api-description.ts";
+import { listOf } from "../../http/list-schema.ts";
+import { KeyObject, NewKeyBody, NewKeyObject } from "./model.ts";
+
+export const keysApi: ApiOperation[] = [
+  {
+    id: "listKeys",
+    method: "GET",
+    path: "/api/keys",
+    tag: "API keys",
+    summary: "List API keys",
+    description: "Revoked ones are not listed.",
+    access: "keys:read",
+    query: pageQuery,
+    answers: {
+      200: { description: "A page of keys.", content: { "application/json": listOf(KeyObject, "ApiKeyList") } },
+    },
+  },
+  {
+    id: "createKey",
+    method: "POST",
+    path: "/api/keys",
+    tag: "API keys",
+    summary: "Create an API key",
+    description:
+      "A key cannot give a scope that it lacks. Rotate by creating a new key, switching to it, and revoking the old one.",
+    access: "keys:write",
+    body: { schema: NewKeyBody },
+    isIdempotent: true,
+    answers: {
+      201: {
+        description: "The key: the only time that it is shown in full.",
+        content: { "application/json": NewKeyObject },
+      },
+    },
+  },
+  {
+    id: "revokeKey",
+    method: "DELETE",
+    path: "/api/keys/{id}",
+    tag: "API keys",
+    summary: "Revoke an API key",
+    access: "keys:write",
+    params: { id: idParam("key") },
+    answers: { 204: { description: "Revoked: refused from now on." } },
+  },
+];

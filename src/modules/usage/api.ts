@@ -1,0 +1,36 @@
+/** The usage route, for the API document. */
+import { Type as t } from "@sinclair/typebox";
+import { type ApiOperation, idParam } from "../../http/api-description.ts";
+import { groups, maxDays, UsageList } from "./model.ts";
+
+const day = (description: string, example: string) => t.String({ format: "date", description, examples: [example] });
+
+export const usageApi: ApiOperation[] = [
+  {
+    id: "getUsage",
+    method: "GET",
+    path: "/api/usage",
+    tag: "Usage",
+    summary: "Read usage, as JSON or CSV",
+    description: `By UTC day, both ends included, at most ${maxDays} days at a time. Days without usage have no row. With \`Accept: text/csv\` it comes as a file for spreadsheets.`,
+    access: "usage:read",
+    query: {
+      from: day("First day. Left out: 30 days up to `to`.", "2026-01-01"),
+      to: day("Last day. Left out: today.", "2026-01-31"),
+      group_by: t.String({
+        default: "day",
+        pattern: `^(${groups.join("|")})(,(${groups.join("|")}))*$`,
+        description: `Some of \`${groups.join("`, `")}\`, with commas between.`,
+      }),
+      companion_id: idParam("companion"),
+    },
+    takesMetadata: true,
+    answers: {
+      200: {
+        description: "The sums by group.",
+        content: { "application/json": UsageList, "text/csv": null },
+        headers: ["Content-Disposition"],
+      },
+    },
+  },
+];
