@@ -10,7 +10,7 @@ import type { HeaderBag } from "./problem.ts";
 import { retryAfterSeconds, writeRateLimitHeaders } from "./rate-limit-headers.ts";
 import type { Services } from "./services.ts";
 
-export type EmbedDoor = Pick<Services, "settings" | "store" | "limiter" | "rules" | "ids" | "log">;
+export type EmbedDoor = Pick<Services, "settings" | "store" | "limiter" | "rules" | "ids" | "log" | "uses">;
 
 /**
  * Lets an embed request through, or throws: per-IP limit 429, token 404, origin 403, per-token limit 429.
@@ -37,6 +37,7 @@ export async function openEmbed(
   const byToken = await admit(door, door.rules.token, token);
   writeRateLimitHeaders(headers, [byIp, byToken]);
   refuse(byToken, "This companion has had too many requests.");
+  door.uses.noteToken(target.tokenId);
   return target;
 }
 

@@ -1,0 +1,76 @@
+/** The management API as a platform's server calls it. */
+import { expect } from "bun:test";
+import type { ErrorCode } from "../../src/domain/errors.ts";
+
+export interface ApiAnswer {
+  status: number;
+  headers: Headers;
+  text: string;
+  /** The body as JSON; reading it where there is none fails the test. */
+  readonly json: AnswerBody;
+}
+
+/** Fields of whatever is answered, of which each answer has some. */
+export interface AnswerBody {
+  id: string;
+  data: AnswerBody[];
+  next_cursor: string | null;
+  key: string;
+  token: string;
+  embed_token: string;
+  type: string;
+  detail: string;
+  request_id: string;
+  errors: { param: string; detail: string }[];
+  [other: string]: unknown;
+}
+
+export interface ApiClient {
+  /** `body` is sent as JSON; a string is sent as it is. */
+  call(method: string, path: string, body?: unknown, headers?: Record<string, string>): Promise<ApiAnswer>;
+}
+
+export function apiClient(url: string, key: string | null): ApiClient {
+  return {
+    async call(method, path, body, headers = {}) {
+      const response = await fetch(`${url}${path}`, {
+        method,
+        headers: {
+          ...(key === null ? {} : { authorization: `Bearer ${key}` }),
+          ...(body === undefined ? {} : { "content-type": "application/json" }),
+          ...headers,
+        },
+        ...(body === undefined ? {} : { body: typeof body === "string" ? body : JSON.stringify(body) }),
+      });
+      const text = await response.text();
+      return {
+        status: response.status,
+        headers: response.headers,
+        text,
+        get json() {
+          return JSON.parse(text);
+        },
+      };
+    },
+  };
+}
+
+/** Asserts problem details of this status and code, and returns the answer for more. */
+export function expectProblem(answer: ApiAnswer, status: number, code: ErrorCode): ApiAnswer {
+  expect({ status: answer.status, type: answer.headers.get("content-type"), body: answer.text }).toMatchObject({
+    status,
+    type: "application/problem+json",
+  });
+  expect(answer.json).toMatchObject({ status, code, title: expect.any(String), detail: expect.any(String) });
+  expect(answer.json.type).toEndWith(`/docs/errors#${code}`);
+  expect(answer.json.request_id).toBe(answer.headers.get("x-request-id") ?? "none sent");
+  return answer;
+}
+
+/** Asserts `invalid_request` on exactly these fields, in any order. */
+export function expectInvalid(answer: ApiAnswer, params: readonly string[]): ApiAnswer {
+  expectProblem(answer, 400, "invalid_request");
+  const named = answer.json.errors.map((error) => error.param);
+  expect(named.toSorted()).toEqual([...params].toSorted());
+  return answer;
+}
