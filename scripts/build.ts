@@ -1,7 +1,7 @@
 /**
  * Builds `dist/companiond`: first the browser bundles that it embeds, then the executable.
  *
- *   bun scripts/build.ts [--web-only] [--target bun-linux-arm64] [--outfile dist/companiond]
+ *   bun scripts/build.ts [--web-only | --executable-only] [--target bun-linux-arm64] [--outfile dist/companiond]
  */
 import { existsSync, mkdirSync, rmSync, statSync } from "node:fs";
 import { dirname, join } from "node:path";
@@ -14,12 +14,13 @@ const allowanceBytes = 16 * 1024 * 1024;
 const { values: options } = parseArgs({
   options: {
     "web-only": { type: "boolean", default: false },
+    "executable-only": { type: "boolean", default: false },
     target: { type: "string" },
     outfile: { type: "string", default: join(root, "dist", "companiond") },
   },
 });
 
-await buildWebBundles();
+if (!options["executable-only"]) await buildWebBundles();
 if (!options["web-only"]) await buildExecutable(options.outfile, options.target as Bun.Build.CompileTarget | undefined);
 
 /** The bundles are the business of `build-web.ts`; a tree without browser code has none. */

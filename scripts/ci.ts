@@ -36,7 +36,7 @@ await runTests(
   "tests",
   testFiles.filter((file) => !isOfExecutable(file)),
 );
-if (await step("executable", [bun, "scripts/build.ts"])) {
+if (await step("executable", [bun, "scripts/build.ts", "--executable-only"])) {
   await runTests("tests of the executable", testFiles.filter(isOfExecutable));
 }
 
