@@ -28,12 +28,13 @@ export const newPasswordText: TSchema & { static: string } = Text({
   accepts: (text) => findPasswordProblem(text) === null,
   problem: "Must be well-formed text of at least 8 characters and at most 1024 bytes.",
   description: "At least 8 characters, at most 1024 bytes of UTF-8. Nothing else is asked of it.",
+  examples: ["correct horse battery staple"],
 });
 
 export const AccountObject = t.Object(
   {
     id: t.String({ format: "uuid" }),
-    email: t.String(),
+    email: t.String({ examples: ["owner@shop.example"] }),
     plan: planChoice,
     role: roleChoice,
     suspended_at: Nullable(

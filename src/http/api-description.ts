@@ -39,7 +39,8 @@ export interface ApiOperation {
   query?: Readonly<Record<string, TSchema>>;
   /** Takes `metadata.<path>=<value>` too. */
   takesMetadata?: true;
-  body?: { schema: TSchema; isOptional?: true };
+  /** `example` where the examples of the fields do not go together. */
+  body?: { schema: TSchema; isOptional?: true; example?: object };
   /** Takes `Idempotency-Key`. */
   isIdempotent?: true;
   answers: Readonly<Record<number, ApiAnswer>>;

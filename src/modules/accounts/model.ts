@@ -34,7 +34,11 @@ export const AccountList = listOf(AccountObject, "AccountList");
 
 export const ResetLink = t.Object(
   {
-    url: t.String({ format: "uri", description: "Give it to the account's owner by a safe way; it is not kept." }),
+    url: t.String({
+      format: "uri",
+      description: "Give it to the account's owner by a safe way; it is not kept.",
+      examples: ["https://companions.example/app/reset#3mN0pQ…"],
+    }),
     expires_at: t.String({ format: "date-time" }),
   },
   { $id: "ResetLink" },

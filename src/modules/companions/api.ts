@@ -22,7 +22,18 @@ const companionRoutes: ApiOperation[] = [
     tag: "Companions",
     summary: "Create a companion",
     access: "companions:write",
-    body: { schema: NewCompanionBody },
+    body: {
+      schema: NewCompanionBody,
+      example: {
+        name: "Ada",
+        system_prompt: "You help customers of a bicycle shop.",
+        greeting: "Hi! Looking for a bicycle?",
+        theme_color: "#0f766e",
+        metadata: { customer_id: "c_42", plan: "pro" },
+        allowed_origins: ["https://shop.example"],
+        starters: ["When are you open?"],
+      },
+    },
     isIdempotent: true,
     answers: {
       201: {
@@ -69,7 +80,7 @@ const companionRoutes: ApiOperation[] = [
     description: "Top-level fields are merged, all or none. Read-only fields that are sent back are ignored.",
     access: "companions:write",
     params,
-    body: { schema: CompanionPatchBody },
+    body: { schema: CompanionPatchBody, example: { name: "Grace", greeting: null, metadata: { plan: "basic" } } },
     answers: { 200: { description: "The companion as it is now.", content: { "application/json": CompanionObject } } },
   },
   {

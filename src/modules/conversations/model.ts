@@ -12,7 +12,7 @@ export const MessageObject = t.Object(
     id: t.String({ format: "uuid" }),
     role: t.Union([t.Literal("user"), t.Literal("assistant")]),
     channel: t.Union([t.Literal("text"), t.Literal("voice")]),
-    text: t.String(),
+    text: t.String({ examples: ["What are your opening hours?"] }),
     complete: t.Boolean({ description: "False for a reply that broke off, or that the visitor left." }),
     input_tokens: Nullable(t.Integer({ description: "On replies: what the prompt took." })),
     output_tokens: Nullable(t.Integer({ description: "On replies: what the reply took." })),
@@ -27,7 +27,7 @@ const fields = {
   companion_id: t.String({ format: "uuid" }),
   session_id: t.String({ format: "uuid", description: "The client's own id of it." }),
   visitor_id: Nullable(t.String({ format: "uuid", description: "Null where the client sent none." })),
-  message_count: t.Integer(),
+  message_count: t.Integer({ examples: [2] }),
   created_at: instant("When it began."),
   updated_at: instant("Its last message."),
 };

@@ -1,4 +1,5 @@
 /** The OpenAPI 3.1 document, made from the routes' descriptions and the models that validate them. */
+import type { TSchema } from "@sinclair/typebox";
 import { type ErrorCode, errorCodes } from "../../domain/errors.ts";
 import { type ApiAnswer, type ApiOperation, apiTags, ProblemObject } from "../../http/api-description.ts";
 import { guideText } from "./guide.ts";
@@ -107,7 +108,7 @@ function describeOperation(builder: Builder, operation: ApiOperation): OpenApiOp
       ? {
           requestBody: {
             required: !body.isOptional,
-            content: { "application/json": describeMedia(builder, body.schema) },
+            content: { "application/json": describeMedia(builder, body.schema, body.example) },
           },
         }
       : {}),
@@ -168,10 +169,10 @@ function describeAnswer(builder: Builder, operation: ApiOperation, answer: ApiAn
   };
 }
 
-function describeMedia({ schemas }: Builder, model: Parameters<SchemaCollector["add"]>[0]): OpenApiMedia {
+function describeMedia({ schemas }: Builder, model: TSchema, example?: object): OpenApiMedia {
   const schema = schemas.add(model);
   const resolve = (reference: string) => schemas.named.get(reference.slice(reference.lastIndexOf("/") + 1)) ?? {};
-  return { schema, example: exampleOf(schema, resolve) };
+  return { schema, example: example ?? exampleOf(schema, resolve) };
 }
 
 /** The failures of the operation by status, each the same component wherever the same codes can occur. */
@@ -190,7 +191,7 @@ function describeProblem({ facts }: Builder, codes: readonly ErrorCode[]): JsonS
   const isLimit = codes.some((code) => errorCodes[code].status === 429);
   const isAuth = codes.includes("unauthorized");
   return {
-    description: `${codes.map((code) => `\`${code}\``).join(" or ")}: ${codes.map((code) => errorCodes[code].title).join("; ")}.`,
+    description: `${codes.map((code) => `\`${code}\``).join(" or ")}: ${codes.map((code) => errorCodes[code].title).join("; ")}`,
     headers: listHeaders("public", [...(isLimit ? ["Retry-After"] : []), ...(isAuth ? ["WWW-Authenticate"] : [])]),
     content: {
       "application/problem+json": {

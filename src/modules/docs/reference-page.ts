@@ -1,5 +1,5 @@
 /** `/docs`: the API document for people. */
-import type { OpenApiDocument, OpenApiMedia, OpenApiOperation, OpenApiResponse, Reference } from "./document.ts";
+import type { OpenApiDocument, OpenApiOperation, OpenApiResponse, Reference } from "./document.ts";
 import { escapeHtml, renderInline, renderPage, renderText } from "./html.ts";
 import { renderSchema } from "./schema-table.ts";
 
@@ -64,9 +64,7 @@ ${operation.description === undefined ? "" : `<p>${renderInline(operation.descri
 ${renderParameters(operation)}
 ${body ? `<h4>Body${body.required ? "" : " (may be left out)"}</h4>\n${renderContent(body.content)}` : ""}
 <h4>Answers</h4>
-${Object.entries(operation.responses)
-  .map(([status, response]) => renderResponse(status, response, document))
-  .join("\n")}
+${renderResponses(operation, document)}
 </section>`;
 }
 
@@ -88,24 +86,28 @@ function renderParameters({ parameters = [] }: OpenApiOperation): string {
 <tbody>${rows.join("")}</tbody></table></div>`;
 }
 
-function renderResponse(status: string, response: OpenApiResponse | Reference, document: OpenApiDocument): string {
-  if ("$ref" in response) {
-    const name = response.$ref.slice("#/components/responses/".length);
-    const problem = document.components.responses?.[name];
-    return `<p><code>${status}</code> ${linkCodes(String(problem?.description ?? name))}</p>`;
+function renderResponses({ responses }: OpenApiOperation, document: OpenApiDocument): string {
+  const failures: string[] = [];
+  const answers: string[] = [];
+  for (const [status, response] of Object.entries(responses)) {
+    if ("$ref" in response) failures.push(`<li><code>${status}</code> ${renderFailure(response, document)}</li>`);
+    else
+      answers.push(
+        `<p><code>${status}</code> ${renderInline(response.description)}</p>${renderContent(response.content)}`,
+      );
   }
-  const { description, content = {} } = response;
-  return `<p><code>${status}</code> ${renderInline(description)}</p>\n${renderContent(content)}`;
+  return `${answers.join("\n")}\n<ul class="failures">${failures.join("")}</ul>`;
 }
 
-function linkCodes(description: string): string {
-  return renderInline(description).replace(
+function renderFailure({ $ref }: Reference, document: OpenApiDocument): string {
+  const name = $ref.slice("#/components/responses/".length);
+  return renderInline(String(document.components.responses?.[name]?.description ?? name)).replace(
     /<code>(\w+)<\/code>/g,
-    (code, name: string) => `<a href="/docs/errors#${name}">${code}</a>`,
+    (code, errorCode: string) => `<a href="/docs/errors#${errorCode}">${code}</a>`,
   );
 }
 
-function renderContent(content: Record<string, OpenApiMedia>): string {
+function renderContent(content: OpenApiResponse["content"] = {}): string {
   return Object.entries(content)
     .map(([type, { schema, example }]) => {
       const shown = schema.$ref === undefined && example === undefined ? "" : renderSchema(schema);

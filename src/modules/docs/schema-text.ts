@@ -62,6 +62,7 @@ export function exampleOf(schema: JsonSchema, resolve: Resolve): unknown {
   if (schema.default !== undefined) return schema.default;
   if (Array.isArray(schema.enum)) return schema.enum[0];
   if (Array.isArray(schema.anyOf)) return exampleOf(schema.anyOf[0] as JsonSchema, resolve);
+  if (Array.isArray(schema.type) && schema.format === undefined) return null;
   const type = Array.isArray(schema.type) ? schema.type[0] : schema.type;
   switch (type) {
     case "object":

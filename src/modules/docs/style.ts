@@ -32,6 +32,8 @@ h4 { margin: 1.25rem 0 0.25rem; font-size: 0.9375rem; }
 .call { display: flex; flex-wrap: wrap; gap: 0.5rem; align-items: baseline; }
 .method { font: 600 0.8125rem/1 ui-monospace, monospace; }
 .GET { color: var(--get); } .POST { color: var(--post); } .PATCH { color: var(--patch); } .DELETE { color: var(--delete); }
+.failures { margin: 0.5rem 0; padding: 0; list-style: none; display: flex; flex-wrap: wrap; gap: 0.25rem 1.25rem;
+  font-size: 0.875rem; color: var(--soft); }
 .soft { color: var(--soft); }
 .table { overflow-x: auto; }
 table { border-collapse: collapse; width: 100%; font-size: 0.9375rem; }

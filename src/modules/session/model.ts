@@ -8,11 +8,22 @@ import { toRfc3339 } from "../../lib/clock.ts";
 import type { Session } from "../../store/store.ts";
 
 const closed = { additionalProperties: false };
-const givenPassword = Text({ maxLength: 1024, description: "The password." });
-const linkSecret = Text({ maxLength: 200, description: "The part of the link after `#`." });
+const givenPassword = Text({
+  maxLength: 1024,
+  description: "The password.",
+  examples: ["correct horse battery staple"],
+});
+const linkSecret = Text({ maxLength: 200, description: "The part of the link after `#`.", examples: ["3mN0pQ…"] });
 
 export const SignIn = t.Object(
-  { email: Text({ maxLength: 1024, description: "The account's address, in any case." }), password: givenPassword },
+  {
+    email: Text({
+      maxLength: 1024,
+      description: "The account's address, in any case.",
+      examples: ["owner@shop.example"],
+    }),
+    password: givenPassword,
+  },
   { $id: "SignIn", ...closed },
 );
 export type SignIn = Static<typeof SignIn>;
@@ -42,8 +53,12 @@ export const passwordChangeBody = compileChecker(PasswordChange);
 export const SessionObject = t.Object(
   {
     id: t.String({ format: "uuid" }),
-    user_agent: Nullable(t.String({ description: "The browser, as it called itself at sign-in." })),
-    ip: Nullable(t.String({ description: "Where the sign-in came from, cut to its network." })),
+    user_agent: Nullable(
+      t.String({ description: "The browser, as it called itself at sign-in.", examples: ["Mozilla/5.0"] }),
+    ),
+    ip: Nullable(
+      t.String({ description: "Where the sign-in came from, cut to its network.", examples: ["192.0.2.0/24"] }),
+    ),
     is_current: t.Boolean({ description: "Whether this request was made with it." }),
     created_at: t.String({ format: "date-time" }),
     last_used_at: t.String({ format: "date-time", description: "To the minute." }),

@@ -18,8 +18,11 @@ export const voiceTokenRequest = compileChecker(VoiceTokenRequest);
 
 export const VoiceTokenResponse = t.Object(
   {
-    signed_url: t.String({ description: "WebSocket URL (`wss://…`) of one session; open it within 15 minutes." }),
-    agent_id: t.String({ description: "The voice agent at the provider." }),
+    signed_url: t.String({
+      description: "WebSocket URL (`wss://…`) of one session; open it within 15 minutes.",
+      examples: ["wss://api.elevenlabs.io/v1/convai/conversation?agent_id=agent_01jxyz&token=…"],
+    }),
+    agent_id: t.String({ description: "The voice agent at the provider.", examples: ["agent_01jxyz"] }),
   },
   { $id: "VoiceTokenResponse" },
 );
