@@ -44,7 +44,8 @@ export function createApp(services: Services) {
     .use(webhooksModule(services));
 
   function hasRoute(method: string, path: string): boolean {
-    return app.router.http.find(method, path) !== null;
+    // Elysia keeps paths without parameters apart from the others.
+    return app.router.static[path]?.[method] !== undefined || app.router.http.find(method, path) !== null;
   }
   return app;
 }
