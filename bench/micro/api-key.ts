@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { scopes } from "../../src/domain/account.ts";
 import { apiKeyStart, makeApiKey } from "../../src/domain/credentials.ts";
 import { systemIds } from "../../src/lib/ids.ts";
+import { processLog } from "../../src/lib/log.ts";
 import { sha256Hex } from "../../src/lib/sha256.ts";
 import { openSqliteStore } from "../../src/store/sqlite/open.ts";
 
@@ -16,7 +17,7 @@ export interface KeyCheckFigures {
 
 export async function measureKeyCheck(keys = 100_000, checks = 200_000): Promise<KeyCheckFigures> {
   const dataDir = mkdtempSync(join(tmpdir(), "companiond-keys-"));
-  const store = await openSqliteStore({ dataDir });
+  const store = await openSqliteStore({ dataDir, log: processLog() });
   const context = () => ({
     actor: { kind: "system" as const, id: null, ipPrefix: null, requestId: null },
     nowMs: Date.now(),

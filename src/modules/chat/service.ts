@@ -39,10 +39,11 @@ export async function openTurn(services: TurnServices, turn: TurnRequest): Promi
       retryAfterSeconds: 1,
     });
   }
-  const leaveQueue = await place;
+  let leaveQueue = () => {};
   let reservation: Reservation | null = null;
   try {
-    turn.signal.throwIfAborted();
+    // Rejects when the visitor leaves while waiting: such a turn is dropped and costs nothing.
+    leaveQueue = await place;
     reservation = await reserveMessage(services, turn);
     const request = await buildRequest(services, turn, key);
     turn.signal.throwIfAborted();
@@ -106,10 +107,8 @@ async function finishTurn(
     return;
   }
   try {
-    await settleTurn(services, turn, key, reservation.day, reply, userSentAt);
-    reservation.settle();
+    await settleTurn(services, turn, key, reservation.day, reply, userSentAt).finally(reservation.settle);
   } catch (error) {
-    reservation.release();
     services.log.error("turn not kept", { requestId: turn.requestId, companionId: key.companionId, error });
     turn.stream.fail("unavailable");
     return;
