@@ -1,0 +1,83 @@
+/** The built-in engine that needs no provider: scripted, offline, and open about being a demo. */
+import type { LlmProvider, ReplyOutcome, ReplyRequest, ReplySink } from "./provider.ts";
+import { sleep } from "./retry.ts";
+
+export interface DemoOptions {
+  /** Between two words; 0 in tests. */
+  wordDelayMs?: number;
+}
+
+export function createDemoProvider({ wordDelayMs = 30 }: DemoOptions = {}): LlmProvider {
+  async function streamReply(request: ReplyRequest, sink: ReplySink, signal: AbortSignal): Promise<ReplyOutcome> {
+    const left = onceAborted(signal);
+    try {
+      for (const word of splitWords(composeDemoReply(request))) {
+        // Before each word, the first one too: the status of a reply is seen to be held back for it.
+        await sleep(wordDelayMs, signal);
+        if (signal.aborted) return { complete: false, usage: null, failure: null };
+        const keptUp = sink.write([word]);
+        if (keptUp !== undefined) await Promise.race([keptUp, left.promise]);
+      }
+      return { complete: !signal.aborted, usage: null, failure: null };
+    } finally {
+      left.forget();
+    }
+  }
+
+  return { name: "demo", streamReply, close() {} };
+}
+
+const greeting =
+  /^\W*(hi|hey|hello|howdy|good (morning|afternoon|evening)|hallo|servus|bonjour|salut|hola|ciao|olá)\b/i;
+const askingForHelp =
+  /\b(help|what can you do|what do you do|who are you|what are you|how do(es)? (you|this|it) work)\b/i;
+const thanks = /\b(thanks|thank you|merci|danke|gracias)\b/i;
+const farewell = /^\W*(bye|goodbye|see you|ciao|tschüss|au revoir)\b/i;
+
+const setUp =
+  "Set `OPENAI_API_KEY`, or `OPENAI_BASE_URL` for a compatible server, and a real language model answers instead.";
+
+/** The words for the visitor's last message. */
+function composeDemoReply({ messages }: Pick<ReplyRequest, "messages">): string {
+  const message = messages.at(-1)?.text.trim() ?? "";
+  const isFirst = messages.filter(({ role }) => role === "user").length <= 1;
+  const reminder = isFirst ? ` ${setUp}` : "";
+  if (askingForHelp.test(message)) {
+    return [
+      `I'm **companiond's built-in demo**, not a language model. My lines are scripted, but the way they reach you is real:`,
+      "",
+      "- this reply streams to you word by word,",
+      "- our conversation is kept, and counts in the usage of this companion,",
+      "- origins, rate limits and the daily quota hold for me as for any model.",
+      "",
+      setUp,
+    ].join("\n");
+  }
+  if (farewell.test(message)) return "Goodbye! This was the **built-in demo** of companiond. Come back any time.";
+  if (greeting.test(message)) {
+    return `Hello! I'm **companiond's built-in demo**: I work offline and only know a few scripted lines.${reminder} Ask me *what can you do?*`;
+  }
+  if (thanks.test(message)) return "You're welcome! A scripted demo like me is easy to please.";
+  if (message.endsWith("?")) {
+    return `That is a good question, and I'm only the **built-in demo**: I have no knowledge to answer it from. You asked:\n\n${quote(message)}\n\n${isFirst ? setUp : "A real language model would take it from here."}`;
+  }
+  return `You wrote:\n\n${quote(message)}\n\nI'm **companiond's built-in demo**, so all I can do is to repeat it.${reminder}`;
+}
+
+/** The first words of the message as a quotation; by code points, so that no character is cut. */
+function quote(message: string): string {
+  const characters = Array.from(message.replace(/\s+/g, " "));
+  return `> ${characters.length > 200 ? `${characters.slice(0, 200).join("")}…` : characters.join("")}`;
+}
+
+/** Each word with the white space behind it. */
+function splitWords(text: string): string[] {
+  return text.match(/\s*\S+\s*/g) ?? [];
+}
+
+function onceAborted(signal: AbortSignal): { promise: Promise<void>; forget(): void } {
+  const { promise, resolve } = Promise.withResolvers<void>();
+  const onAbort = () => resolve();
+  signal.addEventListener("abort", onAbort, { once: true });
+  return { promise, forget: () => signal.removeEventListener("abort", onAbort) };
+}

@@ -1,0 +1,180 @@
+/** One connection to a provider, plain or TLS: sends a request, reads its response, then is free for the next. */
+import type { Socket, SocketHandler } from "bun";
+import { Exchange, StaleConnectionError, type Wire } from "./exchange.ts";
+import { ResponseReader } from "./response-reader.ts";
+
+export interface Origin {
+  hostname: string;
+  port: number;
+  isTls: boolean;
+}
+
+/** A connection that could not be made, or broke. */
+export class ConnectionError extends Error {
+  readonly code: string | undefined;
+
+  constructor(message: string, cause?: unknown) {
+    super(message, cause === undefined ? undefined : { cause });
+    this.name = "ConnectionError";
+    this.code = cause instanceof Error && "code" in cause ? String(cause.code) : undefined;
+  }
+}
+
+export interface ConnectionOwner {
+  /** The connection carries nothing any more and may be used again. */
+  onFree(connection: Connection): void;
+  onClose(connection: Connection): void;
+}
+
+type ProviderSocket = Socket<Connection>;
+
+const handlers: SocketHandler<Connection> = {
+  open: (socket) => socket.data.onOpen(socket),
+  handshake: (socket, isAuthorized, error) => socket.data.onHandshake(isAuthorized, error),
+  data: (socket, bytes) => socket.data.onData(bytes),
+  drain: (socket) => socket.data.onDrain(),
+  timeout: (socket) => socket.data.terminate(),
+  error: (socket, error) => socket.data.onClose(error),
+  close: (socket, error) => socket.data.onClose(error),
+  connectError: (socket, error) => socket.data.onClose(error),
+};
+
+export class Connection implements Wire {
+  readonly #owner: ConnectionOwner;
+  readonly #origin: Origin;
+  readonly #opening = Promise.withResolvers<void>();
+  #socket: ProviderSocket | null = null;
+  #isClosed = false;
+  #exchange: Exchange | null = null;
+  #reader = new ResponseReader();
+  #unsent: Uint8Array | null = null;
+  #hasServed = false;
+
+  constructor(origin: Origin, owner: ConnectionOwner) {
+    this.#origin = origin;
+    this.#owner = owner;
+  }
+
+  /** Resolves when a request can be sent; over TLS only once the certificate is proven to be the host's. */
+  open(): Promise<void> {
+    const { hostname, port, isTls } = this.#origin;
+    const tls = isTls ? { serverName: hostname, rejectUnauthorized: true } : false;
+    Bun.connect({ hostname, port, tls, data: this, socket: handlers }).catch((error: unknown) => this.onClose(error));
+    return this.#opening.promise;
+  }
+
+  send(request: Uint8Array): Exchange {
+    const exchange = new Exchange(this);
+    this.#exchange = exchange;
+    this.#reader = new ResponseReader();
+    this.#write(request);
+    return exchange;
+  }
+
+  /** A kept connection neither holds the process nor stays for ever. */
+  setIdle(timeoutSeconds: number): void {
+    this.#socket?.timeout(timeoutSeconds);
+    this.#socket?.unref();
+  }
+
+  setBusy(): void {
+    this.#socket?.timeout(0);
+    this.#socket?.ref();
+  }
+
+  pause(): void {
+    this.#socket?.pause();
+  }
+
+  resume(): void {
+    this.#socket?.resume();
+  }
+
+  terminate(): void {
+    // While it still connects there is no socket to close yet: `onOpen` does it.
+    this.#socket?.terminate();
+    this.onClose(new ConnectionError("the connection was closed"));
+  }
+
+  onOpen(socket: ProviderSocket): void {
+    if (this.#isClosed) {
+      socket.terminate();
+      return;
+    }
+    this.#socket = socket;
+    if (!this.#origin.isTls) this.#opening.resolve();
+  }
+
+  onHandshake(isAuthorized: boolean, error: Error | null): void {
+    if (isAuthorized && error === null) this.#opening.resolve();
+    else {
+      this.onClose(error ?? new Error("the certificate is not trusted"));
+      this.#socket?.terminate();
+    }
+  }
+
+  onData(bytes: Buffer): void {
+    const exchange = this.#exchange;
+    // Bytes that nobody asked for could be taken for the next response.
+    if (exchange === null) {
+      this.terminate();
+      return;
+    }
+    const reader = this.#reader;
+    const hadHead = reader.head !== null;
+    let body: string;
+    try {
+      body = reader.push(bytes.toString("latin1"));
+    } catch (error) {
+      this.#socket?.terminate();
+      this.onClose(error);
+      return;
+    }
+    if (!hadHead && reader.head !== null) exchange.takeHead(reader.head);
+    if (body !== "") exchange.takeBody(body);
+    if (reader.isDone && this.#exchange === exchange) this.#finishExchange(exchange);
+  }
+
+  onDrain(): void {
+    if (this.#unsent !== null) this.#write(this.#unsent);
+  }
+
+  onClose(reason: unknown): void {
+    if (this.#isClosed) return;
+    this.#isClosed = true;
+    this.#owner.onClose(this);
+    const { hostname, port } = this.#origin;
+    const error = new ConnectionError(
+      `the connection to ${hostname}:${port} ${this.#socket ? "broke off" : "could not be made"}${describe(reason)}`,
+      reason,
+    );
+    this.#opening.reject(error);
+    const exchange = this.#exchange;
+    this.#exchange = null;
+    if (exchange === null) return;
+    const isStale = this.#hasServed && this.#reader.isUntouched;
+    exchange.finish(isStale ? new StaleConnectionError() : this.#reader.finish() ? null : error);
+  }
+
+  #finishExchange(exchange: Exchange): void {
+    this.#exchange = null;
+    this.#hasServed = true;
+    if (this.#reader.canReuse && this.#unsent === null) this.#owner.onFree(this);
+    else {
+      this.#socket?.terminate();
+      this.onClose(null);
+    }
+    exchange.finish(null);
+  }
+
+  #write(bytes: Uint8Array): void {
+    const written = this.#socket?.write(bytes) ?? 0;
+    this.#unsent = written < bytes.length ? bytes.subarray(Math.max(written, 0)) : null;
+  }
+}
+
+function describe(reason: unknown): string {
+  if (!(reason instanceof Error)) return "";
+  const code = "code" in reason ? String(reason.code) : "";
+  return `: ${reason.message}${code !== "" && !reason.message.includes(code) ? ` (${code})` : ""}`;
+}

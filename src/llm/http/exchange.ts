@@ -1,0 +1,115 @@
+/** One request and its response on a connection: from the head on, the body flows to one reader who may pause it. */
+import type { ResponseHead } from "./response-reader.ts";
+
+export interface BodyReader {
+  /** What one read brought, never empty; bytes as characters 0 to 255. */
+  data(bytes: string): void;
+  /** The body is whole. */
+  end(): void;
+  /** The connection broke before the body's end. */
+  fail(error: Error): void;
+}
+
+export interface HttpBody {
+  /** Begins the flow; once. What arrived before is delivered at once, `end` and `fail` included. */
+  read(reader: BodyReader): void;
+  /** Nothing is delivered until `resume`, and nothing more is read from the socket. */
+  pause(): void;
+  resume(): void;
+  /** Closes the connection at once; the reader hears nothing more. Harmless after the end. */
+  cancel(): void;
+}
+
+export interface HttpResponse extends ResponseHead {
+  body: HttpBody;
+}
+
+/** What an exchange asks of its connection. */
+export interface Wire {
+  pause(): void;
+  resume(): void;
+  terminate(): void;
+}
+
+/** The peer closed a kept connection without a byte of answer: nothing was wrong with the request. */
+export class StaleConnectionError extends Error {}
+
+export class Exchange implements HttpBody {
+  readonly response: Promise<HttpResponse>;
+  #resolve: (response: HttpResponse) => void;
+  #reject: (error: Error) => void;
+  /** Null once the response has ended, however it ended. */
+  #wire: Wire | null;
+  #reader: BodyReader | null = null;
+  #isPaused = false;
+  /** Bytes that arrived while nobody read. */
+  #held = "";
+  /** How the body ended; undefined while it goes on. */
+  #ending: Error | null | undefined;
+
+  constructor(wire: Wire) {
+    this.#wire = wire;
+    const { promise, resolve, reject } = Promise.withResolvers<HttpResponse>();
+    this.response = promise;
+    this.#resolve = resolve;
+    this.#reject = reject;
+  }
+
+  takeHead(head: ResponseHead): void {
+    this.#resolve({ status: head.status, headers: head.headers, body: this });
+  }
+
+  takeBody(bytes: string): void {
+    if (this.#reader === null || this.#isPaused) this.#held += bytes;
+    else this.#reader.data(bytes);
+  }
+
+  /** The response ended: whole (null) or broken. */
+  finish(error: Error | null): void {
+    this.#wire = null;
+    this.#ending = error;
+    if (error) this.#reject(error);
+    this.#deliver();
+  }
+
+  read(reader: BodyReader): void {
+    this.#reader = reader;
+    this.#deliver();
+  }
+
+  pause(): void {
+    if (this.#isPaused) return;
+    this.#isPaused = true;
+    this.#wire?.pause();
+  }
+
+  resume(): void {
+    if (!this.#isPaused) return;
+    this.#isPaused = false;
+    this.#deliver();
+    if (!this.#isPaused) this.#wire?.resume();
+  }
+
+  cancel(): void {
+    const wire = this.#wire;
+    this.#wire = null;
+    this.#reader = null;
+    this.#held = "";
+    this.#ending = undefined;
+    wire?.terminate();
+  }
+
+  #deliver(): void {
+    if (this.#held !== "" && this.#reader !== null && !this.#isPaused) {
+      const held = this.#held;
+      this.#held = "";
+      this.#reader.data(held);
+    }
+    // The reader may have paused or cancelled while it took the bytes.
+    if (this.#ending === undefined || this.#reader === null || this.#isPaused) return;
+    const reader = this.#reader;
+    this.#reader = null;
+    if (this.#ending === null) reader.end();
+    else reader.fail(this.#ending);
+  }
+}

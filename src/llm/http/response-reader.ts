@@ -1,0 +1,164 @@
+/** Reads one HTTP/1.1 response out of the pieces in which it arrives; no I/O. Bytes are characters 0 to 255 throughout. */
+
+export interface ResponseHead {
+  status: number;
+  /** Names in lower case; of repeated ones the last. */
+  headers: ReadonlyMap<string, string>;
+}
+
+const maxHeadBytes = 64 * 1024;
+const maxSizeLineBytes = 1024;
+
+type State = "head" | "length" | "size" | "chunk" | "chunk-end" | "trailers" | "until-close" | "done";
+
+/** The response breaks the protocol; the connection is of no further use. */
+export class HttpProtocolError extends Error {
+  constructor(message: string) {
+    super(`not an HTTP/1.1 response: ${message}`);
+    this.name = "HttpProtocolError";
+  }
+}
+
+export class ResponseReader {
+  head: ResponseHead | null = null;
+  /** Whether the connection may carry another request once the response is done. */
+  canReuse = false;
+  /** Whether nothing has arrived at all. */
+  isUntouched = true;
+  #state: State = "head";
+  /** The start of a head, size line or line end that a read cut off. */
+  #rest = "";
+  #leftBytes = 0;
+
+  get isDone(): boolean {
+    return this.#state === "done";
+  }
+
+  /** Takes what one read brought and returns the part of it that is body. Throws `HttpProtocolError`. */
+  push(read: string): string {
+    this.isUntouched = false;
+    let input = read;
+    if (this.#rest !== "") {
+      input = this.#rest + read;
+      this.#rest = "";
+    }
+    let body = "";
+    let at = 0;
+    while (at < input.length) {
+      switch (this.#state) {
+        case "length":
+        case "chunk": {
+          const end = Math.min(input.length, at + this.#leftBytes);
+          body += input.substring(at, end);
+          this.#leftBytes -= end - at;
+          at = end;
+          if (this.#leftBytes === 0) this.#state = this.#state === "chunk" ? "chunk-end" : "done";
+          break;
+        }
+        case "until-close":
+          body += input.substring(at);
+          at = input.length;
+          break;
+        case "done":
+          // Nobody asked for more: whatever it is, it must not be taken for the next response.
+          this.canReuse = false;
+          at = input.length;
+          break;
+        default: {
+          const next = this.#readLine(input, at);
+          if (next === -1) {
+            this.#rest = input.substring(at);
+            return body;
+          }
+          at = next;
+        }
+      }
+    }
+    return body;
+  }
+
+  /** The peer closed: whether the response is whole. */
+  finish(): boolean {
+    if (this.#state === "until-close") this.#state = "done";
+    return this.#state === "done";
+  }
+
+  /** Handles the head or a line of the chunked coding; returns where the next begins, or -1 if this one is cut off. */
+  #readLine(input: string, at: number): number {
+    switch (this.#state) {
+      case "head": {
+        const end = input.indexOf("\r\n\r\n", at);
+        if ((end === -1 ? input.length : end) - at > maxHeadBytes) throw new HttpProtocolError("its head is too large");
+        if (end === -1) return -1;
+        this.#readHead(input.substring(at, end));
+        return end + 4;
+      }
+      case "chunk-end":
+        if (input.length - at < 2) return -1;
+        if (!input.startsWith("\r\n", at)) throw new HttpProtocolError("a chunk is longer than its size");
+        this.#state = "size";
+        return at + 2;
+      default: {
+        const end = input.indexOf("\r\n", at);
+        if ((end === -1 ? input.length : end) - at > maxSizeLineBytes)
+          throw new HttpProtocolError("a line is too long");
+        if (end === -1) return -1;
+        if (this.#state === "trailers") {
+          if (end === at) this.#state = "done";
+        } else {
+          this.#leftBytes = parseChunkSize(input, at, end);
+          this.#state = this.#leftBytes === 0 ? "trailers" : "chunk";
+        }
+        return end + 2;
+      }
+    }
+  }
+
+  #readHead(text: string): void {
+    const [statusLine = "", ...lines] = text.split("\r\n");
+    const match = /^HTTP\/1\.([01]) ([1-9]\d\d)(?: |$)/.exec(statusLine);
+    if (match === null) throw new HttpProtocolError("no status line");
+    const status = Number(match[2]);
+    // 100 and 103 announce the response that follows; 101 was never asked for.
+    if (status < 200 && status !== 101) return;
+
+    const headers = new Map<string, string>();
+    for (const line of lines) {
+      const colon = line.indexOf(":");
+      if (colon < 1) throw new HttpProtocolError("a header without a name");
+      const name = line.substring(0, colon).toLowerCase();
+      const value = line.substring(colon + 1).trim();
+      if (name === "content-length" && headers.has(name) && headers.get(name) !== value)
+        throw new HttpProtocolError("two lengths");
+      headers.set(name, value);
+    }
+    this.head = { status, headers };
+    this.#chooseFraming(status, headers, match[1] === "1");
+  }
+
+  #chooseFraming(status: number, headers: ReadonlyMap<string, string>, isHttp11: boolean): void {
+    this.canReuse = isHttp11 && !/\bclose\b/i.test(headers.get("connection") ?? "");
+    const coding = headers.get("transfer-encoding");
+    const length = headers.get("content-length");
+    if (status === 204 || status === 304) {
+      this.#state = "done";
+    } else if (coding !== undefined) {
+      if (coding.toLowerCase() !== "chunked") throw new HttpProtocolError("an unknown transfer coding");
+      this.#state = "size";
+    } else if (length !== undefined) {
+      if (!/^\d{1,15}$/.test(length)) throw new HttpProtocolError("a malformed length");
+      this.#leftBytes = Number(length);
+      this.#state = this.#leftBytes === 0 ? "done" : "length";
+    } else {
+      this.canReuse = false;
+      this.#state = "until-close";
+    }
+  }
+}
+
+function parseChunkSize(input: string, start: number, end: number): number {
+  const extension = input.indexOf(";", start);
+  const digits = input.substring(start, extension === -1 || extension > end ? end : extension).trim();
+  if (!/^[0-9a-f]{1,8}$/i.test(digits)) throw new HttpProtocolError("a malformed chunk size");
+  return Number.parseInt(digits, 16);
+}

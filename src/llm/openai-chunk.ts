@@ -1,0 +1,69 @@
+/** What one object of a chat-completions stream says to us, whichever vendor wrote it. */
+
+/** A chunk, an error or a whole completion; `text` may be empty. */
+export interface ChunkReading {
+  text: string;
+  /** Null while the reply goes on. */
+  finishReason: string | null;
+  usage: { inputTokens: number; outputTokens: number } | null;
+  /** What the provider reports instead of a reply. */
+  error: { message: string; status: number | null } | null;
+}
+
+type Fields = Record<string, unknown>;
+
+/** Null for JSON that is no object. Unknown fields, reasoning among them, are not the visitor's to see. */
+export function readChunk(value: unknown): ChunkReading | null {
+  if (!isFields(value)) return null;
+  const choice = Array.isArray(value.choices) && isFields(value.choices[0]) ? value.choices[0] : null;
+  const finishReason =
+    typeof choice?.finish_reason === "string" && choice.finish_reason !== "" ? choice.finish_reason : null;
+  return {
+    // A provider that ignores `stream: true` answers with `message` where a stream has `delta`.
+    text: readText(isFields(choice?.delta) ? choice.delta : choice?.message),
+    finishReason,
+    usage: readUsage(value.usage),
+    error: readError(value, choice, finishReason),
+  };
+}
+
+function readText(delta: unknown): string {
+  if (!isFields(delta)) return "";
+  const { content, refusal } = delta;
+  let text = "";
+  if (typeof content === "string") text = content;
+  else if (Array.isArray(content)) {
+    // Mistral's reasoning models send parts, of which those of type `thinking` are not the reply.
+    for (const part of content)
+      if (isFields(part) && part.type === "text" && typeof part.text === "string") text += part.text;
+  }
+  // A model that declines says why here, and leaves the content null.
+  return text === "" && typeof refusal === "string" ? refusal : text;
+}
+
+function readUsage(usage: unknown): ChunkReading["usage"] {
+  if (!isFields(usage)) return null;
+  const { prompt_tokens: inputTokens, completion_tokens: outputTokens } = usage;
+  return isCount(inputTokens) && isCount(outputTokens) ? { inputTokens, outputTokens } : null;
+}
+
+function readError(value: Fields, choice: Fields | null, finishReason: string | null): ChunkReading["error"] {
+  // OpenRouter puts it beside or into the choice and closes with the reason "error"; older vLLM sends it bare.
+  const error = value.error ?? choice?.error ?? (value.object === "error" ? value : null);
+  if (error === null || error === undefined) {
+    return finishReason === "error" ? { message: "the reply ended with finish_reason error", status: null } : null;
+  }
+  if (!isFields(error)) return { message: String(error), status: null };
+  const code = error.code ?? error.status;
+  const status = typeof code === "number" || typeof code === "string" ? Number(code) : Number.NaN;
+  const message = typeof error.message === "string" ? error.message : JSON.stringify(error);
+  return { message, status: Number.isInteger(status) && status >= 100 && status < 600 ? status : null };
+}
+
+function isCount(value: unknown): value is number {
+  return typeof value === "number" && Number.isSafeInteger(value) && value >= 0;
+}
+
+function isFields(value: unknown): value is Fields {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}

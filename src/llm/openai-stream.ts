@@ -1,0 +1,206 @@
+/**
+ * Reads a chat-completions stream out of the provider's bytes, wherever they are cut; no I/O, nothing asynchronous.
+ *
+ * Bytes are characters 0 to 255: the structure of a stream is ASCII, and only what is shown needs decoding.
+ */
+import { type ChunkReading, readChunk } from "./openai-chunk.ts";
+import { type ChunkTemplate, learnTemplate, matchTemplate } from "./openai-template.ts";
+import { isTransientStatus, ProviderFailure } from "./provider-failure.ts";
+
+export interface StreamLimits {
+  /** Of one line, or one event of several lines. */
+  maxLineBytes: number;
+  /** Of the whole reply, in UTF-16 units. */
+  maxTextUnits: number;
+}
+
+export const streamLimits: StreamLimits = { maxLineBytes: 1024 * 1024, maxTextUnits: 4 * 1024 * 1024 };
+
+/** After as many templates that fitted no further line, lines are simply parsed. */
+const maxUselessTemplates = 4;
+
+export class OpenAiStream {
+  /** Nothing that follows matters: `[DONE]` was read, or a failure, or the body's end. */
+  isDone = false;
+  hasDoneMark = false;
+  hasText = false;
+  finishReason: string | null = null;
+  usage: ChunkReading["usage"] = null;
+  failure: ProviderFailure | null = null;
+
+  readonly #limits: StreamLimits;
+  /** Judged by the first character, since the Content-Type of what is no stream is often wrong. */
+  #form: "unknown" | "events" | "document" = "unknown";
+  /** The line that the last read cut off; all there is of a document. */
+  #pending = "";
+  #eventName = "";
+  /** The data of an event so far, where it takes more lines than one to be JSON. */
+  #partialData = "";
+  /** The first half of a surrogate pair: vendors that escape may cut between the halves. */
+  #highSurrogate = "";
+  #textUnits = 0;
+  #template: ChunkTemplate | null = null;
+  #templateMatches = 0;
+  #uselessTemplates = 0;
+
+  constructor(limits: StreamLimits = streamLimits) {
+    this.#limits = limits;
+  }
+
+  /** The text deltas in what one read brought: none empty, all well-formed, without NUL. */
+  feed(bytes: string): string[] {
+    const deltas: string[] = [];
+    if (this.isDone) return deltas;
+    const input = this.#form === "unknown" ? this.#recognise(bytes) : bytes;
+    if (this.#form !== "events" || !input.includes("\n")) this.#pending += input;
+    else this.#readLines(this.#pending + input, deltas);
+    const limit = this.#form === "document" ? this.#limits.maxTextUnits : this.#limits.maxLineBytes;
+    if (this.#pending.length > limit) this.#fail("a line is too long");
+    return deltas;
+  }
+
+  /** The provider closed the body: what stood in an unfinished last line still counts. */
+  end(): string[] {
+    const deltas: string[] = [];
+    if (this.isDone) return deltas;
+    const rest = this.#pending;
+    this.#pending = "";
+    if (this.#form === "events") {
+      if (rest !== "") this.#readLine(rest.endsWith("\r") ? rest.slice(0, -1) : rest, deltas);
+      if (!this.isDone) this.#endEvent();
+    } else if (this.#form === "document") this.#readDocument(rest, deltas);
+    this.isDone = true;
+    return deltas;
+  }
+
+  /** Decides the form once there is a character to judge by; returns the bytes from there on. */
+  #recognise(bytes: string): string {
+    // A byte order mark would hide the name of the first field.
+    const start = /[^\s\u00ef\u00bb\u00bf]/.exec(bytes);
+    if (start === null) return "";
+    const [character] = start;
+    if (character === "<") this.#fail("the provider answered with a page of HTML");
+    else this.#form = character === "{" || character === "[" ? "document" : "events";
+    return this.isDone ? "" : bytes.slice(start.index);
+  }
+
+  #readLines(input: string, deltas: string[]): void {
+    let start = 0;
+    for (let feed = input.indexOf("\n"); feed !== -1; feed = input.indexOf("\n", start)) {
+      const end = feed > start && input.charCodeAt(feed - 1) === 13 ? feed - 1 : feed;
+      const text = end > start ? this.#matchTemplate(input, start, end) : null;
+      if (text !== null) this.#push(text, deltas);
+      else if (end > start) this.#readLine(input.substring(start, end), deltas);
+      else this.#endEvent();
+      if (this.isDone) return;
+      start = feed + 1;
+    }
+    this.#pending = input.substring(start);
+  }
+
+  #matchTemplate(input: string, start: number, end: number): string | null {
+    if (this.#template === null || this.#partialData !== "" || this.#eventName !== "") return null;
+    const text = matchTemplate(this.#template, input, start, end);
+    if (text !== null) this.#templateMatches++;
+    return text;
+  }
+
+  #readLine(line: string, deltas: string[]): void {
+    if (line.startsWith("event:")) this.#eventName = line.slice(6).trim();
+    // Comments, ids, retry times and unknown fields say nothing about the reply.
+    if (!line.startsWith("data:")) return;
+    const dataStart = line.charCodeAt(5) === 32 ? 6 : 5;
+    const data = line.substring(dataStart);
+    if (data.startsWith("[DONE]") && data.trim() === "[DONE]") {
+      this.isDone = true;
+      this.hasDoneMark = true;
+      return;
+    }
+    const isAlone = this.#partialData === "";
+    const json = isAlone ? data : `${this.#partialData}\n${data}`;
+    if (json.trim() === "") return;
+    const value = parseJson(json);
+    if (value === undefined) {
+      // An event of several data lines is JSON only when all are there.
+      this.#partialData = json;
+      if (json.length > this.#limits.maxLineBytes) this.#fail("an event is too long");
+      return;
+    }
+    this.#partialData = "";
+    const text = this.#takeChunk(value, deltas);
+    if (isAlone && text !== null && this.finishReason === null) this.#learn(line, dataStart, text);
+  }
+
+  #endEvent(): void {
+    this.#eventName = "";
+    if (this.#partialData !== "") this.#fail("an event is not JSON");
+  }
+
+  #readDocument(bytes: string, deltas: string[]): void {
+    const value = parseJson(bytes);
+    if (value === undefined) this.#fail("the provider answered with neither a stream nor JSON");
+    // Google's compatible endpoint wraps its errors in an array.
+    else this.#takeChunk(Array.isArray(value) ? value[0] : value, deltas);
+  }
+
+  /** Returns the chunk's text, null where it was a failure. */
+  #takeChunk(value: unknown, deltas: string[]): string | null {
+    const reading = readChunk(value);
+    if (reading === null) {
+      this.#fail("an event is no JSON object");
+      return null;
+    }
+    if (reading.usage !== null) this.usage = reading.usage;
+    if (reading.error !== null || this.#eventName === "error") {
+      const { message, status } = reading.error ?? { message: JSON.stringify(value), status: null };
+      this.#fail(`the provider reported an error in its stream: ${message.slice(0, 1000)}`, isTransientStatus(status));
+      return null;
+    }
+    this.#push(reading.text, deltas);
+    if (reading.finishReason !== null) this.finishReason = reading.finishReason;
+    return reading.text;
+  }
+
+  #push(text: string, deltas: string[]): void {
+    let shown = text;
+    if (this.#highSurrogate !== "" || !text.isWellFormed()) {
+      shown = this.#highSurrogate + text;
+      this.#highSurrogate = /[\ud800-\udbff]$/.exec(shown)?.[0] ?? "";
+      shown = shown.slice(0, shown.length - this.#highSurrogate.length).toWellFormed();
+    }
+    // Not every store can keep a NUL.
+    if (shown.includes("\0")) shown = shown.replaceAll("\0", "");
+    if (shown === "") return;
+    this.#textUnits += shown.length;
+    if (this.#textUnits > this.#limits.maxTextUnits) {
+      this.#fail("the reply is too long");
+      return;
+    }
+    this.hasText = true;
+    deltas.push(shown);
+  }
+
+  #learn(line: string, dataStart: number, text: string): void {
+    if (this.#uselessTemplates >= maxUselessTemplates) return;
+    const template = learnTemplate(line, dataStart, text);
+    if (template === null) return;
+    if (this.#template !== null) this.#uselessTemplates = this.#templateMatches === 0 ? this.#uselessTemplates + 1 : 0;
+    this.#template = template;
+    this.#templateMatches = 0;
+  }
+
+  #fail(reason: string, isTransient = false): void {
+    this.failure ??= new ProviderFailure(reason, { isTransient });
+    this.isDone = true;
+    this.#pending = "";
+  }
+}
+
+/** Undefined where it is no JSON. */
+function parseJson(bytes: string): unknown {
+  try {
+    return JSON.parse(Buffer.from(bytes, "latin1").toString("utf8"));
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,80 @@
+/**
+ * The fast way through a stream: most of its lines differ from the one before in the delta's text alone.
+ *
+ * A line that JSON.parse has read becomes a template: what stands before the text, and what stands after it. A later
+ * line made of the same parts around another plain string is the same document with another text, so that nothing
+ * needs to be parsed. OpenAI also pads each chunk with an `obfuscation` of varying length: a second such place.
+ */
+import { readChunk } from "./openai-chunk.ts";
+
+/** No quote, backslash or control character: between quotes it is a JSON string, whatever else it holds. */
+// biome-ignore lint/suspicious/noControlCharactersInRegex: JSON forbids them unescaped.
+const needsParsing = /[\u0000-\u001f"\\]/;
+const isAscii = /^[\u0020-\u007f]*$/;
+
+const textProbe = "probe of the text";
+const paddingProbe = "probe of the padding";
+const paddingStart = '"obfuscation":"';
+
+export interface ChunkTemplate {
+  before: string;
+  after: string;
+  /** What follows the padding; null where there is none and `after` ends the line. */
+  afterPadding: string | null;
+}
+
+/** Makes a template of a `data:` line that yielded `text`, or null where it would not be safe. */
+export function learnTemplate(line: string, dataStart: number, text: string): ChunkTemplate | null {
+  if (text === "" || text === textProbe || needsParsing.test(text) || !isAscii.test(text)) return null;
+  const quoted = `"${text}"`;
+  // The right place is the one where another text makes another reply; the first that looks like it nearly always is.
+  const at = line.indexOf(`"content":${quoted}`, dataStart);
+  if (at === -1) return null;
+  const before = line.substring(0, at + '"content":"'.length);
+  let after = line.substring(before.length + text.length);
+  let afterPadding: string | null = null;
+  const padding = after.indexOf(paddingStart);
+  if (padding !== -1) {
+    const paddingAt = padding + paddingStart.length;
+    const paddingEnd = after.indexOf('"', paddingAt);
+    if (paddingEnd === -1) return null;
+    afterPadding = after.substring(paddingEnd);
+    after = after.substring(0, paddingAt);
+  }
+  const template = { before, after, afterPadding };
+  return isProven(template, dataStart) ? template : null;
+}
+
+/** Puts probes into the places and reads the result as a whole: the text must be the reply, the padding must be idle. */
+function isProven({ before, after, afterPadding }: ChunkTemplate, dataStart: number): boolean {
+  const tail = afterPadding === null ? "" : paddingProbe + afterPadding;
+  const document = Buffer.from(before.substring(dataStart) + textProbe + after + tail, "latin1").toString("utf8");
+  try {
+    const value: unknown = JSON.parse(document);
+    const reading = readChunk(value);
+    if (reading?.text !== textProbe || reading.finishReason !== null || reading.usage || reading.error) return false;
+    return afterPadding === null || (value as { obfuscation?: unknown }).obfuscation === paddingProbe;
+  } catch {
+    return false;
+  }
+}
+
+/** The text of the line from `start` to `end`, or null where the line is not of the template. */
+export function matchTemplate(template: ChunkTemplate, input: string, start: number, end: number): string | null {
+  const { before, after, afterPadding } = template;
+  if (!input.startsWith(before, start)) return null;
+  const textStart = start + before.length;
+  const textEnd = input.indexOf('"', textStart);
+  if (textEnd === -1 || !input.startsWith(after, textEnd)) return null;
+  const afterEnd = textEnd + after.length;
+  if (afterPadding === null) {
+    if (afterEnd !== end) return null;
+  } else {
+    const paddingEnd = end - afterPadding.length;
+    if (paddingEnd < afterEnd || !input.startsWith(afterPadding, paddingEnd)) return null;
+    if (needsParsing.test(input.substring(afterEnd, paddingEnd))) return null;
+  }
+  const text = input.substring(textStart, textEnd);
+  if (needsParsing.test(text)) return null;
+  return isAscii.test(text) ? text : Buffer.from(text, "latin1").toString("utf8");
+}

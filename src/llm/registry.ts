@@ -1,0 +1,55 @@
+/** Picks the engine behind the language-model socket. */
+import type { JsonObject } from "../domain/companion.ts";
+import type { Log } from "../lib/log.ts";
+import { createDemoProvider } from "./demo.ts";
+import { createOpenAiProvider } from "./openai.ts";
+import type { LlmProvider } from "./provider.ts";
+
+export interface LlmConfig {
+  apiKey: string | null;
+  /** Up to and including `/v1`; null is OpenAI itself. May stand without a key. */
+  baseUrl: string | null;
+  /** Merged into every request. */
+  extra: JsonObject | null;
+}
+
+/** The demo answers only where nothing was configured: never in the place of a provider that fails. */
+export function openLlmProvider(config: LlmConfig, { log }: { log: Log }): LlmProvider {
+  const { apiKey, baseUrl, extra } = config;
+  if (apiKey !== null || baseUrl !== null) return createOpenAiProvider({ apiKey, baseUrl, extra: extra ?? {}, log });
+  log.warn("no language model is configured: the built-in demo answers", { set: "OPENAI_API_KEY or OPENAI_BASE_URL" });
+  return createDemoProvider();
+}
+
+export interface LlmCheck {
+  isAnswering: boolean;
+  /** What the provider or the connection said; private, for the operator. Null when it answers. */
+  detail: string | null;
+}
+
+/** Asks for a word and hangs up at the first text: whether address, key and model work. */
+export async function checkLlm(provider: LlmProvider, model: string): Promise<LlmCheck> {
+  const hangUp = new AbortController();
+  const sink = {
+    write() {
+      hangUp.abort();
+      return undefined;
+    },
+  };
+  const request = {
+    systemPrompt: null,
+    messages: [{ role: "user" as const, text: "Say hello in one word." }],
+    model,
+    temperature: null,
+    // Reasoning models think within this bound, too.
+    maxOutputTokens: 1024,
+    requestId: "check",
+  };
+  try {
+    await provider.streamReply(request, sink, hangUp.signal);
+    return { isAnswering: true, detail: null };
+  } catch (error) {
+    const reason = error instanceof Error && error.cause instanceof Error ? error.cause : error;
+    return { isAnswering: false, detail: reason instanceof Error ? reason.message : String(reason) };
+  }
+}
