@@ -8,10 +8,11 @@ export interface RateRules {
   readonly token: RateRule;
   /** Management requests by API key. */
   readonly key: RateRule;
-  /** Attempts to sign in by client address: one guesser trying many accounts. */
+  /**
+   * Attempts to sign in by client address, right ones included: bounds what passwords cost us. Guessing at one account
+   * is held back where failures are counted; a limit by account would let anyone lock its owner out.
+   */
   readonly signInByIp: RateRule;
-  /** Attempts to sign in by account: many guessers trying one. Loose, since anyone can use it up for the owner. */
-  readonly signInByAccount: RateRule;
   /** Calls of the webhook by client address, before their signature is checked. */
   readonly webhook: RateRule;
 }
@@ -30,8 +31,7 @@ export function createRateRules(rates: RateSettings = defaultRates): RateRules {
     ip: { name: "ip", limit: rates.ratePerIp, windowMs: minuteMs },
     token: { name: "token", limit: rates.ratePerToken, windowMs: minuteMs },
     key: { name: "key", limit: rates.ratePerKey, windowMs: minuteMs },
-    signInByIp: { name: "sign_in", limit: 10, windowMs: minuteMs },
-    signInByAccount: { name: "sign_in", limit: 30, windowMs: 15 * minuteMs },
+    signInByIp: { name: "sign_in", limit: 30, windowMs: minuteMs },
     webhook: { name: "webhook", limit: 600, windowMs: minuteMs },
   };
 }
