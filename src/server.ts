@@ -2,6 +2,7 @@
 import type { Server } from "bun";
 import { createApp } from "./app.ts";
 import { noteFacts } from "./http/request-facts.ts";
+import { startJobs } from "./jobs/jobs.ts";
 import type { OpenedServices } from "./services.ts";
 
 export interface ServerOptions {
@@ -51,13 +52,15 @@ export function startServer(services: OpenedServices, options: ServerOptions): R
     development: false,
   });
 
+  const jobs = startJobs(services);
+
   let draining: Promise<void> | null = null;
   async function drainOnce(graceMs: number): Promise<void> {
     services.lifecycle.isDraining = true;
     const finished = server.stop();
     await Promise.race([finished, sleep(graceMs)]);
     await server.stop(true);
-    await Promise.allSettled([...services.runningTurns]);
+    await Promise.allSettled([jobs.stop(), ...services.runningTurns]);
     await services.close();
   }
 
