@@ -80,7 +80,7 @@ function renderFirstText({ streams }: Report): string {
   const pair = ({ firstTextMs }: StreamFigures) => `${fixed(firstTextMs.p50)} / ${fixed(firstTextMs.p99)}`;
   const rows = streams.map(({ name, first }) => [name, pair(first[1]), pair(first[50]), pair(first[500])]);
   const header = ["server", "1 visitor", "50 visitors", "500 visitors"];
-  return `## Time to first text (ms, p50 / p99, the provider's own first gap of up to 50 ms included)\n\n${table(header, rows)}`;
+  return `## Time to first text (ms, p50 / p99; the provider answers at once)\n\n${table(header, rows)}`;
 }
 
 function renderMemory({ memory }: Report): string {

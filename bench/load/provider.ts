@@ -43,11 +43,13 @@ function send(socket: Socket<Connection>, text: string): void {
 function beginReply(socket: Socket<Connection>, body: string, nowMs: number): void {
   requests++;
   const plan = findPlan(body);
-  // Replies that begin together must not write together.
-  socket.data.reply = { plan, sent: 0, nextMs: nowMs + (plan.gapMs > 0 ? (requests * 7) % plan.gapMs : 0) };
+  // Replies that begin together must not go on together; the first text comes at once, so that its way can be timed.
+  const reply = { plan, sent: 0, nextMs: nowMs + plan.gapMs + (plan.gapMs > 0 ? (requests * 7) % plan.gapMs : 0) };
+  socket.data.reply = reply;
   active.add(socket);
   peakActive = Math.max(peakActive, active.size);
   send(socket, head);
+  if (plan.gapMs > 0) writeNext(socket, reply);
 }
 
 function writeNext(socket: Socket<Connection>, reply: Reply): void {
