@@ -61,6 +61,8 @@ async function serve(input: ActionInput): Promise<void> {
       data_dir: config.dataDir,
       llm: services.llm.name,
     });
+    // Before the message, not in the middle of it.
+    flush();
     await announce(input, config, server, services.llm.name, demoToken);
 
     log.info("stopping", { signal: await stopped, grace_ms: drainGraceMs });
