@@ -1,5 +1,24 @@
-/** Loaded before every test file: a rejection or exception that nobody awaited fails the run instead of passing unseen. */
+/**
+ * Loaded before every test file: a rejection or exception that nobody awaited fails the run instead of passing unseen,
+ * and every answer of our own server is held against the API document.
+ */
 process.on("unhandledRejection", (reason) => {
   console.error("unhandled rejection in a test:", reason);
   process.exitCode = 1;
 });
+
+const plainFetch = globalThis.fetch;
+
+async function watchedFetch(input: Parameters<typeof fetch>[0], init?: RequestInit): Promise<Response> {
+  const response = await plainFetch(input, init);
+  // What only our server sends together; mock providers and other sites are none of the document's business.
+  const isOurs = response.headers.has("x-request-id") && response.headers.get("x-content-type-options") === "nosniff";
+  if (isOurs) {
+    const { checkConformance } = await import("./conformance.ts");
+    const method = init?.method ?? (input instanceof Request ? input.method : "GET");
+    await checkConformance(method.toUpperCase(), response.url, response);
+  }
+  return response;
+}
+
+globalThis.fetch = Object.assign(watchedFetch, { preconnect: plainFetch.preconnect });

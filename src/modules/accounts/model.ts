@@ -37,7 +37,7 @@ export const ResetLink = t.Object(
     url: t.String({
       format: "uri",
       description: "Give it to the account's owner by a safe way; it is not kept.",
-      examples: ["https://companions.example/app/reset#3mN0pQ…"],
+      examples: ["https://companions.example/app/reset#3mN0pQ7xVb2LkT9wYc4HsD1fGj6ZaR8uEi5XoBtWqMn"],
     }),
     expires_at: t.String({ format: "date-time" }),
   },

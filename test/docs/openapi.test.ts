@@ -1,0 +1,140 @@
+/** The API document: valid, whole, and true to the sitemap and the models. */
+import { expect, test } from "bun:test";
+import { Validator } from "@seriousme/openapi-schema-validator";
+import { apiOperations } from "../../src/api-operations.ts";
+import { createApp } from "../../src/app.ts";
+import { errorCodes } from "../../src/domain/errors.ts";
+import type { OpenApiDocument } from "../../src/modules/docs/document.ts";
+import { startTestServer } from "../support/app.ts";
+import { apiDocument, checkConformance, Nonconformance, toPointer, validatorAt } from "../support/conformance.ts";
+
+test("is valid OpenAPI 3.1", async () => {
+  const validator = new Validator();
+  const result = await validator.validate({ ...structuredClone(apiDocument) });
+  expect(result.errors).toBeUndefined();
+  expect(result.valid).toBe(true);
+  expect(validator.version).toBe("3.1");
+});
+
+test("is served as it is built, with the address that was asked", async () => {
+  const server = await startTestServer();
+  try {
+    const response = await fetch(`${server.url}/openapi.json`);
+    const served = (await response.json()) as OpenApiDocument;
+    expect(served.openapi).toBe("3.1.0");
+    expect(served.servers).toEqual([{ url: server.url }]);
+    expect(served.paths).toEqual(
+      JSON.parse(JSON.stringify(apiDocument.paths).replaceAll("http://localhost:3000", server.url)),
+    );
+    expect(response.headers.get("access-control-allow-origin")).toBe("*");
+  } finally {
+    await server.close();
+  }
+});
+
+test("describes every route of the sitemap, and no other", async () => {
+  const server = await startTestServer({
+    environment: { ELEVENLABS_API_KEY: "xi-test", ELEVENLABS_WEBHOOK_SECRET: "s" },
+  });
+  try {
+    const shape = (method: string, path: string) => `${method} ${path.replace(/\{\w+\}|:\w+|\*/g, "{}")}`;
+    const routed = createApp(server.services).routes.map((route) => shape(route.method, route.path));
+    const described = apiOperations.map((operation) => shape(operation.method, operation.path));
+    expect(described.toSorted()).toEqual(routed.filter((route) => !route.startsWith("OPTIONS ")).toSorted());
+  } finally {
+    await server.close();
+  }
+});
+
+test("names every call once, and every parameter of its path", () => {
+  const ids = apiOperations.map(({ id }) => id);
+  expect(new Set(ids).size).toBe(ids.length);
+  for (const { path, params = {} } of apiOperations) {
+    expect(Object.keys(params)).toEqual([...path.matchAll(/\{(\w+)\}/g)].map(([, name = ""]) => name));
+  }
+});
+
+test("tells the meaning of every parameter, field of a body, and answer", () => {
+  const silent: string[] = [];
+  for (const [path, operations] of Object.entries(apiDocument.paths)) {
+    for (const [method, operation] of Object.entries(operations)) {
+      for (const parameter of operation.parameters ?? []) {
+        if (!parameter.description) silent.push(`${method} ${path}: ${parameter.name}`);
+      }
+    }
+  }
+  for (const name of ["NewCompanion", "CompanionPatch", "NewApiKey", "ChatRequest", "SignIn", "NewAccount"]) {
+    const { properties = {} } = apiDocument.components.schemas?.[name] ?? {};
+    for (const [field, schema] of Object.entries(properties as Record<string, { description?: string }>)) {
+      if (!schema.description) silent.push(`${name}.${field}`);
+    }
+  }
+  expect(silent).toEqual([]);
+});
+
+test("gives examples that its own schemas accept", () => {
+  const faults: string[] = [];
+  const examine = (content: Record<string, { example?: unknown }> | undefined, ...place: string[]) => {
+    for (const [type, { example }] of Object.entries(content ?? {})) {
+      if (example === undefined) continue;
+      const validate = validatorAt(toPointer(...place, "content", type, "schema"));
+      if (!validate(example)) faults.push(`${place.join(" ")}: ${JSON.stringify(validate.errors)}`);
+    }
+  };
+  for (const [path, operations] of Object.entries(apiDocument.paths)) {
+    for (const [method, { requestBody, responses }] of Object.entries(operations)) {
+      examine(requestBody?.content, "paths", path, method, "requestBody");
+      for (const [status, response] of Object.entries(responses)) {
+        if (!("$ref" in response)) examine(response.content, "paths", path, method, "responses", status);
+      }
+    }
+  }
+  expect(faults).toEqual([]);
+});
+
+test("documents both ways in, and the scope of each management call", () => {
+  expect(Object.keys(apiDocument.components.securitySchemes ?? {})).toEqual([
+    "apiKey",
+    "sessionCookie",
+    "localSessionCookie",
+  ]);
+  expect(apiDocument.paths["/api/companions"]?.post?.security[0]).toEqual({ apiKey: ["companions:write"] });
+  expect(apiDocument.paths["/api/embed/{token}/chat"]?.post?.security).toEqual([]);
+  expect(apiDocument.paths["/api/accounts"]?.get?.security).toEqual([
+    { sessionCookie: [] },
+    { localSessionCookie: [] },
+  ]);
+});
+
+test("documents every error code that a route can answer with", () => {
+  const { responses = {} } = apiDocument.components;
+  const documented = new Set(
+    JSON.stringify(responses)
+      .match(/#[a-z_]+(?=")/g)
+      ?.map((anchor) => anchor.slice(1)),
+  );
+  // 405 belongs to no documented call.
+  const expected = Object.keys(errorCodes).filter((code) => code !== "method_not_allowed");
+  expect([...documented].toSorted()).toEqual(expected.toSorted());
+});
+
+const headers = { "x-request-id": "1", "content-type": "application/json" };
+
+test.each([
+  ["an undocumented status", new Response("{}", { status: 418, headers })],
+  ["a body with a wrong field", Response.json({ data: [{ id: 1 }], next_cursor: null }, { headers })],
+  ["a missing field", Response.json({ data: [] }, { headers })],
+  ["another content type", new Response("[]", { headers: { ...headers, "content-type": "text/plain" } })],
+  ["an answer without a request id", Response.json({ data: [], next_cursor: null })],
+  ["a 429 without Retry-After", Response.json({}, { status: 429, headers })],
+])("the recorder of all tests refuses %s", async (_, response) => {
+  const check = checkConformance("GET", "http://localhost/api/companions", response);
+  await expect(check).rejects.toBeInstanceOf(Nonconformance);
+});
+
+test("the recorder takes what is documented, and refuses a call that is not", async () => {
+  const page = () => Response.json({ data: [], next_cursor: null }, { headers });
+  await checkConformance("GET", "http://localhost/api/companions?limit=1", page());
+  const check = checkConformance("GET", "http://localhost/api/unheard-of", page());
+  await expect(check).rejects.toThrow("no such call is described");
+});

@@ -1,0 +1,117 @@
+/** Holds every answer that a test fetches from our server against the API document: an undocumented one fails the test. */
+import Ajv2020, { type ValidateFunction } from "ajv/dist/2020";
+import addFormats from "ajv-formats";
+import { apiOperations } from "../../src/api-operations.ts";
+import {
+  buildDocument,
+  type OpenApiDocument,
+  type OpenApiOperation,
+  type OpenApiResponse,
+} from "../../src/modules/docs/document.ts";
+
+export const apiDocument: OpenApiDocument = JSON.parse(
+  JSON.stringify(buildDocument(apiOperations, { baseUrl: "http://localhost:3000", version: "0.0.0" })),
+);
+
+export class Nonconformance extends Error {}
+
+const ajv = new Ajv2020({ strict: false, allErrors: true, validateSchema: false });
+addFormats(ajv);
+ajv.addSchema(apiDocument, "api");
+
+const validators = new Map<string, ValidateFunction>();
+
+/** A validator of the schema at a JSON pointer into the document. */
+export function validatorAt(pointer: string): ValidateFunction {
+  const known = validators.get(pointer);
+  if (known) return known;
+  const validator = ajv.compile({ $ref: `api#${pointer}` });
+  validators.set(pointer, validator);
+  return validator;
+}
+
+export function toPointer(...parts: string[]): string {
+  return parts.map((part) => `/${encodeURIComponent(part.replaceAll("~", "~0").replaceAll("/", "~1"))}`).join("");
+}
+
+/** The documented path that a URL's path belongs to: the one with the fewest parameters. */
+function findPath(pathname: string): string | null {
+  const parts = pathname.split("/").filter((part, index, all) => part !== "" || index < all.length - 1);
+  let best: { path: string; parameters: number } | null = null;
+  for (const path of Object.keys(apiDocument.paths)) {
+    const names = path.split("/");
+    // A parameter called `path` stands for all that is left.
+    const takesRest = names.at(-1) === "{path}" && parts.length >= names.length;
+    if (!takesRest && names.length !== parts.length) continue;
+    if (!names.every((name, index) => name.startsWith("{") || name === parts[index])) continue;
+    const parameters = names.filter((name) => name.startsWith("{")).length;
+    if (best === null || parameters < best.parameters) best = { path, parameters };
+  }
+  return best?.path ?? null;
+}
+
+/** Throws `Nonconformance` where the answer is not as documented; reads JSON bodies from a copy, streams not at all. */
+export async function checkConformance(method: string, url: string, response: Response): Promise<void> {
+  if (method === "HEAD") return;
+  const { pathname } = new URL(url);
+  const path = findPath(pathname === "" ? "/" : pathname);
+  const refuse = (reason: string): never => {
+    throw new Nonconformance(`${method} ${pathname} answered ${response.status}, but ${reason}`);
+  };
+  if (!response.headers.has("x-request-id")) refuse("without X-Request-Id");
+  if (method === "OPTIONS" && response.status === 204) return;
+  if (response.status === 405 && !response.headers.has("allow")) refuse("without Allow");
+
+  const operation = path === null ? undefined : apiDocument.paths[path]?.[method.toLowerCase()];
+  if (path === null || operation === undefined) {
+    const expected = path === null ? 404 : 405;
+    // A method on `/avatars/x` may be unknown to the router as a whole.
+    if (response.status !== expected && response.status !== 404)
+      refuse("no such call is described in modules/*/api.ts");
+    return checkBody(response, toPointer("components", "schemas", "Problem"), refuse);
+  }
+  await checkAnswer(response, path, method, operation, refuse);
+}
+
+async function checkAnswer(
+  response: Response,
+  path: string,
+  method: string,
+  operation: OpenApiOperation,
+  refuse: (reason: string) => never,
+): Promise<void> {
+  const status = String(response.status);
+  const described = operation.responses[status];
+  if (described === undefined) {
+    const documented = Object.keys(operation.responses).join(", ");
+    return refuse(`only ${documented} are documented: ${await response.clone().text()}`);
+  }
+  if (status === "429" && !response.headers.has("retry-after")) refuse("without Retry-After");
+  if (status === "401" && !response.headers.has("www-authenticate")) refuse("without WWW-Authenticate");
+  const name = "$ref" in described ? described.$ref.slice("#/components/responses/".length) : null;
+  const answer = name === null ? (described as OpenApiResponse) : apiDocument.components.responses?.[name];
+  const content = (answer as OpenApiResponse | undefined)?.content;
+  const type = mediaType(response.headers.get("content-type"));
+  if (content === undefined) {
+    if (type !== null) refuse(`with a body of ${type}, where none is documented`);
+    return;
+  }
+  const documentedType = Object.keys(content).find((candidate) => mediaType(candidate) === type);
+  if (documentedType === undefined) return refuse(`as ${type}, not as ${Object.keys(content).join(" or ")}`);
+  if (type !== "application/json" && type !== "application/problem+json") return;
+  const place =
+    name === null ? ["paths", path, method.toLowerCase(), "responses", status] : ["components", "responses", name];
+  await checkBody(response, toPointer(...place, "content", documentedType, "schema"), refuse);
+}
+
+async function checkBody(response: Response, pointer: string, refuse: (reason: string) => never): Promise<void> {
+  const validate = validatorAt(pointer);
+  const text = await response.clone().text();
+  if (validate(JSON.parse(text))) return;
+  const faults = validate.errors?.map((error) => `${error.instancePath || "the body"} ${error.message}`).join("; ");
+  refuse(`not as documented: ${faults}: ${text.slice(0, 1000)}`);
+}
+
+function mediaType(header: string | null): string | null {
+  return header?.split(";", 1)[0]?.trim().toLowerCase() ?? null;
+}
