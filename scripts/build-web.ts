@@ -1,0 +1,197 @@
+/**
+ * Builds what browsers load into `src/web/generated`: bundles with the hash of their content in the name, compressed
+ * once and for all, and `assets.ts`, which makes the executable embed them.
+ *
+ *   bun scripts/build-web.ts
+ */
+import { createHash } from "node:crypto";
+import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { basename, extname, join } from "node:path";
+import { brotliCompressSync, gzipSync, constants as zlib } from "node:zlib";
+
+const root = join(import.meta.dir, "..");
+const web = join(root, "src", "web");
+const generated = join(web, "generated");
+
+const contentTypes: Record<string, string> = {
+  ".js": "text/javascript; charset=utf-8",
+  ".css": "text/css; charset=utf-8",
+  ".json": "application/json; charset=utf-8",
+  ".svg": "image/svg+xml",
+  ".woff2": "font/woff2",
+};
+
+export interface WebAsset {
+  /** Stable: `widget.js`. */
+  name: string;
+  /** With the hash of the content: `widget.0123456789.js`. */
+  fileName: string;
+  bytes: Uint8Array;
+  gzipBytes: Uint8Array;
+  brotliBytes: Uint8Array;
+}
+
+interface BundleOptions {
+  /** Replaced in the source, as JSON. */
+  define?: Record<string, unknown>;
+  format?: "esm" | "iife";
+  /** Files shared between entries, or loaded later, become chunks of their own. */
+  splitting?: boolean;
+  plugins?: Bun.BunPlugin[];
+}
+
+/** Builds everything, writes it, and returns it; rejects with what the bundler says. */
+export async function buildWeb(): Promise<WebAsset[]> {
+  const locales = readLocales();
+  const worklets = ["rawAudioProcessor", "audioConcatProcessor"].map((name) =>
+    toAsset(`voice-${name}.js`, readPackageFile(`@elevenlabs/client/worklets/${name}.js`)),
+  );
+  const resampler = await bundle("voice-resampler.js", "voice/resampler.ts");
+  const voice = await bundle("voice.js", "voice/index.ts", {
+    define: { VOICE_FILES: [...worklets, ...resampler].map(({ fileName }) => fileName) },
+    plugins: [withoutWebRtc],
+  });
+  const [voiceEntry] = voice;
+  const widget = await bundle("widget.js", "widget/index.ts", {
+    format: "iife",
+    define: {
+      WIDGET_STYLE: minifyStyle(join(web, "widget", "style.css")),
+      VOICE_FILE: voiceEntry?.fileName,
+      LOCALES: locales.map(({ name }) => name.slice("locale-".length, -".json".length)).join(" "),
+      LOCALES_HASH: locales[0]?.fileName.split(".")[1],
+    },
+  });
+  const sdk = await bundle("sdk.js", "sdk/index.ts");
+  const welcome = await bundle("welcome.js", "page/welcome.ts", { format: "iife" });
+
+  const assets = [...widget, ...sdk, ...welcome, ...voice, ...worklets, ...resampler, ...locales];
+  writeAssets(assets);
+  return assets;
+}
+
+/** All under one hash, of all of them: the widget then has to know a single one. */
+function readLocales(): WebAsset[] {
+  const folder = join(web, "widget", "locales");
+  const files = readdirSync(folder).sort();
+  // Parsed and written again: without the white space of the source.
+  const texts = files.map((file) => JSON.stringify(JSON.parse(readFileSync(join(folder, file), "utf8"))));
+  const hash = hashOf(texts.join("\n"));
+  return files.map((file, index) => ({
+    ...toAsset(`locale-${file}`, texts[index] ?? ""),
+    fileName: `locale-${basename(file, ".json")}.${hash}.json`,
+  }));
+}
+
+/** Voice sessions are opened by signed URL, over a socket: the WebRTC library would be most of the file, and never run. */
+const withoutWebRtc: Bun.BunPlugin = {
+  name: "without-webrtc",
+  setup(build) {
+    build.onResolve({ filter: /^livekit-client$/ }, () => ({ path: "livekit-client", namespace: "absent" }));
+    build.onLoad({ filter: /.*/, namespace: "absent" }, () => ({
+      contents: "export let Room, RoomEvent, Track, ConnectionState, createLocalAudioTrack;",
+      loader: "js",
+    }));
+  },
+};
+
+/** The entry first, then its chunks. */
+async function bundle(name: string, entry: string, options: BundleOptions = {}): Promise<WebAsset[]> {
+  const { define = {}, format = "esm", splitting = false, plugins = [] } = options;
+  const { outputs } = await Bun.build({
+    entrypoints: [join(web, entry)],
+    target: "browser",
+    format,
+    splitting,
+    plugins,
+    minify: true,
+    // Chunks name one another, so their names must be final while they are bundled.
+    naming: { chunk: "chunk.[hash].[ext]", asset: "[name].[hash].[ext]" },
+    publicPath: "/assets/",
+    define: {
+      "process.env.NODE_ENV": '"production"',
+      ...Object.fromEntries(Object.entries(define).map(([key, value]) => [key, JSON.stringify(value)])),
+    },
+  });
+  const rank = ({ kind }: Bun.BuildArtifact) => (kind === "entry-point" ? 0 : 1);
+  const sorted = outputs.toSorted((a, b) => rank(a) - rank(b));
+  return Promise.all(
+    sorted.map(async (output) => {
+      const file = basename(output.path);
+      const bytes = new Uint8Array(await output.arrayBuffer());
+      if (output.kind === "entry-point") return toAsset(name.replace(/\.\w+$/, extname(file)), bytes);
+      return { ...toAsset(file, bytes), fileName: file };
+    }),
+  );
+}
+
+/** By white space and comments alone: the bundler would rewrite logical properties for browsers that have long gone. */
+function minifyStyle(path: string): string {
+  return readFileSync(path, "utf8")
+    .replace(/\/\*.*?\*\//gs, "")
+    .replace(/\s+/g, " ")
+    .replace(/ ?([{};,>]) ?/g, "$1")
+    .replace(/: /g, ":")
+    .replace(/;\}/g, "}")
+    .replace(/\b0\./g, ".")
+    .trim();
+}
+
+function toAsset(name: string, content: string | Uint8Array): WebAsset {
+  const bytes = typeof content === "string" ? new TextEncoder().encode(content) : content;
+  const extension = extname(name);
+  return {
+    name,
+    fileName: `${name.slice(0, -extension.length)}.${hashOf(bytes)}${extension}`,
+    bytes,
+    gzipBytes: gzipSync(bytes, { level: 9 }),
+    brotliBytes: brotliCompressSync(bytes, {
+      params: { [zlib.BROTLI_PARAM_QUALITY]: 11, [zlib.BROTLI_PARAM_SIZE_HINT]: bytes.length },
+    }),
+  };
+}
+
+function hashOf(content: string | Uint8Array): string {
+  return createHash("sha256").update(content).digest("hex").slice(0, 10);
+}
+
+/** Written aside and swapped in, so that a server started meanwhile never sees half of it. */
+function writeAssets(assets: WebAsset[]): void {
+  const fresh = `${generated}.${process.pid}`;
+  rmSync(fresh, { recursive: true, force: true });
+  mkdirSync(fresh, { recursive: true });
+  const imports: string[] = [];
+  const entries: string[] = [];
+  for (const [index, asset] of assets.entries()) {
+    const contentType = contentTypes[extname(asset.name)];
+    if (contentType === undefined) throw new Error(`No content type is known for ${asset.name}.`);
+    // An extension of their own: the bundler of the executable must take them as they are.
+    for (const [suffix, bytes] of [
+      ["", asset.bytes],
+      [".br", asset.brotliBytes],
+      [".gz", asset.gzipBytes],
+    ] as const) {
+      writeFileSync(join(fresh, `${asset.fileName}${suffix}.embedded`), bytes);
+      imports.push(
+        `import file${index}${suffix.slice(1)} from "./${asset.fileName}${suffix}.embedded" with { type: "file" };`,
+      );
+    }
+    const integrity = `sha384-${createHash("sha384").update(asset.bytes).digest("base64")}`;
+    entries.push(
+      `  { name: "${asset.name}", fileName: "${asset.fileName}", contentType: "${contentType}", integrity: "${integrity}", plain: file${index}, br: file${index}br, gz: file${index}gz },`,
+    );
+  }
+  const source = `/** Made by scripts/build-web.ts. */\n${imports.join("\n")}\n\nexport const embeddedAssets = [\n${entries.join("\n")}\n];\n`;
+  writeFileSync(join(fresh, "assets.ts"), source);
+  rmSync(generated, { recursive: true, force: true });
+  renameSync(fresh, generated);
+}
+
+function readPackageFile(path: string): string {
+  return readFileSync(join(root, "node_modules", path), "utf8");
+}
+
+if (import.meta.main) {
+  for (const { name, bytes, gzipBytes, brotliBytes } of await buildWeb()) {
+    console.log(`${name}: ${bytes.length} bytes, ${gzipBytes.length} gzip, ${brotliBytes.length} brotli`);
+  }
+}

@@ -1,0 +1,120 @@
+/** One voice session: the provider's own client, and the row that shows its state. Loaded on the first click. */
+import { VoiceConversation } from "@elevenlabs/client";
+import { h, setAttributes, textButton } from "../widget/dom.ts";
+import type { VoiceHost, VoiceSessionControl } from "../widget/voice-button.ts";
+
+type State = "connecting" | "listening" | "speaking" | "muted" | "ended";
+
+const farewellMs = 4000;
+
+export function startVoice(host: VoiceHost): VoiceSessionControl {
+  const { bar, strings, assetsUrl } = host;
+  const labels: Record<State, string> = {
+    connecting: strings.voiceConnecting,
+    listening: strings.voiceListening,
+    speaking: strings.voiceSpeaking,
+    muted: strings.voiceMuted,
+    ended: strings.voiceEnded,
+  };
+  const label = h("b");
+  const mute = textButton("mute", strings.voiceMute, () => setMuted(!isMuted));
+  const hangUp = textButton("hang-up", strings.voiceEnd, () => end());
+  let conversation: VoiceConversation | null = null;
+  let isMuted = false;
+  let isOver = false;
+  let mode: "listening" | "speaking" = "listening";
+
+  function show(state: State): void {
+    if (bar.dataset.state === state) return;
+    bar.dataset.state = state;
+    label.textContent = labels[state];
+    setAttributes(mute, { hidden: !conversation || isOver });
+    setAttributes(hangUp, { hidden: isOver });
+    // Who speaks is heard; the rest must be told.
+    if (state !== "speaking" && !(state === "listening" && mode === "listening" && isMuted)) host.say(labels[state]);
+    host.emit("voice", { state });
+  }
+
+  function showMode(): void {
+    if (!isOver) show(mode === "speaking" ? "speaking" : isMuted ? "muted" : "listening");
+  }
+
+  function setMuted(next: boolean): void {
+    isMuted = next;
+    conversation?.setMicMuted(isMuted);
+    mute.textContent = isMuted ? strings.voiceUnmute : strings.voiceMute;
+    showMode();
+  }
+
+  function end(): void {
+    if (isOver) return;
+    isOver = true;
+    void conversation?.endSession();
+    show("ended");
+    leave(farewellMs);
+  }
+
+  function fail(sentence: string): void {
+    if (isOver) return;
+    isOver = true;
+    bar.dataset.state = "ended";
+    host.emit("voice", { state: "ended" });
+    bar.replaceChildren(
+      h("b", {}, sentence),
+      textButton("dismiss", strings.retry, () => host.ended()),
+    );
+    host.say(sentence);
+    void conversation?.endSession();
+    // The sentence stays; the microphone's button is there again for another try.
+    host.ended();
+  }
+
+  function leave(afterMs: number): void {
+    host.ended();
+    setTimeout(() => {
+      if (bar.contains(label)) bar.hidden = true;
+    }, afterMs);
+  }
+
+  async function run(): Promise<void> {
+    // Asked for first: an address is short-lived, and a visitor who refuses has cost nothing.
+    const microphone = await navigator.mediaDevices.getUserMedia({ audio: true });
+    for (const track of microphone.getTracks()) track.stop();
+    if (isOver) return;
+    const signedUrl = await host.open();
+    if (isOver) return;
+    const started = await VoiceConversation.startSession({
+      signedUrl,
+      connectionType: "websocket",
+      // From here, never from a third party or an inline source, which strict pages forbid.
+      workletPaths: { rawAudioProcessor: assetsUrl + VOICE_FILES[0], audioConcatProcessor: assetsUrl + VOICE_FILES[1] },
+      libsampleratePath: assetsUrl + VOICE_FILES[2],
+      onMessage: ({ message, role }) => host.add(role === "user" ? "user" : "assistant", message),
+      onModeChange: (change) => {
+        mode = change.mode;
+        showMode();
+      },
+      onDisconnect: ({ reason }) => (reason === "error" ? fail(strings.voiceFailed) : end()),
+      onError: () => {},
+    });
+    if (isOver) {
+      void started.endSession();
+      return;
+    }
+    conversation = started;
+    showMode();
+  }
+
+  delete bar.dataset.state;
+  bar.hidden = false;
+  bar.replaceChildren(h("i", { "aria-hidden": "true" }), label, mute, hangUp);
+  show("connecting");
+  run().catch((error: unknown) => {
+    const name = error instanceof Error ? error.name : "";
+    if (!navigator.mediaDevices || /NotAllowed|Security/.test(name)) return fail(strings.microphoneRefused);
+    if (/NotFound|NotReadable/.test(name)) return fail(strings.microphoneMissing);
+    console.warn("companion-chat:", error);
+    fail(host.describe(error));
+  });
+  return { end };
+}

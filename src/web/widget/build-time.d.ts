@@ -1,0 +1,11 @@
+/** What the web build puts in place of these names. */
+
+/** The style sheet, minified. */
+declare const WIDGET_STYLE: string;
+/** File name under `/assets/` of the part that is loaded for voice. */
+declare const VOICE_FILE: string;
+/** The languages that have a file, separated by spaces, and the hash in the names of all of them. */
+declare const LOCALES: string;
+declare const LOCALES_HASH: string;
+/** File names under `/assets/` of the audio worklets: recording, playing, changing the rate. */
+declare const VOICE_FILES: [recorder: string, player: string, resampler: string];

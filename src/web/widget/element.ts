@@ -1,0 +1,162 @@
+/** `<companion-chat>`: the custom element, its attributes, its methods and its events. */
+import { openStorage } from "../sdk/storage.ts";
+import { Chat } from "./chat.ts";
+import { loadLocale } from "./locale.ts";
+import { createView, type Mode, type View } from "./view.ts";
+
+export const elementName = "companion-chat";
+
+let defaultBaseUrl = "";
+let sheet: CSSStyleSheet | null = null;
+
+/** Where elements without `base-url` find their server: where the script came from. */
+export function setDefaultBaseUrl(url: string): void {
+  defaultBaseUrl ||= url;
+}
+
+export class CompanionChat extends HTMLElement {
+  static readonly observedAttributes = [
+    "token",
+    "base-url",
+    "mode",
+    "lang",
+    "strings",
+    "position",
+    "theme",
+    "privacy-url",
+  ];
+
+  #chat: Chat | null = null;
+  #view: View | null = null;
+  #ready: Promise<void> = Promise.resolve();
+  #run = 0;
+
+  constructor() {
+    super();
+    const shadow = this.attachShadow({ mode: "open" });
+    if (!sheet) {
+      sheet = new CSSStyleSheet();
+      sheet.replaceSync(WIDGET_STYLE);
+    }
+    shadow.adoptedStyleSheets = [sheet];
+  }
+
+  get isOpen(): boolean {
+    return this.#view?.isOpen ?? false;
+  }
+
+  /** Shows the panel and moves the focus into it. */
+  open(): void {
+    this.#whenReady((view) => view.setOpen(true, true));
+  }
+
+  close(): void {
+    this.#whenReady((view) => view.setOpen(false, this.matches(":focus-within")));
+  }
+
+  toggle(): void {
+    this.#whenReady((view) => view.setOpen(!view.isOpen, true));
+  }
+
+  /** Opens the panel and sends a message as if the visitor had written it; resolves when its reply has ended. */
+  async send(text: string): Promise<void> {
+    await this.#ready;
+    this.#view?.setOpen(true, false);
+    await this.#chat?.send(String(text));
+  }
+
+  newConversation(): void {
+    this.#whenReady(() => this.#chat?.startAnew());
+  }
+
+  /** Listens to `ready`, `open`, `close`, `message`, `reply`, `error` or `voice`; returns a function that stops. */
+  on(name: string, listener: (detail: unknown) => void): () => void {
+    const handle = (event: Event) => listener((event as CustomEvent).detail);
+    this.addEventListener(`companion:${name}`, handle);
+    return () => this.removeEventListener(`companion:${name}`, handle);
+  }
+
+  connectedCallback(): void {
+    this.#start();
+  }
+
+  disconnectedCallback(): void {
+    this.#stop();
+  }
+
+  attributeChangedCallback(name: string, before: string | null, after: string | null): void {
+    if (!this.isConnected || before === after) return;
+    if (name === "theme") this.#view?.setTheme(after);
+    else this.#start();
+  }
+
+  #whenReady(act: (view: View) => void): void {
+    void this.#ready.then(() => this.#view && act(this.#view));
+  }
+
+  #start(): void {
+    this.#stop();
+    const token = this.getAttribute("token");
+    if (!token) return;
+    const run = ++this.#run;
+    const baseUrl = (this.getAttribute("base-url") ?? defaultBaseUrl).replace(/\/+$/, "");
+    const assetsUrl = `${baseUrl}/assets/`;
+    const mode = (/^(inline|page)$/.exec(this.getAttribute("mode") ?? "")?.[0] ?? "launcher") as Mode;
+    const openKey = `companion:${token}:open`;
+    const tab = openStorage("sessionStorage");
+    const emit = (name: string, detail: unknown) => this.#emit(name, detail);
+
+    const chat = new Chat(baseUrl, token, {
+      changed: () => this.#view?.draw(),
+      replied: (message) => this.#view?.follow(message),
+      emit,
+    });
+    this.#chat = chat;
+    window.addEventListener("pagehide", this.#save);
+    const lang = this.getAttribute("lang") || document.documentElement.lang || "en";
+    this.#ready = loadLocale(assetsUrl, lang, this.getAttribute("strings")).then((locale) => {
+      if (run !== this.#run || !this.shadowRoot) return;
+      const view = createView(this.shadowRoot, chat, locale, {
+        mode,
+        assetsUrl,
+        emit,
+        theme: this.getAttribute("theme"),
+        side: this.getAttribute("position") ?? (locale.dir === "rtl" ? "left" : "right"),
+        privacyUrl: this.getAttribute("privacy-url"),
+        place: this.#countLaunchersBefore(),
+        onToggle(isOpen) {
+          tab.setItem(openKey, isOpen ? "1" : "");
+          if (isOpen) void chat.load();
+          emit(isOpen ? "open" : "close", null);
+        },
+      });
+      this.#view = view;
+      // Open before, on this page or the one before it: the conversation goes on where it was.
+      if (tab.getItem(openKey)) view.setOpen(true, false);
+    });
+    void chat.load();
+  }
+
+  #stop(): void {
+    this.#run++;
+    window.removeEventListener("pagehide", this.#save);
+    this.#chat?.stop();
+    this.#view?.close();
+    this.#chat = null;
+    this.#view = null;
+    this.shadowRoot?.replaceChildren();
+  }
+
+  /** Launchers of one page stand on top of one another, not in one another's place. */
+  #countLaunchersBefore(): number {
+    const launchers = document.querySelectorAll(`${elementName}:not([mode=inline], [mode=page])`);
+    return Math.max(0, [...launchers].indexOf(this));
+  }
+
+  #save = (): void => this.#chat?.save();
+
+  #emit(name: string, detail: unknown): void {
+    if (name === "error") console.warn(`${elementName}:`, detail);
+    this.dispatchEvent(new CustomEvent(`companion:${name}`, { detail, bubbles: true, composed: true }));
+  }
+}

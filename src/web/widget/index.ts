@@ -1,0 +1,38 @@
+/** The drop-in script: defines the element, and puts one on the page where the script's tag names a token. */
+import { CompanionChat, elementName, setDefaultBaseUrl } from "./element.ts";
+
+/** Known only while the script runs for the first time. */
+const script = document.currentScript as HTMLScriptElement | null;
+
+function start(): void {
+  // Loaded twice: the first one serves both tags.
+  const known = customElements.get(elementName) as typeof CompanionChat | undefined;
+  const source = script?.src.replace(/(?:\/assets)?\/[^/]*$/, "") ?? "";
+  if (!known) {
+    setDefaultBaseUrl(source);
+    customElements.define(elementName, CompanionChat);
+  }
+  const { token } = script?.dataset ?? {};
+  if (!script || !token) return;
+  const place = () => putOnPage(token, source, script.dataset);
+  if (document.body) place();
+  else document.addEventListener("DOMContentLoaded", place, { once: true });
+}
+
+function putOnPage(token: string, baseUrl: string, data: DOMStringMap): void {
+  const others = [...document.querySelectorAll(elementName)];
+  if (others.some((other) => other.getAttribute("token") === token && other.getAttribute("mode") !== "inline")) return;
+  const element = document.createElement(elementName);
+  element.setAttribute("base-url", baseUrl);
+  // `data-privacy-url` becomes `privacy-url`, and so on.
+  for (const [name, value] of Object.entries(data)) {
+    if (value)
+      element.setAttribute(
+        name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`),
+        value,
+      );
+  }
+  document.body.append(element);
+}
+
+start();

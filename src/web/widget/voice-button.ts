@@ -1,0 +1,101 @@
+/** The way into a voice session: the part that runs it is loaded on the first click. */
+import type { Announcer } from "./announcer.ts";
+import type { Chat } from "./chat.ts";
+import { h, iconButton, icons } from "./dom.ts";
+import { toProblem } from "./problem-text.ts";
+import { fill, type Strings } from "./strings.ts";
+
+/** What the widget lends to the part that runs a session. */
+export interface VoiceHost {
+  /** Where the session shows its state and its buttons. */
+  bar: HTMLElement;
+  strings: Strings;
+  /** Ends with a slash; the worklets are beneath it. */
+  assetsUrl: string;
+  /** A new session's address. */
+  open(): Promise<string>;
+  say(text: string): void;
+  /** Adds what was said aloud to the conversation. */
+  add(role: "user" | "assistant", text: string): void;
+  emit(name: string, detail: unknown): void;
+  /** The session is over; the bar may go. */
+  ended(): void;
+  describe(error: unknown): string;
+}
+
+export interface VoiceSessionControl {
+  end(): void;
+}
+
+export interface VoiceModule {
+  startVoice(host: VoiceHost): VoiceSessionControl;
+}
+
+export interface VoiceButton {
+  button: HTMLElement;
+  bar: HTMLElement;
+  draw(): void;
+  close(): void;
+}
+
+export function createVoiceButton(
+  chat: Chat,
+  strings: Strings,
+  announcer: Announcer,
+  { assetsUrl, emit }: { assetsUrl: string; emit(name: string, detail: unknown): void },
+): VoiceButton {
+  const bar = h("div", { class: "voice", hidden: true });
+  const button = iconButton("tool", icons.microphone, strings.voiceStart, () => void start());
+  let session: VoiceSessionControl | null = null;
+  let isClosed = false;
+
+  function describe(error: unknown): string {
+    const { key, retryAt } = toProblem(error);
+    if (key === "failed" || key === "upstream") return strings.voiceFailed;
+    return fill(strings[key], { seconds: Math.ceil((retryAt - Date.now()) / 1000) });
+  }
+
+  async function start(): Promise<void> {
+    if (!bar.hidden && session) return;
+    bar.hidden = false;
+    bar.textContent = strings.voiceConnecting;
+    let voice: VoiceModule;
+    try {
+      voice = await import(/* @vite-ignore */ assetsUrl + VOICE_FILE);
+    } catch {
+      bar.textContent = strings.voiceFailed;
+      announcer.say(strings.voiceFailed);
+      return;
+    }
+    if (isClosed || session) return;
+    session = voice.startVoice({
+      bar,
+      strings,
+      assetsUrl,
+      describe,
+      emit,
+      open: async () => (await chat.companion.voice()).signedUrl,
+      say: (text) => announcer.say(text),
+      add: (role, text) => chat.add(role, text),
+      ended() {
+        session = null;
+        draw();
+      },
+    });
+    draw();
+  }
+
+  function draw(): void {
+    button.hidden = !chat.config?.has_voice || !!session;
+  }
+
+  return {
+    button,
+    bar,
+    draw,
+    close() {
+      isClosed = true;
+      session?.end();
+    },
+  };
+}
