@@ -51,7 +51,7 @@ export interface VoiceParts {
 }
 
 export function createVoice(options: VoiceParts): Voice {
-  const { provider, readers, upkeepIntervalMs = 2_000, deadlineMs = 10_000, ...parts } = options;
+  const { provider, readers, upkeepIntervalMs = 1_000, deadlineMs = 10_000, ...parts } = options;
   const { store } = parts;
   const keeper = provider && createAgentKeeper({ provider, deadlineMs, ...parts });
   const upkeep = provider && startUpkeep({ provider, ...parts, intervalMs: upkeepIntervalMs });

@@ -32,6 +32,22 @@ function deliver(body: string, signature = signDelivery(webhookSecret, body), ur
   });
 }
 
+/** A text turn, to its end. */
+async function write(embedToken: string, sessionId: string, message: string): Promise<void> {
+  const response = await fetch(`${server.url}/api/embed/${embedToken}/chat`, {
+    method: "POST",
+    headers: { "content-type": "application/json" },
+    body: JSON.stringify({ message, session_id: sessionId }),
+  });
+  expect(await response.text()).toEndWith("data: [DONE]\n\n");
+}
+
+/** What the language model was last sent, without the companion's own prompt. */
+function lastPrompt(): { role: string; content: string }[] {
+  const sent = server.mockLlm.requests.at(-1)?.body as { messages: { role: string; content: string }[] };
+  return sent.messages.filter(({ role }) => role !== "system");
+}
+
 async function readConversations({ accountId, id }: { accountId: string; id: string }) {
   const query = { companionId: id, visitorId: null, fromMs: null, toMs: null, q: null };
   const { items } = await server.services.store.conversations.list(accountId, query, { limit: 100, afterId: null });
@@ -60,17 +76,22 @@ test("keeps the transcript as voice messages of the session's conversation", asy
 test("lets a later text turn of the conversation know what was said", async () => {
   const { companion, sessionId, conversationId } = await startSession();
   await deliver(postCallEvent(conversationId, talk));
-  await fetch(`${server.url}/api/embed/${companion.embedToken}/chat`, {
-    method: "POST",
-    headers: { "content-type": "application/json" },
-    body: JSON.stringify({ message: "What is my name?", session_id: sessionId }),
-  }).then((response) => response.text());
-  const sent = server.mockLlm.requests.at(-1)?.body as { messages: { role: string; content: string }[] };
-  expect(sent.messages.filter(({ role }) => role !== "system")).toEqual([
+  await write(companion.embedToken, sessionId, "What is my name?");
+  expect(lastPrompt()).toEqual([
     { role: "user", content: "My name is Grace." },
     { role: "assistant", content: "Nice to meet you, Gra" },
     { role: "user", content: "What is my name?" },
   ]);
+});
+
+test("puts what was said before what was written later, though it is delivered after that", async () => {
+  const { companion, sessionId, conversationId } = await startSession();
+  await write(companion.embedToken, sessionId, "Written");
+  await deliver(postCallEvent(conversationId, [{ role: "user", message: "Spoken" }]));
+  const [conversation] = await readConversations(companion);
+  expect(conversation?.messages.map((message) => message.text).slice(0, 2)).toEqual(["Spoken", "Written"]);
+  await write(companion.embedToken, sessionId, "And now?");
+  expect(lastPrompt().map(({ content }) => content)).toEqual(["Spoken", "Written", expect.any(String), "And now?"]);
 });
 
 test("takes a transcript once, however often and however simultaneously it is delivered", async () => {
