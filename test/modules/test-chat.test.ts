@@ -1,0 +1,148 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
+import type { Account } from "../../src/domain/account.ts";
+import { toUtcDay } from "../../src/lib/clock.ts";
+import { type ApiClient, apiClient, expectInvalid, expectProblem } from "../support/api-client.ts";
+import { startTestServer, type TestServer } from "../support/app.ts";
+
+let server: TestServer;
+let account: Account;
+let api: ApiClient;
+let keyId: string;
+let companionId: string;
+beforeAll(async () => {
+  server = await startTestServer({ environment: { COMPANIOND_DAILY_FREE: "1", COMPANIOND_RATE_PER_IP: "1" } });
+});
+afterAll(() => server.close());
+beforeEach(async () => {
+  account = await server.createAccount({ email: `${crypto.randomUUID()}@example.com` });
+  const key = await server.createKey(account);
+  keyId = key.id;
+  api = apiClient(server.url, key.key);
+  const made = await api.call("POST", "/api/companions", { name: "Ada", system_prompt: "Be kind.", enabled: false });
+  companionId = made.json.id;
+});
+
+const chat = (body: unknown, headers = {}) =>
+  api.call("POST", `/api/companions/${companionId}/test-chat`, body, headers);
+
+async function readUsage() {
+  const today = toUtcDay(Date.now());
+  return await server.services.store.usage.query(account.id, {
+    fromDay: today,
+    toDay: today,
+    groupBy: ["companion", "key"],
+    companionId,
+    metadata: [],
+  });
+}
+
+test("streams the reply as the public chat does, of a disabled companion too", async () => {
+  const answer = await chat({ message: "[[say:Hello there]]" });
+  expect(answer.status).toBe(200);
+  expect(answer.headers.get("content-type")).toBe("text/event-stream");
+  expect(answer.text).toEndWith("\n\ndata: [DONE]\n\n");
+  const texts = answer.text
+    .split("\n")
+    .filter((line) => line.startsWith("data: {"))
+    .map((line) => JSON.parse(line.slice(6)).text);
+  expect(texts.join("")).toBe("Hello there");
+});
+
+test("sends prompt, earlier turns and message to the model, beginning with a user's turn", async () => {
+  await chat({
+    message: "And on Sunday?",
+    session_id: null,
+    visitor_id: crypto.randomUUID(),
+    history: [
+      { role: "assistant", text: "left out, since it begins nothing" },
+      { role: "user", text: "Open on Saturday?" },
+      { role: "assistant", text: "Until 2 pm." },
+    ],
+  });
+  expect(server.mockLlm.requests.at(-1)?.body).toMatchObject({
+    messages: [
+      { role: "system", content: "Be kind." },
+      { role: "user", content: "Open on Saturday?" },
+      { role: "assistant", content: "Until 2 pm." },
+      { role: "user", content: "And on Sunday?" },
+    ],
+  });
+});
+
+test("counts in usage under the companion and the key that made it, and is kept nowhere else", async () => {
+  const { key } = await server.createKey(account);
+  await chat({ message: "hello" });
+  await apiClient(server.url, key).call("POST", `/api/companions/${companionId}/test-chat`, { message: "hello" });
+  expect(await readUsage()).toMatchObject([{ companionId, keyId, messages: 2, inputTokens: 22, outputTokens: 14 }]);
+  const query = { companionId: null, visitorId: null, fromMs: null, toMs: null, q: null };
+  const { items } = await server.services.store.conversations.list(account.id, query, { limit: 10, afterId: null });
+  expect(items).toEqual([]);
+});
+
+test("knows neither the embed limits nor the daily quota", async () => {
+  for (let message = 0; message < 4; message++) expect((await chat({ message: "hello" })).status).toBe(200);
+  expect(await server.services.store.turns.countDay(companionId, toUtcDay(Date.now()))).toBe(0);
+});
+
+test("takes an Idempotency-Key, but streams anew", async () => {
+  const first = await chat({ message: "hello" }, { "idempotency-key": "k" });
+  const second = await chat({ message: "other" }, { "idempotency-key": "k" });
+  expect([first.status, second.status]).toEqual([200, 200]);
+  expect(second.headers.get("idempotent-replayed")).toBeNull();
+  expectInvalid(await chat({ message: "hello" }, { "idempotency-key": "x".repeat(256) }), ["Idempotency-Key"]);
+});
+
+describe("where the provider fails", () => {
+  test("before its first text the answer is 502, and nothing is counted", async () => {
+    const answer = expectProblem(await chat({ message: "[[fail:401]]" }), 502, "upstream_error");
+    expect(answer.text).not.toContain("sk-");
+    expect(await readUsage()).toEqual([]);
+  });
+
+  test("midway the stream ends without [DONE], and the message counts", async () => {
+    const answer = await chat({ message: "[[words:20]] [[cut:3]]" });
+    expect(answer.status).toBe(200);
+    expect(answer.text).not.toContain("[DONE]");
+    expect(answer.text).toEndWith(": error upstream_error\n\n");
+    expect(await readUsage()).toMatchObject([{ messages: 1, errors: 1 }]);
+  });
+});
+
+test("leaving aborts the provider's request, and what arrived is counted", async () => {
+  const leave = new AbortController();
+  const aborted = server.mockLlm.abortedRequests;
+  const answer = await fetch(`${server.url}/api/companions/${companionId}/test-chat`, {
+    method: "POST",
+    headers: { authorization: `Bearer ${(await server.createKey(account)).key}`, "content-type": "application/json" },
+    body: JSON.stringify({ message: "[[words:500]] [[delay:20]]" }),
+    signal: leave.signal,
+  });
+  await answer.body?.getReader().read();
+  leave.abort();
+  await server.mockLlm.until(() => server.mockLlm.abortedRequests > aborted);
+  await Promise.all(server.services.runningTurns);
+  expect(await readUsage()).toMatchObject([{ messages: 1, errors: 0 }]);
+});
+
+describe("refuses, and names,", () => {
+  const turn = { role: "user", text: "x" };
+  const bad: [unknown, string[]][] = [
+    [{}, ["message"]],
+    [{ message: " " }, ["message"]],
+    [{ message: "x".repeat(2001) }, ["message"]],
+    [{ message: "x", session_id: "nope" }, ["session_id"]],
+    [{ message: "x", history: "nope" }, ["history"]],
+    [{ message: "x", history: [{ role: "system", text: "x" }] }, ["history.0.role"]],
+    [{ message: "x", history: [turn, { role: "user" }] }, ["history.1.text"]],
+    [{ message: "x", history: Array.from({ length: 201 }, () => turn) }, ["history"]],
+    [{ message: "", history: [5], visitor_id: 1 }, ["history.0", "message", "visitor_id"]],
+  ];
+  test.each(bad)("%j", async (body, params) => {
+    expectInvalid(await chat(body), params);
+  });
+
+  test("other types and bodies over 1 MiB", async () => {
+    expectProblem(await chat("message=x", { "content-type": "text/plain" }), 415, "unsupported_media_type");
+    expectProblem(await chat(`{"message":"${"x".repeat(1024 * 1024)}"}`), 413, "payload_too_large");
+  });
+});
