@@ -1,7 +1,12 @@
 /** Chat through the compiled executable: streamed, kept over a restart and a crash, drained on SIGTERM. */
 import { afterAll, beforeAll, beforeEach, expect, test } from "bun:test";
 import { join } from "node:path";
-import { type ExecutableOptions, runExecutable, startExecutable as start } from "./support/executable.ts";
+import {
+  type ExecutableOptions,
+  type RunningExecutable,
+  runExecutable,
+  startExecutable as start,
+} from "./support/executable.ts";
 import { type MockLlm, type MockResponse, startMockLlm } from "./support/mock-llm.ts";
 import { chunk, doneMark } from "./support/mock-llm-replies.ts";
 import { temporaryDirectory } from "./support/temporary.ts";
@@ -27,8 +32,10 @@ function startExecutable(options: ExecutableOptions = {}) {
 }
 
 /** What the start message of `serve --demo` tells to try. */
-function readCurl(output: string): { url: string; body: string } {
-  const [, url = "", body = ""] = /curl -N (\S+) -H 'Content-Type: application\/json' -d '([^']+)'/.exec(output) ?? [];
+async function readCurl(server: RunningExecutable): Promise<{ url: string; body: string }> {
+  const [, url = "", body = ""] = await server.printed(
+    /curl -N (\S+) -H 'Content-Type: application\/json' -d '([^']+)'/,
+  );
   return { url, body };
 }
 
@@ -53,7 +60,7 @@ function lastMessages(): string[] {
 
 test("streams a reply of a real provider to the curl line that it prints", async () => {
   await using server = await startExecutable();
-  const { url, body } = readCurl(server.stderr);
+  const { url, body } = await readCurl(server);
   expect(url).toStartWith(`${server.url}/api/embed/emb_`);
   const answer = await fetch(url, { method: "POST", headers: { "content-type": "application/json" }, body });
   expect(answer.status).toBe(200);
@@ -67,9 +74,9 @@ test("streams a reply of a real provider to the curl line that it prints", async
 
 test("answers by the demo provider, offline and saying so, where no language model is configured", async () => {
   await using server = await start({ args: ["--demo"], env: {} });
-  expect(server.stderr).toContain("No language model is configured");
+  await server.printed(/No language model is configured/);
   expect(server.log.some(({ level }) => level === "warn")).toBe(true);
-  const stream = await (await say(readCurl(server.stderr).url, "Who are you?")).text();
+  const stream = await (await say((await readCurl(server)).url, "Who are you?")).text();
   expect(textOf(stream)).toContain("demo");
   expect(stream).toEndWith("data: [DONE]\n\n");
 });
@@ -78,12 +85,12 @@ test("keeps conversations and the demo companion over a restart", async () => {
   using data = temporaryDirectory();
   const dataDir = data.file("data");
   const first = await startExecutable({ dataDir });
-  const path = new URL(readCurl(first.stderr).url).pathname;
+  const path = new URL((await readCurl(first)).url).pathname;
   await (await say(first.url + path, "My name is Grace.")).text();
   expect(await first.stop()).toBe(0);
 
   await using second = await startExecutable({ dataDir });
-  expect(new URL(readCurl(second.stderr).url).pathname).toBe(path);
+  expect(new URL((await readCurl(second)).url).pathname).toBe(path);
   await (await say(second.url + path, "Who am I?")).text();
   expect(lastMessages()).toEqual(["My name is Grace.", "You said: My name is Grace.", "Who am I?"]);
 });
@@ -92,7 +99,7 @@ test("has lost nothing that ended in [DONE] after a kill -9 in the middle of a r
   using data = temporaryDirectory();
   const dataDir = data.file("data");
   const first = await startExecutable({ dataDir });
-  const path = new URL(readCurl(first.stderr).url).pathname;
+  const path = new URL((await readCurl(first)).url).pathname;
   for (const message of ["one", "two"]) {
     expect(await (await say(first.url + path, message)).text()).toEndWith("data: [DONE]\n\n");
   }
@@ -112,7 +119,7 @@ test("on SIGTERM refuses newcomers, lets the open reply finish with [DONE], and 
     held.resolve(response);
   });
   await using server = await startExecutable();
-  const { url } = readCurl(server.stderr);
+  const { url } = await readCurl(server);
   const answer = await say(url, "Tell me.");
   const provider = await held.promise;
 
@@ -140,7 +147,7 @@ test.each(["SIGTERM", "SIGINT"] as const)("ends at once on a second %s, with a r
     begun.resolve();
   });
   await using server = await startExecutable();
-  const answer = await say(readCurl(server.stderr).url, "Go on.");
+  const answer = await say((await readCurl(server)).url, "Go on.");
   await begun.promise;
   const ended = server.stop(signal);
   await server.logged("stopping");
@@ -156,7 +163,7 @@ test("counts messages per day durably, and refuses the next one also after a cra
   const dataDir = data.file("data");
   const env = { COMPANIOND_DAILY_FREE: "2" };
   const first = await startExecutable({ dataDir, env });
-  const path = new URL(readCurl(first.stderr).url).pathname;
+  const path = new URL((await readCurl(first)).url).pathname;
   for (const message of ["one", "two"]) {
     expect(await (await say(first.url + path, message)).text()).toEndWith("data: [DONE]\n\n");
   }
@@ -170,7 +177,7 @@ test("counts messages per day durably, and refuses the next one also after a cra
 test("keeps nothing beside the data directory", async () => {
   using dir = temporaryDirectory();
   await using server = await startExecutable({ cwd: dir.path, dataDir: join(dir.path, "data") });
-  await (await say(readCurl(server.stderr).url, "Hello")).text();
+  await (await say((await readCurl(server)).url, "Hello")).text();
   expect([...new Bun.Glob("*").scanSync({ cwd: dir.path, onlyFiles: false, dot: true })]).toEqual(["data"]);
   expect((await runExecutable(["account", "list"], { env: { COMPANIOND_DATA_DIR: server.dataDir } })).exitCode).toBe(0);
 });

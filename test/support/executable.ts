@@ -44,6 +44,8 @@ export interface RunningExecutable extends AsyncDisposable {
   readonly log: readonly LogLine[];
   /** Resolves with the first log line of this event, also with one from before the call. */
   logged(event: string): Promise<LogLine>;
+  /** Resolves with the first match on standard error, also one from before the call. */
+  printed(pattern: RegExp): Promise<RegExpExecArray>;
   /** Sends SIGTERM (or another signal) and resolves with the exit code. */
   stop(signal?: NodeJS.Signals): Promise<number>;
   /** Ends it at once, as a crash would; resolves when it is gone. */
@@ -98,6 +100,11 @@ export async function startExecutable(options: ExecutableOptions = {}): Promise<
       return parseLog(out.text());
     },
     logged: findLine,
+    async printed(pattern) {
+      const match = await error.until((text) => pattern.exec(text) ?? undefined);
+      if (match !== null) return match;
+      throw new Error(`companiond ended without printing ${pattern}:\n${error.text()}`);
+    },
     async stop(signal = "SIGTERM") {
       child.kill(signal);
       return waitForExit(child);
