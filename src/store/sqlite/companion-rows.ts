@@ -50,6 +50,7 @@ export function parseMetadata(json: string): JsonObject {
 }
 
 export function toCompanion(row: CompanionRow): Companion {
+  let metadata: JsonObject | null = null;
   return {
     id: row.id,
     accountId: row.account_id,
@@ -64,7 +65,11 @@ export function toCompanion(row: CompanionRow): Companion {
     temperature: row.temperature,
     maxOutputTokens: row.max_output_tokens,
     contextTokens: row.context_tokens,
-    metadata: parseMetadata(row.metadata),
+    // Parsed when somebody asks: embed requests never do, and it may be 16 KiB.
+    get metadata() {
+      metadata ??= parseMetadata(row.metadata);
+      return metadata;
+    },
     allowedOrigins: parseList(row.allowed_origins),
     starters: parseList(row.starters),
     retentionDays: row.retention_days,

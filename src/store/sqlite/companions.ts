@@ -24,10 +24,11 @@ export interface CompanionParts {
 export function createCompanionStore(engine: SqliteEngine, parts: CompanionParts): CompanionStore {
   const { changes, metadata, voiceAgents, startRemovals } = parts;
   const { orm } = engine;
-  const selectByToken = engine.query<CompanionRow & { token_id: string; plan: Plan }, [string]>(
-    `SELECT ${companionColumns("c")}, t.id AS token_id, a.plan
-     FROM embed_tokens t JOIN companions c ON c.id = t.companion_id JOIN accounts a ON a.id = c.account_id
-     WHERE t.token = ? AND c.enabled = 1 AND a.suspended_at IS NULL`,
+  // Subqueries, since a join of these three tables takes ten times as long as the lookups it consists of.
+  const selectByToken = engine.query<CompanionRow & { token_id: string; plan: Plan | null }, [string, string]>(
+    `SELECT ${companionColumns("c")}, (SELECT id FROM embed_tokens WHERE token = ?) AS token_id,
+       (SELECT plan FROM accounts WHERE id = c.account_id AND suspended_at IS NULL) AS plan
+     FROM companions c WHERE c.id = (SELECT companion_id FROM embed_tokens WHERE token = ?) AND c.enabled = 1`,
   );
   const selectById = engine.query<CompanionRow, [string, string]>(
     `SELECT ${companionColumns("c")} FROM companions c WHERE c.id = ? AND c.account_id = ?`,
@@ -59,8 +60,9 @@ export function createCompanionStore(engine: SqliteEngine, parts: CompanionParts
 
     findByEmbedToken: (token) =>
       engine.read(() => {
-        const row = selectByToken.get(token);
-        return row === null ? null : { companion: toCompanion(row), tokenId: row.token_id, plan: row.plan };
+        const row = selectByToken.get(token, token);
+        if (row === null || row.plan === null) return null;
+        return { companion: toCompanion(row), tokenId: row.token_id, plan: row.plan };
       }),
 
     find: (accountId, id) => engine.read(() => find(accountId, id)),

@@ -1,7 +1,136 @@
-/** Not there yet. */
+/** Conversations in SQLite: lists, reading, deletion and erasure. */
+import { and, asc, eq } from "drizzle-orm";
 import type { ConversationStore } from "../contract/conversations.ts";
+import type { ChangeRecorder } from "./changes.ts";
+import { createConversationLists } from "./conversation-lists.ts";
 import type { SqliteEngine } from "./engine.ts";
+import { unavailable } from "./failures.ts";
+import { yieldToEventLoop } from "./pacing.ts";
+import { createRetention } from "./retention.ts";
+import { busyLimitMs } from "./retry.ts";
+import { companions } from "./schema/companions.ts";
+import { conversations, messages, removals } from "./schema/conversations.ts";
 
-export function createConversationStore(engine: SqliteEngine, changes: unknown, startRemovals: unknown): ConversationStore {
-  return {} as ConversationStore;
+/** Messages in one commit while a visitor is erased: a few milliseconds of work. */
+const erasedPerCommit = 500;
+const logBusySleepMs = 10;
+
+const messageColumns = {
+  id: messages.id,
+  role: messages.role,
+  channel: messages.channel,
+  text: messages.text,
+  complete: messages.complete,
+  inputTokens: messages.inputTokens,
+  outputTokens: messages.outputTokens,
+  tokensEstimated: messages.tokensEstimated,
+  createdAt: messages.createdAt,
+};
+
+export function createConversationStore(
+  engine: SqliteEngine,
+  changes: ChangeRecorder,
+  startRemovals: () => void,
+): ConversationStore {
+  const { orm } = engine;
+  const lists = createConversationLists(engine);
+  const selectOfVisitor = engine.query<{ number: number }, [string, string, string]>(
+    `SELECT number FROM conversations INDEXED BY conversations_visitor
+     WHERE account_id = ? AND visitor_id = ? AND visitor_id <> '' AND companion_id = ? LIMIT 1`,
+  );
+  const deleteMessages = engine.query<null, [number, number]>(
+    "DELETE FROM messages WHERE number IN (SELECT number FROM messages WHERE conversation_number = ? LIMIT ?)",
+  );
+  const deleteConversation = engine.query<null, [number]>("DELETE FROM conversations WHERE number = ?");
+  const deleteVoiceSessions = engine.query<null, [string, string]>(
+    "DELETE FROM voice_sessions WHERE companion_id = ? AND visitor_id = ?",
+  );
+  /** With a companion that still exists: those of a deleted one are only waiting for their own deletion. */
+  function selectOne(accountId: string, id: string) {
+    const row = orm
+      .select({ conversation: conversations })
+      .from(conversations)
+      .innerJoin(companions, eq(companions.id, conversations.companionId))
+      .where(and(eq(conversations.id, id), eq(conversations.accountId, accountId)))
+      .get();
+    return row?.conversation ?? null;
+  }
+
+  /** Deletes up to `limit` messages of the visitor's conversations; returns how many, fewer when none is left. */
+  function eraseSome(accountId: string, companionId: string, visitorId: string): number {
+    deleteVoiceSessions.run(companionId, visitorId);
+    let erased = 0;
+    while (erased < erasedPerCommit) {
+      const conversation = selectOfVisitor.get(accountId, visitorId, companionId);
+      if (conversation === null) break;
+      const limit = erasedPerCommit - erased;
+      const deleted = deleteMessages.run(conversation.number, limit);
+      if (deleted < limit) deleteConversation.run(conversation.number);
+      erased += deleted;
+    }
+    return erased;
+  }
+
+  /** What was deleted is overwritten in the database file, but its earlier pages are still in the write-ahead log. */
+  async function emptyLog(): Promise<void> {
+    const deadlineMs = performance.now() + busyLimitMs;
+    while (!(await engine.read(() => engine.truncateLog()))) {
+      if (performance.now() > deadlineMs) throw unavailable(new Error("the write-ahead log is in use"));
+      await Bun.sleep(logBusySleepMs);
+    }
+  }
+
+  return {
+    list: (accountId, query, page) => lists.list(accountId, query, page),
+
+    find: (accountId, id) =>
+      engine.read(() => {
+        const row = selectOne(accountId, id);
+        if (row === null) return null;
+        const ofConversation = eq(messages.conversationNumber, row.number);
+        const oldestFirst = [asc(messages.createdAt), asc(messages.number)];
+        const found = orm
+          .select(messageColumns)
+          .from(messages)
+          .where(ofConversation)
+          .orderBy(...oldestFirst)
+          .all();
+        const { sessionId, messageCount, companionId, createdAt, updatedAt } = row;
+        const visitorId = row.visitorId === "" ? null : row.visitorId;
+        const conversation = { id, companionId, sessionId, visitorId, messageCount, createdAt, updatedAt };
+        return { conversation, messages: found };
+      }),
+
+    delete: async (accountId, id, context) => {
+      const isDeleted = await engine.write(() => {
+        const row = selectOne(accountId, id);
+        if (row === null) return false;
+        const { number, companionId } = row;
+        deleteConversation.run(number);
+        const createdAt = context.nowMs;
+        orm.insert(removals).values({ kind: "conversation", targetId: id, targetNumber: number, createdAt }).run();
+        changes.record(context, { accountId, action: "conversation.delete", targetId: id, details: { companionId } });
+        return true;
+      });
+      if (isDeleted) startRemovals();
+      return isDeleted;
+    },
+
+    eraseVisitor: async (accountId, companionId, visitorId, context) => {
+      const own = and(eq(companions.id, companionId), eq(companions.accountId, accountId));
+      const isOwn = await engine.write(() => {
+        if (orm.select({ id: companions.id }).from(companions).where(own).get() === undefined) return false;
+        changes.record(context, { accountId, action: "visitor.erase", targetId: companionId, details: {} });
+        return true;
+      });
+      if (!isOwn) return false;
+      while ((await engine.write(() => eraseSome(accountId, companionId, visitorId))) >= erasedPerCommit) {
+        await yieldToEventLoop();
+      }
+      await emptyLog();
+      return true;
+    },
+
+    deleteExpired: createRetention(engine, startRemovals),
+  };
 }

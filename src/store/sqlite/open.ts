@@ -7,6 +7,7 @@ import { createAuditStore } from "./audit.ts";
 import { createChangeRecorder } from "./changes.ts";
 import { createCompanionStore } from "./companions.ts";
 import { openConnection } from "./connection.ts";
+import { createConversationWriter } from "./conversation-writer.ts";
 import { createConversationStore } from "./conversations.ts";
 import type { StoreObserver } from "./database.ts";
 import { createEmbedTokenStore } from "./embed-tokens.ts";
@@ -16,7 +17,7 @@ import { createMetadataIndex } from "./metadata-index.ts";
 import { type MigrateOptions, migrateDatabase } from "./migrator.ts";
 import { createRemovals } from "./removals.ts";
 import { createSessionStore } from "./sessions.ts";
-import { createConversationWriter, createTurnStore } from "./turns.ts";
+import { createTurnStore } from "./turns.ts";
 import { createUsageStore } from "./usage.ts";
 import { createUsageWriter } from "./usage-writer.ts";
 import { createVoiceStore } from "./voice.ts";
@@ -46,7 +47,7 @@ function createStore(engine: SqliteEngine, log: Log): Store {
   const usage = createUsageWriter(engine);
   const metadata = createMetadataIndex(engine);
   const voiceAgents = createVoiceAgentKeeper(engine);
-  const conversationWriter = createConversationWriter(engine);
+  const conversations = createConversationWriter(engine);
   const removals = createRemovals(engine, voiceAgents, log);
   const startRemovals = removals.start;
   const checkRead = engine.query<{ one: number }>("SELECT 1 AS one FROM accounts LIMIT 1");
@@ -62,9 +63,9 @@ function createStore(engine: SqliteEngine, log: Log): Store {
     embedTokens: createEmbedTokenStore(engine, changes),
     idempotency: createIdempotencyStore(engine),
     sessions: createSessionStore(engine, changes),
-    turns: createTurnStore(engine, conversationWriter, usage),
+    turns: createTurnStore(engine, conversations, usage),
     usage: createUsageStore(engine, metadata),
-    voice: createVoiceStore(engine, { voiceAgents, conversationWriter, usage }),
+    voice: createVoiceStore(engine, { agents: voiceAgents, conversations, usage }),
 
     async check() {
       await engine.read(() => checkRead.get());

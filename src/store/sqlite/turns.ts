@@ -1,33 +1,12 @@
 /** Turns in SQLite: the hot path of the program. */
-import type { HistoryMessage, MessageRole } from "../../domain/conversation.ts";
+import type { HistoryMessage, Message, MessageRole } from "../../domain/conversation.ts";
 import type { SettledTurn, TurnStore } from "../contract/turns.ts";
+import type { ConversationWriter } from "./conversation-writer.ts";
 import type { SqliteEngine } from "./engine.ts";
 import type { UsageWriter } from "./usage-writer.ts";
 
 /** How many messages the first read of a history takes; each further one takes as many as were read so far. */
 const firstHistoryRead = 32;
-
-/** Adds a conversation or counts what is added to it; null where the companion is gone. Shared with voice transcripts. */
-export function createConversationWriter(engine: SqliteEngine) {
-  const upsert = engine.query<{ number: number }, [string, string, string, number, number, number, string]>(
-    `INSERT INTO conversations (id, account_id, companion_id, session_id, visitor_id, message_count, created_at, updated_at)
-     SELECT ?, account_id, id, ?, ?, ?, ?, ? FROM companions WHERE id = ?
-     ON CONFLICT (companion_id, session_id, visitor_id) DO UPDATE SET
-       message_count = message_count + excluded.message_count, updated_at = max(updated_at, excluded.updated_at)
-     RETURNING number`,
-  );
-  const insertMessage = engine.query<
-    null,
-    [number, string, string, string, number, number | null, number | null, number, number, string]
-  >(
-    `INSERT INTO messages
-       (conversation_number, id, role, channel, complete, input_tokens, output_tokens, tokens_estimated, created_at, text)
-     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
-  );
-  return { upsert, insertMessage };
-}
-
-export type ConversationWriter = ReturnType<typeof createConversationWriter>;
 
 export function createTurnStore(
   engine: SqliteEngine,
@@ -52,26 +31,12 @@ export function createTurnStore(
     "SELECT messages FROM quota_daily WHERE companion_id = ? AND day = ?",
   );
 
-  function keep(turn: SettledTurn): boolean {
-    const { key, userMessage, reply } = turn;
-    const added = reply === null ? 1 : 2;
-    const updatedAt = reply?.createdAt ?? userMessage.createdAt;
-    const conversation = conversations.upsert.get(
-      ...([turn.conversationId, key.sessionId, key.visitorId ?? "", added, userMessage.createdAt] as const),
-      updatedAt,
-      key.companionId,
-    );
-    if (conversation === null) return false;
-    const { number } = conversation;
-    const insert = conversations.insertMessage;
-    insert.run(number, userMessage.id, "user", "text", 1, null, null, 0, userMessage.createdAt, userMessage.text);
-    if (reply === null) return true;
-    const { inputTokens, outputTokens, estimated } = turn.usage;
-    insert.run(
-      ...([number, reply.id, "assistant", "text", reply.complete ? 1 : 0, inputTokens, outputTokens] as const),
-      ...([estimated ? 1 : 0, reply.createdAt, reply.text] as const),
-    );
-    return true;
+  function toMessages({ userMessage, reply, usage: { inputTokens, outputTokens, estimated } }: SettledTurn): Message[] {
+    const uncounted = { channel: "text", inputTokens: null, outputTokens: null, tokensEstimated: false } as const;
+    const question: Message = { ...userMessage, ...uncounted, role: "user", complete: true };
+    if (reply === null) return [question];
+    const counted = { inputTokens, outputTokens, tokensEstimated: estimated };
+    return [question, { ...reply, ...counted, role: "assistant", channel: "text" }];
   }
 
   return {
@@ -94,7 +59,7 @@ export function createTurnStore(
     settle: (turn) =>
       engine.write(() => {
         const { accountId, key, keyId, day } = turn;
-        const isKept = keep(turn);
+        const isKept = conversations.add(key, turn.conversationId, toMessages(turn));
         usage.add(
           { accountId, companionId: key.companionId, keyId, day },
           {

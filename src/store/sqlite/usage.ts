@@ -1,7 +1,174 @@
-/** Not there yet. */
-import type { UsageStore } from "../contract/usage.ts";
-import type { SqliteEngine } from "./engine.ts";
+/** Usage in SQLite: sums over the day's counts, never over messages. */
+import type { UsageCounts } from "../../domain/usage.ts";
+import type { UsageGroup, UsageQuery, UsageRow, UsageStore } from "../contract/usage.ts";
+import type { Query, SqliteEngine } from "./engine.ts";
+import type { MetadataIndex } from "./metadata-index.ts";
+import { yieldToEventLoop } from "./pacing.ts";
 
-export function createUsageStore(engine: SqliteEngine, metadata: unknown): UsageStore {
-  return {} as UsageStore;
+interface SumRow {
+  day: string;
+  companion_id: string;
+  key_id: string;
+  messages: number;
+  requests: number;
+  input_tokens: number;
+  output_tokens: number;
+  voice_sessions: number;
+  errors: number;
+}
+
+/** Companions summed before other requests get their turn: a few milliseconds at 400 days each. */
+const companionsPerSlice = 50;
+
+const sums = ["messages", "requests", "input_tokens", "output_tokens", "voice_sessions", "errors"]
+  .map((name) => `sum(${name}) AS ${name}`)
+  .join(", ");
+
+const groupColumns: Record<UsageGroup, string> = { day: "day", companion: "companion_id", key: "key_id" };
+
+function selectSums(table: string, condition: string, groupBy: readonly UsageGroup[]): string {
+  const grouped = groupBy.map((group) => groupColumns[group]);
+  const dimensions = Object.values(groupColumns).map((name) => (grouped.includes(name) ? name : `'' AS ${name}`));
+  const grouping = grouped.length === 0 ? "" : `GROUP BY ${grouped.join(", ")}`;
+  return `SELECT ${dimensions.join(", ")}, ${sums} FROM ${table}
+     WHERE account_id = ? AND ${condition} AND day BETWEEN ? AND ? ${grouping}`;
+}
+
+export function createUsageStore(engine: SqliteEngine, metadata: MetadataIndex): UsageStore {
+  const compiled = new Map<string, Query<SumRow, string[]>>();
+  const selectNextCompanion = engine.query<{ companion_id: string | null }, [string, string]>(
+    "SELECT min(companion_id) AS companion_id FROM usage_daily WHERE account_id = ? AND companion_id > ?",
+  );
+  const selectAccountNumber = engine.query<{ number: number }, [string]>("SELECT number FROM accounts WHERE id = ?");
+  const selectId = engine.query<{ id: string }, [number]>("SELECT id FROM companions WHERE number = ?");
+
+  /** One statement for each set of dimensions, compiled on first use. */
+  function query(table: string, condition: string, groupBy: readonly UsageGroup[]): Query<SumRow, string[]> {
+    const sql = selectSums(table, condition, groupBy);
+    const known = compiled.get(sql) ?? engine.query<SumRow, string[]>(sql);
+    compiled.set(sql, known);
+    return known;
+  }
+
+  function sumAccount(accountId: string, { fromDay, toDay, groupBy }: UsageQuery): SumRow[] {
+    return query("usage_account_daily", "true", groupBy).all(accountId, fromDay, toDay);
+  }
+
+  function sumCompanion(accountId: string, companionId: string, { fromDay, toDay, groupBy }: UsageQuery): SumRow[] {
+    return query("usage_daily", "companion_id = ?", groupBy).all(accountId, companionId, fromDay, toDay);
+  }
+
+  /** The ids after `after`, in the order of their ids, of all companions that were ever used; deleted ones too. */
+  function listUsed(accountId: string, after: string | null): string[] {
+    const ids: string[] = [];
+    // An empty id stands for the keys' own calls.
+    let last = after ?? "";
+    if (after === null) ids.push("");
+    while (ids.length < companionsPerSlice) {
+      const next = selectNextCompanion.get(accountId, last)?.companion_id ?? null;
+      if (next === null) break;
+      ids.push(next);
+      last = next;
+    }
+    return ids;
+  }
+
+  async function* listIds(accountId: string, usageQuery: UsageQuery): AsyncGenerator<string[]> {
+    if (usageQuery.metadata.length === 0) {
+      for (let ids: string[] = []; ; ) {
+        ids = await engine.read(() => listUsed(accountId, ids.at(-1) ?? null));
+        yield ids;
+        if (ids.length < companionsPerSlice) return;
+      }
+    }
+    for (let below = Number.MAX_SAFE_INTEGER; ; ) {
+      const { numbers, ids } = await engine.read(() => readMatching(accountId, usageQuery, below));
+      const last = numbers.at(-1);
+      if (last === undefined) return;
+      below = last;
+      yield ids;
+    }
+  }
+
+  function readMatching(
+    accountId: string,
+    usageQuery: UsageQuery,
+    below: number,
+  ): { numbers: number[]; ids: string[] } {
+    const account = selectAccountNumber.get(accountId);
+    if (account === null) return { numbers: [], ids: [] };
+    for (const found of metadata.walk(account.number, usageQuery.metadata, below)) {
+      const numbers = found.slice(0, companionsPerSlice);
+      return { numbers, ids: numbers.flatMap((number) => selectId.get(number)?.id ?? []) };
+    }
+    return { numbers: [], ids: [] };
+  }
+
+  return {
+    async query(accountId, usageQuery) {
+      const { groupBy, companionId } = usageQuery;
+      const total = createTotal(groupBy);
+      const isOfAccount = companionId === null && usageQuery.metadata.length === 0;
+      if (isOfAccount && !groupBy.includes("companion")) {
+        total.add(await engine.read(() => sumAccount(accountId, usageQuery)));
+      } else if (companionId !== null && usageQuery.metadata.length === 0) {
+        total.add(await engine.read(() => sumCompanion(accountId, companionId, usageQuery)));
+      } else {
+        for await (const ids of listIds(accountId, usageQuery)) {
+          const wanted = companionId === null ? ids : ids.filter((id) => id === companionId);
+          total.add(await engine.read(() => wanted.flatMap((id) => sumCompanion(accountId, id, usageQuery))));
+          await yieldToEventLoop();
+        }
+      }
+      return total.rows();
+    },
+  };
+}
+
+/** Adds up rows of many companions by the dimensions asked for. */
+function createTotal(groupBy: readonly UsageGroup[]) {
+  const groups = new Map<string, SumRow>();
+
+  return {
+    add(rows: readonly SumRow[]): void {
+      for (const row of rows) {
+        // Without a dimension to group by, SQL answers with a row even where there is nothing to sum.
+        if (row.messages === null) continue;
+        const key = `${row.day} ${row.companion_id} ${row.key_id}`;
+        const group = groups.get(key);
+        if (group === undefined) {
+          groups.set(key, row);
+          continue;
+        }
+        group.messages += row.messages;
+        group.requests += row.requests;
+        group.input_tokens += row.input_tokens;
+        group.output_tokens += row.output_tokens;
+        group.voice_sessions += row.voice_sessions;
+        group.errors += row.errors;
+      }
+    },
+
+    rows(): UsageRow[] {
+      const sorted = [...groups.entries()].sort(([one], [other]) => (one < other ? -1 : 1));
+      return sorted.map(([, row]) => toUsageRow(row, groupBy));
+    },
+  };
+}
+
+function toUsageRow(row: SumRow, groupBy: readonly UsageGroup[]): UsageRow {
+  const counts: UsageCounts = {
+    messages: row.messages,
+    requests: row.requests,
+    inputTokens: row.input_tokens,
+    outputTokens: row.output_tokens,
+    voiceSessions: row.voice_sessions,
+    errors: row.errors,
+  };
+  return {
+    ...(groupBy.includes("day") ? { day: row.day } : {}),
+    ...(groupBy.includes("companion") ? { companionId: row.companion_id === "" ? null : row.companion_id } : {}),
+    ...(groupBy.includes("key") ? { keyId: row.key_id === "" ? null : row.key_id } : {}),
+    ...counts,
+  };
 }

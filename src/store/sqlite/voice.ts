@@ -1,7 +1,171 @@
-/** Not there yet. */
-import type { VoiceStore } from "../contract/voice.ts";
+/** Voice in SQLite: managed agents with their locks and outbox, and sessions waiting for their transcripts. */
+import { and, eq, gte, lte } from "drizzle-orm";
+import type { VoiceOutboxItem, VoiceStore } from "../contract/voice.ts";
+import type { ConversationWriter } from "./conversation-writer.ts";
 import type { SqliteEngine } from "./engine.ts";
+import { companions, voiceAgentLocks, voiceAgents, voiceOutbox, voiceSessions } from "./schema/companions.ts";
+import type { UsageWriter } from "./usage-writer.ts";
+import type { VoiceAgentKeeper } from "./voice-agents.ts";
 
-export function createVoiceStore(engine: SqliteEngine, parts: unknown): VoiceStore {
-  return {} as VoiceStore;
+export interface VoiceParts {
+  agents: VoiceAgentKeeper;
+  conversations: ConversationWriter;
+  usage: UsageWriter;
+}
+
+export function createVoiceStore(engine: SqliteEngine, { agents, conversations, usage }: VoiceParts): VoiceStore {
+  const { orm } = engine;
+  const takeLock = engine.query<null, [string, string, number, number]>(
+    `INSERT INTO voice_agent_locks (companion_id, owner, until_ms) VALUES (?, ?, ?)
+     ON CONFLICT DO UPDATE SET owner = excluded.owner, until_ms = excluded.until_ms
+       WHERE owner = excluded.owner OR until_ms <= ?`,
+  );
+  const takeDue = engine.query<{ provider: string; agent_id: string; attempts: number }, [number, number, number]>(
+    `UPDATE voice_outbox SET attempts = attempts + 1, due_at = ?
+     WHERE (provider, agent_id) IN
+       (SELECT provider, agent_id FROM voice_outbox WHERE due_at <= ? ORDER BY due_at LIMIT ?)
+     RETURNING provider, agent_id, attempts`,
+  );
+  const takeSession = engine.query<
+    { companion_id: string; session_id: string; visitor_id: string },
+    [providerConversationId: string]
+  >(
+    `UPDATE voice_sessions SET is_taken = 1 WHERE provider_conversation_id = ? AND is_taken = 0
+       AND EXISTS (SELECT 1 FROM companions WHERE id = companion_id)
+     RETURNING companion_id, session_id, visitor_id`,
+  );
+  const deleteSessions = engine.query<null, [number, number]>(
+    `DELETE FROM voice_sessions WHERE provider_conversation_id IN
+       (SELECT provider_conversation_id FROM voice_sessions WHERE created_at < ? ORDER BY created_at LIMIT ?)`,
+  );
+
+  function selectAgent(companionId: string) {
+    return orm.select().from(voiceAgents).where(eq(voiceAgents.companionId, companionId)).get() ?? null;
+  }
+
+  /** Whether the owner still has the right to give the companion an agent, and the companion still wants one. */
+  function mayKeep(companionId: string, owner: string, nowMs: number): boolean {
+    const held = and(
+      eq(voiceAgentLocks.companionId, companionId),
+      eq(voiceAgentLocks.owner, owner),
+      gte(voiceAgentLocks.untilMs, nowMs),
+    );
+    if (orm.select().from(voiceAgentLocks).where(held).get() === undefined) return false;
+    const companion = orm
+      .select({ voiceId: companions.voiceId })
+      .from(companions)
+      .where(eq(companions.id, companionId));
+    return (companion.get()?.voiceId ?? null) !== null;
+  }
+
+  return {
+    findAgent: (companionId) => engine.read(() => selectAgent(companionId)),
+    isManagedAgent: (agentId) => engine.read(() => agents.isManaged(agentId)),
+    findAgentAccount: (agentId, exceptAccountId) =>
+      engine.read(() => agents.findOtherAccount(agentId, exceptAccountId)),
+
+    lockAgent: (companionId, owner, nowMs, untilMs) =>
+      engine.write(() => takeLock.run(companionId, owner, untilMs, nowMs) > 0),
+
+    unlockAgent: async (companionId, owner) => {
+      const held = and(eq(voiceAgentLocks.companionId, companionId), eq(voiceAgentLocks.owner, owner));
+      await engine.write(() => orm.delete(voiceAgentLocks).where(held).run());
+    },
+
+    saveAgent: (agent, owner, nowMs) =>
+      engine.write(() => {
+        const before = selectAgent(agent.companionId);
+        const isSame = before?.agentId === agent.agentId && before.provider === agent.provider;
+        if (!mayKeep(agent.companionId, owner, nowMs)) {
+          if (!isSame) agents.putOut(agent.provider, agent.agentId, nowMs);
+          return false;
+        }
+        if (before !== null && !isSame) agents.putOut(before.provider, before.agentId, nowMs);
+        const { companionId, ...settings } = agent;
+        orm
+          .insert(voiceAgents)
+          .values(agent)
+          .onConflictDoUpdate({ target: voiceAgents.companionId, set: settings })
+          .run();
+        return true;
+      }),
+
+    takeDueOutbox: async (nowMs, untilMs, limit) => {
+      const isDue = orm.select().from(voiceOutbox).where(lte(voiceOutbox.dueAt, nowMs)).limit(1);
+      if ((await engine.read(() => isDue.get())) === undefined) return [];
+      const taken = await engine.write(() => takeDue.all(untilMs, nowMs, limit));
+      return taken.map((row): VoiceOutboxItem => {
+        return { provider: row.provider, agentId: row.agent_id, attempts: row.attempts };
+      });
+    },
+
+    finishOutbox: async (provider, agentId) => {
+      await engine.write(() => orm.delete(voiceOutbox).where(isItem(provider, agentId)).run());
+    },
+
+    postponeOutbox: async (provider, agentId, dueAt) => {
+      await engine.write(() => orm.update(voiceOutbox).set({ dueAt }).where(isItem(provider, agentId)).run());
+    },
+
+    startSession: (session) =>
+      engine.write(() => {
+        const { providerConversationId, accountId, companionId, keyId, day, sessionId, createdAt } = session;
+        usage.add({ accountId, companionId, keyId, day }, { voiceSessions: 1 });
+        if (providerConversationId === null) return;
+        const companion = orm
+          .select({ id: companions.id })
+          .from(companions)
+          .where(eq(companions.id, companionId))
+          .get();
+        if (companion === undefined) return;
+        const visitorId = session.visitorId ?? "";
+        orm
+          .insert(voiceSessions)
+          .values({ providerConversationId, accountId, companionId, sessionId, visitorId, createdAt })
+          .onConflictDoNothing()
+          .run();
+      }),
+
+    findSession: (providerConversationId) =>
+      engine.read(() => {
+        const isSession = eq(voiceSessions.providerConversationId, providerConversationId);
+        const row = orm
+          .select({ session: voiceSessions })
+          .from(voiceSessions)
+          .innerJoin(companions, eq(companions.id, voiceSessions.companionId))
+          .where(isSession)
+          .get();
+        if (row === undefined) return null;
+        const { companionId, sessionId, visitorId, createdAt } = row.session;
+        return { companionId, sessionId, visitorId: visitorId === "" ? null : visitorId, createdAt };
+      }),
+
+    addTranscript: (providerConversationId, conversationId, messages) =>
+      engine.write(() => {
+        const session = takeSession.get(providerConversationId);
+        if (session === null) return false;
+        const { companion_id, session_id, visitor_id } = session;
+        const key = {
+          companionId: companion_id,
+          sessionId: session_id,
+          visitorId: visitor_id === "" ? null : visitor_id,
+        };
+        const spoken = messages.map((message) => {
+          return {
+            ...message,
+            channel: "voice" as const,
+            inputTokens: null,
+            outputTokens: null,
+            tokensEstimated: false,
+          };
+        });
+        return conversations.add(key, conversationId, spoken);
+      }),
+
+    deleteSessions: (beforeMs, limit) => engine.write(() => deleteSessions.run(beforeMs, limit)),
+  };
+}
+
+function isItem(provider: string, agentId: string) {
+  return and(eq(voiceOutbox.provider, provider), eq(voiceOutbox.agentId, agentId));
 }

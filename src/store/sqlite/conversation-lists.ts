@@ -1,0 +1,148 @@
+/** Lists of conversations, newest first by creation. */
+import type { Conversation } from "../../domain/conversation.ts";
+import type { ConversationQuery } from "../contract/conversations.ts";
+import type { Page, PageRequest } from "../contract/page.ts";
+import type { SqliteEngine } from "./engine.ts";
+import { yieldToEventLoop } from "./pacing.ts";
+
+interface ConversationRow {
+  number: number;
+  id: string;
+  companion_id: string;
+  session_id: string;
+  visitor_id: string;
+  message_count: number;
+  created_at: number;
+  updated_at: number;
+  /** 0 where the companion was deleted, and the conversation only waits for its own deletion. */
+  is_live: number;
+}
+
+interface Position {
+  createdAt: number;
+  number: number;
+}
+
+/** A slice of a text search ends after this much text, so that streams run on: about two milliseconds. */
+const textPerSlice = 1_000_000;
+const rowsPerSlice = 50;
+const messagesPerRead = 100;
+/** A search that read this much hands back what it has found, with a cursor to go on from. */
+const textPerSearch = 200_000_000;
+
+function selectFrom(index: string, condition: string): string {
+  return `SELECT number, id, companion_id, session_id, visitor_id, message_count, created_at, updated_at,
+       EXISTS (SELECT 1 FROM companions WHERE companions.id = conversations.companion_id) AS is_live
+     FROM conversations INDEXED BY ${index}
+     WHERE ${condition} AND (created_at, number) < (?, ?) AND created_at >= ?
+     ORDER BY created_at DESC, number DESC LIMIT ?`;
+}
+
+export const conversationListQueries = {
+  ofAccount: selectFrom("conversations_account", "account_id = ?"),
+  ofCompanion: selectFrom("conversations_companion", "companion_id = ? AND account_id = ?"),
+  // The second condition on the visitor tells SQLite that the partial index will do.
+  ofVisitor: selectFrom(
+    "conversations_visitor",
+    "account_id = ? AND visitor_id = ? AND visitor_id <> '' AND companion_id = ifnull(?, companion_id)",
+  ),
+};
+
+export function createConversationLists(engine: SqliteEngine) {
+  type Range = [createdAt: number, number: number, fromMs: number, limit: number];
+  const ofAccount = engine.query<ConversationRow, [string, ...Range]>(conversationListQueries.ofAccount);
+  const ofCompanion = engine.query<ConversationRow, [string, string, ...Range]>(conversationListQueries.ofCompanion);
+  const ofVisitor = engine.query<ConversationRow, [string, string, string | null, ...Range]>(
+    conversationListQueries.ofVisitor,
+  );
+  // Where the cursor's conversation was deleted, the one made just before it takes its place.
+  const selectPosition = engine.query<{ id: string; created_at: number; number: number }, [string]>(
+    "SELECT id, created_at, number FROM conversations WHERE id <= ? ORDER BY id DESC LIMIT 1",
+  );
+  const selectTexts = engine.query<{ text: string }, [number, number, number]>(
+    "SELECT text FROM messages WHERE conversation_number = ? ORDER BY created_at DESC, number DESC LIMIT ? OFFSET ?",
+  );
+
+  /** Rows of the page come after this. */
+  function startOf(query: ConversationQuery, afterId: string | null): Position {
+    const end = { createdAt: query.toMs ?? Number.MAX_SAFE_INTEGER, number: 0 };
+    if (afterId === null) return end;
+    const row = selectPosition.get(afterId);
+    if (row === null) return { createdAt: 0, number: 0 };
+    const after = { createdAt: row.created_at, number: row.id === afterId ? row.number : row.number + 1 };
+    return after.createdAt < end.createdAt ? after : end;
+  }
+
+  function selectRows(accountId: string, query: ConversationQuery, after: Position, limit: number): ConversationRow[] {
+    const { companionId, visitorId } = query;
+    const range: Range = [after.createdAt, after.number, query.fromMs ?? 0, limit];
+    if (visitorId !== null) return ofVisitor.all(accountId, visitorId, companionId, ...range);
+    if (companionId !== null) return ofCompanion.all(companionId, accountId, ...range);
+    return ofAccount.all(accountId, ...range);
+  }
+
+  /** How much text was read, and whether a message of the conversation holds `folded`, in any case. */
+  function searchMessages(conversationNumber: number, folded: string): { isMatch: boolean; read: number } {
+    let read = 0;
+    for (let offset = 0; ; offset += messagesPerRead) {
+      const texts = selectTexts.all(conversationNumber, messagesPerRead, offset);
+      for (const { text } of texts) {
+        read += text.length;
+        if (text.toLowerCase().includes(folded)) return { isMatch: true, read };
+      }
+      if (texts.length < messagesPerRead) return { isMatch: false, read };
+    }
+  }
+
+  /** Goes through the next rows until `wanted` are found or the slice is used up; `last` is null at the end of the list. */
+  function readSlice(accountId: string, query: ConversationQuery, after: Position, wanted: number) {
+    const folded = query.q === null ? "" : query.q.toLowerCase();
+    const limit = Math.max(wanted, rowsPerSlice);
+    const rows = selectRows(accountId, query, after, limit);
+    const found: ConversationRow[] = [];
+    let read = 0;
+    for (const row of rows) {
+      if (row.is_live === 1) {
+        const searched = folded === "" ? { isMatch: true, read: 0 } : searchMessages(row.number, folded);
+        read += searched.read;
+        if (searched.isMatch) found.push(row);
+      }
+      if (read > textPerSlice || found.length >= wanted) return { found, read, last: row };
+    }
+    return { found, read, last: rows.length < limit ? null : (rows.at(-1) ?? null) };
+  }
+
+  return {
+    async list(
+      accountId: string,
+      query: ConversationQuery,
+      { limit, afterId }: PageRequest,
+    ): Promise<Page<Conversation>> {
+      const found: ConversationRow[] = [];
+      let after = await engine.read(() => startOf(query, afterId));
+      for (let read = 0; ; await yieldToEventLoop()) {
+        const slice = await engine.read(() => readSlice(accountId, query, after, limit + 1 - found.length));
+        found.push(...slice.found);
+        read += slice.read;
+        const { last } = slice;
+        const items = found.slice(0, limit).map(toConversation);
+        if (found.length > limit) return { items, nextAfterId: items.at(-1)?.id ?? null };
+        if (last === null) return { items, nextAfterId: null };
+        if (read > textPerSearch) return { items, nextAfterId: last.id };
+        after = { createdAt: last.created_at, number: last.number };
+      }
+    },
+  };
+}
+
+function toConversation(row: ConversationRow): Conversation {
+  return {
+    id: row.id,
+    companionId: row.companion_id,
+    sessionId: row.session_id,
+    visitorId: row.visitor_id === "" ? null : row.visitor_id,
+    messageCount: row.message_count,
+    createdAt: row.created_at,
+    updatedAt: row.updated_at,
+  };
+}

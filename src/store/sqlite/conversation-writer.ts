@@ -1,0 +1,47 @@
+/** Adds messages to a conversation, made where it is new; what text turns and voice transcripts share. */
+import type { ConversationKey, Message } from "../../domain/conversation.ts";
+import type { SqliteEngine } from "./engine.ts";
+
+export type ConversationWriter = ReturnType<typeof createConversationWriter>;
+
+export function createConversationWriter(engine: SqliteEngine) {
+  // Selecting from companions makes it add nothing where the companion is gone.
+  const upsert = engine.query<{ number: number }, [string, string, string, number, number, number, string]>(
+    `INSERT INTO conversations (id, account_id, companion_id, session_id, visitor_id, message_count, created_at, updated_at)
+     SELECT ?, account_id, id, ?, ?, ?, ?, ? FROM companions WHERE id = ?
+     ON CONFLICT (companion_id, session_id, visitor_id) DO UPDATE SET
+       message_count = message_count + excluded.message_count, updated_at = max(updated_at, excluded.updated_at)
+     RETURNING number`,
+  );
+  const insertMessage = engine.query<
+    null,
+    [number, string, string, string, number, number | null, number | null, number, number, string]
+  >(
+    `INSERT INTO messages
+       (conversation_number, id, role, channel, complete, input_tokens, output_tokens, tokens_estimated, created_at, text)
+     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+  );
+
+  return {
+    /** To be called inside a write; false where the companion is gone. `messages` in order of time. */
+    add(key: ConversationKey, conversationId: string, messages: readonly Message[]): boolean {
+      const [first] = messages;
+      if (first === undefined) return true;
+      const { createdAt } = first;
+      const updatedAt = messages.at(-1)?.createdAt ?? createdAt;
+      const conversation = upsert.get(
+        ...([conversationId, key.sessionId, key.visitorId ?? "", messages.length, createdAt, updatedAt] as const),
+        key.companionId,
+      );
+      if (conversation === null) return false;
+      for (const message of messages) {
+        insertMessage.run(
+          ...([conversation.number, message.id, message.role, message.channel, message.complete ? 1 : 0] as const),
+          ...([message.inputTokens, message.outputTokens, message.tokensEstimated ? 1 : 0] as const),
+          ...([message.createdAt, message.text] as const),
+        );
+      }
+      return true;
+    },
+  };
+}

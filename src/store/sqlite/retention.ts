@@ -1,0 +1,75 @@
+/** Finds conversations past their companion's time and deletes them, in slices. */
+import type { SqliteEngine } from "./engine.ts";
+import { yieldToEventLoop } from "./pacing.ts";
+
+/** Companions looked at before streams get their turn: a millisecond where nothing has expired. */
+const companionsPerSlice = 500;
+const dayMs = 24 * 60 * 60_000;
+
+interface CompanionRow {
+  number: number;
+  id: string;
+  retention_days: number;
+}
+
+interface ExpiredRow {
+  number: number;
+  id: string;
+  beforeMs: number;
+}
+
+export function createRetention(engine: SqliteEngine, startRemovals: () => void) {
+  const selectCompanions = engine.query<CompanionRow, [number, number, number]>(
+    `SELECT number, id, retention_days FROM companions INDEXED BY companions_retention
+     WHERE retention_days IS NOT NULL AND (retention_days, number) > (?, ?) ORDER BY retention_days, number LIMIT ?`,
+  );
+  const selectExpired = engine.query<{ number: number; id: string }, [string, number, number, number]>(
+    `SELECT number, id FROM conversations INDEXED BY conversations_companion
+     WHERE companion_id = ? AND created_at < ? AND updated_at < ? ORDER BY created_at LIMIT ?`,
+  );
+  // Checked again: a visitor may have come back since it was read.
+  const deleteExpired = engine.query<null, [number, number]>(
+    "DELETE FROM conversations WHERE number = ? AND updated_at < ?",
+  );
+  const insertRemoval = engine.query<null, [string, number, number]>(
+    "INSERT INTO removals (kind, target_id, target_number, created_at) VALUES ('conversation', ?, ?, ?)",
+  );
+
+  function findExpired(companions: readonly CompanionRow[], nowMs: number, limit: number): ExpiredRow[] {
+    const expired: ExpiredRow[] = [];
+    for (const { id, retention_days } of companions) {
+      const beforeMs = nowMs - retention_days * dayMs;
+      const rows = selectExpired.all(id, beforeMs, beforeMs, limit - expired.length);
+      expired.push(...rows.map((row) => ({ ...row, beforeMs })));
+      if (expired.length >= limit) break;
+    }
+    return expired;
+  }
+
+  function deleteAll(expired: readonly ExpiredRow[], nowMs: number): number {
+    let deleted = 0;
+    for (const { number, id, beforeMs } of expired) {
+      if (deleteExpired.run(number, beforeMs) === 0) continue;
+      insertRemoval.run(id, number, nowMs);
+      deleted++;
+    }
+    return deleted;
+  }
+
+  return async (nowMs: number, limit: number): Promise<number> => {
+    let deleted = 0;
+    for (let at = { retention_days: 0, number: 0 }; deleted < limit; await yieldToEventLoop()) {
+      const companions = await engine.read(() =>
+        selectCompanions.all(at.retention_days, at.number, companionsPerSlice),
+      );
+      const last = companions.at(-1);
+      if (last === undefined) break;
+      at = last;
+      const expired = await engine.read(() => findExpired(companions, nowMs, limit - deleted));
+      if (expired.length > 0) deleted += await engine.write(() => deleteAll(expired, nowMs));
+    }
+    // Their messages follow in chunks.
+    if (deleted > 0) startRemovals();
+    return deleted;
+  };
+}
