@@ -93,10 +93,15 @@ export function compileChecker<Schema extends TSchema>(schema: Schema): Checker<
 /** Within a nullable list or object, the entries at fault instead of the whole. */
 function* openUnions(errors: Iterable<ValueError>): Iterable<ValueError> {
   for (const error of errors) {
-    const inner = error.type === ValueErrorType.Union && error.value !== null ? [...(error.errors[0] ?? [])] : [];
-    const deeper = inner.filter((entry) => entry.path.length > error.path.length);
-    if (deeper.length > 0) yield* openUnions(deeper);
-    else yield error;
+    const inner = error.type === ValueErrorType.Union && error.value !== null ? error.errors[0] : undefined;
+    let isOpened = false;
+    for (const entry of inner ?? []) {
+      // The whole is at fault itself: of another type, or too long.
+      if (entry.path.length <= error.path.length) break;
+      isOpened = true;
+      yield* openUnions([entry]);
+    }
+    if (!isOpened) yield error;
   }
 }
 
