@@ -13,6 +13,8 @@ export interface KeyedQueue {
   enter(key: string, signal?: AbortSignal): Promise<Release> | null;
   /** Keys that have somebody in or waiting. */
   readonly size: number;
+  /** Who waits, over all keys. */
+  readonly waitingCount: number;
 }
 
 export function createKeyedQueue(options: { maxWaiting: number }): KeyedQueue {
@@ -65,6 +67,11 @@ export function createKeyedQueue(options: { maxWaiting: number }): KeyedQueue {
     },
     get size() {
       return waitingByKey.size;
+    },
+    get waitingCount() {
+      let count = 0;
+      for (const waiting of waitingByKey.values()) count += waiting.length;
+      return count;
     },
   };
 }
