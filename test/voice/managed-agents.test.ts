@@ -86,6 +86,20 @@ test("makes one agent when two processes on one database are asked at once", asy
   }
 });
 
+test("waits for a process that holds the agent's lock, and no longer than its time when that has died", async () => {
+  const companion = await server.createCompanion({ voiceId: "voice-1" });
+  const before = server.voice.count("create");
+  const nowMs = Date.now();
+  await server.services.store.voice.lockAgent(companion.id, "a process that died", nowMs, nowMs + 3_600_000);
+  const asked = server.askVoiceToken(companion.embedToken);
+  // Long enough for an agent that is not waited for to be made.
+  await server.askVoiceToken((await server.createCompanion({ voiceId: "voice-1" })).embedToken);
+  expect(server.voice.count("create") - before).toBe(1);
+  server.advance(3_600_001);
+  expect((await asked).status).toBe(200);
+  expect(server.voice.count("create") - before).toBe(2);
+});
+
 test("goes on making the agent when the visitor who caused it leaves", async () => {
   const { embedToken } = await server.createCompanion({ voiceId: "voice-1" });
   const before = server.voice.count("create");
@@ -191,7 +205,7 @@ test("goes on trying to delete an agent, also after a restart", async () => {
   server.voice.heal();
   // Another process on the database stands for the restarted one: what it knows, it knows from there.
   const restarted = await startVoiceServer({ voice: server.voice, dataDir: server.dataDir });
-  restarted.advance(6_000);
+  restarted.advance(2 * 3_600_000);
   await eventually(() => !server.voice.agents.has(agentId));
   await restarted.close();
 });
