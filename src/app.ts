@@ -6,6 +6,7 @@ import { errorHandling } from "./http/error-handling.ts";
 import { factsOf } from "./http/request-facts.ts";
 import type { Services } from "./http/services.ts";
 import { accountsModule } from "./modules/accounts/index.ts";
+import { assetsModule } from "./modules/assets/index.ts";
 import { auditModule } from "./modules/audit/index.ts";
 import { chatModule } from "./modules/chat/index.ts";
 import { companionsModule } from "./modules/companions/index.ts";
@@ -14,6 +15,7 @@ import { docsModule } from "./modules/docs/index.ts";
 import { embedModule } from "./modules/embed/index.ts";
 import { healthModule } from "./modules/health/index.ts";
 import { keysModule } from "./modules/keys/index.ts";
+import { pagesModule } from "./modules/pages/index.ts";
 import { sessionModule } from "./modules/session/index.ts";
 import { usageModule } from "./modules/usage/index.ts";
 import { voiceTokenModule } from "./modules/voice-token/index.ts";
@@ -29,6 +31,8 @@ export function createApp(services: Services) {
     })
     .use(apiCors())
     .use(errorHandling(services, (path) => methods.filter((method) => hasRoute(method, path))))
+    .use(pagesModule(services))
+    .use(assetsModule())
     .use(healthModule(services))
     .use(embedModule(services))
     .use(chatModule(services))

@@ -1,0 +1,46 @@
+/** `/widget.js`, `/sdk.js` and their twins under `/assets/`, whose names change with their content. */
+import { Elysia } from "elysia";
+import { AppError } from "../../domain/errors.ts";
+import { answerJsonText } from "../../http/json-answer.ts";
+import { createAssetShelf, matchesTag } from "./service.ts";
+
+/** Short, so that a new version reaches every website within minutes, without a thing to be changed there. */
+const stableCaching = "public, max-age=300, stale-while-revalidate=3600";
+const immutableCaching = "public, max-age=31536000, immutable";
+
+export function assetsModule() {
+  const shelf = createAssetShelf();
+  const published = JSON.stringify(shelf.references);
+
+  async function serve(name: string, request: Request, cacheControl: string): Promise<Response> {
+    const asset = await shelf.find(name, request.headers.get("accept-encoding"));
+    if (asset === null) throw new AppError("not_found", "There is no file at this address.");
+    const headers: Record<string, string> = {
+      "content-type": asset.contentType,
+      "cache-control": cacheControl,
+      etag: asset.etag,
+      vary: "Accept-Encoding",
+      // Public by nature: any page may load them, isolated ones too.
+      "access-control-allow-origin": "*",
+      "cross-origin-resource-policy": "cross-origin",
+    };
+    if (asset.encoding !== "identity") headers["content-encoding"] = asset.encoding;
+    if (matchesTag(request.headers.get("if-none-match"), asset.etag))
+      return new Response(null, { status: 304, headers });
+    return new Response(asset.bytes, { headers });
+  }
+
+  return new Elysia({ name: "assets" })
+    .get("/widget.js", ({ request }) => serve("widget.js", request, stableCaching))
+    .get("/sdk.js", ({ request }) => serve("sdk.js", request, stableCaching))
+    .get("/assets/integrity.json", ({ set }) => {
+      set.headers["cache-control"] = "public, max-age=300";
+      set.headers["access-control-allow-origin"] = "*";
+      return answerJsonText(set, published, 200);
+    })
+    .get("/assets/:file", ({ request, params }) => {
+      // A stable name would be kept for ever under a promise that only hashed ones can keep.
+      const isHashed = /\.[0-9a-z]{8,10}\.\w+$/.test(params.file);
+      return serve(isHashed ? params.file : "", request, immutableCaching);
+    });
+}

@@ -1,0 +1,73 @@
+/** The files of the web build, each in three encodings made beforehand; read once, when first asked for. */
+import { readFile } from "node:fs/promises";
+import { embeddedAssets } from "../../web/generated/assets.ts";
+
+type Encoding = "br" | "gzip" | "identity";
+
+export interface AssetAnswer {
+  bytes: Uint8Array<ArrayBuffer>;
+  contentType: string;
+  encoding: Encoding;
+  /** Differs by encoding, as strong tags must. */
+  etag: string;
+}
+
+export interface AssetReference {
+  /** Path of the twin that never changes. */
+  path: string;
+  /** For `integrity` attributes. */
+  integrity: string;
+}
+
+export interface AssetShelf {
+  /** By stable name (`widget.js`) or by hashed one; null where there is no such file. */
+  find(name: string, acceptEncoding: string | null): Promise<AssetAnswer | null>;
+  /** What is published about every file, by stable name. */
+  references: Readonly<Record<string, AssetReference>>;
+}
+
+export function createAssetShelf(): AssetShelf {
+  const byName = new Map<string, (typeof embeddedAssets)[number]>();
+  const references: Record<string, AssetReference> = {};
+  for (const asset of embeddedAssets) {
+    byName.set(asset.name, asset).set(asset.fileName, asset);
+    references[asset.name] = { path: `/assets/${asset.fileName}`, integrity: asset.integrity };
+  }
+  const read = new Map<string, Promise<Uint8Array<ArrayBuffer>>>();
+
+  function readOnce(path: string): Promise<Uint8Array<ArrayBuffer>> {
+    const known = read.get(path) ?? readFile(path).then((bytes) => new Uint8Array(bytes));
+    read.set(path, known);
+    return known;
+  }
+
+  return {
+    references,
+    async find(name, acceptEncoding) {
+      const asset = byName.get(name);
+      if (asset === undefined) return null;
+      const encoding = chooseEncoding(acceptEncoding);
+      const bytes = await readOnce({ br: asset.br, gzip: asset.gz, identity: asset.plain }[encoding]);
+      const hash = asset.integrity.slice("sha384-".length, "sha384-".length + 22);
+      return { bytes, contentType: asset.contentType, encoding, etag: `"${hash}-${encoding}"` };
+    },
+  };
+}
+
+/** The smallest that the client takes; `q=0` is a refusal. */
+export function chooseEncoding(acceptEncoding: string | null): Encoding {
+  const accepted = new Map<string, boolean>();
+  for (const part of (acceptEncoding ?? "").toLowerCase().split(",")) {
+    const [name = "", ...parameters] = part.split(";").map((text) => text.trim());
+    accepted.set(name, !parameters.some((parameter) => /^q=0(\.0*)?$/.test(parameter)));
+  }
+  const any = accepted.get("*") ?? false;
+  if (accepted.get("br") ?? any) return "br";
+  return (accepted.get("gzip") ?? any) ? "gzip" : "identity";
+}
+
+/** Whether the client's `If-None-Match` names the tag. Compared weakly: a proxy may have marked it so. */
+export function matchesTag(ifNoneMatch: string | null, etag: string): boolean {
+  if (ifNoneMatch === null) return false;
+  return ifNoneMatch.split(",").some((tag) => tag.trim() === "*" || tag.trim().replace(/^W\//, "") === etag);
+}

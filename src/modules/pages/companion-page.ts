@@ -1,0 +1,78 @@
+/** `/c/{token}`: one companion as a page of its own, and what makes it installable. */
+import { type Companion, companionDefaults, defaultGreeting } from "../../domain/companion.ts";
+import { contentSecurityPolicy, escapeHtml } from "./html.ts";
+
+const style =
+  "html{color-scheme:light dark;background:#fff}body{margin:0;font-family:system-ui,sans-serif}" +
+  "noscript{display:block;padding:3rem 1.5rem;text-align:center}" +
+  "@media(prefers-color-scheme:dark){html{background:#16181e}}";
+
+export interface CompanionPage {
+  companion: Companion;
+  token: string;
+  /** Without a trailing slash. */
+  baseUrl: string;
+  hasVoice: boolean;
+}
+
+export function renderCompanionPage({ companion, token, baseUrl }: CompanionPage): string {
+  const name = escapeHtml(companion.name);
+  const description = escapeHtml(companion.greeting ?? defaultGreeting(companion.name));
+  const icon = escapeHtml(companion.avatarUrl ?? `${baseUrl}/avatars/${token}.svg`);
+  const page = escapeHtml(`${baseUrl}/c/${token}`);
+  return `<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1, viewport-fit=cover, interactive-widget=resizes-content">
+<title>${name}</title>
+<meta name="description" content="${description}">
+<meta name="robots" content="noindex">
+<meta name="theme-color" media="(prefers-color-scheme: light)" content="#ffffff">
+<meta name="theme-color" media="(prefers-color-scheme: dark)" content="#16181e">
+<meta property="og:title" content="${name}">
+<meta property="og:description" content="${description}">
+<meta property="og:image" content="${icon}">
+<meta property="og:url" content="${page}">
+<link rel="icon" href="${icon}">
+<link rel="apple-touch-icon" href="${icon}">
+<link rel="manifest" href="/c/${token}/manifest.webmanifest">
+<style>${style}</style>
+<script src="/widget.js" async></script>
+</head>
+<body>
+<companion-chat mode="page" token="${token}"></companion-chat>
+<noscript>This chat needs JavaScript.</noscript>
+</body>
+</html>
+`;
+}
+
+export function companionPagePolicy({ companion, baseUrl, hasVoice }: CompanionPage, voiceSockets: string[]): string {
+  const { allowedOrigins, avatarUrl } = companion;
+  return contentSecurityPolicy({
+    style,
+    // The base URL may be another name of this server than the one that the page was opened by.
+    images: [new URL(avatarUrl ?? baseUrl).origin],
+    connections: hasVoice ? voiceSockets : [],
+    ancestors: allowedOrigins.length === 0 ? ["*"] : ["'self'", ...allowedOrigins],
+  });
+}
+
+export function renderManifest({ companion, token, baseUrl }: CompanionPage): string {
+  const themeColor = companion.themeColor ?? companionDefaults.themeColor;
+  const icon = companion.avatarUrl
+    ? { src: companion.avatarUrl, sizes: "any" }
+    : { src: `${baseUrl}/avatars/${token}.svg`, sizes: "any", type: "image/svg+xml" };
+  return JSON.stringify({
+    id: `/c/${token}`,
+    name: companion.name,
+    short_name: [...companion.name].slice(0, 12).join(""),
+    start_url: `/c/${token}`,
+    scope: `/c/${token}`,
+    display: "standalone",
+    background_color: "#ffffff",
+    theme_color: themeColor,
+    icons: [icon],
+  });
+}

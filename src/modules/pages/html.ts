@@ -1,0 +1,37 @@
+/** What the pages have in common: escaping, and a policy that lets nothing run but our own files. */
+import { createHash } from "node:crypto";
+
+const escapes: Record<string, string> = { "&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;", "'": "&#39;" };
+
+/** Text as it may stand in an element or a quoted attribute. */
+export function escapeHtml(text: string): string {
+  return text.replace(/[&<>"']/g, (character) => escapes[character] ?? "");
+}
+
+export interface PagePolicy {
+  /** The page's own style sheet, allowed by its hash. */
+  style: string;
+  /** Further sources of images. */
+  images?: readonly string[];
+  /** Further addresses that scripts may connect to. */
+  connections?: readonly string[];
+  /** Who may show the page in a frame. */
+  ancestors: readonly string[];
+}
+
+export function contentSecurityPolicy({ style, images = [], connections = [], ancestors }: PagePolicy): string {
+  const styleHash = createHash("sha256").update(style).digest("base64");
+  return [
+    "default-src 'none'",
+    "script-src 'self'",
+    `style-src 'sha256-${styleHash}'`,
+    ["img-src 'self' data:", ...images].join(" "),
+    ["connect-src 'self'", ...connections].join(" "),
+    "manifest-src 'self'",
+    "base-uri 'none'",
+    "form-action 'none'",
+    `frame-ancestors ${ancestors.join(" ")}`,
+    "require-trusted-types-for 'script'",
+    "trusted-types 'none'",
+  ].join("; ");
+}

@@ -1,0 +1,75 @@
+/** What people open by hand: `/c/{token}`, one companion as a page, and `/`, which says what runs here. */
+import { Elysia } from "elysia";
+import { demoEmail } from "../../domain/account.ts";
+import { isEmbedToken } from "../../domain/credentials.ts";
+import { AppError } from "../../domain/errors.ts";
+import { baseUrlOf } from "../../http/base-url.ts";
+import type { HeaderBag } from "../../http/problem.ts";
+import type { Services } from "../../http/services.ts";
+import { type CompanionPage, companionPagePolicy, renderCompanionPage, renderManifest } from "./companion-page.ts";
+import { barePolicy, renderBarePage, renderWelcomePage, welcomePolicy } from "./welcome-page.ts";
+
+export interface PagesOptions {
+  /** Where the voice-agent provider's sockets are, as sources of a content security policy. */
+  voiceSockets?: string[];
+}
+
+export function pagesModule(
+  services: Pick<Services, "settings" | "store" | "voice" | "llm">,
+  { voiceSockets = ["wss:"] }: PagesOptions = {},
+) {
+  const { settings, store, voice, llm } = services;
+
+  async function findPage(token: string, request: Request): Promise<CompanionPage> {
+    const target = isEmbedToken(token) ? await store.companions.findByEmbedToken(token) : null;
+    if (target === null) throw new AppError("not_found", "There is no companion at this address.");
+    const { companion } = target;
+    return { companion, token, baseUrl: baseUrlOf(settings, request), hasVoice: voice.hasVoice(companion) };
+  }
+
+  async function findDemoToken(): Promise<string | null> {
+    const account = await store.accounts.findByEmail(demoEmail);
+    if (account === null) return null;
+    const query = { metadata: [{ path: "demo", value: "true" }], q: null };
+    const { items } = await store.companions.list(account.id, query, { limit: 1, afterId: null });
+    return items[0]?.embedToken ?? null;
+  }
+
+  return new Elysia({ name: "pages" })
+    .get("/c/:token", async ({ request, params, set }) => {
+      const page = await findPage(params.token, request);
+      writePageHeaders(set.headers, companionPagePolicy(page, voiceSockets));
+      // The microphone for this page alone, not for frames that a reply might bring in some day.
+      set.headers["permissions-policy"] = "microphone=(self), camera=(), geolocation=()";
+      return renderCompanionPage(page);
+    })
+    .get("/c/:token/manifest.webmanifest", async ({ request, params, set }) => {
+      const page = await findPage(params.token, request);
+      set.headers["content-type"] = "application/manifest+json";
+      set.headers["cache-control"] = "public, max-age=300";
+      return renderManifest(page);
+    })
+    .get("/", async ({ request, set }) => {
+      const token = settings.isDemo ? await findDemoToken() : null;
+      if (token === null) {
+        writePageHeaders(set.headers, barePolicy());
+        return renderBarePage();
+      }
+      const baseUrl = baseUrlOf(settings, request);
+      writePageHeaders(set.headers, welcomePolicy());
+      return renderWelcomePage({
+        token,
+        baseUrl,
+        version: settings.version,
+        llmName: llm.name,
+        model: settings.llm.model,
+      });
+    });
+}
+
+function writePageHeaders(headers: HeaderBag, policy: string): void {
+  headers["content-type"] = "text/html; charset=utf-8";
+  headers["content-security-policy"] = policy;
+  headers["referrer-policy"] = "no-referrer";
+  headers["cache-control"] = "no-cache";
+}

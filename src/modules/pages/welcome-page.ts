@@ -1,0 +1,86 @@
+/** `/`: with a demo, what is running and the next three steps; without, next to nothing. */
+import { embeddedAssets } from "../../web/generated/assets.ts";
+import { contentSecurityPolicy, escapeHtml } from "./html.ts";
+import { bareStyle, welcomeStyle } from "./welcome-style.ts";
+
+export interface WelcomeFacts {
+  /** Of the demo companion. */
+  token: string;
+  /** Without a trailing slash. */
+  baseUrl: string;
+  version: string;
+  llmName: string;
+  model: string;
+}
+
+export function renderWelcomePage({ token, baseUrl, version, llmName, model }: WelcomeFacts): string {
+  const isScripted = llmName === "demo";
+  const snippet = `<script src="${baseUrl}/widget.js" data-token="${token}" async></script>`;
+  const script = embeddedAssets.find(({ name }) => name === "welcome.js")?.fileName ?? "";
+  return page(
+    "companiond",
+    welcomeStyle,
+    `<script src="/widget.js" async></script>
+<script src="/assets/${script}" defer></script>`,
+    `<main>
+<section class="words">
+<p class="status"><i></i>Running <span>version ${escapeHtml(version)}</span></p>
+<h1>Your companions are ready to talk.</h1>
+<p class="lead">This server hosts conversational companions for websites. Ada, on this page, is one of them, in the very
+widget that your visitors will see. ${
+      isScripted
+        ? "She answers from a script, since no language model is configured yet."
+        : `She answers with <code>${escapeHtml(model)}</code>.`
+    }</p>
+<ol>
+<li><h2>Open the dashboard</h2>
+<p>Make companions, see conversations, create API keys. The first sign-in is by the one-time link that the server
+printed when it started; <code>companiond account setup-link</code> makes a new one.</p>
+<p><a class="button" href="/app">Dashboard</a> <a class="quiet" href="/docs">API reference</a></p></li>
+<li><h2>${isScripted ? "Connect a language model" : "Choose what answers"}</h2>
+<p>Start the server with <code>OPENAI_API_KEY</code>, or with <code>OPENAI_BASE_URL</code> for any compatible endpoint:
+Ollama, vLLM, OpenRouter, LiteLLM.</p></li>
+<li><h2>Put a companion on your website</h2>
+<p>One tag, anywhere in the page:</p>
+<div class="snippet"><pre tabindex="0"><code>${escapeHtml(snippet)}</code></pre>
+<button type="button" data-copy="${escapeHtml(snippet)}">Copy</button></div>
+<p>Or share <a href="/c/${token}">the companion's own page</a>.</p></li>
+</ol>
+</section>
+<section class="stage" aria-label="The demo companion">
+<companion-chat mode="inline" token="${token}"></companion-chat>
+</section>
+</main>`,
+  );
+}
+
+export function welcomePolicy(): string {
+  return contentSecurityPolicy({ style: welcomeStyle, ancestors: ["'none'"] });
+}
+
+export function renderBarePage(): string {
+  return page("companiond", bareStyle, "", "<main><h1>companiond</h1><p>This server is running.</p></main>");
+}
+
+export function barePolicy(): string {
+  return contentSecurityPolicy({ style: bareStyle, ancestors: ["'none'"] });
+}
+
+function page(title: string, style: string, head: string, body: string): string {
+  return `<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>${title}</title>
+<meta name="robots" content="noindex">
+<link rel="icon" href="data:,">
+<style>${style}</style>
+${head}
+</head>
+<body>
+${body}
+</body>
+</html>
+`;
+}
