@@ -162,3 +162,11 @@ test("reads an env file and secrets from files", async () => {
   expect(listening.llm).toBe("openai");
   expect(server.stdout).not.toContain("sk-from-a-file");
 });
+
+test("warns of settings that have no effect yet", async () => {
+  const env = { COMPANIOND_METRICS_TOKEN: "m", COMPANIOND_METRICS_PORT: "0", COMPANIOND_BACKUP_CRON: "0 3 * * *" };
+  await using server = await startExecutable({ env });
+  await server.stop();
+  const warned = server.log.filter(({ event }) => event === "setting has no effect in this version");
+  expect(warned.map(({ variable }) => variable).sort()).toEqual(Object.keys(env).sort());
+});

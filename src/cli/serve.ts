@@ -61,6 +61,7 @@ async function serve(input: ActionInput): Promise<void> {
       data_dir: config.dataDir,
       llm: services.llm.name,
     });
+    for (const variable of listIdleSettings(config)) log.warn("setting has no effect in this version", { variable });
     // Before the message, not in the middle of it.
     flush();
     await announce(input, config, server, services.llm.name, demoToken);
@@ -73,6 +74,15 @@ async function serve(input: ActionInput): Promise<void> {
     flush();
     await io.writeOut("");
   }
+}
+
+/** Settings of what is still to come: an operator who sets one must not believe that it works. */
+function listIdleSettings({ metrics, backup }: Config): string[] {
+  return [
+    ...(metrics.token === null ? [] : ["COMPANIOND_METRICS_TOKEN"]),
+    ...(metrics.port === null ? [] : ["COMPANIOND_METRICS_PORT"]),
+    ...(backup.cron === null ? [] : ["COMPANIOND_BACKUP_CRON"]),
+  ];
 }
 
 function openDemo(services: OpenedServices, { ids, audit }: ActionInput): Promise<string> {
