@@ -1,0 +1,221 @@
+/** Signing in to the dashboard, and what its cookie opens. */
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { apiClient, expectInvalid, expectProblem } from "../support/api-client.ts";
+import { startTestServer, type TestServer } from "../support/app.ts";
+import { cookieOf, createAccountWithPassword, openDashboard, testPassword, withCookie } from "../support/dashboard.ts";
+import { createManualClock } from "../support/manual-clock.ts";
+
+let server: TestServer;
+const clock = createManualClock(Date.parse("2026-03-01T12:00:00Z"));
+const dayMs = 86_400_000;
+
+beforeAll(async () => {
+  // Each test comes from an address of its own, so that none uses up another's sign-ins.
+  server = await startTestServer({ clock, environment: { COMPANIOND_TRUST_PROXY: "1" } });
+});
+afterAll(() => server.close());
+
+let addresses = 0;
+function nextAddress(): Record<string, string> {
+  addresses++;
+  return { "x-forwarded-for": `198.51.100.${addresses}`, "x-forwarded-host": "localhost:3000" };
+}
+
+function signIn(email: string, password: string, headers = nextAddress()) {
+  return apiClient(server.url, null).call("POST", "/api/session", { email, password }, headers);
+}
+
+test("signs in with the password, and the cookie is a principal from then on", async () => {
+  const account = await createAccountWithPassword(server);
+  const answer = await signIn(account.email.toUpperCase(), testPassword);
+  expect(answer.status).toBe(201);
+  expect(answer.json).toMatchObject({
+    account: { id: account.id, email: account.email, role: "owner", suspended_at: null },
+    session: { is_current: true, ip: expect.stringMatching(/^198\.51\.100\.0\/24$/) },
+  });
+  expect(answer.headers.get("cache-control")).toBe("no-store");
+
+  const browser = withCookie(server.url, cookieOf(answer.headers));
+  const made = await browser.call("POST", "/api/companions", { name: "Ada" });
+  expect(made.status).toBe(201);
+  expect(made.json.created_by_key_id).toBeNull();
+  expect((await browser.call("GET", "/api/session")).json).toMatchObject({ account: { id: account.id } });
+});
+
+test("the cookie is HttpOnly, SameSite=Lax, for the whole site, and unlike any before", async () => {
+  const account = await createAccountWithPassword(server);
+  const before = `companiond_session=${"a".repeat(43)}`;
+  const answer = await signIn(account.email, testPassword, { ...nextAddress(), cookie: before });
+  expect(answer.headers.getSetCookie()).toEqual([
+    expect.stringMatching(/^companiond_session=[0-9A-Za-z]{43}; Path=\/; Max-Age=2592000; HttpOnly; SameSite=Lax$/),
+  ]);
+  expect(cookieOf(answer.headers)).not.toBe(before);
+});
+
+test("a sign-in at a browser that was signed in ends the session before", async () => {
+  const account = await createAccountWithPassword(server);
+  const first = cookieOf((await signIn(account.email, testPassword)).headers);
+  const second = await signIn(account.email, testPassword, { ...nextAddress(), cookie: first });
+  expect(second.status).toBe(201);
+  expectProblem(await withCookie(server.url, first).call("GET", "/api/session"), 401, "unauthorized");
+  expect((await withCookie(server.url, cookieOf(second.headers)).call("GET", "/api/session")).status).toBe(200);
+});
+
+test("keeps neither password nor token, only their hashes", async () => {
+  const account = await createAccountWithPassword(server);
+  const answer = await signIn(account.email, testPassword);
+  const token = cookieOf(answer.headers).split("=")[1] ?? "none";
+  const { readdirSync, readFileSync } = await import("node:fs");
+  for (const file of readdirSync(server.dataDir, { withFileTypes: true, recursive: true })) {
+    if (!file.isFile()) continue;
+    const bytes = readFileSync(`${file.parentPath}/${file.name}`, "latin1");
+    expect(bytes).not.toContain(token);
+    expect(bytes).not.toContain(testPassword);
+  }
+  expect(server.log.text()).not.toContain(token);
+  expect(await server.services.store.accounts.findPasswordHash(account.id)).toStartWith(
+    "$argon2id$v=19$m=19456,t=2,p=1$",
+  );
+});
+
+describe("answers the same for", () => {
+  test("an unknown account, a wrong password, an account without one, and a suspended one", async () => {
+    const account = await createAccountWithPassword(server);
+    const bare = await server.createAccount();
+    const suspended = await createAccountWithPassword(server);
+    await server.services.store.accounts.update(
+      suspended.id,
+      { suspendedAt: 1 },
+      {
+        actor: { kind: "cli", id: null, ipPrefix: null, requestId: null },
+        nowMs: 1,
+        auditId: server.services.ids.uuid(),
+      },
+    );
+    const answers = [
+      await signIn("nobody@example.com", testPassword),
+      await signIn("no address at all", testPassword),
+      await signIn(account.email, "wrong password"),
+      await signIn(account.email, ""),
+      await signIn(bare.email, ""),
+      await signIn(suspended.email, testPassword),
+    ];
+    const bodies = answers.map((answer) => {
+      expectProblem(answer, 401, "unauthorized");
+      expect(answer.headers.getSetCookie()).toEqual([]);
+      const { request_id, ...rest } = answer.json;
+      return JSON.stringify(rest);
+    });
+    expect(new Set(bodies).size).toBe(1);
+  });
+});
+
+test("refuses bad bodies with every field at fault", async () => {
+  const anyone = apiClient(server.url, null);
+  const send = (body: unknown, headers = {}) =>
+    anyone.call("POST", "/api/session", body, { ...nextAddress(), ...headers });
+  expectInvalid(await send({ email: 1, extra: true }), ["email", "password", "extra"]);
+  expectProblem(await send("{"), 400, "invalid_request");
+  expectProblem(await send("[]"), 400, "invalid_request");
+  expectProblem(await send("{}", { "content-type": "text/plain" }), 415, "unsupported_media_type");
+  expectProblem(await send(`{"email":"${"a".repeat(1_100_000)}"}`), 413, "payload_too_large");
+});
+
+describe("the session ends", () => {
+  test("when signed out, with a cookie that clears itself", async () => {
+    const dashboard = await openDashboard(server);
+    const answer = await dashboard.call("DELETE", "/api/session");
+    expect(answer.status).toBe(204);
+    expect(answer.headers.getSetCookie()).toEqual(["companiond_session=; Path=/; Max-Age=0; HttpOnly; SameSite=Lax"]);
+    expectProblem(await dashboard.call("GET", "/api/session"), 401, "unauthorized");
+  });
+
+  test("after seven idle days, each request beginning them anew", async () => {
+    const dashboard = await openDashboard(server);
+    clock.advance(6 * dayMs);
+    expect((await dashboard.call("GET", "/api/session")).status).toBe(200);
+    await server.services.uses.flush();
+    clock.advance(6 * dayMs);
+    expect((await dashboard.call("GET", "/api/session")).status).toBe(200);
+    await server.services.uses.flush();
+    clock.advance(7 * dayMs);
+    expectProblem(await dashboard.call("GET", "/api/session"), 401, "unauthorized");
+  });
+
+  test("after thirty days in any case", async () => {
+    const dashboard = await openDashboard(server);
+    for (let day = 0; day < 29; day += 5) {
+      clock.advance(5 * dayMs - 1000);
+      expect((await dashboard.call("GET", "/api/session")).status).toBe(200);
+      await server.services.uses.flush();
+    }
+    clock.advance(6000);
+    expectProblem(await dashboard.call("GET", "/api/session"), 401, "unauthorized");
+  });
+
+  test("with the account's suspension", async () => {
+    const operator = await openDashboard(server, { role: "operator" });
+    const dashboard = await openDashboard(server);
+    const path = `/api/accounts/${dashboard.account.id}`;
+    expect((await operator.call("PATCH", path, { suspended: true })).status).toBe(200);
+    expectProblem(await dashboard.call("GET", "/api/companions"), 401, "unauthorized");
+  });
+});
+
+test("lists the account's own sessions alone, and ends one of them", async () => {
+  const dashboard = await openDashboard(server);
+  const other = await openDashboard(server, {}, dashboard.account);
+  const stranger = await openDashboard(server);
+  const listed = await dashboard.call("GET", "/api/sessions");
+  expect(listed.json).toMatchObject({
+    data: [
+      { id: other.sessionId, is_current: false },
+      { id: dashboard.sessionId, is_current: true },
+    ],
+    next_cursor: null,
+  });
+  expectProblem(await dashboard.call("DELETE", `/api/sessions/${stranger.sessionId}`), 404, "not_found");
+  expectProblem(await dashboard.call("DELETE", "/api/sessions/nonsense"), 404, "not_found");
+  expect((await dashboard.call("DELETE", `/api/sessions/${other.sessionId}`)).status).toBe(204);
+  expectProblem(await other.call("GET", "/api/session"), 401, "unauthorized");
+  expect((await stranger.call("GET", "/api/session")).status).toBe(200);
+});
+
+test("an API key does not open what belongs to the dashboard, whatever its scopes", async () => {
+  const account = await server.createAccount({ role: "operator" });
+  const client = apiClient(server.url, (await server.createKey(account)).key);
+  for (const [method, path] of [
+    ["GET", "/api/session"],
+    ["DELETE", "/api/session"],
+    ["GET", "/api/sessions"],
+    ["POST", "/api/session/password"],
+    ["GET", "/api/accounts"],
+  ] as const) {
+    expectProblem(await client.call(method, path), 403, "insufficient_scope");
+  }
+});
+
+test("a change of password needs the current one and ends all other sessions", async () => {
+  const account = await createAccountWithPassword(server);
+  const here = await openDashboard(server, {}, account);
+  const elsewhere = await openDashboard(server, {}, account);
+  const change = (current_password: string, new_password: string) =>
+    here.call("POST", "/api/session/password", { current_password, new_password }, nextAddress());
+
+  expectInvalid(await change("wrong password", "another password"), ["current_password"]);
+  expectInvalid(await change(testPassword, "short"), ["new_password"]);
+  expect((await elsewhere.call("GET", "/api/session")).status).toBe(200);
+
+  expect((await change(testPassword, "another password")).status).toBe(204);
+  expect((await here.call("GET", "/api/session")).status).toBe(200);
+  expectProblem(await elsewhere.call("GET", "/api/session"), 401, "unauthorized");
+  expectProblem(await signIn(account.email, testPassword), 401, "unauthorized");
+  expect((await signIn(account.email, "another password")).status).toBe(201);
+});
+
+test("a password typed in another Unicode form is the same password", async () => {
+  const dashboard = await openDashboard(server, {}, await createAccountWithPassword(server));
+  const sent = { current_password: testPassword, new_password: "caf\u00e9 caf\u00e9" };
+  expect((await dashboard.call("POST", "/api/session/password", sent, nextAddress())).status).toBe(204);
+  expect((await signIn(dashboard.account.email, "cafe\u0301 cafe\u0301")).status).toBe(201);
+});

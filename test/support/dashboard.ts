@@ -1,0 +1,67 @@
+/** The dashboard as a browser uses it: accounts with a password, and requests with the session's cookie. */
+import type { Account, Plan, Role } from "../../src/domain/account.ts";
+import { lifetimeMs } from "../../src/domain/session.ts";
+import { systemIds } from "../../src/lib/ids.ts";
+import { hashPassword } from "../../src/lib/password-hash.ts";
+import { sha256Hex } from "../../src/lib/sha256.ts";
+import { type ApiClient, apiClient } from "./api-client.ts";
+import { type TestServer, testContext } from "./app.ts";
+
+export const testPassword = "correct horse battery staple";
+
+interface AccountFields {
+  email?: string;
+  plan?: Plan;
+  role?: Role;
+}
+
+export async function createAccountWithPassword(
+  { createAccount, services }: TestServer,
+  fields: AccountFields = {},
+): Promise<Account> {
+  const account = await createAccount(fields);
+  const passwordHash = await hashPassword(testPassword);
+  await services.store.accounts.update(account.id, { passwordHash }, testContext());
+  return account;
+}
+
+export interface Dashboard extends ApiClient {
+  account: Account;
+  sessionId: string;
+  /** `name=token`. */
+  cookie: string;
+}
+
+/** A session of a new account unless one is given, made without the cost of a password. */
+export async function openDashboard(
+  server: TestServer,
+  fields: AccountFields = {},
+  account?: Account,
+): Promise<Dashboard> {
+  const owner = account ?? (await server.createAccount(fields));
+  const token = systemIds.secret(43);
+  const nowMs = server.services.clock.nowMs();
+  const session = {
+    id: systemIds.uuid(),
+    accountId: owner.id,
+    userAgent: "test",
+    ipPrefix: null,
+    createdAt: nowMs,
+    lastUsedAt: nowMs,
+    expiresAt: nowMs + lifetimeMs,
+  };
+  await server.services.store.sessions.create(session, sha256Hex(token), testContext());
+  const cookie = `companiond_session=${token}`;
+  return { account: owner, sessionId: session.id, cookie, ...withCookie(server.url, cookie) };
+}
+
+/** A client that sends the cookie, and nothing else that a browser would. */
+export function withCookie(url: string, cookie: string): ApiClient {
+  const client = apiClient(url, null);
+  return { call: (method, path, body, headers = {}) => client.call(method, path, body, { cookie, ...headers }) };
+}
+
+/** `name=token` of the answer's cookie; empty where it set none. */
+export function cookieOf(headers: Headers): string {
+  return headers.getSetCookie()[0]?.split(";", 1)[0] ?? "";
+}
