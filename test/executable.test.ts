@@ -103,6 +103,18 @@ test("refuses a port that is taken, with a sentence", async () => {
   expect(stderr).toContain(`port ${port} of 127.0.0.1 is taken by another program`);
 });
 
+test.each([
+  [["--host", "192.0.2.1"], "192.0.2.1 is not an address of this machine"],
+  [["--tls-cert", "absent.pem", "--tls-key", "absent.pem"], "--tls-cert: ENOENT"],
+  [["--tls-cert", import.meta.path, "--tls-key", import.meta.path], "cannot listen on 127.0.0.1"],
+  [["--data-dir", "/proc/nowhere"], "/proc/nowhere"],
+])("cannot serve with %j, and says why in a sentence", async (args, sentence) => {
+  const { exitCode, stderr } = await runExecutable(["serve", "--port", "0", ...args]);
+  expect(exitCode).toBe(1);
+  expect(stderr).toContain(sentence);
+  expect(stderr).not.toContain("should not have happened");
+});
+
 test("prints one JSON value with serve --json, and moves the log to standard error", async () => {
   using dir = temporaryDirectory();
   const { executablePath } = await import("./support/executable.ts");

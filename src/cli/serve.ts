@@ -120,7 +120,9 @@ function listen(
     }
     if (code === "EACCES") throw new CommandFailure(`port ${port} may not be used: ports below 1024 need a privilege.`);
     if (code === "EADDRNOTAVAIL") throw new CommandFailure(`${host} is not an address of this machine.`);
-    throw error;
+    // A key that is not the certificate's, a name without an address: the system's words say it best.
+    const reason = error instanceof Error ? error.message : String(error);
+    throw new CommandFailure(`cannot listen on ${host}, port ${port}: ${reason}`);
   }
 }
 
