@@ -3,6 +3,7 @@ import { readFileSync } from "node:fs";
 import { cpus, release } from "node:os";
 import { join } from "node:path";
 import type { KeyCheckFigures } from "./micro/api-key.ts";
+import type { MetadataFigures } from "./micro/metadata.ts";
 import type { StartFigures } from "./start-up.ts";
 import type { MemoryFigures, StreamFigures } from "./streams.ts";
 import type { RequestFigures } from "./wrk.ts";
@@ -19,6 +20,7 @@ export interface Report {
   config: ({ name: string } & RequestFigures)[];
   start: { companiond: StartFigures; helloWorld: StartFigures; bunMiB: number } | null;
   micro: { keyCheck: KeyCheckFigures; limiterText: string } | null;
+  metadata: MetadataFigures | null;
 }
 
 type Cell = string | number;
@@ -42,6 +44,7 @@ export function renderReport(report: Report): string {
     renderConfig(report),
     renderStart(report),
     renderMicro(report),
+    renderMetadata(report),
     readFileSync(join(import.meta.dir, "NOTES.md"), "utf8").trim(),
   ];
   return `${sections.filter((section) => section !== "").join("\n\n")}\n`;
@@ -160,4 +163,28 @@ function renderMicro({ micro }: Report): string {
   ];
   const code = "```";
   return `## Small parts\n\n${table(["what", "figure"], rows)}\n\nThe limiter:\n\n${code}\n${limiterText}\n${code}`;
+}
+
+function renderMetadata({ metadata }: Report): string {
+  if (metadata === null) return "";
+  const { companions, buildSeconds, indexMiB, restMiB, queries, creation } = metadata;
+  const queryRows = queries.map((each) => [
+    each.name,
+    each.found,
+    fixed(each.p50Ms, 3),
+    fixed(each.p99Ms, 3),
+    fixed(each.maxMs),
+  ]);
+  const creationRows = creation.map((each) => [
+    each.name,
+    fixed(each.plainMicros, 1),
+    fixed(each.withMetadataMicros, 1),
+    fixed(each.withMetadataMicros / each.plainMicros),
+  ]);
+  return [
+    `## Metadata: ${companions} companions of one account`,
+    `Six fields each, built in ${fixed(buildSeconds, 0)} s. The index takes ${fixed(indexMiB, 0)} MiB beside ${fixed(restMiB, 0)} MiB of everything else (${fixed(indexMiB / restMiB)}). First pages of 20, in the store.`,
+    table(["filter", "found", "p50 ms", "p99 ms", "max ms"], queryRows),
+    table(["creation", "µs without metadata", "µs with", "×"], creationRows),
+  ].join("\n\n");
 }

@@ -2,6 +2,7 @@
 import { join } from "node:path";
 import { startProvider } from "./load/processes.ts";
 import { measureKeyCheck } from "./micro/api-key.ts";
+import { measureMetadata } from "./micro/metadata.ts";
 import { type Report, renderReport } from "./report.ts";
 import { startPortkey } from "./rivals/portkey.ts";
 import { type Contender, startCompaniond, startNaiveElysia, startNginx, startPassThrough } from "./rivals/start.ts";
@@ -128,11 +129,23 @@ async function benchMicro(report: Report): Promise<void> {
   report.micro = { keyCheck: await measureKeyCheck(), limiterText: limiter.stdout.toString().trim() };
 }
 
-const parts = { streams: benchStreams, memory: benchMemory, config: benchConfig, start: benchStart, micro: benchMicro };
+async function benchMetadata(report: Report): Promise<void> {
+  say("metadata: building a million companions takes a minute or two");
+  report.metadata = await measureMetadata();
+}
+
+const parts = {
+  streams: benchStreams,
+  memory: benchMemory,
+  config: benchConfig,
+  start: benchStart,
+  micro: benchMicro,
+  metadata: benchMetadata,
+};
 
 async function main(): Promise<void> {
   const wanted = process.argv.slice(2);
-  const report: Report = { streams: [], memory: [], config: [], start: null, micro: null };
+  const report: Report = { streams: [], memory: [], config: [], start: null, micro: null, metadata: null };
   for (const [name, bench] of Object.entries(parts)) {
     if (wanted.length === 0 || wanted.includes(name)) await bench(report);
   }

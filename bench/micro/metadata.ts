@@ -1,4 +1,5 @@
 /** Metadata filters with many companions in one account: first pages by any field, and what the index costs on creation. */
+import { Database } from "bun:sqlite";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -21,7 +22,9 @@ export interface QueryFigures {
 export interface MetadataFigures {
   companions: number;
   buildSeconds: number;
-  databaseMiB: number;
+  indexMiB: number;
+  /** Everything but the index of metadata. */
+  restMiB: number;
   queries: QueryFigures[];
   creation: { name: string; plainMicros: number; withMetadataMicros: number }[];
 }
@@ -36,7 +39,6 @@ function metadataOf(index: number): JsonObject {
     region: `r${index % 20}`,
     user: { id: Math.floor(index / 4), is_admin: index % 4 === 0 },
     tags: [`t${index % 50}`, `t${(index * 7) % 50}`],
-    // Sorted by creation, so that it never meets the other half.
     half: index % 2 === 0 ? "even" : "odd",
   };
 }
@@ -70,6 +72,7 @@ export async function measureMetadata(companions = 1_000_000, calls = 2_000): Pr
     }
     const buildSeconds = (performance.now() - startedMs) / 1000;
 
+    const sizes = readSizes(join(dataDir, "companiond.db"));
     const at = (call: number) => (call * 7919) % companions;
     const queries: QueryFigures[] = [];
     for (const [name, filters] of Object.entries<(call: number) => [string, string][]>({
@@ -94,9 +97,8 @@ export async function measureMetadata(companions = 1_000_000, calls = 2_000): Pr
     })) {
       queries.push(await measureQuery(name, store, accountId, filters, calls));
     }
-    const creation = await measureCreation(store, companions);
-    const databaseMiB = Bun.file(join(dataDir, "companiond.db")).size / 1024 / 1024;
-    return { companions, buildSeconds, databaseMiB, queries, creation };
+    const creation = await measureCreation(store, accountId, companions);
+    return { companions, buildSeconds, ...sizes, queries, creation };
   } finally {
     await store.close();
     rmSync(dataDir, { recursive: true });
@@ -125,9 +127,8 @@ async function measureQuery(
   return { name, found, p50Ms: quantile(0.5), p99Ms: quantile(0.99), maxMs: quantile(1) };
 }
 
-/** Alternating, so that a noisy moment falls on both; in the account that is full, and in commits of their own. */
-async function measureCreation(store: Store, from: number): Promise<MetadataFigures["creation"]> {
-  const accountId = await createAccount(store, "second@example.com");
+/** In the account that is full already; alternating, so that a noisy moment falls on both. */
+async function measureCreation(store: Store, accountId: string, from: number): Promise<MetadataFigures["creation"]> {
   let index = from;
   const spent = { plain: 0, tagged: 0 };
   const single = 500;
@@ -146,6 +147,15 @@ async function measureCreation(store: Store, from: number): Promise<MetadataFigu
     spent.tagged += await timed(() => store.companions.createMany(accountId, tagged, context()));
   }
   return [one, toMicros("250 in a commit", spent, batches * 250)];
+}
+
+function readSizes(path: string): { indexMiB: number; restMiB: number } {
+  using database = new Database(path, { readonly: true });
+  const read = (condition: string) => {
+    const query = `SELECT sum(pgsize) / 1048576.0 AS size FROM dbstat WHERE ${condition}`;
+    return database.query<{ size: number | null }, []>(query).get()?.size ?? 0;
+  };
+  return { indexMiB: read("name = 'companion_metadata'"), restMiB: read("name <> 'companion_metadata'") };
 }
 
 async function timed(run: () => Promise<unknown>): Promise<number> {
