@@ -10,7 +10,7 @@ CREATE TABLE `embed_tokens` (
 ) STRICT, WITHOUT ROWID;
 --> statement-breakpoint
 CREATE UNIQUE INDEX `embed_tokens_id` ON `embed_tokens` (`id`);--> statement-breakpoint
-CREATE INDEX `embed_tokens_companion` ON `embed_tokens` (`companion_id`, `created_at`, `id`);--> statement-breakpoint
+CREATE INDEX `embed_tokens_companion` ON `embed_tokens` (`companion_id`);--> statement-breakpoint
 CREATE TABLE `companion_metadata` (
 	`account_number` integer NOT NULL,
 	`path` text NOT NULL,

@@ -90,11 +90,11 @@ export function createCompanionLists(engine: SqliteEngine, metadata: MetadataInd
     q: string,
     page: PageRequest,
   ): Promise<Page<Companion>> {
-    const { exact, start } = await engine.read(() => {
+    const { exact, start } = await engine.snapshot(() => {
       return { exact: selectNumber.get(q, accountId), start: positionOf(page.afterId) };
     });
     if (exact !== null) {
-      return await engine.read(() => {
+      return await engine.snapshot(() => {
         const isMatch = exact.number < start && hasMetadata(accountId, query, exact.number);
         return toPage(isMatch ? readNumbers(accountId, [exact.number]) : [], page.limit);
       });
@@ -102,25 +102,25 @@ export function createCompanionLists(engine: SqliteEngine, metadata: MetadataInd
     const folded = foldName(q);
     const found: number[] = [];
     for (let below = start; found.length <= page.limit; await yieldToEventLoop()) {
-      const names = await engine.read(() => readNames(accountId, query, below));
+      const names = await engine.snapshot(() => readNames(accountId, query, below));
       const last = names.at(-1);
       if (last === undefined) break;
       below = last.number;
       found.push(...names.filter((row) => row.name_folded.includes(folded)).map((row) => row.number));
     }
-    return await engine.read(() => toPage(readNumbers(accountId, found.slice(0, page.limit + 1)), page.limit));
+    return await engine.snapshot(() => toPage(readNumbers(accountId, found.slice(0, page.limit + 1)), page.limit));
   }
 
   function hasMetadata(accountId: string, query: CompanionQuery, number: number): boolean {
     if (query.metadata.length === 0) return true;
-    for (const numbers of walkMetadata(accountId, query, number + 1)) return numbers[0] === number;
-    return false;
+    const account = selectAccountNumber.get(accountId);
+    return account !== null && metadata.has(account.number, query.metadata, number);
   }
 
   return {
     list: async (accountId: string, query: CompanionQuery, page: PageRequest): Promise<Page<Companion>> => {
       if (query.q !== null && query.q !== "") return await search(accountId, query, query.q, page);
-      return await engine.read(() => {
+      return await engine.snapshot(() => {
         if (query.metadata.length > 0) return readFiltered(accountId, query, page);
         return toPage(selectNewest.all(accountId, positionOf(page.afterId), page.limit + 1), page.limit);
       });

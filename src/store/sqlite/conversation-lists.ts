@@ -121,7 +121,7 @@ export function createConversationLists(engine: SqliteEngine) {
       const found: ConversationRow[] = [];
       let after = await engine.read(() => startOf(query, afterId));
       for (let read = 0; ; await yieldToEventLoop()) {
-        const slice = await engine.read(() => readSlice(accountId, query, after, limit + 1 - found.length));
+        const slice = await engine.snapshot(() => readSlice(accountId, query, after, limit + 1 - found.length));
         found.push(...slice.found);
         read += slice.read;
         const { last } = slice;

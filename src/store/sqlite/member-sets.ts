@@ -26,6 +26,26 @@ export function readMembers(set: Uint8Array): number[] {
   return members;
 }
 
+/** Up to `limit` members below `below`, in descending order: a page is filled without unfolding a whole block. */
+export function readMembersBelow(set: Uint8Array, below: number, limit: number): number[] {
+  const members: number[] = [];
+  if (isBitmap(set)) {
+    for (let at = (below - 1) >> 3; at >= 0 && members.length < limit; at--) {
+      const bits = set[at] ?? 0;
+      if (bits === 0) continue;
+      for (let member = Math.min(below - 1, at * 8 + 7); member >= at * 8 && members.length < limit; member--) {
+        if ((bits & (1 << (member & 7))) !== 0) members.push(member);
+      }
+    }
+  } else {
+    for (let at = set.length / 2 - 1; at >= 0 && members.length < limit; at--) {
+      const member = offsetAt(set, at);
+      if (member < below) members.push(member);
+    }
+  }
+  return members;
+}
+
 function offsetAt(list: Uint8Array, at: number): number {
   return (list[at * 2] ?? 0) | ((list[at * 2 + 1] ?? 0) << 8);
 }
@@ -64,7 +84,7 @@ export function removeMember(set: Uint8Array, removed: number): Uint8Array | nul
   return members.length === 0 ? null : writeList(members);
 }
 
-function hasMember(set: Uint8Array, member: number): boolean {
+export function hasMember(set: Uint8Array, member: number): boolean {
   if (isBitmap(set)) return ((set[member >> 3] ?? 0) & (1 << (member & 7))) !== 0;
   let low = 0;
   let high = set.length / 2;
@@ -76,13 +96,29 @@ function hasMember(set: Uint8Array, member: number): boolean {
   return low * 2 < set.length && offsetAt(set, low) === member;
 }
 
-/** What both have in common, ascending; the cost is bounded by the size of a block. */
-export function intersect(one: Uint8Array, other: Uint8Array): Uint8Array {
-  if (isBitmap(one) && isBitmap(other)) {
-    const both = new Uint8Array(bitmapBytes);
-    for (let at = 0; at < bitmapBytes; at++) both[at] = (one[at] ?? 0) & (other[at] ?? 0);
-    return both;
-  }
+/** What both have in common, or null where that is nothing; the cost is bounded by the size of a block. */
+export function intersect(one: Uint8Array, other: Uint8Array): Uint8Array | null {
+  if (isBitmap(one) && isBitmap(other)) return intersectBitmaps(one, other);
   const [list, set] = isBitmap(one) ? [other, one] : [one, other];
-  return writeList(readMembers(list).filter((member) => hasMember(set, member)));
+  const members = readMembers(list).filter((member) => hasMember(set, member));
+  return members.length === 0 ? null : writeList(members);
+}
+
+function intersectBitmaps(one: Uint8Array, other: Uint8Array): Uint8Array | null {
+  const words = toWords(one);
+  const otherWords = toWords(other);
+  const both = new Uint32Array(words.length);
+  let seen = 0;
+  for (let at = 0; at < both.length; at++) {
+    const word = (words[at] ?? 0) & (otherWords[at] ?? 0);
+    both[at] = word;
+    seen |= word;
+  }
+  return seen === 0 ? null : new Uint8Array(both.buffer);
+}
+
+function toWords(bitmap: Uint8Array): Uint32Array {
+  // A view needs an aligned start, which a blob has unless it is part of something larger.
+  const { buffer, byteOffset } = bitmap.byteOffset % 4 === 0 ? bitmap : bitmap.slice();
+  return new Uint32Array(buffer, byteOffset, bitmapBytes / 4);
 }

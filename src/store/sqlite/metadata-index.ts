@@ -9,7 +9,7 @@
 import type { JsonObject } from "../../domain/companion.ts";
 import type { MetadataFilter } from "../contract/companions.ts";
 import type { SqliteEngine } from "./engine.ts";
-import { addMembers, blockSize, intersect, readMembers, removeMember } from "./member-sets.ts";
+import { addMembers, blockSize, hasMember, intersect, readMembersBelow, removeMember } from "./member-sets.ts";
 import { listMetadataEntries, type MetadataEntry, toIndexText } from "./metadata-entries.ts";
 
 export const metadataQueries = {
@@ -23,17 +23,22 @@ export const metadataQueries = {
 const firstWalk = 4;
 const longestWalk = 256;
 
+/** How many companions are handed out at once: about a page. */
+const companionsPerStep = 128;
+
 interface MembersRow {
   members: Uint8Array;
+}
+
+interface BlockRow extends MembersRow {
+  block: number;
 }
 
 export type MetadataIndex = ReturnType<typeof createMetadataIndex>;
 
 export function createMetadataIndex(engine: SqliteEngine) {
   const countBlocks = engine.query<{ count: number }, [number, string, string]>(metadataQueries.countBlocks);
-  const walkBlocks = engine.query<MembersRow & { block: number }, [number, string, string, number, number]>(
-    metadataQueries.walkBlocks,
-  );
+  const walkBlocks = engine.query<BlockRow, [number, string, string, number, number]>(metadataQueries.walkBlocks);
   const findBlock = engine.query<MembersRow, [number, string, string, number]>(metadataQueries.findBlock);
   const writeBlock = engine.query<null, [number, string, string, number, Uint8Array]>(
     `INSERT INTO companion_metadata (account_number, path, value, block, members) VALUES (?, ?, ?, ?, ?)
@@ -60,7 +65,7 @@ export function createMetadataIndex(engine: SqliteEngine) {
     else writeBlock.run(accountNumber, path, value, block, left);
   }
 
-  /** Arrays of numbers in descending order, block by block, all below `below`; nothing stays open in between. */
+  /** Numbers in descending order, a few at a time, all below `below`; nothing stays open in between. */
   function* walk(accountNumber: number, filters: readonly MetadataFilter[], below: number): Generator<number[]> {
     const entries = filters.map(({ path, value }) => ({ path: toIndexText(path), value: toIndexText(value) }));
     const counted = entries.map((entry) => {
@@ -72,33 +77,35 @@ export function createMetadataIndex(engine: SqliteEngine) {
     for (let limit = firstWalk; ; limit = Math.min(limit * 4, longestWalk)) {
       const rows = walkBlocks.all(accountNumber, rarest.path, rarest.value, highest, limit);
       for (const row of rows) {
-        const numbers = intersectBlock(accountNumber, row, others)
-          .map((offset) => row.block * blockSize + offset)
-          .filter((number) => number < below);
-        if (numbers.length > 0) yield numbers.reverse();
+        const members = intersectBlock(accountNumber, row, others);
+        if (members !== null) yield* readBlock(members, row.block, below);
         highest = row.block - 1;
       }
       if (rows.length < limit) return;
     }
   }
 
-  function intersectBlock(
-    accountNumber: number,
-    row: MembersRow & { block: number },
-    others: readonly MetadataEntry[],
-  ): number[] {
-    let { members } = row;
+  /** What the block's row has in common with the other values, or null. */
+  function intersectBlock(accountNumber: number, row: BlockRow, others: readonly MetadataEntry[]): Uint8Array | null {
+    let members: Uint8Array | null = row.members;
     for (const { path, value } of others) {
       const other = findBlock.get(accountNumber, path, value, row.block);
-      if (other === null) return [];
-      members = intersect(members, other.members);
-      if (members.length === 0) return [];
+      members = other === null ? null : intersect(members, other.members);
+      if (members === null) return null;
     }
-    return readMembers(members);
+    return members;
   }
 
   return {
     walk,
+
+    has(accountNumber: number, filters: readonly MetadataFilter[], number: number): boolean {
+      const block = Math.floor(number / blockSize);
+      return filters.every(({ path, value }) => {
+        const row = findBlock.get(accountNumber, toIndexText(path), toIndexText(value), block);
+        return row !== null && hasMember(row.members, number % blockSize);
+      });
+    },
 
     /** To be called inside a write, with companions that are not in the index yet; those of one value share a row's update. */
     add(accountNumber: number, companions: readonly { number: number; metadata: JsonObject }[]): void {
@@ -127,4 +134,15 @@ export function createMetadataIndex(engine: SqliteEngine) {
       for (const entry of kept.values()) addTo(accountNumber, entry, block, [offset]);
     },
   };
+}
+
+function* readBlock(members: Uint8Array, block: number, below: number): Generator<number[]> {
+  const first = block * blockSize;
+  for (let next = Math.min(blockSize, below - first); ; ) {
+    const offsets = readMembersBelow(members, next, companionsPerStep);
+    const last = offsets.at(-1);
+    if (last === undefined) return;
+    yield offsets.map((offset) => first + offset);
+    next = last;
+  }
 }

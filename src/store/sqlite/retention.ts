@@ -65,7 +65,7 @@ export function createRetention(engine: SqliteEngine, startRemovals: () => void)
       const last = companions.at(-1);
       if (last === undefined) break;
       at = last;
-      const expired = await engine.read(() => findExpired(companions, nowMs, limit - deleted));
+      const expired = await engine.snapshot(() => findExpired(companions, nowMs, limit - deleted));
       if (expired.length > 0) deleted += await engine.write(() => deleteAll(expired, nowMs));
     }
     // Their messages follow in chunks.

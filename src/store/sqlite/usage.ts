@@ -31,7 +31,7 @@ function selectSums(table: string, condition: string, groupBy: readonly UsageGro
   const dimensions = Object.values(groupColumns).map((name) => (grouped.includes(name) ? name : `'' AS ${name}`));
   const grouping = grouped.length === 0 ? "" : `GROUP BY ${grouped.join(", ")}`;
   return `SELECT ${dimensions.join(", ")}, ${sums} FROM ${table}
-     WHERE account_id = ? AND ${condition} AND day BETWEEN ? AND ? ${grouping}`;
+     WHERE account_id = ? AND ${condition} AND day BETWEEN ? AND ? ${grouping} HAVING count(*) > 0`;
 }
 
 export function createUsageStore(engine: SqliteEngine, metadata: MetadataIndex): UsageStore {
@@ -41,6 +41,7 @@ export function createUsageStore(engine: SqliteEngine, metadata: MetadataIndex):
   );
   const selectAccountNumber = engine.query<{ number: number }, [string]>("SELECT number FROM accounts WHERE id = ?");
   const selectId = engine.query<{ id: string }, [number]>("SELECT id FROM companions WHERE number = ?");
+  const selectNumber = engine.query<{ number: number }, [string]>("SELECT number FROM companions WHERE id = ?");
 
   /** One statement for each set of dimensions, compiled on first use. */
   function query(table: string, condition: string, groupBy: readonly UsageGroup[]): Query<SumRow, string[]> {
@@ -76,18 +77,25 @@ export function createUsageStore(engine: SqliteEngine, metadata: MetadataIndex):
   async function* listIds(accountId: string, usageQuery: UsageQuery): AsyncGenerator<string[]> {
     if (usageQuery.metadata.length === 0) {
       for (let ids: string[] = []; ; ) {
-        ids = await engine.read(() => listUsed(accountId, ids.at(-1) ?? null));
+        ids = await engine.snapshot(() => listUsed(accountId, ids.at(-1) ?? null));
         yield ids;
         if (ids.length < companionsPerSlice) return;
       }
     }
     for (let below = Number.MAX_SAFE_INTEGER; ; ) {
-      const { numbers, ids } = await engine.read(() => readMatching(accountId, usageQuery, below));
+      const { numbers, ids } = await engine.snapshot(() => readMatching(accountId, usageQuery, below));
       const last = numbers.at(-1);
       if (last === undefined) return;
       below = last;
       yield ids;
     }
+  }
+
+  function hasMetadata(accountId: string, { metadata: filters }: UsageQuery, companionId: string): boolean {
+    if (filters.length === 0) return true;
+    const account = selectAccountNumber.get(accountId);
+    const companion = selectNumber.get(companionId);
+    return account !== null && companion !== null && metadata.has(account.number, filters, companion.number);
   }
 
   function readMatching(
@@ -108,15 +116,15 @@ export function createUsageStore(engine: SqliteEngine, metadata: MetadataIndex):
     async query(accountId, usageQuery) {
       const { groupBy, companionId } = usageQuery;
       const total = createTotal(groupBy);
-      const isOfAccount = companionId === null && usageQuery.metadata.length === 0;
-      if (isOfAccount && !groupBy.includes("companion")) {
-        total.add(await engine.read(() => sumAccount(accountId, usageQuery)));
-      } else if (companionId !== null && usageQuery.metadata.length === 0) {
-        total.add(await engine.read(() => sumCompanion(accountId, companionId, usageQuery)));
+      if (companionId !== null) {
+        const sum = () =>
+          hasMetadata(accountId, usageQuery, companionId) ? sumCompanion(accountId, companionId, usageQuery) : [];
+        total.add(await engine.snapshot(sum));
+      } else if (usageQuery.metadata.length === 0 && !groupBy.includes("companion")) {
+        total.add(await engine.snapshot(() => sumAccount(accountId, usageQuery)));
       } else {
         for await (const ids of listIds(accountId, usageQuery)) {
-          const wanted = companionId === null ? ids : ids.filter((id) => id === companionId);
-          total.add(await engine.read(() => wanted.flatMap((id) => sumCompanion(accountId, id, usageQuery))));
+          total.add(await engine.snapshot(() => ids.flatMap((id) => sumCompanion(accountId, id, usageQuery))));
           await yieldToEventLoop();
         }
       }
@@ -132,8 +140,6 @@ function createTotal(groupBy: readonly UsageGroup[]) {
   return {
     add(rows: readonly SumRow[]): void {
       for (const row of rows) {
-        // Without a dimension to group by, SQL answers with a row even where there is nothing to sum.
-        if (row.messages === null) continue;
         const key = `${row.day} ${row.companion_id} ${row.key_id}`;
         const group = groups.get(key);
         if (group === undefined) {
