@@ -1,0 +1,23 @@
+/** The last line of defence: what happens to a process in which something was not foreseen. */
+import { expect, test } from "bun:test";
+import { join } from "node:path";
+
+async function run(mode: "serving" | "command") {
+  const script = join(import.meta.dir, "../support/defect-process.ts");
+  const child = Bun.spawn([process.execPath, script, mode], { stdout: "pipe", stderr: "pipe" });
+  const [stdout, stderr] = await Promise.all([child.stdout.text(), child.stderr.text()]);
+  return { exitCode: await child.exited, stdout, stderr };
+}
+
+test("a server takes note of what nobody handled, and lives on", async () => {
+  const { exitCode, stdout, stderr } = await run("serving");
+  expect(stdout.split("\n")).toEqual(["took a rejection", "took an exception", "still alive", ""]);
+  expect({ exitCode, stderr }).toEqual({ exitCode: 0, stderr: "" });
+});
+
+test("a command fails by it, with a sentence on standard error", async () => {
+  const { exitCode, stdout, stderr } = await run("command");
+  expect(stderr).toStartWith("companiond: this should not have happened: ");
+  expect(stderr).toContain("a rejection");
+  expect({ exitCode, stdout }).toEqual({ exitCode: 1, stdout: "" });
+});
