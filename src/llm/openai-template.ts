@@ -45,15 +45,15 @@ export function learnTemplate(line: string, dataStart: number, text: string): Ch
   return isProven(template, dataStart) ? template : null;
 }
 
-/** Puts probes into the places and reads the result as a whole: the text must be the reply, the padding must be idle. */
+/** Puts probes into the places and reads the whole: the text must be the reply. The padding is a string, and never read. */
 function isProven({ before, after, afterPadding }: ChunkTemplate, dataStart: number): boolean {
   const tail = afterPadding === null ? "" : paddingProbe + afterPadding;
   const document = Buffer.from(before.substring(dataStart) + textProbe + after + tail, "latin1").toString("utf8");
   try {
-    const value: unknown = JSON.parse(document);
-    const reading = readChunk(value);
-    if (reading?.text !== textProbe || reading.finishReason !== null || reading.usage || reading.error) return false;
-    return afterPadding === null || (value as { obfuscation?: unknown }).obfuscation === paddingProbe;
+    const reading = readChunk(JSON.parse(document));
+    return (
+      reading?.text === textProbe && reading.finishReason === null && reading.usage === null && reading.error === null
+    );
   } catch {
     return false;
   }
