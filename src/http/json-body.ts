@@ -28,16 +28,6 @@ export async function readJsonText(request: Request, limitBytes: number): Promis
   return decodeText(await readBytes(request, limitBytes));
 }
 
-/** As `readJson`, where the body may be left out: then null. */
-export async function readOptionalJson<Schema extends TSchema>(
-  request: Request,
-  checker: Checker<Schema>,
-  limitBytes: number,
-): Promise<Static<Schema> | null> {
-  const text = await readOptionalJsonText(request, limitBytes);
-  return text === "" ? null : checker.check(parseJson(text));
-}
-
 /** The same where the body may be left out, which needs no content type: then the text is empty. */
 export async function readOptionalJsonText(request: Request, limitBytes: number): Promise<string> {
   const announced = request.headers.get("content-length");
