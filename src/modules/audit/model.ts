@@ -23,7 +23,7 @@ export const AuditEntryObject = t.Object(
       {
         additionalProperties: true,
         description: "Names of changed fields and the like; never a secret.",
-        examples: [{ fields: ["name"] }],
+        examples: [{ changed: ["system_prompt"] }],
       },
     ),
     created_at: t.String({ format: "date-time" }),
@@ -40,7 +40,21 @@ export function toWireAuditEntry(entry: AuditEntry) {
     actor: { kind, id, ip: ipPrefix, request_id: requestId },
     action: entry.action,
     target_id: entry.targetId,
-    details: entry.details,
+    details: toWireDetails(entry.details),
     created_at: toRfc3339(entry.createdAt),
   };
+}
+
+/** The store names fields as the program does, callers as the wire does. */
+function toWireDetails(details: AuditEntry["details"]) {
+  return Object.fromEntries(
+    Object.entries(details).map(([name, value]) => [
+      toSnakeCase(name),
+      name === "changed" && Array.isArray(value) ? value.map(toSnakeCase) : value,
+    ]),
+  );
+}
+
+function toSnakeCase(name: string): string {
+  return name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
 }

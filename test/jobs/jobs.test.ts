@@ -1,0 +1,118 @@
+/** The background jobs: what has run out goes, what has not stays, and nothing that fails stops the server. */
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import { AppError } from "../../src/domain/errors.ts";
+import { lifetimeMs } from "../../src/domain/session.ts";
+import { type JobServices, runJobs, startJobs } from "../../src/jobs/jobs.ts";
+import { apiClient } from "../support/api-client.ts";
+import { startTestServer, type TestServer } from "../support/app.ts";
+import { createCapturedLog } from "../support/captured-log.ts";
+import { openDashboard } from "../support/dashboard.ts";
+import { keepTurn } from "../support/kept-turn.ts";
+import { createManualClock } from "../support/manual-clock.ts";
+
+const dayMs = 86_400_000;
+const clock = createManualClock();
+let server: TestServer;
+
+beforeAll(async () => {
+  server = await startTestServer({ clock });
+});
+afterAll(() => server.close());
+
+test("deletes conversations past their companion's retention, in as many steps as it takes, and no others", async () => {
+  const account = await server.createAccount();
+  const brief = await server.createCompanion({ retentionDays: 2 }, account);
+  const lasting = await server.createCompanion({}, account);
+  const kept = await keepTurn(server, lasting);
+  for (let turn = 0; turn < 250; turn++) await keepTurn(server, brief, { message: "old" });
+  clock.advance(2 * dayMs + 1000);
+  const fresh = await keepTurn(server, brief, { message: "new" });
+
+  await runJobs(server.services);
+
+  const client = apiClient(server.url, (await server.createKey(account)).key);
+  const { data } = (await client.call("GET", "/api/conversations?limit=100")).json;
+  expect(data.map(({ id }) => id)).toEqual([fresh, kept]);
+  expect(server.log.events).toContainEqual({
+    level: "info",
+    event: "cleared away",
+    fields: { job: "retention", deleted: 250 },
+  });
+});
+
+test("forgets answers of idempotent calls after a day, and not before", async () => {
+  const { key } = await server.createKey(await server.createAccount());
+  const client = apiClient(server.url, key);
+  const create = () => client.call("POST", "/api/companions", { name: "Ada" }, { "idempotency-key": "once" });
+  const first = await create();
+  clock.advance(dayMs - 1000);
+  await runJobs(server.services);
+  expect((await create()).json.id).toBe(first.json.id);
+  clock.advance(2000);
+  await runJobs(server.services);
+  expect((await create()).json.id).not.toBe(first.json.id);
+});
+
+test("deletes sessions that have ended, and keeps those that go on", async () => {
+  const idle = await openDashboard(server);
+  clock.advance(7 * dayMs + 1000);
+  const fresh = await openDashboard(server, {}, idle.account);
+  await runJobs(server.services);
+  const { sessions } = server.services.store;
+  expect((await sessions.list(idle.account.id)).map(({ id }) => id)).toEqual([fresh.sessionId]);
+  clock.advance(lifetimeMs);
+  await runJobs(server.services);
+  expect(await sessions.list(idle.account.id)).toEqual([]);
+});
+
+/** A store whose retention does what a test says; the rest finds nothing. */
+function servicesWith(deleteExpired: () => Promise<number>) {
+  const log = createCapturedLog();
+  const purged: string[] = [];
+  const store = {
+    conversations: { deleteExpired },
+    idempotency: { purge: async () => purged.push("idempotency") - purged.length },
+    sessions: { purge: async () => void purged.push("sessions") },
+  };
+  return { services: { store, clock, log } as unknown as JobServices, log, purged };
+}
+
+test("a job that fails is logged, and the others run all the same", async () => {
+  const { services, log, purged } = servicesWith(() =>
+    Promise.reject(new AppError("unavailable", "The disk is full.")),
+  );
+  await runJobs(services);
+  expect(purged).toEqual(["idempotency", "sessions"]);
+  expect(log.events).toMatchObject([{ level: "error", event: "background job failed", fields: { job: "retention" } }]);
+});
+
+test("runs on its own after the start, and stops between two steps", async () => {
+  const started = Promise.withResolvers<void>();
+  const release = Promise.withResolvers<number>();
+  let steps = 0;
+  const { services } = servicesWith(() => {
+    steps++;
+    started.resolve();
+    return release.promise;
+  });
+  const jobs = startJobs(services, { firstMs: 1, intervalMs: 1 });
+  await started.promise;
+  const stopped = jobs.stop();
+  release.resolve(200);
+  await stopped;
+  expect(steps).toBe(1);
+});
+
+test("runs again after the interval", async () => {
+  const thrice = Promise.withResolvers<void>();
+  let runs = 0;
+  const { services } = servicesWith(async () => {
+    runs++;
+    if (runs === 3) thrice.resolve();
+    return 0;
+  });
+  const jobs = startJobs(services, { firstMs: 1, intervalMs: 1 });
+  await thrice.promise;
+  await jobs.stop();
+  expect(runs).toBeGreaterThanOrEqual(3);
+});

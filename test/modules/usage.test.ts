@@ -1,0 +1,165 @@
+/** Usage as a platform bills by it: days, groups, filters, JSON and CSV. */
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { toCell } from "../../src/modules/usage/model.ts";
+import { prefersCsv } from "../../src/modules/usage/negotiate.ts";
+import { type ApiClient, apiClient, expectInvalid, expectProblem } from "../support/api-client.ts";
+import { startTestServer, type TestServer } from "../support/app.ts";
+import { keepTurn } from "../support/kept-turn.ts";
+import { createManualClock } from "../support/manual-clock.ts";
+
+type TestCompanion = Awaited<ReturnType<TestServer["createCompanion"]>>;
+
+const nowMs = Date.parse("2026-03-10T12:00:00Z");
+let server: TestServer;
+let ada: TestCompanion;
+let grace: TestCompanion;
+let client: ApiClient;
+let keyId: string;
+
+beforeAll(async () => {
+  server = await startTestServer({ clock: createManualClock(nowMs) });
+  const account = await server.createAccount();
+  ada = await server.createCompanion({ name: "Ada", metadata: { plan: "pro", user: { id: 42 } } }, account);
+  grace = await server.createCompanion({ name: "Grace", metadata: { plan: "basic" } }, account);
+  const made = await server.createKey(account);
+  keyId = made.id;
+  client = apiClient(server.url, made.key);
+  const at = (text: string) => ({ atMs: Date.parse(text) });
+  await keepTurn(server, ada, at("2026-02-08T23:59:59.999Z"));
+  await keepTurn(server, ada, at("2026-02-09T00:00:00Z"));
+  await keepTurn(server, ada, at("2026-03-10T01:00:00Z"));
+  await keepTurn(server, ada, { ...at("2026-03-10T11:00:00Z"), inputTokens: 100, outputTokens: 50 });
+  await keepTurn(server, grace, at("2026-03-10T02:00:00Z"));
+  await keepTurn(server, await server.createCompanion({ metadata: { plan: "pro" } }), at("2026-03-10T03:00:00Z"));
+});
+afterAll(() => server.close());
+
+const none = { messages: 0, requests: 0, input_tokens: 0, output_tokens: 0, voice_sessions: 0, errors: 0 };
+const turns = (messages: number) => ({ ...none, messages, input_tokens: 10 * messages, output_tokens: 5 * messages });
+const biggest = { ...none, messages: 3, input_tokens: 120, output_tokens: 60 };
+
+/** The rows without the keys' own calls, which the test itself makes. */
+async function rows(query: string): Promise<object[]> {
+  const answer = await client.call("GET", `/api/usage${query}`);
+  expect(answer.status).toBe(200);
+  return answer.json.data.map((row) => ({ ...row, requests: 0 }));
+}
+
+describe("counts by", () => {
+  test("day, of the last thirty days, unless told otherwise", async () => {
+    expect(await rows("")).toEqual([
+      { day: "2026-02-09", ...turns(1) },
+      { day: "2026-03-10", ...biggest },
+    ]);
+  });
+
+  test("day, both ends included", async () => {
+    expect(await rows("?from=2026-02-08&to=2026-02-09")).toEqual([
+      { day: "2026-02-08", ...turns(1) },
+      { day: "2026-02-09", ...turns(1) },
+    ]);
+    expect(await rows("?from=2026-02-08&to=2026-02-08")).toEqual([{ day: "2026-02-08", ...turns(1) }]);
+    expect(await rows("?to=2026-02-09")).toHaveLength(2);
+    expect(await rows("?from=2026-02-10&to=2026-03-09")).toEqual([]);
+  });
+
+  test("day and companion", async () => {
+    const found = await rows(`?from=2026-03-10&group_by=companion,day&companion_id=${ada.id.toUpperCase()}`);
+    expect(found).toEqual([
+      { day: "2026-03-10", companion_id: ada.id, ...none, messages: 2, input_tokens: 110, output_tokens: 55 },
+    ]);
+  });
+
+  test("companion over more than four hundred days", async () => {
+    const found = await rows("?from=2025-01-01&group_by=companion&metadata.plan=basic");
+    expect(found).toEqual([{ companion_id: grace.id, ...turns(1) }]);
+  });
+
+  test("metadata: all filters must match, other accounts never do", async () => {
+    expect(await rows("?from=2026-03-10&metadata.plan=pro&metadata.user.id=42")).toMatchObject([{ messages: 2 }]);
+    expect(await rows("?metadata.plan=pro&metadata.user.id=43")).toEqual([]);
+  });
+
+  test("key: the companions' messages under the key that made them, the calls under the key that called", async () => {
+    await server.services.uses.flush();
+    const answer = await client.call("GET", "/api/usage?from=2026-03-10&group_by=key");
+    expect(answer.json.data).toHaveLength(2);
+    expect(answer.json.data).toContainEqual({ key_id: null, ...biggest } as never);
+    const own = answer.json.data.find(({ key_id }) => key_id === keyId);
+    expect(own).toMatchObject({ messages: 0, input_tokens: 0 });
+    expect(Number(own?.requests)).toBeGreaterThan(0);
+  });
+});
+
+test.each([
+  ["?from=2026-02-30&to=x", ["from", "to"]],
+  ["?from=2026-03-10T00:00:00Z", ["from"]],
+  ["?from=2026-03-11&to=2026-03-10", ["to"]],
+  ["?from=2023-01-01&to=2026-03-10", ["from"]],
+  ["?group_by=week", ["group_by"]],
+  ["?group_by=day,day", ["group_by"]],
+  ["?group_by=", ["group_by"]],
+  ["?companion_id=ada&colour=red", ["companion_id", "colour"]],
+])("refuses %s", async (query, params) => {
+  expectInvalid(await client.call("GET", `/api/usage${query}`), params);
+});
+
+test("a range of three years is taken", async () => {
+  expect(await rows("?from=2023-03-11&to=2026-03-10")).toHaveLength(3);
+});
+
+test("comes as CSV for spreadsheets, with a name for the file", async () => {
+  const accept = { accept: "text/csv" };
+  const answer = await client.call(
+    "GET",
+    "/api/usage?from=2026-03-10&group_by=companion,day&metadata.plan=pro",
+    undefined,
+    accept,
+  );
+  expect(answer.headers.get("content-type")).toBe("text/csv; charset=utf-8; header=present");
+  expect(answer.headers.get("content-disposition")).toBe('attachment; filename="usage-2026-03-10-2026-03-10.csv"');
+  expect(answer.headers.get("vary")).toContain("Accept");
+  expect(answer.text).toBe(
+    "day,companion_id,messages,requests,input_tokens,output_tokens,voice_sessions,errors\r\n" +
+      `2026-03-10,${ada.id},2,0,110,55,0,0\r\n`,
+  );
+  const empty = await client.call("GET", "/api/usage?metadata.plan=none", undefined, accept);
+  expect(empty.text).toBe("day,messages,requests,input_tokens,output_tokens,voice_sessions,errors\r\n");
+  expectInvalid(await client.call("GET", "/api/usage?from=x", undefined, accept), ["from"]);
+});
+
+test.each([
+  ["text/csv", true],
+  ["application/json;q=0.5, text/csv", true],
+  ["TEXT/CSV; q=0.9, */*; q=0.1", true],
+  ["text/*", true],
+  ["*/*", false],
+  ["text/html, */*;q=0.8", false],
+  ["application/json, text/csv", false],
+  ["text/csv;q=0", false],
+  ["", false],
+  [null, false],
+])("Accept: %p asks for CSV: %p", (accept, expected) => {
+  expect(prefersCsv(accept)).toBe(expected);
+});
+
+test.each([
+  ["=1+1", "'=1+1"],
+  ["+1", "'+1"],
+  ["-1", "'-1"],
+  ["@SUM(A1)", "'@SUM(A1)"],
+  ["\t=1", "'\t=1"],
+  ['=HYPERLINK("x")', `"'=HYPERLINK(""x"")"`],
+  ["a,b", '"a,b"'],
+  ["a\nb", '"a\nb"'],
+  ["plain", "plain"],
+  [-5, "-5"],
+])("the cell %p can run no formula", (value, cell) => {
+  expect(toCell(value)).toBe(cell);
+});
+
+test("needs its scope", async () => {
+  const { key } = await server.createKey(await server.createAccount(), ["companions:read"]);
+  expectProblem(await apiClient(server.url, key).call("GET", "/api/usage?from=x"), 403, "insufficient_scope");
+  expectProblem(await apiClient(server.url, null).call("GET", "/api/usage"), 401, "unauthorized");
+});
