@@ -24,7 +24,12 @@ import { webhooksModule } from "./modules/webhooks/index.ts";
 const methods = ["GET", "POST", "PATCH", "DELETE", "PUT"];
 
 export function createApp(services: Services) {
-  const app = new Elysia({ name: "companiond", aot: true })
+  const app = new Elysia({
+    name: "companiond",
+    aot: true,
+    // Otherwise Elysia takes host names to be four characters long at least, and routes `http://app/` to nowhere.
+    handler: { standardHostname: false },
+  })
     .onRequest(({ request, set }) => {
       set.headers["x-request-id"] = factsOf(request, services.ids).requestId;
       set.headers["x-content-type-options"] = "nosniff";

@@ -249,6 +249,13 @@ describe("limits", () => {
   });
 });
 
+describe("a host name", () => {
+  test("may be as short as one letter", async () => {
+    const { embedToken } = await server.createCompanion();
+    expect((await getConfig(embedToken, { host: "x" })).status).toBe(200);
+  });
+});
+
 describe("errors", () => {
   test("of unknown paths and wrong methods are problems too", async () => {
     const unknown = await fetch(`${server.url}/api/nothing`, { headers: { origin: "https://a.example" } });

@@ -1,0 +1,94 @@
+/** Visitors over plain sockets: hundreds at once, which `fetch` does not do, and readers who stall, trickle or vanish. */
+import { connect, type Socket } from "node:net";
+
+export interface RawVisitor {
+  /** Everything received so far, one character per byte. */
+  readonly received: string;
+  readonly isClosed: boolean;
+  /** Resolves once what was received fulfils the condition; rejects when the connection closes before that. */
+  until(condition: (received: string) => boolean): Promise<string>;
+  /** Resolves when the connection is closed, with all that was received. */
+  closed: Promise<string>;
+  write(text: string): void;
+  /** Stops reading, so that the sender's buffers fill. */
+  pause(): void;
+  resume(): void;
+  /** Vanishes with a reset, as a closed tab does. */
+  vanish(): void;
+}
+
+export function connectRaw(url: string): Promise<RawVisitor> {
+  const { hostname, port } = new URL(url);
+  return new Promise((resolve, reject) => {
+    const socket = connect({ host: hostname, port: Number(port), noDelay: true });
+    socket.once("error", reject);
+    socket.once("connect", () => {
+      socket.off("error", reject);
+      resolve(watch(socket));
+    });
+  });
+}
+
+function watch(socket: Socket): RawVisitor {
+  let received = "";
+  let isClosed = false;
+  const waiting = new Set<() => void>();
+  const wake = () => {
+    for (const look of [...waiting]) look();
+  };
+  socket.setEncoding("latin1");
+  socket.on("data", (text: string) => {
+    received += text;
+    wake();
+  });
+  // A reset is one of the ways to close.
+  socket.on("error", () => {});
+  const closed = new Promise<string>((resolve) => {
+    socket.on("close", () => {
+      isClosed = true;
+      resolve(received);
+      wake();
+    });
+  });
+  return {
+    get received() {
+      return received;
+    },
+    get isClosed() {
+      return isClosed;
+    },
+    closed,
+    until(condition) {
+      return new Promise((resolve, reject) => {
+        const look = () => {
+          if (condition(received)) resolve(received);
+          else if (isClosed) reject(new Error(`closed after: ${received.slice(-300)}`));
+          else return;
+          waiting.delete(look);
+        };
+        waiting.add(look);
+        look();
+      });
+    },
+    write: (text) => void socket.write(text, "latin1"),
+    pause: () => void socket.pause(),
+    resume: () => void socket.resume(),
+    vanish: () => void socket.resetAndDestroy(),
+  };
+}
+
+/** A chat request as bytes. */
+export function chatRequest(token: string, body: unknown): string {
+  const json = Buffer.from(JSON.stringify(body)).toString("latin1");
+  return (
+    `POST /api/embed/${token}/chat HTTP/1.1\r\nHost: companion.test\r\nContent-Type: application/json\r\n` +
+    `Content-Length: ${json.length}\r\n\r\n${json}`
+  );
+}
+
+/** Opens a chat and sends the message; the answer is the caller's to wait for. */
+export async function startRawChat(url: string, token: string, message: string): Promise<RawVisitor> {
+  const visitor = await connectRaw(url);
+  visitor.write(chatRequest(token, { message }));
+  return visitor;
+}
