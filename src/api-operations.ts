@@ -1,6 +1,7 @@
 /** Every described route, in the order of the API document; a test holds it against the sitemap. */
 import type { ApiOperation } from "./http/api-description.ts";
 import { accountsApi } from "./modules/accounts/api.ts";
+import { assetsApi } from "./modules/assets/api.ts";
 import { auditApi } from "./modules/audit/api.ts";
 import { chatApi } from "./modules/chat/api.ts";
 import { companionsApi } from "./modules/companions/api.ts";
@@ -9,6 +10,7 @@ import { docsApi } from "./modules/docs/api.ts";
 import { embedApi } from "./modules/embed/api.ts";
 import { healthApi } from "./modules/health/api.ts";
 import { keysApi } from "./modules/keys/api.ts";
+import { pagesApi } from "./modules/pages/api.ts";
 import { sessionApi } from "./modules/session/api.ts";
 import { usageApi } from "./modules/usage/api.ts";
 import { voiceTokenApi } from "./modules/voice-token/api.ts";
@@ -25,6 +27,8 @@ export const apiOperations: readonly ApiOperation[] = [
   ...auditApi,
   ...sessionApi,
   ...accountsApi,
+  ...pagesApi,
+  ...assetsApi,
   ...healthApi,
   ...docsApi,
   ...webhooksApi,
