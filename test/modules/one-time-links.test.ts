@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { type LinkPurpose, makeOneTimeLink } from "../../src/domain/one-time-link.ts";
 import { apiClient, expectInvalid, expectProblem } from "../support/api-client.ts";
-import { startTestServer, type TestServer } from "../support/app.ts";
+import { startTestServer, type TestServer, testContext } from "../support/app.ts";
 import { cookieOf, createAccountWithPassword, openDashboard, testPassword, withCookie } from "../support/dashboard.ts";
 import { createManualClock } from "../support/manual-clock.ts";
 
@@ -88,6 +88,15 @@ test("a reset link sets the password, ends every session, signs in, and works on
   expectProblem(await signIn(testPassword), 401, "unauthorized");
   expect((await signIn("a new password")).status).toBe(201);
   expectProblem(await reset(secret, "yet another password"), 404, "not_found");
+});
+
+test("a suspended account gets its new password, but no session", async () => {
+  const account = await createAccountWithPassword(server);
+  await server.services.store.accounts.update(account.id, { suspendedAt: clock.nowMs() }, testContext());
+  const secret = await issueLink({ kind: "reset", accountId: account.id });
+  const answer = expectProblem(await reset(secret, "a new password"), 401, "unauthorized");
+  expect(answer.headers.getSetCookie()).toEqual([]);
+  expect(await server.services.store.sessions.list(account.id)).toEqual([]);
 });
 
 test("a later link replaces the earlier one of the account", async () => {

@@ -140,6 +140,8 @@ describe("the session ends", () => {
     await server.services.uses.flush();
     clock.advance(7 * dayMs);
     expectProblem(await dashboard.call("GET", "/api/session"), 401, "unauthorized");
+    const later = await openDashboard(server, {}, dashboard.account);
+    expect((await later.call("GET", "/api/sessions")).json).toMatchObject({ data: [{ id: later.sessionId }] });
   });
 
   test("after thirty days in any case", async () => {

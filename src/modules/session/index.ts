@@ -13,7 +13,7 @@ import { cutPage, pageParameters, readPage, toWireList } from "../../http/paging
 import { missing, openQuery, refuseQuery } from "../../http/query.ts";
 import { factsOf } from "../../http/request-facts.ts";
 import type { Services } from "../../http/services.ts";
-import { cookieNameOf, findSessionPrincipal, renderCookie } from "../../http/session-cookie.ts";
+import { cookieNameOf, findSessionPrincipal, isAlive, renderCookie } from "../../http/session-cookie.ts";
 import { openSession } from "../../http/session-guard.ts";
 import { writeContext } from "../../http/write-context.ts";
 import { isUuid } from "../../lib/ids.ts";
@@ -66,18 +66,24 @@ export function sessionModule(services: Services) {
       if (!session) throw missing("session");
       return answerJson(set, toWireSignedIn(account, session, scopes));
     })
-    .delete("/api/session", async ({ request, set }) => {
-      const principal = await openSession(services, request, set.headers);
-      const context = writeContext(services, request, principal);
-      await services.store.sessions.revoke(principal.account.id, principal.sessionId, context);
-      const name = cookieNameOf(services.settings, request);
-      if (name !== null) set.headers["set-cookie"] = renderCookie(name, "", 0);
-      return answerNothing(set);
-    })
+    .delete(
+      "/api/session",
+      async ({ request, set }) => {
+        const principal = await openSession(services, request, set.headers);
+        refuseQuery(request);
+        const context = writeContext(services, request, principal);
+        await services.store.sessions.revoke(principal.account.id, principal.sessionId, context);
+        const name = cookieNameOf(services.settings, request);
+        if (name !== null) set.headers["set-cookie"] = renderCookie(name, "", 0);
+        return answerNothing(set);
+      },
+      { parse: "none" },
+    )
     .post(
       "/api/session/password",
       async ({ request, set }) => {
         const { account, sessionId } = await openSession(services, request, set.headers);
+        refuseQuery(request);
         const visitor = await limitSignIn(services, request);
         const body = await readJson(request, passwordChangeBody, managementBodyLimitBytes);
         await changePassword(services, attempts, visitor, account, sessionId, body);
@@ -90,21 +96,28 @@ export function sessionModule(services: Services) {
       const query = openQuery(request, pageParameters);
       const page = readPage(query);
       query.finish();
-      const sessions = await services.store.sessions.list(account.id);
-      const newestFirst = sessions.toSorted((a, b) => (a.id < b.id ? 1 : -1));
+      const nowMs = services.clock.nowMs();
+      const alive = (await services.store.sessions.list(account.id)).filter((session) => isAlive(session, nowMs));
+      const newestFirst = alive.toSorted((a, b) => (a.id < b.id ? 1 : -1));
       return answerJson(
         set,
         toWireList(cutPage(newestFirst, page), (session) => toWireSession(session, sessionId)),
       );
     })
-    .delete("/api/sessions/:id", async ({ request, params, set }) => {
-      const principal = await openSession(services, request, set.headers);
-      const context = writeContext(services, request, principal);
-      const isRevoked =
-        isUuid(params.id) && (await services.store.sessions.revoke(principal.account.id, params.id, context));
-      if (!isRevoked) throw missing("session");
-      return answerNothing(set);
-    });
+    .delete(
+      "/api/sessions/:id",
+      async ({ request, params, set }) => {
+        const principal = await openSession(services, request, set.headers);
+        refuseQuery(request);
+        const context = writeContext(services, request, principal);
+        const isRevoked =
+          isUuid(params.id) &&
+          (await services.store.sessions.revoke(principal.account.id, params.id.toLowerCase(), context));
+        if (!isRevoked) throw missing("session");
+        return answerNothing(set);
+      },
+      { parse: "none" },
+    );
 }
 
 interface SignInDoor {
@@ -118,6 +131,7 @@ interface SignInDoor {
 async function openSignIn(services: Services, request: Request, set: AnswerHead): Promise<SignInDoor> {
   set.headers["cache-control"] = "no-store";
   requireOwnPage(services.settings, request);
+  refuseQuery(request);
   const cookieName = cookieNameOf(services.settings, request);
   if (cookieName === null) throw wireIsOpen(services, request);
   const visitor = await limitSignIn(services, request);

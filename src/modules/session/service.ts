@@ -44,9 +44,7 @@ export async function signIn(
   const isRight = await isPassword(services, attempt, account, sent.password);
   if (account === null || !isRight || account.suspendedAt !== null) {
     if (account !== null) noteRefusal(services, visitor, account, attempt.accountFailures);
-    throw new AppError("unauthorized", "E-mail address or password is wrong.", {
-      headers: { "www-authenticate": "Bearer" },
-    });
+    throw unauthorized("E-mail address or password is wrong.");
   }
   return openSession(services, visitor, account);
 }
@@ -91,8 +89,7 @@ export async function resetPassword(
     await setPassword(services, found.id, sent.password, contextOf(services, visitor, null), null);
     return found;
   });
-  if (account.suspendedAt !== null)
-    throw new AppError("unauthorized", "The password is set. This account is suspended.");
+  if (account.suspendedAt !== null) throw unauthorized("The password is set, but the account is suspended.");
   return openSession(services, visitor, account);
 }
 
@@ -197,6 +194,10 @@ async function whileQuiet<Result>(compute: () => Promise<Result>): Promise<Resul
       retryAfterSeconds: 2,
     });
   }
+}
+
+function unauthorized(publicSentence: string): AppError {
+  return new AppError("unauthorized", publicSentence, { headers: { "www-authenticate": "Bearer" } });
 }
 
 function linkGone(): AppError {
