@@ -60,7 +60,11 @@ async function findKeyPrincipal(door: PrincipalDoor, key: string): Promise<Princ
 }
 
 function unauthorized(): AppError {
-  return new AppError("unauthorized", "Send a valid API key: Authorization: Bearer cmp_live_…", {
-    headers: { "www-authenticate": "Bearer" },
-  });
+  return new AppError(
+    "unauthorized",
+    "Send a valid API key (Authorization: Bearer cmp_live_…), or sign in to the dashboard.",
+    {
+      headers: { "www-authenticate": "Bearer" },
+    },
+  );
 }

@@ -16,7 +16,13 @@ export const AuditEntryObject = t.Object(
       ip: Nullable(t.String({ description: "The client's address, cut to /24 or /48.", examples: ["192.0.2.0/24"] })),
       request_id: Nullable(t.String({ description: "The `X-Request-Id` of the call.", examples: [exampleId] })),
     }),
-    action: t.String({ description: "What was done.", examples: ["companion.update", "key.revoke"] }),
+    action: t.String({
+      description:
+        "What was done: `companion.create`, `.import`, `.update`, `.delete`; `embed_token.create`, `.revoke`; " +
+        "`key.create`, `.revoke`; `conversation.delete`; `visitor.erase`; `account.create`, `.update`, `.delete`; " +
+        "`session.create`, `.revoke`, and `.refuse` for a failed sign-in.",
+      examples: ["companion.update"],
+    }),
     target_id: Nullable(t.String({ description: "The id of what it was done to.", examples: [exampleId] })),
     details: t.Object(
       {},
