@@ -1,0 +1,158 @@
+/** Slow and hostile clients on the wire: cut in time, answered or refused, and never able to end or occupy the server. */
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import { type RunningExecutable, startExecutable } from "./support/executable.ts";
+import { type MockLlm, startMockLlm } from "./support/mock-llm.ts";
+import { chunk, doneMark } from "./support/mock-llm-replies.ts";
+import { createRandom } from "./support/random.ts";
+import { chatRequest, connectRaw, type RawVisitor, startRawChat } from "./support/raw-visitor.ts";
+
+let mock: MockLlm;
+let server: RunningExecutable;
+let token: string;
+
+beforeAll(async () => {
+  mock = await startMockLlm();
+  server = await startExecutable({
+    args: ["--demo"],
+    env: { OPENAI_BASE_URL: `${mock.url}/v1`, COMPANIOND_RATE_PER_IP: "1000000", COMPANIOND_RATE_PER_TOKEN: "1000000" },
+  });
+  [token] = await server.printed(/emb_[0-9A-Za-z]{32}/);
+});
+afterAll(async () => {
+  await server[Symbol.asyncDispose]();
+  await mock.close();
+});
+
+async function expectAlive(): Promise<void> {
+  expect((await fetch(`${server.url}/healthz`)).status).toBe(200);
+}
+
+/** Writes a character a second until the server has had enough. */
+async function trickle(visitor: RawVisitor, text: string): Promise<void> {
+  for (const character of text) {
+    if (visitor.isClosed) return;
+    visitor.write(character);
+    await Bun.sleep(1_000);
+  }
+}
+
+test("cuts every kind of slow connection, while an open stream lives on past them", async () => {
+  const release = Promise.withResolvers<void>();
+  mock.respond(async (_, response) => {
+    await response.write(chunk({ content: "slow " }));
+    await release.promise;
+    await response.write(chunk({ content: "but alive" }) + chunk({ finishReason: "stop" }) + doneMark);
+    response.end();
+  });
+  const stream = await startRawChat(server.url, token, "take your time");
+  await stream.until((received) => received.includes("slow"));
+
+  const endless = "x".repeat(120);
+  const slow = {
+    "says nothing": await connectRaw(server.url),
+    "stops in the middle of the head": await connectRaw(server.url),
+    "trickles its head": await connectRaw(server.url),
+    "trickles its body": await connectRaw(server.url),
+    "stays idle after an answer": await connectRaw(server.url),
+  };
+  slow["stops in the middle of the head"].write("GET /healthz HTTP/1.1\r\nHost: a");
+  slow["stays idle after an answer"].write("GET /healthz HTTP/1.1\r\nHost: a\r\n\r\n");
+  const head = `POST /api/embed/${token}/chat HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\nContent-Length: 100\r\n\r\n`;
+  slow["trickles its body"].write(head);
+  const trickling = [
+    trickle(slow["trickles its head"], `GET /healthz HTTP/1.1\r\nX-Slow: ${endless}`),
+    trickle(slow["trickles its body"], endless),
+  ];
+  // Whichever were never cut would let the test run into its time limit.
+  await Promise.all(Object.values(slow).map((visitor) => visitor.closed));
+  await Promise.all(trickling);
+  expect(slow["stays idle after an answer"].received).toStartWith("HTTP/1.1 200");
+
+  expect(stream.isClosed).toBe(false);
+  release.resolve();
+  expect(await stream.closed).toContain("data: [DONE]");
+  mock.respond(null);
+}, 60_000);
+
+test("closes the connection that carried a stream, so that its longer patience is nobody's", async () => {
+  const visitor = await startRawChat(server.url, token, "[[say:hello]]");
+  const received = await visitor.closed;
+  expect(received.toLowerCase()).toContain("\r\nconnection: close\r\n");
+  expect(received).toContain("data: [DONE]");
+});
+
+test("gives up a reader that takes nothing, ends the provider's request and keeps what was said", async () => {
+  const filler = "\u0001".repeat(1_000);
+  mock.respond(async (_, response) => {
+    while (!response.isClosed) await response.write(chunk({ content: filler }));
+  });
+  const visitor = await connectRaw(server.url);
+  visitor.pause();
+  visitor.write(chatRequest(token, { message: "never read" }));
+  await mock.until(() => mock.openRequests === 1);
+  await mock.until(() => mock.openRequests === 0);
+  visitor.vanish();
+  mock.respond(null);
+  await expectAlive();
+}, 90_000);
+
+const path = "/api/embed/x";
+const garbage: [string, string][] = [
+  ["no HTTP at all", "\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03 hello\r\n\r\n"],
+  ["zero bytes", "\0".repeat(4_096)],
+  ["an unknown protocol version", `GET ${path} HTTP/9.9\r\nHost: a\r\n\r\n`],
+  ["no Host", `GET ${path} HTTP/1.1\r\n\r\n`],
+  [
+    "two Content-Lengths",
+    `POST ${path}/chat HTTP/1.1\r\nHost: a\r\nContent-Length: 3\r\nContent-Length: 5\r\n\r\nabcde`,
+  ],
+  [
+    "Content-Length beside Transfer-Encoding",
+    `POST ${path}/chat HTTP/1.1\r\nHost: a\r\nContent-Length: 3\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\nGET /smuggled HTTP/1.1\r\nHost: a\r\n\r\n`,
+  ],
+  ["a negative Content-Length", `POST ${path}/chat HTTP/1.1\r\nHost: a\r\nContent-Length: -1\r\n\r\n`],
+  [
+    "a chunk size that is no number",
+    `POST ${path}/chat HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\nabc\r\n0\r\n\r\n`,
+  ],
+  ["a bare carriage return in a header", `GET ${path} HTTP/1.1\r\nHost: a\rX: b\r\n\r\n`],
+  ["a folded header", `GET ${path} HTTP/1.1\r\nHost: a\r\nX: b\r\n c\r\n\r\n`],
+  [
+    "a flood of headers",
+    `GET ${path} HTTP/1.1\r\nHost: a\r\n${Array.from({ length: 5_000 }, (_, n) => `X-${n}: y\r\n`).join("")}\r\n`,
+  ],
+  ["a header of 200 KiB", `GET ${path} HTTP/1.1\r\nHost: a\r\nX: ${"y".repeat(204_800)}\r\n\r\n`],
+  ["a path of 100 KiB", `GET /${"a".repeat(102_400)} HTTP/1.1\r\nHost: a\r\n\r\n`],
+  ["a body announced as 99 GB", `POST ${path}/chat HTTP/1.1\r\nHost: a\r\nContent-Length: 99000000000\r\n\r\nabc`],
+  ["escapes that are none in a path", "GET /api/embed/%zz%00%ff HTTP/1.1\r\nHost: a\r\n\r\n"],
+  ["dots in a path", "GET /../../etc/passwd HTTP/1.1\r\nHost: a\r\n\r\n"],
+  ["an absolute form for elsewhere", "GET http://evil.example/api/companions HTTP/1.1\r\nHost: a\r\n\r\n"],
+  ["CONNECT", "CONNECT evil.example:443 HTTP/1.1\r\nHost: a\r\n\r\n"],
+  ["a method of its own", `BREW ${path} HTTP/1.1\r\nHost: a\r\n\r\n`],
+];
+
+for (const [what, bytes] of garbage) {
+  test(`answers ${what} with 4xx or 505, or closes, and serves on`, async () => {
+    const visitor = await connectRaw(server.url);
+    visitor.write(bytes);
+    // An answer, or the end of the connection: the idle limit sees to it that one of them comes.
+    const received = await visitor.until((text) => text.includes("\r\n\r\n")).catch(() => visitor.received);
+    if (received !== "") expect(received).toMatch(/^HTTP\/1\.1 (4\d\d|505) /);
+    expect(received).not.toContain("smuggled");
+    visitor.vanish();
+    await expectAlive();
+  }, 30_000);
+}
+
+test("survives a thousand pieces of random bytes", async () => {
+  const random = createRandom(20_260_101);
+  for (let round = 0; round < 20; round++) {
+    const visitors = await Promise.all(Array.from({ length: 50 }, () => connectRaw(server.url)));
+    for (const visitor of visitors) {
+      const bytes = Array.from({ length: random.below(400) }, () => String.fromCharCode(random.below(256))).join("");
+      visitor.write(random.below(2) === 0 ? bytes : `GET /${bytes}`);
+    }
+    for (const visitor of visitors) visitor.vanish();
+  }
+  await expectAlive();
+});
