@@ -39,7 +39,7 @@ const setUp =
 
 /** The words for the visitor's last message. */
 function composeDemoReply({ messages }: Pick<ReplyRequest, "messages">): string {
-  const message = messages.at(-1)?.text.trim() ?? "";
+  const message = messages.at(-1)?.text.toWellFormed().trim() ?? "";
   const isFirst = messages.filter(({ role }) => role === "user").length <= 1;
   const reminder = isFirst ? ` ${setUp}` : "";
   if (askingForHelp.test(message)) {

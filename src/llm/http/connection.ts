@@ -44,6 +44,7 @@ export class Connection implements Wire {
   readonly #origin: Origin;
   readonly #opening = Promise.withResolvers<void>();
   #socket: ProviderSocket | null = null;
+  #isOpen = false;
   #isClosed = false;
   #exchange: Exchange | null = null;
   #reader = new ResponseReader();
@@ -91,9 +92,14 @@ export class Connection implements Wire {
   }
 
   terminate(): void {
+    this.#fail(new Error("closed from this side"));
+  }
+
+  /** The reason first: closing the socket reports a close without one. */
+  #fail(reason: unknown): void {
+    this.onClose(reason);
     // While it still connects there is no socket to close yet: `onOpen` does it.
     this.#socket?.terminate();
-    this.onClose(new ConnectionError("the connection was closed"));
   }
 
   onOpen(socket: ProviderSocket): void {
@@ -102,15 +108,12 @@ export class Connection implements Wire {
       return;
     }
     this.#socket = socket;
-    if (!this.#origin.isTls) this.#opening.resolve();
+    if (!this.#origin.isTls) this.#becomeOpen();
   }
 
   onHandshake(isAuthorized: boolean, error: Error | null): void {
-    if (isAuthorized && error === null) this.#opening.resolve();
-    else {
-      this.onClose(error ?? new Error("the certificate is not trusted"));
-      this.#socket?.terminate();
-    }
+    if (isAuthorized && error === null) this.#becomeOpen();
+    else this.#fail(error ?? new Error("the certificate is not trusted"));
   }
 
   onData(bytes: Buffer): void {
@@ -126,8 +129,7 @@ export class Connection implements Wire {
     try {
       body = reader.push(bytes.toString("latin1"));
     } catch (error) {
-      this.#socket?.terminate();
-      this.onClose(error);
+      this.#fail(error);
       return;
     }
     if (!hadHead && reader.head !== null) exchange.takeHead(reader.head);
@@ -145,7 +147,7 @@ export class Connection implements Wire {
     this.#owner.onClose(this);
     const { hostname, port } = this.#origin;
     const error = new ConnectionError(
-      `the connection to ${hostname}:${port} ${this.#socket ? "broke off" : "could not be made"}${describe(reason)}`,
+      `the connection to ${hostname}:${port} ${this.#isOpen ? "broke off" : "could not be made"}${describe(reason)}`,
       reason,
     );
     this.#opening.reject(error);
@@ -156,14 +158,16 @@ export class Connection implements Wire {
     exchange.finish(isStale ? new StaleConnectionError() : this.#reader.finish() ? null : error);
   }
 
+  #becomeOpen(): void {
+    this.#isOpen = true;
+    this.#opening.resolve();
+  }
+
   #finishExchange(exchange: Exchange): void {
     this.#exchange = null;
     this.#hasServed = true;
     if (this.#reader.canReuse && this.#unsent === null) this.#owner.onFree(this);
-    else {
-      this.#socket?.terminate();
-      this.onClose(null);
-    }
+    else this.#fail(null);
     exchange.finish(null);
   }
 

@@ -138,6 +138,8 @@ export class ResponseReader {
 
   #chooseFraming(status: number, headers: ReadonlyMap<string, string>, isHttp11: boolean): void {
     this.canReuse = isHttp11 && !/\bclose\b/i.test(headers.get("connection") ?? "");
+    if (!/^(identity)?$/i.test(headers.get("content-encoding") ?? ""))
+      throw new HttpProtocolError("compressed, which was not asked for");
     const coding = headers.get("transfer-encoding");
     const length = headers.get("content-length");
     if (status === 204 || status === 304) {

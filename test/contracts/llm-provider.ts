@@ -1,0 +1,120 @@
+/** What every language-model engine owes its callers, whatever answers behind it. */
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { getEventListeners } from "node:events";
+import type { LlmProvider, ReplyRequest } from "../../src/llm/provider.ts";
+import { collectReply } from "../support/collected-reply.ts";
+
+export interface ProviderUnderTest {
+  /** Must answer any message with several words. */
+  provider: LlmProvider;
+  close(): Promise<void>;
+}
+
+export function replyRequest(text: string, fields: Partial<ReplyRequest> = {}): ReplyRequest {
+  return {
+    systemPrompt: "You are Ada.",
+    messages: [{ role: "user", text }],
+    model: "test-model",
+    temperature: null,
+    maxOutputTokens: 256,
+    requestId: "request-1",
+    ...fields,
+  };
+}
+
+export function testLlmProvider(name: string, open: () => Promise<ProviderUnderTest>): void {
+  describe(`${name} as a provider`, () => {
+    let opened: ProviderUnderTest;
+    beforeAll(async () => {
+      opened = await open();
+    });
+    afterAll(() => opened.close());
+
+    test("streams a whole reply: complete, with usage or none, without failure", async () => {
+      const reply = collectReply();
+      const outcome = await opened.provider.streamReply(
+        replyRequest("Hello there"),
+        reply,
+        new AbortController().signal,
+      );
+      expect(outcome).toMatchObject({ complete: true, failure: null });
+      if (outcome.usage !== null) expect(outcome.usage.outputTokens).toBeGreaterThanOrEqual(0);
+      expect(reply.text.split(" ").length).toBeGreaterThan(1);
+    });
+
+    test("never writes nothing, nor an empty or ill-formed text", async () => {
+      const reply = collectReply();
+      await opened.provider.streamReply(replyRequest("Grüße 🙂 \ud83d"), reply, new AbortController().signal);
+      expect(reply.writes.every((deltas) => deltas.length > 0 && !deltas.includes(""))).toBe(true);
+      expect(reply.text.isWellFormed()).toBe(true);
+    });
+
+    test("answers several at once without mixing them", async () => {
+      const names = ["Ada", "Grace", "Edith", "Mary"];
+      const replies = await Promise.all(
+        names.map(async (name) => {
+          const reply = collectReply();
+          await opened.provider.streamReply(replyRequest(`I am called ${name}`), reply, new AbortController().signal);
+          return reply.text;
+        }),
+      );
+      for (const [index, name] of names.entries()) {
+        expect(names.filter((other) => replies[index]?.includes(other))).toEqual([name]);
+      }
+    });
+
+    test("writes no more while the reader does not keep up, and loses nothing", async () => {
+      const freely = collectReply();
+      await opened.provider.streamReply(replyRequest("one two three"), freely, new AbortController().signal);
+      let isHeld = false;
+      const reply = collectReply(async () => {
+        expect(isHeld).toBe(false);
+        isHeld = true;
+        for (let turn = 0; turn < 20; turn++) await new Promise((resolve) => setImmediate(resolve));
+        isHeld = false;
+      });
+      const outcome = await opened.provider.streamReply(
+        replyRequest("one two three"),
+        reply,
+        new AbortController().signal,
+      );
+      expect(outcome.complete).toBe(true);
+      expect(reply.text).toBe(freely.text);
+    });
+
+    test("writes nothing for a visitor who has left before", async () => {
+      const reply = collectReply();
+      const outcome = await opened.provider.streamReply(replyRequest("Hello"), reply, AbortSignal.abort());
+      expect(outcome).toEqual({ complete: false, usage: null, failure: null });
+      expect(reply.writes).toEqual([]);
+    });
+
+    test("ends at once when the visitor leaves, and writes no more", async () => {
+      const leaving = new AbortController();
+      const reply = collectReply(() => {
+        leaving.abort();
+        return undefined;
+      });
+      const outcome = await opened.provider.streamReply(replyRequest("Hello"), reply, leaving.signal);
+      expect(outcome).toMatchObject({ complete: false, failure: null });
+      expect(reply.writes).toHaveLength(1);
+    });
+
+    test("ends when the visitor leaves while not keeping up", async () => {
+      const leaving = new AbortController();
+      const reply = collectReply(() => {
+        setImmediate(() => leaving.abort());
+        return new Promise<void>(() => {});
+      });
+      const outcome = await opened.provider.streamReply(replyRequest("Hello"), reply, leaving.signal);
+      expect(outcome).toMatchObject({ complete: false, failure: null });
+      expect(reply.writes).toHaveLength(1);
+    });
+
+    test("leaves no listener behind on the visitor's signal", async () => {
+      const visitor = new AbortController();
+      await opened.provider.streamReply(replyRequest("Hello"), collectReply(), visitor.signal);
+      expect(getEventListeners(visitor.signal, "abort")).toEqual([]);
+    });
+  });
+}

@@ -1,0 +1,55 @@
+import { expect, test } from "bun:test";
+import { createDemoProvider } from "../../src/llm/demo.ts";
+import { replyRequest, testLlmProvider } from "../contracts/llm-provider.ts";
+import { collectReply } from "../support/collected-reply.ts";
+
+const provider = createDemoProvider({ wordDelayMs: 0 });
+
+testLlmProvider("demo", async () => ({ provider, close: async () => provider.close() }));
+
+async function ask(...said: string[]): Promise<string> {
+  const reply = collectReply();
+  const messages = said.flatMap((text, index) =>
+    index === 0
+      ? [{ role: "user" as const, text }]
+      : [
+          { role: "assistant" as const, text: "…" },
+          { role: "user" as const, text },
+        ],
+  );
+  await provider.streamReply(replyRequest("", { messages }), reply, new AbortController().signal);
+  return reply.text;
+}
+
+test("says in the first reply that it is a demo, and how to get a real model", async () => {
+  for (const said of ["Hello!", "What can you do?", "Why is the sky blue?", "I like trains"]) {
+    const reply = await ask(said);
+    expect(reply).toContain("built-in demo");
+    expect(reply).toContain("OPENAI_API_KEY");
+  }
+});
+
+test("reacts to what was said", async () => {
+  const replies = await Promise.all(
+    ["Hi", "What can you do?", "Why?", "I like trains", "thanks a lot", "Bye"].map((said) => ask(said)),
+  );
+  expect(new Set(replies).size).toBe(6);
+  expect(replies[3]).toContain("> I like trains");
+});
+
+test("does not repeat the set-up in later turns", async () => {
+  expect(await ask("Hello", "I like trains")).not.toContain("OPENAI_API_KEY");
+});
+
+test("quotes a long message in part, cutting no character", async () => {
+  const reply = await ask("🙂".repeat(500));
+  expect(reply).toContain(`> ${"🙂".repeat(200)}…`);
+  expect(reply.isWellFormed()).toBe(true);
+});
+
+test("streams word by word", async () => {
+  const reply = collectReply();
+  await provider.streamReply(replyRequest("Hello"), reply, new AbortController().signal);
+  expect(reply.writes.length).toBeGreaterThan(10);
+  expect(reply.writes.every((deltas) => deltas.length === 1 && /^\s*\S+\s*$/.test(deltas[0] ?? ""))).toBe(true);
+});

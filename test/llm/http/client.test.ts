@@ -1,0 +1,163 @@
+import { afterEach, beforeEach, expect, test } from "bun:test";
+import { join } from "node:path";
+import { createHttpClient, type HttpClient } from "../../../src/llm/http/client.ts";
+import type { HttpBody } from "../../../src/llm/http/exchange.ts";
+import { type MockLlm, startMockLlm } from "../../support/mock-llm.ts";
+
+const fixture = (name: string) => join(import.meta.dir, "../../fixtures/tls", name);
+
+let mock: MockLlm;
+let client: HttpClient;
+beforeEach(async () => {
+  mock = await startMockLlm();
+  client = createHttpClient();
+});
+afterEach(async () => {
+  client.close();
+  await mock.close();
+});
+
+function send(url: string, signal = new AbortController().signal) {
+  return client.send({ url: new URL(url), method: "POST", headers: [["X-Test", "é"]], body: '"ü"', signal });
+}
+
+function readAll(body: HttpBody): Promise<string> {
+  return new Promise((resolve, reject) => {
+    let text = "";
+    body.read({
+      data(bytes) {
+        text += bytes;
+      },
+      end: () => resolve(text),
+      fail: reject,
+    });
+  });
+}
+
+test("sends method, path, headers and body, and reads the answer", async () => {
+  mock.respond((_, response) => response.send(418, { "X-Answer": "yes" }, "short and stout"));
+  const response = await send(`${mock.url}/a/b?c=d`);
+  expect({ status: response.status, answer: response.headers.get("x-answer") }).toEqual({ status: 418, answer: "yes" });
+  expect(await readAll(response.body)).toBe("short and stout");
+  expect(mock.requests[0]).toMatchObject({ method: "POST", path: "/a/b?c=d" });
+  expect(mock.requests[0]?.headers).toMatchObject({
+    host: new URL(mock.url).host,
+    "content-length": "4",
+    "x-test": "é",
+  });
+});
+
+test("keeps a body for whoever reads it late, its end included", async () => {
+  mock.respond((_, response) => response.send(200, {}, "kept"));
+  const { body } = await send(mock.url);
+  await mock.until(() => mock.openRequests === 0);
+  expect(await readAll(body)).toBe("kept");
+});
+
+test("delivers nothing while paused, and everything afterwards", async () => {
+  const part = Promise.withResolvers<void>();
+  mock.respond(async (_, response) => {
+    await response.write("one ");
+    await part.promise;
+    await response.write("two");
+    response.end();
+  });
+  const { body } = await send(mock.url);
+  const seen: string[] = [];
+  const ended = new Promise<void>((resolve) => {
+    body.read({
+      data(bytes) {
+        seen.push(bytes);
+        body.pause();
+        part.resolve();
+      },
+      end: resolve,
+      fail: () => seen.push("failed"),
+    });
+  });
+  await mock.until(() => mock.openRequests === 0);
+  for (let turn = 0; turn < 20; turn++) await new Promise((resolve) => setImmediate(resolve));
+  expect(seen).toEqual(["one "]);
+  body.resume();
+  for (let turn = 0; seen.length < 2 && turn < 1000; turn++) await new Promise((resolve) => setImmediate(resolve));
+  expect(seen).toEqual(["one ", "two"]);
+  body.resume();
+  await ended;
+});
+
+test("a kept connection that says something unasked is closed", async () => {
+  mock.respond((_, response) => {
+    response.send(200, {}, "fine");
+    setImmediate(() => response.writeRaw("HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\nevil"));
+  });
+  await readAll((await send(mock.url)).body);
+  await mock.until(() => mock.openConnections === 0);
+  expect(await readAll((await send(mock.url)).body)).toBe("fine");
+});
+
+test("keeps no more connections than it may", async () => {
+  client.close();
+  client = createHttpClient({ maxIdle: 2 });
+  const all = Promise.withResolvers<void>();
+  mock.respond(async (_, response) => {
+    if (mock.openRequests === 5) all.resolve();
+    await all.promise;
+    response.send(200, {}, "fine");
+  });
+  await Promise.all(Array.from({ length: 5 }, async () => readAll((await send(mock.url)).body)));
+  await mock.until(() => mock.openConnections === 2);
+  expect(mock.connections).toBe(5);
+});
+
+test("gives up on a connection that cannot be made in time", async () => {
+  client.close();
+  client = createHttpClient({ connectTimeoutMs: 20 });
+  // The mock speaks no TLS, and waits for the rest of a request that never comes.
+  await expect(send(mock.url.replace("http:", "https:"))).rejects.toThrow(/could not be made/);
+  await mock.until(() => mock.connections === 1 && mock.openConnections === 0);
+});
+
+test("an unknown host is an error that names it", async () => {
+  await expect(send("http://no-such-host.invalid:81/")).rejects.toThrow(/no-such-host\.invalid:81 could not be made/);
+});
+
+test("rejects with the signal's reason", async () => {
+  await expect(send(mock.url, AbortSignal.abort(new Error("gone")))).rejects.toThrow("gone");
+  expect(mock.connections).toBe(0);
+});
+
+test("over TLS, nothing is sent to a host whose certificate is not trusted", async () => {
+  let requests = 0;
+  const tls = { key: await Bun.file(fixture("key.pem")).text(), cert: await Bun.file(fixture("cert.pem")).text() };
+  const fetch = () => {
+    requests++;
+    return new Response("over TLS");
+  };
+  const server = Bun.serve({ port: 0, hostname: "127.0.0.1", tls, fetch });
+  try {
+    await expect(send(`https://localhost:${server.port}/`)).rejects.toThrow(
+      /could not be made: self.signed certificate/,
+    );
+    expect(requests).toBe(0);
+
+    // Which roots are trusted is read when a process starts: one that trusts this certificate asks both names.
+    const script = `
+      import { createHttpClient } from ${JSON.stringify(join(import.meta.dir, "../../../src/llm/http/client.ts"))};
+      const client = createHttpClient();
+      for (const host of ["localhost", "127.0.0.1"]) {
+        const request = { url: new URL("https://" + host + ":${server.port}/"), method: "POST", headers: [], body: "", signal: new AbortController().signal };
+        await client.send(request).then(({ status }) => console.log(status), ({ code }) => console.log(code));
+      }
+      client.close();
+      process.exit();`;
+    const child = Bun.spawn([process.execPath, "-e", script], {
+      env: { ...process.env, NODE_EXTRA_CA_CERTS: fixture("cert.pem") },
+      stdout: "pipe",
+    });
+    const said = await new Response(child.stdout).text();
+    expect(said.trim().split("\n")).toEqual(["200", "ERR_TLS_CERT_ALTNAME_INVALID"]);
+    expect(requests).toBe(1);
+  } finally {
+    await server.stop(true);
+  }
+});
