@@ -1,11 +1,17 @@
 /** Voice in SQLite: managed agents with their locks and outbox, and sessions waiting for their transcripts. */
-import { and, eq, gte, lte } from "drizzle-orm";
-import type { VoiceOutboxItem, VoiceStore } from "../contract/voice.ts";
+import { and, eq, gte } from "drizzle-orm";
+import type { VoiceStore } from "../contract/voice.ts";
 import type { ConversationWriter } from "./conversation-writer.ts";
 import type { SqliteEngine } from "./engine.ts";
 import { companions, voiceAgentLocks, voiceAgents, voiceOutbox, voiceSessions } from "./schema/companions.ts";
 import type { UsageWriter } from "./usage-writer.ts";
 import type { VoiceAgentKeeper } from "./voice-agents.ts";
+
+interface OutboxRow {
+  provider: string;
+  agent_id: string;
+  attempts: number;
+}
 
 export interface VoiceParts {
   agents: VoiceAgentKeeper;
@@ -20,11 +26,11 @@ export function createVoiceStore(engine: SqliteEngine, { agents, conversations, 
      ON CONFLICT DO UPDATE SET owner = excluded.owner, until_ms = excluded.until_ms
        WHERE owner = excluded.owner OR until_ms <= ?`,
   );
-  const takeDue = engine.query<{ provider: string; agent_id: string; attempts: number }, [number, number, number]>(
-    `UPDATE voice_outbox SET attempts = attempts + 1, due_at = ?
-     WHERE (provider, agent_id) IN
-       (SELECT provider, agent_id FROM voice_outbox WHERE due_at <= ? ORDER BY due_at LIMIT ?)
-     RETURNING provider, agent_id, attempts`,
+  const selectDue = engine.query<OutboxRow, [number, number]>(
+    "SELECT provider, agent_id, attempts + 1 AS attempts FROM voice_outbox WHERE due_at <= ? ORDER BY due_at LIMIT ?",
+  );
+  const leaseItem = engine.query<null, [number, number, string, string]>(
+    "UPDATE voice_outbox SET attempts = ?, due_at = ? WHERE provider = ? AND agent_id = ?",
   );
   const takeSession = engine.query<
     { companion_id: string; session_id: string; visitor_id: string },
@@ -91,11 +97,12 @@ export function createVoiceStore(engine: SqliteEngine, { agents, conversations, 
       }),
 
     takeDueOutbox: async (nowMs, untilMs, limit) => {
-      const isDue = orm.select().from(voiceOutbox).where(lte(voiceOutbox.dueAt, nowMs)).limit(1);
-      if ((await engine.read(() => isDue.get())) === undefined) return [];
-      const taken = await engine.write(() => takeDue.all(untilMs, nowMs, limit));
-      return taken.map((row): VoiceOutboxItem => {
-        return { provider: row.provider, agentId: row.agent_id, attempts: row.attempts };
+      if ((await engine.read(() => selectDue.get(nowMs, 1))) === null) return [];
+      return await engine.write(() => {
+        // Again under the lock: another process may have taken them since.
+        const due = selectDue.all(nowMs, limit);
+        for (const item of due) leaseItem.run(item.attempts, untilMs, item.provider, item.agent_id);
+        return due.map(({ provider, agent_id, attempts }) => ({ provider, agentId: agent_id, attempts }));
       });
     },
 

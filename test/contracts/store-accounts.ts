@@ -1,0 +1,90 @@
+/** What every storage engine must do with accounts. */
+import { afterEach, beforeEach, describe, expect, test } from "bun:test";
+import { systemIds } from "../../src/lib/ids.ts";
+import { firstPage, type OpenStore, openWorld, type StoreWorld } from "../support/store-world.ts";
+
+export function accountStoreContract(open: OpenStore): void {
+  describe("accounts", () => {
+    let world: StoreWorld;
+    beforeEach(async () => {
+      world = await openWorld(open);
+    });
+    afterEach(() => world.close());
+
+    test("are found by id and address, and never with their password's hash", async () => {
+      const { store } = world;
+      const account = await world.createAccount({ email: "ada@shop.example", passwordHash: "$argon2id$x" });
+      expect(account).toEqual({
+        id: account.id,
+        email: "ada@shop.example",
+        plan: "free",
+        role: "owner",
+        suspendedAt: null,
+        createdAt: world.clock.nowMs(),
+      });
+      expect(await store.accounts.findById(account.id)).toEqual(account);
+      expect(await store.accounts.findByEmail("ada@shop.example")).toEqual(account);
+      expect(await store.accounts.findPasswordHash(account.id)).toBe("$argon2id$x");
+      expect(await store.accounts.findById(systemIds.uuid())).toBeNull();
+      expect(await store.accounts.findByEmail("eve@shop.example")).toBeNull();
+      expect(await store.accounts.findPasswordHash(systemIds.uuid())).toBeNull();
+    });
+
+    test("share no address: the second is refused on its field, and leaves nothing", async () => {
+      await world.createAccount({ email: "ada@shop.example" });
+      const second = world.createAccount({ email: "ada@shop.example" });
+      await expect(second).rejects.toMatchObject({ code: "invalid_request", errors: [{ param: "email" }] });
+      expect(await world.store.accounts.list()).toHaveLength(1);
+    });
+
+    test("are listed oldest first", async () => {
+      const first = await world.createAccount();
+      const second = await world.createAccount();
+      expect(await world.store.accounts.list()).toEqual([first, second]);
+    });
+
+    test("tell whether any has a password", async () => {
+      const { accounts } = world.store;
+      const account = await world.createAccount();
+      expect(await accounts.hasAnyPassword()).toBe(false);
+      await accounts.update(account.id, { passwordHash: "$argon2id$x" }, world.context());
+      expect(await accounts.hasAnyPassword()).toBe(true);
+    });
+
+    test("change only what the patch names, and the trail names it without the hash", async () => {
+      const { accounts, audit } = world.store;
+      const account = await world.createAccount();
+      const patch = { plan: "paid", suspendedAt: 5, passwordHash: "$argon2id$secret" } as const;
+      const updated = await accounts.update(account.id, patch, world.context());
+      expect(updated).toEqual({ ...account, plan: "paid", suspendedAt: 5 });
+      expect(await accounts.findById(account.id)).toEqual(updated);
+      expect(await accounts.update(systemIds.uuid(), patch, world.context())).toBeNull();
+      const trail = await audit.list(account.id, { fromMs: 0, toMs: Number.MAX_SAFE_INTEGER }, firstPage);
+      expect(trail.items.map((entry) => entry.action)).toEqual(["account.update", "account.create"]);
+      expect(trail.items[0]?.details).toEqual({ changed: ["plan", "suspendedAt", "password"] });
+      expect(JSON.stringify(trail)).not.toContain("secret");
+    });
+
+    test("take all they own with them, at once for whoever asks, and leave their address free", async () => {
+      const { store } = world;
+      const account = await world.createAccount({ email: "ada@shop.example" });
+      const other = await world.createAccount();
+      const companion = await world.createCompanion(account, { metadata: { plan: "pro" } });
+      const kept = await world.createCompanion(other, { metadata: { plan: "pro" } });
+      await store.turns.settle(world.turnOf(companion));
+      const key = { id: systemIds.uuid(), name: "K", start: "cmp_live_abcd", hash: "h1", scopes: [], expiresAt: null };
+      await store.apiKeys.create(account.id, key, world.context());
+
+      expect(await store.accounts.delete(account.id, world.context())).toBe(true);
+      expect(await store.accounts.delete(account.id, world.context())).toBe(false);
+      expect(await store.accounts.findById(account.id)).toBeNull();
+      expect(await store.apiKeys.findByHash("h1")).toBeNull();
+      expect(await store.companions.findByEmbedToken(companion.embedToken)).toBeNull();
+      expect(await store.companions.findByEmbedToken(kept.embedToken)).not.toBeNull();
+      await world.createAccount({ email: "ada@shop.example" });
+
+      const usage = { fromDay: "2026-01-01", toDay: "2026-01-31", groupBy: [], companionId: null, metadata: [] };
+      expect(await store.usage.query(account.id, usage)).toMatchObject([{ messages: 1 }]);
+    });
+  });
+}

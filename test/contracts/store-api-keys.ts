@@ -1,0 +1,94 @@
+/** What every storage engine must do with API keys. */
+import { afterEach, beforeEach, describe, expect, test } from "bun:test";
+import type { Account } from "../../src/domain/account.ts";
+import { systemIds } from "../../src/lib/ids.ts";
+import type { NewApiKey } from "../../src/store/store.ts";
+import { day, firstPage, type OpenStore, openWorld, type StoreWorld } from "../support/store-world.ts";
+
+function newKey(fields: Partial<NewApiKey> = {}): NewApiKey {
+  const id = systemIds.uuid();
+  return {
+    id,
+    name: "Server",
+    start: "cmp_live_abcd",
+    hash: `hash-of-${id}`,
+    scopes: ["keys:read"],
+    expiresAt: 9,
+    ...fields,
+  };
+}
+
+export function apiKeyStoreContract(open: OpenStore): void {
+  describe("API keys", () => {
+    let world: StoreWorld;
+    let account: Account;
+    beforeEach(async () => {
+      world = await openWorld(open);
+      account = await world.createAccount();
+    });
+    afterEach(() => world.close());
+
+    test("are found by their hash with their account", async () => {
+      const { apiKeys } = world.store;
+      const made = await apiKeys.create(account.id, newKey({ hash: "h1" }), world.context());
+      expect(made).toEqual({
+        id: made.id,
+        accountId: account.id,
+        name: "Server",
+        start: "cmp_live_abcd",
+        scopes: ["keys:read"],
+        expiresAt: 9,
+        lastUsedAt: null,
+        requests: 0,
+        createdAt: world.clock.nowMs(),
+      });
+      expect(await apiKeys.findByHash("h1")).toEqual({ key: made, account });
+      expect(await apiKeys.findByHash("h2")).toBeNull();
+    });
+
+    test("are gone for the very next call once revoked, and listed no more", async () => {
+      const { apiKeys, audit } = world.store;
+      const first = await apiKeys.create(account.id, newKey({ hash: "h1" }), world.context());
+      const second = await apiKeys.create(account.id, newKey(), world.context());
+      expect(await apiKeys.list(account.id)).toEqual([second, first]);
+      expect(await apiKeys.revoke(account.id, first.id, world.context())).toBe(true);
+      expect(await apiKeys.findByHash("h1")).toBeNull();
+      expect(await apiKeys.list(account.id)).toEqual([second]);
+      expect(await apiKeys.revoke(account.id, first.id, world.context())).toBe(false);
+      const trail = await audit.list(account.id, { fromMs: 0, toMs: Number.MAX_SAFE_INTEGER }, firstPage);
+      expect(trail.items[0]).toMatchObject({ action: "key.revoke", targetId: first.id });
+      expect(JSON.stringify(trail)).not.toContain("h1");
+    });
+
+    test("are out of reach for another account", async () => {
+      const { apiKeys } = world.store;
+      const other = await world.createAccount();
+      const key = await apiKeys.create(account.id, newKey(), world.context());
+      expect(await apiKeys.revoke(other.id, key.id, world.context())).toBe(false);
+      expect(await apiKeys.list(other.id)).toEqual([]);
+      expect(await apiKeys.list(account.id)).toHaveLength(1);
+    });
+
+    test("cannot be made for an account that is gone", async () => {
+      const missing = world.store.apiKeys.create(systemIds.uuid(), newKey(), world.context());
+      await expect(missing).rejects.toMatchObject({ code: "not_found" });
+    });
+
+    test("count their uses, and as requests in the day's usage", async () => {
+      const { apiKeys, usage } = world.store;
+      const key = await apiKeys.create(account.id, newKey({ hash: "h1" }), world.context());
+      await apiKeys.recordUses(
+        [
+          { keyId: key.id, requests: 3, lastUsedAt: 2000 },
+          { keyId: systemIds.uuid(), requests: 1, lastUsedAt: 2000 },
+        ],
+        day,
+      );
+      // A report that was held back must not set the clock back.
+      await apiKeys.recordUses([{ keyId: key.id, requests: 2, lastUsedAt: 1000 }], day);
+      expect((await apiKeys.findByHash("h1"))?.key).toEqual({ ...key, requests: 5, lastUsedAt: 2000 });
+      const query = { fromDay: day, toDay: day, groupBy: ["key"], companionId: null, metadata: [] } as const;
+      expect(await usage.query(account.id, query)).toMatchObject([{ keyId: key.id, requests: 5, messages: 0 }]);
+    });
+  });
+}

@@ -1,0 +1,215 @@
+/** What every storage engine must do with companions. */
+import { afterEach, beforeEach, describe, expect, test } from "bun:test";
+import type { Account } from "../../src/domain/account.ts";
+import type { CompanionSettings } from "../../src/domain/companion.ts";
+import { systemIds } from "../../src/lib/ids.ts";
+import { firstPage, newCompanion, type OpenStore, openWorld, type StoreWorld } from "../support/store-world.ts";
+
+const everything: CompanionSettings = {
+  name: "Ada “the loom” Łovelace 🧵",
+  systemPrompt: "You are Ada.",
+  greeting: "Hello",
+  avatarUrl: "https://shop.example/a.png",
+  themeColor: "#112233",
+  voiceId: "voice-1",
+  voiceAgentId: null,
+  model: "gpt-5-mini",
+  temperature: 0.7,
+  maxOutputTokens: 100,
+  contextTokens: 2000,
+  metadata: { plan: "pro", user: { id: 42 }, tags: ["a", "b"], constructor: "x", empty: {}, none: null },
+  allowedOrigins: ["https://shop.example"],
+  starters: ["What is a loom?"],
+  retentionDays: 30,
+  enabled: true,
+};
+
+const newest = { metadata: [], q: null };
+
+export function companionStoreContract(open: OpenStore): void {
+  describe("companions", () => {
+    let world: StoreWorld;
+    let account: Account;
+    beforeEach(async () => {
+      world = await openWorld(open);
+      account = await world.createAccount();
+    });
+    afterEach(() => world.close());
+
+    test("come back as they were made", async () => {
+      const { companions } = world.store;
+      const { embedToken, ...fields } = { ...newCompanion(), ...everything, createdByKeyId: "k1" };
+      const made = await companions.create(account.id, { ...fields, embedToken }, world.context());
+      const nowMs = world.clock.nowMs();
+      const expected = {
+        ...fields,
+        accountId: account.id,
+        embedToken: embedToken.token,
+        createdAt: nowMs,
+        updatedAt: nowMs,
+      };
+      expect(made).toEqual(expected);
+      expect(await companions.find(account.id, made.id)).toEqual(expected);
+      const target = await companions.findByEmbedToken(embedToken.token);
+      expect(target).toEqual({ companion: expected, tokenId: embedToken.id, plan: "free" });
+    });
+
+    test("are out of reach for another account, and for tokens of no one", async () => {
+      const { companions } = world.store;
+      const other = await world.createAccount();
+      const { id } = await world.createCompanion(account);
+      expect(await companions.find(other.id, id)).toBeNull();
+      expect(await companions.update(other.id, id, { name: "Eve" }, world.context())).toBeNull();
+      expect(await companions.delete(other.id, id, world.context())).toBe(false);
+      expect((await companions.list(other.id, newest, firstPage)).items).toEqual([]);
+      expect(await companions.findByEmbedToken("emb_unknown")).toBeNull();
+      expect((await companions.find(account.id, id))?.name).toBe("Ada");
+    });
+
+    test("disabled, or of a suspended account, are not behind their tokens until that ends", async () => {
+      const { accounts, companions } = world.store;
+      const { id, embedToken } = await world.createCompanion(account);
+      await companions.update(account.id, id, { enabled: false }, world.context());
+      expect(await companions.findByEmbedToken(embedToken)).toBeNull();
+      await companions.update(account.id, id, { enabled: true }, world.context());
+      await accounts.update(account.id, { suspendedAt: 1 }, world.context());
+      expect(await companions.findByEmbedToken(embedToken)).toBeNull();
+      await accounts.update(account.id, { suspendedAt: null, plan: "paid" }, world.context());
+      expect(await companions.findByEmbedToken(embedToken)).toMatchObject({ plan: "paid" });
+    });
+
+    test("change only what the patch names, whole or to nothing", async () => {
+      const { companions, audit } = world.store;
+      const companion = await world.createCompanion(account, everything);
+      world.clock.advance(1000);
+      const patch = { greeting: null, metadata: { plan: "free" }, starters: [], temperature: 0 };
+      const updated = await companions.update(account.id, companion.id, patch, world.context());
+      expect(updated).toEqual({ ...companion, ...patch, updatedAt: world.clock.nowMs() });
+      expect(await companions.find(account.id, companion.id)).toEqual(updated);
+      const trail = await audit.list(account.id, { fromMs: 0, toMs: Number.MAX_SAFE_INTEGER }, firstPage);
+      expect(trail.items[0]).toMatchObject({
+        action: "companion.update",
+        targetId: companion.id,
+        details: { changed: ["greeting", "metadata", "starters", "temperature"] },
+      });
+      expect(JSON.stringify(trail)).not.toContain("You are Ada.");
+    });
+
+    test("are listed newest first in pages that inserts and deletions do not shift", async () => {
+      const { companions } = world.store;
+      const made = [];
+      for (let at = 0; at < 7; at++) made.push(await world.createCompanion(account, { name: `Companion ${at}` }));
+      const ids = made.map((companion) => companion.id).reverse();
+      const first = await companions.list(account.id, newest, { limit: 3, afterId: null });
+      expect(first.items.map((item) => item.id)).toEqual(ids.slice(0, 3));
+      await world.createCompanion(account);
+      // The very companion that the cursor stands on.
+      await companions.delete(account.id, first.nextAfterId ?? "", world.context());
+      const second = await companions.list(account.id, newest, { limit: 3, afterId: first.nextAfterId });
+      expect(second.items.map((item) => item.id)).toEqual(ids.slice(3, 6));
+      const third = await companions.list(account.id, newest, { limit: 3, afterId: second.nextAfterId });
+      expect(third.items.map((item) => item.id)).toEqual(ids.slice(6));
+      expect(third.nextAfterId).toBeNull();
+    });
+
+    test("are searched by part of the name in any case, or by their whole id", async () => {
+      const { companions } = world.store;
+      const other = await world.createAccount();
+      const loom = await world.createCompanion(account, { name: "Ärzte-LOOM 100%" });
+      const plain = await world.createCompanion(account, { name: "Plain", metadata: { plan: "pro" } });
+      const foreign = await world.createCompanion(other, { name: "Loom" });
+      const search = async (q: string, metadata: { path: string; value: string }[] = []) =>
+        (await companions.list(account.id, { metadata, q }, firstPage)).items.map((item) => item.id);
+      expect(await search("loom")).toEqual([loom.id]);
+      expect(await search("äRZTE")).toEqual([loom.id]);
+      expect(await search("0%")).toEqual([loom.id]);
+      expect(await search("_")).toEqual([]);
+      expect(await search("l")).toEqual([plain.id, loom.id]);
+      expect(await search(plain.id)).toEqual([plain.id]);
+      expect(await search(foreign.id)).toEqual([]);
+      expect(await search("plain", [{ path: "plan", value: "pro" }])).toEqual([plain.id]);
+      expect(await search("loom", [{ path: "plan", value: "pro" }])).toEqual([]);
+      expect(await search(loom.id, [{ path: "plan", value: "pro" }])).toEqual([]);
+      await companions.update(account.id, plain.id, { name: "Fancy" }, world.context());
+      expect(await search("plain")).toEqual([]);
+      expect(await search("fancy")).toEqual([plain.id]);
+    });
+
+    test("found by a search come in pages too", async () => {
+      const { companions } = world.store;
+      const made = [];
+      for (let at = 0; at < 5; at++) made.push(await world.createCompanion(account, { name: `Match ${at}` }));
+      const query = { metadata: [], q: "match" };
+      const first = await companions.list(account.id, query, { limit: 3, afterId: null });
+      const second = await companions.list(account.id, query, { limit: 3, afterId: first.nextAfterId });
+      const found = [...first.items, ...second.items].map((item) => item.id);
+      expect(found).toEqual(made.map((companion) => companion.id).reverse());
+      expect(second.nextAfterId).toBeNull();
+    });
+
+    test("take their tokens, conversations and index rows with them; usage stays", async () => {
+      const { store } = world;
+      const companion = await world.createCompanion(account, { metadata: { plan: "pro" } });
+      const kept = await world.createCompanion(account, { metadata: { plan: "pro" } });
+      const turn = world.turnOf(companion);
+      await store.turns.settle(turn);
+      expect(await store.companions.delete(account.id, companion.id, world.context())).toBe(true);
+      expect(await store.companions.delete(account.id, companion.id, world.context())).toBe(false);
+      expect(await store.companions.find(account.id, companion.id)).toBeNull();
+      expect(await store.companions.findByEmbedToken(companion.embedToken)).toBeNull();
+      expect(await store.embedTokens.list(account.id, companion.id)).toBeNull();
+      expect(await store.conversations.find(account.id, turn.conversationId)).toBeNull();
+      const anything = { companionId: null, visitorId: null, fromMs: null, toMs: null, q: null };
+      expect((await store.conversations.list(account.id, anything, firstPage)).items).toEqual([]);
+      const tagged = { metadata: [{ path: "plan", value: "pro" }], q: null };
+      const { items } = await store.companions.list(account.id, tagged, firstPage);
+      expect(items.map((item) => item.id)).toEqual([kept.id]);
+      const usage = {
+        fromDay: "2026-01-15",
+        toDay: "2026-01-15",
+        groupBy: ["companion"],
+        companionId: null,
+        metadata: [],
+      } as const;
+      expect(await store.usage.query(account.id, usage)).toMatchObject([{ companionId: companion.id, messages: 1 }]);
+    });
+
+    test("are imported many at once, all or none", async () => {
+      const { companions } = world.store;
+      const many = Array.from({ length: 150 }, (_, at) => newCompanion({ name: `C${at}`, metadata: { batch: "one" } }));
+      await companions.createMany(account.id, many, world.context());
+      const tagged = { metadata: [{ path: "batch", value: "one" }], q: null };
+      expect((await companions.list(account.id, tagged, { limit: 100, afterId: null })).items).toHaveLength(100);
+      const [known] = many;
+      const clashing = [newCompanion({ metadata: { batch: "two" } }), ...(known === undefined ? [] : [known])];
+      await expect(companions.createMany(account.id, clashing, world.context())).rejects.toThrow();
+      const none = { metadata: [{ path: "batch", value: "two" }], q: null };
+      expect((await companions.list(account.id, none, firstPage)).items).toEqual([]);
+    });
+
+    test("cannot be made for an account that is gone", async () => {
+      const missing = world.store.companions.create(systemIds.uuid(), newCompanion(), world.context());
+      await expect(missing).rejects.toMatchObject({ code: "not_found" });
+    });
+
+    test("share a voice agent within an account, never across, however many ask at once", async () => {
+      const { companions } = world.store;
+      const other = await world.createAccount();
+      await world.createCompanion(account, { voiceAgentId: "agent-1" });
+      const second = await world.createCompanion(account, { voiceAgentId: "agent-1" });
+      const foreign = await world.createCompanion(other);
+      const refusal = { code: "invalid_request", errors: [{ param: "voice_agent_id" }] };
+      const patch = { voiceAgentId: "agent-1" };
+      await expect(companions.update(other.id, foreign.id, patch, world.context())).rejects.toMatchObject(refusal);
+      await expect(world.createCompanion(other, patch)).rejects.toMatchObject(refusal);
+      const many = companions.createMany(other.id, [newCompanion(), newCompanion(patch)], world.context());
+      await expect(many).rejects.toMatchObject(refusal);
+      expect((await companions.list(other.id, newest, firstPage)).items).toEqual([{ ...foreign } as never]);
+      await companions.update(account.id, second.id, { voiceAgentId: "agent-1" }, world.context());
+
+      const claims = [account, other].map((owner) => world.createCompanion(owner, { voiceAgentId: "agent-2" }));
+      const outcomes = await Promise.allSettled(claims);
+      expect(outcomes.filter((outcome) => outcome.status === "fulfilled")).toHaveLength(1);
+    });
+  });
+}

@@ -1,0 +1,163 @@
+/** What every storage engine must do with conversations. */
+import { afterEach, beforeEach, describe, expect, test } from "bun:test";
+import type { Account } from "../../src/domain/account.ts";
+import type { Companion } from "../../src/domain/companion.ts";
+import { systemIds } from "../../src/lib/ids.ts";
+import type { ConversationQuery } from "../../src/store/store.ts";
+import { firstPage, type OpenStore, openWorld, type StoreWorld } from "../support/store-world.ts";
+
+const anything: ConversationQuery = { companionId: null, visitorId: null, fromMs: null, toMs: null, q: null };
+const dayMs = 24 * 60 * 60_000;
+
+export function conversationStoreContract(open: OpenStore): void {
+  describe("conversations", () => {
+    let world: StoreWorld;
+    let account: Account;
+    let companion: Companion;
+    beforeEach(async () => {
+      world = await openWorld(open);
+      account = await world.createAccount();
+      companion = await world.createCompanion(account);
+    });
+    afterEach(() => world.close());
+
+    /** Returns the conversation's id. */
+    async function converse(fields: { of?: Companion; visitorId?: string; said?: string; answered?: string } = {}) {
+      const { of = companion, visitorId = null, ...texts } = fields;
+      const key = { companionId: of.id, sessionId: systemIds.randomUuid(), visitorId };
+      const turn = world.turnOf(of, { key, ...texts });
+      await world.store.turns.settle(turn);
+      return turn.conversationId;
+    }
+
+    async function list(query: Partial<ConversationQuery>): Promise<string[]> {
+      const page = await world.store.conversations.list(account.id, { ...anything, ...query }, firstPage);
+      return page.items.map((item) => item.id);
+    }
+
+    test("are listed by companion, visitor and time, newest first", async () => {
+      const sibling = await world.createCompanion(account);
+      const visitorId = systemIds.randomUuid();
+      const first = await converse({ visitorId });
+      const second = await converse({ of: sibling, visitorId });
+      const secondAt = world.clock.nowMs();
+      const third = await converse();
+      expect(await list({})).toEqual([third, second, first]);
+      expect(await list({ companionId: companion.id })).toEqual([third, first]);
+      expect(await list({ visitorId })).toEqual([second, first]);
+      expect(await list({ visitorId, companionId: sibling.id })).toEqual([second]);
+      expect(await list({ fromMs: secondAt })).toEqual([third, second]);
+      expect(await list({ toMs: secondAt })).toEqual([first]);
+      expect(await list({ fromMs: secondAt, toMs: secondAt + 1 })).toEqual([second]);
+      expect(await list({ companionId: systemIds.uuid() })).toEqual([]);
+      expect(await list({ visitorId: "" })).toEqual([]);
+    });
+
+    test("are listed in pages that new ones and deleted ones do not shift", async () => {
+      const { conversations } = world.store;
+      const ids = [];
+      for (let at = 0; at < 7; at++) ids.unshift(await converse());
+      const first = await conversations.list(account.id, anything, { limit: 3, afterId: null });
+      expect(first.items.map((item) => item.id)).toEqual(ids.slice(0, 3));
+      await converse();
+      await conversations.delete(account.id, first.nextAfterId ?? "", world.context());
+      const second = await conversations.list(account.id, anything, { limit: 3, afterId: first.nextAfterId });
+      expect(second.items.map((item) => item.id)).toEqual(ids.slice(3, 6));
+      const third = await conversations.list(account.id, anything, { limit: 3, afterId: second.nextAfterId });
+      expect(third.items.map((item) => item.id)).toEqual(ids.slice(6));
+      expect(third.nextAfterId).toBeNull();
+    });
+
+    test("are searched by part of any message, in any case", async () => {
+      const asked = await converse({ said: "Wo ist der ÄRZTE-Ausweis?", answered: "Hier." });
+      const answered = await converse({ said: "Hm", answered: "It costs 100% of nothing" });
+      expect(await list({ q: "ärzte-aus" })).toEqual([asked]);
+      expect(await list({ q: "100%" })).toEqual([answered]);
+      expect(await list({ q: "_" })).toEqual([]);
+      expect(await list({ q: "i" })).toEqual([answered, asked]);
+      expect(await list({ q: "nothing", companionId: systemIds.uuid() })).toEqual([]);
+    });
+
+    test("found by a search come in pages, past many that do not match", async () => {
+      const { conversations } = world.store;
+      const ids = [];
+      for (let at = 0; at < 130; at++) {
+        const id = await converse({ said: at % 40 === 0 ? "a needle" : "hay" });
+        if (at % 40 === 0) ids.unshift(id);
+      }
+      const query = { ...anything, q: "needle" };
+      const first = await conversations.list(account.id, query, { limit: 3, afterId: null });
+      expect(first.items.map((item) => item.id)).toEqual(ids.slice(0, 3));
+      const second = await conversations.list(account.id, query, { limit: 3, afterId: first.nextAfterId });
+      expect(second.items.map((item) => item.id)).toEqual(ids.slice(3));
+      expect(second.nextAfterId).toBeNull();
+    });
+
+    test("are out of reach for another account", async () => {
+      const { conversations } = world.store;
+      const other = await world.createAccount();
+      const id = await converse();
+      expect(await conversations.find(other.id, id)).toBeNull();
+      expect(await conversations.delete(other.id, id, world.context())).toBe(false);
+      expect((await conversations.list(other.id, anything, firstPage)).items).toEqual([]);
+      const ofCompanion = { ...anything, companionId: companion.id };
+      expect((await conversations.list(other.id, ofCompanion, firstPage)).items).toEqual([]);
+      expect(await conversations.find(account.id, id)).not.toBeNull();
+    });
+
+    test("are gone once deleted, and their session begins anew", async () => {
+      const { store } = world;
+      const turn = world.turnOf(companion);
+      await store.turns.settle(turn);
+      expect(await store.conversations.delete(account.id, turn.conversationId, world.context())).toBe(true);
+      expect(await store.conversations.delete(account.id, turn.conversationId, world.context())).toBe(false);
+      expect(await store.conversations.find(account.id, turn.conversationId)).toBeNull();
+      expect(await store.turns.listHistory(turn.key, 1000)).toEqual([]);
+      const again = { ...world.turnOf(companion), key: turn.key };
+      await store.turns.settle(again);
+      expect((await store.conversations.find(account.id, again.conversationId))?.messages).toHaveLength(2);
+    });
+
+    test("of an erased visitor are gone, with that companion only, and the trail does not name the visitor", async () => {
+      const { audit, conversations } = world.store;
+      const sibling = await world.createCompanion(account);
+      const [visitorId, otherVisitor] = [systemIds.randomUuid(), systemIds.randomUuid()];
+      await converse({ visitorId });
+      await converse({ visitorId });
+      const kept = [
+        await converse({ of: sibling, visitorId }),
+        await converse({ visitorId: otherVisitor }),
+        await converse(),
+      ];
+      const erase = (accountId: string) =>
+        conversations.eraseVisitor(accountId, companion.id, visitorId, world.context());
+      expect(await erase(systemIds.uuid())).toBe(false);
+      expect(await erase(account.id)).toBe(true);
+      expect(await list({})).toEqual(kept.reverse());
+      expect(await erase(account.id)).toBe(true);
+      const trail = await audit.list(account.id, { fromMs: 0, toMs: Number.MAX_SAFE_INTEGER }, firstPage);
+      expect(trail.items[0]).toMatchObject({ action: "visitor.erase", targetId: companion.id });
+      expect(JSON.stringify(trail)).not.toContain(visitorId);
+    });
+
+    test("past their companion's time are deleted, up to the limit, the rest kept", async () => {
+      const { conversations, turns } = world.store;
+      const forgetful = await world.createCompanion(account, { retentionDays: 10 });
+      const strict = await world.createCompanion(account, { retentionDays: 1 });
+      const kept = await converse();
+      await converse({ of: forgetful });
+      await converse({ of: forgetful });
+      const revived = world.turnOf(forgetful);
+      await turns.settle(revived);
+      world.clock.advance(9 * dayMs);
+      await turns.settle({ ...world.turnOf(forgetful), key: revived.key });
+      await converse({ of: strict });
+      const young = await converse({ of: forgetful });
+      world.clock.advance(1.5 * dayMs);
+      expect(await conversations.deleteExpired(world.clock.nowMs(), 2)).toBe(2);
+      expect(await conversations.deleteExpired(world.clock.nowMs(), 2)).toBe(1);
+      expect(await conversations.deleteExpired(world.clock.nowMs(), 2)).toBe(0);
+      expect(await list({})).toEqual([young, revived.conversationId, kept]);
+    });
+  });
+}

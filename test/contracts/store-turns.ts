@@ -1,0 +1,151 @@
+/** What every storage engine must do with turns: history, settling, quota. */
+import { afterEach, beforeEach, describe, expect, test } from "bun:test";
+import type { Account } from "../../src/domain/account.ts";
+import type { Companion } from "../../src/domain/companion.ts";
+import { systemIds } from "../../src/lib/ids.ts";
+import { day, firstPage, type OpenStore, openWorld, type StoreWorld } from "../support/store-world.ts";
+
+const dayUsage = { fromDay: day, toDay: day, groupBy: [], companionId: null, metadata: [] } as const;
+const anything = { companionId: null, visitorId: null, fromMs: null, toMs: null, q: null };
+
+export function turnStoreContract(open: OpenStore): void {
+  describe("turns", () => {
+    let world: StoreWorld;
+    let account: Account;
+    let companion: Companion;
+    beforeEach(async () => {
+      world = await openWorld(open);
+      account = await world.createAccount();
+      companion = await world.createCompanion(account);
+    });
+    afterEach(() => world.close());
+
+    test("are kept with their conversation, usage and quota together", async () => {
+      const { store } = world;
+      const turn = world.turnOf(companion, { said: "What is a loom?", answered: "A weaving machine." });
+      await store.turns.settle(turn);
+      const second = { ...world.turnOf(companion, { said: "Since when?" }), key: turn.key };
+      await store.turns.settle({ ...second, reply: second.reply && { ...second.reply, complete: false } });
+
+      const { items } = await store.conversations.list(account.id, anything, firstPage);
+      const [conversation] = items;
+      expect(items).toEqual([
+        {
+          id: turn.conversationId,
+          ...turn.key,
+          messageCount: 4,
+          createdAt: turn.userMessage.createdAt,
+          updatedAt: second.reply?.createdAt ?? 0,
+        },
+      ]);
+      const found = await store.conversations.find(account.id, conversation?.id ?? "");
+      const shared = { channel: "text", complete: true, inputTokens: null, outputTokens: null, tokensEstimated: false };
+      expect(found?.messages.slice(0, 2)).toEqual([
+        { ...shared, ...turn.userMessage, role: "user" } as never,
+        { ...shared, ...turn.reply, role: "assistant", inputTokens: 7, outputTokens: 3 } as never,
+      ]);
+      expect(found?.messages[3]).toMatchObject({ role: "assistant", complete: false });
+      const sums = { messages: 2, requests: 0, inputTokens: 14, outputTokens: 6, voiceSessions: 0, errors: 0 };
+      expect(await store.usage.query(account.id, dayUsage)).toEqual([sums]);
+      expect(await store.turns.countDay(companion.id, day)).toBe(2);
+    });
+
+    test("of a visitor who left are counted, and the message is kept without a reply", async () => {
+      const { store } = world;
+      const turn = world.turnOf(companion, { reply: null, isUpstreamError: false });
+      await store.turns.settle(turn);
+      const found = await store.conversations.find(account.id, turn.conversationId);
+      expect(found?.conversation.messageCount).toBe(1);
+      expect(found?.messages.map((message) => message.text)).toEqual(["Hello"]);
+      expect(await store.turns.countDay(companion.id, day)).toBe(1);
+    });
+
+    test("that the provider broke off count as errors", async () => {
+      await world.store.turns.settle(world.turnOf(companion, { isUpstreamError: true }));
+      expect(await world.store.usage.query(account.id, dayUsage)).toMatchObject([{ messages: 1, errors: 1 }]);
+    });
+
+    test("of a companion that was deleted meanwhile leave usage only", async () => {
+      const { store } = world;
+      const turn = world.turnOf(companion);
+      await store.companions.delete(account.id, companion.id, world.context());
+      await store.turns.settle(turn);
+      expect(await store.conversations.find(account.id, turn.conversationId)).toBeNull();
+      expect(await store.usage.query(account.id, dayUsage)).toMatchObject([{ messages: 1 }]);
+    });
+
+    test("of a test chat are counted in usage, and nowhere else", async () => {
+      const { store } = world;
+      const usage = { inputTokens: 5, outputTokens: 6, estimated: true };
+      const unkept = {
+        accountId: account.id,
+        companionId: companion.id,
+        keyId: "k1",
+        day,
+        usage,
+        isUpstreamError: true,
+      };
+      await store.turns.settleUnkept(unkept);
+      const counted = { messages: 1, inputTokens: 5, outputTokens: 6, errors: 1 };
+      expect(await store.usage.query(account.id, dayUsage)).toMatchObject([counted]);
+      expect(await store.turns.countDay(companion.id, day)).toBe(0);
+      expect((await store.conversations.list(account.id, anything, firstPage)).items).toEqual([]);
+    });
+
+    test("settled at the same time are all there", async () => {
+      const { store } = world;
+      const key = { companionId: companion.id, sessionId: systemIds.randomUuid(), visitorId: systemIds.randomUuid() };
+      const turns = Array.from({ length: 100 }, (_, at) => world.turnOf(companion, { key, said: `number ${at}` }));
+      await Promise.all(turns.map((turn) => store.turns.settle(turn)));
+      expect(await store.turns.countDay(companion.id, day)).toBe(100);
+      const { items } = await store.conversations.list(account.id, anything, firstPage);
+      expect(items).toHaveLength(1);
+      expect(items[0]?.messageCount).toBe(200);
+      const found = await store.conversations.find(account.id, items[0]?.id ?? "");
+      const said = found?.messages.filter((message) => message.role === "user").map((message) => message.text);
+      expect(said).toEqual(turns.map((turn) => turn.userMessage.text));
+    });
+
+    test("count by the day of their admission", async () => {
+      const { turns } = world.store;
+      await turns.settle(world.turnOf(companion, { day: "2026-01-14" }));
+      await turns.settle(world.turnOf(companion, { day: "2026-01-15" }));
+      await turns.settle(world.turnOf(companion, { day: "2026-01-14" }));
+      expect(await turns.countDay(companion.id, "2026-01-14")).toBe(2);
+      expect(await turns.countDay(companion.id, "2026-01-15")).toBe(1);
+      expect(await turns.countDay(companion.id, "2026-01-16")).toBe(0);
+    });
+
+    test("of the same session with another visitor, or with none, are another conversation", async () => {
+      const { turns } = world.store;
+      const sessionId = systemIds.randomUuid();
+      const visitors = [null, systemIds.randomUuid(), systemIds.randomUuid()];
+      for (const visitorId of visitors) {
+        const key = { companionId: companion.id, sessionId, visitorId };
+        await turns.settle(world.turnOf(companion, { key, said: `from ${visitorId}`, reply: null }));
+      }
+      for (const visitorId of visitors) {
+        const history = await turns.listHistory({ companionId: companion.id, sessionId, visitorId }, 1000);
+        expect(history).toEqual([{ role: "user", text: `from ${visitorId}` }]);
+      }
+    });
+
+    test("give their history newest first, until the bytes are passed", async () => {
+      const { turns } = world.store;
+      const key = { companionId: companion.id, sessionId: systemIds.randomUuid(), visitorId: null };
+      expect(await turns.listHistory(key, 1000)).toEqual([]);
+      for (let at = 0; at < 60; at++) {
+        await turns.settle(world.turnOf(companion, { key, said: `ask ${at} äöü`, answered: `answer ${at}` }));
+      }
+      const all = await turns.listHistory(key, 1_000_000);
+      expect(all).toHaveLength(120);
+      expect(all[0]).toEqual({ role: "assistant", text: "answer 59" });
+      expect(all[119]).toEqual({ role: "user", text: "ask 0 äöü" });
+      // "answer 59" has 9 bytes, "ask 59 äöü" 13: umlauts are two bytes each.
+      expect(await turns.listHistory(key, 9)).toHaveLength(2);
+      expect(await turns.listHistory(key, 8)).toHaveLength(1);
+      expect(await turns.listHistory(key, 21)).toHaveLength(2);
+      expect(await turns.listHistory(key, 22)).toHaveLength(3);
+    });
+  });
+}

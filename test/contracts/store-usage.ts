@@ -1,0 +1,129 @@
+/** What every storage engine must do with usage. */
+import { afterEach, beforeEach, describe, expect, test } from "bun:test";
+import type { Account } from "../../src/domain/account.ts";
+import type { Companion } from "../../src/domain/companion.ts";
+import type { UsageGroup, UsageQuery } from "../../src/store/store.ts";
+import { type OpenStore, openWorld, type StoreWorld } from "../support/store-world.ts";
+
+const january: UsageQuery = {
+  fromDay: "2026-01-01",
+  toDay: "2026-01-31",
+  groupBy: [],
+  companionId: null,
+  metadata: [],
+};
+const zero = { messages: 0, requests: 0, inputTokens: 0, outputTokens: 0, voiceSessions: 0, errors: 0 };
+
+export function usageStoreContract(open: OpenStore): void {
+  describe("usage", () => {
+    let world: StoreWorld;
+    let account: Account;
+    let pro: Companion;
+    let free: Companion;
+    beforeEach(async () => {
+      world = await openWorld(open);
+      account = await world.createAccount();
+      pro = await world.createCompanion(account, { metadata: { plan: "pro" } });
+      free = await world.createCompanion(account, { metadata: { plan: "free" } });
+      const { turns, apiKeys, voice } = world.store;
+      const key = { id: "k1", name: "K", start: "cmp_live_abcd", hash: "h1", scopes: [], expiresAt: null };
+      await apiKeys.create(account.id, key, world.context());
+      await turns.settle(world.turnOf(pro, { day: "2026-01-02", keyId: "k1" }));
+      await turns.settle(world.turnOf(pro, { day: "2026-01-02", keyId: "k1", isUpstreamError: true }));
+      await turns.settle(world.turnOf(pro, { day: "2026-01-03", keyId: "k1" }));
+      await turns.settle(world.turnOf(free, { day: "2026-01-02" }));
+      await turns.settle(world.turnOf(free, { day: "2026-02-01" }));
+      await apiKeys.recordUses([{ keyId: "k1", requests: 9, lastUsedAt: 1 }], "2026-01-02");
+      const session = { providerConversationId: null, sessionId: "s1", visitorId: null, keyId: "k1", createdAt: 1 };
+      const place = { accountId: account.id, companionId: pro.id, day: "2026-01-03" };
+      await voice.startSession({ ...session, ...place });
+    });
+    afterEach(() => world.close());
+
+    const query = (fields: Partial<UsageQuery>) => world.store.usage.query(account.id, { ...january, ...fields });
+    const group = (...groupBy: UsageGroup[]) => query({ groupBy });
+
+    test("is summed over the whole range, both ends included", async () => {
+      const all = { ...zero, messages: 4, requests: 9, inputTokens: 28, outputTokens: 12, voiceSessions: 1, errors: 1 };
+      expect(await query({})).toEqual([all]);
+      const oneDay = { ...zero, messages: 1, inputTokens: 7, outputTokens: 3, voiceSessions: 1 };
+      expect(await query({ fromDay: "2026-01-03", toDay: "2026-01-03" })).toEqual([oneDay]);
+      expect(await query({ fromDay: "2026-02-01", toDay: "2026-02-01" })).toMatchObject([{ messages: 1 }]);
+      expect(await query({ fromDay: "2025-01-01", toDay: "2025-12-31" })).toEqual([]);
+    });
+
+    test("is grouped by day", async () => {
+      expect(await group("day")).toEqual([
+        { ...zero, day: "2026-01-02", messages: 3, requests: 9, inputTokens: 21, outputTokens: 9, errors: 1 },
+        { ...zero, day: "2026-01-03", messages: 1, inputTokens: 7, outputTokens: 3, voiceSessions: 1 },
+      ]);
+    });
+
+    test("is grouped by key, the dashboard first", async () => {
+      expect(await group("key")).toEqual([
+        { ...zero, keyId: null, messages: 1, inputTokens: 7, outputTokens: 3 },
+        {
+          ...zero,
+          keyId: "k1",
+          messages: 3,
+          requests: 9,
+          inputTokens: 21,
+          outputTokens: 9,
+          voiceSessions: 1,
+          errors: 1,
+        },
+      ]);
+    });
+
+    test("is grouped by companion, calls of keys by themselves", async () => {
+      expect(await group("companion")).toEqual([
+        { ...zero, companionId: null, requests: 9 },
+        { ...zero, companionId: pro.id, messages: 3, inputTokens: 21, outputTokens: 9, voiceSessions: 1, errors: 1 },
+        { ...zero, companionId: free.id, messages: 1, inputTokens: 7, outputTokens: 3 },
+      ]);
+    });
+
+    test("is grouped by all of them", async () => {
+      const rows = await group("day", "companion", "key");
+      expect(rows.map((row) => [row.day, row.companionId, row.keyId, row.messages])).toEqual([
+        ["2026-01-02", null, "k1", 0],
+        ["2026-01-02", pro.id, "k1", 2],
+        ["2026-01-02", free.id, null, 1],
+        ["2026-01-03", pro.id, "k1", 1],
+      ]);
+    });
+
+    test("is filtered by companion and by metadata, without the calls of keys", async () => {
+      const ofPro = { ...zero, messages: 3, inputTokens: 21, outputTokens: 9, voiceSessions: 1, errors: 1 };
+      expect(await query({ companionId: pro.id })).toEqual([ofPro]);
+      expect(await query({ metadata: [{ path: "plan", value: "pro" }] })).toEqual([ofPro]);
+      expect(await query({ metadata: [{ path: "plan", value: "pro" }], companionId: pro.id })).toEqual([ofPro]);
+      expect(await query({ metadata: [{ path: "plan", value: "pro" }], companionId: free.id })).toEqual([]);
+      expect(await query({ metadata: [{ path: "plan", value: "none" }] })).toEqual([]);
+      const byDay = await query({ metadata: [{ path: "plan", value: "pro" }], groupBy: ["day", "key"] });
+      expect(byDay.map((row) => [row.day, row.keyId, row.messages])).toEqual([
+        ["2026-01-02", "k1", 2],
+        ["2026-01-03", "k1", 1],
+      ]);
+    });
+
+    test("covers more companions than are read at once", async () => {
+      for (let at = 0; at < 120; at++) {
+        const companion = await world.createCompanion(account, { metadata: { plan: "many" } });
+        await world.store.turns.settle(world.turnOf(companion, { day: "2026-01-05" }));
+      }
+      const many = { metadata: [{ path: "plan", value: "many" }] };
+      expect(await query(many)).toMatchObject([{ messages: 120 }]);
+      expect(await query({ ...many, groupBy: ["companion"] })).toHaveLength(120);
+      expect(await group("companion")).toHaveLength(123);
+    });
+
+    test("keeps to the account", async () => {
+      const other = await world.createAccount();
+      for (const groupBy of [[], ["day"], ["companion"], ["key"]] satisfies UsageGroup[][]) {
+        expect(await world.store.usage.query(other.id, { ...january, groupBy })).toEqual([]);
+      }
+      expect(await world.store.usage.query(other.id, { ...january, companionId: pro.id })).toEqual([]);
+    });
+  });
+}

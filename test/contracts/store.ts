@@ -1,0 +1,29 @@
+/** What every storage engine must do: one suite per noun. */
+import type { OpenStore } from "../support/store-world.ts";
+import { accountStoreContract } from "./store-accounts.ts";
+import { apiKeyStoreContract } from "./store-api-keys.ts";
+import { auditStoreContract } from "./store-audit.ts";
+import { companionStoreContract } from "./store-companions.ts";
+import { conversationStoreContract } from "./store-conversations.ts";
+import { embedTokenStoreContract } from "./store-embed-tokens.ts";
+import { idempotencyStoreContract } from "./store-idempotency.ts";
+import { metadataContract } from "./store-metadata.ts";
+import { sessionStoreContract } from "./store-sessions.ts";
+import { turnStoreContract } from "./store-turns.ts";
+import { usageStoreContract } from "./store-usage.ts";
+import { voiceStoreContract } from "./store-voice.ts";
+
+export function storeContract(open: OpenStore): void {
+  accountStoreContract(open);
+  apiKeyStoreContract(open);
+  auditStoreContract(open);
+  companionStoreContract(open);
+  conversationStoreContract(open);
+  embedTokenStoreContract(open);
+  idempotencyStoreContract(open);
+  metadataContract(open);
+  sessionStoreContract(open);
+  turnStoreContract(open);
+  usageStoreContract(open);
+  voiceStoreContract(open);
+}

@@ -1,0 +1,79 @@
+/** A store with accounts and companions in it, for the contract suites of storage engines. */
+import type { Account } from "../../src/domain/account.ts";
+import { type Companion, type CompanionSettings, newCompanionSettings } from "../../src/domain/companion.ts";
+import { makeEmbedToken } from "../../src/domain/credentials.ts";
+import { systemIds } from "../../src/lib/ids.ts";
+import type { NewCompanion, SettledTurn, Store, WriteContext } from "../../src/store/store.ts";
+import { createManualClock, type ManualClock } from "./manual-clock.ts";
+
+/** Opens an empty store of the engine under test. */
+export type OpenStore = () => Promise<{ store: Store; close(): Promise<void> }>;
+
+export const day = "2026-01-15";
+export const firstPage = { limit: 20, afterId: null };
+
+export interface StoreWorld {
+  store: Store;
+  clock: ManualClock;
+  context(fields?: Partial<WriteContext>): WriteContext;
+  createAccount(fields?: { email?: string; passwordHash?: string }): Promise<Account>;
+  createCompanion(account: Account, settings?: Partial<CompanionSettings>): Promise<Companion & { embedToken: string }>;
+  /** A turn of a new conversation without a visitor unless told otherwise; a second passes. */
+  turnOf(companion: Companion, fields?: Partial<SettledTurn> & { said?: string; answered?: string }): SettledTurn;
+  close(): Promise<void>;
+}
+
+export function newCompanion(settings: Partial<CompanionSettings> = {}): NewCompanion {
+  return {
+    ...newCompanionSettings("Ada"),
+    ...settings,
+    id: systemIds.uuid(),
+    createdByKeyId: null,
+    embedToken: { id: systemIds.uuid(), token: makeEmbedToken(systemIds.secret) },
+  };
+}
+
+export async function openWorld(open: OpenStore): Promise<StoreWorld> {
+  const { store, close } = await open();
+  const clock = createManualClock();
+
+  function context(fields: Partial<WriteContext> = {}): WriteContext {
+    const actor = { kind: "key", id: "key-1", ipPrefix: "192.0.2.0/24", requestId: "request-1" } as const;
+    return { actor, nowMs: clock.nowMs(), auditId: systemIds.uuid(), ...fields };
+  }
+
+  return {
+    store,
+    clock,
+    context,
+    close,
+
+    createAccount({ email = `${systemIds.secret(8)}@shop.example`, passwordHash } = {}) {
+      const account = { id: systemIds.uuid(), email, plan: "free", role: "owner" } as const;
+      return store.accounts.create({ ...account, passwordHash: passwordHash ?? null }, context());
+    },
+
+    async createCompanion(account, settings) {
+      const companion = newCompanion(settings);
+      const created = await store.companions.create(account.id, companion, context());
+      return { ...created, embedToken: companion.embedToken.token };
+    },
+
+    turnOf(companion, { said = "Hello", answered = "Hi there", ...fields } = {}) {
+      clock.advance(1000);
+      const createdAt = clock.nowMs();
+      return {
+        accountId: companion.accountId,
+        key: { companionId: companion.id, sessionId: systemIds.randomUuid(), visitorId: null },
+        conversationId: systemIds.uuid(),
+        userMessage: { id: systemIds.uuid(), text: said, createdAt },
+        reply: { id: systemIds.uuid(), text: answered, complete: true, createdAt: createdAt + 100 },
+        usage: { inputTokens: 7, outputTokens: 3, estimated: false },
+        isUpstreamError: false,
+        keyId: null,
+        day,
+        ...fields,
+      };
+    },
+  };
+}
