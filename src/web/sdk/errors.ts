@@ -26,6 +26,7 @@ export type ClientErrorCode = "network" | "timeout" | "incomplete" | "bad_respon
 export type CompanionErrorCode = ServerErrorCode | ClientErrorCode;
 
 export interface CompanionErrorFacts {
+  message?: string;
   /** HTTP status, or 0 where no response came. */
   status?: number;
   /** How long to wait before another try can succeed; null where the server did not say. */
@@ -36,24 +37,20 @@ export interface CompanionErrorFacts {
 }
 
 export class CompanionError extends Error {
-  readonly code: CompanionErrorCode;
-  readonly status: number;
-  readonly retryAfterMs: number | null;
-  readonly requestId: string | null;
+  declare readonly code: CompanionErrorCode;
+  declare readonly status: number;
+  declare readonly retryAfterMs: number | null;
+  declare readonly requestId: string | null;
 
-  constructor(code: CompanionErrorCode, message: string, facts: CompanionErrorFacts = {}) {
-    super(message, { cause: facts.cause });
-    this.name = "CompanionError";
-    this.code = code;
-    this.status = facts.status ?? 0;
-    this.retryAfterMs = facts.retryAfterMs ?? null;
-    this.requestId = facts.requestId ?? null;
+  /** The message is the server's public sentence, or the code alone where no server spoke. */
+  constructor(code: CompanionErrorCode, { message = code, cause, ...facts }: CompanionErrorFacts = {}) {
+    super(message, { cause });
+    Object.assign(this, { name: "CompanionError", code, status: 0, retryAfterMs: null, requestId: null, ...facts });
   }
 }
 
 /** What a status means where the body is no problem document: a proxy in between may have answered. */
 const codesByStatus: Record<number, ServerErrorCode> = {
-  400: "invalid_request",
   403: "origin_not_allowed",
   404: "not_found",
   413: "payload_too_large",
@@ -66,24 +63,19 @@ const codesByStatus: Record<number, ServerErrorCode> = {
 /** Reads a refused response. Never rejects. */
 export async function readProblem(response: Response): Promise<CompanionError> {
   const { status, headers } = response;
-  let problem: { code?: unknown; detail?: unknown; request_id?: unknown } = {};
-  try {
-    problem = Object(await response.json());
-  } catch {
-    // No JSON: the status alone has to do.
-  }
-  const code = typeof problem.code === "string" ? (problem.code as ServerErrorCode) : codesByStatus[status];
-  const detail = typeof problem.detail === "string" ? problem.detail : `The server answered with status ${status}.`;
-  return new CompanionError(code ?? (status >= 500 ? "internal" : "invalid_request"), detail, {
+  // Where the body is no JSON, the status alone has to do.
+  const { code, detail } = Object(await response.json().catch(() => null));
+  const known = typeof code === "string" ? (code as ServerErrorCode) : (codesByStatus[status] ?? "internal");
+  return new CompanionError(known, {
+    message: typeof detail === "string" ? detail : known,
     status,
     retryAfterMs: parseRetryAfter(headers.get("retry-after")),
-    requestId: headers.get("x-request-id") ?? (typeof problem.request_id === "string" ? problem.request_id : null),
+    requestId: headers.get("x-request-id"),
   });
 }
 
 /** Seconds or an HTTP date, in milliseconds from now; null for anything else. */
-export function parseRetryAfter(value: string | null, nowMs = Date.now()): number | null {
-  if (!value) return null;
-  const waitMs = /^\d+$/.test(value) ? Number(value) * 1000 : Date.parse(value) - nowMs;
-  return Number.isNaN(waitMs) ? null : Math.max(0, waitMs);
+export function parseRetryAfter(value: string | null): number | null {
+  const waitMs = Number(value) * 1000 || Date.parse(value ?? "") - Date.now();
+  return waitMs >= 0 ? waitMs : null;
 }

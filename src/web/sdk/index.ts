@@ -1,6 +1,6 @@
 /** The client of companiond's public interface, for websites that bring their own chat: no dependencies, no UI. */
 import { CompanionError } from "./errors.ts";
-import { ReplyReader } from "./reply-reader.ts";
+import { createReplyReader } from "./reply-reader.ts";
 import { type RequestOptions, request } from "./request.ts";
 import { isUuid, makeUuid, openStorage, type TextStorage } from "./storage.ts";
 
@@ -122,7 +122,7 @@ export function createCompanion(options: CompanionOptions): Companion {
         status >= 500 || status === 429 || code === "network" || code === "timeout";
       const body = await callForJson("", "GET", requestOptions(call, canRetry));
       if (typeof body.name !== "string") {
-        throw new CompanionError("bad_response", "The server did not send a companion's configuration.");
+        throw new CompanionError("bad_response");
       }
       return body as unknown as CompanionConfig;
     },
@@ -135,20 +135,17 @@ export function createCompanion(options: CompanionOptions): Companion {
       };
       const opened = await request(`${base}/chat`, init, requestOptions(call, isRefusedUnheard));
       const stream = opened.response.body?.getReader();
-      const reply = new ReplyReader();
+      const reply = createReplyReader();
       try {
         while (stream && !reply.isDone) {
-          const { done, value } = await opened.next(stream.read());
-          yield* done ? reply.end() : reply.push(value);
+          const { done, value } = await opened.next(stream.read(), "incomplete");
+          yield* reply.push(done ? undefined : value);
           if (done) break;
         }
-      } catch (error) {
-        if (error instanceof CompanionError && error.code === "network") throw cutOff(error);
-        throw error;
       } finally {
         opened.close();
       }
-      if (!reply.isDone) throw cutOff();
+      if (!reply.isDone) throw new CompanionError("incomplete");
     },
 
     async voice(call = {}) {
@@ -158,7 +155,7 @@ export function createCompanion(options: CompanionOptions): Companion {
         requestOptions(call, isRefusedUnheard),
       );
       if (typeof signed_url !== "string" || typeof agent_id !== "string") {
-        throw new CompanionError("bad_response", "The server did not send a voice session.");
+        throw new CompanionError("bad_response");
       }
       return { signedUrl: signed_url, agentId: agent_id };
     },
@@ -168,8 +165,4 @@ export function createCompanion(options: CompanionOptions): Companion {
 /** The server turned the request away before it did anything with it. */
 function isRefusedUnheard({ code, retryAfterMs }: CompanionError): boolean {
   return code === "rate_limited" || (code === "unavailable" && retryAfterMs !== null);
-}
-
-function cutOff(cause?: unknown): CompanionError {
-  return new CompanionError("incomplete", "The reply was cut off.", { cause });
 }

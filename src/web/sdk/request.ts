@@ -1,5 +1,5 @@
 /** One request to the server: deadlines, errors as `CompanionError`, and further tries where they can do no harm. */
-import { CompanionError, readProblem } from "./errors.ts";
+import { type ClientErrorCode, CompanionError, readProblem } from "./errors.ts";
 
 export interface RequestOptions {
   fetch: typeof fetch;
@@ -16,8 +16,8 @@ export interface RequestOptions {
 
 export interface OpenedResponse {
   response: Response;
-  /** Waits for the next part of the body, under the same deadline. */
-  next<Part>(part: Promise<Part>): Promise<Part>;
+  /** Waits for the next part of the body, under the same deadline; a broken connection is the given failure. */
+  next<Part>(part: Promise<Part>, failure?: ClientErrorCode): Promise<Part>;
   /** Ends the request, whatever is left of it. Must be called. */
   close(): void;
 }
@@ -48,7 +48,7 @@ async function tryOnce(
     signal?.removeEventListener("abort", leave);
     controller.abort();
   };
-  const next = async <Part>(part: Promise<Part>): Promise<Part> => {
+  const next: OpenedResponse["next"] = async (part, failure = "network") => {
     const timer = setTimeout(() => {
       isLate = true;
       controller.abort();
@@ -57,8 +57,7 @@ async function tryOnce(
       return await part;
     } catch (cause) {
       signal?.throwIfAborted();
-      if (isLate) throw new CompanionError("timeout", "The server did not answer in time.", { cause });
-      throw new CompanionError("network", "The server could not be reached.", { cause });
+      throw new CompanionError(isLate ? "timeout" : failure, { cause });
     } finally {
       clearTimeout(timer);
     }

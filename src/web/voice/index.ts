@@ -1,14 +1,21 @@
 /** One voice session: the provider's own client, and the row that shows its state. Loaded on the first click. */
 import { VoiceConversation } from "@elevenlabs/client";
-import { h, setAttributes, textButton } from "../widget/dom.ts";
+import { h, textButton } from "../widget/dom.ts";
+import { describe, toProblem } from "../widget/problem.ts";
+import { fill } from "../widget/strings.ts";
 import type { VoiceHost, VoiceSessionControl } from "../widget/voice-button.ts";
+import { voiceEnglish } from "./strings.ts";
 
 type State = "connecting" | "listening" | "speaking" | "muted" | "ended";
 
 const farewellMs = 4000;
 
+const sheet = new CSSStyleSheet();
+sheet.replaceSync(VOICE_STYLE);
+
 export function startVoice(host: VoiceHost): VoiceSessionControl {
-  const { bar, strings, assetsUrl } = host;
+  const { bar, assetsUrl } = host;
+  const strings = { ...voiceEnglish, ...host.strings };
   const labels: Record<State, string> = {
     connecting: strings.voiceConnecting,
     listening: strings.voiceListening,
@@ -28,8 +35,8 @@ export function startVoice(host: VoiceHost): VoiceSessionControl {
     if (bar.dataset.state === state) return;
     bar.dataset.state = state;
     label.textContent = labels[state];
-    setAttributes(mute, { hidden: !conversation || isOver });
-    setAttributes(hangUp, { hidden: isOver });
+    mute.hidden = !conversation || isOver;
+    hangUp.hidden = isOver;
     // Who speaks is heard; the rest must be told.
     if (state !== "speaking" && !(state === "listening" && mode === "listening" && isMuted)) host.say(labels[state]);
     host.emit("voice", { state });
@@ -76,6 +83,12 @@ export function startVoice(host: VoiceHost): VoiceSessionControl {
     }, afterMs);
   }
 
+  function describeFailure(error: unknown): string {
+    const { code, retryAt } = toProblem(error);
+    if (!/^(origin_not_allowed|not_found|rate_limited|network)$/.test(code)) return strings.voiceFailed;
+    return fill(describe(code, strings), Math.ceil((retryAt - Date.now()) / 1000));
+  }
+
   async function run(): Promise<void> {
     // Asked for first: an address is short-lived, and a visitor who refuses has cost nothing.
     const microphone = await navigator.mediaDevices.getUserMedia({ audio: true });
@@ -105,6 +118,8 @@ export function startVoice(host: VoiceHost): VoiceSessionControl {
     showMode();
   }
 
+  const root = bar.getRootNode();
+  if (root instanceof ShadowRoot && !root.adoptedStyleSheets.includes(sheet)) root.adoptedStyleSheets.push(sheet);
   delete bar.dataset.state;
   bar.hidden = false;
   bar.replaceChildren(h("i", { "aria-hidden": "true" }), label, mute, hangUp);
@@ -114,7 +129,7 @@ export function startVoice(host: VoiceHost): VoiceSessionControl {
     if (!navigator.mediaDevices || /NotAllowed|Security/.test(name)) return fail(strings.microphoneRefused);
     if (/NotFound|NotReadable/.test(name)) return fail(strings.microphoneMissing);
     console.warn("companion-chat:", error);
-    fail(host.describe(error));
+    fail(describeFailure(error));
   });
   return { end };
 }

@@ -1,8 +1,8 @@
 /** What the widget knows and does, without a pixel: configuration, messages, the reply under way, problems. */
-import { type Companion, type CompanionConfig, CompanionError, createCompanion } from "../sdk/index.ts";
+import { type Companion, type CompanionConfig, createCompanion } from "../sdk/index.ts";
 import { openStorage } from "../sdk/storage.ts";
 import { createConversationKeeper, type Message } from "./conversation.ts";
-import { type Problem, toProblem } from "./problem-text.ts";
+import { type Problem, toProblem } from "./problem.ts";
 
 const configAgeMs = 10 * 60_000;
 export const maxMessageLength = 2000;
@@ -30,7 +30,6 @@ export class Chat {
   readonly #keeper: ReturnType<typeof createConversationKeeper>;
   readonly #configKey: string;
   #running: AbortController | null = null;
-  #savedMs = 0;
 
   constructor(baseUrl: string, token: string, listener: ChatListener) {
     this.companion = createCompanion({ baseUrl, token });
@@ -49,7 +48,7 @@ export class Chat {
     if (this.config || this.isLoading) return;
     const storage = openStorage("sessionStorage");
     try {
-      const { at, config } = JSON.parse(storage.getItem(this.#configKey) ?? "{}");
+      const { at, config } = JSON.parse(storage.getItem(this.#configKey) || "{}");
       if (config && Date.now() - at < configAgeMs) this.config = config;
     } catch {
       // Written by someone else: asked for anew.
@@ -125,17 +124,17 @@ export class Chat {
     messages.push(reply);
     this.save();
     this.#listener.changed();
+    this.#listener.replied(reply);
     try {
       for await (const fragment of this.companion.chat(asked.text, { signal: running.signal })) {
         reply.text += fragment;
-        this.#savedMs = this.#saveNowAndThen(this.#savedMs);
         this.#listener.replied(reply);
       }
       reply.state = "done";
       this.#listener.emit("reply", { text: reply.text });
     } catch (error) {
       const isStopped = running.signal.aborted;
-      reply.state = isStopped ? "stopped" : "cut";
+      reply.state = isStopped ? "stopped" : "incomplete";
       if (!reply.text) {
         messages.splice(messages.indexOf(reply), 1);
         asked.state = isStopped ? "stopped" : "failed";
@@ -143,21 +142,15 @@ export class Chat {
       if (!isStopped) {
         this.#listener.emit("error", error);
         // A reply that had begun is a reply cut off, whatever cut it.
-        const isCut = reply.text && error instanceof CompanionError;
-        if (messages === this.messages) this.problem = toProblem(isCut ? new CompanionError("incomplete", "") : error);
+        if (messages === this.messages)
+          this.problem = reply.text ? { code: reply.state, retryAt: 0 } : toProblem(error);
       }
     }
     this.#running = null;
-    if (messages !== this.messages) return;
-    this.save();
-    this.#listener.replied(reply);
+    if (messages === this.messages) {
+      this.save();
+      this.#listener.replied(reply);
+    }
     this.#listener.changed();
-  }
-
-  #saveNowAndThen(savedMs: number): number {
-    const now = Date.now();
-    if (now - savedMs < 1000) return savedMs;
-    this.save();
-    return now;
   }
 }

@@ -1,9 +1,8 @@
 /** Where the visitor writes: grows with the text, sends on Enter, counts near the limit, becomes a stop button. */
 import type { Announcer } from "./announcer.ts";
 import { type Chat, maxMessageLength } from "./chat.ts";
-import { h, icon, iconButton, icons, labelButton } from "./dom.ts";
-import type { Strings } from "./strings.ts";
-import { fill } from "./strings.ts";
+import { dressButton, h, iconButton, icons, setAttributes } from "./dom.ts";
+import { fill, type Strings } from "./strings.ts";
 
 export interface Composer {
   element: HTMLElement;
@@ -12,7 +11,6 @@ export interface Composer {
 }
 
 const countFrom = 200;
-const tallestPx = 140;
 
 export function createComposer(chat: Chat, strings: Strings, announcer: Announcer): Composer {
   const input = h("textarea", {
@@ -23,11 +21,10 @@ export function createComposer(chat: Chat, strings: Strings, announcer: Announce
     autocomplete: "off",
     dir: "auto",
   });
-  const count = h("div", { class: "count", hidden: true });
+  const count = h("div", { class: "count" });
   const button = iconButton("send", icons.send, strings.send, () => (chat.isStreaming ? chat.stop() : submit()));
   const element = h("form", { class: "composer" }, h("div", { class: "field" }, input, button), count);
-  let wasStreaming = false;
-  let told = "";
+  let told = 0;
 
   function submit(): void {
     const text = input.value.trim();
@@ -40,25 +37,20 @@ export function createComposer(chat: Chat, strings: Strings, announcer: Announce
 
   function draw(): void {
     const { isStreaming } = chat;
-    if (isStreaming !== wasStreaming) {
-      wasStreaming = isStreaming;
-      button.replaceChildren(icon(isStreaming ? icons.stop : icons.send));
-      button.className = isStreaming ? "send stop" : "send";
-      labelButton(button, isStreaming ? strings.stop : strings.send);
-    }
+    button.classList.toggle("stop", isStreaming);
+    if (isStreaming) dressButton(button, icons.stop, strings.stop);
+    else dressButton(button, icons.send, strings.send);
     const text = input.value.trim();
     const left = maxMessageLength - [...text].length;
     // Not `disabled`: the focus would be lost whenever a reply begins or ends.
-    button.setAttribute("aria-disabled", String(!isStreaming && (!text || left < 0)));
+    setAttributes(button, { "aria-disabled": String(!isStreaming && (!text || left < 0)) });
     count.hidden = left > countFrom;
-    input.setAttribute("aria-invalid", String(left < 0));
-    count.textContent = fill(left < 0 ? strings.charactersOver : strings.charactersLeft, { count: Math.abs(left) });
+    setAttributes(input, { "aria-invalid": String(left < 0) });
+    count.textContent = fill(left < 0 ? strings.over : strings.left, Math.abs(left));
     // Told when a threshold is crossed, not at every key.
-    const threshold = left < 0 ? "over" : left <= 20 ? "few" : left <= countFrom ? "near" : "";
-    if (threshold && threshold !== told) announcer.say(count.textContent);
-    told = threshold;
-    input.style.height = "auto";
-    if (input.scrollHeight) input.style.height = `${Math.min(input.scrollHeight, tallestPx)}px`;
+    const level = left < 0 ? 2 : left > countFrom ? 0 : 1;
+    if (level > told) announcer.say(count.textContent);
+    told = level;
   }
 
   element.onsubmit = (event) => {

@@ -1,7 +1,7 @@
 /** The conversation as this browser knows it: kept over reloads, since the server gives no history back. */
 import { openStorage } from "../sdk/storage.ts";
 
-export type MessageState = "done" | "streaming" | "stopped" | "cut" | "failed";
+export type MessageState = "done" | "streaming" | "stopped" | "incomplete" | "failed";
 
 export interface Message {
   role: "user" | "assistant";
@@ -12,7 +12,6 @@ export interface Message {
 }
 
 const maxMessages = 200;
-const maxCharacters = 200_000;
 
 export interface ConversationKeeper {
   load(): Message[];
@@ -25,31 +24,24 @@ export function createConversationKeeper(token: string): ConversationKeeper {
   return {
     load() {
       try {
-        const kept: unknown = JSON.parse(storage.getItem(key) ?? "[]");
+        const kept: Message[] = JSON.parse(storage.getItem(key) || "[]");
         // Other scripts of the page can write there, too.
-        return Array.isArray(kept) ? kept.filter(isMessage).map(settle) : [];
+        return kept.filter(isMessage).map(settle);
       } catch {
         return [];
       }
     },
     save(messages) {
-      const kept = messages.slice(-maxMessages);
-      let characters = kept.reduce((sum, { text }) => sum + text.length, 0);
-      while (characters > maxCharacters) characters -= kept.shift()?.text.length ?? 0;
-      if (kept.length) storage.setItem(key, JSON.stringify(kept));
-      else storage.removeItem(key);
+      storage.setItem(key, JSON.stringify(messages.slice(-maxMessages)));
     },
   };
 }
 
-function isMessage(value: unknown): value is Message {
-  const { role, text, at, state } = Object(value);
-  return (
-    /^(user|assistant)$/.test(role) && typeof text === "string" && Number.isFinite(at) && typeof state === "string"
-  );
+function isMessage({ role, text, at }: Message): boolean {
+  return /^(user|assistant)$/.test(role) && typeof text === "string" && Number.isFinite(at);
 }
 
-/** A page that went away in the middle of a reply leaves it cut; before its first word, the message unanswered. */
+/** A page that went away in the middle of a reply leaves it incomplete. */
 function settle(message: Message): Message {
-  return message.state === "streaming" ? { ...message, state: "cut" } : message;
+  return message.state === "streaming" ? { ...message, state: "incomplete" } : message;
 }

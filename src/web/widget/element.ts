@@ -1,5 +1,4 @@
 /** `<companion-chat>`: the custom element, its attributes, its methods and its events. */
-import { openStorage } from "../sdk/storage.ts";
 import { Chat } from "./chat.ts";
 import { loadLocale } from "./locale.ts";
 import { createView, type Mode, type View } from "./view.ts";
@@ -15,16 +14,7 @@ export function setDefaultBaseUrl(url: string): void {
 }
 
 export class CompanionChat extends HTMLElement {
-  static readonly observedAttributes = [
-    "token",
-    "base-url",
-    "mode",
-    "lang",
-    "strings",
-    "position",
-    "theme",
-    "privacy-url",
-  ];
+  static readonly observedAttributes = ["token", "mode", "lang", "theme", "strings"];
 
   #chat: Chat | null = null;
   #view: View | null = null;
@@ -54,10 +44,6 @@ export class CompanionChat extends HTMLElement {
     this.#whenReady((view) => view.setOpen(false, this.matches(":focus-within")));
   }
 
-  toggle(): void {
-    this.#whenReady((view) => view.setOpen(!view.isOpen, true));
-  }
-
   /** Opens the panel and sends a message as if the visitor had written it; resolves when its reply has ended. */
   async send(text: string): Promise<void> {
     await this.#ready;
@@ -84,10 +70,8 @@ export class CompanionChat extends HTMLElement {
     this.#stop();
   }
 
-  attributeChangedCallback(name: string, before: string | null, after: string | null): void {
-    if (!this.isConnected || before === after) return;
-    if (name === "theme") this.#view?.setTheme(after);
-    else this.#start();
+  attributeChangedCallback(_name: string, before: string | null, after: string | null): void {
+    if (this.isConnected && before !== after) this.#start();
   }
 
   #whenReady(act: (view: View) => void): void {
@@ -96,14 +80,13 @@ export class CompanionChat extends HTMLElement {
 
   #start(): void {
     this.#stop();
-    const token = this.getAttribute("token");
+    const get = (name: string) => this.getAttribute(name);
+    const token = get("token");
     if (!token) return;
     const run = ++this.#run;
-    const baseUrl = (this.getAttribute("base-url") ?? defaultBaseUrl).replace(/\/+$/, "");
+    const baseUrl = (get("base-url") ?? defaultBaseUrl).replace(/\/+$/, "");
     const assetsUrl = `${baseUrl}/assets/`;
-    const mode = (/^(inline|page)$/.exec(this.getAttribute("mode") ?? "")?.[0] ?? "launcher") as Mode;
-    const openKey = `companion:${token}:open`;
-    const tab = openStorage("sessionStorage");
+    const mode = (/^(inline|page)$/.exec(get("mode") ?? "")?.[0] ?? "launcher") as Mode;
     const emit = (name: string, detail: unknown) => this.#emit(name, detail);
 
     const chat = new Chat(baseUrl, token, {
@@ -113,28 +96,22 @@ export class CompanionChat extends HTMLElement {
     });
     this.#chat = chat;
     window.addEventListener("pagehide", this.#save);
-    const lang = this.getAttribute("lang") || document.documentElement.lang || "en";
-    this.#ready = loadLocale(assetsUrl, lang, this.getAttribute("strings")).then((locale) => {
+    const lang = get("lang") || document.documentElement.lang;
+    const locale = loadLocale(assetsUrl, lang, get("strings"));
+    // Until the companion is known there is no colour to draw the launcher in.
+    this.#ready = Promise.all([locale, chat.load()]).then(([locale]) => {
       if (run !== this.#run || !this.shadowRoot) return;
-      const view = createView(this.shadowRoot, chat, locale, {
+      this.#view = createView(this.shadowRoot, chat, locale, {
         mode,
         assetsUrl,
         emit,
-        theme: this.getAttribute("theme"),
-        side: this.getAttribute("position") ?? (locale.dir === "rtl" ? "left" : "right"),
-        privacyUrl: this.getAttribute("privacy-url"),
+        openKey: `companion:${token}:open`,
+        theme: get("theme"),
+        side: get("position") ?? (locale.strings.dir === "rtl" ? "left" : "right"),
+        privacyUrl: get("privacy-url"),
         place: this.#countLaunchersBefore(),
-        onToggle(isOpen) {
-          tab.setItem(openKey, isOpen ? "1" : "");
-          if (isOpen) void chat.load();
-          emit(isOpen ? "open" : "close", null);
-        },
       });
-      this.#view = view;
-      // Open before, on this page or the one before it: the conversation goes on where it was.
-      if (tab.getItem(openKey)) view.setOpen(true, false);
     });
-    void chat.load();
   }
 
   #stop(): void {

@@ -14,23 +14,18 @@ function start(): void {
   }
   const { token } = script?.dataset ?? {};
   if (!script || !token) return;
-  const place = () => putOnPage(token, source, script.dataset);
+  const place = () => putOnPage(token, source, script);
   if (document.body) place();
   else document.addEventListener("DOMContentLoaded", place, { once: true });
 }
 
-function putOnPage(token: string, baseUrl: string, data: DOMStringMap): void {
-  const others = [...document.querySelectorAll(elementName)];
-  if (others.some((other) => other.getAttribute("token") === token && other.getAttribute("mode") !== "inline")) return;
+function putOnPage(token: string, baseUrl: string, script: HTMLScriptElement): void {
+  if (document.querySelector(`${elementName}[token="${token}"]:not([mode="inline"])`)) return;
   const element = document.createElement(elementName);
   element.setAttribute("base-url", baseUrl);
   // `data-privacy-url` becomes `privacy-url`, and so on.
-  for (const [name, value] of Object.entries(data)) {
-    if (value)
-      element.setAttribute(
-        name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`),
-        value,
-      );
+  for (const { name, value } of script.attributes) {
+    if (name.startsWith("data-")) element.setAttribute(name.slice(5), value);
   }
   document.body.append(element);
 }

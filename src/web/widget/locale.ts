@@ -4,7 +4,6 @@ import { english, type Strings } from "./strings.ts";
 export interface Locale {
   /** A BCP 47 tag. */
   lang: string;
-  dir: "ltr" | "rtl";
   strings: Strings;
 }
 
@@ -13,28 +12,18 @@ export async function loadLocale(assetsUrl: string, wanted: string, overrides: s
   const base = wanted.toLowerCase().split(/[-_]/)[0] ?? "";
   const isKnown = LOCALES.split(" ").includes(base);
   let strings: Partial<Strings> = {};
-  if (isKnown) {
-    const url = `${assetsUrl}locale-${base}.${LOCALES_HASH}.json`;
-    try {
-      strings = await (await fetch(url, { credentials: "omit" })).json();
-    } catch {
-      // English is better than nothing.
+  try {
+    strings = JSON.parse(overrides || "{}");
+    if (isKnown) {
+      const response = await fetch(`${assetsUrl}locale-${base}.${LOCALES_HASH}.json`, { credentials: "omit" });
+      strings = { ...(await response.json()), ...strings };
     }
+  } catch (error) {
+    // English is better than nothing.
+    console.warn(error);
   }
   return {
     lang: isKnown ? wanted : "en",
-    dir: /^(ar|he)$/.test(base) ? "rtl" : "ltr",
-    strings: { ...english, ...strings, ...parseOverrides(overrides) },
+    strings: { ...english, ...strings },
   };
-}
-
-function parseOverrides(text: string | null): Partial<Strings> {
-  if (!text) return {};
-  try {
-    const parsed: unknown = JSON.parse(text);
-    return Object.fromEntries(Object.entries(Object(parsed)).filter(([, value]) => typeof value === "string"));
-  } catch {
-    console.warn("companion-chat: the attribute strings is not JSON.");
-    return {};
-  }
 }

@@ -9,7 +9,12 @@ const tags = { "**": "strong", "*": "em", "~~": "s" } as const;
 type Mark = keyof typeof tags;
 
 /** `isOpen`: more text may follow, so that a mark whose counterpart is not there yet counts all the same. */
-export function renderInline(into: Node, text: string, isOpen: boolean, isInLink = false): void {
+export function renderInline<Element extends HTMLElement>(
+  into: Element,
+  text: string,
+  isOpen: boolean,
+  isInLink = false,
+): Element {
   const open: { mark: Mark; element: HTMLElement }[] = [];
   const lastClose = findLastCloses(text);
   let parent: Node = into;
@@ -68,7 +73,7 @@ export function renderInline(into: Node, text: string, isOpen: boolean, isInLink
     }
     const code = char === "`" ? match(codePattern) : null;
     if (code) {
-      append(h("code", {}, code[2]?.trim() || code[2]));
+      append(h("code", {}, code[2] ?? ""));
       continue;
     }
     const link = !isInLink && (char === "[" || char === "!") ? match(linkPattern) : null;
@@ -97,6 +102,7 @@ export function renderInline(into: Node, text: string, isOpen: boolean, isInLink
     }
   }
   flush();
+  return into;
 }
 
 function canOpen(text: string, at: number, length: number): boolean {
@@ -127,20 +133,19 @@ function findLastCloses(text: string): Record<Mark, number> {
   return last;
 }
 
-const schemes = ["http:", "https:", "mailto:", "tel:"];
+const schemes = /^(https?|mailto|tel):$/;
 
 /** A link to an allowed kind of address, or the same text without one. Images too become links: none is loaded. */
-function makeLink(address: string, fillIn: (element: HTMLElement) => void): HTMLElement {
+export function makeLink(address: string, fillIn: (element: HTMLElement) => void): HTMLElement {
   let url: URL | null = null;
   try {
     url = new URL(address, document.baseURI);
   } catch {
     // No address at all.
   }
-  const isAllowed = url !== null && schemes.includes(url.protocol);
   const element =
-    url && isAllowed
-      ? h("a", { href: url.href, title: url.href, target: "_blank", rel: "noopener noreferrer nofollow ugc" })
+    url && schemes.test(url.protocol)
+      ? h("a", { href: url.href, title: url.href, target: "_blank", rel: "noopener noreferrer nofollow" })
       : h("span");
   fillIn(element);
   return element;

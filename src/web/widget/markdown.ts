@@ -2,42 +2,86 @@
 import { h } from "./dom.ts";
 import { renderInline } from "./markdown-inline.ts";
 
-interface Block {
-  kind: "p" | "h" | "hr" | "code" | "quote" | "list" | "table";
-  lines: string[];
-}
+type Kind = "p" | "heading" | "hr" | "code" | "quote" | "list" | "table";
+type Block = [kind: Kind, lines: string[]];
 
 /** Deeper nesting is shown as text: it is never meant, and recursion must end. */
 const maxDepth = 6;
-const fence = /^ {0,3}(`{3,}|~{3,})\s*([\w+#.-]*)[^`]*$/;
-const heading = /^ {0,3}#{1,6}\s+(.*?)(?:\s+#+)?\s*$/;
-const rule = /^ {0,3}([-*_])(?:\s*\1){2,}\s*$/;
+const fence = /^\s*(```+|~~~+)\s*([\w+#.-]*)[^`]*$/;
+const heading = /^ {0,3}#{1,6}\s+(.*?)[\s#]*$/;
+const rule = /^ {0,3}([-*_])(\s*\1){2,}\s*$/;
 const quote = /^ {0,3}> ?/;
 const item = /^(\s*)([-*+•]|\d{1,9}[.)])(\s+|$)/;
-const tableRule = /^ {0,3}\|?\s*:?-+:?\s*(?:\|\s*:?-+:?\s*)*\|?\s*$/;
+const tableRule = /^[\s|:-]*-[\s|:-]*$/;
 
 export interface MarkdownView {
   /** `isOpen`: more text may follow. */
   update(text: string, isOpen: boolean): void;
 }
 
-/** `addTools` may put something into a block of code, such as a button that copies it. */
-export function createMarkdownView(
-  into: HTMLElement,
-  addTools: (pre: HTMLElement, code: string) => void,
-): MarkdownView {
+/** `makeTool` makes what stands above a block of code, such as a button that copies it. */
+export function createMarkdownView(into: HTMLElement, makeTool: (code: string) => HTMLElement): MarkdownView {
   let drawn: { key: string; node: Node }[] = [];
+
+  function drawBlock([kind, lines]: Block, isOpen: boolean, depth: number): HTMLElement {
+    const first = lines[0] ?? "";
+    if (kind === "hr") return h("hr");
+    if (kind === "quote") {
+      return drawInto(
+        h("blockquote"),
+        lines.map((line) => line.replace(quote, "")),
+        isOpen,
+        depth,
+      );
+    }
+    if (kind === "code") {
+      const [, mark = "", language = ""] = fence.exec(first) ?? [];
+      const isClosed = lines.length > 1 && lines.at(-1)?.trim().startsWith(mark);
+      const code = lines.slice(1, isClosed ? -1 : undefined).join("\n");
+      const pre = h("pre", { tabindex: 0, dir: "ltr" }, h("code", {}, code));
+      return h("div", { class: "code" }, h("span", {}, language), makeTool(code), pre);
+    }
+    if (kind === "table") {
+      const table = h("table");
+      const width = cells(first).length;
+      for (const line of lines) {
+        if (line === lines[1]) continue;
+        const row = cells(line)
+          .slice(0, width)
+          .map((text) => renderInline(h(line === first ? "th" : "td"), text, isOpen));
+        table.append(h("tr", {}, ...row));
+      }
+      return h("div", { class: "table", tabindex: 0 }, table);
+    }
+    if (kind === "list") {
+      const number = Number.parseInt(item.exec(first)?.[2] ?? "", 10);
+      const list = number >= 0 ? h("ol", { start: number }) : h("ul");
+      const items = splitItems(lines);
+      for (const content of items) list.append(drawInto(h("li"), content, isOpen && content === items.at(-1), depth));
+      return list;
+    }
+    // No heading elements: the outline belongs to the page around.
+    const text = kind === "heading" ? (heading.exec(first)?.[1] ?? "") : lines.map((line) => line.trim()).join("\n");
+    return renderInline(h("p", { class: kind }), text, isOpen);
+  }
+
+  function drawInto(element: HTMLElement, lines: string[], isOpen: boolean, depth: number): HTMLElement {
+    const blocks = splitBlocks(lines, depth + 1);
+    for (const block of blocks) element.append(drawBlock(block, isOpen && block === blocks.at(-1), depth + 1));
+    return element;
+  }
+
   return {
     update(text, isOpen) {
       const blocks = splitBlocks(text.split("\n"), 0);
       const next = blocks.map((block, index) => {
-        const isLast = isOpen && index === blocks.length - 1;
-        const key = `${block.kind}${isLast}\n${block.lines.join("\n")}`;
+        const isLast = isOpen && block === blocks.at(-1);
+        const key = `${isLast}${block}`;
         const known = drawn[index];
         if (known?.key === key) return known;
-        const node = drawBlock(block, isLast, 0, addTools);
+        const node = drawBlock(block, isLast, 0);
         if (known) into.replaceChild(node, known.node);
-        else into.appendChild(node);
+        else into.append(node);
         return { key, node };
       });
       for (const { node } of drawn.slice(next.length)) into.removeChild(node);
@@ -48,130 +92,62 @@ export function createMarkdownView(
 
 function splitBlocks(lines: string[], depth: number): Block[] {
   const blocks: Block[] = [];
-  let at = 0;
-  while (at < lines.length) {
+  for (let at = 0; at < lines.length; ) {
     const start = at;
-    const line = lines[at] ?? "";
-    const kind = depth > maxDepth ? "p" : kindOf(line, lines[at + 1]);
-    at++;
-    if (kind === null) continue;
-    const isInside = (next: string, following: string | undefined): boolean => {
-      if (kind === "p") return kindOf(next, following) === "p";
-      if (kind === "quote") return quote.test(next) || kindOf(next, following) === "p";
+    const line = lines[at++] ?? "";
+    const kind = depth > maxDepth ? "p" : kindOf(line, lines[at]);
+    if (!kind) continue;
+    const goesOn = (next: string, following = ""): boolean => {
+      const nextKind = kindOf(next, following);
       if (kind === "table") return next.includes("|");
-      if (!next.trim()) return /^\s{2,}\S/.test(following ?? "") || item.test(following ?? "");
-      return item.test(next) || /^\s{2,}/.test(next) || (kindOf(next, following) === "p" && !!lines[at - 1]?.trim());
+      if (kind === "list") {
+        if (!nextKind) return /^\s\s+\S/.test(following) || item.test(following);
+        return nextKind === "list" || /^\s\s/.test(next) || (nextKind === "p" && !!lines[at - 1]?.trim());
+      }
+      return nextKind === "p" || (kind === "quote" && nextKind === kind);
     };
     if (kind === "code") {
-      const mark = fence.exec(line)?.[1] ?? "```";
-      while (at < lines.length && !lines[at]?.trim().startsWith(mark)) at++;
-      at++;
-    } else if (kind !== "h" && kind !== "hr") {
-      while (at < lines.length && isInside(lines[at] ?? "", lines[at + 1])) at++;
+      const mark = fence.exec(line)?.[1] ?? "";
+      while (at < lines.length && !lines[at++]?.trim().startsWith(mark));
+    } else if (kind !== "heading" && kind !== "hr") {
+      while (at < lines.length && goesOn(lines[at] ?? "", lines[at + 1])) at++;
     }
-    blocks.push({ kind, lines: lines.slice(start, at) });
+    blocks.push([kind, lines.slice(start, at)]);
   }
   return blocks;
 }
 
-function kindOf(line: string, next: string | undefined): Block["kind"] | null {
+function kindOf(line: string, next = ""): Kind | null {
   if (!line.trim()) return null;
   if (fence.test(line)) return "code";
-  if (heading.test(line)) return "h";
+  if (heading.test(line)) return "heading";
   if (rule.test(line)) return "hr";
   if (quote.test(line)) return "quote";
   if (item.test(line)) return "list";
-  if (line.includes("|") && next?.includes("-") && tableRule.test(next)) return "table";
-  return "p";
+  return line.includes("|") && tableRule.test(next) ? "table" : "p";
 }
 
-type AddTools = (pre: HTMLElement, code: string) => void;
-
-function drawBlock({ kind, lines }: Block, isOpen: boolean, depth: number, addTools: AddTools): HTMLElement {
-  const first = lines[0] ?? "";
-  if (kind === "hr") return h("hr");
-  if (kind === "code") {
-    const [, mark = "```", language] = fence.exec(first) ?? [];
-    const isClosed = lines.length > 1 && !!lines.at(-1)?.trim().startsWith(mark);
-    const code = lines.slice(1, isClosed ? -1 : undefined).join("\n");
-    const pre = h("pre", { tabindex: 0, dir: "ltr" }, h("code", {}, code));
-    const box = h("div", { class: "code" }, h("span", {}, language || ""), pre);
-    addTools(box, code);
-    return box;
-  }
-  if (kind === "quote") {
-    const inner = lines.map((line) => line.replace(quote, ""));
-    return drawInto(h("blockquote"), inner, isOpen, depth + 1, addTools);
-  }
-  if (kind === "list") return drawList(lines, isOpen, depth, addTools);
-  if (kind === "table") return drawTable(lines, isOpen);
-  // No heading elements: the outline belongs to the page around.
-  const element = h("p", kind === "h" ? { class: "heading" } : {});
-  const text = kind === "h" ? (heading.exec(first)?.[1] ?? "") : lines.map((line) => line.trim()).join("\n");
-  renderInline(element, text, isOpen);
-  return element;
-}
-
-function drawInto<Element extends HTMLElement>(
-  element: Element,
-  lines: string[],
-  isOpen: boolean,
-  depth: number,
-  addTools: AddTools,
-): Element {
-  const blocks = splitBlocks(lines, depth);
-  for (const [index, block] of blocks.entries()) {
-    const isLast = isOpen && index === blocks.length - 1;
-    // The only paragraph of a list's item needs no paragraph around it.
-    if (block.kind === "p" && element.localName === "li" && index === 0) {
-      renderInline(element, block.lines.map((line) => line.trim()).join("\n"), isLast);
-    } else element.append(drawBlock(block, isLast, depth, addTools));
-  }
-  return element;
-}
-
-function drawList(lines: string[], isOpen: boolean, depth: number, addTools: AddTools): HTMLElement {
-  const [, , marker = ""] = item.exec(lines[0] ?? "") ?? [];
-  const number = Number.parseInt(marker, 10);
-  const list = Number.isNaN(number) ? h("ul") : h("ol", number === 1 ? {} : { start: number });
+/** Each item's lines, without their indentation. */
+function splitItems(lines: string[]): string[][] {
   const items: string[][] = [];
   let offset = 0;
   for (const line of lines) {
-    const [whole, indent = ""] = item.exec(line) ?? [];
-    if (whole !== undefined && (items.length === 0 || indent.length < offset)) {
-      offset = Math.min(whole.length, indent.length + 4);
-      items.push([line.slice(whole.length)]);
+    const [mark, indent = ""] = item.exec(line) ?? [];
+    if (mark && (!items.length || indent.length < offset)) {
+      offset = mark.length;
+      items.push([line.slice(offset)]);
     } else {
-      const strip = Math.min(offset, line.length - line.trimStart().length);
-      items.at(-1)?.push(line.slice(strip));
+      items.at(-1)?.push(line.slice(Math.min(offset, line.length - line.trimStart().length)));
     }
   }
-  for (const [index, content] of items.entries()) {
-    list.append(drawInto(h("li"), content, isOpen && index === items.length - 1, depth + 1, addTools));
-  }
-  return list;
-}
-
-function drawTable(lines: string[], isOpen: boolean): HTMLElement {
-  const table = h("table");
-  const width = cells(lines[0] ?? "").length;
-  for (const [index, line] of lines.entries()) {
-    if (index === 1) continue;
-    const row = h("tr");
-    for (const text of cells(line).slice(0, width)) {
-      const cell = index === 0 ? h("th", { scope: "col" }) : h("td");
-      renderInline(cell, text, isOpen && index === lines.length - 1);
-      row.append(cell);
-    }
-    table.append(row);
-  }
-  return h("div", { class: "table", tabindex: 0 }, table);
+  return items;
 }
 
 function cells(line: string): string[] {
-  const inner = line.trim().replace(/^\||\|$/g, "");
-  // An escaped bar belongs to the text; no lookbehind, which older browsers cannot even parse.
-  return (inner.match(/(?:\\.|[^|\\])*(?:\||$)/g) ?? [])
-    .slice(0, -1)
-    .map((cell) => cell.replace(/\|$/, "").trim().replaceAll("\\|", "|"));
+  // An escaped bar belongs to the text.
+  const inner = line
+    .replaceAll("\\|", "\0")
+    .trim()
+    .replace(/^\||\|$/g, "");
+  return inner.split("|").map((cell) => cell.replaceAll("\0", "|").trim());
 }

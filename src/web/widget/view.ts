@@ -1,9 +1,10 @@
 /** The widget's frame: launcher, panel, header and theme; what is inside the panel draws itself. */
-import { Announcer } from "./announcer.ts";
+import { openStorage } from "../sdk/storage.ts";
+import { createAnnouncer } from "./announcer.ts";
 import type { Chat } from "./chat.ts";
 import { createComposer } from "./composer.ts";
 import type { Message } from "./conversation.ts";
-import { h, icon, iconButton, icons, labelButton, setAttributes } from "./dom.ts";
+import { dressButton, h, iconButton, icons, setAttributes } from "./dom.ts";
 import type { Locale } from "./locale.ts";
 import { createLogView } from "./log-view.ts";
 import { fill } from "./strings.ts";
@@ -20,18 +21,16 @@ export interface ViewOptions {
   assetsUrl: string;
   /** How many other launchers are beneath this one. */
   place: number;
-  /** The visitor opened or closed the panel. */
-  onToggle(isOpen: boolean): void;
+  /** Where the tab keeps whether the panel is open. */
+  openKey: string;
   emit(name: string, detail: unknown): void;
 }
 
 export interface View {
   readonly isOpen: boolean;
   setOpen(isOpen: boolean, hasFocus: boolean): void;
-  setTheme(theme: string | null): void;
   draw(): void;
   follow(message: Message): void;
-  focus(): void;
   close(): void;
 }
 
@@ -40,25 +39,26 @@ export function createView(into: ShadowRoot, chat: Chat, locale: Locale, options
   const { mode } = options;
   const isLauncher = mode === "launcher";
   const cleanUp = new AbortController();
-  const announcer = new Announcer();
+  const announcer = createAnnouncer();
   const log = createLogView(chat, locale, announcer, options.privacyUrl);
   const composer = createComposer(chat, strings, announcer);
   const voice = createVoiceButton(chat, strings, announcer, options);
   const dark = matchMedia("(prefers-color-scheme: dark)");
-  let { theme } = options;
+  const { theme, openKey } = options;
+  const tab = openStorage("sessionStorage");
   let isOpen = !isLauncher;
   let frame = 0;
 
   const picture = h("img", { alt: "", width: 36, height: 36, referrerpolicy: "no-referrer" });
   picture.onerror = () => picture.remove();
   const name = h("div", { class: "name", dir: "auto" });
-  const anew = iconButton("tool", icons.plus, strings.newConversation, () => {
+  const anew = iconButton("tool", icons.plus, strings.restart, () => {
     chat.startAnew();
-    announcer.say(strings.newConversation);
+    announcer.say(strings.restart);
     focus();
   });
   const shut = iconButton("tool", icons.close, strings.close, () => setOpen(false, true));
-  const offline = h("div", { class: "offline", hidden: true }, strings.offline);
+  const offline = h("div", { class: "notice" }, strings.offline);
   const panel = h(
     "section",
     { class: "panel", id: "panel", role: isLauncher ? "dialog" : "region", tabindex: -1 },
@@ -69,7 +69,7 @@ export function createView(into: ShadowRoot, chat: Chat, locale: Locale, options
       h("div", { class: "title" }, name, h("div", { class: "subtitle" }, strings.assistant)),
       voice.button,
       anew,
-      isLauncher && shut,
+      ...(isLauncher ? [shut] : []),
     ),
     log.element,
     offline,
@@ -81,13 +81,12 @@ export function createView(into: ShadowRoot, chat: Chat, locale: Locale, options
   const root = h(
     "div",
     {
-      class: `root ${isLauncher ? "bubble" : mode}`,
+      class: `root ${isLauncher ? "bubble" : mode} ${options.side}`,
       lang: locale.lang,
-      dir: locale.dir,
-      "data-side": options.side === "left" ? "left" : "right",
+      dir: strings.dir,
     },
     panel,
-    isLauncher && launcher,
+    ...(isLauncher ? [launcher] : []),
     announcer.element,
   );
 
@@ -96,34 +95,24 @@ export function createView(into: ShadowRoot, chat: Chat, locale: Locale, options
   function applyTheme(): void {
     const isDark = theme === "dark" || (theme !== "light" && dark.matches);
     root.classList.toggle("dark", isDark);
-    const { fill, onFill, ink } = computeAccent(chat.config?.theme_color ?? defaultColor, isDark);
-    root.style.setProperty("--fill", fill);
-    root.style.setProperty("--on-fill", onFill);
-    root.style.setProperty("--ink", ink);
-  }
-
-  function drawFrame(): void {
-    const { config, configProblem } = chat;
-    const title = config?.name ?? "";
-    name.textContent = title;
-    setAttributes(panel, { "aria-label": title || strings.conversation });
-    if (config && picture.getAttribute("src") !== config.avatar_url) picture.src = config.avatar_url;
-    picture.hidden = !config;
-    // Until the companion is known there is no colour to draw the launcher in.
-    setAttributes(root, { "data-ready": !!(config || configProblem) });
-    panel.hidden = !isOpen;
-    root.classList.toggle("open", isOpen);
-    launcher.replaceChildren(icon(isOpen ? icons.down : icons.chat));
-    setAttributes(launcher, { "aria-expanded": String(isOpen) });
-    labelButton(launcher, isOpen ? strings.close : strings.open);
-    anew.hidden = !chat.messages.length;
-    composer.element.hidden = !config?.has_text_agent;
-    offline.hidden = navigator.onLine !== false;
-    applyTheme();
+    const accent = computeAccent(chat.config?.theme_color ?? defaultColor, isDark);
+    for (const [property, color] of Object.entries(accent)) root.style.setProperty(`--${property}`, color);
   }
 
   function draw(): void {
-    drawFrame();
+    const { config } = chat;
+    name.textContent = config?.name ?? "";
+    setAttributes(panel, { "aria-label": config?.name ?? strings.conversation });
+    picture.hidden = !config;
+    if (config && !picture.src) picture.src = config.avatar_url;
+    panel.hidden = !isOpen;
+    root.classList.toggle("open", isOpen);
+    setAttributes(launcher, { "aria-expanded": String(isOpen) });
+    dressButton(launcher, isOpen ? icons.down : icons.chat, isOpen ? strings.close : strings.open);
+    anew.hidden = !chat.messages.length;
+    composer.element.hidden = !config?.has_text_agent;
+    offline.hidden = navigator.onLine;
+    applyTheme();
     log.draw();
     composer.draw();
     voice.draw();
@@ -139,7 +128,10 @@ export function createView(into: ShadowRoot, chat: Chat, locale: Locale, options
     if (!isLauncher || next === isOpen) return;
     isOpen = next;
     draw();
-    options.onToggle(isOpen);
+    // On the next page of the same tab the conversation goes on where it was.
+    tab.setItem(openKey, isOpen ? "1" : "");
+    if (isOpen) void chat.load();
+    options.emit(isOpen ? "open" : "close", null);
     if (hasFocus) isOpen ? focus() : launcher.focus();
   }
 
@@ -149,7 +141,11 @@ export function createView(into: ShadowRoot, chat: Chat, locale: Locale, options
       event.stopPropagation();
       setOpen(false, true);
     }
-    if (event.key === "Tab" && isLauncher && matchMedia("(max-width: 480px)").matches) keepFocusInside(event, panel);
+  });
+  // On small screens the panel covers the page: what is beneath must not get the focus.
+  panel.addEventListener("focusout", ({ relatedTarget }) => {
+    const isCovering = isLauncher && isOpen && matchMedia("(max-width: 480px)").matches;
+    if (isCovering && relatedTarget && !root.contains(relatedTarget as Node)) panel.focus();
   });
   const { signal } = cleanUp;
   dark.addEventListener("change", applyTheme, { signal });
@@ -165,20 +161,16 @@ export function createView(into: ShadowRoot, chat: Chat, locale: Locale, options
   }
   into.replaceChildren(root);
   draw();
+  if (tab.getItem(openKey)) setOpen(true, false);
 
   return {
     get isOpen() {
       return isOpen;
     },
     setOpen,
-    setTheme(next) {
-      theme = next;
-      applyTheme();
-    },
     draw,
     follow(message) {
-      if (message.state === "streaming" && !message.text)
-        announcer.say(fill(strings.typing, { name: name.textContent }));
+      if (message.state === "streaming" && !message.text) announcer.say(fill(strings.typing, name.textContent));
       announcer.follow(message, message.text, message.state !== "streaming");
       // Many fragments can come between two frames.
       frame ||= requestAnimationFrame(() => {
@@ -186,7 +178,6 @@ export function createView(into: ShadowRoot, chat: Chat, locale: Locale, options
         log.draw();
       });
     },
-    focus,
     close() {
       cleanUp.abort();
       cancelAnimationFrame(frame);
@@ -194,15 +185,4 @@ export function createView(into: ShadowRoot, chat: Chat, locale: Locale, options
       voice.close();
     },
   };
-}
-
-/** On small screens the panel covers the page: what is beneath must not get the focus. */
-function keepFocusInside(event: KeyboardEvent, panel: HTMLElement): void {
-  const all = [...panel.querySelectorAll<HTMLElement>("a, button, textarea, [tabindex='0']")];
-  const stops = all.filter((element) => element.offsetParent && !("disabled" in element && element.disabled));
-  const active = (panel.getRootNode() as ShadowRoot).activeElement;
-  const [edge, other] = event.shiftKey ? [stops[0], stops.at(-1)] : [stops.at(-1), stops[0]];
-  if (active !== edge && active !== panel) return;
-  event.preventDefault();
-  other?.focus();
 }

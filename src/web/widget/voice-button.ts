@@ -2,8 +2,7 @@
 import type { Announcer } from "./announcer.ts";
 import type { Chat } from "./chat.ts";
 import { h, iconButton, icons } from "./dom.ts";
-import { toProblem } from "./problem-text.ts";
-import { fill, type Strings } from "./strings.ts";
+import type { Strings } from "./strings.ts";
 
 /** What the widget lends to the part that runs a session. */
 export interface VoiceHost {
@@ -20,7 +19,6 @@ export interface VoiceHost {
   emit(name: string, detail: unknown): void;
   /** The session is over; the bar may go. */
   ended(): void;
-  describe(error: unknown): string;
 }
 
 export interface VoiceSessionControl {
@@ -44,16 +42,11 @@ export function createVoiceButton(
   announcer: Announcer,
   { assetsUrl, emit }: { assetsUrl: string; emit(name: string, detail: unknown): void },
 ): VoiceButton {
-  const bar = h("div", { class: "voice", hidden: true });
+  const bar = h("div", { class: "voice" });
   const button = iconButton("tool", icons.microphone, strings.voiceStart, () => void start());
   let session: VoiceSessionControl | null = null;
   let isClosed = false;
-
-  function describe(error: unknown): string {
-    const { key, retryAt } = toProblem(error);
-    if (key === "failed" || key === "upstream") return strings.voiceFailed;
-    return fill(strings[key], { seconds: Math.ceil((retryAt - Date.now()) / 1000) });
-  }
+  bar.hidden = true;
 
   async function start(): Promise<void> {
     if (!bar.hidden && session) return;
@@ -72,7 +65,6 @@ export function createVoiceButton(
       bar,
       strings,
       assetsUrl,
-      describe,
       emit,
       open: async () => (await chat.companion.voice()).signedUrl,
       say: (text) => announcer.say(text),

@@ -1,0 +1,15 @@
+/** The words of a voice session in English; they are loaded with it, and overridden like all others. */
+
+export const voiceEnglish = {
+  voiceListening: "Listening…",
+  voiceSpeaking: "Speaking…",
+  voiceMuted: "Microphone muted",
+  voiceEnded: "Voice chat ended",
+  voiceMute: "Mute microphone",
+  voiceUnmute: "Unmute microphone",
+  voiceEnd: "End voice chat",
+  microphoneRefused: "The microphone is blocked. Allow it in the browser's settings for this page and try again.",
+  microphoneMissing: "No microphone was found.",
+};
+
+export type VoiceStrings = typeof voiceEnglish;

@@ -1,0 +1,47 @@
+/** A real browser for tests: Debian's Chromium with an empty profile, and screenshots kept as artefacts. */
+import { mkdirSync } from "node:fs";
+import { join } from "node:path";
+import { type Browser, type BrowserContextOptions, chromium, type Page } from "playwright-core";
+
+const artefacts = join(import.meta.dir, "..", "artefacts");
+
+/** `flags` are further command line arguments, such as those of a fake microphone. */
+export function launchBrowser(flags: string[] = []): Promise<Browser> {
+  return chromium.launch({
+    executablePath: "/usr/bin/chromium",
+    args: [
+      "--no-sandbox",
+      "--disable-gpu",
+      "--disable-background-networking",
+      "--disable-component-update",
+      "--disable-sync",
+      "--no-first-run",
+      ...flags,
+    ],
+  });
+}
+
+export interface OpenedPage {
+  page: Page;
+  /** Uncaught errors, errors of the console and violations of the page's policy, as they happen. */
+  complaints: string[];
+}
+
+/** A page in a context of its own. */
+export async function openPage(browser: Browser, options: BrowserContextOptions = {}): Promise<OpenedPage> {
+  const context = await browser.newContext({ viewport: { width: 1100, height: 820 }, ...options });
+  const page = await context.newPage();
+  const complaints: string[] = [];
+  page.on("pageerror", (error) => complaints.push(String(error)));
+  page.on("console", (message) => {
+    if (message.type() === "error") complaints.push(message.text());
+  });
+  page.setDefaultTimeout(8_000);
+  return { page, complaints };
+}
+
+/** Keeps what the page looks like under `test/artefacts`. */
+export async function keepScreenshot(page: Page, name: string): Promise<void> {
+  mkdirSync(artefacts, { recursive: true });
+  await page.screenshot({ path: join(artefacts, `${name}.png`) });
+}
