@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { createParser, type EventSourceMessage } from "eventsource-parser";
 import { startTestServer, type TestServer, testContext } from "../support/app.ts";
-import { chat, sendChat } from "../support/chat.ts";
+import { chat, type Problem, readProblem, sendChat } from "../support/chat.ts";
 
 let server: TestServer;
 beforeAll(async () => {
@@ -186,9 +186,9 @@ describe("a body that breaks the rules", () => {
       expect(response.status).toBe(status);
       expect(response.headers.get("content-type")).toBe("application/problem+json");
       expect(response.headers.get("access-control-allow-origin")).toBe("*");
-      const problem = await response.json();
+      const problem = await readProblem(response);
       expect(problem).toMatchObject({ status, code: status === 413 ? "payload_too_large" : "invalid_request" });
-      expect(problem.request_id).toBe(response.headers.get("x-request-id"));
+      expect(response.headers.get("x-request-id")).toBe(problem.request_id);
       expect(server.mockLlm.requests.length).toBe(asked);
       expect(await keptMessages(companion)).toEqual([]);
       expect(await server.services.store.turns.countDay(companion.id, today())).toBe(0);
@@ -358,7 +358,7 @@ describe("the turns of one conversation", () => {
 describe("a token", () => {
   test("of another shape, unknown or revoked is 404, with nothing to tell them apart", async () => {
     const companion = await server.createCompanion();
-    const bodies = [];
+    const bodies: Problem[] = [];
     const [tokens] = [await server.services.store.embedTokens.list(companion.accountId, companion.id)];
     await server.services.store.embedTokens.revoke(
       companion.accountId,
@@ -369,8 +369,8 @@ describe("a token", () => {
     for (const token of ["x", "emb_short", `emb_${"a".repeat(32)}`, "emb_%00", companion.embedToken]) {
       const response = await sendChat(server.url, token, { message: "a" });
       expect(response.status).toBe(404);
-      bodies.push({ ...(await response.json()), request_id: "" });
+      bodies.push({ ...(await readProblem(response)), request_id: "" });
     }
-    for (const body of bodies) expect(body).toEqual(bodies[0]);
+    expect(new Set(bodies.map((body) => JSON.stringify(body))).size).toBe(1);
   });
 });

@@ -1,7 +1,7 @@
 /** The public door: config, avatar, origins, CORS, limits and the order of the checks. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { startTestServer, type TestServer, testContext } from "../support/app.ts";
-import { chat, sendChat } from "../support/chat.ts";
+import { chat, readProblem, sendChat } from "../support/chat.ts";
 
 let server: TestServer;
 beforeAll(async () => {
@@ -106,7 +106,7 @@ describe("allowed origins", () => {
       expect(config.headers.get("access-control-allow-origin")).toBe(origin ?? "*");
       expect(config.headers.get("vary")).toBe("Origin");
       expect(config.headers.get("access-control-allow-credentials")).toBeNull();
-      if (status === 403) expect((await config.json()).code).toBe("origin_not_allowed");
+      if (status === 403) expect((await readProblem(config)).code).toBe("origin_not_allowed");
       const answer = await sendChat(
         server.url,
         embedToken,

@@ -40,3 +40,13 @@ export async function chat(url: string, token: string, body: unknown, init?: Req
   const { texts, isDone } = response.ok ? readStream(raw) : { texts: [], isDone: false };
   return { status: response.status, headers: response.headers, raw, texts, text: texts.join(""), isDone };
 }
+
+export interface Problem {
+  status: number;
+  code: string;
+  request_id: string;
+}
+
+export async function readProblem(response: Response): Promise<Problem> {
+  return JSON.parse(await response.text());
+}
