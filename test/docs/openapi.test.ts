@@ -7,6 +7,7 @@ import { errorCodes } from "../../src/domain/errors.ts";
 import type { OpenApiDocument } from "../../src/modules/docs/document.ts";
 import { startTestServer } from "../support/app.ts";
 import { apiDocument, checkConformance, Nonconformance, toPointer, validatorAt } from "../support/conformance.ts";
+import { openDashboard } from "../support/dashboard.ts";
 
 test("is valid OpenAPI 3.1", async () => {
   const validator = new Validator();
@@ -90,6 +91,29 @@ test("gives examples that its own schemas accept", () => {
     }
   }
   expect(faults).toEqual([]);
+});
+
+test("gives examples of bodies that the server takes", async () => {
+  const server = await startTestServer({ environment: { COMPANIOND_MODELS: "test-model,gpt-5-mini" } });
+  try {
+    const operator = await openDashboard(server, { role: "operator" });
+    const companion = await server.createCompanion({}, operator.account);
+    const ids: Record<string, string> = { id: companion.id, token: companion.embedToken };
+    const refused: string[] = [];
+    for (const { method, path, body, access } of apiOperations) {
+      if (!body || access === "public" || access === "session") continue;
+      // Only what has an account of its own to be changed.
+      const owner = access === "operator" ? (await server.createAccount()).id : ids.id;
+      const target = path.replace(/\{(\w+)\}/g, (_, name: string) => (name === "id" ? owner : ids[name]) ?? "");
+      const { requestBody } = apiDocument.paths[path]?.[method.toLowerCase()] ?? {};
+      const answer = await operator.call(method, target, requestBody?.content["application/json"]?.example);
+      const isTaken = answer.status < 300 || answer.text.includes("voice_not_configured");
+      if (!isTaken) refused.push(`${method} ${path}: ${answer.text}`);
+    }
+    expect(refused).toEqual([]);
+  } finally {
+    await server.close();
+  }
 });
 
 test("documents both ways in, and the scope of each management call", () => {
