@@ -1,5 +1,5 @@
 /** Carries one reply from the body of a provider's response into the sink. */
-import type { HttpBody } from "./http/exchange.ts";
+import type { BodyReader, HttpBody } from "./http/exchange.ts";
 import { OpenAiStream } from "./openai-stream.ts";
 import type { ReplyOutcome, ReplySink } from "./provider.ts";
 import { ProviderFailure } from "./provider-failure.ts";
@@ -9,102 +9,115 @@ import type { ReplyWatch } from "./reply-watch.ts";
 const drainMs = 1_000;
 
 /**
- * Resolves when the reply has ended. Rejects with a `ProviderFailure` if there was no text at all, unless stopped
- * by the visitor leaving. `stop` closes the connection at once; its reason is a `ProviderFailure` if a deadline
- * has passed, anything else means that the visitor left.
+ * Resolves when the reply has ended, or was ended by the watch, which closes the connection at once. Rejects with a
+ * `ProviderFailure` if there was no text at all, unless the visitor has left.
  */
-export function relayReply(
-  body: HttpBody,
-  sink: ReplySink,
-  watch: ReplyWatch,
-  stop: AbortSignal,
-): Promise<ReplyOutcome> {
-  const { promise, resolve, reject } = Promise.withResolvers<ReplyOutcome>();
-  const stream = new OpenAiStream();
-  let isOver = false;
-  let hasEnded = false;
-  let drainTimer: ReturnType<typeof setTimeout> | undefined;
+export function relayReply(body: HttpBody, sink: ReplySink, watch: ReplyWatch): Promise<ReplyOutcome> {
+  return new Promise((resolve, reject) => {
+    const relay = new Relay(body, sink, watch, resolve, reject);
+    if (watch.isOver) relay.stop();
+    else {
+      watch.onOver = () => relay.stop();
+      body.read(relay);
+    }
+  });
+}
 
-  function finish(reason: ProviderFailure | null): void {
-    if (isOver) return;
-    isOver = true;
-    stop.removeEventListener("abort", onStop);
-    const hasLeft = stop.aborted && reason === null;
-    const { usage } = stream;
-    const isComplete = stream.hasText && (stream.finishReason !== null || stream.hasDoneMark);
-    const failure = stream.failure ?? reason ?? new ProviderFailure(describeEnd(stream));
-    if (hasLeft) resolve({ complete: false, usage, failure: null });
-    else if (!stream.hasText) reject(failure);
-    else resolve({ complete: isComplete, usage, failure: isComplete ? null : failure });
+/** A class rather than closures: there are thousands at once, for minutes, and methods cost them nothing. */
+class Relay implements BodyReader {
+  readonly #body: HttpBody;
+  readonly #sink: ReplySink;
+  readonly #watch: ReplyWatch;
+  readonly #resolve: (outcome: ReplyOutcome) => void;
+  readonly #reject: (failure: ProviderFailure) => void;
+  readonly #stream = new OpenAiStream();
+  /** The outcome is known; what still arrives is read for the connection's sake. */
+  #isOver = false;
+  #drainTimer: ReturnType<typeof setTimeout> | undefined;
+
+  constructor(
+    body: HttpBody,
+    sink: ReplySink,
+    watch: ReplyWatch,
+    resolve: (outcome: ReplyOutcome) => void,
+    reject: (failure: ProviderFailure) => void,
+  ) {
+    this.#body = body;
+    this.#sink = sink;
+    this.#watch = watch;
+    this.#resolve = resolve;
+    this.#reject = reject;
   }
 
-  function onStop(): void {
-    body.cancel();
-    finish(stop.reason instanceof ProviderFailure ? stop.reason : null);
+  data(bytes: string): void {
+    if (this.#isOver) return;
+    this.#watch.noteRead();
+    this.#deliver(this.#stream.feed(bytes));
+    if (!this.#stream.isDone || this.#isOver) return;
+    this.#finish(null);
+    if (this.#stream.failure !== null) this.#body.cancel();
+    else {
+      this.#drainTimer = setTimeout(() => this.#body.cancel(), drainMs);
+      this.#body.resume();
+    }
   }
 
-  function deliver(deltas: string[]): void {
+  end(): void {
+    clearTimeout(this.#drainTimer);
+    if (this.#isOver) return;
+    this.#deliver(this.#stream.end());
+    this.#finish(null);
+  }
+
+  fail(error: Error): void {
+    clearTimeout(this.#drainTimer);
+    this.#finish(new ProviderFailure(error.message, { isTransient: true }));
+  }
+
+  /** The visitor has left, or a deadline has passed. */
+  stop(): void {
+    this.#body.cancel();
+    this.#finish(this.#watch.expired);
+  }
+
+  #deliver(deltas: string[]): void {
     if (deltas.length > 0) {
-      watch.noteText();
-      const keptUp = sink.write(deltas);
-      if (keptUp !== undefined && !isOver) {
-        body.pause();
-        watch.pause();
+      this.#watch.noteText();
+      const keptUp = this.#sink.write(deltas);
+      if (keptUp !== undefined && !this.#isOver) {
+        this.#body.pause();
+        this.#watch.pause();
+        const resume = () => this.#resume();
         keptUp.then(resume, resume);
       }
     }
-    if (stream.finishReason !== null) watch.noteFinish();
+    if (this.#stream.finishReason !== null && !this.#isOver) this.#watch.noteFinish();
   }
 
-  function resume(): void {
-    if (isOver) return;
-    watch.resume();
-    body.resume();
+  #resume(): void {
+    if (this.#isOver) return;
+    this.#watch.resume();
+    this.#body.resume();
   }
 
-  /** Reads on to the body's end, so that its connection can carry the next request. */
-  function drain(): void {
-    if (stream.failure !== null) {
-      body.cancel();
+  #finish(reason: ProviderFailure | null): void {
+    if (this.#isOver) return;
+    this.#isOver = true;
+    const { hasText, finishReason, hasDoneMark, usage, failure } = this.#stream;
+    if (this.#watch.hasLeft) {
+      this.#resolve({ complete: false, usage, failure: null });
       return;
     }
-    drainTimer = setTimeout(() => body.cancel(), drainMs);
-    body.resume();
+    const isComplete = hasText && (finishReason !== null || hasDoneMark);
+    const cause = failure ?? reason ?? new ProviderFailure(describeEnd(this.#stream));
+    if (!hasText) this.#reject(cause);
+    else this.#resolve({ complete: isComplete, usage, failure: isComplete ? null : cause });
   }
-
-  if (stop.aborted) {
-    onStop();
-    return promise;
-  }
-  stop.addEventListener("abort", onStop, { once: true });
-  body.read({
-    data(bytes) {
-      if (isOver) return;
-      watch.noteRead();
-      deliver(stream.feed(bytes));
-      if (!stream.isDone || isOver) return;
-      finish(null);
-      if (!hasEnded) drain();
-    },
-    end() {
-      hasEnded = true;
-      clearTimeout(drainTimer);
-      if (isOver) return;
-      deliver(stream.end());
-      finish(null);
-    },
-    fail(error) {
-      hasEnded = true;
-      clearTimeout(drainTimer);
-      finish(new ProviderFailure(error.message, { isTransient: true }));
-    },
-  });
-  return promise;
 }
 
-function describeEnd(stream: OpenAiStream): string {
-  if (stream.hasText) return "the stream ended without a finish_reason or [DONE]";
-  return stream.finishReason === null
+function describeEnd({ hasText, finishReason }: OpenAiStream): string {
+  if (hasText) return "the stream ended without a finish_reason or [DONE]";
+  return finishReason === null
     ? "the stream ended without any text"
-    : `the reply is empty (finish_reason ${stream.finishReason})`;
+    : `the reply is empty (finish_reason ${finishReason})`;
 }

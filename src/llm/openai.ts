@@ -4,13 +4,14 @@ import type { JsonObject } from "../domain/companion.ts";
 import { AppError } from "../domain/errors.ts";
 import type { Log } from "../lib/log.ts";
 import { createHttpClient } from "./http/client.ts";
+import type { HttpBody } from "./http/exchange.ts";
 import { createProviderFetch } from "./openai-fetch.ts";
 import { relayReply } from "./openai-relay.ts";
 import { buildRequestBody, learnFromRefusal, type ModelQuirks } from "./openai-request.ts";
 import type { LlmProvider, ReplyOutcome, ReplyRequest, ReplySink } from "./provider.ts";
 import { isTransientStatus, ProviderFailure } from "./provider-failure.ts";
 import { type ReplyDeadlines, ReplyWatch, replyDeadlines } from "./reply-watch.ts";
-import { chooseRetryDelayMs, sleep } from "./retry.ts";
+import { chooseRetryDelayMs } from "./retry.ts";
 
 export interface OpenAiOptions {
   apiKey: string | null;
@@ -64,54 +65,48 @@ export function createOpenAiProvider(options: OpenAiOptions): LlmProvider {
     return quirks;
   }
 
-  async function attempt(
-    request: ReplyRequest,
-    sink: ReplySink,
-    watch: ReplyWatch,
-    stop: AbortSignal,
-  ): Promise<ReplyOutcome> {
+  /** Sends the request, and again without a parameter that the model refuses; resolves with the body of a success. */
+  async function openBody(request: ReplyRequest, signal: AbortSignal): Promise<HttpBody> {
     const quirks = findQuirks(request.model);
     for (;;) {
       const body = buildRequestBody(request, rules, quirks);
       try {
-        const response = await client.chat.completions.create(body, { signal: stop }).asResponse();
-        return await relayReply(providerFetch.takeBody(response), sink, watch, stop);
+        return providerFetch.takeBody(await client.chat.completions.create(body, { signal }).asResponse());
       } catch (error) {
         const isRefused = error instanceof APIError && (error.status === 400 || error.status === 422);
-        if (!isRefused || !learnFromRefusal(error.message, body, quirks)) throw toFailure(error, apiKey);
+        if (!isRefused || !learnFromRefusal(error.message, body, quirks)) throw error;
         log.info("provider refuses a parameter", { requestId: request.requestId, model: request.model, ...quirks });
       }
     }
   }
 
+  function openWatched(request: ReplyRequest, watch: ReplyWatch): Promise<HttpBody> {
+    const opening = new AbortController();
+    watch.onOver = () => opening.abort();
+    return openBody(request, opening.signal);
+  }
+
   async function streamReply(request: ReplyRequest, sink: ReplySink, signal: AbortSignal): Promise<ReplyOutcome> {
-    const left: ReplyOutcome = { complete: false, usage: null, failure: null };
-    if (signal.aborted) return left;
-    const stop = new AbortController();
-    const onLeft = () => stop.abort();
-    signal.addEventListener("abort", onLeft, { once: true });
-    const watch = new ReplyWatch(deadlines, (expired) => stop.abort(expired));
+    const watch = new ReplyWatch(deadlines, signal);
     try {
-      for (let retries = 0; ; retries++) {
-        let failure: ProviderFailure;
+      for (let retries = 0; !watch.isOver; retries++) {
         try {
-          return await attempt(request, sink, watch, stop.signal);
+          return await relayReply(await openWatched(request, watch), sink, watch);
         } catch (error) {
-          failure = toFailure(error, apiKey);
-        }
-        const delayMs = chooseRetryDelayMs(retries, failure.retryAfterMs, options.backoffMs);
-        if (!stop.signal.aborted && failure.isTransient && retries < maxRetries) {
+          if (watch.isOver) break;
+          const failure = toFailure(error, apiKey);
+          if (!failure.isTransient || retries === maxRetries)
+            throw new AppError("upstream_error", publicSentence, { cause: failure });
+          const delayMs = chooseRetryDelayMs(retries, failure.retryAfterMs, options.backoffMs);
           const { requestId } = request;
           log.info("provider failed, trying again", { requestId, retry: retries + 1, delayMs, error: failure });
-          await sleep(delayMs, stop.signal);
-        } else if (!stop.signal.aborted) throw new AppError("upstream_error", publicSentence, { cause: failure });
-        if (signal.aborted) return left;
-        if (stop.signal.aborted)
-          throw new AppError("upstream_error", publicSentenceInTime, { cause: stop.signal.reason });
+          await watch.sleep(delayMs);
+        }
       }
+      if (watch.hasLeft) return { complete: false, usage: null, failure: null };
+      throw new AppError("upstream_error", publicSentenceInTime, { cause: watch.expired });
     } finally {
       watch.stop();
-      signal.removeEventListener("abort", onLeft);
     }
   }
 

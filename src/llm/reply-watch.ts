@@ -1,4 +1,4 @@
-/** The deadlines of one reply, on one timer that is not touched per read. */
+/** What ends a reply from our side: the visitor leaving, or a deadline. One timer, which no read touches. */
 import { ProviderFailure } from "./provider-failure.ts";
 
 export interface ReplyDeadlines {
@@ -21,18 +21,38 @@ export const replyDeadlines: ReplyDeadlines = {
 type Phase = "first-text" | "flowing" | "finishing" | "paused";
 
 export class ReplyWatch {
+  hasLeft = false;
+  /** The deadline that has passed. */
+  expired: ProviderFailure | null = null;
+  /** Called once, when one of the two happens: to end the step that runs. The steps follow one another in here. */
+  onOver: (() => void) | null = null;
+
   readonly #deadlines: ReplyDeadlines;
-  readonly #onExpired: (failure: ProviderFailure) => void;
+  readonly #visitor: AbortSignal;
   readonly #startedMs = performance.now();
   #readMs = this.#startedMs;
   #phase: Phase = "first-text";
   #resumedPhase: Phase = "first-text";
   #timer: ReturnType<typeof setTimeout> | undefined;
 
-  constructor(deadlines: ReplyDeadlines, onExpired: (failure: ProviderFailure) => void) {
+  constructor(deadlines: ReplyDeadlines, visitor: AbortSignal) {
     this.#deadlines = deadlines;
-    this.#onExpired = onExpired;
-    this.#arm();
+    this.#visitor = visitor;
+    if (visitor.aborted) this.hasLeft = true;
+    else {
+      visitor.addEventListener("abort", this);
+      this.#arm();
+    }
+  }
+
+  get isOver(): boolean {
+    return this.hasLeft || this.expired !== null;
+  }
+
+  /** The visitor's signal has fired. */
+  handleEvent(): void {
+    this.hasLeft = true;
+    this.#end();
   }
 
   noteRead(): void {
@@ -58,8 +78,28 @@ export class ReplyWatch {
     this.#enter(this.#resumedPhase);
   }
 
+  /** Resolves after the time, or as soon as the reply is over. */
+  sleep(ms: number): Promise<void> {
+    return new Promise((resolve) => {
+      const timer = setTimeout(resolve, ms);
+      this.onOver = () => {
+        clearTimeout(timer);
+        resolve();
+      };
+    });
+  }
+
+  /** The reply has ended by itself. */
   stop(): void {
     clearTimeout(this.#timer);
+    this.#visitor.removeEventListener("abort", this);
+    this.onOver = null;
+  }
+
+  #end(): void {
+    const { onOver } = this;
+    this.stop();
+    onOver?.();
   }
 
   #enter(phase: Phase): void {
@@ -69,25 +109,28 @@ export class ReplyWatch {
 
   #arm(): void {
     clearTimeout(this.#timer);
-    const { dueMs, reason } = this.#findDeadline();
-    this.#timer = setTimeout(
-      () => {
-        // Reads move the deadline without touching the timer: it looks when it fires.
-        if (this.#findDeadline().dueMs > performance.now()) this.#arm();
-        else this.#onExpired(new ProviderFailure(reason));
-      },
-      Math.ceil(dueMs - performance.now()),
-    );
+    const waitMs = Math.ceil(this.#findDeadline().dueMs - performance.now());
+    this.#timer = setTimeout(ReplyWatch.#look, waitMs, this);
   }
 
-  #findDeadline(): { dueMs: number; reason: string } {
+  /** Reads move the deadline without touching the timer: it looks when it fires. */
+  static #look(this: void, watch: ReplyWatch): void {
+    const { dueMs, reason, ms } = watch.#findDeadline();
+    if (dueMs > performance.now()) watch.#arm();
+    else {
+      watch.expired = new ProviderFailure(`${reason} ${ms} ms`);
+      watch.#end();
+    }
+  }
+
+  #findDeadline(): { dueMs: number; reason: string; ms: number } {
     const { firstTextMs, silenceMs, totalMs, finishMs } = this.#deadlines;
-    const total = { dueMs: this.#startedMs + totalMs, reason: `no end after ${totalMs} ms` };
+    const total = { dueMs: this.#startedMs + totalMs, reason: "no end after", ms: totalMs };
     if (this.#phase === "paused") return total;
     if (this.#phase === "first-text")
-      return { dueMs: this.#startedMs + firstTextMs, reason: `no text after ${firstTextMs} ms` };
-    const waitMs = this.#phase === "finishing" ? Math.min(finishMs, silenceMs) : silenceMs;
-    const silence = { dueMs: this.#readMs + waitMs, reason: `silent for ${waitMs} ms` };
+      return { dueMs: this.#startedMs + firstTextMs, reason: "no text after", ms: firstTextMs };
+    const ms = this.#phase === "finishing" ? Math.min(finishMs, silenceMs) : silenceMs;
+    const silence = { dueMs: this.#readMs + ms, reason: "silent for", ms };
     return silence.dueMs < total.dueMs ? silence : total;
   }
 }

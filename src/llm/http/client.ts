@@ -35,28 +35,37 @@ const defaults: HttpClientOptions = { connectTimeoutMs: 10_000, idleSeconds: 60,
 
 export function createHttpClient(options: Partial<HttpClientOptions> = {}): HttpClient {
   const { connectTimeoutMs, idleSeconds, maxIdle } = { ...defaults, ...options };
-  /** By origin, the most recently used last: it is the likeliest to be alive. */
-  const idle = new Map<string, Connection[]>();
-  const origins = new WeakMap<Connection, string>();
+  const origins = new Map<string, Origin>();
   let isClosed = false;
 
   const owner = {
     onFree(connection: Connection) {
-      const kept = idle.get(origins.get(connection) ?? "");
-      if (isClosed || kept === undefined || kept.length >= maxIdle) return connection.terminate();
+      const { idle } = connection.origin;
+      if (isClosed || idle.length >= maxIdle) {
+        connection.terminate();
+        return;
+      }
       connection.setIdle(idleSeconds);
-      kept.push(connection);
+      idle.push(connection);
     },
     onClose(connection: Connection) {
-      const kept = idle.get(origins.get(connection) ?? "");
-      const index = kept?.indexOf(connection) ?? -1;
-      if (index !== -1) kept?.splice(index, 1);
+      const { idle } = connection.origin;
+      const index = idle.lastIndexOf(connection);
+      if (index !== -1) idle.splice(index, 1);
     },
   };
 
-  async function connect(url: URL, signal: AbortSignal): Promise<Connection> {
-    const connection = new Connection(toOrigin(url), owner);
-    origins.set(connection, url.origin);
+  function findOrigin(url: URL): Origin {
+    let origin = origins.get(url.origin);
+    if (origin === undefined) {
+      origin = toOrigin(url);
+      origins.set(url.origin, origin);
+    }
+    return origin;
+  }
+
+  async function connect(origin: Origin, signal: AbortSignal): Promise<Connection> {
+    const connection = new Connection(origin, owner);
     const timer = setTimeout(() => connection.terminate(), connectTimeoutMs);
     try {
       await unlessAborted(signal, connection, connection.open());
@@ -66,17 +75,15 @@ export function createHttpClient(options: Partial<HttpClientOptions> = {}): Http
     return connection;
   }
 
-  async function sendOnAny(request: HttpRequest, bytes: Uint8Array): Promise<HttpResponse> {
-    const { url, signal } = request;
-    const kept = idle.get(url.origin) ?? [];
-    idle.set(url.origin, kept);
+  async function sendOnAny({ url, signal }: HttpRequest, bytes: Uint8Array): Promise<HttpResponse> {
+    const origin = findOrigin(url);
     for (;;) {
       signal.throwIfAborted();
-      let connection = kept.pop();
-      if (connection === undefined) connection = await connect(url, signal);
+      let connection = origin.idle.pop();
+      if (connection === undefined) connection = await connect(origin, signal);
       else connection.setBusy();
       try {
-        return await unlessAborted(signal, connection, connection.send(bytes).response);
+        return await unlessAborted(signal, connection, connection.send(bytes));
       } catch (error) {
         // The server had closed it while it was idle. So may the next one be, but a new one comes in the end.
         if (!(error instanceof StaleConnectionError)) throw error;
@@ -91,7 +98,7 @@ export function createHttpClient(options: Partial<HttpClientOptions> = {}): Http
     },
     close() {
       isClosed = true;
-      for (const kept of idle.values()) for (const connection of kept.splice(0)) connection.terminate();
+      for (const { idle } of origins.values()) for (const connection of idle.splice(0)) connection.terminate();
     },
   };
 }
@@ -118,7 +125,7 @@ function toOrigin(url: URL): Origin {
   const isTls = url.protocol === "https:";
   const port = url.port === "" ? (isTls ? 443 : 80) : Number(url.port);
   // An IPv6 address stands in brackets in a URL, and without them everywhere else.
-  return { hostname: url.hostname.replace(/^\[(.*)\]$/, "$1"), port, isTls };
+  return { hostname: url.hostname.replace(/^\[(.*)\]$/, "$1"), port, isTls, idle: [] };
 }
 
 function encodeRequest({ url, method, headers, body }: HttpRequest): Uint8Array {

@@ -1,12 +1,14 @@
 /** One connection to a provider, plain or TLS: sends a request, reads its response, then is free for the next. */
 import type { Socket, SocketHandler } from "bun";
-import { Exchange, StaleConnectionError, type Wire } from "./exchange.ts";
+import { Exchange, type HttpResponse, StaleConnectionError, type Wire } from "./exchange.ts";
 import { ResponseReader } from "./response-reader.ts";
 
 export interface Origin {
   hostname: string;
   port: number;
   isTls: boolean;
+  /** Connections to it that wait for a request, the most recently used last: it is the likeliest to be alive. */
+  idle: Connection[];
 }
 
 /** A connection that could not be made, or broke. */
@@ -41,8 +43,9 @@ const handlers: SocketHandler<Connection> = {
 
 export class Connection implements Wire {
   readonly #owner: ConnectionOwner;
-  readonly #origin: Origin;
-  readonly #opening = Promise.withResolvers<void>();
+  readonly origin: Origin;
+  /** Who waits for the connection; null once it is open. */
+  #opening: PromiseWithResolvers<void> | null = null;
   #socket: ProviderSocket | null = null;
   #isOpen = false;
   #isClosed = false;
@@ -52,24 +55,27 @@ export class Connection implements Wire {
   #hasServed = false;
 
   constructor(origin: Origin, owner: ConnectionOwner) {
-    this.#origin = origin;
+    this.origin = origin;
     this.#owner = owner;
   }
 
   /** Resolves when a request can be sent; over TLS only once the certificate is proven to be the host's. */
   open(): Promise<void> {
-    const { hostname, port, isTls } = this.#origin;
+    const { hostname, port, isTls } = this.origin;
     const tls = isTls ? { serverName: hostname, rejectUnauthorized: true } : false;
+    this.#opening = Promise.withResolvers<void>();
+    const { promise } = this.#opening;
     Bun.connect({ hostname, port, tls, data: this, socket: handlers }).catch((error: unknown) => this.onClose(error));
-    return this.#opening.promise;
+    return promise;
   }
 
-  send(request: Uint8Array): Exchange {
-    const exchange = new Exchange(this);
-    this.#exchange = exchange;
-    this.#reader = new ResponseReader();
-    this.#write(request);
-    return exchange;
+  /** Resolves with the head; the body follows by itself. */
+  send(request: Uint8Array): Promise<HttpResponse> {
+    return new Promise((resolve, reject) => {
+      this.#exchange = new Exchange(this, { resolve, reject });
+      this.#reader = new ResponseReader();
+      this.#write(request);
+    });
   }
 
   /** A kept connection neither holds the process nor stays for ever. */
@@ -108,7 +114,7 @@ export class Connection implements Wire {
       return;
     }
     this.#socket = socket;
-    if (!this.#origin.isTls) this.#becomeOpen();
+    if (!this.origin.isTls) this.#becomeOpen();
   }
 
   onHandshake(isAuthorized: boolean, error: Error | null): void {
@@ -124,7 +130,6 @@ export class Connection implements Wire {
       return;
     }
     const reader = this.#reader;
-    const hadHead = reader.head !== null;
     let body: string;
     try {
       body = reader.push(bytes.toString("latin1"));
@@ -132,7 +137,11 @@ export class Connection implements Wire {
       this.#fail(error);
       return;
     }
-    if (!hadHead && reader.head !== null) exchange.takeHead(reader.head);
+    if (reader.head !== null) {
+      exchange.takeHead(reader.head);
+      // Not kept for as long as the body flows.
+      reader.head = null;
+    }
     if (body !== "") exchange.takeBody(body);
     if (reader.isDone && this.#exchange === exchange) this.#finishExchange(exchange);
   }
@@ -145,12 +154,12 @@ export class Connection implements Wire {
     if (this.#isClosed) return;
     this.#isClosed = true;
     this.#owner.onClose(this);
-    const { hostname, port } = this.#origin;
+    const { hostname, port } = this.origin;
     const error = new ConnectionError(
       `the connection to ${hostname}:${port} ${this.#isOpen ? "broke off" : "could not be made"}${describe(reason)}`,
       reason,
     );
-    this.#opening.reject(error);
+    this.#opening?.reject(error);
     const exchange = this.#exchange;
     this.#exchange = null;
     if (exchange === null) return;
@@ -160,7 +169,8 @@ export class Connection implements Wire {
 
   #becomeOpen(): void {
     this.#isOpen = true;
-    this.#opening.resolve();
+    this.#opening?.resolve();
+    this.#opening = null;
   }
 
   #finishExchange(exchange: Exchange): void {

@@ -34,12 +34,16 @@ export interface Wire {
 /** The peer closed a kept connection without a byte of answer: nothing was wrong with the request. */
 export class StaleConnectionError extends Error {}
 
+/** Who waits for the head, until it is there. */
+export interface HeadReader {
+  resolve(response: HttpResponse): void;
+  reject(error: Error): void;
+}
+
 export class Exchange implements HttpBody {
-  readonly response: Promise<HttpResponse>;
-  #resolve: (response: HttpResponse) => void;
-  #reject: (error: Error) => void;
   /** Null once the response has ended, however it ended. */
   #wire: Wire | null;
+  #headReader: HeadReader | null;
   #reader: BodyReader | null = null;
   #isPaused = false;
   /** Bytes that arrived while nobody read. */
@@ -47,16 +51,14 @@ export class Exchange implements HttpBody {
   /** How the body ended; undefined while it goes on. */
   #ending: Error | null | undefined;
 
-  constructor(wire: Wire) {
+  constructor(wire: Wire, headReader: HeadReader) {
     this.#wire = wire;
-    const { promise, resolve, reject } = Promise.withResolvers<HttpResponse>();
-    this.response = promise;
-    this.#resolve = resolve;
-    this.#reject = reject;
+    this.#headReader = headReader;
   }
 
-  takeHead(head: ResponseHead): void {
-    this.#resolve({ status: head.status, headers: head.headers, body: this });
+  takeHead({ status, headers }: ResponseHead): void {
+    this.#headReader?.resolve({ status, headers, body: this });
+    this.#headReader = null;
   }
 
   takeBody(bytes: string): void {
@@ -68,7 +70,8 @@ export class Exchange implements HttpBody {
   finish(error: Error | null): void {
     this.#wire = null;
     this.#ending = error;
-    if (error) this.#reject(error);
+    if (error) this.#headReader?.reject(error);
+    this.#headReader = null;
     this.#deliver();
   }
 

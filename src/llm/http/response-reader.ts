@@ -20,6 +20,7 @@ export class HttpProtocolError extends Error {
 }
 
 export class ResponseReader {
+  /** Set once it has been read; whoever uses it may clear it. */
   head: ResponseHead | null = null;
   /** Whether the connection may carry another request once the response is done. */
   canReuse = false;
