@@ -10,6 +10,7 @@ import { docsApi } from "./modules/docs/api.ts";
 import { embedApi } from "./modules/embed/api.ts";
 import { healthApi } from "./modules/health/api.ts";
 import { keysApi } from "./modules/keys/api.ts";
+import { metricsApi } from "./modules/metrics/api.ts";
 import { pagesApi } from "./modules/pages/api.ts";
 import { sessionApi } from "./modules/session/api.ts";
 import { usageApi } from "./modules/usage/api.ts";
@@ -30,6 +31,7 @@ export const apiOperations: readonly ApiOperation[] = [
   ...pagesApi,
   ...assetsApi,
   ...healthApi,
+  ...metricsApi,
   ...docsApi,
   ...webhooksApi,
 ];

@@ -11,10 +11,12 @@ import { auditModule } from "./modules/audit/index.ts";
 import { chatModule } from "./modules/chat/index.ts";
 import { companionsModule } from "./modules/companions/index.ts";
 import { conversationsModule } from "./modules/conversations/index.ts";
+import { dashboardModule } from "./modules/dashboard/index.ts";
 import { docsModule } from "./modules/docs/index.ts";
 import { embedModule } from "./modules/embed/index.ts";
 import { healthModule } from "./modules/health/index.ts";
 import { keysModule } from "./modules/keys/index.ts";
+import { metricsModule } from "./modules/metrics/index.ts";
 import { pagesModule } from "./modules/pages/index.ts";
 import { sessionModule } from "./modules/session/index.ts";
 import { usageModule } from "./modules/usage/index.ts";
@@ -38,7 +40,9 @@ export function createApp(services: Services) {
     .use(errorHandling(services, (path) => methods.filter((method) => hasRoute(method, path))))
     .use(pagesModule(services))
     .use(assetsModule())
+    .use(dashboardModule())
     .use(healthModule(services))
+    .use(metricsModule(services))
     .use(embedModule(services))
     .use(chatModule(services))
     .use(companionsModule(services))

@@ -1,20 +1,30 @@
 /** The listening server: hands requests to the sitemap with what the socket knows, and drains on shutdown. */
 import type { Server } from "bun";
 import { createApp } from "./app.ts";
-import { noteFacts } from "./http/request-facts.ts";
+import { createAccessLog } from "./http/access-log.ts";
+import { noteFacts, type RequestFacts } from "./http/request-facts.ts";
 import { startJobs } from "./jobs/jobs.ts";
+import { type Certificate, readCertificateExpiry } from "./lib/certificate.ts";
+import { openListener } from "./listener.ts";
+import { type MetricsListener, openMetricsListener } from "./metrics-listener.ts";
 import type { OpenedServices } from "./services.ts";
 
 export interface ServerOptions {
   host: string;
   port: number;
-  tls?: { cert: string; key: string };
+  tls?: Certificate;
+  /** Where `/metrics` is served without a token, on loopback; 0 takes a free port. */
+  metricsPort?: number | null;
 }
 
 export interface RunningServer {
   /** Where it listens, with the real port when 0 was asked for. */
   url: string;
   port: number;
+  /** Where `/metrics` is served without a token, or null. */
+  metricsUrl: string | null;
+  /** Takes up a new certificate without dropping a connection; throws where it cannot serve, and nothing has changed. */
+  replaceCertificate(tls: Certificate): void;
   /**
    * Stops accepting, lets open streams finish for up to `graceMs`, then cuts them; resolves when every turn is kept
    * and the store is closed.
@@ -22,54 +32,71 @@ export interface RunningServer {
   drain(graceMs: number): Promise<void>;
 }
 
-/** The largest body of any route is the voice provider's transcript; smaller limits are each route's own. */
-const maxRequestBodyBytes = 8 * 1024 * 1024 + 64 * 1024;
-
+/** Throws `ListenFailure`. */
 export function startServer(services: OpenedServices, options: ServerOptions): RunningServer {
   const app = createApp(services);
   const { ids } = services;
+  const accessLog = createAccessLog(services, app);
 
   function handle(request: Request, server: Server<unknown>): Response | Promise<Response> {
-    noteFacts(request, {
+    const facts: RequestFacts = {
       requestId: ids.uuid(),
       socketIp: server.requestIP(request)?.address ?? null,
       startedMs: performance.now(),
       allowSilence: (seconds) => server.timeout(request, seconds),
-      route: null,
-    });
-    return app.fetch(request);
+      client: null,
+      stream: null,
+    };
+    noteFacts(request, facts);
+    const answer = app.fetch(request);
+    accessLog.watch(request, facts, answer);
+    return answer;
   }
 
-  const server = Bun.serve({
-    hostname: options.host,
-    port: options.port,
-    ...(options.tls ? { tls: options.tls } : {}),
-    fetch: handle,
-    maxRequestBodySize: maxRequestBodyBytes,
-    idleTimeout: 10,
-    // A second server on the port must fail loudly, not share the traffic.
-    reusePort: false,
-    development: false,
+  let expiresAtMs = options.tls === undefined ? null : readCertificateExpiry(options.tls);
+  const listener = openListener({ host: options.host, port: options.port, tls: options.tls ?? null, handle });
+  const metrics = openMetrics();
+  services.measurements.probes.push({
+    name: "companiond_certificate_expiry_timestamp_seconds",
+    help: "When the certificate that --tls-cert named runs out.",
+    type: "gauge",
+    read: () => (expiresAtMs === null ? null : expiresAtMs / 1000),
   });
 
   const jobs = startJobs(services);
 
+  function openMetrics(): MetricsListener | null {
+    const { metricsPort = null } = options;
+    if (metricsPort === null) return null;
+    try {
+      return openMetricsListener(services, metricsPort);
+    } catch (error) {
+      void listener.cut();
+      throw error;
+    }
+  }
+
   let draining: Promise<void> | null = null;
   async function drainOnce(graceMs: number): Promise<void> {
     services.lifecycle.isDraining = true;
-    const finished = server.stop();
-    await Promise.race([finished, sleep(graceMs)]);
-    await server.stop(true);
+    await Promise.race([listener.stop(), sleep(graceMs)]);
+    await Promise.all([listener.cut(), metrics?.stop()]);
     await Promise.allSettled([jobs.stop(), ...services.runningTurns]);
     await services.close();
   }
 
   const scheme = options.tls ? "https" : "http";
-  const port = server.port ?? options.port;
+  const { port } = listener;
   const host = options.host.includes(":") ? `[${options.host}]` : options.host;
   return {
     url: `${scheme}://${host}:${port}`,
     port,
+    metricsUrl: metrics === null ? null : `http://127.0.0.1:${metrics.port}/metrics`,
+    replaceCertificate(tls) {
+      const nextExpiryMs = readCertificateExpiry(tls);
+      listener.replaceCertificate(tls);
+      expiresAtMs = nextExpiryMs;
+    },
     drain(graceMs) {
       draining ??= drainOnce(graceMs);
       return draining;

@@ -2,6 +2,9 @@
 
 import { buildInfo } from "./build-info.ts";
 import type { Config } from "./config.ts";
+import { watchEventLoop } from "./http/event-loop-lag.ts";
+import { measureLimiter, measureQuota, measureStore } from "./http/measured-sockets.ts";
+import { Measurements } from "./http/measurements.ts";
 import type { Services } from "./http/services.ts";
 import { createHeartbeatTicker } from "./http/sse.ts";
 import { createUseRecorder } from "./http/use-recorder.ts";
@@ -13,6 +16,7 @@ import { createDailyQuota } from "./limits/daily-quota.ts";
 import { createMemoryLimiter } from "./limits/memory.ts";
 import { createRateRules } from "./limits/rules.ts";
 import { openLlmProvider } from "./llm/registry.ts";
+import { createProbes } from "./probes.ts";
 import { openSqliteStore } from "./store/sqlite/open.ts";
 import type { Store } from "./store/store.ts";
 import { openVoiceProviders } from "./voice/registry.ts";
@@ -41,19 +45,28 @@ export async function openServices(config: Config, overrides: ServiceOverrides =
   const clock = overrides.clock ?? systemClock;
   const ids = overrides.ids ?? systemIds;
   const log = overrides.log ?? processLog();
-  const store = overrides.store ?? (await openStore(config, log));
+  const measurements = new Measurements();
+  const store = measureStore(overrides.store ?? (await openStore(config, log)), measurements);
   const llm = openLlmProvider(
     { apiKey: config.llm.apiKey, baseUrl: config.llm.baseUrl, extra: config.llm.extra },
     { log },
   );
   const voice = createVoice({ ...openVoiceProviders(config.voice), store, clock, ids, log });
-  const limiter = createMemoryLimiter({ clock });
+  const limiter = measureLimiter(createMemoryLimiter({ clock }), measurements);
+  const dailyQuota = measureQuota(
+    createDailyQuota({ countDay: (companionId, day) => store.turns.countDay(companionId, day) }),
+    measurements,
+  );
+  const lifecycle = { isDraining: false };
+  measurements.probes.push(...createProbes({ limiter, lifecycle }, config.dataDir));
+  const stopWatchingEventLoop = watchEventLoop(measurements.eventLoopLagSeconds);
   const heartbeats = createHeartbeatTicker();
   const uses = createUseRecorder({ store, clock, log });
 
   let closing: Promise<void> | null = null;
   async function closeOnce() {
     heartbeats.stop();
+    stopWatchingEventLoop();
     limiter.close();
     llm.close();
     // Its last work needs the store.
@@ -80,17 +93,18 @@ export async function openServices(config: Config, overrides: ServiceOverrides =
       ratePerIp: config.ratesPerMinute.ip,
       ratePerKey: config.ratesPerMinute.key,
     }),
-    dailyQuota: createDailyQuota({ countDay: (companionId, day) => store.turns.countDay(companionId, day) }),
+    dailyQuota,
     conversationQueue: createKeyedQueue({ maxWaiting: 3 }),
     llm,
     voice,
     uses,
     heartbeats,
+    measurements,
     clock,
     ids,
     log,
     runningTurns: new Set(),
-    lifecycle: { isDraining: false },
+    lifecycle,
     close() {
       closing ??= closeOnce();
       return closing;

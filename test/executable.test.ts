@@ -106,7 +106,7 @@ test("refuses a port that is taken, with a sentence", async () => {
 test.each([
   [["--host", "192.0.2.1"], "192.0.2.1 is not an address of this machine"],
   [["--tls-cert", "absent.pem", "--tls-key", "absent.pem"], "--tls-cert: ENOENT"],
-  [["--tls-cert", import.meta.path, "--tls-key", import.meta.path], "cannot listen on 127.0.0.1"],
+  [["--tls-cert", import.meta.path, "--tls-key", import.meta.path], "the certificate is not in PEM"],
   [["--data-dir", "/proc/nowhere"], "/proc/nowhere"],
 ])("cannot serve with %j, and says why in a sentence", async (args, sentence) => {
   const { exitCode, stderr } = await runExecutable(["serve", "--port", "0", ...args]);

@@ -2,7 +2,9 @@
 import { readFile } from "node:fs/promises";
 import { buildInfo } from "../build-info.ts";
 import type { Config } from "../config.ts";
+import { type Certificate, readCertificateExpiry } from "../lib/certificate.ts";
 import { openLog } from "../lib/log.ts";
+import { ListenFailure } from "../listener.ts";
 import { type RunningServer, startServer } from "../server.ts";
 import { type OpenedServices, openServices } from "../services.ts";
 import { type ActionInput, type Command, CommandFailure } from "./command.ts";
@@ -108,22 +110,22 @@ async function announce(
 
 function listen(
   services: OpenedServices,
-  { server: { host, port } }: Config,
-  tls: { cert: string; key: string } | null,
+  { server: { host, port }, metrics }: Config,
+  tls: Certificate | null,
 ): RunningServer {
   try {
-    return startServer(services, { host, port, ...(tls === null ? {} : { tls }) });
+    return startServer(services, { host, port, metricsPort: metrics.port, ...(tls === null ? {} : { tls }) });
   } catch (error) {
-    const code = error instanceof Error && "code" in error ? error.code : null;
-    if (code === "EADDRINUSE") {
-      throw new CommandFailure(`port ${port} of ${host} is taken by another program. Choose another with --port.`);
-    }
-    if (code === "EACCES") throw new CommandFailure(`port ${port} may not be used: ports below 1024 need a privilege.`);
-    if (code === "EADDRNOTAVAIL") throw new CommandFailure(`${host} is not an address of this machine.`);
-    // A key that is not the certificate's, a name without an address: the system's words say it best.
-    const reason = error instanceof Error ? error.message : String(error);
-    throw new CommandFailure(`cannot listen on ${host}, port ${port}: ${reason}`);
+    throw error instanceof ListenFailure ? new CommandFailure(describeListenFailure(error)) : error;
   }
+}
+
+function describeListenFailure({ host, port, code, message }: ListenFailure): string {
+  if (code === "EADDRINUSE") return `port ${port} of ${host} is taken by another program. Choose another with --port.`;
+  if (code === "EACCES") return `port ${port} may not be used: ports below 1024 need a privilege.`;
+  if (code === "EADDRNOTAVAIL") return `${host} is not an address of this machine.`;
+  // A name without an address, for one: the system's words say it best.
+  return `cannot listen on ${host}, port ${port}: ${message}`;
 }
 
 /** What was opened must not stay open when a later step fails. */
@@ -136,9 +138,14 @@ async function closeOnFailure<Result>(services: OpenedServices, step: () => Resu
   }
 }
 
-async function readTls({ server: { tls } }: Config): Promise<{ cert: string; key: string } | null> {
+async function readTls({ server: { tls } }: Config): Promise<Certificate | null> {
   if (tls === null) return null;
   const [cert, key] = await Promise.all([readPem("--tls-cert", tls.certFile), readPem("--tls-key", tls.keyFile)]);
+  try {
+    readCertificateExpiry({ cert, key });
+  } catch (error) {
+    throw new CommandFailure(`--tls-cert and --tls-key: ${error instanceof Error ? error.message : String(error)}.`);
+  }
   return { cert, key };
 }
 

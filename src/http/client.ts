@@ -14,8 +14,10 @@ interface ClientDoor {
 let isProxyWarned = false;
 
 export function clientOf(door: ClientDoor, request: Request): ClientIp {
-  const { socketIp } = factsOf(request, door.ids);
-  const client = clientIp(socketIp, request.headers.get("x-forwarded-for"), door.settings.trustedProxies);
+  const facts = factsOf(request, door.ids);
+  if (facts.client !== null) return facts.client;
+  const client = clientIp(facts.socketIp, request.headers.get("x-forwarded-for"), door.settings.trustedProxies);
+  facts.client = client;
   if (client.isForwardedByUntrusted && !isProxyWarned) {
     isProxyWarned = true;
     door.log.warn(

@@ -1,5 +1,7 @@
 /** What is known of a request before any route sees it; the server notes it, guards and errors read it. */
 import type { IdSource } from "../lib/ids.ts";
+import type { ClientIp } from "./client-ip.ts";
+import type { EventStream } from "./sse.ts";
 
 export interface RequestFacts {
   /** Also sent as `X-Request-Id`. */
@@ -10,8 +12,10 @@ export interface RequestFacts {
   readonly startedMs: number;
   /** Allows the connection `seconds` of silence; for streams, whose pauses are legitimate. */
   readonly allowSilence: (seconds: number) => void;
-  /** The route as written in the sitemap, for logs and metrics: a path can hold an embed token. */
-  route: string | null;
+  /** Once somebody asked for it: see `clientOf`. */
+  client: ClientIp | null;
+  /** The stream that answers it: the request ends with it. */
+  stream: EventStream | null;
 }
 
 // A WeakMap, because Elysia's context does not exist yet where the socket is known, and headers would be forgeable.
@@ -30,7 +34,8 @@ export function factsOf(request: Request, ids: Pick<IdSource, "uuid">): RequestF
     socketIp: null,
     startedMs: performance.now(),
     allowSilence: () => {},
-    route: null,
+    client: null,
+    stream: null,
   };
   factsByRequest.set(request, facts);
   return facts;

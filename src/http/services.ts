@@ -9,6 +9,7 @@ import type { RateRules } from "../limits/rules.ts";
 import type { LlmProvider } from "../llm/provider.ts";
 import type { Store } from "../store/store.ts";
 import type { Voice } from "../voice/voice.ts";
+import type { Measurements } from "./measurements.ts";
 import type { HeartbeatTicker } from "./sse.ts";
 import type { UseRecorder } from "./use-recorder.ts";
 
@@ -47,6 +48,7 @@ export interface Services {
   /** Last use and request counts of keys, tokens and sessions. */
   readonly uses: UseRecorder;
   readonly heartbeats: HeartbeatTicker;
+  readonly measurements: Measurements;
   readonly clock: Clock;
   readonly ids: IdSource;
   readonly log: Log;

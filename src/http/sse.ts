@@ -18,6 +18,9 @@ export function frameDeltas(deltas: readonly string[]): string {
   return frames;
 }
 
+/** How a stream ended: whole, broken off with a comment, or without a word because the visitor has gone. */
+export type StreamOutcome = "complete" | "broken" | "left";
+
 /** Pings quiet streams; one timer for all of them instead of one for each. */
 export interface HeartbeatTicker {
   add(stream: EventStream): void;
@@ -57,11 +60,18 @@ export function createHeartbeatTicker(silenceMs = 10_000, tickMs = 1_000): Heart
  */
 export class EventStream {
   readonly body: ReadableStream<Uint8Array>;
+  /** Null while it is open. */
+  outcome: StreamOutcome | null = null;
+  /** Monotonic; null before the first text. */
+  firstTextAtMs: number | null = null;
+  /** Called once, at the end. */
+  onEnd: (() => void) | null = null;
   #controller: ReadableStreamDirectController | null = null;
   #early = "";
-  #isEnded = false;
   #finishPull: () => void = () => {};
   #lastWriteMs = performance.now();
+  /** The socket takes nothing more for now. */
+  #isStalled = false;
   #whenGone: Promise<void> | null = null;
   readonly #signal: AbortSignal;
   readonly #heartbeats: HeartbeatTicker;
@@ -73,14 +83,16 @@ export class EventStream {
     this.body = new ReadableStream<Uint8Array>({
       type: "direct",
       pull: (controller) => this.#open(controller),
-      cancel: () => this.#end(""),
+      cancel: () => this.#end("left", ""),
     });
     heartbeats.add(this);
   }
 
   /** Sends the deltas in one write; a promise means "stop reading the provider until it resolves". */
   write(deltas: readonly string[]): Promise<void> | undefined {
-    return this.#send(frameDeltas(deltas));
+    const sent = this.#send(frameDeltas(deltas));
+    this.firstTextAtMs ??= this.#lastWriteMs;
+    return sent;
   }
 
   /** Opens the stream with a comment, so that proxies and browsers see life before the first text. */
@@ -89,22 +101,23 @@ export class EventStream {
   }
 
   pingIfQuietSince(sinceMs: number): void {
-    if (this.#controller !== null && this.#lastWriteMs <= sinceMs) this.ping();
+    // A stalled reader gets no pings: they would keep its connection from running into the idle limit.
+    if (this.#controller !== null && !this.#isStalled && this.#lastWriteMs <= sinceMs) this.ping();
   }
 
   /** The reply is whole and kept. */
   done(): void {
-    this.#end(doneFrame);
+    this.#end("complete", doneFrame);
   }
 
   /** The reply broke off: no terminator, and a comment for whoever reads the wire. */
   fail(code: "upstream_error" | "unavailable"): void {
-    this.#end(`: error ${code}\n\n`);
+    this.#end("broken", `: error ${code}\n\n`);
   }
 
   /** Ends without a word: the visitor has gone. */
   drop(): void {
-    this.#end("");
+    this.#end("left", "");
   }
 
   #open(controller: ReadableStreamDirectController): Promise<void> | undefined {
@@ -114,7 +127,7 @@ export class EventStream {
       this.#early = "";
       controller.flush();
     }
-    if (this.#isEnded) {
+    if (this.outcome !== null) {
       controller.close();
       return undefined;
     }
@@ -124,7 +137,7 @@ export class EventStream {
   }
 
   #send(frames: string): Promise<void> | undefined {
-    if (this.#isEnded) return undefined;
+    if (this.outcome !== null) return undefined;
     this.#lastWriteMs = performance.now();
     if (this.#controller === null) {
       this.#early += frames;
@@ -141,17 +154,22 @@ export class EventStream {
       if (this.#signal.aborted) resolve();
       else this.#signal.addEventListener("abort", () => resolve(), { once: true });
     });
-    const settled = written.then(
-      () => {},
-      () => {},
-    );
-    return Promise.race([settled, this.#whenGone]);
+    this.#isStalled = true;
+    const resume = () => {
+      this.#isStalled = false;
+    };
+    return Promise.race([written.then(resume, resume), this.#whenGone]);
   }
 
-  #end(lastFrames: string): void {
-    if (this.#isEnded) return;
-    this.#isEnded = true;
+  #end(outcome: StreamOutcome, lastFrames: string): void {
+    if (this.outcome !== null) return;
+    this.outcome = outcome;
     this.#heartbeats.remove(this);
+    this.#close(lastFrames);
+    this.onEnd?.();
+  }
+
+  #close(lastFrames: string): void {
     if (this.#controller === null) {
       this.#early += lastFrames;
       return;

@@ -11,5 +11,6 @@ export function streamResponse(stream: EventStream, set: { headers: unknown }, f
   // Elysia returns a Response as it is only where nothing was set beside it.
   set.headers = {};
   facts.allowSilence(streamSilenceSeconds);
+  facts.stream = stream;
   return new Response(stream.body, { headers });
 }

@@ -10,6 +10,22 @@ export interface Log {
   info(event: string, fields?: LogFields): void;
   warn(event: string, fields?: LogFields): void;
   error(event: string, fields?: LogFields): void;
+  /** The event `request`, of level info. Apart from the others, because every request pays for it. */
+  request(fields: RequestFields): void;
+}
+
+/** Only what this program made itself: nothing here is escaped or searched for secrets. */
+export interface RequestFields {
+  requestId: string;
+  method: string;
+  /** As written in the sitemap; never a path, which can hold an embed token. */
+  route: string;
+  status: number;
+  durationMs: number;
+  /** The client's address, cut short. */
+  client: string;
+  /** Of streams alone. */
+  stream?: { outcome: string; firstTextMs: number | null };
 }
 
 export interface LogOptions {
@@ -27,10 +43,19 @@ export function redact(text: string): string {
   return text.replace(secretPattern, "$1[redacted]");
 }
 
+/** How long lines of requests are gathered into one write, and how many characters of them at most. */
+const requestDelayMs = 50;
+const heldLimit = 64 * 1024;
+
+let takeRequest: (fields: RequestFields) => void = () => {};
+
 /** Opens the log for the process; `flush` writes what is still held back. */
 export function openLog(options: LogOptions): { log: Log; flush: () => void } {
   let held = "";
+  let requestTimer: ReturnType<typeof setTimeout> | null = null;
   const flush = () => {
+    if (requestTimer !== null) clearTimeout(requestTimer);
+    requestTimer = null;
     if (held === "") return;
     const lines = held;
     held = "";
@@ -39,9 +64,18 @@ export function openLog(options: LogOptions): { log: Log; flush: () => void } {
   const format = options.format === "json" ? formatJson : formatText;
   const sink: Sink = (record) => {
     // One write for all that is logged in a turn of the event loop, instead of one system call a line.
-    if (held === "") setImmediate(flush);
+    if (held === "" || requestTimer !== null) setImmediate(flush);
     held += redact(format(record));
   };
+  const isRequestLogged = options.level === "debug" || options.level === "info";
+  const formatRequest = options.format === "json" ? formatRequestJson : formatRequestText;
+  takeRequest = !isRequestLogged
+    ? () => {}
+    : (fields) => {
+        if (held === "") requestTimer = setTimeout(flush, requestDelayMs);
+        held += formatRequest(fields);
+        if (held.length > heldLimit) flush();
+      };
   const lowestLevel = options.level === "warn" ? "warning" : options.level;
   resetSync();
   configureSync({
@@ -62,6 +96,7 @@ export function processLog(): Log {
     info: (event, fields = {}) => logger.info(event, fields),
     warn: (event, fields = {}) => logger.warn(event, fields),
     error: (event, fields = {}) => logger.error(event, fields),
+    request: (fields) => takeRequest(fields),
   };
 }
 
@@ -84,6 +119,39 @@ function formatText(record: LogRecord): string {
     .map(([name, value]) => ` ${name}=${typeof value === "string" ? value : JSON.stringify(value)}`)
     .join("");
   return `${time} ${level} ${String(record.rawMessage)}${fields}\n`;
+}
+
+function formatRequestJson(fields: RequestFields): string {
+  const { stream } = fields;
+  const streamed =
+    stream === undefined
+      ? ""
+      : `,"outcome":"${stream.outcome}","first_text_ms":${stream.firstTextMs === null ? null : round(stream.firstTextMs)}`;
+  return `{"time":"${formatNow()}","level":"info","event":"request","request_id":"${fields.requestId}","method":"${fields.method}","route":"${fields.route}","status":${fields.status},"duration_ms":${round(fields.durationMs)},"client":"${fields.client}"${streamed}}\n`;
+}
+
+function formatRequestText(fields: RequestFields): string {
+  const { stream } = fields;
+  const streamed = stream === undefined ? "" : ` ${stream.outcome}`;
+  return `${formatNow().slice(11, 19)} INFO  ${fields.method} ${fields.route} ${fields.status}${streamed} ${round(fields.durationMs)} ms ${fields.client} ${fields.requestId}\n`;
+}
+
+let formattedMs = 0;
+let formatted = "";
+
+/** Formatting an instant costs more than the rest of a line: once a millisecond is enough. */
+function formatNow(): string {
+  const nowMs = Date.now();
+  if (nowMs !== formattedMs) {
+    formattedMs = nowMs;
+    formatted = new Date(nowMs).toISOString();
+  }
+  return formatted;
+}
+
+/** Microseconds are as fine as the figure is true. */
+function round(durationMs: number): number {
+  return Math.round(durationMs * 1000) / 1000;
 }
 
 function plainFields(properties: Record<string, unknown>): Record<string, unknown> {

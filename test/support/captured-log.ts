@@ -26,5 +26,6 @@ export function createCapturedLog(): Log & { events: LoggedEvent[]; text(): stri
     info: note("info"),
     warn: note("warn"),
     error: note("error"),
+    request: ({ ...fields }) => note("info")("request", fields),
   };
 }

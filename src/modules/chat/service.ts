@@ -20,7 +20,16 @@ export interface TurnRequest {
 
 type TurnServices = Pick<
   Services,
-  "store" | "llm" | "dailyQuota" | "conversationQueue" | "settings" | "clock" | "ids" | "log" | "runningTurns"
+  | "store"
+  | "llm"
+  | "dailyQuota"
+  | "conversationQueue"
+  | "settings"
+  | "clock"
+  | "ids"
+  | "log"
+  | "measurements"
+  | "runningTurns"
 >;
 
 type Reservation = { day: string; release(): void; settle(): void };
@@ -106,6 +115,7 @@ async function finishTurn(
     turn.stream.fail("upstream_error");
     return;
   }
+  services.measurements.countTokens(reply.usage);
   try {
     await settleTurn(services, turn, key, reservation.day, reply, userSentAt).finally(reservation.settle);
   } catch (error) {

@@ -16,7 +16,7 @@ export interface TestTurn {
   signal: AbortSignal;
 }
 
-type TestServices = Pick<Services, "store" | "llm" | "settings" | "clock" | "log" | "runningTurns">;
+type TestServices = Pick<Services, "store" | "llm" | "settings" | "clock" | "log" | "measurements" | "runningTurns">;
 
 /** Resolves when the response may begin; rejects with `upstream_error` where the provider failed before that. */
 export async function openTestTurn(services: TestServices, turn: TestTurn): Promise<void> {
@@ -61,6 +61,7 @@ async function finishTestTurn(
     services.log.warn("reply failed", { ...logged, error });
     return stream.fail("upstream_error");
   }
+  services.measurements.countTokens(reply.usage);
   const { complete, failure } = reply.outcome;
   try {
     await services.store.turns.settleUnkept({

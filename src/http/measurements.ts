@@ -1,0 +1,80 @@
+/** What the server counts about itself, in plain numbers: hot paths add, and only a scrape pays for reading. */
+import type { TokenUsage } from "../domain/usage.ts";
+import { Histogram } from "../lib/histogram.ts";
+import type { RateRule } from "../limits/limiter.ts";
+import type { StreamOutcome } from "./sse.ts";
+
+export interface RouteCounts {
+  readonly method: string;
+  /** As written in the sitemap. */
+  readonly route: string;
+  /** How many answers, by status. */
+  readonly statuses: Map<number, number>;
+  readonly seconds: Histogram;
+}
+
+/** A figure that somebody else keeps, read on each scrape. */
+export interface Probe {
+  /** In Prometheus' form: `companiond_limiter_subjects`. Probes of one name differ in their labels. */
+  readonly name: string;
+  readonly help: string;
+  readonly type: "counter" | "gauge";
+  readonly labels?: Readonly<Record<string, string>>;
+  /** Null where there is no figure for the moment. */
+  read(): number | null | Promise<number | null>;
+}
+
+export interface VerdictCounts {
+  admitted: number;
+  refused: number;
+}
+
+const requestBounds = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
+const firstTextBounds = [0.05, 0.1, 0.25, 0.5, 1, 2, 4, 8, 15, 30, 60];
+const streamBounds = [0.5, 1, 2.5, 5, 10, 20, 40, 80, 160, 320, 600];
+const storeBounds = [0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.5, 1, 5];
+const lagBounds = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1];
+
+export class Measurements {
+  readonly routes: RouteCounts[] = [];
+  readonly probes: Probe[] = [];
+  openStreams = 0;
+  readonly streams: Record<StreamOutcome, number> = { complete: 0, broken: 0, left: 0 };
+  readonly firstTextSeconds = new Histogram(firstTextBounds);
+  readonly streamSeconds = new Histogram(streamBounds);
+  /** By whether the provider counted them; estimates otherwise. */
+  readonly tokens = { input: { counted: 0, estimated: 0 }, output: { counted: 0, estimated: 0 } };
+  readonly verdicts: Record<RateRule["name"] | "daily", VerdictCounts> = {
+    ip: newVerdicts(),
+    token: newVerdicts(),
+    key: newVerdicts(),
+    sign_in: newVerdicts(),
+    webhook: newVerdicts(),
+    daily: newVerdicts(),
+  };
+  readonly storeReadSeconds = new Histogram(storeBounds);
+  readonly storeWriteSeconds = new Histogram(storeBounds);
+  storeFailures = 0;
+  readonly eventLoopLagSeconds = new Histogram(lagBounds);
+  readonly backups = { succeeded: 0, failed: 0, lastSuccessAtMs: null as number | null };
+  /** Requests with a forwarded header while no proxy is trusted. */
+  untrustedForwards = 0;
+  /** Failures that nobody foresaw, kept from ending the process. */
+  defects = 0;
+
+  addRoute(method: string, route: string): RouteCounts {
+    const counts = { method, route, statuses: new Map(), seconds: new Histogram(requestBounds) };
+    this.routes.push(counts);
+    return counts;
+  }
+
+  countTokens({ inputTokens, outputTokens, estimated }: TokenUsage): void {
+    const kind = estimated ? "estimated" : "counted";
+    this.tokens.input[kind] += inputTokens;
+    this.tokens.output[kind] += outputTokens;
+  }
+}
+
+function newVerdicts(): VerdictCounts {
+  return { admitted: 0, refused: 0 };
+}

@@ -1,0 +1,106 @@
+/** The listening sockets of the server: one, or for a while two when a certificate has been replaced. */
+import type { Server } from "bun";
+import type { Certificate } from "./lib/certificate.ts";
+
+export interface ListenerOptions {
+  host: string;
+  /** 0 takes a free one. */
+  port: number;
+  tls: Certificate | null;
+  handle: (request: Request, server: Server<unknown>) => Response | Promise<Response>;
+}
+
+export interface Listener {
+  readonly port: number;
+  /** New connections get the new certificate; those that are open go on under the old one. Throws where that fails, and nothing has changed. */
+  replaceCertificate(tls: Certificate): void;
+  /** Accepts nothing more; resolves when every connection has ended. */
+  stop(): Promise<void>;
+  /** Ends every connection. */
+  cut(): Promise<void>;
+}
+
+/** An address that could not be listened on; `code` is the system's: EADDRINUSE, EACCES, EADDRNOTAVAIL. */
+export class ListenFailure extends Error {
+  readonly host: string;
+  readonly port: number;
+  readonly code: string;
+
+  constructor(host: string, port: number, cause: unknown) {
+    super(cause instanceof Error ? cause.message : String(cause), { cause });
+    this.name = "ListenFailure";
+    this.host = host;
+    this.port = port;
+    this.code = cause instanceof Error && "code" in cause ? String(cause.code) : "";
+  }
+}
+
+/** The largest body of any route is the voice provider's transcript; smaller limits are each route's own. */
+const maxRequestBodyBytes = 8 * 1024 * 1024 + 64 * 1024;
+/** Two sockets of one process can share a port there, and so hand over without a gap. */
+const canShare = process.platform === "linux";
+
+/** Throws `ListenFailure`. */
+export function openListener(options: ListenerOptions): Listener {
+  const { host, handle } = options;
+  const isShared = options.tls !== null && canShare;
+  let tls = options.tls;
+
+  function listen(port: number, reusePort: boolean): Server<unknown> {
+    try {
+      return Bun.serve({
+        hostname: host,
+        port,
+        ...(tls === null ? {} : { tls }),
+        fetch: handle,
+        maxRequestBodySize: maxRequestBodyBytes,
+        idleTimeout: 10,
+        reusePort,
+        development: false,
+      });
+    } catch (error) {
+      throw new ListenFailure(host, port, error);
+    }
+  }
+
+  // A second server on the port must fail loudly, not share the traffic: the first bind never shares.
+  let current = listen(options.port, false);
+  const port = current.port ?? options.port;
+  if (isShared) {
+    void current.stop(true);
+    current = listen(port, true);
+  }
+  const servers = new Set([current]);
+
+  /** Resolves when its last connection has ended. */
+  function retire(server: Server<unknown>): Promise<void> {
+    return server.stop().then(() => void servers.delete(server));
+  }
+
+  return {
+    port,
+    replaceCertificate(next) {
+      const before = tls;
+      const old = current;
+      // `reload` takes a certificate without complaint and goes on with the one before.
+      tls = next;
+      try {
+        if (!isShared) void retire(old);
+        current = listen(port, isShared);
+      } catch (error) {
+        tls = before;
+        if (!isShared) current = listen(port, false);
+        servers.add(current);
+        throw error;
+      }
+      servers.add(current);
+      if (isShared) void retire(old);
+    },
+    async stop() {
+      await Promise.all([...servers].map(retire));
+    },
+    async cut() {
+      await Promise.all([...servers].map((server) => server.stop(true)));
+    },
+  };
+}

@@ -1,0 +1,57 @@
+/** From families to the text that Prometheus scrapes. */
+import type { Family, HistogramFamily } from "./families.ts";
+
+export async function renderFamilies(families: readonly Family[]): Promise<{ contentType: string; text: string }> {
+  // On the first scrape: servers that nobody scrapes start without it.
+  const { Counter, Gauge, Histogram, Registry } = await import("prom-client");
+
+  /** Its observations are made elsewhere, in plain numbers; here they are only told. */
+  class CountedHistogram extends Histogram {
+    readonly #family: HistogramFamily;
+
+    constructor(family: HistogramFamily) {
+      const { name, help } = family;
+      super({ name, help, labelNames: Object.keys(family.series[0]?.labels ?? {}), registers: [] });
+      this.#family = family;
+    }
+
+    /** What the registry prints; its types do not tell of it. */
+    async getForPromString() {
+      const { name, help, type } = this.#family;
+      return { name, help, type, values: this.#family.series.flatMap((series) => cumulate(name, series)) };
+    }
+  }
+
+  const registry = new Registry();
+  for (const family of families) {
+    const { name, help } = family;
+    // The library would show a zero without labels.
+    if (family.type !== "histogram" && family.samples.length === 0) continue;
+    if (family.type === "histogram") {
+      registry.registerMetric(new CountedHistogram(family));
+      continue;
+    }
+    const labelNames = Object.keys(family.samples[0]?.labels ?? {});
+    if (family.type === "counter") {
+      const counter = new Counter({ name, help, labelNames, registers: [registry] });
+      for (const { labels, value } of family.samples) counter.inc(labels, value);
+    } else {
+      const gauge = new Gauge({ name, help, labelNames, registers: [registry] });
+      for (const { labels, value } of family.samples) gauge.set(labels, value);
+    }
+  }
+  return { contentType: registry.contentType, text: await registry.metrics() };
+}
+
+function cumulate(name: string, { labels, counts }: HistogramFamily["series"][number]) {
+  let total = 0;
+  const values: { labels: Record<string, string>; value: number; metricName: string }[] = [];
+  for (let bucket = 0; bucket < counts.counts.length; bucket++) {
+    total += counts.counts[bucket] ?? 0;
+    const le = String(counts.bounds[bucket] ?? "+Inf");
+    values.push({ labels: { ...labels, le }, value: total, metricName: `${name}_bucket` });
+  }
+  values.push({ labels: { ...labels }, value: counts.sum, metricName: `${name}_sum` });
+  values.push({ labels: { ...labels }, value: total, metricName: `${name}_count` });
+  return values;
+}

@@ -1,0 +1,143 @@
+/** Names, meanings and labels of what the server counts, in the form that Prometheus reads. */
+import type { Measurements, RouteCounts } from "../../http/measurements.ts";
+import type { HistogramCounts } from "../../lib/histogram.ts";
+
+export type Labels = Readonly<Record<string, string>>;
+
+export interface NumberFamily {
+  type: "counter" | "gauge";
+  name: string;
+  help: string;
+  samples: { labels: Labels; value: number }[];
+}
+
+export interface HistogramFamily {
+  type: "histogram";
+  name: string;
+  help: string;
+  series: { labels: Labels; counts: HistogramCounts }[];
+}
+
+export type Family = NumberFamily | HistogramFamily;
+
+export async function describeMeasurements(measurements: Measurements): Promise<Family[]> {
+  const { streams, tokens, verdicts, backups } = measurements;
+  // Routes that nobody asked for would be hundreds of lines of zeros.
+  const used = measurements.routes.filter((route) => route.statuses.size > 0);
+  return [
+    numbers(
+      "counter",
+      "companiond_requests_total",
+      "Requests answered, by route and status.",
+      used.flatMap((route) =>
+        [...route.statuses].map(([status, value]) => [{ ...labelsOf(route), status: String(status) }, value] as const),
+      ),
+    ),
+    histograms(
+      "companiond_request_seconds",
+      "Time to answer, by route; replies that stream are in companiond_stream_seconds.",
+      used.map((route) => [labelsOf(route), route.seconds] as const),
+    ),
+    single("gauge", "companiond_streams_open", "Replies that stream now.", measurements.openStreams),
+    numbers(
+      "counter",
+      "companiond_streams_total",
+      "Streamed replies that ended: complete, broken (by the provider or the store), or left by the visitor.",
+      Object.entries(streams).map(([outcome, value]) => [{ outcome }, value]),
+    ),
+    histograms("companiond_first_text_seconds", "From the request to the reply's first text.", [
+      [{}, measurements.firstTextSeconds],
+    ]),
+    histograms("companiond_stream_seconds", "From the request to the stream's end.", [
+      [{}, measurements.streamSeconds],
+    ]),
+    numbers(
+      "counter",
+      "companiond_tokens_total",
+      "Tokens of replies, by direction; estimated where the provider did not count them.",
+      (["input", "output"] as const).flatMap((direction) =>
+        (["counted", "estimated"] as const).map((by) => [{ direction, by }, tokens[direction][by]] as const),
+      ),
+    ),
+    numbers(
+      "counter",
+      "companiond_limiter_verdicts_total",
+      "Requests admitted and refused, by rule; daily is the quota of messages.",
+      Object.entries(verdicts).flatMap(([rule, { admitted, refused }]) => [
+        [{ rule, verdict: "admitted" }, admitted] as const,
+        [{ rule, verdict: "refused" }, refused] as const,
+      ]),
+    ),
+    histograms("companiond_store_seconds", "Calls of the store, commits included.", [
+      [{ kind: "read" }, measurements.storeReadSeconds],
+      [{ kind: "write" }, measurements.storeWriteSeconds],
+    ]),
+    single(
+      "counter",
+      "companiond_store_failures_total",
+      "Calls that found storage unavailable.",
+      measurements.storeFailures,
+    ),
+    histograms("companiond_event_loop_lag_seconds", "How late timers come.", [[{}, measurements.eventLoopLagSeconds]]),
+    numbers("counter", "companiond_backups_total", "Scheduled backups, by how they ended.", [
+      [{ outcome: "succeeded" }, backups.succeeded],
+      [{ outcome: "failed" }, backups.failed],
+    ]),
+    numbers(
+      "gauge",
+      "companiond_backup_last_success_timestamp_seconds",
+      "When the last scheduled backup of this process succeeded.",
+      backups.lastSuccessAtMs === null ? [] : [[{}, backups.lastSuccessAtMs / 1000]],
+    ),
+    single(
+      "counter",
+      "companiond_untrusted_forwards_total",
+      "Requests that a proxy forwarded while COMPANIOND_TRUST_PROXY is 0.",
+      measurements.untrustedForwards,
+    ),
+    single(
+      "counter",
+      "companiond_defects_total",
+      "Failures that nobody foresaw; the log has them.",
+      measurements.defects,
+    ),
+    ...(await readProbes(measurements)),
+  ];
+}
+
+async function readProbes({ probes }: Measurements): Promise<NumberFamily[]> {
+  const byName = new Map<string, NumberFamily>();
+  for (const probe of probes) {
+    const { type, name, help, labels = {} } = probe;
+    const family = byName.get(name) ?? { type, name, help, samples: [] };
+    byName.set(name, family);
+    const value = await probe.read();
+    if (value !== null) family.samples.push({ labels, value });
+  }
+  return [...byName.values()];
+}
+
+function labelsOf({ method, route }: RouteCounts): Labels {
+  return { method, route };
+}
+
+function numbers(
+  type: NumberFamily["type"],
+  name: string,
+  help: string,
+  samples: readonly (readonly [Labels, number])[],
+): NumberFamily {
+  return { type, name, help, samples: samples.map(([labels, value]) => ({ labels, value })) };
+}
+
+function single(type: NumberFamily["type"], name: string, help: string, value: number): NumberFamily {
+  return numbers(type, name, help, [[{}, value]]);
+}
+
+function histograms(
+  name: string,
+  help: string,
+  series: readonly (readonly [Labels, HistogramCounts])[],
+): HistogramFamily {
+  return { type: "histogram", name, help, series: series.map(([labels, counts]) => ({ labels, counts })) };
+}

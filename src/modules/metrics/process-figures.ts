@@ -1,0 +1,40 @@
+/** What the operating system tells of this process, under the names that all of Prometheus' clients use. */
+import { readdir, readFile } from "node:fs/promises";
+import { performance } from "node:perf_hooks";
+import type { NumberFamily } from "./families.ts";
+
+export async function readProcessFigures(): Promise<NumberFamily[]> {
+  const { user, system } = process.cpuUsage();
+  const { rss, heapUsed } = process.memoryUsage();
+  const startedSeconds = performance.timeOrigin / 1000;
+  const figures: [NumberFamily["type"], string, string, number | null][] = [
+    ["counter", "process_cpu_seconds_total", "CPU time spent.", (user + system) / 1e6],
+    ["gauge", "process_start_time_seconds", "When the process started.", startedSeconds],
+    ["gauge", "process_resident_memory_bytes", "Memory that the process holds.", rss],
+    ["gauge", "process_heap_bytes", "Memory of the program's objects.", heapUsed],
+    ["gauge", "process_open_fds", "Open file descriptors.", await countDescriptors()],
+    ["gauge", "process_max_fds", "How many the process may open.", await readDescriptorLimit()],
+  ];
+  return figures.flatMap(([type, name, help, value]) =>
+    value === null ? [] : [{ type, name, help, samples: [{ labels: {}, value }] }],
+  );
+}
+
+/** Null where the system does not tell, as outside of Linux. */
+async function countDescriptors(): Promise<number | null> {
+  try {
+    // The listing holds one of its own.
+    return (await readdir("/proc/self/fd")).length - 1;
+  } catch {
+    return null;
+  }
+}
+
+async function readDescriptorLimit(): Promise<number | null> {
+  try {
+    const found = /^Max open files +(\d+)/m.exec(await readFile("/proc/self/limits", "utf8"));
+    return found === null ? null : Number(found[1]);
+  } catch {
+    return null;
+  }
+}

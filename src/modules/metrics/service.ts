@@ -1,0 +1,11 @@
+/** Everything that the server tells of itself, as the text of one scrape. */
+import type { Services } from "../../http/services.ts";
+import { renderFamilies } from "./exposition.ts";
+import { describeMeasurements } from "./families.ts";
+import { readProcessFigures } from "./process-figures.ts";
+
+export async function renderMetrics({
+  measurements,
+}: Pick<Services, "measurements">): Promise<{ contentType: string; text: string }> {
+  return await renderFamilies([...(await describeMeasurements(measurements)), ...(await readProcessFigures())]);
+}

@@ -1,0 +1,67 @@
+/** Figures that are looked up on each scrape: build, limiter, files and disk. */
+import { stat, statfs } from "node:fs/promises";
+import { join } from "node:path";
+import { buildInfo } from "./build-info.ts";
+import type { Probe } from "./http/measurements.ts";
+import type { Services } from "./http/services.ts";
+
+export function createProbes(services: Pick<Services, "limiter" | "lifecycle">, dataDir: string): Probe[] {
+  const { limiter, lifecycle } = services;
+  const database = {
+    name: "companiond_database_bytes",
+    help: "Size of the database's files.",
+    type: "gauge" as const,
+  };
+  return [
+    {
+      name: "companiond_build_info",
+      help: "Always 1; its labels tell the build.",
+      type: "gauge",
+      labels: { version: buildInfo.version, commit: buildInfo.commit ?? "" },
+      read: () => 1,
+    },
+    {
+      name: "companiond_draining",
+      help: "1 while the server lets open replies finish and takes no more.",
+      type: "gauge",
+      read: () => (lifecycle.isDraining ? 1 : 0),
+    },
+    {
+      name: "companiond_limiter_subjects",
+      help: "Addresses, tokens and keys whose requests are counted now.",
+      type: "gauge",
+      read: () => limiter.size,
+    },
+    {
+      name: "companiond_limiter_evictions_total",
+      help: "Subjects forgotten early because memory is bounded.",
+      type: "counter",
+      read: () => limiter.evictedCount,
+    },
+    { ...database, labels: { file: "database" }, read: () => sizeOf(join(dataDir, "companiond.db")) },
+    { ...database, labels: { file: "wal" }, read: () => sizeOf(join(dataDir, "companiond.db-wal")) },
+    {
+      name: "companiond_disk_free_bytes",
+      help: "Free space where the data directory is.",
+      type: "gauge",
+      read: () => freeBytes(dataDir),
+    },
+  ];
+}
+
+async function sizeOf(path: string): Promise<number | null> {
+  try {
+    return (await stat(path)).size;
+  } catch {
+    return null;
+  }
+}
+
+async function freeBytes(path: string): Promise<number | null> {
+  try {
+    const { bavail, bsize } = await statfs(path);
+    return bavail * bsize;
+  } catch {
+    return null;
+  }
+}

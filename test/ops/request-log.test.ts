@@ -1,0 +1,136 @@
+/** The log has one line for every request, by route; lines are whole JSON, or readable at a terminal. */
+import { afterEach, expect, test } from "bun:test";
+import { openLog, type RequestFields } from "../../src/lib/log.ts";
+import { startTestServer, type TestServer } from "../support/app.ts";
+import { eventually } from "../support/eventually.ts";
+
+let server: TestServer | null = null;
+afterEach(async () => {
+  await server?.close();
+  server = null;
+});
+
+async function linesAfter(requests: (server: TestServer) => Promise<unknown>, count: number): Promise<RequestFields[]> {
+  server = await startTestServer();
+  const { log } = server;
+  await requests(server);
+  const lines = () => log.events.filter(({ event }) => event === "request");
+  await eventually(() => lines().length >= count);
+  return lines().map(({ fields }) => fields as unknown as RequestFields);
+}
+
+test("notes one line per request with id, method, route, status, time and a cut address", async () => {
+  let id: string | null = null;
+  const [line, ...more] = await linesAfter(async ({ url, createCompanion }) => {
+    const { embedToken } = await createCompanion();
+    const answer = await fetch(`${url}/api/embed/${embedToken}?secret=in-the-query`);
+    id = answer.headers.get("x-request-id");
+    await answer.text();
+  }, 1);
+  expect(more).toEqual([]);
+  expect(line).toEqual({
+    requestId: expect.any(String),
+    method: "GET",
+    route: "/api/embed/:token",
+    status: 200,
+    durationMs: expect.any(Number),
+    client: "127.0.0.0/24",
+  });
+  expect(line?.requestId).toBe(String(id));
+});
+
+test("notes a stream at its end, with how it ended", async () => {
+  const lines = await linesAfter(async ({ url, createCompanion }) => {
+    const { embedToken } = await createCompanion();
+    for (const message of ["Hello", "[[words:9]][[cut:2]]", "[[fail:401]]"]) {
+      const answer = await fetch(`${url}/api/embed/${embedToken}/chat`, {
+        method: "POST",
+        headers: { "content-type": "application/json" },
+        body: JSON.stringify({ message }),
+      });
+      await answer.text();
+    }
+  }, 3);
+  expect(lines.map(({ route, status, stream }) => [route, status, stream?.outcome])).toEqual([
+    ["/api/embed/:token/chat", 200, "complete"],
+    ["/api/embed/:token/chat", 200, "broken"],
+    ["/api/embed/:token/chat", 502, undefined],
+  ]);
+  expect(lines[0]?.stream?.firstTextMs).toBeGreaterThan(0);
+});
+
+test("invents no routes and no methods, whatever is asked for", async () => {
+  const lines = await linesAfter(async ({ url }) => {
+    await fetch(`${url}/wp-admin/"},{"x":"`);
+    await fetch(`${url}/healthz`, { method: "OPTIONS" });
+    await fetch(`${url}/healthz`, { method: "TRACE" }).catch(() => {});
+    await fetch(`${url}/healthz`, { method: "HEAD" });
+  }, 3);
+  const routes = new Set(lines.map(({ method, route }) => `${method} ${route}`));
+  for (const known of routes)
+    expect(["GET unmatched", "OPTIONS /*", "other unmatched", "HEAD /healthz"]).toContain(known);
+});
+
+const fields: RequestFields = {
+  requestId: "0192f3c1-7d2e-7a44-9a10-3f5b8c6d2e10",
+  method: "POST",
+  route: "/api/embed/:token/chat",
+  status: 200,
+  durationMs: 1234.56789,
+  client: "203.0.113.0/24",
+  stream: { outcome: "left", firstTextMs: null },
+};
+
+test("writes JSON lines, those of requests in order with the others", async () => {
+  let written = "";
+  const { log, flush } = openLog({ level: "info", format: "json", write: (lines) => (written += lines) });
+  log.info("before");
+  log.request(fields);
+  log.warn("after");
+  flush();
+  const lines = written
+    .trimEnd()
+    .split("\n")
+    .map((line) => JSON.parse(line));
+  expect(lines.map(({ event }) => event)).toEqual(["before", "request", "after"]);
+  expect(lines[1]).toEqual({
+    time: expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/),
+    level: "info",
+    event: "request",
+    request_id: fields.requestId,
+    method: "POST",
+    route: "/api/embed/:token/chat",
+    status: 200,
+    duration_ms: 1234.568,
+    client: "203.0.113.0/24",
+    outcome: "left",
+    first_text_ms: null,
+  });
+});
+
+test("writes lines of requests by itself, without another event", async () => {
+  let written = "";
+  const { log } = openLog({ level: "info", format: "json", write: (lines) => (written += lines) });
+  log.request(fields);
+  await eventually(() => written !== "");
+  expect(JSON.parse(written)).toMatchObject({ event: "request" });
+});
+
+test("is for people at a terminal", () => {
+  let written = "";
+  const { log, flush } = openLog({ level: "info", format: "text", write: (lines) => (written += lines) });
+  log.request(fields);
+  flush();
+  expect(written).toMatch(
+    /^\d\d:\d\d:\d\d INFO {2}POST \/api\/embed\/:token\/chat 200 left 1234\.568 ms 203\.0\.113\.0\/24 0192f3c1-/,
+  );
+});
+
+test("leaves requests out where only warnings are wanted", () => {
+  let written = "";
+  const { log, flush } = openLog({ level: "warn", format: "json", write: (lines) => (written += lines) });
+  log.request(fields);
+  log.info("nothing");
+  flush();
+  expect(written).toBe("");
+});
