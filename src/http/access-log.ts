@@ -1,6 +1,6 @@
 /** One line in the log and one count for every request, told apart by route: a path can hold an embed token. */
-import type { Log } from "../lib/log.ts";
 import { clientOf } from "./client.ts";
+import type { ClientIp } from "./client-ip.ts";
 import type { Measurements, RouteCounts } from "./measurements.ts";
 import type { RequestFacts } from "./request-facts.ts";
 import type { Services } from "./services.ts";
@@ -35,70 +35,72 @@ export function createAccessLog(
   const routeOf = createRouteFinder(table, measurements);
   const prefixOf = createPrefixCutter();
 
-  function note(request: Request, facts: RequestFacts, status: number): void {
-    const durationMs = performance.now() - facts.startedMs;
+  /** Takes all that the line needs, so that an open stream keeps nothing else of its request. */
+  function take(request: Request, { requestId, startedMs }: RequestFacts, status: number): Answered {
     const counts = routeOf(request);
-    counts.statuses.set(status, (counts.statuses.get(status) ?? 0) + 1);
-    const { stream } = facts;
-    if (stream === null) counts.seconds.observe(durationMs / 1000);
-    else noteStream(measurements, stream, facts.startedMs, durationMs);
-
     const client = clientOf(services, request);
     if (client.isForwardedByUntrusted) measurements.untrustedForwards++;
-    writeLine(log, request, facts, { counts, status, durationMs, client: prefixOf(client.ip, client) });
+    const method = methods.includes(request.method) ? request.method : "other";
+    return { counts, requestId, method, status, startedMs, client: prefixOf(client) };
   }
 
-  function finish(request: Request, facts: RequestFacts, { status }: Response): void {
+  function noteAnswer({ counts, requestId, method, status, startedMs, client }: Answered): void {
+    const durationMs = performance.now() - startedMs;
+    count(counts, status);
+    counts.seconds.observe(durationMs / 1000);
+    log.request({ requestId, method, route: counts.route, status, durationMs, client });
+  }
+
+  function noteStream({ counts, requestId, method, status, startedMs, client }: Answered, stream: EventStream): void {
+    const durationMs = performance.now() - startedMs;
+    const outcome = stream.outcome ?? "left";
+    const firstTextMs = stream.firstTextAtMs === null ? null : stream.firstTextAtMs - startedMs;
+    measurements.openStreams--;
+    count(counts, status);
+    measurements.streams[outcome]++;
+    measurements.streamSeconds.observe(durationMs / 1000);
+    if (firstTextMs !== null) measurements.firstTextSeconds.observe(firstTextMs / 1000);
+    const line = { requestId, method, route: counts.route, status, durationMs, client };
+    log.request({ ...line, stream: { outcome, firstTextMs } });
+  }
+
+  function finish(request: Request, facts: RequestFacts, status: number): void {
+    const answered = take(request, facts, status);
     const { stream } = facts;
     if (stream === null) {
-      note(request, facts, status);
+      noteAnswer(answered);
       return;
     }
     measurements.openStreams++;
-    const end = () => {
-      measurements.openStreams--;
-      note(request, facts, status);
-    };
-    if (stream.outcome === null) stream.onEnd = end;
-    else end();
+    if (stream.outcome === null) stream.onEnd = () => noteStream(answered, stream);
+    else noteStream(answered, stream);
   }
 
   return {
     watch(request, facts, answer) {
-      if (answer instanceof Response) finish(request, facts, answer);
+      if (answer instanceof Response) finish(request, facts, answer.status);
       else {
         // Beside the answer's way out, not in it.
         answer.then(
-          (response) => finish(request, facts, response),
-          () => note(request, facts, 500),
+          (response) => finish(request, facts, response.status),
+          () => finish(request, facts, 500),
         );
       }
     },
   };
 }
 
-function noteStream(measurements: Measurements, stream: EventStream, startedMs: number, durationMs: number): void {
-  measurements.streams[stream.outcome ?? "left"]++;
-  measurements.streamSeconds.observe(durationMs / 1000);
-  if (stream.firstTextAtMs !== null) measurements.firstTextSeconds.observe((stream.firstTextAtMs - startedMs) / 1000);
+interface Answered {
+  readonly counts: RouteCounts;
+  readonly requestId: string;
+  readonly method: string;
+  readonly status: number;
+  readonly startedMs: number;
+  readonly client: string;
 }
 
-interface Noted {
-  counts: RouteCounts;
-  status: number;
-  durationMs: number;
-  client: string;
-}
-
-function writeLine(log: Log, request: Request, { requestId, startedMs, stream }: RequestFacts, noted: Noted): void {
-  const { counts, status, durationMs, client } = noted;
-  const method = methods.includes(request.method) ? request.method : "other";
-  const fields = { requestId, method, route: counts.route, status, durationMs, client };
-  if (stream === null) log.request(fields);
-  else {
-    const firstTextMs = stream.firstTextAtMs === null ? null : stream.firstTextAtMs - startedMs;
-    log.request({ ...fields, stream: { outcome: stream.outcome ?? "left", firstTextMs } });
-  }
+function count({ statuses }: RouteCounts, status: number): void {
+  statuses.set(status, (statuses.get(status) ?? 0) + 1);
 }
 
 /** A search of its own after the fact: it costs less than a hook in front of every route. */
@@ -141,15 +143,15 @@ function pathOf(url: string): string {
   return end === -1 ? url.slice(start) : url.slice(start, end);
 }
 
-function createPrefixCutter(): (ip: string, client: { logPrefix: string }) => string {
+function createPrefixCutter(): (client: ClientIp) => string {
   const known = new Map<string, string>();
-  return (ip, client) => {
-    let prefix = known.get(ip);
+  return (client) => {
+    let prefix = known.get(client.ip);
     if (prefix === undefined) {
       // Dropping all at once is as good as a list of recent ones: making a prefix again is cheap.
       if (known.size >= prefixCacheSize) known.clear();
       prefix = client.logPrefix;
-      known.set(ip, prefix);
+      known.set(client.ip, prefix);
     }
     return prefix;
   };
