@@ -4,7 +4,7 @@ import { type RunningExecutable, startExecutable } from "./support/executable.ts
 import { type MockLlm, startMockLlm } from "./support/mock-llm.ts";
 import { chunk, doneMark } from "./support/mock-llm-replies.ts";
 import { chatRequest, connectRaw, type RawVisitor, startRawChat } from "./support/raw-visitor.ts";
-import { settledKiB } from "./support/resident-memory.ts";
+import { residentKiB, settledKiB } from "./support/resident-memory.ts";
 
 let mock: MockLlm;
 let server: RunningExecutable;
@@ -96,7 +96,8 @@ test("has its memory back after 20 000 aborted streams", async () => {
   await abortMany(3_000);
   const beforeKiB = await settledKiB(server.pid);
   await abortMany(20_000);
-  expect((await settledKiB(server.pid)) / beforeKiB).toBeLessThan(1.3);
+  // The collector takes its time in an idle process; what has leaked never comes back, and the test runs into its limit.
+  while (residentKiB(server.pid) > 1.3 * beforeKiB) await Bun.sleep(500);
 }, 180_000);
 
 test("holds the provider back while a visitor reads nothing, then delivers every word", async () => {
