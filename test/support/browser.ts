@@ -1,9 +1,5 @@
-/** A real browser for tests: Debian's Chromium with an empty profile, and screenshots kept as artefacts. */
-import { mkdirSync } from "node:fs";
-import { join } from "node:path";
+/** A real browser for tests: Debian's Chromium with an empty profile. */
 import { type Browser, type BrowserContextOptions, chromium, type Page } from "playwright-core";
-
-const artefacts = join(import.meta.dir, "..", "artefacts");
 
 /** `flags` are further command line arguments, such as those of a fake microphone. */
 export function launchBrowser(flags: string[] = []): Promise<Browser> {
@@ -38,10 +34,4 @@ export async function openPage(browser: Browser, options: BrowserContextOptions 
   });
   page.setDefaultTimeout(8_000);
   return { page, complaints };
-}
-
-/** Keeps what the page looks like under `test/artefacts`. */
-export async function keepScreenshot(page: Page, name: string): Promise<void> {
-  mkdirSync(artefacts, { recursive: true });
-  await page.screenshot({ path: join(artefacts, `${name}.png`) });
 }

@@ -1,7 +1,7 @@
 /** The client of companiond's public interface, for websites that bring their own chat: no dependencies, no UI. */
 import { CompanionError } from "./errors.ts";
 import { createReplyReader } from "./reply-reader.ts";
-import { type RequestOptions, request } from "./request.ts";
+import { type Fetch, type RequestOptions, request } from "./request.ts";
 import { isUuid, makeUuid, openStorage, type TextStorage } from "./storage.ts";
 
 export { type ClientErrorCode, CompanionError, type CompanionErrorCode, type ServerErrorCode } from "./errors.ts";
@@ -15,7 +15,7 @@ export interface CompanionOptions {
   /** Keeps the ids; default `localStorage`, or memory where that is blocked. */
   storage?: TextStorage;
   /** Default: the global one. */
-  fetch?: typeof fetch;
+  fetch?: Fetch;
   /** Silence that ends a request with `timeout`; default 30 000. While a reply is awaited the server speaks every 10 s. */
   timeoutMs?: number;
   /** The longest `Retry-After` that is waited out by itself; default 5000. Longer ones are thrown, with `retryAfterMs`. */

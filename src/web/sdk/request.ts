@@ -1,8 +1,11 @@
 /** One request to the server: deadlines, errors as `CompanionError`, and further tries where they can do no harm. */
 import { type ClientErrorCode, CompanionError, readProblem } from "./errors.ts";
 
+/** As much of `fetch` as is used. */
+export type Fetch = (url: string, init: RequestInit) => Promise<Response>;
+
 export interface RequestOptions {
-  fetch: typeof fetch;
+  fetch: Fetch;
   signal: AbortSignal | undefined;
   /** Silence of the server that ends the request with `timeout`. */
   timeoutMs: number;

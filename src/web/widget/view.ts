@@ -104,7 +104,7 @@ export function createView(into: ShadowRoot, chat: Chat, locale: Locale, options
     name.textContent = config?.name ?? "";
     setAttributes(panel, { "aria-label": config?.name ?? strings.conversation });
     picture.hidden = !config;
-    if (config && !picture.src) picture.src = config.avatar_url;
+    if (config && isOpen && !picture.src) picture.src = config.avatar_url;
     panel.hidden = !isOpen;
     root.classList.toggle("open", isOpen);
     setAttributes(launcher, { "aria-expanded": String(isOpen) });

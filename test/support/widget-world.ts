@@ -1,0 +1,183 @@
+/**
+ * What browser tests of the widget need: the executable with a mock language model, companions, a browser, and
+ * websites of another origin that embed the widget.
+ */
+import { mkdirSync } from "node:fs";
+import { join } from "node:path";
+import type { BrowserContextOptions, Locator, Page } from "playwright-core";
+import { launchBrowser, type OpenedPage, openPage } from "./browser.ts";
+import { type RunningExecutable, runExecutable, startExecutable } from "./executable.ts";
+import { type MockLlm, startMockLlm } from "./mock-llm.ts";
+import { wholeStream } from "./mock-llm-replies.ts";
+
+export interface WidgetWorldOptions {
+  env?: Record<string, string>;
+  args?: string[];
+  /** Of the browser's command line. */
+  flags?: string[];
+}
+
+export interface WidgetWorld extends AsyncDisposable {
+  server: RunningExecutable;
+  mockLlm: MockLlm;
+  /** Makes a companion over the management API and returns it, `embed_token` included. */
+  createCompanion(fields?: Record<string, unknown>): Promise<{ id: string; embed_token: string }>;
+  /** Replies consist of these fragments from now on; null returns to the mock's own. `pauseMs` is before each. */
+  answerWith(fragments: readonly string[] | null, pauseMs?: number): void;
+  call(method: string, path: string, body?: unknown): Promise<Response>;
+  /** A website of its own origin; returns the address of a page with this body. */
+  host(body: string, options?: HostOptions): string;
+  open(options?: BrowserContextOptions): Promise<OpenedPage>;
+}
+
+export interface HostOptions {
+  headers?: Record<string, string>;
+  head?: string;
+  lang?: string;
+}
+
+export async function openWidgetWorld({ env, args, flags }: WidgetWorldOptions = {}): Promise<WidgetWorld> {
+  const mockLlm = await startMockLlm();
+  const [browser, server] = await Promise.all([
+    launchBrowser(flags),
+    startExecutable({
+      args: args ?? [],
+      env: {
+        OPENAI_API_KEY: "sk-test-key-of-the-mock",
+        OPENAI_BASE_URL: `${mockLlm.url}/v1`,
+        COMPANIOND_RATE_PER_IP: "100000",
+        COMPANIOND_RATE_PER_TOKEN: "100000",
+        ...env,
+      },
+    }),
+  ]);
+  const key = await createKey(server.dataDir);
+  const pages = new Map<string, { html: string; headers: Record<string, string> }>();
+  const website = Bun.serve({
+    port: 0,
+    hostname: "127.0.0.1",
+    fetch(request) {
+      const { html, headers } = pages.get(new URL(request.url).pathname) ?? {};
+      if (html === undefined) return new Response(null, { status: 204 });
+      return new Response(html, { headers: { "Content-Type": "text/html; charset=utf-8", ...headers } });
+    },
+  });
+
+  const call = (method: string, path: string, body?: unknown) =>
+    fetch(`${server.url}${path}`, {
+      method,
+      headers: { Authorization: `Bearer ${key}`, "Content-Type": "application/json" },
+      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+    });
+
+  return {
+    server,
+    mockLlm,
+    call,
+    answerWith(fragments, pauseMs = 0) {
+      if (fragments === null) return mockLlm.respond(null);
+      mockLlm.respond(async (_request, response) => {
+        for (const part of wholeStream(fragments)) {
+          if (pauseMs) await Bun.sleep(pauseMs);
+          await response.write(part);
+        }
+        response.end();
+      });
+    },
+    async createCompanion(fields = {}) {
+      const response = await call("POST", "/api/companions", {
+        name: "Ada",
+        greeting: "Hi, I'm Ada. How can I help you?",
+        ...fields,
+      });
+      if (response.status !== 201) throw new Error(await response.text());
+      return (await response.json()) as { id: string; embed_token: string };
+    },
+    host(body, { headers = {}, head = "", lang = "en" } = {}) {
+      const path = `/page-${pages.size}`;
+      const html = `<!doctype html><html lang="${lang}"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width"><title>A website</title>${head}</head><body><main><h1>A website</h1><p>With words of its own.</p></main>${body}</body></html>`;
+      pages.set(path, { html, headers });
+      return `http://127.0.0.1:${website.port}${path}`;
+    },
+    open: (options) => openPage(browser, options),
+    async [Symbol.asyncDispose]() {
+      await browser.close();
+      await website.stop(true);
+      await server[Symbol.asyncDispose]();
+      await mockLlm.close();
+    },
+  };
+}
+
+async function createKey(dataDir: string): Promise<string> {
+  const run = async (...args: string[]) => {
+    const { exitCode, stdout, stderr } = await runExecutable([...args, "--data-dir", dataDir, "--json"]);
+    if (exitCode !== 0) throw new Error(stderr);
+    return JSON.parse(stdout) as Record<string, string>;
+  };
+  await run("account", "create", "--email", "owner@example.com");
+  const scopes = "companions:read,companions:write,conversations:read";
+  const { key = "" } = await run(
+    "key",
+    "create",
+    "--account",
+    "owner@example.com",
+    "--name",
+    "test",
+    "--scopes",
+    scopes,
+  );
+  return key;
+}
+
+/** The script tag of the documentation. */
+export function tag(server: { url: string }, token: string, attributes = ""): string {
+  return `<script src="${server.url}/widget.js" data-token="${token}" ${attributes} async></script>`;
+}
+
+/** The parts of one widget on a page. */
+export function widgetOn(page: Page, element = "companion-chat") {
+  const root = page.locator(element);
+  const input = root.locator("textarea");
+  return {
+    element: root,
+    launcher: root.locator(".launcher"),
+    panel: root.locator(".panel"),
+    log: root.locator(".log"),
+    input,
+    send: root.locator(".send"),
+    notice: root.locator(".log .notice"),
+    replies: root.locator(".row.assistant .body"),
+    questions: root.locator(".row.user .body"),
+    said: root.locator("[role=status]"),
+    button: (name: string): Locator => root.getByRole("button", { name, exact: true }),
+    /** Opens the panel, and waits for it. */
+    async open() {
+      await root.locator(".launcher").click();
+      await root.locator(".panel").waitFor();
+    },
+    /** Sends a message by keyboard. */
+    async ask(text: string) {
+      await input.fill(text);
+      await input.press("Enter");
+    },
+    /** Resolves when the last reply is whole. */
+    async replied(count = 1) {
+      await root
+        .locator(".row.assistant[data-state=done]")
+        .nth(count - 1)
+        .waitFor();
+    },
+  };
+}
+
+export type Widget = ReturnType<typeof widgetOn>;
+
+const artefacts = join(import.meta.dir, "..", "artefacts");
+
+/** Keeps what the page looks like under `test/artefacts`. */
+export async function keepScreenshot(page: Page, name: string): Promise<void> {
+  mkdirSync(artefacts, { recursive: true });
+  // Without what moves, so that two runs can be compared.
+  await page.screenshot({ path: join(artefacts, `${name}.png`), animations: "disabled", caret: "hide" });
+}

@@ -1,0 +1,195 @@
+/** The SDK against a real server, and against servers that misbehave. */
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { type CompanionError, createCompanion, type TextStorage } from "../../src/web/sdk/index.ts";
+import { startTestServer, type TestServer } from "../support/app.ts";
+
+const uuid = /^[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}$/;
+
+function memory(): TextStorage & { kept: Map<string, string> } {
+  const kept = new Map<string, string>();
+  return { kept, getItem: (key) => kept.get(key) ?? null, setItem: (key, value) => void kept.set(key, value) };
+}
+
+async function collect(reply: AsyncIterable<string>): Promise<{ text: string; error: CompanionError | null }> {
+  let text = "";
+  try {
+    for await (const fragment of reply) text += fragment;
+  } catch (error) {
+    return { text, error: error as CompanionError };
+  }
+  return { text, error: null };
+}
+
+describe("with the real server", () => {
+  let server: TestServer;
+  let token: string;
+
+  beforeAll(async () => {
+    server = await startTestServer();
+    token = (await server.createCompanion({ name: "Ada", starters: ["Hi?"] })).embedToken;
+  });
+  afterAll(() => server.close());
+
+  const open = (storage = memory()) => createCompanion({ baseUrl: `${server.url}/`, token, storage });
+
+  test("reads the configuration", async () => {
+    expect(await open().config()).toMatchObject({ name: "Ada", has_voice: false, starters: ["Hi?"] });
+  });
+
+  test("streams a reply, and keeps visitor and conversation over instances", async () => {
+    const storage = memory();
+    const companion = open(storage);
+    expect(await collect(companion.chat("hello"))).toEqual({ text: "You said: hello", error: null });
+    const { visitorId, sessionId } = companion;
+    expect(visitorId).toMatch(uuid);
+    const again = open(storage);
+    expect([again.visitorId, again.sessionId]).toEqual([visitorId, sessionId]);
+    expect(await collect(again.chat("and again"))).toMatchObject({ error: null });
+    const sent = server.mockLlm.requests.at(-1)?.body.messages;
+    expect(JSON.stringify(sent)).toContain("You said: hello");
+
+    expect(again.newConversation()).not.toBe(sessionId);
+    expect(again.visitorId).toBe(visitorId);
+    await collect(again.chat("fresh"));
+    expect(JSON.stringify(server.mockLlm.requests.at(-1)?.body.messages)).not.toContain("hello");
+  });
+
+  test("does not take over what another script wrote in the place of an id", async () => {
+    const storage = memory();
+    storage.setItem(`companion:${token}:visitor`, "<script>");
+    expect(open(storage).visitorId).toMatch(uuid);
+  });
+
+  test("tells a reply that was cut off from a complete one", async () => {
+    const { text, error } = await collect(open().chat("[[cut:2]] [[say:one two three four]]"));
+    expect(text).toContain("one");
+    expect(error).toMatchObject({ name: "CompanionError", code: "incomplete" });
+  });
+
+  test("gives the server's codes", async () => {
+    const revoked = createCompanion({ baseUrl: server.url, token: `emb_${"0".repeat(32)}`, storage: memory() });
+    await expect(revoked.config()).rejects.toMatchObject({ code: "not_found", status: 404 });
+    expect((await collect(open().chat("   "))).error).toMatchObject({ code: "invalid_request", status: 400 });
+    expect((await collect(open().chat("[[fail:401]]"))).error).toMatchObject({ code: "upstream_error", status: 502 });
+    await expect(open().voice()).rejects.toMatchObject({ code: "voice_not_configured", status: 400 });
+    await expect(open().voice()).rejects.toHaveProperty("requestId", expect.stringMatching(uuid));
+  });
+
+  test("ends the provider's request when the signal fires or the loop is left", async () => {
+    const controller = new AbortController();
+    const reply = open().chat("[[delay:20]] [[words:500]]", { signal: controller.signal });
+    await reply.next();
+    controller.abort();
+    await expect(reply.next()).rejects.toHaveProperty("name", "AbortError");
+    for await (const _ of open().chat("[[delay:20]] [[words:500]]")) break;
+    await server.mockLlm.until(() => server.mockLlm.openRequests === 0);
+    expect(server.mockLlm.abortedRequests).toBeGreaterThanOrEqual(2);
+  });
+});
+
+describe("with servers that misbehave", () => {
+  /** Answers in this order, the last one for ever. */
+  function serve(...answers: ((request: Request) => Response | Promise<Response>)[]) {
+    let count = 0;
+    const server = Bun.serve({
+      port: 0,
+      hostname: "127.0.0.1",
+      fetch: (request) => (answers[Math.min(count++, answers.length - 1)] as (typeof answers)[number])(request),
+    });
+    return {
+      companion: (options: { timeoutMs?: number; maxRetryWaitMs?: number } = {}) =>
+        createCompanion({ baseUrl: server.url.href, token: "t", storage: memory(), ...options }),
+      count: () => count,
+      [Symbol.dispose]: () => void server.stop(true),
+    };
+  }
+
+  const config = () => Response.json({ name: "Ada" });
+  const whole = () => new Response('data: {"text":"ok"}\n\ndata: [DONE]\n\n');
+  const refuse = (status: number, retryAfter?: string, code?: string) => () =>
+    new Response(code ? JSON.stringify({ code, detail: "A sentence." }) : "<h1>Bad gateway</h1>", {
+      status,
+      headers: retryAfter === undefined ? {} : { "Retry-After": retryAfter },
+    });
+
+  test("asks again for the configuration where that can do no harm", async () => {
+    using server = serve(refuse(502, "0"), refuse(429, "0", "rate_limited"), config);
+    expect(await server.companion().config()).toMatchObject({ name: "Ada" });
+    expect(server.count()).toBe(3);
+  });
+
+  test("waits as long as Retry-After says, and leaves long waits to the caller", async () => {
+    using short = serve(refuse(429, "1", "rate_limited"), whole);
+    const startedMs = performance.now();
+    expect(await collect(short.companion().chat("hi"))).toEqual({ text: "ok", error: null });
+    expect(performance.now() - startedMs).toBeGreaterThan(900);
+
+    using long = serve(refuse(429, "42", "rate_limited"), whole);
+    const { error } = await collect(long.companion().chat("hi"));
+    expect(error).toMatchObject({ code: "rate_limited", retryAfterMs: 42_000, message: "A sentence." });
+    expect(long.count()).toBe(1);
+  });
+
+  test("never sends a message twice that may have been heard", async () => {
+    for (const answer of [refuse(500), refuse(502), refuse(504, "0"), refuse(429, "0", "quota_exceeded")]) {
+      using server = serve(answer, whole);
+      expect((await collect(server.companion().chat("hi"))).error).not.toBeNull();
+      expect(server.count()).toBe(1);
+    }
+  });
+
+  test("knows what a status means where a proxy answered", async () => {
+    for (const [status, code] of [
+      [403, "origin_not_allowed"],
+      [404, "not_found"],
+      [413, "payload_too_large"],
+      [418, "internal"],
+      [503, "unavailable"],
+    ] as const) {
+      using server = serve(refuse(status));
+      await expect(server.companion().config({ retries: 0 })).rejects.toMatchObject({ code, status });
+    }
+  });
+
+  test("refuses what is no configuration", async () => {
+    using server = serve(() => Response.json([1, 2]));
+    await expect(server.companion().config()).rejects.toMatchObject({ code: "bad_response" });
+  });
+
+  test("gives up on a silent server, before and within a reply", async () => {
+    using silent = serve(() => new Promise(() => {}));
+    await expect(silent.companion({ timeoutMs: 50 }).config({ retries: 0 })).rejects.toMatchObject({ code: "timeout" });
+    using halting = serve(
+      () =>
+        new Response(
+          new ReadableStream({
+            start: (controller) => controller.enqueue(new TextEncoder().encode('data: {"text":"one"}\n\n')),
+          }),
+        ),
+    );
+    const { text, error } = await collect(halting.companion({ timeoutMs: 50 }).chat("hi"));
+    expect(text).toBe("one");
+    expect(error).toMatchObject({ code: "timeout" });
+  });
+
+  test("a server that is not there is a network failure", async () => {
+    const companion = createCompanion({ baseUrl: "http://127.0.0.1:1", token: "t", storage: memory() });
+    await expect(companion.config({ retries: 0 })).rejects.toMatchObject({ code: "network", status: 0 });
+  });
+
+  test("a signal that has fired stops the wait for another try", async () => {
+    using server = serve(refuse(429, "4", "rate_limited"));
+    const controller = new AbortController();
+    const reply = server.companion().chat("hi", { signal: controller.signal });
+    const first = reply.next();
+    setTimeout(() => controller.abort(), 20);
+    await expect(first).rejects.toHaveProperty("name", "AbortError");
+    expect(server.count()).toBe(1);
+  });
+});
+
+test("works without any storage", () => {
+  const companion = createCompanion({ baseUrl: "http://127.0.0.1:1", token: "t" });
+  expect(companion.visitorId).toMatch(uuid);
+  expect(companion.visitorId).toBe(companion.visitorId);
+});

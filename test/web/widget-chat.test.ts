@@ -1,0 +1,206 @@
+/** The widget on a website of another origin, from the script's tag to a conversation kept over pages. */
+import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test";
+import { keepScreenshot, openWidgetWorld, tag, type WidgetWorld, widgetOn } from "../support/widget-world.ts";
+
+setDefaultTimeout(20_000);
+
+let world: WidgetWorld;
+let token: string;
+
+beforeAll(async () => {
+  world = await openWidgetWorld();
+  const starters = ["What can you do?", "What are your opening hours?"];
+  token = (await world.createCompanion({ starters })).embed_token;
+});
+afterAll(() => world[Symbol.asyncDispose]());
+
+async function openChat(attributes = "", options = {}) {
+  const opened = await world.open(options);
+  await opened.page.goto(world.host(tag(world.server, token, attributes)));
+  const widget = widgetOn(opened.page);
+  await widget.open();
+  return { ...opened, widget };
+}
+
+test("one tag gives a launcher; it opens a panel with disclosure, greeting and suggestions", async () => {
+  const { page, complaints } = await world.open();
+  const requests: string[] = [];
+  page.on("request", (request) => requests.push(request.url()));
+  await page.goto(world.host(tag(world.server, token, 'data-privacy-url="https://example.com/privacy"')));
+  const widget = widgetOn(page);
+  await widget.launcher.waitFor();
+  await keepScreenshot(page, "launcher");
+  const own = requests.filter((url) => url.startsWith(world.server.url));
+  expect(own).toEqual([`${world.server.url}/widget.js`, `${world.server.url}/api/embed/${token}`]);
+
+  await widget.open();
+  expect(await widget.log.innerText()).toContain("You are chatting with an AI assistant. It can make mistakes.");
+  expect(await widget.element.getByRole("link", { name: "Privacy" }).getAttribute("href")).toBe(
+    "https://example.com/privacy",
+  );
+  expect(await widget.replies.first().innerText()).toBe("Hi, I'm Ada. How can I help you?");
+  expect(await widget.element.locator(".starter").allInnerTexts()).toEqual([
+    "What can you do?",
+    "What are your opening hours?",
+  ]);
+  await keepScreenshot(page, "opened");
+  // Nobody but this server was asked for anything, and nothing was kept as a cookie.
+  const others = requests.filter((url) => !url.startsWith(world.server.url) && new URL(url).hostname !== "127.0.0.1");
+  expect(others).toEqual([]);
+  expect(await page.context().cookies()).toEqual([]);
+  expect(complaints).toEqual([]);
+});
+
+test("a reply streams in, with a stop button meanwhile, and is followed by time and copy", async () => {
+  const { page, widget } = await openChat();
+  world.answerWith(["Some **bo", "ld** words", " and a [li", "nk](https://exa", "mple.com/)", " to read."], 60);
+  await widget.ask("Tell me something");
+  await widget.button("Stop the reply").waitFor();
+  await keepScreenshot(page, "streaming");
+  await widget.replied();
+  expect(await widget.replies.last().locator("strong").innerText()).toBe("bold");
+  expect(await widget.replies.last().locator("a").getAttribute("rel")).toBe("noopener noreferrer nofollow");
+  await widget.button("Copy").waitFor();
+  expect(await widget.element.locator("time").count()).toBe(2);
+  world.answerWith(null);
+  expect(await widget.element.locator(".starters").isVisible()).toBe(false);
+  await keepScreenshot(page, "replied");
+});
+
+test("a suggestion is sent by a click", async () => {
+  const { widget } = await openChat();
+  await widget.element.locator(".starter").first().click();
+  await widget.replied();
+  expect(await widget.questions.allInnerTexts()).toEqual(["What can you do?"]);
+});
+
+test("Enter sends, Shift and Enter break the line, and an input method's Enter is its own", async () => {
+  const { widget } = await openChat();
+  await widget.input.fill("first");
+  await widget.input.press("Shift+Enter");
+  await widget.input.pressSequentially("second");
+  await widget.input.dispatchEvent("keydown", { key: "Enter", isComposing: true });
+  expect(await widget.input.inputValue()).toBe("first\nsecond");
+  await widget.input.press("Enter");
+  await widget.replied();
+  expect(await widget.questions.allInnerTexts()).toEqual(["first\nsecond"]);
+  expect(await widget.input.inputValue()).toBe("");
+});
+
+test("stopping keeps what has arrived, ends the provider's request, and offers another try", async () => {
+  const { page, widget } = await openChat();
+  const before = world.mockLlm.abortedRequests;
+  await widget.ask("[[delay:20]] [[words:400]]");
+  await widget.replies
+    .nth(1)
+    .getByText(/\w+ \w+/)
+    .waitFor();
+  await widget.button("Stop the reply").click();
+  await widget.notice.getByText("You stopped the reply.").waitFor();
+  await world.mockLlm.until(() => world.mockLlm.abortedRequests > before);
+  expect((await widget.replies.last().innerText()).length).toBeGreaterThan(3);
+  await keepScreenshot(page, "stopped");
+  await widget.button("Try again").click();
+  await widget.button("Stop the reply").waitFor();
+  expect(await widget.questions.count()).toBe(1);
+});
+
+test("the conversation is kept over reloads and pages, with the panel open; a new one forgets it", async () => {
+  const { page, widget } = await openChat();
+  await widget.ask("remember me");
+  await widget.replied();
+  await page.reload();
+  await widget.panel.waitFor();
+  expect(await widget.questions.allInnerTexts()).toEqual(["remember me"]);
+  expect(await widget.replies.last().innerText()).toBe("You said: remember me");
+
+  await page.goto(world.host(tag(world.server, token)));
+  await widget.panel.waitFor();
+  await widget.ask("and me");
+  await widget.replied(2);
+  const sent = JSON.stringify(world.mockLlm.requests.at(-1)?.body.messages);
+  expect(sent).toContain("remember me");
+
+  await widget.button("New conversation").click();
+  await widget.element.locator(".starter").first().waitFor();
+  expect(await widget.questions.count()).toBe(0);
+  await widget.ask("who am I?");
+  await widget.replied();
+  expect(JSON.stringify(world.mockLlm.requests.at(-1)?.body.messages)).not.toContain("remember me");
+});
+
+test("a reload in the middle of a reply shows what had arrived, and that it is not all", async () => {
+  const { page, widget } = await openChat();
+  await widget.ask("[[delay:20]] [[words:400]]");
+  await widget.replies
+    .nth(1)
+    .getByText(/\w+ \w+/)
+    .waitFor();
+  await page.reload();
+  await widget.notice.getByText("The reply was cut off.").waitFor();
+  expect((await widget.replies.last().innerText()).length).toBeGreaterThan(3);
+});
+
+test("the configuration is asked for once in ten minutes", async () => {
+  const { page, widget } = await openChat();
+  let asked = 0;
+  page.on("request", (request) => {
+    if (request.url().endsWith(`/api/embed/${token}`)) asked++;
+  });
+  await page.reload();
+  await widget.panel.waitFor();
+  expect(asked).toBe(0);
+});
+
+test("counts down near the limit, and does not send what is over it", async () => {
+  const { page, widget } = await openChat();
+  await widget.input.fill("🙂".repeat(1700));
+  expect(await widget.element.locator(".count").isVisible()).toBe(false);
+  await widget.input.fill("🙂".repeat(1950));
+  expect(await widget.element.locator(".count").innerText()).toBe("Characters left: 50");
+  await widget.input.fill("🙂".repeat(2003));
+  expect(await widget.element.locator(".count").innerText()).toBe("Characters too many: 3");
+  await keepScreenshot(page, "over-the-limit");
+  await widget.input.press("Enter");
+  await widget.send.click({ force: true });
+  expect(await widget.questions.count()).toBe(0);
+  await widget.input.fill("🙂".repeat(2000));
+  await widget.input.press("Enter");
+  await widget.replied();
+});
+
+test("the page can drive it: open, send, on, close", async () => {
+  const { page, widget } = await openChat();
+  await widget.launcher.click();
+  const events = await page.evaluate(`(async () => {
+    const chat = document.querySelector("companion-chat");
+    const heard = [];
+    for (const name of ["open", "close", "message", "reply"]) chat.on(name, (detail) => heard.push([name, detail]));
+    chat.on("message", () => heard.push("never"))();
+    await chat.send("from the page");
+    chat.close();
+    while (chat.isOpen) await new Promise(requestAnimationFrame);
+    return heard;
+  })()`);
+  expect(events).toEqual([
+    ["open", null],
+    ["message", { text: "from the page" }],
+    ["reply", { text: "You said: from the page" }],
+    ["close", null],
+  ]);
+});
+
+test("stands inline where a website places the element itself", async () => {
+  const { page } = await world.open();
+  const body = `<script src="${world.server.url}/widget.js" async></script>
+    <div style="width:560px"><companion-chat mode="inline" token="${token}"></companion-chat></div>`;
+  await page.goto(world.host(body));
+  const widget = widgetOn(page);
+  await widget.panel.waitFor();
+  expect(await widget.launcher.count()).toBe(0);
+  const box = await widget.panel.boundingBox();
+  expect([box?.width, box?.height]).toEqual([560, 600]);
+  await widget.ask("inline");
+  await widget.replied();
+  await keepScreenshot(page, "inline");
+});
