@@ -54,3 +54,4 @@ export type * from "./contract/sessions.ts";
 export type * from "./contract/turns.ts";
 export type * from "./contract/usage.ts";
 export type * from "./contract/voice.ts";
+export type * from "./contract/write-context.ts";

@@ -1,6 +1,6 @@
 /** Accounts: who owns companions, and who may sign in. */
 import type { Account, Plan, Role } from "../../domain/account.ts";
-import type { WriteContext } from "./page.ts";
+import type { WriteContext } from "./write-context.ts";
 
 export interface NewAccount {
   id: string;

@@ -1,6 +1,6 @@
 /** API keys: found by their hash alone. */
 import type { Account, ApiKey, Scope } from "../../domain/account.ts";
-import type { WriteContext } from "./page.ts";
+import type { WriteContext } from "./write-context.ts";
 
 export interface NewApiKey {
   id: string;

@@ -1,7 +1,8 @@
 /** Companions, found by account, embed token or metadata. */
 import type { Plan } from "../../domain/account.ts";
 import type { Companion, CompanionSettings } from "../../domain/companion.ts";
-import type { Page, PageRequest, WriteContext } from "./page.ts";
+import type { Page, PageRequest } from "./page.ts";
+import type { WriteContext } from "./write-context.ts";
 
 export interface NewCompanion extends CompanionSettings {
   id: string;

@@ -1,6 +1,7 @@
 /** Conversations as their owner reads, searches and erases them. */
 import type { Conversation, Message } from "../../domain/conversation.ts";
-import type { Page, PageRequest, WriteContext } from "./page.ts";
+import type { Page, PageRequest } from "./page.ts";
+import type { WriteContext } from "./write-context.ts";
 
 export interface ConversationQuery {
   companionId: string | null;

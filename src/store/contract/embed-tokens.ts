@@ -1,6 +1,6 @@
 /** Embed tokens: what a website's page holds to reach one companion. */
 import type { EmbedToken } from "../../domain/companion.ts";
-import type { WriteContext } from "./page.ts";
+import type { WriteContext } from "./write-context.ts";
 
 export interface NewEmbedToken {
   id: string;

@@ -1,6 +1,4 @@
-/** What lists and audited writes of every noun share. */
-import type { AuditActor } from "./audit.ts";
-import type { IdempotentWrite } from "./idempotency.ts";
+/** Lists: which part is asked for, and what comes back. */
 
 /** Which part of a list to read: newest first by id (UUIDv7, so by creation), stable under inserts. */
 export interface PageRequest {
@@ -14,14 +12,4 @@ export interface Page<Item> {
   items: Item[];
   /** Where the next page starts (`afterId`), or null on the last page. */
   nextAfterId: string | null;
-}
-
-/** Who makes a change, when, and what must be committed with it. Passed to every write that people make. */
-export interface WriteContext {
-  actor: AuditActor;
-  nowMs: number;
-  /** The id of the audit entry that is written in the same commit. */
-  auditId: string;
-  /** Set when the request carried an `Idempotency-Key`: its answer is recorded in the same commit. */
-  idempotent?: IdempotentWrite;
 }

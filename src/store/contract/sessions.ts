@@ -1,6 +1,6 @@
 /** Dashboard sessions, and the one-time links that begin them. */
 import type { Account } from "../../domain/account.ts";
-import type { WriteContext } from "./page.ts";
+import type { WriteContext } from "./write-context.ts";
 
 /** A dashboard session. */
 export interface Session {

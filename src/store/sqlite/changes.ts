@@ -3,7 +3,7 @@ import { eq } from "drizzle-orm";
 import { AppError } from "../../domain/errors.ts";
 import type { AuditEntry } from "../contract/audit.ts";
 import type { IdempotentWrite } from "../contract/idempotency.ts";
-import type { WriteContext } from "../contract/page.ts";
+import type { WriteContext } from "../contract/write-context.ts";
 import type { SqliteEngine } from "./engine.ts";
 import { accounts } from "./schema/accounts.ts";
 
