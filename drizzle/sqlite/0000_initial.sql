@@ -150,6 +150,12 @@ CREATE UNIQUE INDEX `conversations_key` ON `conversations` (`companion_id`,`sess
 CREATE INDEX `conversations_account` ON `conversations` (`account_id`,`created_at`);--> statement-breakpoint
 CREATE INDEX `conversations_companion` ON `conversations` (`companion_id`,`created_at`);--> statement-breakpoint
 CREATE INDEX `conversations_visitor` ON `conversations` (`account_id`,`visitor_id`,`created_at`) WHERE visitor_id <> '';--> statement-breakpoint
+CREATE TABLE `erased_ranges` (
+	`first` integer PRIMARY KEY NOT NULL,
+	`last` integer NOT NULL,
+	`bytes` integer NOT NULL
+);
+--> statement-breakpoint
 CREATE TABLE `messages` (
 	`number` integer PRIMARY KEY NOT NULL,
 	`conversation_number` integer NOT NULL,

@@ -5,6 +5,7 @@ import type { ChangeRecorder } from "./changes.ts";
 import { createConversationLists } from "./conversation-lists.ts";
 import type { SqliteEngine } from "./engine.ts";
 import { unavailable } from "./failures.ts";
+import type { MessageEraser } from "./message-eraser.ts";
 import { yieldToEventLoop } from "./pacing.ts";
 import { createRetention } from "./retention.ts";
 import { busyLimitMs } from "./retry.ts";
@@ -27,21 +28,26 @@ const messageColumns = {
   createdAt: messages.createdAt,
 };
 
-export function createConversationStore(
-  engine: SqliteEngine,
-  changes: ChangeRecorder,
-  startRemovals: () => void,
-): ConversationStore {
+export interface ConversationParts {
+  changes: ChangeRecorder;
+  eraser: MessageEraser;
+  startRemovals: () => void;
+}
+
+export function createConversationStore(engine: SqliteEngine, parts: ConversationParts): ConversationStore {
+  const { changes, eraser, startRemovals } = parts;
   const { orm } = engine;
   const lists = createConversationLists(engine);
   const selectOfVisitor = engine.query<{ number: number }, [string, string, string]>(
     `SELECT number FROM conversations INDEXED BY conversations_visitor
      WHERE account_id = ? AND visitor_id = ? AND visitor_id <> '' AND companion_id = ? LIMIT 1`,
   );
-  const deleteMessages = engine.query<null, [number, number]>(
-    "DELETE FROM messages WHERE number IN (SELECT number FROM messages WHERE conversation_number = ? LIMIT ?)",
-  );
   const deleteConversation = engine.query<null, [number]>("DELETE FROM conversations WHERE number = ?");
+  // Whose conversation it was is not known any more, so none of them may be left.
+  const selectRemoval = engine.query<{ number: number; target_number: number }>(
+    "SELECT number, target_number FROM removals WHERE kind = 'conversation' LIMIT 1",
+  );
+  const deleteRemoval = engine.query<null, [number]>("DELETE FROM removals WHERE number = ?");
   const deleteVoiceSessions = engine.query<null, [string, string]>(
     "DELETE FROM voice_sessions WHERE companion_id = ? AND visitor_id = ?",
   );
@@ -56,17 +62,22 @@ export function createConversationStore(
     return row?.conversation ?? null;
   }
 
-  /** Deletes up to `limit` messages of the visitor's conversations; returns how many, fewer when none is left. */
+  /** Erases messages of the visitor, and of conversations that were deleted before; fewer than a commit's when none is left. */
   function eraseSome(accountId: string, companionId: string, visitorId: string): number {
     deleteVoiceSessions.run(companionId, visitorId);
     let erased = 0;
     while (erased < erasedPerCommit) {
       const conversation = selectOfVisitor.get(accountId, visitorId, companionId);
-      if (conversation === null) break;
+      const removal = conversation === null ? selectRemoval.get() : null;
+      const number = conversation?.number ?? removal?.target_number;
+      if (number === undefined) break;
       const limit = erasedPerCommit - erased;
-      const deleted = deleteMessages.run(conversation.number, limit);
-      if (deleted < limit) deleteConversation.run(conversation.number);
-      erased += deleted;
+      const done = eraser.erase(number, limit);
+      if (done < limit) {
+        deleteConversation.run(number);
+        if (removal !== null) deleteRemoval.run(removal.number);
+      }
+      erased += done;
     }
     return erased;
   }

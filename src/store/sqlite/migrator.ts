@@ -29,7 +29,7 @@ export interface MigrateOptions {
 /** How long to wait for another process that is migrating the same database. */
 const lockLimitMs = 10 * 60_000;
 /** Marks the file as ours: "cmpd". */
-const applicationId = 0x636d7064;
+export const applicationId = 0x636d7064;
 
 /** Applies what is pending and returns the names; resolves with none where the database is up to date. */
 export async function migrateSqlite(options: MigrateOptions): Promise<string[]> {

@@ -13,6 +13,7 @@ import type { StoreObserver } from "./database.ts";
 import { createEmbedTokenStore } from "./embed-tokens.ts";
 import { SqliteEngine } from "./engine.ts";
 import { createIdempotencyStore } from "./idempotency.ts";
+import { createMessageEraser } from "./message-eraser.ts";
 import { createMetadataIndex } from "./metadata-index.ts";
 import { type MigrateOptions, migrateDatabase } from "./migrator.ts";
 import { createRemovals } from "./removals.ts";
@@ -48,7 +49,8 @@ function createStore(engine: SqliteEngine, log: Log): Store {
   const metadata = createMetadataIndex(engine);
   const voiceAgents = createVoiceAgentKeeper(engine);
   const conversations = createConversationWriter(engine);
-  const removals = createRemovals(engine, voiceAgents, log);
+  const eraser = createMessageEraser(engine);
+  const removals = createRemovals(engine, { eraser, voiceAgents, log });
   const startRemovals = removals.start;
   const checkRead = engine.query<{ one: number }>("SELECT 1 AS one FROM accounts LIMIT 1");
 
@@ -59,7 +61,7 @@ function createStore(engine: SqliteEngine, log: Log): Store {
     apiKeys: createApiKeyStore(engine, changes, usage),
     audit: createAuditStore(engine, changes),
     companions: createCompanionStore(engine, { changes, metadata, voiceAgents, startRemovals }),
-    conversations: createConversationStore(engine, changes, startRemovals),
+    conversations: createConversationStore(engine, { changes, eraser, startRemovals }),
     embedTokens: createEmbedTokenStore(engine, changes),
     idempotency: createIdempotencyStore(engine),
     sessions: createSessionStore(engine, changes),

@@ -1,6 +1,7 @@
 /** Deletes, a chunk at a time and behind everything else, what a deleted account, companion or conversation leaves. */
 import type { Log } from "../../lib/log.ts";
 import type { SqliteEngine } from "./engine.ts";
+import type { MessageEraser } from "./message-eraser.ts";
 import { yieldToEventLoop } from "./pacing.ts";
 import type { VoiceAgentKeeper } from "./voice-agents.ts";
 
@@ -25,8 +26,15 @@ export interface Removals {
   stop(): Promise<void>;
 }
 
-export function createRemovals(engine: SqliteEngine, voiceAgents: VoiceAgentKeeper, log: Log): Removals {
-  const removeChunk = createChunkRemover(engine, voiceAgents);
+export interface RemovalParts {
+  eraser: MessageEraser;
+  voiceAgents: VoiceAgentKeeper;
+  log: Log;
+}
+
+export function createRemovals(engine: SqliteEngine, parts: RemovalParts): Removals {
+  const { log } = parts;
+  const removeChunk = createChunkRemover(engine, parts);
   const selectAny = engine.query<{ number: number }>("SELECT number FROM removals LIMIT 1");
   let isStopped = false;
   let isAskedAgain = false;
@@ -70,7 +78,7 @@ export function createRemovals(engine: SqliteEngine, voiceAgents: VoiceAgentKeep
 }
 
 /** A function that deletes the next chunk; to be called inside a write. */
-function createChunkRemover(engine: SqliteEngine, voiceAgents: VoiceAgentKeeper): () => void {
+function createChunkRemover(engine: SqliteEngine, { eraser, voiceAgents }: RemovalParts): () => void {
   const selectNext = engine.query<RemovalRow>("SELECT * FROM removals ORDER BY number DESC LIMIT 1");
   const insertRemoval = engine.query<null, [string, string, number, number]>(
     "INSERT INTO removals (kind, target_id, target_number, created_at) VALUES (?, ?, ?, ?)",
@@ -88,10 +96,6 @@ function createChunkRemover(engine: SqliteEngine, voiceAgents: VoiceAgentKeeper)
     "SELECT number FROM conversations WHERE companion_id = ? LIMIT 1",
   );
   const deleteConversation = engine.query<null, [number]>("DELETE FROM conversations WHERE number = ?");
-  const deleteMessages = engine.query<null, [number, number]>(
-    `DELETE FROM messages WHERE number IN
-       (SELECT number FROM messages WHERE conversation_number = ? LIMIT ?)`,
-  );
   const deleteVoiceSessions = engine.query<null, [string]>("DELETE FROM voice_sessions WHERE companion_id = ?");
   const deleteQuota = engine.query<null, [string]>("DELETE FROM quota_daily WHERE companion_id = ?");
 
@@ -106,7 +110,7 @@ function createChunkRemover(engine: SqliteEngine, voiceAgents: VoiceAgentKeeper)
   }
 
   function removeConversationChunk(number: number): number {
-    const deleted = deleteMessages.run(number, rowsPerChunk);
+    const deleted = eraser.erase(number, rowsPerChunk);
     if (deleted < rowsPerChunk) deleteConversation.run(number);
     return deleted + 1;
   }

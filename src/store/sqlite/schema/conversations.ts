@@ -30,6 +30,7 @@ export const messages = sqliteTable(
   "messages",
   {
     number: integer("number").primaryKey(),
+    /** Negative where the message was erased: its text is overwritten, and only its place is left. */
     conversationNumber: integer("conversation_number").notNull(),
     id: text("id").notNull(),
     role: text("role").$type<MessageRole>().notNull(),
@@ -44,6 +45,14 @@ export const messages = sqliteTable(
   // By time, not by number: a transcript arrives after the turns that were written while it was spoken.
   (table) => [index("messages_conversation").on(table.conversationNumber, table.createdAt)],
 );
+
+/** Stretches of numbers of which all messages are erased; those that were removed altogether included. */
+export const erasedRanges = sqliteTable("erased_ranges", {
+  first: integer("first").primaryKey(),
+  last: integer("last").notNull(),
+  /** How much the erased messages that are still there take up at least, in the pages that they share with others. */
+  bytes: integer("bytes").notNull(),
+});
 
 /** What has lost its owner and is still to be deleted, in chunks; survives a restart. */
 export const removals = sqliteTable("removals", {

@@ -1,0 +1,111 @@
+/** Snapshots of the database while it is in use, and whether such a file can be trusted. */
+import { Database } from "bun:sqlite";
+import { chmodSync, closeSync, existsSync, fsyncSync, linkSync, mkdirSync, openSync, rmSync, statSync } from "node:fs";
+import { dirname } from "node:path";
+import { AppError } from "../../domain/errors.ts";
+import { databasePath } from "./connection.ts";
+import { migrations } from "./migrations.ts";
+import { applicationId } from "./migrator.ts";
+
+export interface DatabaseFacts {
+  bytes: number;
+  /** How many migrations it has seen. */
+  schemaVersion: number;
+}
+
+/**
+ * Writes a consistent copy of the data directory's database to `file`, which must not exist; complete, verified and on
+ * the disk when this returns, or absent. Writers go on meanwhile. Holds up the event loop: for a process of its own, or
+ * for a start.
+ */
+export function backupSqlite(dataDir: string, file: string): DatabaseFacts {
+  const path = databasePath(dataDir);
+  if (!existsSync(path)) throw new AppError("not_found", `There is no database in ${dataDir}.`);
+  return snapshot(path, file);
+}
+
+export function snapshot(path: string, file: string): DatabaseFacts {
+  const refusal = new AppError("conflict", `${file} exists already. Name a file that does not.`);
+  if (existsSync(file)) throw refusal;
+  // Made under another name, so that whatever carries backups away never sees half of one.
+  const partial = `${file}.${process.pid}.partial`;
+  try {
+    mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
+    rmSync(partial, { force: true });
+    // There before SQLite writes to it: what it made itself others could read.
+    closeSync(openSync(partial, "wx", 0o600));
+    chmodSync(partial, 0o600);
+    copyInto(path, partial);
+    const facts = verifySqlite(partial, "quick");
+    syncFile(partial);
+    // Unlike a rename it never replaces a file that came up meanwhile.
+    linkSync(partial, file);
+    syncFile(dirname(file));
+    return facts;
+  } catch (error) {
+    if (error instanceof AppError) throw error;
+    if (codeOf(error) === "EEXIST") throw refusal;
+    throw new AppError("unavailable", `The backup could not be written to ${file}.`, { cause: error });
+  } finally {
+    rmSync(partial, { force: true });
+  }
+}
+
+function copyInto(path: string, target: string): void {
+  const database = new Database(path, { readwrite: true });
+  try {
+    database.run("PRAGMA busy_timeout = 5000");
+    const statement = database.prepare("VACUUM INTO ?");
+    statement.run(target);
+    statement.finalize();
+  } finally {
+    database.close();
+  }
+}
+
+/** Throws `invalid_request` with a sentence where the file is no whole database of this program. */
+export function verifySqlite(file: string, depth: "quick" | "full"): DatabaseFacts {
+  const refuse = (reason: string, cause?: unknown) =>
+    new AppError("invalid_request", `${file} ${reason}`, cause === undefined ? {} : { cause });
+  let database: Database;
+  try {
+    database = new Database(file, { readonly: true });
+  } catch (error) {
+    throw refuse("cannot be opened.", error);
+  }
+  try {
+    const read = (pragma: string) => {
+      const statement = database.prepare<Record<string, unknown>, []>(`PRAGMA ${pragma}`);
+      const row = statement.get();
+      statement.finalize();
+      return row === null ? null : Object.values(row)[0];
+    };
+    if (read("application_id") !== applicationId) throw refuse("is not a database of companiond.");
+    const schemaVersion = Number(read("user_version"));
+    if (schemaVersion > migrations.length) {
+      throw refuse(`was written by a newer companiond (schema ${schemaVersion}; this one knows ${migrations.length}).`);
+    }
+    const verdict = read(depth === "full" ? "integrity_check(1)" : "quick_check(1)");
+    if (verdict !== "ok") throw refuse(`is damaged: ${String(verdict)}.`);
+    if (depth === "full" && read("foreign_key_check") !== null) throw refuse("is damaged: a row refers to none.");
+    return { bytes: statSync(file).size, schemaVersion };
+  } catch (error) {
+    throw error instanceof AppError ? error : refuse("is damaged, or no database.", error);
+  } finally {
+    database.close();
+  }
+}
+
+/** A file, or a directory whose entries changed. */
+export function syncFile(path: string): void {
+  const descriptor = openSync(path, "r");
+  try {
+    fsyncSync(descriptor);
+  } finally {
+    closeSync(descriptor);
+  }
+}
+
+function codeOf(error: unknown): unknown {
+  return error instanceof Error && "code" in error ? error.code : null;
+}

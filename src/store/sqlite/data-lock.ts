@@ -1,0 +1,52 @@
+/** One server per data directory: a lock that the system takes back when its holder ends, however it ends. */
+import { Database } from "bun:sqlite";
+import { closeSync, existsSync, mkdirSync, openSync } from "node:fs";
+import { join } from "node:path";
+import { AppError } from "../../domain/errors.ts";
+import { isBusy, unavailable } from "./failures.ts";
+
+export interface DataLock {
+  release(): void;
+}
+
+/**
+ * Throws `conflict` while another process serves from the directory, or puts a backup back into it. Commands that work
+ * beside a server take no such lock. A file that names its holder would be left behind by a crash; this cannot.
+ */
+export function lockDataDir(dataDir: string): DataLock {
+  const path = join(dataDir, "serve.lock");
+  let database: Database;
+  try {
+    mkdirSync(dataDir, { recursive: true, mode: 0o700 });
+    // Not again where it exists: closing any descriptor of a file gives up all locks that this process has on it.
+    if (!existsSync(path)) closeSync(openSync(path, "a", 0o600));
+    database = new Database(path, { readwrite: true, create: true });
+  } catch (error) {
+    throw unavailable(error);
+  }
+  try {
+    // Without a journal beside it: nothing is ever written.
+    database.run("PRAGMA journal_mode = MEMORY");
+    database.run("BEGIN EXCLUSIVE");
+  } catch (error) {
+    database.close();
+    if (!isBusy(error)) throw unavailable(error);
+    throw new AppError(
+      "conflict",
+      `another companiond serves from ${dataDir}. Stop it first, or choose another directory with --data-dir.`,
+    );
+  }
+  return { release: () => database.close() };
+}
+
+/** Whether a server holds the lock now. */
+export function isDataDirLocked(dataDir: string): boolean {
+  if (!existsSync(join(dataDir, "serve.lock"))) return false;
+  try {
+    lockDataDir(dataDir).release();
+    return false;
+  } catch (error) {
+    if (error instanceof AppError && error.code === "conflict") return true;
+    throw error;
+  }
+}

@@ -1,0 +1,144 @@
+/**
+ * Erases messages so that nothing of their text is left in the database file.
+ *
+ * `secure_delete` overwrites a deleted row, but not the stale copies of its neighbours: when SQLite evens out pages that
+ * have become too empty, it moves rows and leaves their old bytes in unused space, where no later deletion finds them. So
+ * rows of messages never move while they hold text. They are only ever appended; an erased one is overwritten in place
+ * with as many zeros; and a row is removed only from the midst of a stretch of erased ones so long that evening out
+ * pages moves none but erased rows. Short stretches of living rows in between are copied to the end, and then erased too.
+ */
+import type { SqliteEngine } from "./engine.ts";
+
+/** Erased rows of this size on either side keep removals away from living rows: at least four pages. */
+const marginBytes = 16 * 1024;
+/** Rows are removed when a stretch has grown to this. */
+const removableBytes = 4 * marginBytes;
+const mostRowsMoved = 100;
+
+interface Row {
+  number: number;
+  bytes: number;
+}
+
+interface Range {
+  first: number;
+  last: number;
+  bytes: number;
+}
+
+export type MessageEraser = ReturnType<typeof createMessageEraser>;
+
+// Of a long text only the start shares a page with other rows.
+const sharedBytes = "100 + min(octet_length(text), 400) AS bytes";
+
+export function createMessageEraser(engine: SqliteEngine) {
+  // The same length keeps the row where it is.
+  const overwrite = `UPDATE messages SET conversation_number = -conversation_number,
+     text = substr(hex(zeroblob((octet_length(text) + 1) / 2)), 1, octet_length(text))`;
+  const selectRows = engine.query<Row, [number, number]>(
+    `SELECT number, ${sharedBytes} FROM messages WHERE conversation_number = ? ORDER BY number LIMIT ?`,
+  );
+  const eraseRow = engine.query<null, [number]>(`${overwrite} WHERE number = ?`);
+  const copyRow = engine.query<null, [number]>(
+    `INSERT INTO messages (conversation_number, id, role, channel, complete, input_tokens, output_tokens,
+       tokens_estimated, created_at, text)
+     SELECT conversation_number, id, role, channel, complete, input_tokens, output_tokens, tokens_estimated, created_at,
+       text FROM messages WHERE number = ?`,
+  );
+  const selectBetween = engine.query<Row, [number, number, number]>(
+    `SELECT number, ${sharedBytes} FROM messages WHERE number BETWEEN ? AND ? ORDER BY number LIMIT ?`,
+  );
+  const removeBetween = engine.query<null, [number, number]>("DELETE FROM messages WHERE number > ? AND number < ?");
+  const selectRangeUpTo = engine.query<Range, [number]>(
+    "SELECT first, last, bytes FROM erased_ranges WHERE first <= ? ORDER BY first DESC LIMIT 1",
+  );
+  const selectRangeAfter = engine.query<Range, [number]>(
+    "SELECT first, last, bytes FROM erased_ranges WHERE first > ? ORDER BY first LIMIT 1",
+  );
+  const deleteRange = engine.query<null, [number]>("DELETE FROM erased_ranges WHERE first = ?");
+  const saveRange = engine.query<null, [number, number, number]>(
+    `INSERT INTO erased_ranges (first, last, bytes) VALUES (?, ?, ?)
+     ON CONFLICT DO UPDATE SET last = excluded.last, bytes = excluded.bytes`,
+  );
+
+  function join(one: Range, other: Range): Range {
+    deleteRange.run(one.first);
+    deleteRange.run(other.first);
+    const joined = { first: one.first, last: other.last, bytes: one.bytes + other.bytes };
+    saveRange.run(joined.first, joined.last, joined.bytes);
+    return joined;
+  }
+
+  /** The erased range that the row now belongs to, joined with those that touch it. */
+  function note({ number, bytes }: Row): Range {
+    let range: Range = { first: number, last: number, bytes };
+    saveRange.run(number, number, bytes);
+    const before = selectRangeUpTo.get(number - 1);
+    if (before?.last === number - 1) range = join(before, range);
+    const after = selectRangeAfter.get(number);
+    if (after?.first === number + 1) range = join(range, after);
+    return range;
+  }
+
+  /** Joins two ranges over the living rows between them, where those are few for the space that it frees. */
+  function bridge(one: Range, other: Range): Range | null {
+    const living = selectBetween.all(one.last + 1, other.first - 1, mostRowsMoved + 1);
+    const bytes = living.reduce((sum, row) => sum + row.bytes, 0);
+    if (living.length > mostRowsMoved || bytes > Math.max(one.bytes, other.bytes) / 2) return null;
+    // In their order, which counts for messages of the same instant.
+    for (const row of living) copyRow.run(row.number);
+    for (const row of living) eraseRow.run(row.number);
+    return join({ ...one, bytes: one.bytes + bytes }, other);
+  }
+
+  function tidy(start: Range): void {
+    let range = start;
+    const before = selectRangeUpTo.get(range.first - 1);
+    if (before !== null) range = bridge(before, range) ?? range;
+    const after = selectRangeAfter.get(range.first);
+    if (after !== null) range = bridge(range, after) ?? range;
+    if (range.bytes >= removableBytes) remove(range);
+  }
+
+  function remove(range: Range): void {
+    const rows = selectBetween.all(range.first, range.last, -1);
+    const low = rows[findMargin(rows)];
+    const high = rows[rows.length - 1 - findMargin(rows.toReversed())];
+    if (low === undefined || high === undefined || low.number >= high.number) return;
+    removeBetween.run(low.number, high.number);
+    const kept = rows.filter((row) => row.number <= low.number || row.number >= high.number);
+    saveRange.run(
+      range.first,
+      range.last,
+      kept.reduce((sum, row) => sum + row.bytes, 0),
+    );
+  }
+
+  return {
+    /** To be called inside a write: erases up to `limit` messages of the conversation and returns how many. */
+    erase(conversationNumber: number, limit: number): number {
+      const rows = selectRows.all(conversationNumber, limit);
+      const firsts = new Set<number>();
+      for (const row of rows) {
+        eraseRow.run(row.number);
+        firsts.add(note(row).first);
+      }
+      for (const first of firsts) {
+        const range = selectRangeUpTo.get(first);
+        // Those that were joined to another on the way are gone.
+        if (range?.first === first) tidy(range);
+      }
+      return rows.length;
+    },
+  };
+}
+
+/** The index of the row with which the margin is full; beyond the end where it never is. */
+function findMargin(rows: readonly Row[]): number {
+  let bytes = 0;
+  const at = rows.findIndex((row) => {
+    bytes += row.bytes;
+    return bytes >= marginBytes;
+  });
+  return at === -1 ? rows.length : at;
+}

@@ -1,0 +1,105 @@
+/** Puts a backup in the place of the database: verified first, never over one in use, the old one kept aside. */
+import { Database } from "bun:sqlite";
+import { chmodSync, copyFileSync, existsSync, renameSync, rmSync } from "node:fs";
+import { AppError } from "../../domain/errors.ts";
+import { fileStamp } from "../../lib/clock.ts";
+import { type DatabaseFacts, syncFile, verifySqlite } from "./backup.ts";
+import { databasePath } from "./connection.ts";
+import { lockDataDir } from "./data-lock.ts";
+import { isBusy } from "./failures.ts";
+
+export interface Restored extends DatabaseFacts {
+  path: string;
+  /** Where the database that was there is now; null where there was none. */
+  keptAs: string | null;
+}
+
+/** SQLite's files beside a database: without them it may lack its last commits. */
+const companions = ["-wal", "-shm"];
+
+/**
+ * Throws `invalid_request` for a file that cannot be trusted, `conflict` while the database is in use; nothing has
+ * changed then.
+ */
+export function restoreSqlite(dataDir: string, file: string, nowMs: number): Restored {
+  const path = databasePath(dataDir);
+  if (!existsSync(file)) throw new AppError("not_found", `There is no file ${file}.`);
+  const lock = lockDataDir(dataDir);
+  const incoming = `${path}.restoring`;
+  try {
+    const facts = takeIn(file, incoming);
+    const keptAs = existsSync(path) ? setAside(path, `${path}.before-restore-${fileStamp(nowMs)}`) : null;
+    // Left over without their database they would be taken for the new one's.
+    for (const suffix of companions) rmSync(path + suffix, { force: true });
+    renameSync(incoming, path);
+    syncFile(dataDir);
+    return { ...facts, path, keptAs };
+  } catch (error) {
+    if (error instanceof AppError) throw error;
+    throw new AppError("unavailable", `The backup could not be put into ${dataDir}.`, { cause: error });
+  } finally {
+    for (const suffix of ["", ...companions, "-journal"]) rmSync(incoming + suffix, { force: true });
+    lock.release();
+  }
+}
+
+/** A copy of its own, so that what was verified is what will be used, and the backup stays untouched. */
+function takeIn(file: string, incoming: string): DatabaseFacts {
+  for (const suffix of ["", ...companions, "-journal"]) rmSync(incoming + suffix, { force: true });
+  copyFileSync(file, incoming);
+  chmodSync(incoming, 0o600);
+  // A database that was copied with its log, by other means than ours, is whole only with it.
+  if (existsSync(`${file}-wal`)) {
+    copyFileSync(`${file}-wal`, `${incoming}-wal`);
+    foldIn(incoming, file);
+  }
+  try {
+    const facts = verifySqlite(incoming, "full");
+    syncFile(incoming);
+    return facts;
+  } catch (error) {
+    if (!(error instanceof AppError)) throw error;
+    const cause = error.cause === undefined ? {} : { cause: error.cause };
+    throw new AppError(error.code, error.message.replace(incoming, file), cause);
+  }
+}
+
+function foldIn(incoming: string, file: string): void {
+  try {
+    const database = new Database(incoming, { readwrite: true });
+    try {
+      database.run("PRAGMA wal_checkpoint(TRUNCATE)");
+      database.run("PRAGMA journal_mode = DELETE");
+    } finally {
+      database.close();
+    }
+  } catch (error) {
+    throw new AppError("invalid_request", `${file} is damaged, or no database.`, { cause: error });
+  }
+}
+
+/** Returns where it is now. */
+function setAside(path: string, kept: string): string {
+  foldLogOf(path);
+  for (const suffix of ["", ...companions]) {
+    if (existsSync(path + suffix)) renameSync(path + suffix, kept + suffix);
+  }
+  return kept;
+}
+
+/** Refuses where anybody has it open; a database too damaged to tell is moved with all of its files. */
+function foldLogOf(path: string): void {
+  let database: Database | null = null;
+  try {
+    database = new Database(path, { readwrite: true });
+    database.run("PRAGMA locking_mode = EXCLUSIVE");
+    database.run("BEGIN EXCLUSIVE");
+    database.run("COMMIT");
+    database.run("PRAGMA wal_checkpoint(TRUNCATE)");
+  } catch (error) {
+    if (!isBusy(error)) return;
+    throw new AppError("conflict", "another program has the database open. Stop it first.", { cause: error });
+  } finally {
+    database?.close();
+  }
+}

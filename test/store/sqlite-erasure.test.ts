@@ -1,0 +1,133 @@
+/** Erasure in SQLite: nothing of a visitor's words is left in any file, and the space is used again. */
+import { Database } from "bun:sqlite";
+import { afterEach, beforeEach, expect, test } from "bun:test";
+import { readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import type { Account } from "../../src/domain/account.ts";
+import type { Companion } from "../../src/domain/companion.ts";
+import { systemIds } from "../../src/lib/ids.ts";
+import { createRandom } from "../support/random.ts";
+import { openTemporaryStore } from "../support/sqlite-store.ts";
+import { openWorld, type StoreWorld } from "../support/store-world.ts";
+
+let world: StoreWorld;
+let dataDir: string;
+let account: Account;
+let companion: Companion;
+beforeEach(async () => {
+  const opened = await openTemporaryStore();
+  dataDir = opened.dataDir;
+  world = await openWorld(async () => opened);
+  account = await world.createAccount();
+  companion = await world.createCompanion(account);
+});
+afterEach(() => world.close());
+
+/** Names of the files that hold the text, in any place. */
+function filesWith(text: string): string[] {
+  return readdirSync(dataDir).filter((name) => readFileSync(join(dataDir, name)).includes(text));
+}
+
+function countRows(where: string): number {
+  using database = new Database(join(dataDir, "companiond.db"), { readonly: true });
+  const row = database.query<{ count: number }, []>(`SELECT count(*) AS count FROM messages WHERE ${where}`).get();
+  return row?.count ?? -1;
+}
+
+test("a visitor's words are in the files before, and nowhere after", async () => {
+  const visitorId = systemIds.randomUuid();
+  const key = { companionId: companion.id, sessionId: systemIds.randomUuid(), visitorId };
+  const long = "very long ".repeat(2000);
+  await world.store.turns.settle(world.turnOf(companion, { key, said: `MARKER-ASKED ${long}MARKER-END` }));
+  await world.store.turns.settle(world.turnOf(companion, { key, answered: "MARKER-ANSWERED" }));
+  await world.store.turns.settle(world.turnOf(companion, { said: "MARKER-OTHER" }));
+  for (const marker of ["MARKER-ASKED", "MARKER-END", "MARKER-ANSWERED", visitorId])
+    expect(filesWith(marker)).not.toEqual([]);
+  await world.store.conversations.eraseVisitor(account.id, companion.id, visitorId, world.context());
+  for (const marker of ["MARKER-ASKED", "MARKER-END", "MARKER-ANSWERED", visitorId])
+    expect(filesWith(marker)).toEqual([]);
+  expect(filesWith("MARKER-OTHER")).not.toEqual([]);
+});
+
+test("words of a conversation that was deleted just before are gone too", async () => {
+  const visitorId = systemIds.randomUuid();
+  const key = { companionId: companion.id, sessionId: systemIds.randomUuid(), visitorId };
+  const turn = world.turnOf(companion, { key, said: "MARKER-DELETED" });
+  await world.store.turns.settle(turn);
+  const isDeleted = world.store.conversations.delete(account.id, turn.conversationId, world.context());
+  const isErased = world.store.conversations.eraseVisitor(account.id, companion.id, visitorId, world.context());
+  expect(await Promise.all([isDeleted, isErased])).toEqual([true, true]);
+  expect(filesWith("MARKER-DELETED")).toEqual([]);
+});
+
+test("no stale copy is left by whatever was written and deleted around them", async () => {
+  const random = createRandom(11);
+  const visitors = Array.from({ length: 20 }, (_, at) => ({ id: systemIds.randomUuid(), marker: `MARKER-${at}-` }));
+  for (const [round, visitor] of visitors.entries()) {
+    const settled: Promise<void>[] = [];
+    for (let at = 0; at < 150; at++) {
+      const speaker = visitors[random.below(visitors.length)] ?? visitor;
+      const filler = " word".repeat(random.below(10) === 0 ? 2000 : random.below(300));
+      const said = `${speaker.marker}${filler}${speaker.marker}`;
+      const key = { companionId: companion.id, sessionId: systemIds.randomUuid(), visitorId: speaker.id };
+      settled.push(world.store.turns.settle(world.turnOf(companion, { key, said, answered: filler + speaker.marker })));
+    }
+    await Promise.all(settled);
+    const query = {
+      companionId: companion.id,
+      visitorId: visitors.at(-1 - round)?.id ?? null,
+      fromMs: null,
+      toMs: null,
+      q: null,
+    };
+    const some = await world.store.conversations.list(account.id, query, { limit: 20, afterId: null });
+    for (const { id } of some.items) await world.store.conversations.delete(account.id, id, world.context());
+    await world.store.conversations.eraseVisitor(account.id, companion.id, visitor.id, world.context());
+    expect(filesWith(visitor.marker)).toEqual([]);
+    expect(countRows(`text LIKE '%${visitor.marker}%'`)).toBe(0);
+  }
+  expect(countRows("conversation_number > 0 AND text LIKE 'MARKER-%'")).toBeGreaterThan(100);
+});
+
+test("messages that are kept stay whole and in order, wherever others are erased between them", async () => {
+  const random = createRandom(3);
+  const kept = new Map<string, string[]>();
+  const keys = Array.from({ length: 8 }, () => {
+    return { companionId: companion.id, sessionId: systemIds.randomUuid(), visitorId: systemIds.randomUuid() };
+  });
+  for (let round = 0; round < 10; round++) {
+    for (let at = 0; at < 60; at++) {
+      const key = keys[random.below(at % 4 === 0 ? 8 : 2)] ?? keys[0];
+      if (key === undefined) continue;
+      const turn = world.turnOf(companion, {
+        key,
+        said: `${round}.${at} ${"x".repeat(random.below(900))}`,
+        answered: `${at}`,
+      });
+      // One instant for both: their order must not depend on the clock.
+      await world.store.turns.settle({
+        ...turn,
+        reply: turn.reply && { ...turn.reply, createdAt: turn.userMessage.createdAt },
+      });
+      kept.set(key.sessionId, [...(kept.get(key.sessionId) ?? []), turn.userMessage.text, `${at}`]);
+    }
+    const erased = keys[round % 2];
+    await world.store.conversations.eraseVisitor(account.id, companion.id, erased?.visitorId ?? "", world.context());
+    kept.delete(erased?.sessionId ?? "");
+    for (const key of keys) {
+      const history = await world.store.turns.listHistory(key, 1_000_000);
+      expect(history.map((message) => message.text).reverse()).toEqual(kept.get(key.sessionId) ?? []);
+    }
+  }
+});
+
+test("the places of erased messages are given back, but for a margin", async () => {
+  const turns = Array.from({ length: 1500 }, () => world.turnOf(companion, { said: "x".repeat(300) }));
+  await Promise.all(turns.map((turn) => world.store.turns.settle(turn)));
+  const other = await world.createCompanion(account);
+  await world.store.turns.settle(world.turnOf(other));
+  expect(countRows("true")).toBe(3002);
+  await world.store.companions.delete(account.id, companion.id, world.context());
+  while (countRows("conversation_number > 0") > 2) await Bun.sleep(5);
+  expect(countRows("true")).toBeLessThan(500);
+});
