@@ -66,7 +66,7 @@ export function createLogView(
     const foot = h("div", { class: "foot" }, h("time", { datetime: date.toISOString() }, time));
     const name = isUser ? strings.you : (chat.config?.name ?? "");
     const markdown = createMarkdownView(body, (code) => copyButton(() => code));
-    const dots = h("span", { class: "dots" }, "●●●");
+    const dots = h("span", { class: "dots" }, "•••");
     if (isUser) body.textContent = message.text;
     else foot.append(copyButton(() => message.text));
     let drawn = "";
@@ -117,6 +117,7 @@ export function createLogView(
     const seconds = problem ? Math.ceil((problem.retryAt - Date.now()) / 1000) : 0;
     const hasWaited = code === "rate_limited" && seconds <= 0;
     notice.hidden = /done|streaming/.test(code);
+    notice.classList.toggle("warn", !!problem);
     sentence.textContent = fill(describe(hasWaited ? "waited" : code, strings), seconds);
     retry.hidden = seconds > 0 || !canRetry(code);
     if (problem && problem !== told) say(sentence.textContent);
