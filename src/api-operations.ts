@@ -6,6 +6,7 @@ import { auditApi } from "./modules/audit/api.ts";
 import { chatApi } from "./modules/chat/api.ts";
 import { companionsApi } from "./modules/companions/api.ts";
 import { conversationsApi } from "./modules/conversations/api.ts";
+import { dashboardApi } from "./modules/dashboard/api.ts";
 import { docsApi } from "./modules/docs/api.ts";
 import { embedApi } from "./modules/embed/api.ts";
 import { healthApi } from "./modules/health/api.ts";
@@ -32,6 +33,7 @@ export const apiOperations: readonly ApiOperation[] = [
   ...assetsApi,
   ...healthApi,
   ...metricsApi,
+  ...dashboardApi,
   ...docsApi,
   ...webhooksApi,
 ];

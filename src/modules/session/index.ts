@@ -23,6 +23,7 @@ import {
   passwordResetBody,
   setUpBody,
   signInBody,
+  toWireServer,
   toWireSession,
   toWireSignedIn,
 } from "./model.ts";
@@ -37,7 +38,7 @@ export function sessionModule(services: Services) {
       async ({ request, set }) => {
         const door = await openSignIn(services, request, set);
         const body = await readJson(request, signInBody, managementBodyLimitBytes);
-        return answerSignedIn(set, door, await signIn(services, attempts, door.visitor, body));
+        return answerSignedIn(services, request, set, door, await signIn(services, attempts, door.visitor, body));
       },
       { parse: "none" },
     )
@@ -46,7 +47,7 @@ export function sessionModule(services: Services) {
       async ({ request, set }) => {
         const door = await openSignIn(services, request, set);
         const body = await readJson(request, setUpBody, managementBodyLimitBytes);
-        return answerSignedIn(set, door, await setUp(services, door.visitor, body));
+        return answerSignedIn(services, request, set, door, await setUp(services, door.visitor, body));
       },
       { parse: "none" },
     )
@@ -55,7 +56,7 @@ export function sessionModule(services: Services) {
       async ({ request, set }) => {
         const door = await openSignIn(services, request, set);
         const body = await readJson(request, passwordResetBody, managementBodyLimitBytes);
-        return answerSignedIn(set, door, await resetPassword(services, door.visitor, body));
+        return answerSignedIn(services, request, set, door, await resetPassword(services, door.visitor, body));
       },
       { parse: "none" },
     )
@@ -64,7 +65,8 @@ export function sessionModule(services: Services) {
       refuseQuery(request);
       const session = (await services.store.sessions.list(account.id)).find(({ id }) => id === sessionId);
       if (!session) throw missing("session");
-      return answerJson(set, toWireSignedIn(account, session, scopes));
+      const server = toWireServer(services, account, baseUrlOf(services.settings, request));
+      return answerJson(set, toWireSignedIn({ account, session, scopes, server }));
     })
     .delete(
       "/api/session",
@@ -159,10 +161,17 @@ async function limitSignIn(services: Services, request: Request): Promise<Visito
   };
 }
 
-async function answerSignedIn(set: AnswerHead, door: SignInDoor, made: NewSession): Promise<string> {
+async function answerSignedIn(
+  services: Services,
+  request: Request,
+  set: AnswerHead,
+  door: SignInDoor,
+  { account, session, token }: NewSession,
+): Promise<string> {
   await door.endBefore();
-  set.headers["set-cookie"] = renderCookie(door.cookieName, made.token, lifetimeMs / 1000);
-  return answerJson(set, toWireSignedIn(made.account, made.session, scopes), 201);
+  set.headers["set-cookie"] = renderCookie(door.cookieName, token, lifetimeMs / 1000);
+  const server = toWireServer(services, account, baseUrlOf(services.settings, request));
+  return answerJson(set, toWireSignedIn({ account, session, scopes, server }), 201);
 }
 
 function wireIsOpen(services: Services, request: Request): AppError {

@@ -4,8 +4,11 @@ import { type Account, type Scope, scopes } from "../../domain/account.ts";
 import { AccountObject, emailText, newPasswordText, toWireAccount } from "../../http/account-schema.ts";
 import { listOf } from "../../http/list-schema.ts";
 import { compileChecker, Nullable, Text } from "../../http/schema.ts";
+import type { Services } from "../../http/services.ts";
 import { toRfc3339 } from "../../lib/clock.ts";
 import type { Session } from "../../store/store.ts";
+
+type FactServices = Pick<Services, "settings" | "llm" | "voice">;
 
 const closed = { additionalProperties: false };
 const givenPassword = Text({
@@ -69,11 +72,28 @@ export const SessionObject = t.Object(
 
 export const SessionList = listOf(SessionObject, "SessionList");
 
+export const ServerFacts = t.Object(
+  {
+    version: t.String(),
+    base_url: t.String({ description: "The address in snippets and links.", examples: ["https://companions.example"] }),
+    is_demo_llm: t.Boolean({
+      description: "True while the built-in demo answers, as no language model is configured.",
+    }),
+    default_model: t.String({ description: "For companions that name none." }),
+    models: t.Array(t.String(), { description: "What companions may ask for." }),
+    max_output_tokens: t.Integer({ description: "The bound of every reply." }),
+    has_voice_provider: t.Boolean({ description: "Whether companions with a voice can speak." }),
+    daily_messages: t.Integer({ description: "Messages a day of each of the account's companions." }),
+  },
+  { $id: "ServerFacts" },
+);
+
 export const SignedIn = t.Object(
   {
     account: AccountObject,
     scopes: t.Array(t.Union(scopes.map((scope) => t.Literal(scope))), { description: "What it may do." }),
     session: SessionObject,
+    server: ServerFacts,
   },
   { $id: "SignedIn" },
 );
@@ -90,6 +110,26 @@ export function toWireSession(session: Session, currentId: string) {
   };
 }
 
-export function toWireSignedIn(account: Account, session: Session, granted: readonly Scope[]) {
-  return { account: toWireAccount(account), scopes: granted, session: toWireSession(session, session.id) };
+export function toWireServer({ settings, llm, voice }: FactServices, account: Account, baseUrl: string) {
+  return {
+    version: settings.version,
+    base_url: baseUrl,
+    is_demo_llm: llm.name === "demo",
+    default_model: settings.llm.model,
+    models: settings.llm.models,
+    max_output_tokens: settings.llm.maxOutputTokens,
+    has_voice_provider: voice.providerName !== "none",
+    daily_messages: settings.dailyMessages[account.plan],
+  };
+}
+
+export interface SignedInFacts {
+  account: Account;
+  session: Session;
+  scopes: readonly Scope[];
+  server: ReturnType<typeof toWireServer>;
+}
+
+export function toWireSignedIn({ account, session, scopes: granted, server }: SignedInFacts) {
+  return { account: toWireAccount(account), scopes: granted, session: toWireSession(session, session.id), server };
 }

@@ -1,0 +1,48 @@
+/** The one HTML document of the dashboard, and the policy under which it runs. */
+import { embeddedAssets } from "../../web/generated/assets.ts";
+
+export interface Shell {
+  html: string;
+  policy: string;
+}
+
+/** The same for every address and everyone: what is shown comes from the API. */
+export function renderShell(): Shell {
+  const [script, style] = ["dashboard.js", "dashboard.css"].map((name) => {
+    const asset = embeddedAssets.find((embedded) => embedded.name === name);
+    return asset === undefined ? "" : `/assets/${asset.fileName}`;
+  });
+  const html = `<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>companiond</title>
+<meta name="robots" content="noindex">
+<meta name="color-scheme" content="light dark">
+<link rel="icon" href="data:image/svg+xml,%3Csvg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 24 24'%3E%3Cpath d='M12 2a10 10 0 0 0-8.5 15.2L2.4 21.6l4.6-1.1A10 10 0 1 0 12 2z' fill='%234f46e5'/%3E%3Ccircle cx='8.6' cy='12' r='1.5' fill='%23fff'/%3E%3Ccircle cx='15.4' cy='12' r='1.5' fill='%23fff'/%3E%3C/svg%3E">
+<link rel="stylesheet" href="${style}">
+<script type="module" src="${script}"></script>
+</head>
+<body>
+<div id="app"></div>
+<noscript>The dashboard needs JavaScript.</noscript>
+</body>
+</html>
+`;
+  return { html, policy };
+}
+
+const policy = [
+  "default-src 'none'",
+  "script-src 'self'",
+  "style-src 'self'",
+  // Owners keep their companions' avatars wherever they like.
+  "img-src 'self' data: https: http:",
+  "connect-src 'self'",
+  "base-uri 'none'",
+  "form-action 'none'",
+  "frame-ancestors 'none'",
+  "require-trusted-types-for 'script'",
+  "trusted-types 'none'",
+].join("; ");

@@ -1,0 +1,177 @@
+/** The frame around every page: where one can go, who is signed in, light or dark. */
+import {
+  Bot,
+  ChartNoAxesColumn,
+  KeyRound,
+  LogOut,
+  Menu,
+  MessagesSquare,
+  Monitor,
+  Moon,
+  ScrollText,
+  Sun,
+  UserRound,
+  UsersRound,
+  X,
+} from "lucide-preact";
+import type { ComponentChildren } from "preact";
+import { useEffect, useRef, useState } from "preact/hooks";
+import { toSentence } from "./lib/api.ts";
+import { path } from "./lib/router.ts";
+import { signOut, useSession } from "./lib/session.ts";
+import { type Theme, theme } from "./lib/theme.ts";
+import { IconButton } from "./ui/button.tsx";
+import { say } from "./ui/toast.tsx";
+import { Wordmark } from "./ui/wordmark.tsx";
+
+const places = [
+  { href: "/app/companions", label: "Companions", Icon: Bot },
+  { href: "/app/conversations", label: "Conversations", Icon: MessagesSquare },
+  { href: "/app/usage", label: "Usage", Icon: ChartNoAxesColumn },
+  { href: "/app/api-keys", label: "API keys", Icon: KeyRound },
+  { href: "/app/audit", label: "Audit trail", Icon: ScrollText },
+] as const;
+const operatorPlace = { href: "/app/accounts", label: "Accounts", Icon: UsersRound } as const;
+const accountPlace = { href: "/app/account", label: "Your account", Icon: UserRound } as const;
+
+export function Frame({ children }: { children: ComponentChildren }) {
+  const [isOpen, setIsOpen] = useState(false);
+  const drawer = useRef<HTMLDialogElement>(null);
+  const at = path.value;
+
+  // The drawer closes because the page has changed.
+  useEffect(() => setIsOpen(false), [at]);
+  useEffect(() => {
+    if (isOpen) drawer.current?.showModal();
+    else drawer.current?.close();
+  }, [isOpen]);
+
+  return (
+    <div class="min-h-screen md:grid md:grid-cols-[15rem_minmax(0,1fr)]">
+      <a
+        href="#main"
+        class="sr-only z-50 rounded-lg bg-accent px-4 py-2 text-on-accent focus:not-sr-only focus:fixed focus:top-3 focus:left-3"
+      >
+        Skip to the page
+      </a>
+      <div class="sticky top-0 hidden h-screen border-r border-line bg-card md:block">
+        <Sidebar />
+      </div>
+      <div class="sticky top-0 z-20 flex items-center gap-2 border-b border-line bg-card px-3 py-2 md:hidden">
+        <IconButton label="Menu" aria-expanded={isOpen} onClick={() => setIsOpen(true)}>
+          <Menu size={20} aria-hidden="true" />
+        </IconButton>
+        <Wordmark />
+      </div>
+      <dialog
+        ref={drawer}
+        aria-label="Menu"
+        onClose={() => setIsOpen(false)}
+        class="m-0 h-dvh w-72 max-w-[85vw] border-r border-line bg-card p-0 text-ink"
+      >
+        {isOpen && (
+          <>
+            <IconButton label="Close menu" onClick={() => setIsOpen(false)} class="absolute top-3 right-3">
+              <X size={18} aria-hidden="true" />
+            </IconButton>
+            <Sidebar />
+          </>
+        )}
+      </dialog>
+      <main id="main" tabIndex={-1} class="mx-auto w-full max-w-5xl min-w-0 px-4 py-6 outline-none sm:px-8 sm:py-9">
+        <DemoNotice />
+        {children}
+      </main>
+    </div>
+  );
+}
+
+function Sidebar() {
+  const { account } = useSession();
+  const shown = account.role === "operator" ? [...places, operatorPlace] : places;
+  return (
+    <div class="flex h-full flex-col gap-6 overflow-y-auto p-4">
+      <a href="/app/companions" class="px-2 pt-1.5">
+        <Wordmark />
+      </a>
+      <nav aria-label="Main" class="flex-1">
+        <ul class="space-y-0.5">
+          {shown.map((place) => (
+            <li key={place.href}>
+              <Place {...place} />
+            </li>
+          ))}
+        </ul>
+      </nav>
+      <div class="space-y-1 border-t border-line pt-4">
+        <Place {...accountPlace} />
+        <p class="truncate px-3 text-[0.86rem] text-muted" title={account.email}>
+          {account.email}
+        </p>
+        <div class="flex items-center justify-between pt-1 pl-1.5">
+          <ThemeSwitch />
+          <IconButton label="Sign out" onClick={() => void signOut().catch((error: unknown) => say(toSentence(error)))}>
+            <LogOut size={18} aria-hidden="true" />
+          </IconButton>
+        </div>
+      </div>
+    </div>
+  );
+}
+
+type Place = (typeof places)[number] | typeof operatorPlace | typeof accountPlace;
+
+function Place({ href, label, Icon }: Place) {
+  const isHere = path.value === href || path.value.startsWith(`${href}/`);
+  return (
+    <a
+      href={href}
+      aria-current={isHere ? "page" : undefined}
+      class={`flex items-center gap-3 rounded-[0.6rem] px-3 py-2 font-medium ${
+        isHere ? "bg-tint text-accent" : "text-muted hover:bg-sunken hover:text-ink"
+      }`}
+    >
+      <Icon size={18} aria-hidden="true" />
+      {label}
+    </a>
+  );
+}
+
+const themes: readonly { value: Theme; label: string; Icon: typeof Sun }[] = [
+  { value: "light", label: "Light", Icon: Sun },
+  { value: "dark", label: "Dark", Icon: Moon },
+  { value: "system", label: "As the system", Icon: Monitor },
+];
+
+function ThemeSwitch() {
+  return (
+    <fieldset class="flex">
+      <legend class="sr-only">Colours</legend>
+      {themes.map(({ value, label, Icon }) => (
+        <IconButton
+          key={value}
+          label={label}
+          aria-pressed={theme.value === value}
+          onClick={() => {
+            theme.value = value;
+          }}
+          class={theme.value === value ? "bg-sunken text-ink" : ""}
+        >
+          <Icon size={17} aria-hidden="true" />
+        </IconButton>
+      ))}
+    </fieldset>
+  );
+}
+
+function DemoNotice() {
+  const { server } = useSession();
+  if (!server.is_demo_llm) return null;
+  return (
+    <p class="mb-6 rounded-xl bg-warn-tint px-4 py-3 text-[0.94rem] text-warn">
+      <strong class="font-semibold">No language model is configured.</strong> Replies come from a built-in script. Start
+      the server with <code class="font-mono">OPENAI_API_KEY</code> or <code class="font-mono">OPENAI_BASE_URL</code>{" "}
+      for real ones.
+    </p>
+  );
+}

@@ -1,0 +1,109 @@
+/** Calls to the management API with the session's cookie, and failures as sentences that can be shown. */
+
+export interface FieldProblem {
+  param: string;
+  detail: string;
+}
+
+export class ApiError extends Error {
+  readonly status: number;
+  readonly code: string;
+  readonly fields: readonly FieldProblem[];
+  readonly requestId: string | null;
+
+  constructor(
+    message: string,
+    status: number,
+    code: string,
+    fields: readonly FieldProblem[],
+    requestId: string | null,
+  ) {
+    super(message);
+    this.status = status;
+    this.code = code;
+    this.fields = fields;
+    this.requestId = requestId;
+  }
+}
+
+export type Query = Record<string, string | number | null | undefined>;
+
+interface CallOptions {
+  body?: unknown;
+  query?: Query;
+  signal?: AbortSignal;
+  accept?: string;
+}
+
+export type Method = "GET" | "POST" | "PATCH" | "DELETE";
+
+let whenSignedOut: () => void = () => {};
+
+/** What happens when the server says that the session is over. */
+export function onSignedOut(act: () => void): void {
+  whenSignedOut = act;
+}
+
+/** Resolves with the answer's JSON (undefined for 204); rejects with `ApiError`. */
+export async function call<Answer>(method: Method, path: string, options: CallOptions = {}): Promise<Answer> {
+  const response = await send(method, path, options);
+  return (response.status === 204 ? undefined : await response.json()) as Answer;
+}
+
+/** Resolves with the response itself, once it is known to be good. */
+export async function send(
+  method: Method,
+  path: string,
+  { body, query, signal, accept }: CallOptions = {},
+): Promise<Response> {
+  const headers: Record<string, string> = {};
+  if (body !== undefined) headers["content-type"] = "application/json";
+  if (accept !== undefined) headers.accept = accept;
+  const init: RequestInit = { method, headers, credentials: "same-origin", cache: "no-store" };
+  if (body !== undefined) init.body = JSON.stringify(body);
+  if (signal !== undefined) init.signal = signal;
+  let response: Response;
+  try {
+    response = await fetch(path + toSearch(query), init);
+  } catch (cause) {
+    if (signal?.aborted) throw cause;
+    throw new ApiError("The server cannot be reached. Check the connection, then try again.", 0, "network", [], null);
+  }
+  if (response.ok) return response;
+  const error = await readProblem(response);
+  // A wrong password is 401 as well, but on the way in.
+  if (response.status === 401 && !path.startsWith("/api/session")) whenSignedOut();
+  throw error;
+}
+
+async function readProblem(response: Response): Promise<ApiError> {
+  const problem = Object(await response.json().catch(() => null));
+  const fallback = `The server answered with status ${response.status}. Try again in a moment.`;
+  return new ApiError(
+    typeof problem.detail === "string" ? problem.detail : fallback,
+    response.status,
+    typeof problem.code === "string" ? problem.code : "unknown",
+    Array.isArray(problem.errors) ? problem.errors : [],
+    response.headers.get("x-request-id"),
+  );
+}
+
+export function toSearch(query: Query = {}): string {
+  const search = new URLSearchParams();
+  for (const [name, value] of Object.entries(query)) {
+    if (value !== null && value !== undefined && value !== "") search.set(name, String(value));
+  }
+  return search.size > 0 ? `?${search}` : "";
+}
+
+/** A sentence for whatever was thrown. */
+export function toSentence(error: unknown): string {
+  return error instanceof ApiError ? error.message : "Something went wrong here. Reload the page and try again.";
+}
+
+/** The sentence about one field, where the server found fault with it or with a part of it. */
+export function fieldProblem(error: unknown, param: string): string | undefined {
+  if (!(error instanceof ApiError)) return undefined;
+  const found = error.fields.find((field) => field.param === param || field.param.startsWith(`${param}.`));
+  return found?.detail;
+}

@@ -1,0 +1,156 @@
+/** Data of a page: loaded when it is shown, again when asked, with its failure beside it. */
+import { useCallback, useEffect, useRef, useState } from "preact/hooks";
+import { call, type Query, toSearch } from "./api.ts";
+import type { Page } from "./types.ts";
+
+export interface Loaded<Data> {
+  /** The last that arrived; null before. */
+  data: Data | null;
+  error: unknown;
+  isLoading: boolean;
+  reload(): Promise<void>;
+  /** Puts what is known better in place of what was loaded. */
+  set(data: Data): void;
+}
+
+/** Loads anew whenever the path changes; null loads nothing. */
+export function useLoad<Data>(path: string | null): Loaded<Data> {
+  const [state, setState] = useState<{ data: Data | null; error: unknown; isLoading: boolean }>({
+    data: null,
+    error: null,
+    isLoading: path !== null,
+  });
+  const running = useRef<AbortController | null>(null);
+
+  const reload = useCallback(async () => {
+    running.current?.abort();
+    if (path === null) return;
+    const run = new AbortController();
+    running.current = run;
+    setState((before) => ({ ...before, isLoading: true }));
+    try {
+      const data = await call<Data>("GET", path, { signal: run.signal });
+      if (!run.signal.aborted) setState({ data, error: null, isLoading: false });
+    } catch (error) {
+      if (!run.signal.aborted) setState((before) => ({ ...before, error, isLoading: false }));
+    }
+  }, [path]);
+
+  useEffect(() => {
+    setState({ data: null, error: null, isLoading: path !== null });
+    void reload();
+    return () => running.current?.abort();
+  }, [reload, path]);
+
+  const set = useCallback((data: Data) => setState({ data, error: null, isLoading: false }), []);
+  return { ...state, reload, set };
+}
+
+export interface LoadedList<Item> {
+  items: Item[];
+  error: unknown;
+  /** Nothing to show yet. */
+  isLoading: boolean;
+  isLoadingMore: boolean;
+  hasMore: boolean;
+  reload(): Promise<void>;
+  loadMore(): Promise<void>;
+  update(change: (items: Item[]) => Item[]): void;
+}
+
+const pageSize = 20;
+
+/** A list of the API, page by page. With the same filter a reload keeps as many items as were shown, up to a hundred. */
+export function useList<Item extends { id: string }>(path: string, query: Query = {}): LoadedList<Item> {
+  const key = path + toSearch(query);
+  const [items, setItems] = useState<Item[]>([]);
+  const [cursor, setCursor] = useState<string | null>(null);
+  const [error, setError] = useState<unknown>(null);
+  const [busy, setBusy] = useState<"first" | "more" | null>("first");
+  const run = useRef(0);
+  const shown = useRef(0);
+  shown.current = items.length;
+
+  const load = useCallback(
+    async (kind: "first" | "again" | "more", from: string | null) => {
+      const own = ++run.current;
+      if (kind !== "again") setBusy(kind);
+      try {
+        const limit = kind === "again" ? Math.min(100, Math.max(pageSize, shown.current)) : pageSize;
+        const separator = key.includes("?") ? "&" : "?";
+        const page = await call<Page<Item>>("GET", key + separator + toSearch({ limit, cursor: from }).slice(1));
+        if (own !== run.current) return;
+        setItems((before) => (kind === "more" ? [...before, ...page.data] : page.data));
+        setCursor(page.next_cursor);
+        setError(null);
+      } catch (failure) {
+        if (own === run.current) setError(failure);
+      }
+      if (own === run.current) setBusy(null);
+    },
+    [key],
+  );
+
+  useEffect(() => {
+    setItems([]);
+    setError(null);
+    void load("first", null);
+    return () => {
+      run.current++;
+    };
+  }, [load]);
+
+  return {
+    items,
+    error,
+    isLoading: busy === "first",
+    isLoadingMore: busy === "more",
+    hasMore: cursor !== null,
+    reload: () => load(items.length === 0 ? "first" : "again", null),
+    loadMore: () => load("more", cursor),
+    update: (change) => setItems(change),
+  };
+}
+
+/** The value once it has been left alone for a moment: for searches while someone types. */
+export function useSettled<Value>(value: Value, delayMs = 250): Value {
+  const [settled, setSettled] = useState(value);
+  useEffect(() => {
+    const timer = setTimeout(() => setSettled(() => value), delayMs);
+    return () => clearTimeout(timer);
+  }, [value, delayMs]);
+  return settled;
+}
+
+/** Runs again and again while the page is in sight. */
+export function useEvery(intervalMs: number, act: () => void): void {
+  const latest = useRef(act);
+  latest.current = act;
+  useEffect(() => {
+    const timer = setInterval(() => {
+      if (document.visibilityState === "visible") latest.current();
+    }, intervalMs);
+    return () => clearInterval(timer);
+  }, [intervalMs]);
+}
+
+/** One action at a time: whether it runs, and how it failed. */
+export function useAction<Args extends unknown[]>(act: (...args: Args) => Promise<void>) {
+  const [isBusy, setIsBusy] = useState(false);
+  const [error, setError] = useState<unknown>(null);
+  const running = useRef(false);
+  async function run(...args: Args): Promise<void> {
+    if (running.current) return;
+    running.current = true;
+    setIsBusy(true);
+    setError(null);
+    try {
+      await act(...args);
+    } catch (failure) {
+      setError(failure);
+    }
+    running.current = false;
+    setIsBusy(false);
+  }
+  return { run, isBusy, error, clear: () => setError(null) };
+}

@@ -1,0 +1,100 @@
+/** The address bar: where the dashboard is, how it gets elsewhere, and what asks before unsaved work is left. */
+import { computed, signal } from "@preact/signals";
+import { useEffect } from "preact/hooks";
+
+const address = signal(location.pathname + location.search);
+
+/** Without a slash at the end. */
+export const path = computed(() => address.value.split("?", 1)[0]?.replace(/(.)\/+$/, "$1") ?? "");
+export const search = computed(() => new URLSearchParams(address.value.split("?")[1] ?? ""));
+
+/** Set while unsaved work is in the way: what to do once it may be left. */
+export const heldBack = signal<(() => void) | null>(null);
+
+let isDirty = false;
+let index: number = history.state?.index ?? 0;
+/** Pops that this file has caused itself. */
+let ownPops = 0;
+
+/** Goes to a page of the dashboard, unless unsaved work is in the way and its owner wants to stay. */
+export function navigate(to: string, { replace = false } = {}): void {
+  whenFree(() => {
+    if (!replace) index++;
+    history[replace ? "replaceState" : "pushState"]({ index }, "", to);
+    arrive();
+  });
+}
+
+/** Changes the query of the page that is shown, without a new entry in the history. */
+export function replaceSearch(values: Record<string, string | null>): void {
+  const next = new URLSearchParams(search.peek());
+  for (const [name, value] of Object.entries(values)) {
+    if (value) next.set(name, value);
+    else next.delete(name);
+  }
+  history.replaceState({ index }, "", path.peek() + (next.size > 0 ? `?${next}` : ""));
+  address.value = location.pathname + location.search;
+}
+
+/** While `isUnsaved`, leaving the page asks first. */
+export function useLeaveGuard(isUnsaved: boolean): void {
+  useEffect(() => {
+    isDirty = isUnsaved;
+    return () => {
+      isDirty = false;
+    };
+  }, [isUnsaved]);
+}
+
+/** The work was saved, or may be lost. */
+export function releaseGuard(): void {
+  isDirty = false;
+}
+
+function whenFree(act: () => void): void {
+  if (!isDirty) act();
+  else heldBack.value = act;
+}
+
+function arrive(): void {
+  const isSamePage = path.peek() === location.pathname;
+  address.value = location.pathname + location.search;
+  if (!isSamePage) window.scrollTo(0, 0);
+}
+
+export function startRouter(): void {
+  history.scrollRestoration = "auto";
+  history.replaceState({ index }, "", location.href);
+
+  window.addEventListener("popstate", ({ state }) => {
+    const next: number = state?.index ?? 0;
+    if (ownPops > 0) {
+      ownPops--;
+      return;
+    }
+    const steps = next - index;
+    if (isDirty && steps !== 0) {
+      // The browser has gone already: it is sent back, and goes again once that is wanted.
+      ownPops++;
+      history.go(-steps);
+      heldBack.value = () => history.go(steps);
+      return;
+    }
+    index = next;
+    arrive();
+  });
+
+  window.addEventListener("beforeunload", (event) => {
+    if (isDirty) event.preventDefault();
+  });
+
+  document.addEventListener("click", (event) => {
+    const link = event.target instanceof Element ? event.target.closest("a") : null;
+    if (!link || event.defaultPrevented || event.button !== 0) return;
+    if (event.metaKey || event.ctrlKey || event.shiftKey || event.altKey) return;
+    if (link.target || link.hasAttribute("download") || link.origin !== location.origin) return;
+    if (!/^\/app(\/|$)/.test(link.pathname)) return;
+    event.preventDefault();
+    navigate(link.pathname + link.search);
+  });
+}

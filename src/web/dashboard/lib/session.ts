@@ -1,0 +1,37 @@
+/** Who is signed in: one signal for the whole dashboard. */
+import { signal } from "@preact/signals";
+import { ApiError, call, onSignedOut } from "./api.ts";
+import type { SignedIn } from "./types.ts";
+
+/** Undefined until the server has been asked; null when nobody is signed in. */
+export const session = signal<SignedIn | null | undefined>(undefined);
+export const sessionFailure = signal<unknown>(null);
+
+export async function loadSession(): Promise<void> {
+  sessionFailure.value = null;
+  try {
+    session.value = await call<SignedIn>("GET", "/api/session");
+  } catch (error) {
+    if (error instanceof ApiError && error.status === 401) session.value = null;
+    else sessionFailure.value = error;
+  }
+}
+
+export async function signOut(): Promise<void> {
+  await call("DELETE", "/api/session").catch((error: unknown) => {
+    // Over already: that is what was wanted.
+    if (!(error instanceof ApiError && error.status === 401)) throw error;
+  });
+  session.value = null;
+}
+
+/** For pages that are only drawn while someone is signed in. */
+export function useSession(): SignedIn {
+  const { value } = session;
+  if (!value) throw new Error("Nobody is signed in.");
+  return value;
+}
+
+onSignedOut(() => {
+  session.value = null;
+});

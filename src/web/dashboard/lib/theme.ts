@@ -1,0 +1,35 @@
+/** Light, dark, or as the system has it; kept in this browser. */
+import { effect, signal } from "@preact/signals";
+
+export type Theme = "system" | "light" | "dark";
+
+const key = "companiond:theme";
+
+function readKept(): Theme {
+  try {
+    const kept = localStorage.getItem(key);
+    return kept === "light" || kept === "dark" ? kept : "system";
+  } catch {
+    return "system";
+  }
+}
+
+export const theme = signal<Theme>(readKept());
+
+effect(() => {
+  const { value } = theme;
+  if (value === "system") delete document.documentElement.dataset.theme;
+  else document.documentElement.dataset.theme = value;
+  try {
+    if (value === "system") localStorage.removeItem(key);
+    else localStorage.setItem(key, value);
+  } catch {
+    // A browser that keeps nothing: the choice lasts as long as the page.
+  }
+});
+
+const systemIsDark = matchMedia("(prefers-color-scheme: dark)");
+
+export function isDark(): boolean {
+  return theme.value === "dark" || (theme.value === "system" && systemIsDark.matches);
+}

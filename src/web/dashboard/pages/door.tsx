@@ -1,0 +1,57 @@
+/** The frame of the pages on the way in: one card, one form. */
+import type { ComponentChildren } from "preact";
+import { useEffect } from "preact/hooks";
+import { toSentence } from "../lib/api.ts";
+import { Button } from "../ui/button.tsx";
+import { Problem } from "../ui/states.tsx";
+import { Wordmark } from "../ui/wordmark.tsx";
+
+interface DoorProps {
+  title: string;
+  lead: string;
+  children: ComponentChildren;
+}
+
+export function Door({ title, lead, children }: DoorProps) {
+  useEffect(() => {
+    document.title = `${title} · companiond`;
+  }, [title]);
+  return (
+    <main class="mx-auto flex min-h-screen w-full max-w-[27rem] flex-col justify-center px-4 py-10">
+      <div class="mb-7 flex justify-center">
+        <Wordmark />
+      </div>
+      <div class="card animate-[rise_200ms_ease-out] p-6 shadow-[0_16px_48px_rgb(var(--shade)/8%)] sm:p-8">
+        <h1 class="text-xl font-semibold tracking-tight">{title}</h1>
+        <p class="mt-1 mb-6 text-pretty text-muted">{lead}</p>
+        {children}
+      </div>
+    </main>
+  );
+}
+
+interface DoorFormProps {
+  action: string;
+  isBusy: boolean;
+  error: unknown;
+  onSubmit(): void;
+  children: ComponentChildren;
+}
+
+export function DoorForm({ action, isBusy, error, onSubmit, children }: DoorFormProps) {
+  return (
+    <form
+      class="space-y-4"
+      onSubmit={(event) => {
+        event.preventDefault();
+        onSubmit();
+      }}
+    >
+      {children}
+      {error !== null && <Problem>{toSentence(error)}</Problem>}
+      <Button type="submit" kind="primary" isBusy={isBusy} class="w-full">
+        {action}
+      </Button>
+    </form>
+  );
+}

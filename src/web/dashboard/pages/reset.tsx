@@ -1,0 +1,36 @@
+/** `/app/reset#secret`: a one-time link lets an account's owner choose a password. */
+import { useState } from "preact/hooks";
+import { call, fieldProblem } from "../lib/api.ts";
+import { useAction } from "../lib/load.ts";
+import { navigate } from "../lib/router.ts";
+import { session } from "../lib/session.ts";
+import type { SignedIn } from "../lib/types.ts";
+import { homePath } from "../routes.ts";
+import { PasswordField } from "../ui/password.tsx";
+import { Door, DoorForm } from "./door.tsx";
+import { LinkIncomplete, readLinkSecret } from "./link-secret.tsx";
+
+export default function ResetPage() {
+  const [secret] = useState(readLinkSecret);
+  const [password, setPassword] = useState("");
+  const { run, isBusy, error } = useAction(async () => {
+    const made = await call<SignedIn>("POST", "/api/session/password-reset", { body: { secret, password } });
+    navigate(homePath, { replace: true });
+    session.value = made;
+  });
+  if (secret === "") return <LinkIncomplete />;
+  return (
+    <Door title="Choose a password" lead="You are signed in with it at once. Everywhere else you are signed out.">
+      <DoorForm action="Save and sign in" isBusy={isBusy} error={error} onSubmit={() => void run()}>
+        <PasswordField
+          label="New password"
+          isNew
+          hint="At least 8 characters. Long beats complicated."
+          value={password}
+          onValue={setPassword}
+          error={fieldProblem(error, "password")}
+        />
+      </DoorForm>
+    </Door>
+  );
+}

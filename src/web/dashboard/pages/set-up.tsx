@@ -1,0 +1,53 @@
+/** `/app/setup#secret`: the one-time link of a new installation makes its first operator. */
+import { useState } from "preact/hooks";
+import { call, fieldProblem } from "../lib/api.ts";
+import { useAction } from "../lib/load.ts";
+import { navigate } from "../lib/router.ts";
+import { session } from "../lib/session.ts";
+import type { SignedIn } from "../lib/types.ts";
+import { homePath } from "../routes.ts";
+import { TextField } from "../ui/field.tsx";
+import { PasswordField } from "../ui/password.tsx";
+import { Door, DoorForm } from "./door.tsx";
+import { LinkIncomplete, readLinkSecret } from "./link-secret.tsx";
+
+export default function SetUpPage() {
+  const [secret] = useState(readLinkSecret);
+  const [email, setEmail] = useState("");
+  const [password, setPassword] = useState("");
+  const { run, isBusy, error } = useAction(async () => {
+    const made = await call<SignedIn>("POST", "/api/session/set-up", { body: { secret, email, password } });
+    navigate(homePath, { replace: true });
+    session.value = made;
+  });
+  if (secret === "") return <LinkIncomplete />;
+  return (
+    <Door
+      title="Set up companiond"
+      lead="You will be the operator of this server: the account that manages all others."
+    >
+      <DoorForm action="Create the account" isBusy={isBusy} error={error} onSubmit={() => void run()}>
+        <TextField
+          label="Your e-mail"
+          type="email"
+          name="email"
+          autocomplete="username"
+          required
+          autofocus
+          hint="You sign in with it. Nothing is ever sent to it."
+          value={email}
+          onValue={setEmail}
+          error={fieldProblem(error, "email")}
+        />
+        <PasswordField
+          label="Password"
+          isNew
+          hint="At least 8 characters. Long beats complicated."
+          value={password}
+          onValue={setPassword}
+          error={fieldProblem(error, "password")}
+        />
+      </DoorForm>
+    </Door>
+  );
+}

@@ -1,0 +1,48 @@
+/** Every page of the dashboard: its address, its file, and who may see it. */
+import type { ComponentType } from "preact";
+
+export type Params = Record<string, string>;
+
+export type PageComponent = ComponentType<{ params: Params }>;
+
+export interface Route {
+  pattern: string;
+  load(): Promise<{ default: PageComponent }>;
+  /** `public` pages are for those who are not signed in. */
+  access: "public" | "signed-in" | "operator";
+}
+
+export const homePath = "/app/companions";
+export const signInPath = "/app/sign-in";
+
+export const routes: readonly Route[] = [
+  { pattern: signInPath, load: () => import("./pages/sign-in.tsx"), access: "public" },
+  { pattern: "/app/setup", load: () => import("./pages/set-up.tsx"), access: "public" },
+  { pattern: "/app/reset", load: () => import("./pages/reset.tsx"), access: "public" },
+];
+
+/** The route of a path and the parts of the path that it names; null where there is no such page. */
+export function matchRoute(path: string): { route: Route; params: Params } | null {
+  const parts = path.split("/");
+  for (const route of routes) {
+    const names = route.pattern.split("/");
+    if (names.length !== parts.length) continue;
+    const params: Params = {};
+    const isMatch = names.every((name, index) => {
+      const part = parts[index] ?? "";
+      if (!name.startsWith(":")) return name === part;
+      params[name.slice(1)] = decode(part);
+      return part !== "";
+    });
+    if (isMatch) return { route, params };
+  }
+  return null;
+}
+
+function decode(part: string): string {
+  try {
+    return decodeURIComponent(part);
+  } catch {
+    return part;
+  }
+}

@@ -1,0 +1,89 @@
+/** Buttons, and links that look like them. */
+import type { ComponentChildren } from "preact";
+
+type Kind = "primary" | "secondary" | "ghost" | "danger";
+
+const base =
+  "inline-flex shrink-0 items-center justify-center gap-2 whitespace-nowrap rounded-[0.6rem] px-3.5 min-h-[2.4rem] " +
+  "text-[0.94rem] font-medium transition-colors disabled:opacity-55 aria-disabled:opacity-55";
+
+const kinds: Record<Kind, string> = {
+  primary: "bg-accent text-on-accent hover:brightness-110",
+  secondary: "border border-edge/60 bg-card text-ink hover:bg-sunken",
+  ghost: "text-muted hover:bg-sunken hover:text-ink",
+  danger: "bg-bad text-on-bad hover:brightness-110",
+};
+
+interface PressProps {
+  type?: "button" | "submit";
+  disabled?: boolean;
+  onClick?: (event: MouseEvent) => void;
+  class?: string;
+  children: ComponentChildren;
+}
+
+interface ButtonProps extends PressProps {
+  kind?: Kind;
+  isBusy?: boolean;
+}
+
+export function Button({ kind = "secondary", isBusy = false, children, class: more = "", ...rest }: ButtonProps) {
+  return (
+    <button
+      type="button"
+      {...rest}
+      class={`${base} ${kinds[kind]} ${more}`}
+      aria-busy={isBusy}
+      disabled={rest.disabled === true || isBusy}
+    >
+      {isBusy && <Spinner />}
+      {children}
+    </button>
+  );
+}
+
+interface LinkProps {
+  href: string;
+  kind?: Kind;
+  class?: string;
+  target?: string;
+  download?: string;
+  children: ComponentChildren;
+}
+
+export function ButtonLink({ kind = "secondary", children, class: more = "", ...rest }: LinkProps) {
+  return (
+    <a {...rest} class={`${base} ${kinds[kind]} ${more}`}>
+      {children}
+    </a>
+  );
+}
+
+interface IconButtonProps extends PressProps {
+  label: string;
+  "aria-expanded"?: boolean;
+  "aria-pressed"?: boolean;
+}
+
+export function IconButton({ label, children, class: more = "", ...rest }: IconButtonProps) {
+  return (
+    <button
+      type="button"
+      {...rest}
+      aria-label={label}
+      title={label}
+      class={`inline-grid size-9 shrink-0 place-items-center rounded-[0.6rem] text-muted hover:bg-sunken hover:text-ink ${more}`}
+    >
+      {children}
+    </button>
+  );
+}
+
+export function Spinner() {
+  return (
+    <span
+      aria-hidden="true"
+      class="size-4 animate-spin rounded-full border-2 border-current border-r-transparent motion-reduce:animate-none"
+    />
+  );
+}

@@ -1,0 +1,98 @@
+/** Native dialogs: the browser keeps the focus inside, closes on Escape, and gives the focus back. */
+import { X } from "lucide-preact";
+import type { ComponentChildren } from "preact";
+import { useEffect, useId, useRef, useState } from "preact/hooks";
+import { toSentence } from "../lib/api.ts";
+import { useAction } from "../lib/load.ts";
+import { Button, IconButton } from "./button.tsx";
+import { TextField } from "./field.tsx";
+import { Problem } from "./states.tsx";
+
+interface DialogProps {
+  title: string;
+  onClose(): void;
+  children: ComponentChildren;
+  /** Nothing but its own buttons closes it: what it shows is not shown again. */
+  isSticky?: boolean;
+  isWide?: boolean;
+}
+
+export function Dialog({ title, onClose, children, isSticky = false, isWide = false }: DialogProps) {
+  const id = useId();
+  const ref = useRef<HTMLDialogElement>(null);
+  useEffect(() => {
+    const dialog = ref.current;
+    dialog?.showModal();
+    return () => dialog?.close();
+  }, []);
+  return (
+    <dialog
+      ref={ref}
+      aria-labelledby={id}
+      onCancel={(event) => {
+        event.preventDefault();
+        if (!isSticky) onClose();
+      }}
+      class={`m-auto w-[calc(100%-2rem)] ${isWide ? "max-w-2xl" : "max-w-lg"} animate-[rise_140ms_ease-out] rounded-2xl border border-line bg-card p-0 text-ink shadow-[0_24px_64px_rgb(var(--shade)/30%)]`}
+    >
+      <div class="p-5 sm:p-6">
+        <div class="mb-4 flex items-start justify-between gap-4">
+          <h2 id={id} class="min-w-0 text-lg font-semibold wrap-anywhere" dir="auto">
+            {title}
+          </h2>
+          {!isSticky && (
+            <IconButton label="Close" onClick={onClose} class="-mt-1 -mr-1.5">
+              <X size={18} aria-hidden="true" />
+            </IconButton>
+          )}
+        </div>
+        {children}
+      </div>
+    </dialog>
+  );
+}
+
+export function DialogActions({ children }: { children: ComponentChildren }) {
+  return <div class="mt-6 flex flex-wrap justify-end gap-2">{children}</div>;
+}
+
+interface ConfirmProps {
+  title: string;
+  children: ComponentChildren;
+  /** What the button that does it says. */
+  action: string;
+  isDangerous?: boolean;
+  /** Has to be typed first. */
+  typed?: { label: string; text: string };
+  onConfirm(): Promise<void> | void;
+  onClose(): void;
+}
+
+export function Confirm({ title, children, action, isDangerous = true, typed, onConfirm, onClose }: ConfirmProps) {
+  const [text, setText] = useState("");
+  const { run, isBusy, error } = useAction(async () => {
+    await onConfirm();
+    onClose();
+  });
+  const isAllowed = typed === undefined || text.trim() === typed.text.trim();
+  return (
+    <Dialog title={title} onClose={onClose}>
+      <form
+        onSubmit={(event) => {
+          event.preventDefault();
+          if (isAllowed) void run();
+        }}
+      >
+        <div class="space-y-3 text-muted">{children}</div>
+        {typed && <TextField class="mt-4" label={typed.label} value={text} onValue={setText} />}
+        {error !== null && <Problem class="mt-4">{toSentence(error)}</Problem>}
+        <DialogActions>
+          <Button onClick={onClose}>Cancel</Button>
+          <Button type="submit" kind={isDangerous ? "danger" : "primary"} disabled={!isAllowed} isBusy={isBusy}>
+            {action}
+          </Button>
+        </DialogActions>
+      </form>
+    </Dialog>
+  );
+}

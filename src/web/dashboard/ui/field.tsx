@@ -1,0 +1,189 @@
+/** Form fields: a label, the control, a hint, and what is wrong with it, tied together for every kind of reader. */
+import type { ComponentChildren } from "preact";
+import { useId } from "preact/hooks";
+
+interface FieldProps {
+  label: string;
+  hint?: ComponentChildren;
+  error?: string | undefined;
+  /** Right of the label. */
+  aside?: ComponentChildren;
+  class?: string;
+}
+
+interface Wiring {
+  id: string;
+  "aria-describedby"?: string;
+  "aria-invalid"?: boolean;
+}
+
+/** Draws the frame around one control, which takes the given attributes. */
+export function Field({
+  label,
+  hint,
+  error,
+  aside,
+  class: more = "",
+  children,
+}: FieldProps & { children: (wiring: Wiring) => ComponentChildren }) {
+  const id = useId();
+  const describedBy = [error && `${id}-error`, hint && `${id}-hint`].filter(Boolean).join(" ");
+  return (
+    <div class={`min-w-0 ${more}`}>
+      <div class="mb-1.5 flex items-baseline justify-between gap-3">
+        <label for={id} class="font-medium">
+          {label}
+        </label>
+        {aside && <span class="text-[0.86rem] text-muted tabular-nums">{aside}</span>}
+      </div>
+      {children({
+        id,
+        ...(describedBy ? { "aria-describedby": describedBy } : {}),
+        ...(error ? { "aria-invalid": true } : {}),
+      })}
+      {error && (
+        <p id={`${id}-error`} class="mt-1.5 text-[0.88rem] text-bad">
+          {error}
+        </p>
+      )}
+      {hint && (
+        <p id={`${id}-hint`} class="mt-1.5 text-[0.88rem] text-muted">
+          {hint}
+        </p>
+      )}
+    </div>
+  );
+}
+
+interface InputAttributes {
+  type?: "text" | "email" | "url" | "search" | "number" | "date";
+  name?: string;
+  placeholder?: string;
+  autocomplete?: "off" | "username";
+  required?: boolean;
+  autofocus?: boolean;
+  readOnly?: boolean;
+  maxLength?: number;
+  min?: string | number;
+  max?: string | number;
+  step?: string | number;
+}
+
+interface TextFieldProps extends FieldProps, InputAttributes {
+  value: string;
+  onValue(value: string): void;
+  /** For what a machine reads: codes, ids, addresses. */
+  isCode?: boolean;
+}
+
+export function TextField({ label, hint, error, aside, value, onValue, isCode, class: more, ...rest }: TextFieldProps) {
+  // The types know one kind of input for each `type`; here it is not yet known.
+  const attributes: object = { type: "text", autocomplete: "off", ...rest };
+  return (
+    <Field label={label} hint={hint} error={error} aside={aside} class={more ?? ""}>
+      {(wiring) => (
+        <input
+          dir={isCode ? "ltr" : "auto"}
+          spellcheck={isCode ? false : undefined}
+          {...attributes}
+          {...wiring}
+          value={value}
+          onInput={(event) => onValue(event.currentTarget.value)}
+          class={`control ${isCode ? "font-mono text-[0.92em]" : ""}`}
+        />
+      )}
+    </Field>
+  );
+}
+
+interface AreaAttributes {
+  rows?: number;
+  placeholder?: string;
+  autofocus?: boolean;
+}
+
+interface TextAreaProps extends FieldProps, AreaAttributes {
+  value: string;
+  onValue(value: string): void;
+  isCode?: boolean;
+}
+
+export function TextArea({ label, hint, error, aside, value, onValue, isCode, class: more, ...rest }: TextAreaProps) {
+  return (
+    <Field label={label} hint={hint} error={error} aside={aside} class={more ?? ""}>
+      {(wiring) => (
+        <textarea
+          dir={isCode ? "ltr" : "auto"}
+          spellcheck={isCode ? false : undefined}
+          {...rest}
+          {...wiring}
+          value={value}
+          onInput={(event) => onValue(event.currentTarget.value)}
+          class={`control block leading-relaxed ${isCode ? "font-mono text-[0.9em]" : ""}`}
+        />
+      )}
+    </Field>
+  );
+}
+
+interface SelectProps extends FieldProps {
+  value: string;
+  onValue(value: string): void;
+  options: readonly { value: string; label: string }[];
+  disabled?: boolean;
+}
+
+export function SelectField({ label, hint, error, value, onValue, options, disabled, class: more }: SelectProps) {
+  return (
+    <Field label={label} hint={hint} error={error} class={more ?? ""}>
+      {(wiring) => (
+        <select
+          {...wiring}
+          value={value}
+          disabled={disabled}
+          onChange={(event) => onValue(event.currentTarget.value)}
+          class="control"
+        >
+          {options.map((option) => (
+            <option key={option.value} value={option.value}>
+              {option.label}
+            </option>
+          ))}
+        </select>
+      )}
+    </Field>
+  );
+}
+
+interface CheckProps {
+  label: ComponentChildren;
+  hint?: ComponentChildren;
+  checked: boolean;
+  onChecked(checked: boolean): void;
+  disabled?: boolean;
+}
+
+export function CheckField({ label, hint, checked, onChecked, disabled }: CheckProps) {
+  const id = useId();
+  return (
+    <div class="flex items-start gap-2.5">
+      <input
+        id={id}
+        type="checkbox"
+        checked={checked}
+        disabled={disabled}
+        onChange={(event) => onChecked(event.currentTarget.checked)}
+        aria-describedby={hint ? `${id}-hint` : undefined}
+        class="mt-[0.2rem] size-[1.05rem] shrink-0 accent-(--accent)"
+      />
+      <div class="min-w-0">
+        <label for={id}>{label}</label>
+        {hint && (
+          <p id={`${id}-hint`} class="text-[0.88rem] text-muted">
+            {hint}
+          </p>
+        )}
+      </div>
+    </div>
+  );
+}

@@ -1,0 +1,77 @@
+/** The head of every page, its sections, and times. */
+import { ChevronLeft } from "lucide-preact";
+import type { ComponentChildren } from "preact";
+import { useEffect, useRef } from "preact/hooks";
+import { formatInstant, formatRelative } from "../lib/format.ts";
+import { path } from "../lib/router.ts";
+
+interface PageHeadProps {
+  title: string;
+  children?: ComponentChildren;
+  actions?: ComponentChildren;
+  back?: { href: string; label: string };
+}
+
+let lastFocused = "";
+
+export function PageHead({ title, children, actions, back }: PageHeadProps) {
+  const heading = useRef<HTMLHeadingElement>(null);
+  useEffect(() => {
+    document.title = `${title} · companiond`;
+  }, [title]);
+  useEffect(() => {
+    // Whoever cannot see that the page has changed hears it; not on arrival, when the browser reads the page itself.
+    if (lastFocused !== "" && lastFocused !== path.peek()) heading.current?.focus({ preventScroll: true });
+    lastFocused = path.peek();
+  }, []);
+  return (
+    <header class="mb-6">
+      {back && (
+        <a href={back.href} class="mb-2 -ml-1 inline-flex items-center gap-1 text-[0.94rem] text-muted hover:text-ink">
+          <ChevronLeft size={16} aria-hidden="true" />
+          {back.label}
+        </a>
+      )}
+      <div class="flex flex-wrap items-start justify-between gap-x-6 gap-y-3">
+        <div class="min-w-0 flex-1 basis-64">
+          <h1 ref={heading} tabIndex={-1} dir="auto" class="text-2xl font-semibold tracking-tight wrap-anywhere">
+            {title}
+          </h1>
+          {children && <div class="mt-1 max-w-2xl text-pretty text-muted">{children}</div>}
+        </div>
+        {actions && <div class="flex flex-wrap items-center gap-2">{actions}</div>}
+      </div>
+    </header>
+  );
+}
+
+interface SectionProps {
+  title: string;
+  children: ComponentChildren;
+  hint?: ComponentChildren;
+  actions?: ComponentChildren;
+}
+
+export function Section({ title, hint, actions, children }: SectionProps) {
+  return (
+    <section class="card p-4 sm:p-6">
+      <div class="mb-4 flex flex-wrap items-start justify-between gap-3">
+        <div class="min-w-0 flex-1 basis-56">
+          <h2 class="text-[1.05rem] font-semibold">{title}</h2>
+          {hint && <p class="mt-0.5 text-[0.94rem] text-pretty text-muted">{hint}</p>}
+        </div>
+        {actions}
+      </div>
+      {children}
+    </section>
+  );
+}
+
+export function Time({ at, never = "never" }: { at: string | null; never?: string }) {
+  if (at === null) return <span>{never}</span>;
+  return (
+    <time dateTime={at} title={formatInstant(at)}>
+      {formatRelative(at)}
+    </time>
+  );
+}

@@ -1,0 +1,29 @@
+/** Short words about what was done, shown for a moment and read out. */
+import { signal } from "@preact/signals";
+import { useEffect } from "preact/hooks";
+
+const current = signal<{ text: string } | null>(null);
+
+export function say(text: string): void {
+  current.value = { text };
+}
+
+export function Toast() {
+  const { value } = current;
+  useEffect(() => {
+    if (value === null) return;
+    const timer = setTimeout(() => {
+      if (current.peek() === value) current.value = null;
+    }, 4000);
+    return () => clearTimeout(timer);
+  }, [value]);
+  return (
+    <div aria-live="polite" class="pointer-events-none fixed inset-x-0 bottom-5 z-50 flex justify-center px-4">
+      {value && (
+        <p class="animate-[rise_160ms_ease-out] rounded-xl bg-ink px-4 py-2.5 text-[0.94rem] text-ground shadow-lg">
+          {value.text}
+        </p>
+      )}
+    </div>
+  );
+}
