@@ -1,6 +1,6 @@
 /** The compiled executable, run as an operator does: start, stop, settings, and commands beside a running server. */
 import { expect, test } from "bun:test";
-import { mkdirSync, readdirSync, statSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readdirSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { runExecutable, startExecutable } from "./support/executable.ts";
 import { temporaryDirectory } from "./support/temporary.ts";
@@ -181,4 +181,30 @@ test("warns of settings that have no effect yet", async () => {
   await server.stop();
   const warned = server.log.filter(({ event }) => event === "setting has no effect in this version");
   expect(warned.map(({ variable }) => variable).sort()).toEqual(Object.keys(env).sort());
+});
+
+test("leaves a one-time set-up link in a file of its own while nobody can sign in, and nowhere else", async () => {
+  using data = temporaryDirectory();
+  const dataDir = data.file("data");
+  const first = await startExecutable({ dataDir });
+  const file = `${dataDir}/setup-link`;
+  const link = (await Bun.file(file).text()).trim();
+  expect(statSync(file).mode & 0o777).toBe(0o600);
+  expect(link).toStartWith(`${first.url}/app/setup#`);
+  const secret = link.slice(link.indexOf("#") + 1);
+  expect(first.stdout + first.stderr).not.toContain(secret);
+
+  const setUp = () =>
+    fetch(`${first.url}/api/session/set-up`, {
+      method: "POST",
+      headers: { "content-type": "application/json", origin: first.url },
+      body: JSON.stringify({ secret, email: "operator@example.com", password: "correct horse battery" }),
+    });
+  expect((await setUp()).status).toBe(201);
+  expect((await setUp()).status).not.toBe(201);
+  expect(await first.stop()).toBe(0);
+
+  await using second = await startExecutable({ dataDir });
+  expect(second.url).toStartWith("http://");
+  expect(existsSync(file)).toBe(false);
 });

@@ -1,16 +1,18 @@
 /** `companiond serve`: the server, from start to drained. */
-import { readFile } from "node:fs/promises";
 import { buildInfo } from "../build-info.ts";
 import type { Config } from "../config.ts";
-import { type Certificate, readCertificateExpiry } from "../lib/certificate.ts";
+import { startBackups } from "../jobs/backups.ts";
+import type { Certificate } from "../lib/certificate.ts";
 import { openLog } from "../lib/log.ts";
 import { ListenFailure } from "../listener.ts";
 import { type RunningServer, startServer } from "../server.ts";
-import { type OpenedServices, openServices } from "../services.ts";
+import { lockDataDir, type OpenedServices, openServices } from "../services.ts";
+import { loadCertificate, reloadCertificate } from "./certificate.ts";
 import { type ActionInput, type Command, CommandFailure } from "./command.ts";
 import { ensureDemo } from "./demo.ts";
 import { describeSettings } from "./settings-help.ts";
-import { describeStart } from "./start-message.ts";
+import { offerSetup } from "./setup-offer.ts";
+import { describeStart, toReachable } from "./start-message.ts";
 
 const drainGraceMs = 30_000;
 
@@ -41,50 +43,52 @@ async function serve(input: ActionInput): Promise<void> {
   const { io, isJson } = input;
   const stopped = io.takeStopSignal();
   const config = input.loadConfig();
-  const tls = await readTls(config);
+  const certificate = await loadCertificate(config);
   const { log, flush } = openLog({
     level: config.log.level,
     format: io.isTerminal && !isJson ? "text" : "json",
     // With --json standard output holds the one value, so the log moves over.
     write: (lines) => void (isJson ? io.writeError(lines) : io.writeOut(lines)),
   });
-  let defectCount = 0;
-  // Whatever was not foreseen must end one request at most, never the server.
-  io.onDefect((error) => log.error("defect", { error, count: ++defectCount }));
-
+  const dataLock = lockDataDir(config.dataDir);
   try {
     const services = await openServices(config);
+    // Whatever was not foreseen must end one request at most, never the server.
+    io.onDefect((error) => log.error("defect", { error, count: ++services.measurements.defects }));
     const demoToken = config.isDemo ? await closeOnFailure(services, () => openDemo(services, input)) : null;
-    const server = await closeOnFailure(services, () => listen(services, config, tls));
+    const server = await closeOnFailure(services, () => listen(services, config, certificate));
+    const backups = startBackups(services, { ...config.backup, dataDir: config.dataDir });
+    // A server at a terminal ends with it; any other has nobody to hang up on it.
+    if (certificate !== null || !io.isTerminal) io.onReload(() => void reloadCertificate(config, server, log));
+    const setup = await offerSetup(services, {
+      baseUrl: config.publicUrl ?? toReachable(server.url),
+      dataDir: config.dataDir,
+      isShown: io.isTerminal && !isJson,
+    });
     log.info("listening", {
       url: server.url,
+      ...(server.metricsUrl === null ? {} : { metrics_url: server.metricsUrl }),
       version: buildInfo.version,
       commit: buildInfo.commit,
       data_dir: config.dataDir,
       llm: services.llm.name,
     });
-    for (const variable of listIdleSettings(config)) log.warn("setting has no effect in this version", { variable });
+    if (setup?.file)
+      log.info("nobody can sign in to the dashboard yet: a one-time link is in a file", { file: setup.file });
     // Before the message, not in the middle of it.
     flush();
-    await announce(input, config, server, services.llm.name, demoToken);
+    await announce(input, config, server, { llmName: services.llm.name, demoToken, setupLink: setup?.link ?? null });
 
     log.info("stopping", { signal: await stopped, grace_ms: drainGraceMs });
     if (io.isTerminal) await io.writeError("Letting open replies finish. Once more ends at once.\n");
+    await backups.stop();
     await server.drain(drainGraceMs);
     log.info("stopped");
   } finally {
+    dataLock.release();
     flush();
     await io.writeOut("");
   }
-}
-
-/** Settings of what is still to come: an operator who sets one must not believe that it works. */
-function listIdleSettings({ metrics, backup }: Config): string[] {
-  return [
-    ...(metrics.token === null ? [] : ["COMPANIOND_METRICS_TOKEN"]),
-    ...(metrics.port === null ? [] : ["COMPANIOND_METRICS_PORT"]),
-    ...(backup.cron === null ? [] : ["COMPANIOND_BACKUP_CRON"]),
-  ];
 }
 
 function openDemo(services: OpenedServices, { ids, audit }: ActionInput): Promise<string> {
@@ -95,17 +99,16 @@ async function announce(
   { io, isJson }: ActionInput,
   config: Config,
   server: RunningServer,
-  llmName: string,
-  demoToken: string | null,
+  facts: { llmName: string; demoToken: string | null; setupLink: string | null },
 ): Promise<void> {
   if (isJson) {
-    await io.writeOut(`${JSON.stringify({ url: server.url, port: server.port, demo_embed_token: demoToken })}\n`);
+    await io.writeOut(`${JSON.stringify({ url: server.url, port: server.port, demo_embed_token: facts.demoToken })}\n`);
     return;
   }
-  const message = `${describeStart({ url: config.publicUrl ?? server.url, listeningUrl: server.url, llmName, demoToken })}\n`;
-  if (io.isTerminal) await io.writeOut(message);
-  // Not in the log, which keeps embed tokens out; and standard output is the log's here.
-  else if (demoToken !== null) await io.writeError(message);
+  const urls = { url: config.publicUrl ?? server.url, listeningUrl: server.url };
+  if (io.isTerminal) await io.writeOut(`${describeStart({ ...urls, ...facts })}\n`);
+  // Not in the log, which keeps embed tokens out; and standard output is the log's here. The set-up link is in its file.
+  else if (facts.demoToken !== null) await io.writeError(`${describeStart({ ...urls, ...facts, setupLink: null })}\n`);
 }
 
 function listen(
@@ -135,24 +138,5 @@ async function closeOnFailure<Result>(services: OpenedServices, step: () => Resu
   } catch (error) {
     await services.close();
     throw error;
-  }
-}
-
-async function readTls({ server: { tls } }: Config): Promise<Certificate | null> {
-  if (tls === null) return null;
-  const [cert, key] = await Promise.all([readPem("--tls-cert", tls.certFile), readPem("--tls-key", tls.keyFile)]);
-  try {
-    readCertificateExpiry({ cert, key });
-  } catch (error) {
-    throw new CommandFailure(`--tls-cert and --tls-key: ${error instanceof Error ? error.message : String(error)}.`);
-  }
-  return { cert, key };
-}
-
-async function readPem(flag: string, file: string): Promise<string> {
-  try {
-    return await readFile(file, "utf8");
-  } catch (error) {
-    throw new CommandFailure(`${flag}: ${error instanceof Error ? error.message : String(error)}`);
   }
 }

@@ -7,12 +7,18 @@ export interface StartFacts {
   listeningUrl: string;
   llmName: string;
   demoToken: string | null;
+  /** Shown only where a person is the one who reads. */
+  setupLink: string | null;
 }
 
-export function describeStart({ url, listeningUrl, llmName, demoToken }: StartFacts): string {
+export function describeStart({ url, listeningUrl, llmName, demoToken, setupLink }: StartFacts): string {
   const lines = ["", `companiond is listening. Open ${url}/`];
   if (demoToken !== null) {
     lines.push("", "Or chat with the demo companion from a terminal:", "", `  ${writeCurl(listeningUrl, demoToken)}`);
+  }
+  if (setupLink !== null) {
+    lines.push("", "Nobody can sign in to the dashboard yet. Set it up within 30 minutes (the link works once):", "");
+    lines.push(`  ${setupLink}`);
   }
   if (llmName === "demo") {
     lines.push(
@@ -26,8 +32,11 @@ export function describeStart({ url, listeningUrl, llmName, demoToken }: StartFa
 
 /** `-N`: without it curl holds the stream back. */
 function writeCurl(url: string, token: string): string {
-  // 0.0.0.0 and :: are addresses to listen on, not to call.
-  const reachable = url.replace("//0.0.0.0:", "//127.0.0.1:").replace("//[::]:", "//[::1]:");
   const body = `'{"message":"Hello! Who are you?"}'`;
-  return `curl -N ${reachable}/api/embed/${token}/chat -H 'Content-Type: application/json' -d ${body}`;
+  return `curl -N ${toReachable(url)}/api/embed/${token}/chat -H 'Content-Type: application/json' -d ${body}`;
+}
+
+/** 0.0.0.0 and :: are addresses to listen on, not to call. */
+export function toReachable(url: string): string {
+  return url.replace("//0.0.0.0:", "//127.0.0.1:").replace("//[::]:", "//[::1]:");
 }
