@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { getEventListeners } from "node:events";
 import type { LlmProvider, ReplyRequest } from "../../src/llm/provider.ts";
 import { collectReply } from "../support/collected-reply.ts";
+import { turnsOfTheLoop } from "../support/turns-of-the-loop.ts";
 
 export interface ProviderUnderTest {
   /** Must answer any message with several words. */
@@ -70,7 +71,7 @@ export function testLlmProvider(name: string, open: () => Promise<ProviderUnderT
       const reply = collectReply(async () => {
         expect(isHeld).toBe(false);
         isHeld = true;
-        for (let turn = 0; turn < 20; turn++) await new Promise((resolve) => setImmediate(resolve));
+        await turnsOfTheLoop(20);
         isHeld = false;
       });
       const outcome = await opened.provider.streamReply(

@@ -7,6 +7,7 @@ import { createCapturedLog } from "../support/captured-log.ts";
 import { collectReply } from "../support/collected-reply.ts";
 import { type MockLlm, startMockLlm } from "../support/mock-llm.ts";
 import { chunk, wholeStream } from "../support/mock-llm-replies.ts";
+import { turnsOfTheLoop } from "../support/turns-of-the-loop.ts";
 
 let mock: MockLlm;
 let provider: LlmProvider;
@@ -27,10 +28,12 @@ describe("a visitor who leaves closes the provider's connection", () => {
   test("while it is being made", async () => {
     const leaving = new AbortController();
     const streaming = provider.streamReply(replyRequest("Hi"), collectReply(), leaving.signal);
-    await Promise.resolve();
+    // Within one turn of the loop the engine gets as far as asking for the connection, and no further.
+    for (let step = 0; step < 500; step++) await Promise.resolve();
     leaving.abort();
     expect(await streaming).toEqual(left);
-    await mock.until(() => mock.openConnections === 0 && mock.openRequests === 0);
+    await mock.until(() => mock.connections === 1 && mock.openConnections === 0);
+    expect(mock.requests).toEqual([]);
   });
 
   test("while the provider has not answered", async () => {
@@ -46,7 +49,8 @@ describe("a visitor who leaves closes the provider's connection", () => {
     const leaving = new AbortController();
     mock.respond(async (_, response) => {
       await response.write(": wait\n\n");
-      setImmediate(() => leaving.abort());
+      await turnsOfTheLoop(20);
+      leaving.abort();
       await response.closed;
     });
     expect(await provider.streamReply(replyRequest("Hi"), collectReply(), leaving.signal)).toEqual(left);
@@ -67,7 +71,8 @@ describe("a visitor who leaves closes the provider's connection", () => {
     mock.respond(async (_, response) => {
       response.begin(500);
       await response.write("{");
-      setImmediate(() => leaving.abort());
+      await turnsOfTheLoop(20);
+      leaving.abort();
       await response.closed;
     });
     expect(await provider.streamReply(replyRequest("Hi"), collectReply(), leaving.signal)).toEqual(left);

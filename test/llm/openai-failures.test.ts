@@ -3,7 +3,6 @@ import { createServer } from "node:net";
 import { AppError } from "../../src/domain/errors.ts";
 import { createOpenAiProvider, type OpenAiOptions } from "../../src/llm/openai.ts";
 import type { LlmProvider } from "../../src/llm/provider.ts";
-import { chooseRetryDelayMs } from "../../src/llm/retry.ts";
 import { replyRequest } from "../contracts/llm-provider.ts";
 import { createCapturedLog } from "../support/captured-log.ts";
 import { collectReply } from "../support/collected-reply.ts";
@@ -209,33 +208,30 @@ describe("after the first text", () => {
     await mock.until(() => mock.openRequests === 0);
   });
 
+  test("a reply that goes on is not silent, however long it takes", async () => {
+    const outcome = await ask(open({ deadlines: { silenceMs: 150 } }), "[[words:30]][[delay:10]]");
+    expect(outcome).toMatchObject({ complete: true });
+  });
+
   test("the time that the visitor takes is not the provider's silence", async () => {
     const ready = Promise.withResolvers<void>();
     const reply = collectReply(() => (reply.writes.length === 1 ? ready.promise : undefined));
     mock.respond(async (_, response) => {
       await response.write(chunk({ content: "slow " }));
       await ready.promise;
+      // The provider, too, has its whole time again.
+      await Bun.sleep(20);
       await response.write(chunk({ content: "reader" }) + chunk({ finishReason: "stop" }));
       response.end();
     });
-    const provider = open({ deadlines: { silenceMs: 30 } });
+    const provider = open({ deadlines: { silenceMs: 80 } });
     const streaming = provider.streamReply(replyRequest("Hi"), reply, new AbortController().signal);
     await reply.firstWrite;
     // Longer than the deadline: there is nothing to wait for but time.
-    setTimeout(ready.resolve, 90);
+    setTimeout(ready.resolve, 160);
     expect(await streaming).toMatchObject({ complete: true });
     expect(reply.text).toBe("slow reader");
   });
-});
-
-test("waits longer before each retry, as long as the provider asks, and never long", () => {
-  for (let round = 0; round < 100; round++) {
-    const [first, second] = [chooseRetryDelayMs(0, null), chooseRetryDelayMs(1, null)];
-    expect(first).toBeWithin(375, 501);
-    expect(second).toBeWithin(750, 1001);
-  }
-  expect(chooseRetryDelayMs(0, 2_000)).toBe(2_000);
-  expect(chooseRetryDelayMs(0, 86_400_000)).toBe(5_000);
 });
 
 test("waits as long as Retry-After says", async () => {

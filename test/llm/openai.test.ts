@@ -123,7 +123,7 @@ describe("the request", () => {
   });
 
   test("sends text beyond ASCII as UTF-8, and a large history whole", async () => {
-    const text = `${"Grüße, 世界 🙂 ".repeat(100_000)}end`;
+    const text = `${"Grüße, 世界 🙂 ".repeat(300_000)}end`;
     mock.respond((_, response) => wholeReply("fine", response));
     await ask(open(), text);
     expect(mock.requests[0]?.userText).toBe(text);

@@ -24,6 +24,8 @@
 import { createServer, type Socket } from "node:net";
 import { createDirectiveResponder, type MockRequest, type MockResponse, type Responder } from "./mock-llm-replies.ts";
 
+import { readRequests } from "./mock-llm-requests.ts";
+
 export type { MockRequest, MockResponse, Responder } from "./mock-llm-replies.ts";
 
 export interface MockLlm {
@@ -62,7 +64,7 @@ export async function startMockLlm({ port = 0 }: { port?: number } = {}): Promis
     });
     // A client that resets the connection is what many tests are about.
     socket.on("error", () => {});
-    serveConnection(socket, (request) => {
+    readRequests(socket, (request) => {
       const response = new SocketResponse(socket, (isAborted) => {
         mock.openRequests--;
         if (isAborted) mock.abortedRequests++;
@@ -122,41 +124,6 @@ export async function startMockLlm({ port = 0 }: { port?: number } = {}): Promis
   if (address === null || typeof address === "string") throw new Error("the mock has no address");
   mock.url = `http://127.0.0.1:${address.port}`;
   return mock;
-}
-
-/** Cuts a connection's bytes into requests. */
-function serveConnection(socket: Socket, onRequest: (request: Omit<MockRequest, "index">) => void): void {
-  let received: Buffer = Buffer.alloc(0);
-  socket.on("data", (bytes) => {
-    received = Buffer.concat([received, Buffer.from(bytes)]);
-    for (;;) {
-      const headEnd = received.indexOf("\r\n\r\n");
-      if (headEnd === -1) return;
-      const [requestLine = "", ...lines] = received.toString("latin1", 0, headEnd).split("\r\n");
-      const headers = Object.fromEntries(
-        lines.map((line) => [line.slice(0, line.indexOf(":")).toLowerCase(), line.slice(line.indexOf(":") + 1).trim()]),
-      );
-      const bodyEnd = headEnd + 4 + Number(headers["content-length"] ?? 0);
-      if (received.length < bodyEnd) return;
-      const [method = "", path = ""] = requestLine.split(" ");
-      const body = parseBody(received.toString("utf8", headEnd + 4, bodyEnd));
-      received = received.subarray(bodyEnd);
-      onRequest({ method, path, headers, body, userText: readUserText(body) });
-    }
-  });
-}
-
-function parseBody(text: string): Record<string, unknown> {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return {};
-  }
-}
-
-function readUserText(body: Record<string, unknown>): string {
-  const last: unknown = Array.isArray(body.messages) ? body.messages.at(-1) : null;
-  return typeof last === "object" && last !== null && "content" in last ? String(last.content) : "";
 }
 
 class SocketResponse implements MockResponse {

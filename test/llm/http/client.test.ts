@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { createHttpClient, type HttpClient } from "../../../src/llm/http/client.ts";
 import type { HttpBody } from "../../../src/llm/http/exchange.ts";
 import { type MockLlm, startMockLlm } from "../../support/mock-llm.ts";
+import { turnsOfTheLoop } from "../../support/turns-of-the-loop.ts";
 
 const fixture = (name: string) => join(import.meta.dir, "../../fixtures/tls", name);
 
@@ -76,10 +77,10 @@ test("delivers nothing while paused, and everything afterwards", async () => {
     });
   });
   await mock.until(() => mock.openRequests === 0);
-  for (let turn = 0; turn < 20; turn++) await new Promise((resolve) => setImmediate(resolve));
+  await turnsOfTheLoop(20);
   expect(seen).toEqual(["one "]);
   body.resume();
-  for (let turn = 0; seen.length < 2 && turn < 1000; turn++) await new Promise((resolve) => setImmediate(resolve));
+  while (seen.length < 2) await turnsOfTheLoop(1);
   expect(seen).toEqual(["one ", "two"]);
   body.resume();
   await ended;

@@ -1,0 +1,46 @@
+/** What the mock provider hears: a connection's bytes, cut into requests. */
+import type { Socket } from "node:net";
+import type { MockRequest } from "./mock-llm-replies.ts";
+
+export function readRequests(socket: Socket, onRequest: (request: Omit<MockRequest, "index">) => void): void {
+  const pieces: Buffer[] = [];
+  let length = 0;
+  /** Bytes without which looking is in vain: a large body arrives in hundreds of pieces. */
+  let needed = 0;
+  socket.on("data", (bytes) => {
+    pieces.push(Buffer.from(bytes));
+    length += bytes.length;
+    while (length > 0 && length >= needed) {
+      const received = Buffer.concat(pieces.splice(0));
+      pieces.push(received);
+      const headEnd = received.indexOf("\r\n\r\n");
+      if (headEnd === -1) return;
+      const [requestLine = "", ...lines] = received.toString("latin1", 0, headEnd).split("\r\n");
+      const headers = Object.fromEntries(
+        lines.map((line) => [line.slice(0, line.indexOf(":")).toLowerCase(), line.slice(line.indexOf(":") + 1).trim()]),
+      );
+      const bodyEnd = headEnd + 4 + Number(headers["content-length"] ?? 0);
+      needed = bodyEnd;
+      if (received.length < bodyEnd) return;
+      const [method = "", path = ""] = requestLine.split(" ");
+      const body = parseBody(received.toString("utf8", headEnd + 4, bodyEnd));
+      pieces[0] = received.subarray(bodyEnd);
+      length -= bodyEnd;
+      needed = 0;
+      onRequest({ method, path, headers, body, userText: readUserText(body) });
+    }
+  });
+}
+
+function parseBody(text: string): Record<string, unknown> {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return {};
+  }
+}
+
+function readUserText(body: Record<string, unknown>): string {
+  const last: unknown = Array.isArray(body.messages) ? body.messages.at(-1) : null;
+  return typeof last === "object" && last !== null && "content" in last ? String(last.content) : "";
+}
