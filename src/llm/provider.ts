@@ -24,7 +24,7 @@ export interface ReplyRequest {
 export interface ReplySink {
   /**
    * Takes the text deltas that arrived in one read from the provider: never an empty array, never an empty text.
-   * Well-formed Unicode, except that a surrogate pair may be split over two deltas.
+   * Well-formed Unicode without NUL.
    * Returns undefined while the reader keeps up; otherwise a promise, and the provider stops reading (back-pressure
    * reaches its socket) until that resolves. Must not throw.
    */
@@ -33,7 +33,7 @@ export interface ReplySink {
 
 /** How a reply ended that yielded text. */
 export interface ReplyOutcome {
-  /** True when the provider said so: a `finish_reason` of any kind, or its own `[DONE]` after some text. */
+  /** True when the provider said so: a `finish_reason` other than `error`, or its own `[DONE]` after some text. */
   complete: boolean;
   /** What the provider counted, or null where it sent no usage. */
   usage: { inputTokens: number; outputTokens: number } | null;
@@ -49,7 +49,8 @@ export interface LlmProvider {
    *
    * - Before the first text, a failure (refused, 4xx, 5xx, not an event stream, malformed, an error object, an end
    *   without text, 60 s without text) rejects with `AppError("upstream_error")`: public sentence, private cause.
-   *   Connection errors, 429 and 5xx are retried twice with back-off before that; nothing after the first text is.
+   *   Connection errors, 429 and 5xx are retried twice with back-off before that, all within the same 60 s; a
+   *   `Retry-After` is heeded up to 5 s, since a visitor waits. Nothing is retried after the first text.
    * - After the first text it never rejects: a break, an error object or 60 s of silence resolve with
    *   `complete: false` and the cause in `failure`. A reply of over 10 minutes is ended in the same way.
    * - `signal` ends it at once, at any point: the provider's connection is closed, `write` is not called again, and
