@@ -1,0 +1,170 @@
+/** The widget on websites that make it hard: strict policies, Trusted Types, aggressive styles, sandboxes, twice over. */
+import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test";
+import { keepScreenshot, openWidgetWorld, tag, type WidgetWorld, widgetOn } from "../support/widget-world.ts";
+
+setDefaultTimeout(20_000);
+
+let world: WidgetWorld;
+let token: string;
+let otherToken: string;
+
+beforeAll(async () => {
+  world = await openWidgetWorld();
+  token = (await world.createCompanion({ starters: ["Hello?"] })).embed_token;
+  otherToken = (await world.createCompanion({ name: "Bert", theme_color: "#facc15" })).embed_token;
+});
+afterAll(() => world[Symbol.asyncDispose]());
+
+test("works under a policy without unsafe-inline, and under Trusted Types", async () => {
+  const { url } = world.server;
+  const policy = [
+    `default-src 'none'; script-src 'self' ${url}; style-src 'self'; connect-src ${url}; img-src ${url}`,
+    "require-trusted-types-for 'script'; trusted-types 'none'; base-uri 'none'; form-action 'none'",
+  ].join("; ");
+  const { page, complaints } = await world.open();
+  await page.goto(
+    world.host(tag(world.server, token, 'data-lang="de"'), { headers: { "Content-Security-Policy": policy } }),
+  );
+  const widget = widgetOn(page);
+  await widget.open();
+  world.answerWith(["# Title\n\n**bold** `code`\n\n```js\nlet a = 1\n```\n\n| a | b |\n|---|---|\n| 1 | 2 |"]);
+  await widget.ask("Format!");
+  await widget.replied();
+  world.answerWith(null);
+  await widget.element.locator("table").waitFor();
+  await widget.log.getByText("KI-Assistent").first().waitFor();
+  expect(complaints).toEqual([]);
+  await keepScreenshot(page, "strict-policy");
+});
+
+test("keeps its looks where the page's style sheet attacks everything", async () => {
+  const head = `<style>
+    *, ::before, ::after { all: unset !important; color: red !important; font: 40px/3 fantasy !important; text-transform: uppercase !important;
+      letter-spacing: 1em !important; padding: 30px !important; border: 9px dashed lime !important; visibility: hidden !important; }
+    html { font-size: 4px !important; direction: rtl; }
+    companion-chat { display: none !important; opacity: 0 !important; transform: scale(3) !important; filter: blur(9px) !important;
+      position: static !important; width: 1px !important; contain: strict !important; zoom: 4 !important; pointer-events: none !important; }
+    .panel, .launcher, button, textarea, p { display: none !important; }
+  </style>`;
+  const { page: hostile } = await world.open();
+  await hostile.goto(world.host(tag(world.server, token), { head }));
+  const { page: plain } = await world.open();
+  await plain.goto(world.host(tag(world.server, token)));
+  const boxes = await Promise.all(
+    [hostile, plain].map(async (page) => {
+      const widget = widgetOn(page);
+      await widget.open();
+      await widget.element.locator(".starter").waitFor();
+      await page.mouse.move(5, 5);
+      return {
+        launcher: await widget.launcher.boundingBox(),
+        panel: await widget.panel.boundingBox(),
+        greeting: await widget.replies.first().boundingBox(),
+        font: await widget.replies.first().evaluate("(element) => getComputedStyle(element).font"),
+      };
+    }),
+  );
+  await keepScreenshot(hostile, "hostile-style");
+  // The scale of the pointer's hover is still on its way in one or the other.
+  const round = (value: unknown) =>
+    JSON.parse(JSON.stringify(value, (_, part) => (typeof part === "number" ? Math.round(part / 4) : part)));
+  expect(round(boxes[0])).toEqual(round(boxes[1]));
+});
+
+test("works in a sandboxed frame, without storage and with an opaque origin", async () => {
+  const inner = `<!doctype html><title>Framed</title><body>${tag(world.server, token)}`;
+  const { page, complaints } = await world.open();
+  await page.goto(
+    world.host(
+      `<iframe sandbox="allow-scripts" width="600" height="640" srcdoc="${inner.replaceAll('"', "&quot;")}"></iframe>`,
+    ),
+  );
+  const frame = page.frameLocator("iframe");
+  await frame.locator(".launcher").click();
+  const input = frame.locator("companion-chat textarea");
+  await input.fill("from a sandbox");
+  await input.press("Enter");
+  await frame.locator(".row.assistant[data-state=done]").waitFor();
+  expect(await frame.locator(".row.assistant .body").last().innerText()).toBe("You said: from a sandbox");
+  expect(complaints).toEqual([]);
+});
+
+test("works where storage throws, and where it is full", async () => {
+  for (const trap of [
+    `Object.defineProperty(window, "localStorage", { get() { throw new DOMException("no", "SecurityError") } });
+     Object.defineProperty(window, "sessionStorage", { get() { throw new DOMException("no", "SecurityError") } });`,
+    `Storage.prototype.setItem = () => { throw new DOMException("full", "QuotaExceededError") };`,
+  ]) {
+    const { page, complaints } = await world.open();
+    await page.goto(world.host(`<script>${trap}</script>${tag(world.server, token)}`));
+    const widget = widgetOn(page);
+    await widget.open();
+    await widget.ask("one");
+    await widget.replied(1);
+    await widget.ask("two");
+    await widget.replied(2);
+    // One conversation all the same, as long as the page lives.
+    expect(JSON.stringify(world.mockLlm.requests.at(-1)?.body.messages)).toContain("You said: one");
+    expect(complaints).toEqual([]);
+  }
+});
+
+test("the script loaded twice makes one widget; two companions make two, side by side", async () => {
+  const { page, complaints } = await world.open();
+  const body = tag(world.server, token) + tag(world.server, token) + tag(world.server, otherToken);
+  await page.goto(world.host(body));
+  const widgets = page.locator("companion-chat");
+  await widgets.locator(".launcher").nth(1).waitFor();
+  expect(await widgets.count()).toBe(2);
+  const [first, second] = await Promise.all(
+    [0, 1].map((index) => widgets.nth(index).locator(".launcher").boundingBox()),
+  );
+  expect(Math.abs((first?.y ?? 0) - (second?.y ?? 0))).toBeGreaterThanOrEqual(56);
+
+  await widgets.nth(0).locator(".launcher").click();
+  const input = widgets.nth(0).locator("textarea");
+  await input.fill("to the first alone");
+  await input.press("Enter");
+  await widgets.nth(0).locator(".row.assistant[data-state=done]").waitFor();
+  expect(await widgets.nth(1).locator(".row.user").count()).toBe(0);
+  await keepScreenshot(page, "two-widgets");
+  expect(complaints).toEqual([]);
+});
+
+test("one companion inline and another as a launcher share a page", async () => {
+  const { page } = await world.open();
+  await page.goto(
+    world.host(`${tag(world.server, token)}<companion-chat mode="inline" token="${otherToken}"></companion-chat>`),
+  );
+  const inline = widgetOn(page, `companion-chat[token="${otherToken}"]`);
+  const launcher = widgetOn(page, `companion-chat[token="${token}"]`);
+  await inline.ask("inline");
+  await inline.replied();
+  await launcher.open();
+  await launcher.ask("launcher");
+  await launcher.replied();
+  expect(await inline.questions.allInnerTexts()).toEqual(["inline"]);
+  expect(await launcher.questions.allInnerTexts()).toEqual(["launcher"]);
+});
+
+test("the element can be moved, retokened and taken away while a reply streams", async () => {
+  const { page, complaints } = await world.open();
+  await page.goto(world.host(`${tag(world.server, token)}<aside></aside>`));
+  const widget = widgetOn(page);
+  await widget.open();
+  await widget.ask("[[delay:20]] [[words:300]]");
+  await widget.replies
+    .nth(1)
+    .getByText(/\w+ \w+/)
+    .waitFor();
+  await page.evaluate(`document.querySelector("aside").append(document.querySelector("companion-chat"))`);
+  await widget.notice
+    .getByText("The reply was cut off.")
+    .or(widget.notice.getByText("You stopped the reply."))
+    .waitFor();
+  await page.evaluate(`document.querySelector("companion-chat").setAttribute("token", "${otherToken}")`);
+  await widget.element.getByText("Bert").first().waitFor({ state: "attached" });
+  await page.evaluate(`document.querySelector("companion-chat").remove()`);
+  await world.mockLlm.until(() => world.mockLlm.openRequests === 0);
+  expect(complaints).toEqual([]);
+});
