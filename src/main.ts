@@ -2,11 +2,13 @@
 // First, so that a signal during start-up is not lost.
 import "./cli/signals.ts";
 import { accountCommand } from "./cli/account.ts";
+import { backupCommand } from "./cli/backup.ts";
 import type { Command } from "./cli/command.ts";
 import { companionCommand } from "./cli/companion.ts";
 import { keyCommand } from "./cli/key.ts";
 import { migrateCommand } from "./cli/migrate.ts";
 import { openProcessIo } from "./cli/process-io.ts";
+import { restoreCommand } from "./cli/restore.ts";
 import { runCli } from "./cli/run.ts";
 import { serveCommand } from "./cli/serve.ts";
 import { versionCommand } from "./cli/version.ts";
@@ -16,6 +18,8 @@ const commands: readonly Command[] = [
   accountCommand,
   keyCommand,
   companionCommand,
+  backupCommand,
+  restoreCommand,
   migrateCommand,
   versionCommand,
 ];

@@ -1,5 +1,5 @@
 /** The fuse box: the only place that knows which engine is behind which contract. */
-
+import { join } from "node:path";
 import { buildInfo } from "./build-info.ts";
 import type { Config } from "./config.ts";
 import { watchEventLoop } from "./http/event-loop-lag.ts";
@@ -8,7 +8,7 @@ import { Measurements } from "./http/measurements.ts";
 import type { Services } from "./http/services.ts";
 import { createHeartbeatTicker } from "./http/sse.ts";
 import { createUseRecorder } from "./http/use-recorder.ts";
-import { type Clock, systemClock } from "./lib/clock.ts";
+import { type Clock, fileStamp, systemClock } from "./lib/clock.ts";
 import { type IdSource, systemIds } from "./lib/ids.ts";
 import { createKeyedQueue } from "./lib/keyed-queue.ts";
 import { type Log, processLog } from "./lib/log.ts";
@@ -17,6 +17,7 @@ import { createMemoryLimiter } from "./limits/memory.ts";
 import { createRateRules } from "./limits/rules.ts";
 import { openLlmProvider } from "./llm/registry.ts";
 import { createProbes } from "./probes.ts";
+import { backupSqlite } from "./store/sqlite/backup.ts";
 import { openSqliteStore } from "./store/sqlite/open.ts";
 import type { Store } from "./store/store.ts";
 import { openVoiceProviders } from "./voice/registry.ts";
@@ -35,9 +36,24 @@ export interface ServiceOverrides {
   store?: Store;
 }
 
+export { backupSqlite as backupDatabase, verifySqlite as verifyDatabase } from "./store/sqlite/backup.ts";
+export { isDataDirLocked, lockDataDir } from "./store/sqlite/data-lock.ts";
+export { restoreSqlite as restoreDatabase } from "./store/sqlite/restore.ts";
+
 /** The store alone, migrated, for commands beside a running server. */
 export function openStore(config: Config, log: Log = processLog()): Promise<Store> {
-  return openSqliteStore({ dataDir: config.dataDir, log });
+  return openSqliteStore({
+    dataDir: config.dataDir,
+    log,
+    async beforeMigrate({ fromVersion, toVersion }) {
+      const file = join(
+        config.backup.dir,
+        `before-migration-${fromVersion}-to-${toVersion}-${fileStamp(Date.now())}.db`,
+      );
+      backupSqlite(config.dataDir, file);
+      log.info("database backed up before its migration", { file });
+    },
+  });
 }
 
 /** Opens everything that the server needs; on failure nothing stays open. */

@@ -175,14 +175,6 @@ test("reads an env file and secrets from files", async () => {
   expect(server.stdout).not.toContain("sk-from-a-file");
 });
 
-test("warns of settings that have no effect yet", async () => {
-  const env = { COMPANIOND_METRICS_TOKEN: "m", COMPANIOND_METRICS_PORT: "0", COMPANIOND_BACKUP_CRON: "0 3 * * *" };
-  await using server = await startExecutable({ env });
-  await server.stop();
-  const warned = server.log.filter(({ event }) => event === "setting has no effect in this version");
-  expect(warned.map(({ variable }) => variable).sort()).toEqual(Object.keys(env).sort());
-});
-
 test("leaves a one-time set-up link in a file of its own while nobody can sign in, and nowhere else", async () => {
   using data = temporaryDirectory();
   const dataDir = data.file("data");

@@ -74,10 +74,12 @@ export interface CliIo {
   /** Whether a person reads standard output. */
   isTerminal: boolean;
   /**
-   * From this call on the first SIGTERM or SIGINT resolves the promise instead of ending the process; a second one
-   * still ends it.
+   * From this call on the first SIGTERM, SIGINT or SIGHUP resolves the promise instead of ending the process; a second
+   * one still ends it.
    */
   takeStopSignal(): Promise<string>;
+  /** From this call on SIGHUP goes there, and ends nothing. */
+  onReload(listener: () => void): void;
   /** From this call on a rejection or exception that nobody handled goes there instead of ending the process. */
   onDefect(listener: (error: unknown) => void): void;
 }

@@ -1,21 +1,23 @@
 /** The real process behind the commands: its streams, signals and last line of defence. */
 import type { CliIo } from "./command.ts";
-import { onStopSignal } from "./signals.ts";
+import { onSignal } from "./signals.ts";
 
-const exitCodes = { SIGTERM: 143, SIGINT: 130 } as const;
+const exitCodes = { SIGTERM: 143, SIGINT: 130, SIGHUP: 129 } as const;
 
 /** `end` ends the process at once. */
 export function openProcessIo(end: (exitCode: number) => void): CliIo {
   const stop = Promise.withResolvers<string>();
   let isStopTaken = false;
   let isStopping = false;
+  let takeReload: (() => void) | null = null;
   // A command that nobody takes defects for has failed by one; a server goes on (see `onDefect`).
   let takeDefect = (error: unknown) => {
     process.stderr.write(`companiond: this should not have happened: ${describe(error)}\n`);
     end(1);
   };
 
-  onStopSignal((signal) => {
+  onSignal((signal) => {
+    if (signal === "SIGHUP" && takeReload !== null) return takeReload();
     // A command that serves lets its streams finish; any other, and a second signal, ends at once.
     if (!isStopTaken || isStopping) end(exitCodes[signal]);
     isStopping = true;
@@ -37,6 +39,9 @@ export function openProcessIo(end: (exitCode: number) => void): CliIo {
     takeStopSignal() {
       isStopTaken = true;
       return stop.promise;
+    },
+    onReload(listener) {
+      takeReload = listener;
     },
     onDefect(listener) {
       takeDefect = listener;

@@ -1,11 +1,11 @@
-/** SIGTERM and SIGINT, taken from the moment this file loads: it must be the first import of `main.ts`. */
+/** SIGTERM, SIGINT and SIGHUP, taken from the moment this file loads: it must be the first import of `main.ts`. */
 
-export type StopSignal = "SIGTERM" | "SIGINT";
+export type ProcessSignal = "SIGTERM" | "SIGINT" | "SIGHUP";
 
-const received: StopSignal[] = [];
-let listener: ((signal: StopSignal) => void) | null = null;
+const received: ProcessSignal[] = [];
+let listener: ((signal: ProcessSignal) => void) | null = null;
 
-for (const signal of ["SIGTERM", "SIGINT"] as const) {
+for (const signal of ["SIGTERM", "SIGINT", "SIGHUP"] as const) {
   process.on(signal, () => {
     received.push(signal);
     listener?.(signal);
@@ -13,7 +13,7 @@ for (const signal of ["SIGTERM", "SIGINT"] as const) {
 }
 
 /** Hands over signals, first those that came while the program was still loading. */
-export function onStopSignal(take: (signal: StopSignal) => void): void {
+export function onSignal(take: (signal: ProcessSignal) => void): void {
   listener = take;
   for (const signal of received) take(signal);
 }

@@ -20,3 +20,8 @@ export function toUtcDay(epochMs: number): string {
 export function toRfc3339(epochMs: number): string {
   return new Date(epochMs).toISOString();
 }
+
+/** An instant as part of a file's name, `20260102T030405Z`: sorts by time. */
+export function fileStamp(epochMs: number): string {
+  return new Date(epochMs).toISOString().replaceAll(/[-:]|\.\d+/g, "");
+}

@@ -1,9 +1,11 @@
 /** Runs commands in the test's own process, with everything outside of them stood in for. */
 import { accountCommand } from "../../src/cli/account.ts";
+import { backupCommand } from "../../src/cli/backup.ts";
 import type { CliIo, Command } from "../../src/cli/command.ts";
 import { companionCommand } from "../../src/cli/companion.ts";
 import { keyCommand } from "../../src/cli/key.ts";
 import { migrateCommand } from "../../src/cli/migrate.ts";
+import { restoreCommand } from "../../src/cli/restore.ts";
 import { runCli } from "../../src/cli/run.ts";
 import { serveCommand } from "../../src/cli/serve.ts";
 import { versionCommand } from "../../src/cli/version.ts";
@@ -13,6 +15,8 @@ const commands: readonly Command[] = [
   accountCommand,
   keyCommand,
   companionCommand,
+  backupCommand,
+  restoreCommand,
   migrateCommand,
   versionCommand,
 ];
@@ -44,6 +48,7 @@ export async function runCommand(words: readonly string[], options: CliOptions =
     },
     readInput: async () => options.input ?? "",
     takeStopSignal: () => Promise.resolve("SIGTERM"),
+    onReload() {},
     onDefect() {},
   };
   const exitCode = await runCli([...(options.commands ?? []), ...commands], words, io);

@@ -24,14 +24,14 @@ export function backupSqlite(dataDir: string, file: string): DatabaseFacts {
   return snapshot(path, file);
 }
 
-export function snapshot(path: string, file: string): DatabaseFacts {
+function snapshot(path: string, file: string): DatabaseFacts {
   const refusal = new AppError("conflict", `${file} exists already. Name a file that does not.`);
   if (existsSync(file)) throw refusal;
   // Made under another name, so that whatever carries backups away never sees half of one.
   const partial = `${file}.${process.pid}.partial`;
   try {
     mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
-    rmSync(partial, { force: true });
+    discard(partial);
     // There before SQLite writes to it: what it made itself others could read.
     closeSync(openSync(partial, "wx", 0o600));
     chmodSync(partial, 0o600);
@@ -39,16 +39,28 @@ export function snapshot(path: string, file: string): DatabaseFacts {
     const facts = verifySqlite(partial, "quick");
     syncFile(partial);
     // Unlike a rename it never replaces a file that came up meanwhile.
-    linkSync(partial, file);
+    publish(partial, file, refusal);
     syncFile(dirname(file));
     return facts;
   } catch (error) {
     if (error instanceof AppError) throw error;
-    if (codeOf(error) === "EEXIST") throw refusal;
     throw new AppError("unavailable", `The backup could not be written to ${file}.`, { cause: error });
   } finally {
-    rmSync(partial, { force: true });
+    discard(partial);
   }
+}
+
+function publish(partial: string, file: string, refusal: AppError): void {
+  try {
+    linkSync(partial, file);
+  } catch (error) {
+    throw codeOf(error) === "EEXIST" ? refusal : error;
+  }
+}
+
+/** Asks first: forcing hides only the most usual of the reasons for which a file is not there. */
+function discard(path: string): void {
+  if (existsSync(path)) rmSync(path);
 }
 
 function copyInto(path: string, target: string): void {

@@ -1,0 +1,21 @@
+/** `companiond backup`: a snapshot of the database, also while a server runs on it. */
+import { resolve } from "node:path";
+import { backupDatabase } from "../services.ts";
+import type { Command } from "./command.ts";
+
+export const backupCommand: Command = {
+  name: "backup",
+  about: "Write a consistent snapshot of the database to a file.",
+  actions: [
+    {
+      name: "",
+      about: "Write a consistent, verified snapshot of the database to FILE, also while a server runs on it.",
+      operands: ["FILE"],
+      async run({ args, loadConfig }) {
+        const file = resolve(args.operand(0));
+        const { bytes, schemaVersion } = backupDatabase(loadConfig().dataDir, file);
+        return { json: { file, bytes, schema_version: schemaVersion }, text: `Wrote ${file}, ${bytes} bytes.` };
+      },
+    },
+  ],
+};
