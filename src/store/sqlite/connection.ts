@@ -2,7 +2,7 @@
 import { chmodSync, closeSync, existsSync, fchmodSync, fstatSync, mkdirSync, openSync } from "node:fs";
 import { join } from "node:path";
 import { StoreDatabase } from "./database.ts";
-import { unavailable } from "./failures.ts";
+import { toStoreError, unavailable } from "./failures.ts";
 import { retryWhileBusy } from "./retry.ts";
 
 export function databasePath(dataDir: string): string {
@@ -50,7 +50,7 @@ export async function openConnection(dataDir: string): Promise<StoreDatabase> {
     await retryWhileBusy(() => database.run("PRAGMA journal_mode = WAL"));
   } catch (error) {
     database.closeWithStatements();
-    throw error;
+    throw toStoreError(error);
   }
   return database;
 }

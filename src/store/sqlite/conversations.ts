@@ -8,7 +8,7 @@ import { unavailable } from "./failures.ts";
 import type { MessageEraser } from "./message-eraser.ts";
 import { yieldToEventLoop } from "./pacing.ts";
 import { createRetention } from "./retention.ts";
-import { busyLimitMs } from "./retry.ts";
+import { defaultLockLimitMs } from "./retry.ts";
 import { companions } from "./schema/companions.ts";
 import { conversations, messages, removals } from "./schema/conversations.ts";
 
@@ -84,7 +84,7 @@ export function createConversationStore(engine: SqliteEngine, parts: Conversatio
 
   /** What was deleted is overwritten in the database file, but its earlier pages are still in the write-ahead log. */
   async function emptyLog(): Promise<void> {
-    const deadlineMs = performance.now() + busyLimitMs;
+    const deadlineMs = performance.now() + defaultLockLimitMs;
     while (!(await engine.read(() => engine.truncateLog()))) {
       if (performance.now() > deadlineMs) throw unavailable(new Error("the write-ahead log is in use"));
       await Bun.sleep(logBusySleepMs);

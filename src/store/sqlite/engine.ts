@@ -3,7 +3,7 @@ import type { SQLQueryBindings, Statement } from "bun:sqlite";
 import { drizzle } from "drizzle-orm/bun-sqlite";
 import type { StoreDatabase, StoreObserver } from "./database.ts";
 import { isBusy, toStoreError, unavailable } from "./failures.ts";
-import { retryWhileBusy } from "./retry.ts";
+import { defaultLockLimitMs, retryWhileBusy } from "./retry.ts";
 import { WriteQueue } from "./writer.ts";
 
 /** A query compiled on first use and kept: compiling all of them at start would cost more than a start may take. */
@@ -34,6 +34,12 @@ export class Query<Row, Parameters extends SQLQueryBindings[]> {
   }
 }
 
+export interface EngineOptions {
+  observer?: StoreObserver | undefined;
+  /** How long to wait for a lock of another process before giving up. */
+  lockLimitMs?: number | undefined;
+}
+
 export class SqliteEngine {
   /** For queries outside of hot paths. Never its `transaction`: `write` is the transaction. */
   readonly orm;
@@ -41,13 +47,15 @@ export class SqliteEngine {
   readonly #writes: WriteQueue;
   readonly #begin;
   readonly #end;
+  readonly #lockLimitMs: number;
   #closing: Promise<void> | null = null;
 
-  constructor(database: StoreDatabase, observer: StoreObserver) {
+  constructor(database: StoreDatabase, { observer = {}, lockLimitMs = defaultLockLimitMs }: EngineOptions = {}) {
     this.#database = database;
+    this.#lockLimitMs = lockLimitMs;
     this.#begin = this.query("BEGIN");
     this.#end = this.query("COMMIT");
-    this.#writes = new WriteQueue(database, observer);
+    this.#writes = new WriteQueue(database, observer, lockLimitMs);
     this.orm = drizzle({ client: database });
   }
 
@@ -64,7 +72,7 @@ export class SqliteEngine {
     } catch (error) {
       if (!isBusy(error)) throw toStoreError(error);
     }
-    return await retryWhileBusy(work);
+    return await retryWhileBusy(work, this.#lockLimitMs);
   }
 
   /**

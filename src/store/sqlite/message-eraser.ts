@@ -45,8 +45,8 @@ export function createMessageEraser(engine: SqliteEngine) {
      SELECT conversation_number, id, role, channel, complete, input_tokens, output_tokens, tokens_estimated, created_at,
        text FROM messages WHERE number = ?`,
   );
-  const selectBetween = engine.query<Row, [number, number, number]>(
-    `SELECT number, ${sharedBytes} FROM messages WHERE number BETWEEN ? AND ? ORDER BY number LIMIT ?`,
+  const selectBetween = engine.query<Row, [number, number]>(
+    `SELECT number, ${sharedBytes} FROM messages WHERE number BETWEEN ? AND ? ORDER BY number`,
   );
   const removeBetween = engine.query<null, [number, number]>("DELETE FROM messages WHERE number > ? AND number < ?");
   const selectRangeUpTo = engine.query<Range, [number]>(
@@ -82,9 +82,11 @@ export function createMessageEraser(engine: SqliteEngine) {
 
   /** Joins two ranges over the living rows between them, where those are few for the space that it frees. */
   function bridge(one: Range, other: Range): Range | null {
-    const living = selectBetween.all(one.last + 1, other.first - 1, mostRowsMoved + 1);
+    // Between erased ranges no number is missing.
+    if (other.first - one.last > mostRowsMoved) return null;
+    const living = selectBetween.all(one.last + 1, other.first - 1);
     const bytes = living.reduce((sum, row) => sum + row.bytes, 0);
-    if (living.length > mostRowsMoved || bytes > Math.max(one.bytes, other.bytes) / 2) return null;
+    if (bytes > Math.max(one.bytes, other.bytes) / 2) return null;
     // In their order, which counts for messages of the same instant.
     for (const row of living) copyRow.run(row.number);
     for (const row of living) eraseRow.run(row.number);
@@ -101,7 +103,7 @@ export function createMessageEraser(engine: SqliteEngine) {
   }
 
   function remove(range: Range): void {
-    const rows = selectBetween.all(range.first, range.last, -1);
+    const rows = selectBetween.all(range.first, range.last);
     const low = rows[findMargin(rows)];
     const high = rows[rows.length - 1 - findMargin(rows.toReversed())];
     if (low === undefined || high === undefined || low.number >= high.number) return;

@@ -28,6 +28,8 @@ export interface SqliteStoreOptions extends MigrateOptions {
   log: Log;
   /** Counts statements and commits, for tests and benchmarks. */
   observer?: StoreObserver;
+  /** For tests. */
+  lockLimitMs?: number;
 }
 
 export async function openSqliteStore(options: SqliteStoreOptions): Promise<Store> {
@@ -40,7 +42,7 @@ export async function openSqliteStore(options: SqliteStoreOptions): Promise<Stor
     throw error;
   }
   if (options.observer !== undefined) database.watch(options.observer);
-  return createStore(new SqliteEngine(database, options.observer ?? {}), options.log);
+  return createStore(new SqliteEngine(database, options), options.log);
 }
 
 function createStore(engine: SqliteEngine, log: Log): Store {

@@ -1,7 +1,8 @@
 /** Waits for a lock of another process without holding up the event loop: short sleeps between tries. */
 import { isBusy, toStoreError } from "./failures.ts";
 
-export const busyLimitMs = 5_000;
+/** How long a read or write waits for a lock before it is given up. */
+export const defaultLockLimitMs = 5_000;
 const longestSleepMs = 25;
 
 export function sleepBeforeTry(attempt: number): number {
@@ -9,7 +10,7 @@ export function sleepBeforeTry(attempt: number): number {
 }
 
 /** Runs `work` until it meets no lock, for at most `limitMs`; rejects with `unavailable` after that. */
-export async function retryWhileBusy<T>(work: () => T, limitMs = busyLimitMs): Promise<T> {
+export async function retryWhileBusy<T>(work: () => T, limitMs = defaultLockLimitMs): Promise<T> {
   const deadlineMs = performance.now() + limitMs;
   for (let attempt = 0; ; attempt++) {
     try {

@@ -1,7 +1,7 @@
 /** The one queue that all writes pass through: those that arrive together share one commit, and locks are waited out here. */
 import type { StoreDatabase, StoreObserver } from "./database.ts";
 import { isBusy, isStorageFailure, toStoreError, unavailable } from "./failures.ts";
-import { busyLimitMs, sleepBeforeTry } from "./retry.ts";
+import { sleepBeforeTry } from "./retry.ts";
 
 interface Job {
   work: () => unknown;
@@ -18,6 +18,7 @@ const gatherLimitMs = 2;
 export class WriteQueue {
   readonly #database: StoreDatabase;
   readonly #observer: StoreObserver;
+  readonly #lockLimitMs: number;
   readonly #begin;
   readonly #commit;
   readonly #rollback;
@@ -31,9 +32,10 @@ export class WriteQueue {
   #commitTookMs = 0;
   #whenIdle: (() => void)[] = [];
 
-  constructor(database: StoreDatabase, observer: StoreObserver) {
+  constructor(database: StoreDatabase, observer: StoreObserver, lockLimitMs: number) {
     this.#database = database;
     this.#observer = observer;
+    this.#lockLimitMs = lockLimitMs;
     this.#begin = database.prepare("BEGIN IMMEDIATE");
     this.#commit = database.prepare("COMMIT");
     this.#rollback = database.prepare("ROLLBACK");
@@ -48,7 +50,7 @@ export class WriteQueue {
    */
   run<T>(work: () => T): Promise<T> {
     return new Promise<T>((resolve, reject) => {
-      const deadlineMs = performance.now() + busyLimitMs;
+      const deadlineMs = performance.now() + this.#lockLimitMs;
       this.#pending.push({ work, resolve: resolve as Job["resolve"], reject, deadlineMs });
       this.#schedule();
     });

@@ -1,0 +1,53 @@
+/** How SQLite goes about the queries that must stay fast: by an index, from one end, without sorting. */
+import { expect, test } from "bun:test";
+import { companionListQueries } from "../../src/store/sqlite/companion-lists.ts";
+import { openConnection } from "../../src/store/sqlite/connection.ts";
+import { conversationListQueries } from "../../src/store/sqlite/conversation-lists.ts";
+import { metadataQueries } from "../../src/store/sqlite/metadata-index.ts";
+import { migrateDatabase } from "../../src/store/sqlite/migrator.ts";
+import { temporaryDirectory } from "../support/temporary.ts";
+
+const key = "account_number=? AND path=? AND value=?";
+
+const plans: [name: string, sql: string, plan: string[]][] = [
+  ["metadata: how many blocks", metadataQueries.countBlocks, [`SEARCH companion_metadata USING PRIMARY KEY (${key})`]],
+  [
+    "metadata: a walk",
+    metadataQueries.walkBlocks,
+    [`SEARCH companion_metadata USING PRIMARY KEY (${key} AND block<?)`],
+  ],
+  [
+    "metadata: a block",
+    metadataQueries.findBlock,
+    [`SEARCH companion_metadata USING PRIMARY KEY (${key} AND block=?)`],
+  ],
+  [
+    "the newest companions",
+    companionListQueries.newest,
+    ["SEARCH c USING INDEX companions_account (account_id=? AND number<?)"],
+  ],
+  [
+    "names of companions",
+    companionListQueries.names,
+    ["SEARCH companions USING COVERING INDEX companions_account (account_id=? AND number<?)"],
+  ],
+];
+
+test.each(plans)("%s", async (_, sql, expected) => {
+  using directory = temporaryDirectory();
+  const database = await openConnection(directory.path);
+  await migrateDatabase(database, { dataDir: directory.path });
+  const rows = database.prepare<{ detail: string }, []>(`EXPLAIN QUERY PLAN ${sql}`).all();
+  database.closeWithStatements();
+  expect(rows.map((row) => row.detail)).toEqual(expected);
+});
+
+test.each(Object.entries(conversationListQueries))("conversations %s", async (_, sql) => {
+  using directory = temporaryDirectory();
+  const database = await openConnection(directory.path);
+  await migrateDatabase(database, { dataDir: directory.path });
+  const rows = database.prepare<{ detail: string }, []>(`EXPLAIN QUERY PLAN ${sql}`).all();
+  database.closeWithStatements();
+  expect(rows[0]?.detail).toMatch(/^SEARCH conversations USING INDEX conversations_\w+ \(.*created_at>\? AND /);
+  expect(rows.map((row) => row.detail).join()).not.toContain("TEMP B-TREE");
+});

@@ -1,0 +1,41 @@
+/** What a deletion leaves is removed behind everything else, also by a later process. */
+import { Database } from "bun:sqlite";
+import { expect, test } from "bun:test";
+import { openStoreAt } from "../support/sqlite-store.ts";
+import { openWorld } from "../support/store-world.ts";
+import { type TemporaryDirectory, temporaryDirectory } from "../support/temporary.ts";
+
+function count(directory: TemporaryDirectory, from: string): number {
+  using database = new Database(directory.file("companiond.db"), { readonly: true });
+  return database.query<{ count: number }, []>(`SELECT count(*) AS count FROM ${from}`).get()?.count ?? -1;
+}
+
+async function openAt(directory: TemporaryDirectory) {
+  const commits: number[] = [];
+  const store = await openStoreAt(directory.path, { observer: { onCommit: (writes) => commits.push(writes) } });
+  const world = await openWorld(async () => ({ store, close: () => store.close() }));
+  return { world, commits };
+}
+
+test("goes on after a restart until nothing is left, in commits of bounded size", async () => {
+  using directory = temporaryDirectory();
+  const first = await openAt(directory);
+  const account = await first.world.createAccount();
+  const companion = await first.world.createCompanion(account, { metadata: { plan: "pro" } });
+  const { key } = first.world.turnOf(companion);
+  const turns = Array.from({ length: 1000 }, () => ({ ...first.world.turnOf(companion), key }));
+  await Promise.all(turns.map((turn) => first.world.store.turns.settle(turn)));
+  await first.world.store.accounts.delete(account.id, first.world.context());
+  await first.world.close();
+  expect(count(directory, "messages WHERE conversation_number > 0")).toBeGreaterThan(0);
+
+  const second = await openAt(directory);
+  while (count(directory, "removals") > 0) await Bun.sleep(5);
+  expect(second.commits.length).toBeGreaterThan(2);
+  for (const left of ["companions", "conversations", "embed_tokens", "companion_metadata", "quota_daily"]) {
+    expect(count(directory, left)).toBe(0);
+  }
+  expect(count(directory, "messages WHERE conversation_number > 0")).toBe(0);
+  expect(count(directory, "usage_daily")).toBe(1);
+  await second.world.close();
+});

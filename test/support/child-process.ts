@@ -1,0 +1,39 @@
+/** Processes of tests that are talked to by lines. */
+import { join } from "node:path";
+
+export interface LineProcess {
+  /** The next line of its output; null at its end. */
+  readLine(): Promise<string | null>;
+  writeLine(line: string): void;
+  kill(signal: NodeJS.Signals): void;
+  exited: Promise<number>;
+}
+
+export function startSqliteChild(action: string, dataDir: string): LineProcess {
+  const child = Bun.spawn([process.execPath, join(import.meta.dir, "sqlite-child.ts"), action, dataDir], {
+    stdin: "pipe",
+    stdout: "pipe",
+    stderr: "inherit",
+  });
+  const lines = readLines(child.stdout);
+  return {
+    readLine: async () => (await lines.next()).value ?? null,
+    writeLine(line) {
+      child.stdin.write(`${line}\n`);
+      child.stdin.flush();
+    },
+    kill: (signal) => child.kill(signal),
+    exited: child.exited,
+  };
+}
+
+async function* readLines(stream: ReadableStream<Uint8Array>): AsyncGenerator<string, null> {
+  const decoder = new TextDecoder();
+  let rest = "";
+  for await (const bytes of stream) {
+    const parts = (rest + decoder.decode(bytes, { stream: true })).split("\n");
+    rest = parts.pop() ?? "";
+    yield* parts;
+  }
+  return null;
+}
