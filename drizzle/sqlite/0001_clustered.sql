@@ -34,6 +34,20 @@ CREATE TABLE `usage_daily` (
 	PRIMARY KEY (`account_id`, `companion_id`, `day`, `key_id`)
 ) STRICT, WITHOUT ROWID;
 --> statement-breakpoint
+CREATE TABLE `usage_monthly` (
+	`account_id` text NOT NULL,
+	`companion_id` text NOT NULL,
+	`month` text NOT NULL,
+	`key_id` text NOT NULL,
+	`messages` integer DEFAULT 0 NOT NULL,
+	`requests` integer DEFAULT 0 NOT NULL,
+	`input_tokens` integer DEFAULT 0 NOT NULL,
+	`output_tokens` integer DEFAULT 0 NOT NULL,
+	`voice_sessions` integer DEFAULT 0 NOT NULL,
+	`errors` integer DEFAULT 0 NOT NULL,
+	PRIMARY KEY (`account_id`, `companion_id`, `month`, `key_id`)
+) STRICT, WITHOUT ROWID;
+--> statement-breakpoint
 CREATE TABLE `usage_account_daily` (
 	`account_id` text NOT NULL,
 	`day` text NOT NULL,

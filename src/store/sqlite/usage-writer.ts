@@ -1,4 +1,4 @@
-/** Adds to the day's usage: once in detail, once for the account as a whole. */
+/** Adds to usage: by day, by month, and by day for the account as a whole. */
 import type { UsageCounts } from "../../domain/usage.ts";
 import type { SqliteEngine } from "./engine.ts";
 
@@ -22,10 +22,13 @@ const addCounters = counters
   .join(", ");
 
 export function createUsageWriter(engine: SqliteEngine) {
-  const addDetail = engine.query<null, [string, string, string, string, ...Counts]>(
-    `INSERT INTO usage_daily (account_id, companion_id, day, key_id, ${counters})
-     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO UPDATE SET ${addCounters}`,
-  );
+  const addTo = (table: string, period: string) =>
+    engine.query<null, [string, string, string, string, ...Counts]>(
+      `INSERT INTO ${table} (account_id, companion_id, ${period}, key_id, ${counters})
+       VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO UPDATE SET ${addCounters}`,
+    );
+  const addDay = addTo("usage_daily", "day");
+  const addMonth = addTo("usage_monthly", "month");
   const addSum = engine.query<null, [string, string, string, ...Counts]>(
     `INSERT INTO usage_account_daily (account_id, day, key_id, ${counters})
      VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO UPDATE SET ${addCounters}`,
@@ -38,7 +41,8 @@ export function createUsageWriter(engine: SqliteEngine) {
       const keyId = place.keyId ?? "";
       const { messages = 0, requests = 0, inputTokens = 0, outputTokens = 0, voiceSessions = 0, errors = 0 } = added;
       const counts: Counts = [messages, requests, inputTokens, outputTokens, voiceSessions, errors];
-      addDetail.run(accountId, companionId ?? "", day, keyId, ...counts);
+      addDay.run(accountId, companionId ?? "", day, keyId, ...counts);
+      addMonth.run(accountId, companionId ?? "", day.slice(0, "YYYY-MM".length), keyId, ...counts);
       addSum.run(accountId, day, keyId, ...counts);
     },
   };

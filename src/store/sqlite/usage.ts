@@ -4,6 +4,7 @@ import type { UsageGroup, UsageQuery, UsageRow, UsageStore } from "../contract/u
 import type { Query, SqliteEngine } from "./engine.ts";
 import type { MetadataIndex } from "./metadata-index.ts";
 import { yieldToEventLoop } from "./pacing.ts";
+import { splitPeriod, type UsagePeriod } from "./usage-periods.ts";
 
 interface SumRow {
   day: string;
@@ -26,12 +27,12 @@ const sums = ["messages", "requests", "input_tokens", "output_tokens", "voice_se
 
 const groupColumns: Record<UsageGroup, string> = { day: "day", companion: "companion_id", key: "key_id" };
 
-function selectSums(table: string, condition: string, groupBy: readonly UsageGroup[]): string {
+function selectSums({ table, column }: UsagePeriod, condition: string, groupBy: readonly UsageGroup[]): string {
   const grouped = groupBy.map((group) => groupColumns[group]);
   const dimensions = Object.values(groupColumns).map((name) => (grouped.includes(name) ? name : `'' AS ${name}`));
   const grouping = grouped.length === 0 ? "" : `GROUP BY ${grouped.join(", ")}`;
   return `SELECT ${dimensions.join(", ")}, ${sums} FROM ${table}
-     WHERE account_id = ? AND ${condition} AND day BETWEEN ? AND ? ${grouping} HAVING count(*) > 0`;
+     WHERE account_id = ? AND ${condition} AND ${column} BETWEEN ? AND ? ${grouping} HAVING count(*) > 0`;
 }
 
 export function createUsageStore(engine: SqliteEngine, metadata: MetadataIndex): UsageStore {
@@ -44,19 +45,29 @@ export function createUsageStore(engine: SqliteEngine, metadata: MetadataIndex):
   const selectNumber = engine.query<{ number: number }, [string]>("SELECT number FROM companions WHERE id = ?");
 
   /** One statement for each set of dimensions, compiled on first use. */
-  function query(table: string, condition: string, groupBy: readonly UsageGroup[]): Query<SumRow, string[]> {
-    const sql = selectSums(table, condition, groupBy);
+  function query(period: UsagePeriod, condition: string, groupBy: readonly UsageGroup[]): Query<SumRow, string[]> {
+    const sql = selectSums(period, condition, groupBy);
     const known = compiled.get(sql) ?? engine.query<SumRow, string[]>(sql);
     compiled.set(sql, known);
     return known;
   }
 
   function sumAccount(accountId: string, { fromDay, toDay, groupBy }: UsageQuery): SumRow[] {
-    return query("usage_account_daily", "true", groupBy).all(accountId, fromDay, toDay);
+    const period = { table: "usage_account_daily", column: "day" };
+    return query({ ...period, from: fromDay, to: toDay }, "true", groupBy).all(accountId, fromDay, toDay);
   }
 
-  function sumCompanion(accountId: string, companionId: string, { fromDay, toDay, groupBy }: UsageQuery): SumRow[] {
-    return query("usage_daily", "companion_id = ?", groupBy).all(accountId, companionId, fromDay, toDay);
+  function sumCompanions(accountId: string, ids: readonly string[], usageQuery: UsageQuery): SumRow[] {
+    const { fromDay, toDay, groupBy } = usageQuery;
+    const json = JSON.stringify(ids);
+    return splitPeriod(fromDay, toDay, groupBy.includes("day")).flatMap((period) =>
+      query(period, "companion_id IN (SELECT value FROM json_each(?))", groupBy).all(
+        accountId,
+        json,
+        period.from,
+        period.to,
+      ),
+    );
   }
 
   /** The ids after `after`, in the order of their ids, of all companions that were ever used; deleted ones too. */
@@ -118,13 +129,13 @@ export function createUsageStore(engine: SqliteEngine, metadata: MetadataIndex):
       const total = createTotal(groupBy);
       if (companionId !== null) {
         const sum = () =>
-          hasMetadata(accountId, usageQuery, companionId) ? sumCompanion(accountId, companionId, usageQuery) : [];
+          hasMetadata(accountId, usageQuery, companionId) ? sumCompanions(accountId, [companionId], usageQuery) : [];
         total.add(await engine.snapshot(sum));
       } else if (usageQuery.metadata.length === 0 && !groupBy.includes("companion")) {
         total.add(await engine.snapshot(() => sumAccount(accountId, usageQuery)));
       } else {
         for await (const ids of listIds(accountId, usageQuery)) {
-          total.add(await engine.snapshot(() => ids.flatMap((id) => sumCompanion(accountId, id, usageQuery))));
+          total.add(await engine.snapshot(() => sumCompanions(accountId, ids, usageQuery)));
           await yieldToEventLoop();
         }
       }

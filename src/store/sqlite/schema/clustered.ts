@@ -49,6 +49,19 @@ export const usageDaily = sqliteTable(
   (table) => [primaryKey({ columns: [table.accountId, table.companionId, table.day, table.keyId] })],
 );
 
+/** The same by month, so that a year of many companions is not read day by day. */
+export const usageMonthly = sqliteTable(
+  "usage_monthly",
+  {
+    accountId: text("account_id").notNull(),
+    companionId: text("companion_id").notNull(),
+    month: text("month").notNull(),
+    keyId: text("key_id").notNull(),
+    ...counts,
+  },
+  (table) => [primaryKey({ columns: [table.accountId, table.companionId, table.month, table.keyId] })],
+);
+
 /** The same summed over companions, so that the account's own figures do not read a row per companion. */
 export const usageAccountDaily = sqliteTable(
   "usage_account_daily",
