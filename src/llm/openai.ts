@@ -8,6 +8,7 @@ import type { HttpBody } from "./http/exchange.ts";
 import { createProviderFetch } from "./openai-fetch.ts";
 import { relayReply } from "./openai-relay.ts";
 import { buildRequestBody, learnFromRefusal, type ModelQuirks } from "./openai-request.ts";
+import { removePrivateWords } from "./private-words.ts";
 import type { LlmProvider, ReplyOutcome, ReplyRequest, ReplySink } from "./provider.ts";
 import { isTransientStatus, ProviderFailure } from "./provider-failure.ts";
 import { type ReplyDeadlines, ReplyWatch, replyDeadlines } from "./reply-watch.ts";
@@ -40,7 +41,8 @@ export function createOpenAiProvider(options: OpenAiOptions): LlmProvider {
   const client = new OpenAI({
     // The package insists on a key; without one the header that would carry it is taken out.
     apiKey: apiKey ?? "none",
-    defaultHeaders: apiKey === null ? { Authorization: null } : {},
+    // The package would name itself after a class that the compiled program calls otherwise.
+    defaultHeaders: { "User-Agent": "companiond", ...(apiKey === null ? { Authorization: null } : {}) },
     baseURL: baseUrl,
     // Otherwise taken from the environment, which is read in one place only.
     adminAPIKey: null,
@@ -88,13 +90,15 @@ export function createOpenAiProvider(options: OpenAiOptions): LlmProvider {
 
   async function streamReply(request: ReplyRequest, sink: ReplySink, signal: AbortSignal): Promise<ReplyOutcome> {
     const watch = new ReplyWatch(deadlines, signal);
+    const clean = (text: string) => removePrivateWords(text, apiKey, request);
     try {
       for (let retries = 0; !watch.isOver; retries++) {
         try {
-          return await relayReply(await openWatched(request, watch), sink, watch);
+          const outcome = await relayReply(await openWatched(request, watch), sink, watch);
+          return outcome.failure === null ? outcome : { ...outcome, failure: toFailure(outcome.failure, clean) };
         } catch (error) {
           if (watch.isOver) break;
-          const failure = toFailure(error, apiKey);
+          const failure = toFailure(error, clean);
           if (!failure.isTransient || retries === maxRetries)
             throw new AppError("upstream_error", publicSentence, { cause: failure });
           const delayMs = chooseRetryDelayMs(retries, failure.retryAfterMs, options.backoffMs);
@@ -113,22 +117,24 @@ export function createOpenAiProvider(options: OpenAiOptions): LlmProvider {
   return { name: "openai", streamReply, close: () => http.close() };
 }
 
-/** The private reason as the log may hold it: with the provider's own words, without our key. */
-function toFailure(error: unknown, apiKey: string | null): ProviderFailure {
-  if (error instanceof ProviderFailure) return error;
-  const scrub = (text: string) => (apiKey === null ? text : text.replaceAll(apiKey, "[key]")).slice(0, 2000);
+/** The private reason as the log may hold it. */
+function toFailure(error: unknown, clean: (text: string) => string): ProviderFailure {
+  if (error instanceof ProviderFailure) {
+    const { isTransient, retryAfterMs } = error;
+    return new ProviderFailure(clean(error.message), { isTransient, retryAfterMs });
+  }
   if (error instanceof APIConnectionError) {
     const cause = error.cause instanceof Error ? error.cause.message : error.message;
-    return new ProviderFailure(scrub(cause), { isTransient: true });
+    return new ProviderFailure(clean(cause), { isTransient: true });
   }
   if (error instanceof APIError) {
     const headers = error.headers instanceof Headers ? error.headers : null;
-    return new ProviderFailure(scrub(`the provider answered ${error.message}`), {
+    return new ProviderFailure(clean(`the provider answered ${error.message}`), {
       isTransient: isTransientStatus(error.status) && headers?.get("x-should-retry") !== "false",
       retryAfterMs: readRetryAfterMs(headers),
     });
   }
-  return new ProviderFailure(scrub(error instanceof Error ? `${error.name}: ${error.message}` : String(error)));
+  return new ProviderFailure(clean(error instanceof Error ? `${error.name}: ${error.message}` : String(error)));
 }
 
 function readRetryAfterMs(headers: Headers | null): number | null {

@@ -170,6 +170,22 @@ describe("before the first text", () => {
     expect(await failureOf(ask(open(), "Hi"))).toMatch(/500 bad key \[key\]/);
     expect(log.text()).not.toContain(apiKey);
   });
+
+  test("words of the prompt and of the visitor are in no reason, however the provider repeats them", async () => {
+    mock.respond((request, response) => {
+      const input = JSON.stringify(request.body.messages);
+      const message = `invalid input ${input}, which is: ${request.userText}`;
+      response.send(422, {}, JSON.stringify({ error: { message } }));
+    });
+    const reason = await failureOf(ask(open(), '(I) said "hush"\nin two lines'));
+    expect(reason).toContain("422 invalid input");
+    expect(reason).not.toMatch(/hush|two lines|Ada/);
+  });
+
+  test("a short message takes no words of the reason apart", async () => {
+    mock.respond((_, response) => response.send(400, {}, '{"error":{"message":"this is it: hi"}}'));
+    expect(await failureOf(ask(open(), "hi"))).toBe("the provider answered 400 this is it: [private]");
+  });
 });
 
 describe("after the first text", () => {
@@ -187,6 +203,17 @@ describe("after the first text", () => {
       expect(mock.requests).toHaveLength(1);
     });
   }
+
+  test("the key and what was said are in no reason", async () => {
+    mock.respond(async (request, response) => {
+      await response.write(chunk({ content: "Well" }));
+      await response.write(event({ error: { message: `${apiKey} cannot say ${request.userText}` } }));
+      response.end();
+    });
+    const { failure } = await ask(open(), "a secret");
+    expect(failure).toMatchObject({ message: expect.stringContaining("[key] cannot say [private]") });
+    expect(String(failure instanceof Error && failure.stack)).not.toContain("a secret");
+  });
 
   test("silence ends at its deadline", async () => {
     const outcome = await ask(open({ deadlines: { silenceMs: 40 } }), "one two [[silence:3]]");
