@@ -171,6 +171,12 @@ export function widgetOn(page: Page, element = "companion-chat") {
   };
 }
 
+/** A computed property of a part of the first widget. */
+export function styleOf(page: Page, selector: string, property: string): Promise<string> {
+  const part = `document.querySelector("companion-chat").shadowRoot.querySelector("${selector}")`;
+  return page.evaluate(`getComputedStyle(${part}).${property}`);
+}
+
 export type Widget = ReturnType<typeof widgetOn>;
 
 const artefacts = join(import.meta.dir, "..", "artefacts");

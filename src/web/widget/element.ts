@@ -96,6 +96,7 @@ export class CompanionChat extends HTMLElement {
     });
     this.#chat = chat;
     window.addEventListener("pagehide", this.#save);
+    document.addEventListener("companion:open", this.#makeRoom);
     const lang = get("lang") || document.documentElement.lang;
     const locale = loadLocale(assetsUrl, lang, get("strings"));
     // Until the companion is known there is no colour to draw the launcher in.
@@ -117,6 +118,7 @@ export class CompanionChat extends HTMLElement {
   #stop(): void {
     this.#run++;
     window.removeEventListener("pagehide", this.#save);
+    document.removeEventListener("companion:open", this.#makeRoom);
     this.#chat?.stop();
     this.#view?.close();
     this.#chat = null;
@@ -124,11 +126,16 @@ export class CompanionChat extends HTMLElement {
     this.shadowRoot?.replaceChildren();
   }
 
-  /** Launchers of one page stand on top of one another, not in one another's place. */
+  /** Launchers of one page stand beside one another, not in one another's place. */
   #countLaunchersBefore(): number {
     const launchers = document.querySelectorAll(`${elementName}:not([mode=inline], [mode=page])`);
     return Math.max(0, [...launchers].indexOf(this));
   }
+
+  /** Panels stand in the same place: the one that opens is the one to be seen. */
+  #makeRoom = ({ target }: Event): void => {
+    if (target !== this) this.#view?.setOpen(false, false);
+  };
 
   #save = (): void => this.#chat?.save();
 

@@ -1,0 +1,216 @@
+/** The widget for everyone: axe in every state, keyboard alone, screen readers, languages, and the visitor's own settings. */
+import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test";
+import { readFileSync } from "node:fs";
+import type { Page } from "playwright-core";
+import { keepScreenshot, openWidgetWorld, styleOf, tag, type WidgetWorld, widgetOn } from "../support/widget-world.ts";
+
+setDefaultTimeout(30_000);
+
+const axeSource = readFileSync(require.resolve("axe-core/axe.min.js"), "utf8");
+const long =
+  "# Heading\n\nSome **bold** and *italic* text with `code` and a [link](https://example.com).\n\n1. one\n2. two\n   - nested\n\n> quoted\n\n```js\nconst veryLongLine = 'that does not fit into the panel and has to be scrolled sideways by keyboard as well';\n```\n\n| Plan | Price |\n|---|---|\n| Free | 0 |";
+
+let world: WidgetWorld;
+let token: string;
+
+beforeAll(async () => {
+  world = await openWidgetWorld();
+  token = (await world.createCompanion({ theme_color: "#facc15", starters: ["What can you do?"] })).embed_token;
+});
+afterAll(() => world[Symbol.asyncDispose]());
+
+const standards = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"];
+
+async function findViolations(page: Page, rules = standards): Promise<string[]> {
+  await page.evaluate(axeSource);
+  const { violations } = await page.evaluate<{
+    violations: { id: string; nodes: { html: string; any: { message: string }[] }[] }[];
+  }>(`axe.run(document, { runOnly: ${JSON.stringify(rules)} })`);
+  return violations.map(
+    ({ id, nodes }) => `${id}: ${nodes.map(({ html, any }) => `${html} ${any[0]?.message}`).join(" | ")}`,
+  );
+}
+
+async function openChat(options = {}, attributes = "", lang = "en") {
+  const opened = await world.open(options);
+  await opened.page.goto(world.host(tag(world.server, token, attributes), { lang }));
+  return { ...opened, widget: widgetOn(opened.page) };
+}
+
+for (const colorScheme of ["light", "dark"] as const) {
+  test(`axe finds nothing in any state, in ${colorScheme}`, async () => {
+    const { page, widget } = await openChat({ colorScheme, reducedMotion: "reduce" });
+    await widget.launcher.waitFor();
+    expect(await findViolations(page)).toEqual([]);
+    await widget.open();
+    await widget.element.locator(".starter").waitFor();
+    expect(await findViolations(page)).toEqual([]);
+    await keepScreenshot(page, `opened-${colorScheme}`);
+
+    world.answerWith(["Still ", "writing"], 400);
+    await widget.ask("A first question");
+    await widget.button("Stop the reply").waitFor();
+    expect(await findViolations(page)).toEqual([]);
+    await widget.replied(1);
+    world.answerWith([long]);
+    await widget.ask("Show me everything");
+    await widget.replied(2);
+    expect(await findViolations(page)).toEqual([]);
+    await keepScreenshot(page, `markdown-${colorScheme}`);
+
+    world.answerWith(null);
+    await widget.ask("[[fail:401]]");
+    await widget.notice.waitFor();
+    await widget.input.fill("x".repeat(1990));
+    expect(await findViolations(page)).toEqual([]);
+    await page.context().setOffline(true);
+    await widget.panel.getByText("You are offline.").waitFor();
+    expect(await findViolations(page)).toEqual([]);
+    await keepScreenshot(page, `failed-${colorScheme}`);
+  });
+}
+
+test("every theme colour gives text that can be read", async () => {
+  for (const color of ["#ffffff", "#000000", "#777777", "#facc15", "#22c55e", "#1d4ed8", "#ff00ff", "#8b8b00"]) {
+    const { embed_token } = await world.createCompanion({ theme_color: color, starters: ["One?"] });
+    for (const colorScheme of ["light", "dark"] as const) {
+      const { page } = await world.open({ colorScheme, reducedMotion: "reduce" });
+      await page.goto(world.host(tag(world.server, embed_token)));
+      const widget = widgetOn(page);
+      await widget.open();
+      expect(await findViolations(page, ["color-contrast"])).toEqual([]);
+      await page.context().close();
+    }
+  }
+}, 60_000);
+
+test("the keyboard alone opens, asks, reaches everything and closes", async () => {
+  const { page, widget } = await openChat();
+  await widget.launcher.waitFor();
+  await page.keyboard.press("Tab");
+  await page.keyboard.press("Enter");
+  await widget.panel.waitFor();
+  const focused = () =>
+    page.evaluate(`(() => {
+      const element = document.querySelector("companion-chat").shadowRoot.activeElement;
+      return element && (element.getAttribute("aria-label") || element.textContent);
+    })()`);
+  expect(await focused()).toBe("Message");
+  await page.keyboard.type("By keyboard");
+  await page.keyboard.press("Enter");
+  await widget.replied();
+  expect(await focused()).toBe("Message");
+  const reached = new Set<unknown>();
+  for (let step = 0; step < 8; step++) {
+    await page.keyboard.press("Shift+Tab");
+    reached.add(await focused());
+  }
+  for (const name of ["Copy", "Conversation", "New conversation", "Close chat"]) expect(reached).toContain(name);
+  await page.keyboard.press("Escape");
+  await widget.panel.waitFor({ state: "hidden" });
+  expect(await focused()).toBe("Open chat");
+});
+
+test("replies are announced by the sentence, once, and the log itself is silent", async () => {
+  const { page, widget } = await openChat();
+  await widget.open();
+  await page.evaluate(`(() => {
+    window.heard = [];
+    const status = document.querySelector("companion-chat").shadowRoot.querySelector("[role=status]");
+    new MutationObserver((changes) => {
+      for (const change of changes) for (const node of change.addedNodes) window.heard.push(node.textContent);
+    }).observe(status, { childList: true });
+  })()`);
+  world.answerWith(["The fi", "rst **sen", "tence**. And ", "the sec", "ond one! A", "nd a re", "st"], 20);
+  await widget.ask("Speak");
+  await widget.replied();
+  world.answerWith(null);
+  expect(await page.evaluate("window.heard")).toEqual([
+    "Ada is typing",
+    "The first sentence.",
+    "And the second one!",
+    "And a rest",
+  ]);
+  expect(await widget.log.getAttribute("aria-live")).toBe("off");
+  expect(await widget.log.getAttribute("role")).toBe("log");
+  expect(await widget.panel.getAttribute("role")).toBe("dialog");
+  expect(await widget.panel.getAttribute("aria-label")).toBe("Ada");
+});
+
+test("everything that can be pressed is at least 24 pixels each way", async () => {
+  const { widget } = await openChat();
+  await widget.open();
+  await widget.ask("Hello");
+  await widget.replied();
+  for (const button of await widget.element.locator("button:visible").all()) {
+    const box = await button.boundingBox();
+    expect(Math.min(box?.width ?? 0, box?.height ?? 0)).toBeGreaterThanOrEqual(24);
+  }
+});
+
+test("on a phone the panel covers the page and keeps the focus", async () => {
+  const { page, widget } = await openChat({ viewport: { width: 375, height: 700 }, reducedMotion: "reduce" });
+  await widget.open();
+  const box = await widget.panel.boundingBox();
+  expect([box?.x, box?.y, box?.width, box?.height]).toEqual([0, 0, 375, 700]);
+  await keepScreenshot(page, "phone");
+  await page.evaluate(
+    `document.body.prepend(Object.assign(document.createElement("button"), { textContent: "beneath" }))`,
+  );
+  for (let step = 0; step < 12; step++) {
+    await page.keyboard.press("Tab");
+    expect(await page.evaluate(`document.activeElement.tagName`)).not.toBe("BUTTON");
+  }
+  await widget.button("Close chat").last().click();
+  await widget.launcher.waitFor();
+});
+
+test("right-to-left languages mirror the whole widget", async () => {
+  const { page, widget } = await openChat({}, "", "ar");
+  await widget.open();
+  await widget.log.getByText("أنت تتحدث مع مساعد ذكاء اصطناعي").waitFor();
+  await widget.ask("مرحبا");
+  await widget.replied();
+  const [panel, question] = [await widget.panel.boundingBox(), await widget.questions.first().boundingBox()];
+  expect(panel?.x).toBe(20);
+  expect((question?.x ?? 0) - (panel?.x ?? 0)).toBeLessThan(40);
+  expect(await findViolations(page)).toEqual([]);
+  await keepScreenshot(page, "right-to-left");
+});
+
+test("the page's language is spoken, an attribute wins, and every word can be replaced", async () => {
+  const german = await openChat({}, "", "de-AT");
+  await german.widget.open();
+  expect(await german.widget.input.getAttribute("placeholder")).toBe("Nachricht schreiben …");
+  const french = await openChat({}, 'data-lang="fr"', "de");
+  await french.widget.open();
+  expect(await french.widget.input.getAttribute("placeholder")).toBe("Écrivez un message…");
+  const own = await openChat({}, `data-strings='{"disclosure":"A machine answers.","placeholder":"Your turn"}'`, "xx");
+  await own.widget.open();
+  await own.widget.log.getByText("A machine answers.").waitFor();
+  expect(await own.widget.input.getAttribute("placeholder")).toBe("Your turn");
+  expect(await own.widget.send.getAttribute("aria-label")).toBe("Send");
+});
+
+test("the theme can be fixed, and follows the visitor otherwise", async () => {
+  const background = (of: Page) => styleOf(of, ".panel", "backgroundColor");
+  const { page, widget } = await openChat({ colorScheme: "light" });
+  await widget.open();
+  expect(await background(page)).toBe("rgb(255, 255, 255)");
+  await page.emulateMedia({ colorScheme: "dark" });
+  expect(await background(page)).toBe("rgb(22, 24, 30)");
+  const fixed = await openChat({ colorScheme: "dark" }, 'data-theme="light"');
+  await fixed.widget.open();
+  expect(await background(fixed.page)).toBe("rgb(255, 255, 255)");
+});
+
+test("forced colours and reduced motion are respected", async () => {
+  const { page, widget } = await openChat({ forcedColors: "active", reducedMotion: "reduce" });
+  await widget.open();
+  await widget.ask("Hello");
+  await widget.replied();
+  await keepScreenshot(page, "forced-colours");
+  expect(await styleOf(page, ".body", "borderTopStyle")).toBe("solid");
+  expect(await styleOf(page, ".body", "borderTopColor")).toBe(await styleOf(page, ".body", "color"));
+  expect(await styleOf(page, ".panel", "animationName")).toBe("none");
+});
