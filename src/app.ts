@@ -29,8 +29,9 @@ export function createApp(services: Services) {
   const app = new Elysia({
     name: "companiond",
     aot: true,
-    // Otherwise Elysia takes host names to be four characters long at least, and routes `http://app/` to nowhere.
-    handler: { standardHostname: false },
+    // Elysia looks for the path from a fixed place on: with `true` after `https://` and three characters of a host,
+    // with `false` right after `http://`, where `http://app/` has its host and `https://` its second slash.
+    handler: { standardHostname: services.settings.isTls },
   })
     .onRequest(({ request, set }) => {
       set.headers["x-request-id"] = factsOf(request, services.ids).requestId;
