@@ -198,7 +198,9 @@ test("the theme can be fixed, and follows the visitor otherwise", async () => {
   await widget.open();
   expect(await background(page)).toBe("rgb(255, 255, 255)");
   await page.emulateMedia({ colorScheme: "dark" });
-  expect(await background(page)).toBe("rgb(22, 24, 30)");
+  await page.waitForFunction(
+    `getComputedStyle(document.querySelector("companion-chat").shadowRoot.querySelector(".panel")).backgroundColor === "rgb(22, 24, 30)"`,
+  );
   const fixed = await openChat({ colorScheme: "dark" }, 'data-theme="light"');
   await fixed.widget.open();
   expect(await background(fixed.page)).toBe("rgb(255, 255, 255)");

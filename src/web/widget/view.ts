@@ -142,12 +142,13 @@ export function createView(into: ShadowRoot, chat: Chat, locale: Locale, options
       setOpen(false, true);
     }
   });
-  // On small screens the panel covers the page: what is beneath must not get the focus.
-  panel.addEventListener("focusout", ({ relatedTarget }) => {
-    const isCovering = isLauncher && isOpen && matchMedia("(max-width: 480px)").matches;
-    if (isCovering && relatedTarget && !root.contains(relatedTarget as Node)) panel.focus();
-  });
   const { signal } = cleanUp;
+  // On small screens the panel covers the page: what is beneath must not get the focus.
+  const keepFocus = ({ target }: Event) => {
+    const isCovering = isLauncher && isOpen && matchMedia("(max-width: 480px)").matches;
+    if (isCovering && target !== into.host) panel.focus();
+  };
+  document.addEventListener("focusin", keepFocus, { signal });
   dark.addEventListener("change", applyTheme, { signal });
   for (const event of ["online", "offline"]) {
     window.addEventListener(
