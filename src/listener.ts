@@ -12,7 +12,10 @@ export interface ListenerOptions {
 
 export interface Listener {
   readonly port: number;
-  /** New connections get the new certificate; those that are open go on under the old one. Throws where that fails, and nothing has changed. */
+  /**
+   * New connections get the new certificate; requests under way go on under the old one. Idle connections are closed,
+   * also one in its handshake, which clients make again. Throws where it fails, and nothing has changed.
+   */
   replaceCertificate(tls: Certificate): void;
   /** Accepts nothing more; resolves when every connection has ended. */
   stop(): Promise<void>;
