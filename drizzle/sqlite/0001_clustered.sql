@@ -1,4 +1,5 @@
 -- Tables that are their own index: looked up or updated by their whole key on hot paths.
+-- Valid tokens only: a revoked one is deleted.
 CREATE TABLE `embed_tokens` (
 	`token` text PRIMARY KEY NOT NULL,
 	`id` text NOT NULL,
@@ -11,6 +12,7 @@ CREATE TABLE `embed_tokens` (
 --> statement-breakpoint
 CREATE UNIQUE INDEX `embed_tokens_id` ON `embed_tokens` (`id`);--> statement-breakpoint
 CREATE INDEX `embed_tokens_companion` ON `embed_tokens` (`companion_id`);--> statement-breakpoint
+-- Which companions of an account have a value under a metadata path: one row per 4096 companion numbers.
 CREATE TABLE `companion_metadata` (
 	`account_number` integer NOT NULL,
 	`path` text NOT NULL,
@@ -20,6 +22,7 @@ CREATE TABLE `companion_metadata` (
 	PRIMARY KEY (`account_number`, `path`, `value`, `block`)
 ) STRICT, WITHOUT ROWID;
 --> statement-breakpoint
+-- Usage in full detail. An empty companion is the key's own calls, an empty key the dashboard.
 CREATE TABLE `usage_daily` (
 	`account_id` text NOT NULL,
 	`companion_id` text NOT NULL,
@@ -34,6 +37,7 @@ CREATE TABLE `usage_daily` (
 	PRIMARY KEY (`account_id`, `companion_id`, `day`, `key_id`)
 ) STRICT, WITHOUT ROWID;
 --> statement-breakpoint
+-- The same by month, so that a year of many companions is not read day by day.
 CREATE TABLE `usage_monthly` (
 	`account_id` text NOT NULL,
 	`companion_id` text NOT NULL,
@@ -48,6 +52,7 @@ CREATE TABLE `usage_monthly` (
 	PRIMARY KEY (`account_id`, `companion_id`, `month`, `key_id`)
 ) STRICT, WITHOUT ROWID;
 --> statement-breakpoint
+-- The same summed over companions, so that an account's own figures do not read a row per companion.
 CREATE TABLE `usage_account_daily` (
 	`account_id` text NOT NULL,
 	`day` text NOT NULL,

@@ -1,7 +1,7 @@
 /** Several processes on one SQLite database: locks, migrations, and a process that is killed. */
 import { Database } from "bun:sqlite";
 import { expect, test } from "bun:test";
-import { startSqliteChild } from "../support/child-process.ts";
+import { startSqliteProcess } from "../support/line-process.ts";
 import { createRandom } from "../support/random.ts";
 import { openStoreAt, openTemporaryStore } from "../support/sqlite-store.ts";
 import { firstPage, openWorld } from "../support/store-world.ts";
@@ -11,7 +11,7 @@ test("a write waits for another process's lock while the event loop runs on, and
   const opened = await openTemporaryStore();
   const world = await openWorld(async () => opened);
   const account = await world.createAccount();
-  const holder = startSqliteChild("hold-lock", opened.dataDir);
+  const holder = startSqliteProcess("hold-lock", opened.dataDir);
   expect(await holder.readLine()).toBe("held");
 
   let isWritten = false;
@@ -35,7 +35,7 @@ test("a write is refused as unavailable when the lock stays, and the next one go
   const opened = await openTemporaryStore({ lockLimitMs: 60 });
   const world = await openWorld(async () => opened);
   const account = await world.createAccount();
-  const holder = startSqliteChild("hold-lock", opened.dataDir);
+  const holder = startSqliteProcess("hold-lock", opened.dataDir);
   expect(await holder.readLine()).toBe("held");
   await expect(world.createCompanion(account)).rejects.toMatchObject({ code: "unavailable" });
   holder.writeLine("go on");
@@ -49,7 +49,7 @@ test("a write is refused as unavailable when the lock stays, and the next one go
 
 test("of processes that migrate at once one does it and the others wait", async () => {
   using directory = temporaryDirectory();
-  const children = [1, 2, 3].map(() => startSqliteChild("migrate", directory.path));
+  const children = [1, 2, 3].map(() => startSqliteProcess("migrate", directory.path));
   for (const child of children) expect(await child.readLine()).toBe("ready");
   for (const child of children) child.writeLine("go");
   const applied = await Promise.all(children.map((child) => child.readLine()));
@@ -63,7 +63,7 @@ test("what was acknowledged is there after the process was killed, and nothing i
   using directory = temporaryDirectory();
   const random = createRandom(5);
   for (let round = 0; round < 10; round++) {
-    const child = startSqliteChild("settle", directory.path);
+    const child = startSqliteProcess("settle", directory.path);
     const acknowledged: string[] = [];
     const killAfter = 1 + random.below(120);
     for (let line = await child.readLine(); line !== null; line = await child.readLine()) {

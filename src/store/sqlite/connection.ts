@@ -1,5 +1,5 @@
 /** Opens the database file: its place, its permissions, and the settings that every connection needs. */
-import { chmodSync, closeSync, existsSync, fchmodSync, fstatSync, mkdirSync, openSync } from "node:fs";
+import { chmodSync, closeSync, existsSync, mkdirSync, openSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { StoreDatabase } from "./database.ts";
 import { toStoreError, unavailable } from "./failures.ts";
@@ -17,12 +17,9 @@ function preparePath(dataDir: string): string {
     chmodSync(dataDir, 0o700);
   }
   const path = databasePath(dataDir);
-  const file = openSync(path, "a", 0o600);
-  try {
-    if ((fstatSync(file).mode & 0o777) !== 0o600) fchmodSync(file, 0o600);
-  } finally {
-    closeSync(file);
-  }
+  // Never opened where it exists: closing any descriptor of a file gives up the locks that SQLite has on it.
+  if (!existsSync(path)) closeSync(openSync(path, "a", 0o600));
+  if ((statSync(path).mode & 0o777) !== 0o600) chmodSync(path, 0o600);
   return path;
 }
 

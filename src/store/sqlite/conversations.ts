@@ -13,7 +13,7 @@ import { companions } from "./schema/companions.ts";
 import { conversations, messages, removals } from "./schema/conversations.ts";
 
 /** Messages in one commit while a visitor is erased: a few milliseconds of work. */
-const erasedPerCommit = 500;
+const erasedPerCommit = 100;
 const logBusySleepMs = 10;
 
 const messageColumns = {

@@ -6,8 +6,8 @@ import { yieldToEventLoop } from "./pacing.ts";
 import type { VoiceAgentKeeper } from "./voice-agents.ts";
 
 /** Rows in one commit: a few milliseconds of work. */
-const rowsPerChunk = 500;
-const companionsPerChunk = 50;
+const rowsPerChunk = 100;
+const companionsPerChunk = 20;
 /** How often to look for what another process left, or what could not be written. */
 const lookAgainMs = 60_000;
 

@@ -1,4 +1,4 @@
-/** Another process on the same database: `bun sqlite-child.ts <what> <data directory>`; a line on stdin lets it go on. */
+/** Another process on the same database: `bun sqlite-process.ts <what> <data directory>`; a line on stdin lets it go on. */
 import { Database } from "bun:sqlite";
 import { systemIds } from "../../src/lib/ids.ts";
 import { migrateSqlite } from "../../src/store/sqlite/migrator.ts";

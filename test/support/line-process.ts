@@ -9,8 +9,8 @@ export interface LineProcess {
   exited: Promise<number>;
 }
 
-export function startSqliteChild(action: string, dataDir: string): LineProcess {
-  const child = Bun.spawn([process.execPath, join(import.meta.dir, "sqlite-child.ts"), action, dataDir], {
+export function startSqliteProcess(action: string, dataDir: string): LineProcess {
+  const child = Bun.spawn([process.execPath, join(import.meta.dir, "sqlite-process.ts"), action, dataDir], {
     stdin: "pipe",
     stdout: "pipe",
     stderr: "inherit",
