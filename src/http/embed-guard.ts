@@ -2,12 +2,11 @@
 import { isEmbedToken } from "../domain/credentials.ts";
 import { AppError } from "../domain/errors.ts";
 import { isOriginAllowed } from "../domain/origin.ts";
-import type { RateRule, Verdict } from "../limits/limiter.ts";
 import type { EmbedTarget } from "../store/store.ts";
 import { baseUrlOf } from "./base-url.ts";
 import { clientOf } from "./client.ts";
 import type { HeaderBag } from "./problem.ts";
-import { retryAfterSeconds, writeRateLimitHeaders } from "./rate-limit-headers.ts";
+import { refuse, writeRateLimitHeaders } from "./rate-limit.ts";
 import type { Services } from "./services.ts";
 
 export type EmbedDoor = Pick<Services, "settings" | "store" | "limiter" | "rules" | "ids" | "log" | "uses">;
@@ -22,9 +21,9 @@ export async function openEmbed(
   token: string,
   headers: HeaderBag,
 ): Promise<EmbedTarget> {
-  const client = clientOf(door, request);
-  const byIp = await admit(door, door.rules.ip, client.limitSubject);
-  writeRateLimitHeaders(headers, [byIp]);
+  const { ip, token: perToken } = door.rules;
+  const byIp = await door.limiter.admit(ip, clientOf(door, request).limitSubject);
+  writeRateLimitHeaders(headers, [ip, perToken], [byIp]);
   refuse(byIp, "This address has sent too many requests.");
 
   // The shape is checked before any lookup: a path may carry anything.
@@ -34,23 +33,11 @@ export async function openEmbed(
     throw new AppError("origin_not_allowed", "This companion may not be used from this website.");
   }
 
-  const byToken = await admit(door, door.rules.token, token);
-  writeRateLimitHeaders(headers, [byIp, byToken]);
+  const byToken = await door.limiter.admit(perToken, token);
+  writeRateLimitHeaders(headers, [ip, perToken], [byIp, byToken]);
   refuse(byToken, "This companion has had too many requests.");
   door.uses.noteToken(target.tokenId);
   return target;
-}
-
-function admit(door: EmbedDoor, rule: RateRule, subject: string): Verdict | Promise<Verdict> {
-  return door.limiter.admit(rule, subject);
-}
-
-export function refuse(verdict: Verdict, reason: string): void {
-  if (verdict.isAdmitted) return;
-  const seconds = retryAfterSeconds(verdict);
-  throw new AppError("rate_limited", `${reason} Try again in ${seconds} second${seconds === 1 ? "" : "s"}.`, {
-    retryAfterSeconds: seconds,
-  });
 }
 
 /** Whether the page that asks is in the list, or is one of our own. An empty list allows every page. */

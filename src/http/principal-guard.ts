@@ -3,9 +3,8 @@ import type { Principal, Scope } from "../domain/account.ts";
 import { isApiKey } from "../domain/credentials.ts";
 import { AppError } from "../domain/errors.ts";
 import { sha256Hex } from "../lib/sha256.ts";
-import { refuse } from "./embed-guard.ts";
 import type { HeaderBag } from "./problem.ts";
-import { writeRateLimitHeaders } from "./rate-limit-headers.ts";
+import { refuse, writeRateLimitHeaders } from "./rate-limit.ts";
 import type { Services } from "./services.ts";
 import { findSessionPrincipal } from "./session-cookie.ts";
 
@@ -37,7 +36,7 @@ export async function openPrincipal(
 
   if (principal.keyId !== null) {
     const verdict = await door.limiter.admit(door.rules.key, principal.keyId);
-    writeRateLimitHeaders(headers, [verdict]);
+    writeRateLimitHeaders(headers, [door.rules.key], [verdict]);
     refuse(verdict, "This API key has made too many requests.");
     door.uses.noteKey(principal.keyId);
   }

@@ -176,6 +176,8 @@ describe("limits", () => {
       const statuses = [];
       for (let n = 0; n < 3; n++) statuses.push((await getConfig(`emb_${"x".repeat(32)}`, {}, limited)).status);
       expect(statuses).toEqual([404, 404, 429]);
+      const refused = await getConfig(`emb_${"x".repeat(32)}`, {}, limited);
+      expect(refused.headers.get("ratelimit-policy")).toMatch(/^"ip";q=2;w=60, "token";q=\d+;w=60$/);
     });
   });
 

@@ -1,9 +1,9 @@
 /** `POST /api/webhooks/{provider}`: what voice providers deliver after a session. Without the provider's secret there is no such route. */
 import { Elysia } from "elysia";
 import { clientOf } from "../../http/client.ts";
-import { refuse } from "../../http/embed-guard.ts";
 import { answerJson } from "../../http/json-answer.ts";
 import { readBytes } from "../../http/json-body.ts";
+import { refuse } from "../../http/rate-limit.ts";
 import type { Services } from "../../http/services.ts";
 import type { TranscriptReader } from "../../voice/provider.ts";
 import { keepTranscript } from "./service.ts";

@@ -1,38 +1,33 @@
 import { describe, expect, test } from "bun:test";
-import { retryAfterSeconds, writeRateLimitHeaders } from "../../src/http/rate-limit-headers.ts";
+import { retryAfterSeconds, writeRateLimitHeaders } from "../../src/http/rate-limit.ts";
 import { createRateRules } from "../../src/limits/rules.ts";
 
 const rules = createRateRules();
 
 describe("the rate-limit headers", () => {
+  const policy = '"ip";q=10;w=60, "token";q=30;w=60';
+
   test("name each rule with its quota and window, and what is left of it", () => {
     const headers = {};
-    writeRateLimitHeaders(headers, [
-      { isAdmitted: true, rule: rules.ip, remaining: 9, resetMs: 51_001 },
-      { isAdmitted: true, rule: rules.token, remaining: 29, resetMs: 60_000 },
-    ]);
-    expect(headers).toEqual({
-      "ratelimit-policy": '"ip";q=10;w=60, "token";q=30;w=60',
-      ratelimit: '"ip";r=9;t=52, "token";r=29;t=60',
-    });
+    writeRateLimitHeaders(
+      headers,
+      [rules.ip, rules.token],
+      [
+        { isAdmitted: true, rule: rules.ip, remaining: 9, resetMs: 51_001 },
+        { isAdmitted: true, rule: rules.token, remaining: 29, resetMs: 60_000 },
+      ],
+    );
+    expect(headers).toEqual({ "ratelimit-policy": policy, ratelimit: '"ip";r=9;t=52, "token";r=29;t=60' });
   });
 
-  test("replace what was written when fewer checks had been made", () => {
+  test("tell the whole policy before all checks were made, and replace what was written then", () => {
     const byIp = { isAdmitted: true, rule: rules.ip, remaining: 3, resetMs: 1 };
+    const byToken = { isAdmitted: false, rule: rules.token, remaining: 0, resetMs: 1001 };
     const headers = {};
-    writeRateLimitHeaders(headers, [byIp]);
-    expect(headers).toEqual({ "ratelimit-policy": '"ip";q=10;w=60', ratelimit: '"ip";r=3;t=1' });
-    writeRateLimitHeaders(headers, [byIp, { isAdmitted: false, rule: rules.token, remaining: 0, resetMs: 1001 }]);
-    expect(headers).toEqual({
-      "ratelimit-policy": '"ip";q=10;w=60, "token";q=30;w=60',
-      ratelimit: '"ip";r=3;t=1, "token";r=0;t=2',
-    });
-  });
-
-  test("write nothing for no verdict", () => {
-    const headers = {};
-    writeRateLimitHeaders(headers, []);
-    expect(headers).toEqual({});
+    writeRateLimitHeaders(headers, [rules.ip, rules.token], [byIp]);
+    expect(headers).toEqual({ "ratelimit-policy": policy, ratelimit: '"ip";r=3;t=1' });
+    writeRateLimitHeaders(headers, [rules.ip, rules.token], [byIp, byToken]);
+    expect(headers).toEqual({ "ratelimit-policy": policy, ratelimit: '"ip";r=3;t=1, "token";r=0;t=2' });
   });
 
   test.each([
