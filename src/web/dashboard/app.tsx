@@ -19,6 +19,7 @@ export function App() {
         <Confirm
           title="Leave without saving?"
           action="Leave"
+          stay="Stay"
           onConfirm={() => {
             releaseGuard();
             leave();

@@ -78,7 +78,7 @@ export function Frame({ children }: { children: ComponentChildren }) {
           </>
         )}
       </dialog>
-      <main id="main" tabIndex={-1} class="mx-auto w-full max-w-5xl min-w-0 px-4 py-6 outline-none sm:px-8 sm:py-9">
+      <main id="main" tabIndex={-1} class="mx-auto w-full max-w-6xl min-w-0 px-4 py-6 outline-none sm:px-8 sm:py-9">
         <DemoNotice />
         {children}
       </main>

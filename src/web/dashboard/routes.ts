@@ -19,6 +19,11 @@ export const routes: readonly Route[] = [
   { pattern: signInPath, load: () => import("./pages/sign-in.tsx"), access: "public" },
   { pattern: "/app/setup", load: () => import("./pages/set-up.tsx"), access: "public" },
   { pattern: "/app/reset", load: () => import("./pages/reset.tsx"), access: "public" },
+  { pattern: "/app/companions", load: () => import("./pages/companions.tsx"), access: "signed-in" },
+  { pattern: "/app/companions/new", load: () => import("./pages/companion-new.tsx"), access: "signed-in" },
+  { pattern: "/app/companions/:id", load: () => import("./pages/companion.tsx"), access: "signed-in" },
+  { pattern: "/app/companions/:id/install", load: () => import("./pages/install.tsx"), access: "signed-in" },
+  { pattern: "/app/api-keys", load: () => import("./pages/api-keys.tsx"), access: "signed-in" },
 ];
 
 /** The route of a path and the parts of the path that it names; null where there is no such page. */

@@ -62,13 +62,24 @@ interface ConfirmProps {
   /** What the button that does it says. */
   action: string;
   isDangerous?: boolean;
+  /** What the button that does nothing says. */
+  stay?: string;
   /** Has to be typed first. */
   typed?: { label: string; text: string };
   onConfirm(): Promise<void> | void;
   onClose(): void;
 }
 
-export function Confirm({ title, children, action, isDangerous = true, typed, onConfirm, onClose }: ConfirmProps) {
+export function Confirm({
+  title,
+  children,
+  action,
+  isDangerous = true,
+  stay = "Cancel",
+  typed,
+  onConfirm,
+  onClose,
+}: ConfirmProps) {
   const [text, setText] = useState("");
   const { run, isBusy, error } = useAction(async () => {
     await onConfirm();
@@ -87,7 +98,7 @@ export function Confirm({ title, children, action, isDangerous = true, typed, on
         {typed && <TextField class="mt-4" label={typed.label} value={text} onValue={setText} />}
         {error !== null && <Problem class="mt-4">{toSentence(error)}</Problem>}
         <DialogActions>
-          <Button onClick={onClose}>Cancel</Button>
+          <Button onClick={onClose}>{stay}</Button>
           <Button type="submit" kind={isDangerous ? "danger" : "primary"} disabled={!isAllowed} isBusy={isBusy}>
             {action}
           </Button>

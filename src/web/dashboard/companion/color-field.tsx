@@ -1,0 +1,42 @@
+/** The theme colour: chosen by eye or typed, with a word on whether it can be seen. */
+import { defaultThemeColor } from "../lib/color.ts";
+import { Field } from "../ui/field.tsx";
+
+interface ColorFieldProps {
+  value: string;
+  /** What the value comes to. */
+  shown: string;
+  onValue(value: string): void;
+  error: string | undefined;
+  hint: string | undefined;
+  isWarning: boolean;
+}
+
+export function ColorField({ value, shown, onValue, error, hint, isWarning }: ColorFieldProps) {
+  return (
+    <Field label="Colour" error={error} hint={<span class={isWarning ? "text-warn" : ""}>{hint}</span>}>
+      {(wiring) => (
+        <div class="flex gap-2">
+          <input
+            type="color"
+            aria-label="Pick a colour"
+            value={shown}
+            onInput={(event) => onValue(event.currentTarget.value)}
+            class="h-[2.4rem] w-12 shrink-0 rounded-[0.6rem] border border-edge bg-card p-1"
+          />
+          <input
+            {...wiring}
+            type="text"
+            dir="ltr"
+            spellcheck={false}
+            autocomplete="off"
+            value={value}
+            placeholder={defaultThemeColor}
+            onInput={(event) => onValue(event.currentTarget.value.trim())}
+            class="control font-mono text-[0.92em]"
+          />
+        </div>
+      )}
+    </Field>
+  );
+}

@@ -1,0 +1,72 @@
+/** The head of a companion's pages, and its tabs. */
+import { ExternalLink } from "lucide-preact";
+import type { ComponentChildren } from "preact";
+import { type Loaded, useLoad } from "../lib/load.ts";
+import { path } from "../lib/router.ts";
+import type { Companion } from "../lib/types.ts";
+import { ButtonLink } from "../ui/button.tsx";
+import { PageHead } from "../ui/page.tsx";
+import { Badge, Failure, Skeleton } from "../ui/states.tsx";
+
+interface FrameProps {
+  id: string;
+  children(companion: Companion, loaded: Loaded<Companion>): ComponentChildren;
+}
+
+/** The last one, so that going from tab to tab shows no emptiness in between. */
+let lastShown: Companion | null = null;
+
+export function CompanionFrame({ id, children }: FrameProps) {
+  const loaded = useLoad<Companion>(`/api/companions/${encodeURIComponent(id)}`);
+  const companion = loaded.data;
+  if (companion) lastShown = companion;
+  const head = companion ?? (lastShown?.id === id ? lastShown : null);
+  const base = `/app/companions/${id}`;
+  return (
+    <>
+      <PageHead
+        title={head?.name ?? "Companion"}
+        back={{ href: "/app/companions", label: "Companions" }}
+        actions={
+          companion?.embed_token &&
+          companion.enabled && (
+            <ButtonLink href={`/c/${companion.embed_token}`} target="_blank">
+              Open its page
+              <ExternalLink size={15} aria-hidden="true" />
+            </ButtonLink>
+          )
+        }
+      >
+        {head && !head.enabled && <Badge tone="warn">Paused: visitors get no answer</Badge>}
+      </PageHead>
+      <nav aria-label="Companion" class="mb-6 flex gap-1 overflow-x-auto border-b border-line">
+        <Tab href={base} label="Settings" />
+        <Tab href={`${base}/install`} label="Install" />
+        <Tab href={`${base}/playground`} label="Playground" />
+        <Tab href={`/app/conversations?companion_id=${id}`} label="Conversations" />
+      </nav>
+      {companion ? (
+        children(companion, loaded)
+      ) : loaded.error !== null ? (
+        <Failure error={loaded.error} onRetry={() => void loaded.reload()} />
+      ) : (
+        <Skeleton lines={6} />
+      )}
+    </>
+  );
+}
+
+function Tab({ href, label }: { href: string; label: string }) {
+  const isHere = path.value === href;
+  return (
+    <a
+      href={href}
+      aria-current={isHere ? "page" : undefined}
+      class={`-mb-px shrink-0 border-b-2 px-3.5 py-2 font-medium ${
+        isHere ? "border-accent text-accent" : "border-transparent text-muted hover:text-ink"
+      }`}
+    >
+      {label}
+    </a>
+  );
+}

@@ -1,0 +1,122 @@
+/** A companion's embed tokens: added, named, watched, revoked. */
+import { Plus } from "lucide-preact";
+import { useState } from "preact/hooks";
+import { call, fieldProblem, toSentence } from "../lib/api.ts";
+import { formatRelative } from "../lib/format.ts";
+import { type LoadedList, useAction } from "../lib/load.ts";
+import type { Companion, EmbedToken } from "../lib/types.ts";
+import { Button } from "../ui/button.tsx";
+import { Confirm, Dialog, DialogActions } from "../ui/dialog.tsx";
+import { TextField } from "../ui/field.tsx";
+import { type Column, ListFrame, Table } from "../ui/list.tsx";
+import { Section, Time } from "../ui/page.tsx";
+import { Empty, Problem } from "../ui/states.tsx";
+import { say } from "../ui/toast.tsx";
+
+interface EmbedTokensProps {
+  companion: Companion;
+  tokens: LoadedList<EmbedToken>;
+}
+
+export function EmbedTokens({ companion, tokens }: EmbedTokensProps) {
+  const [isAdding, setIsAdding] = useState(false);
+  const [revoked, setRevoked] = useState<EmbedToken | null>(null);
+  const path = `/api/companions/${companion.id}/embed-tokens`;
+  const columns: readonly Column<EmbedToken>[] = [
+    { title: "Name", class: "title", cell: ({ name }) => <span dir="auto">{name ?? "Unnamed"}</span> },
+    {
+      title: "Token",
+      cell: ({ token }) => <code class="font-mono text-[0.86rem] text-muted wrap-anywhere">{token}</code>,
+    },
+    { title: "Last used", class: "whitespace-nowrap text-muted", cell: (token) => <Time at={token.last_used_at} /> },
+    {
+      title: "",
+      class: "text-right",
+      cell: (token) => (
+        <Button class="text-bad" onClick={() => setRevoked(token)}>
+          Revoke…
+        </Button>
+      ),
+    },
+  ];
+  return (
+    <Section
+      title="Embed tokens"
+      hint="Public by nature, and good for this companion alone. One for each place lets you end one without the others."
+      actions={
+        <Button onClick={() => setIsAdding(true)}>
+          <Plus size={16} aria-hidden="true" />
+          Add a token
+        </Button>
+      }
+    >
+      <ListFrame list={tokens} empty={<Empty title="No embed tokens">Nobody can reach the companion.</Empty>}>
+        <Table label="Embed tokens" columns={columns} rows={tokens.items} keyOf={({ id }) => id} />
+      </ListFrame>
+      {isAdding && <AddToken path={path} onAdded={tokens.reload} onClose={() => setIsAdding(false)} />}
+      {revoked && (
+        <Confirm
+          title={`Revoke ${revoked.name ?? "the token"}?`}
+          action="Revoke"
+          onConfirm={async () => {
+            await call("DELETE", `${path}/${revoked.id}`);
+            say("Revoked.");
+            await tokens.reload();
+          }}
+          onClose={() => setRevoked(null)}
+        >
+          <p>
+            Wherever this token is pasted the chat disappears at once, and its link <code>/c/…</code> is gone for good.{" "}
+            {revoked.last_used_at === null
+              ? "It has never been used."
+              : `It was used ${formatRelative(revoked.last_used_at)}: something will break.`}
+          </p>
+          {tokens.items.length === 1 && !tokens.hasMore && <p>It is the only one: nobody will reach the companion.</p>}
+        </Confirm>
+      )}
+    </Section>
+  );
+}
+
+interface AddTokenProps {
+  path: string;
+  onAdded(): Promise<void>;
+  onClose(): void;
+}
+
+function AddToken({ path, onAdded, onClose }: AddTokenProps) {
+  const [name, setName] = useState("");
+  const { run, isBusy, error } = useAction(async () => {
+    await call("POST", path, { body: { name: name.trim() || null } });
+    say("Added.");
+    onClose();
+    await onAdded();
+  });
+  return (
+    <Dialog title="Add an embed token" onClose={onClose}>
+      <form
+        onSubmit={(event) => {
+          event.preventDefault();
+          void run();
+        }}
+      >
+        <TextField
+          label="Name"
+          autofocus
+          value={name}
+          onValue={setName}
+          placeholder="Landing page"
+          hint="Where you will paste it."
+          error={fieldProblem(error, "name")}
+        />
+        {error !== null && <Problem class="mt-4">{toSentence(error)}</Problem>}
+        <DialogActions>
+          <Button onClick={onClose}>Cancel</Button>
+          <Button type="submit" kind="primary" isBusy={isBusy}>
+            Add
+          </Button>
+        </DialogActions>
+      </form>
+    </Dialog>
+  );
+}

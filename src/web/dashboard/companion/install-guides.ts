@@ -1,0 +1,76 @@
+/** Where the snippet goes, by what a website is made with. */
+
+interface Guide {
+  name: string;
+  steps: readonly string[];
+  snippet(baseUrl: string, token: string): string;
+}
+
+const scriptTag = (baseUrl: string, token: string) =>
+  `<script src="${baseUrl}/widget.js" data-token="${token}" async></script>`;
+
+const element = (baseUrl: string, token: string) =>
+  `<script src="${baseUrl}/widget.js" async></script>\n\n<companion-chat mode="inline" token="${token}"></companion-chat>`;
+
+export const guides: readonly Guide[] = [
+  {
+    name: "Plain HTML",
+    steps: ["Open the page, or the template that all pages share.", "Paste this line before </body>.", "Publish."],
+    snippet: scriptTag,
+  },
+  {
+    name: "Inside a page, without a bubble",
+    steps: ["Paste this where the chat should stand.", "It fills the width of its place."],
+    snippet: element,
+  },
+  {
+    name: "WordPress",
+    steps: [
+      "Install a plugin for header and footer code, such as WPCode.",
+      "Open its “Footer” field and paste this line.",
+      "Save, and clear the cache of your caching plugin.",
+    ],
+    snippet: scriptTag,
+  },
+  {
+    name: "Shopify",
+    steps: [
+      "Open Online Store, Themes, then ⋯, Edit code.",
+      "Open layout/theme.liquid and paste this line before </body>.",
+      "Save.",
+    ],
+    snippet: scriptTag,
+  },
+  {
+    name: "Wix",
+    steps: [
+      "Open Settings, Custom code, Add custom code.",
+      "Paste this line, and choose “All pages” and “Body – end”.",
+      "Apply. It needs a site with a domain of its own.",
+    ],
+    snippet: scriptTag,
+  },
+  {
+    name: "Squarespace",
+    steps: ["Open Settings, Advanced, Code injection.", "Paste this line into “Footer”.", "Save."],
+    snippet: scriptTag,
+  },
+  {
+    name: "Webflow",
+    steps: ["Open Site settings, Custom code.", "Paste this line into “Footer code”.", "Save, then publish."],
+    snippet: scriptTag,
+  },
+  {
+    name: "Google Tag Manager",
+    steps: ["Add a tag of the kind “Custom HTML” and paste this.", "Let it fire on all pages, then publish."],
+    // Its parser runs scripts in a way of its own, which hides the tag from them.
+    snippet: (baseUrl, token) =>
+      `<script>\n  var script = document.createElement("script");\n  script.src = "${baseUrl}/widget.js";\n` +
+      `  script.dataset.token = "${token}";\n  script.async = true;\n  document.body.append(script);\n</script>`,
+  },
+  {
+    name: "React, Next.js, Vue …",
+    steps: ["Load the script once, in the layout of all pages.", "Then use the element anywhere."],
+    snippet: element,
+  },
+];

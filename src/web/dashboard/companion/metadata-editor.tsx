@@ -1,0 +1,106 @@
+/** Metadata as rows of keys and values, or as raw JSON. */
+import { Plus, X } from "lucide-preact";
+import { Button, IconButton } from "../ui/button.tsx";
+import { TextArea } from "../ui/field.tsx";
+import { type MetadataRow, readMetadata, switchMode } from "./metadata-draft.ts";
+import type { SectionProps } from "./sections.tsx";
+
+export function MetadataEditor({ draft: { metadata }, problems, change }: SectionProps) {
+  const isReadable = "value" in readMetadata(metadata);
+  const setRows = (rows: MetadataRow[]) => change({ metadata: { ...metadata, rows } });
+  return (
+    <div>
+      <fieldset class="mb-4 flex gap-1.5">
+        <legend class="sr-only">Edit as</legend>
+        {(["rows", "json"] as const).map((mode) => (
+          <Button
+            key={mode}
+            kind={metadata.mode === mode ? "secondary" : "ghost"}
+            disabled={metadata.mode !== mode && !isReadable}
+            onClick={() => metadata.mode !== mode && change({ metadata: switchMode(metadata) })}
+          >
+            {mode === "rows" ? "Fields" : "JSON"}
+            {metadata.mode === mode && <span class="sr-only"> (chosen)</span>}
+          </Button>
+        ))}
+      </fieldset>
+      {metadata.mode === "json" ? (
+        <TextArea
+          label="Metadata as JSON"
+          isCode
+          rows={8}
+          value={metadata.json}
+          onValue={(json) => change({ metadata: { ...metadata, json } })}
+          error={problems.metadata}
+        />
+      ) : (
+        <>
+          <ul class="space-y-3 sm:space-y-2">
+            {metadata.rows.map((row, index) => (
+              // By place: keys may be empty or equal while they are typed.
+              <li key={index}>
+                <Row
+                  row={row}
+                  place={index + 1}
+                  onChange={(next) => setRows(metadata.rows.with(index, next))}
+                  onRemove={() => setRows(metadata.rows.toSpliced(index, 1))}
+                />
+              </li>
+            ))}
+          </ul>
+          {problems.metadata && <p class="mt-1.5 text-[0.88rem] text-bad">{problems.metadata}</p>}
+          <Button
+            kind="ghost"
+            class={metadata.rows.length > 0 ? "mt-2" : "-ml-2"}
+            onClick={() => setRows([...metadata.rows, { key: "", kind: "text", value: "" }])}
+          >
+            <Plus size={16} aria-hidden="true" />
+            Add a field
+          </Button>
+        </>
+      )}
+    </div>
+  );
+}
+
+interface RowProps {
+  row: MetadataRow;
+  place: number;
+  onChange(row: MetadataRow): void;
+  onRemove(): void;
+}
+
+function Row({ row, place, onChange, onRemove }: RowProps) {
+  return (
+    <div class="flex flex-wrap gap-1.5 sm:flex-nowrap">
+      <input
+        aria-label={`Key ${place}`}
+        placeholder="key"
+        dir="ltr"
+        class="control min-w-0 flex-1 basis-32 font-mono text-[0.9em]"
+        value={row.key}
+        onInput={(event) => onChange({ ...row, key: event.currentTarget.value })}
+      />
+      <select
+        aria-label={`Kind of value ${place}`}
+        class="control w-auto shrink-0"
+        value={row.kind}
+        onChange={(event) => onChange({ ...row, kind: event.currentTarget.value === "json" ? "json" : "text" })}
+      >
+        <option value="text">Text</option>
+        <option value="json">JSON</option>
+      </select>
+      <input
+        aria-label={`Value ${place}`}
+        placeholder={row.kind === "json" ? '42, true, ["a"]' : "value"}
+        dir="auto"
+        class="control min-w-0 flex-[2] basis-40 font-mono text-[0.9em]"
+        value={row.value}
+        onInput={(event) => onChange({ ...row, value: event.currentTarget.value })}
+      />
+      <IconButton label={`Remove field ${place}`} onClick={onRemove}>
+        <X size={17} aria-hidden="true" />
+      </IconButton>
+    </div>
+  );
+}

@@ -1,0 +1,13 @@
+/** Allowed origins as owners write them: told what is wrong before the server has to. */
+
+/** A sentence, or null for an origin that the server takes. */
+export function originProblem(text: string): string | null {
+  const match = /^(https?):\/\/(\*\.)?([^/?#@*\\\s]+)(\/.*)?$/i.exec(text);
+  if (!match) {
+    if (!/^https?:\/\//i.test(text)) return `“${text}” must begin with https:// or http://.`;
+    return `“${text}” is no origin: write https://shop.example, or https://*.shop.example for its subdomains.`;
+  }
+  const [, scheme = "", , host = "", rest = ""] = match;
+  if (rest !== "" && rest !== "/") return `“${text}” has a path: write ${scheme}://${host} alone.`;
+  return URL.parse(`${scheme}://${host}`) ? null : `“${host}” is no host name.`;
+}

@@ -1,0 +1,68 @@
+/** The companion as visitors will see it, in the very widget, while it is still being edited. */
+import { useEffect, useRef } from "preact/hooks";
+import { avatarImage } from "../lib/color.ts";
+import { useSettled } from "../lib/load.ts";
+import { useSession } from "../lib/session.ts";
+import { isDark, theme } from "../lib/theme.ts";
+import { type Draft, shownColor } from "./draft.ts";
+
+/** No token of anyone: nothing is sent under it. */
+const token = "preview";
+
+let loading: Promise<unknown> | null = null;
+
+function loadWidget(): Promise<unknown> {
+  // Named at run time, so that the bundler leaves it to the server.
+  loading ??= import(`${location.origin}/widget.js`);
+  return loading;
+}
+
+export function Preview({ draft }: { draft: Draft }) {
+  const { server } = useSession();
+  const host = useRef<HTMLDivElement>(null);
+  const name = draft.name.trim() || "Ada";
+  const color = shownColor(draft);
+  const config = JSON.stringify({
+    name,
+    avatar_url: /^https?:\/\/\S+$/.test(draft.avatar_url) ? draft.avatar_url : avatarImage(name, color),
+    greeting: draft.greeting.trim() || `Hi, I'm ${name}. How can I help you?`,
+    theme_color: color,
+    has_voice: draft.voice !== "none" && server.has_voice_provider,
+    has_text_agent: true,
+    voice_provider: "none",
+    starters: draft.starters.filter((starter) => starter.trim() !== ""),
+  });
+  const settled = useSettled(config, 120);
+  const shade = theme.value;
+
+  useEffect(() => {
+    // The widget keeps what it knows of a companion for the tab: it finds the draft there, and asks nobody.
+    sessionStorage.setItem(`companion:${token}:config`, `{"at":${Date.now()},"config":${settled}}`);
+    let isWanted = true;
+    loadWidget().then(
+      () => {
+        if (!isWanted || !host.current) return;
+        const element = document.createElement("companion-chat");
+        element.setAttribute("mode", "inline");
+        element.setAttribute("token", token);
+        element.setAttribute("theme", shade === "system" ? "" : isDark() ? "dark" : "light");
+        element.style.setProperty("--companion-height", "34rem");
+        host.current.replaceChildren(element);
+      },
+      () => {
+        loading = null;
+      },
+    );
+    return () => {
+      isWanted = false;
+    };
+  }, [settled, shade]);
+
+  return (
+    <section aria-label="Preview">
+      <h2 class="mb-2 text-[0.86rem] font-medium text-muted">Preview</h2>
+      {/* To be looked at: the playground is there to talk to it. */}
+      <div ref={host} inert class="min-h-[34rem] overflow-hidden rounded-[18px]" />
+    </section>
+  );
+}

@@ -1,0 +1,216 @@
+/** The parts of a companion's form. */
+
+import { judgeColor } from "../lib/color.ts";
+import { estimateTokens, formatNumber } from "../lib/format.ts";
+import { useSession } from "../lib/session.ts";
+import { SelectField, TextArea, TextField } from "../ui/field.tsx";
+import { Section } from "../ui/page.tsx";
+import { Notice } from "../ui/states.tsx";
+import { ColorField } from "./color-field.tsx";
+import { type Draft, type Problems, shownColor, splitLines } from "./draft.ts";
+import { MetadataEditor } from "./metadata-editor.tsx";
+import { StartersEditor } from "./starters-editor.tsx";
+
+export interface SectionProps {
+  draft: Draft;
+  problems: Problems;
+  change(part: Partial<Draft>): void;
+}
+
+export function IdentitySection({ draft, problems, change }: SectionProps) {
+  const judgement = judgeColor(shownColor(draft));
+  return (
+    <Section title="Who it is">
+      <div class="space-y-5">
+        <TextField
+          label="Name"
+          required
+          value={draft.name}
+          onValue={(name) => change({ name })}
+          error={problems.name}
+        />
+        <TextArea
+          label="Greeting"
+          rows={2}
+          value={draft.greeting}
+          onValue={(greeting) => change({ greeting })}
+          error={problems.greeting}
+          placeholder={`Hi, I'm ${draft.name.trim() || "Ada"}. How can I help you?`}
+          hint="What visitors read first. Left empty, it is made of the name."
+        />
+        <StartersEditor draft={draft} problems={problems} change={change} />
+        <div class="grid gap-5 sm:grid-cols-2">
+          <ColorField
+            value={draft.theme_color}
+            shown={shownColor(draft)}
+            onValue={(theme_color) => change({ theme_color })}
+            error={problems.theme_color}
+            hint={judgement?.text}
+            isWarning={judgement?.isWarning ?? false}
+          />
+          <TextField
+            label="Avatar address"
+            type="url"
+            isCode
+            value={draft.avatar_url}
+            onValue={(avatar_url) => change({ avatar_url })}
+            error={problems.avatar_url}
+            placeholder="https://"
+            hint="An image. Left empty, it is the initial on the colour."
+          />
+        </div>
+      </div>
+    </Section>
+  );
+}
+
+export function BehaviourSection({ draft, problems, change }: SectionProps) {
+  const { server } = useSession();
+  const models = server.models.includes(draft.model) || draft.model === "" ? [] : [draft.model];
+  return (
+    <Section title="How it answers" hint="Visitors never see the prompt.">
+      <div class="space-y-5">
+        <TextArea
+          label="System prompt"
+          rows={12}
+          value={draft.system_prompt}
+          onValue={(system_prompt) => change({ system_prompt })}
+          error={problems.system_prompt}
+          aside={`≈ ${formatNumber(estimateTokens(draft.system_prompt))} tokens`}
+          placeholder="You help the customers of a bicycle shop. Be brief, and friendly. When you do not know something, say so."
+          hint="Sent to the language model with every message, so its tokens count every time."
+        />
+        <div class="grid gap-5 sm:grid-cols-2">
+          <SelectField
+            label="Model"
+            value={draft.model}
+            onValue={(model) => change({ model })}
+            error={problems.model}
+            options={[
+              { value: "", label: `Default (${server.default_model})` },
+              ...models.map((model) => ({ value: model, label: `${model} (no longer offered)` })),
+              ...server.models.map((model) => ({ value: model, label: model })),
+            ]}
+          />
+          <TextField
+            label="Temperature"
+            type="number"
+            min={0}
+            max={2}
+            step={0.1}
+            value={draft.temperature}
+            onValue={(temperature) => change({ temperature })}
+            error={problems.temperature}
+            placeholder="the model's own"
+            hint="0 is steady, 2 is wild."
+          />
+          <TextField
+            label="Longest reply, in tokens"
+            type="number"
+            min={1}
+            max={server.max_output_tokens}
+            value={draft.max_output_tokens}
+            onValue={(max_output_tokens) => change({ max_output_tokens })}
+            error={problems.max_output_tokens}
+            placeholder={String(server.max_output_tokens)}
+          />
+          <TextField
+            label="Memory, in tokens"
+            type="number"
+            min={1}
+            value={draft.context_tokens}
+            onValue={(context_tokens) => change({ context_tokens })}
+            error={problems.context_tokens}
+            placeholder="8000"
+            hint="How much of the conversation goes to the model."
+          />
+        </div>
+      </div>
+    </Section>
+  );
+}
+
+const voices = [
+  { value: "none", label: "Text only" },
+  { value: "voice_id", label: "A voice, agent kept by this server" },
+  { value: "voice_agent_id", label: "An agent of your own at the provider" },
+] as const;
+
+export function VoiceSection({ draft, problems, change }: SectionProps) {
+  const { server } = useSession();
+  return (
+    <Section title="Voice" hint="Visitors can speak with it as well.">
+      <div class="grid gap-5 sm:grid-cols-2">
+        <SelectField
+          label="Voice sessions"
+          value={draft.voice}
+          options={voices}
+          onValue={(value) => {
+            const chosen = voices.find((voice) => voice.value === value);
+            if (chosen) change({ voice: chosen.value });
+          }}
+        />
+        {draft.voice !== "none" && (
+          <TextField
+            label={draft.voice === "voice_id" ? "Voice id" : "Agent id"}
+            isCode
+            value={draft.voice_value}
+            onValue={(voice_value) => change({ voice_value })}
+            error={problems.voice_value}
+            hint={
+              draft.voice === "voice_id"
+                ? "It follows name, prompt and greeting by itself."
+                : "Used as it is: its own settings apply."
+            }
+          />
+        )}
+      </div>
+      {!server.has_voice_provider && draft.voice !== "none" && (
+        <div class="mt-4">
+          <Notice>
+            This server has no key of a voice provider: visitors see no microphone until its operator sets one.
+          </Notice>
+        </div>
+      )}
+    </Section>
+  );
+}
+
+export function AccessSection({ draft, problems, change }: SectionProps) {
+  const count = splitLines(draft.allowed_origins).length;
+  return (
+    <Section title="Where it may be used">
+      <div class="space-y-5">
+        <TextArea
+          label="Allowed origins"
+          isCode
+          rows={3}
+          value={draft.allowed_origins}
+          onValue={(allowed_origins) => change({ allowed_origins })}
+          error={problems.allowed_origins}
+          aside={count > 0 ? `${count} of 50` : "any website"}
+          placeholder={"https://shop.example\nhttps://*.shop.example"}
+          hint="One a line. Left empty, any website may embed it."
+        />
+        <TextField
+          label="Keep conversations for, in days"
+          type="number"
+          min={1}
+          value={draft.retention_days}
+          onValue={(retention_days) => change({ retention_days })}
+          error={problems.retention_days}
+          placeholder="for ever"
+          hint="Conversations that nobody has continued for so long are deleted."
+        />
+      </div>
+    </Section>
+  );
+}
+
+export function MetadataSection(props: SectionProps) {
+  return (
+    <Section title="Metadata" hint="Your own data about it: found again by any field, in lists and usage.">
+      <MetadataEditor {...props} />
+    </Section>
+  );
+}

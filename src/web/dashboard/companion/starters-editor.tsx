@@ -1,0 +1,44 @@
+/** Suggested first questions. */
+import { Plus, X } from "lucide-preact";
+import { Button, IconButton } from "../ui/button.tsx";
+import { maxStarters } from "./draft.ts";
+import type { SectionProps } from "./sections.tsx";
+
+export function StartersEditor({ draft: { starters }, problems, change }: SectionProps) {
+  return (
+    <fieldset>
+      <legend class="mb-1.5 font-medium">Suggested questions</legend>
+      <ul class="space-y-2">
+        {starters.map((starter, index) => (
+          // By place: they have no other name, and move only by removal.
+          <li key={index} class="flex gap-1.5">
+            <input
+              aria-label={`Question ${index + 1}`}
+              dir="auto"
+              class="control"
+              value={starter}
+              onInput={({ currentTarget: { value } }) => change({ starters: starters.with(index, value) })}
+            />
+            <IconButton
+              label={`Remove question ${index + 1}`}
+              onClick={() => change({ starters: starters.toSpliced(index, 1) })}
+            >
+              <X size={17} aria-hidden="true" />
+            </IconButton>
+          </li>
+        ))}
+      </ul>
+      {problems.starters && <p class="mt-1.5 text-[0.88rem] text-bad">{problems.starters}</p>}
+      {starters.length < maxStarters && (
+        <Button
+          kind="ghost"
+          class={starters.length > 0 ? "mt-2" : "-ml-2"}
+          onClick={() => change({ starters: [...starters, ""] })}
+        >
+          <Plus size={16} aria-hidden="true" />
+          Add a question
+        </Button>
+      )}
+    </fieldset>
+  );
+}

@@ -1,0 +1,19 @@
+/** A key in full, the one time that it can be seen, with a line to try it. */
+import { useSession } from "../lib/session.ts";
+import { Snippet } from "../ui/copy.tsx";
+import { Notice } from "../ui/states.tsx";
+import type { MadeKey } from "./new-key.tsx";
+
+export function KeyShown({ made }: { made: MadeKey }) {
+  const { server } = useSession();
+  const path = made.scopes.includes("companions:read") ? "/api/companions" : "/api/usage";
+  const curl = `curl ${server.base_url}${path} \\\n  -H 'Authorization: Bearer ${made.key}'`;
+  return (
+    <div class="space-y-4">
+      <Notice>Copy it now: only its hash is kept, and nobody can show it to you again.</Notice>
+      <Snippet text={made.key} copyLabel="Copy the key" />
+      <p class="font-medium">Try it</p>
+      <Snippet text={curl} copyLabel="Copy the line" />
+    </div>
+  );
+}

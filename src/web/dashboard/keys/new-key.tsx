@@ -1,0 +1,109 @@
+/** A new API key: what it may do, and then the key itself, this once. */
+import { useState } from "preact/hooks";
+import { call, fieldProblem, toSentence } from "../lib/api.ts";
+import { useAction } from "../lib/load.ts";
+import type { ApiKey } from "../lib/types.ts";
+import { Button } from "../ui/button.tsx";
+import { Dialog, DialogActions } from "../ui/dialog.tsx";
+import { CheckField, SelectField, TextField } from "../ui/field.tsx";
+import { Problem } from "../ui/states.tsx";
+import { KeyShown } from "./key-shown.tsx";
+import { expiryOf, lifetimes, presets, scopes } from "./scopes.ts";
+
+interface NewKeyProps {
+  onMade(): Promise<void>;
+  onClose(): void;
+}
+
+export type MadeKey = ApiKey & { key: string };
+
+export function NewKey({ onMade, onClose }: NewKeyProps) {
+  const [name, setName] = useState("");
+  const [chosen, setChosen] = useState<readonly string[]>(presets[0]?.scopes ?? []);
+  const [days, setDays] = useState("");
+  const [made, setMade] = useState<MadeKey | null>(null);
+  const { run, isBusy, error } = useAction(async () => {
+    const body = { name, scopes: chosen, expires_at: expiryOf(days) };
+    setMade(await call<MadeKey>("POST", "/api/keys", { body }));
+    await onMade();
+  });
+  const preset = presets.find(
+    ({ scopes }) => scopes.length === chosen.length && scopes.every((one) => chosen.includes(one)),
+  );
+  if (made) {
+    return (
+      <Dialog title="Your new API key" onClose={onClose} isSticky isWide>
+        <KeyShown made={made} />
+        <DialogActions>
+          <Button kind="primary" onClick={onClose}>
+            I have kept it
+          </Button>
+        </DialogActions>
+      </Dialog>
+    );
+  }
+  return (
+    <Dialog title="New API key" onClose={onClose}>
+      <form
+        class="space-y-5"
+        onSubmit={(event) => {
+          event.preventDefault();
+          void run();
+        }}
+      >
+        <TextField
+          label="Name"
+          required
+          autofocus
+          maxLength={100}
+          value={name}
+          onValue={setName}
+          placeholder="Billing server"
+          hint="What uses it, so that you know it again."
+          error={fieldProblem(error, "name")}
+        />
+        <SelectField
+          label="It may do"
+          value={preset?.name ?? ""}
+          onValue={(value) => setChosen(presets.find(({ name }) => name === value)?.scopes ?? chosen)}
+          options={[
+            ...presets.map(({ name, label }) => ({ value: name, label })),
+            ...(preset ? [] : [{ value: "", label: "As chosen below" }]),
+          ]}
+          error={fieldProblem(error, "scopes")}
+        />
+        <fieldset>
+          <legend class="sr-only">Scopes</legend>
+          <div class="space-y-2">
+            {scopes.map(({ name, label }) => (
+              <CheckField
+                key={name}
+                checked={chosen.includes(name)}
+                onChecked={(isOn) => setChosen(isOn ? [...chosen, name] : chosen.filter((scope) => scope !== name))}
+                label={
+                  <>
+                    {label} <code class="font-mono text-[0.8rem] text-muted">{name}</code>
+                  </>
+                }
+              />
+            ))}
+          </div>
+        </fieldset>
+        <SelectField
+          label="Expires"
+          value={days}
+          onValue={setDays}
+          options={lifetimes}
+          error={fieldProblem(error, "expires_at")}
+        />
+        {error !== null && <Problem>{toSentence(error)}</Problem>}
+        <DialogActions>
+          <Button onClick={onClose}>Cancel</Button>
+          <Button type="submit" kind="primary" isBusy={isBusy} disabled={chosen.length === 0 || name.trim() === ""}>
+            Create key
+          </Button>
+        </DialogActions>
+      </form>
+    </Dialog>
+  );
+}

@@ -1,0 +1,38 @@
+/** What a key may do: the scopes, and the sets of them that are asked for most. */
+
+export const scopes = [
+  { name: "companions:read", label: "See companions and their embed tokens" },
+  { name: "companions:write", label: "Create, change and delete companions" },
+  { name: "conversations:read", label: "Read what visitors said" },
+  { name: "conversations:write", label: "Delete conversations, erase visitors" },
+  { name: "usage:read", label: "Read usage" },
+  { name: "keys:read", label: "See API keys" },
+  { name: "keys:write", label: "Create and revoke API keys" },
+  { name: "audit:read", label: "Read the audit trail" },
+] as const;
+
+export const presets: readonly { name: string; label: string; scopes: readonly string[] }[] = [
+  {
+    name: "platform",
+    label: "Platform: companions, conversations, usage",
+    scopes: ["companions:read", "companions:write", "conversations:read", "conversations:write", "usage:read"],
+  },
+  { name: "companions", label: "Companions only", scopes: ["companions:read", "companions:write"] },
+  {
+    name: "reader",
+    label: "Read only",
+    scopes: ["companions:read", "conversations:read", "usage:read", "keys:read", "audit:read"],
+  },
+  { name: "all", label: "Everything", scopes: scopes.map(({ name }) => name) },
+];
+
+export const lifetimes = [
+  { value: "", label: "Never" },
+  { value: "30", label: "In 30 days" },
+  { value: "90", label: "In 90 days" },
+  { value: "365", label: "In a year" },
+] as const;
+
+export function expiryOf(days: string, nowMs = Date.now()): string | null {
+  return days === "" ? null : new Date(nowMs + Number(days) * 86_400_000).toISOString();
+}

@@ -1,0 +1,26 @@
+/** `/app/companions/new`. */
+import { useState } from "preact/hooks";
+import { type Draft, emptyDraft, toBody } from "../companion/draft.ts";
+import { Editor } from "../companion/editor.tsx";
+import { call } from "../lib/api.ts";
+import { navigate, releaseGuard } from "../lib/router.ts";
+import type { Companion } from "../lib/types.ts";
+import { PageHead } from "../ui/page.tsx";
+import { say } from "../ui/toast.tsx";
+
+export default function NewCompanionPage() {
+  const [kept] = useState(emptyDraft);
+  async function create(draft: Draft): Promise<void> {
+    const set = Object.entries(toBody(draft)).filter(([, value]) => value !== null);
+    const made = await call<Companion>("POST", "/api/companions", { body: Object.fromEntries(set) });
+    releaseGuard();
+    say(`${made.name} is there. Try it, then put it on your website.`);
+    navigate(`/app/companions/${made.id}/install`, { replace: true });
+  }
+  return (
+    <>
+      <PageHead title="New companion" back={{ href: "/app/companions", label: "Companions" }} />
+      <Editor kept={kept} isNew onSave={create} />
+    </>
+  );
+}

@@ -1,0 +1,120 @@
+/** `/app/companions/:id`: a companion's settings, and what ends it. */
+import { Copy, Pause, Play, Trash2 } from "lucide-preact";
+import { useMemo, useState } from "preact/hooks";
+import { CompanionFrame } from "../companion/companion-frame.tsx";
+import { changedFields, type Draft, toBody, toDraft } from "../companion/draft.ts";
+import { Editor } from "../companion/editor.tsx";
+import { call, toSentence } from "../lib/api.ts";
+import { useAction } from "../lib/load.ts";
+import { navigate, releaseGuard } from "../lib/router.ts";
+import type { Companion } from "../lib/types.ts";
+import { homePath, type Params } from "../routes.ts";
+import { Button } from "../ui/button.tsx";
+import { Confirm } from "../ui/dialog.tsx";
+import { Section } from "../ui/page.tsx";
+import { Problem } from "../ui/states.tsx";
+import { say } from "../ui/toast.tsx";
+
+export default function CompanionPage({ params }: { params: Params }) {
+  return (
+    <CompanionFrame id={params.id ?? ""}>
+      {(companion, { set }) => <Settings key={companion.id} companion={companion} onChanged={set} />}
+    </CompanionFrame>
+  );
+}
+
+function pathOf({ id }: Companion): string {
+  return `/api/companions/${id}`;
+}
+
+function Settings({ companion, onChanged }: { companion: Companion; onChanged(companion: Companion): void }) {
+  const kept = useMemo(() => toDraft(companion), [companion]);
+  async function save(draft: Draft): Promise<void> {
+    const body = changedFields(toBody(kept), toBody(draft));
+    onChanged(await call<Companion>("PATCH", pathOf(companion), { body }));
+    say("Saved.");
+  }
+  // What the server has made of it is what is edited from now on.
+  return (
+    <Editor key={companion.updated_at} kept={kept} isNew={false} onSave={save}>
+      <Fate companion={companion} onChanged={onChanged} />
+    </Editor>
+  );
+}
+
+function Fate({ companion, onChanged }: { companion: Companion; onChanged(companion: Companion): void }) {
+  const [asked, setAsked] = useState<"pause" | "delete" | null>(null);
+  async function setEnabled(enabled: boolean): Promise<void> {
+    onChanged(await call<Companion>("PATCH", pathOf(companion), { body: { enabled } }));
+    say(enabled ? "It answers again." : "Paused.");
+  }
+  const resume = useAction(() => setEnabled(true));
+  const duplicate = useAction(async () => {
+    const body = Object.entries(toBody(toDraft(companion))).filter(([, value]) => value !== null);
+    const name = `${companion.name} (copy)`;
+    const made = await call<Companion>("POST", "/api/companions", {
+      body: { ...Object.fromEntries(body), name: [...name].slice(0, 100).join("") },
+    });
+    navigate(`/app/companions/${made.id}`);
+    say("This is the copy.");
+  });
+  const error = resume.error ?? duplicate.error;
+  return (
+    <div class="mt-6">
+      <Section title="More">
+        <div class="flex flex-wrap gap-2">
+          <Button isBusy={duplicate.isBusy} onClick={() => void duplicate.run()}>
+            <Copy size={16} aria-hidden="true" />
+            Duplicate
+          </Button>
+          {companion.enabled ? (
+            <Button onClick={() => setAsked("pause")}>
+              <Pause size={16} aria-hidden="true" />
+              Pause
+            </Button>
+          ) : (
+            <Button isBusy={resume.isBusy} onClick={() => void resume.run()}>
+              <Play size={16} aria-hidden="true" />
+              Resume
+            </Button>
+          )}
+          <Button class="text-bad" onClick={() => setAsked("delete")}>
+            <Trash2 size={16} aria-hidden="true" />
+            Delete…
+          </Button>
+        </div>
+        {error !== null && <Problem class="mt-4">{toSentence(error)}</Problem>}
+      </Section>
+      {asked === "pause" && (
+        <Confirm
+          title={`Pause ${companion.name}?`}
+          action="Pause"
+          isDangerous={false}
+          onConfirm={() => setEnabled(false)}
+          onClose={() => setAsked(null)}
+        >
+          <p>On every website that embeds it the chat disappears until you resume it. Its embed tokens stay.</p>
+        </Confirm>
+      )}
+      {asked === "delete" && (
+        <Confirm
+          title={`Delete ${companion.name}?`}
+          action="Delete for ever"
+          typed={{ label: `Type its name to confirm: ${companion.name}`, text: companion.name }}
+          onConfirm={async () => {
+            await call("DELETE", pathOf(companion));
+            releaseGuard();
+            navigate(homePath, { replace: true });
+            say("Deleted.");
+          }}
+          onClose={() => setAsked(null)}
+        >
+          <p>
+            Its embed tokens stop working at once, and its conversations are deleted with it. This cannot be undone; its
+            usage is kept.
+          </p>
+        </Confirm>
+      )}
+    </div>
+  );
+}

@@ -1,0 +1,174 @@
+/** `/app/companions`: the account's companions, found by name, id or metadata. */
+import { Plus, Search, X } from "lucide-preact";
+import { useMemo, useState } from "preact/hooks";
+import type { Query } from "../lib/api.ts";
+import { useList, useSettled } from "../lib/load.ts";
+import { replaceSearch, search } from "../lib/router.ts";
+import type { Companion, Json } from "../lib/types.ts";
+import { Avatar } from "../ui/avatar.tsx";
+import { Button, ButtonLink } from "../ui/button.tsx";
+import { type Column, ListFrame, Table } from "../ui/list.tsx";
+import { PageHead, Time } from "../ui/page.tsx";
+import { Badge, Empty } from "../ui/states.tsx";
+
+const newButton = (
+  <ButtonLink href="/app/companions/new" kind="primary">
+    <Plus size={17} aria-hidden="true" />
+    New companion
+  </ButtonLink>
+);
+
+export default function CompanionsPage() {
+  const query = search.value;
+  const [text, setText] = useState(query.get("q") ?? "");
+  const q = useSettled(text.trim());
+  const filters = [...query].filter(([name]) => name.startsWith("metadata."));
+  const filterKey = JSON.stringify(filters);
+  const asked = useMemo<Query>(() => ({ q, ...Object.fromEntries(JSON.parse(filterKey)) }), [q, filterKey]);
+  const list = useList<Companion>("/api/companions", asked);
+  const isFiltered = q !== "" || filters.length > 0;
+
+  return (
+    <>
+      <PageHead title="Companions" actions={newButton}>
+        Who talks to your visitors.
+      </PageHead>
+      <div class="mb-4 flex flex-wrap gap-2">
+        <div class="relative min-w-0 flex-1 basis-60">
+          <Search size={17} aria-hidden="true" class="absolute top-3 left-3 text-muted" />
+          <input
+            type="search"
+            aria-label="Search by name or id"
+            placeholder="Search by name or id"
+            class="control pl-9"
+            value={text}
+            onInput={({ currentTarget: { value } }) => {
+              setText(value);
+              replaceSearch({ q: value.trim() });
+            }}
+          />
+        </div>
+        <FilterForm />
+      </div>
+      {filters.length > 0 && (
+        <ul class="mb-4 flex flex-wrap gap-2" aria-label="Filters">
+          {filters.map(([name, value]) => (
+            <li key={name}>
+              <button
+                type="button"
+                onClick={() => replaceSearch({ [name]: null })}
+                aria-label={`Remove the filter ${name} = ${value}`}
+                class="inline-flex max-w-full items-center gap-1.5 rounded-full bg-tint px-3 py-1 font-mono text-[0.86rem] text-accent wrap-anywhere"
+              >
+                {name.slice("metadata.".length)} = {value}
+                <X size={14} aria-hidden="true" />
+              </button>
+            </li>
+          ))}
+        </ul>
+      )}
+      <ListFrame
+        list={list}
+        empty={
+          isFiltered ? (
+            <Empty title="No companion matches">Search by another part of the name, or remove a filter.</Empty>
+          ) : (
+            <Empty title="No companions yet" action={newButton}>
+              Make the first one: a name is enough to begin with, the rest can follow while you try it.
+            </Empty>
+          )
+        }
+      >
+        <Table label="Companions" columns={columns} rows={list.items} keyOf={({ id }) => id} />
+      </ListFrame>
+    </>
+  );
+}
+
+const columns: readonly Column<Companion>[] = [
+  {
+    title: "Name",
+    class: "title",
+    cell: (companion) => (
+      <span class="flex min-w-0 items-center gap-3">
+        <Avatar companion={companion} />
+        <span class="min-w-0">
+          <a
+            href={`/app/companions/${companion.id}`}
+            dir="auto"
+            class="font-medium wrap-anywhere hover:text-accent hover:underline"
+          >
+            {companion.name}
+          </a>
+          {!companion.enabled && (
+            <span class="ml-2">
+              <Badge tone="warn">Paused</Badge>
+            </span>
+          )}
+        </span>
+      </span>
+    ),
+  },
+  { title: "Metadata", cell: (companion) => <MetadataCell metadata={companion.metadata} /> },
+  {
+    title: "Changed",
+    class: "w-px whitespace-nowrap text-muted",
+    cell: (companion) => <Time at={companion.updated_at} />,
+  },
+];
+
+function MetadataCell({ metadata }: { metadata: { [key: string]: Json } }) {
+  const entries = Object.entries(metadata);
+  if (entries.length === 0) return <span class="text-muted">–</span>;
+  return (
+    <span class="flex min-w-0 flex-wrap gap-1.5">
+      {entries.slice(0, 3).map(([name, value]) => (
+        <span
+          key={name}
+          dir="auto"
+          class="max-w-56 truncate rounded-md bg-sunken px-1.5 py-0.5 font-mono text-[0.8rem] text-muted"
+        >
+          {name}: {typeof value === "string" ? value : JSON.stringify(value)}
+        </span>
+      ))}
+      {entries.length > 3 && <span class="text-[0.86rem] text-muted">+{entries.length - 3}</span>}
+    </span>
+  );
+}
+
+function FilterForm() {
+  const [field, setField] = useState("");
+  const [value, setValue] = useState("");
+  const isReady = field.trim() !== "" && value !== "";
+  return (
+    <form
+      class="flex min-w-0 flex-1 basis-72 gap-2"
+      onSubmit={(event) => {
+        event.preventDefault();
+        if (!isReady) return;
+        replaceSearch({ [`metadata.${field.trim()}`]: value });
+        setField("");
+        setValue("");
+      }}
+    >
+      <input
+        aria-label="Metadata field"
+        placeholder="Metadata field"
+        dir="ltr"
+        class="control min-w-0 font-mono text-[0.9em]"
+        value={field}
+        onInput={(event) => setField(event.currentTarget.value)}
+      />
+      <input
+        aria-label="Metadata value"
+        placeholder="Value"
+        class="control min-w-0 font-mono text-[0.9em]"
+        value={value}
+        onInput={(event) => setValue(event.currentTarget.value)}
+      />
+      <Button type="submit" disabled={!isReady}>
+        Filter
+      </Button>
+    </form>
+  );
+}

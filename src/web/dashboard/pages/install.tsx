@@ -1,0 +1,89 @@
+/** `/app/companions/:id/install`: how the companion gets onto a website, and its embed tokens. */
+import { useState } from "preact/hooks";
+import { CompanionFrame } from "../companion/companion-frame.tsx";
+import { EmbedTokens } from "../companion/embed-tokens.tsx";
+import { guides } from "../companion/install-guides.ts";
+import { useList } from "../lib/load.ts";
+import { useSession } from "../lib/session.ts";
+import type { Companion, EmbedToken } from "../lib/types.ts";
+import type { Params } from "../routes.ts";
+import { CopyButton, Snippet } from "../ui/copy.tsx";
+import { SelectField } from "../ui/field.tsx";
+import { Section } from "../ui/page.tsx";
+import { Empty, Notice } from "../ui/states.tsx";
+
+export default function InstallPage({ params }: { params: Params }) {
+  return (
+    <CompanionFrame id={params.id ?? ""}>
+      {(companion) => <Install key={companion.id} companion={companion} />}
+    </CompanionFrame>
+  );
+}
+
+function Install({ companion }: { companion: Companion }) {
+  const { server } = useSession();
+  const tokens = useList<EmbedToken>(`/api/companions/${companion.id}/embed-tokens`);
+  const [chosen, setChosen] = useState("");
+  const [guideName, setGuideName] = useState(guides[0]?.name ?? "");
+  const guide = guides.find(({ name }) => name === guideName) ?? guides[0];
+  const token = tokens.items.find(({ id }) => id === chosen) ?? tokens.items.at(-1);
+  const page = token && `${server.base_url}/c/${token.token}`;
+  return (
+    <div class="space-y-6">
+      <Section title="On your website" hint="One line. It loads after your page, and asks nothing of it.">
+        {!companion.enabled && (
+          <div class="mb-4">
+            <Notice>The companion is paused: until you resume it, nothing will be seen on the page.</Notice>
+          </div>
+        )}
+        {token && guide ? (
+          <div class="space-y-5">
+            <div class="grid gap-4 sm:grid-cols-2">
+              <SelectField
+                label="Your website runs on"
+                value={guide.name}
+                onValue={setGuideName}
+                options={guides.map(({ name }) => ({ value: name, label: name }))}
+              />
+              {tokens.items.length > 1 && (
+                <SelectField
+                  label="Embed token"
+                  value={token.id}
+                  onValue={setChosen}
+                  options={tokens.items.map(({ id, name, token }) => ({
+                    value: id,
+                    label: name ?? token.slice(0, 12),
+                  }))}
+                />
+              )}
+            </div>
+            <ol class="list-decimal space-y-1.5 pl-5 marker:text-muted">
+              {guide.steps.map((step) => (
+                <li key={step}>{step}</li>
+              ))}
+            </ol>
+            <Snippet text={guide.snippet(server.base_url, token.token)} />
+            {companion.allowed_origins.length > 0 && (
+              <p class="text-[0.94rem] text-muted">
+                It answers only on: <span dir="ltr">{companion.allowed_origins.join(", ")}</span>
+              </p>
+            )}
+          </div>
+        ) : (
+          !tokens.isLoading && <Empty title="No embed token">Add one below: the snippet needs it.</Empty>
+        )}
+      </Section>
+      {page && (
+        <Section title="As a link" hint="A page with nothing but the chat, for messages, profiles and QR codes.">
+          <div class="flex flex-wrap items-center gap-3">
+            <a href={page} target="_blank" rel="noreferrer" class="min-w-0 flex-1 text-accent underline wrap-anywhere">
+              {page}
+            </a>
+            <CopyButton text={page} label="Copy the link" />
+          </div>
+        </Section>
+      )}
+      <EmbedTokens companion={companion} tokens={tokens} />
+    </div>
+  );
+}

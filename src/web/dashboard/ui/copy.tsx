@@ -1,0 +1,51 @@
+/** Text to be taken along: snippets, keys, links. */
+import { Check, Copy } from "lucide-preact";
+import { useEffect, useState } from "preact/hooks";
+import { Button } from "./button.tsx";
+import { say } from "./toast.tsx";
+
+/** Resolves with whether it worked: absent on plain HTTP away from loopback, refused in some frames. */
+async function copy(text: string): Promise<boolean> {
+  try {
+    await navigator.clipboard.writeText(text);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+export function CopyButton({ text, label = "Copy", kind }: { text: string; label?: string; kind?: "primary" }) {
+  const [isCopied, setIsCopied] = useState(false);
+  useEffect(() => {
+    if (!isCopied) return;
+    const timer = setTimeout(() => setIsCopied(false), 2000);
+    return () => clearTimeout(timer);
+  }, [isCopied]);
+  return (
+    <Button
+      kind={kind ?? "secondary"}
+      onClick={async () => {
+        const isDone = await copy(text);
+        setIsCopied(isDone);
+        say(isDone ? "Copied." : "This browser does not allow copying: select the text instead.");
+      }}
+    >
+      {isCopied ? <Check size={16} aria-hidden="true" /> : <Copy size={16} aria-hidden="true" />}
+      {isCopied ? "Copied" : label}
+    </Button>
+  );
+}
+
+export function Snippet({ text, copyLabel }: { text: string; copyLabel?: string }) {
+  return (
+    <div class="overflow-hidden rounded-xl border border-line bg-sunken">
+      {/* Wrapped, not scrolled: on a phone a scrolling box inside a scrolling page is hard to hold. */}
+      <pre dir="ltr" class="p-3.5 font-mono text-[0.86rem] leading-relaxed wrap-anywhere whitespace-pre-wrap">
+        <code>{text}</code>
+      </pre>
+      <div class="flex justify-end border-t border-line bg-card p-2">
+        <CopyButton text={text} label={copyLabel ?? "Copy"} />
+      </div>
+    </div>
+  );
+}

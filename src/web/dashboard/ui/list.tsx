@@ -1,0 +1,97 @@
+/** Tables that become cards on narrow screens, and what goes around every list of the API. */
+import type { ComponentChildren } from "preact";
+import { toSentence } from "../lib/api.ts";
+import type { LoadedList } from "../lib/load.ts";
+import { Button } from "./button.tsx";
+import { Failure, Problem, Skeleton } from "./states.tsx";
+
+export interface Column<Row> {
+  /** Empty for actions. */
+  title: string;
+  cell(row: Row): ComponentChildren;
+  class?: string;
+  isNumber?: boolean;
+}
+
+interface TableProps<Row> {
+  /** What it lists, for those who cannot see where it stands. */
+  label: string;
+  columns: readonly Column<Row>[];
+  rows: readonly Row[];
+  keyOf(row: Row): string;
+}
+
+/** On narrow screens each row is a block whose cells carry the column's title. */
+export function Table<Row>({ label, columns, rows, keyOf }: TableProps<Row>) {
+  return (
+    <div class="card overflow-hidden">
+      <table aria-label={label} class="w-full border-collapse max-md:block">
+        <thead class="max-md:sr-only">
+          <tr class="border-b border-line text-left text-[0.86rem] text-muted">
+            {columns.map((column) => (
+              <th
+                key={column.title}
+                scope="col"
+                class={`px-4 py-2.5 font-medium ${column.isNumber ? "text-right" : ""}`}
+              >
+                {column.title || <span class="sr-only">Actions</span>}
+              </th>
+            ))}
+          </tr>
+        </thead>
+        <tbody class="max-md:block">
+          {rows.map((row) => (
+            <tr
+              key={keyOf(row)}
+              class="border-line not-last:border-b hover:bg-sunken/50 max-md:block max-md:px-4 max-md:py-3"
+            >
+              {columns.map((column) => (
+                <td
+                  key={column.title}
+                  class={`px-4 py-3 align-middle max-md:flex max-md:items-baseline max-md:justify-between max-md:gap-4 max-md:px-0 max-md:py-1 ${
+                    column.isNumber ? "text-right tabular-nums" : ""
+                  } ${column.class ?? ""}`}
+                >
+                  {column.title && column.class !== "title" && (
+                    <span aria-hidden="true" class="shrink-0 text-[0.86rem] text-muted md:hidden">
+                      {column.title}
+                    </span>
+                  )}
+                  {column.cell(row)}
+                </td>
+              ))}
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </div>
+  );
+}
+
+interface ListFrameProps<Item extends { id: string }> {
+  list: LoadedList<Item>;
+  /** Shown where there is nothing. */
+  empty: ComponentChildren;
+  children: ComponentChildren;
+}
+
+/** Loading, failure, emptiness and the next page, the same for every list. */
+export function ListFrame<Item extends { id: string }>({ list, empty, children }: ListFrameProps<Item>) {
+  const isFilled = list.items.length > 0;
+  if (list.isLoading && !isFilled) return <Skeleton />;
+  if (list.error !== null && !isFilled) return <Failure error={list.error} onRetry={() => void list.reload()} />;
+  if (!isFilled) return <>{empty}</>;
+  return (
+    <>
+      {children}
+      {list.error !== null && <Problem class="mt-4">{toSentence(list.error)}</Problem>}
+      {list.hasMore && (
+        <div class="mt-4 flex justify-center">
+          <Button isBusy={list.isLoadingMore} onClick={() => void list.loadMore()}>
+            Show more
+          </Button>
+        </div>
+      )}
+    </>
+  );
+}
