@@ -5,6 +5,7 @@ import { accountCommand } from "./cli/account.ts";
 import { backupCommand } from "./cli/backup.ts";
 import type { Command } from "./cli/command.ts";
 import { companionCommand } from "./cli/companion.ts";
+import { doctorCommand } from "./cli/doctor.ts";
 import { keyCommand } from "./cli/key.ts";
 import { migrateCommand } from "./cli/migrate.ts";
 import { openProcessIo } from "./cli/process-io.ts";
@@ -21,6 +22,7 @@ const commands: readonly Command[] = [
   backupCommand,
   restoreCommand,
   migrateCommand,
+  doctorCommand,
   versionCommand,
 ];
 

@@ -15,7 +15,7 @@ import { type Log, processLog } from "./lib/log.ts";
 import { createDailyQuota } from "./limits/daily-quota.ts";
 import { createMemoryLimiter } from "./limits/memory.ts";
 import { createRateRules } from "./limits/rules.ts";
-import { openLlmProvider } from "./llm/registry.ts";
+import { checkLlm, type LlmCheck, openLlmProvider } from "./llm/registry.ts";
 import { createProbes } from "./probes.ts";
 import { backupSqlite } from "./store/sqlite/backup.ts";
 import { openSqliteStore } from "./store/sqlite/open.ts";
@@ -55,6 +55,23 @@ export function openStore(config: Config, log: Log = processLog()): Promise<Stor
     },
   });
 }
+
+/** Whether the configured providers answer, for `doctor`; nothing else is opened. */
+export const checkProviders = {
+  async llm(config: Config): Promise<LlmCheck | "demo"> {
+    const { apiKey, baseUrl, extra, model } = config.llm;
+    if (apiKey === null && baseUrl === null) return "demo";
+    const provider = openLlmProvider({ apiKey, baseUrl, extra }, { log: processLog() });
+    try {
+      return await checkLlm(provider, model);
+    } finally {
+      provider.close();
+    }
+  },
+  async voice(config: Config, signal: AbortSignal): Promise<void> {
+    await openVoiceProviders(config.voice).provider?.check(signal);
+  },
+};
 
 /** Opens everything that the server needs; on failure nothing stays open. */
 export async function openServices(config: Config, overrides: ServiceOverrides = {}): Promise<OpenedServices> {

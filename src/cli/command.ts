@@ -38,6 +38,8 @@ export interface ActionResult {
   json: JsonValue;
   /** What people read instead, without the last line end. */
   text: string;
+  /** It has something to show, and failed all the same: exit code 1. */
+  isFailure?: boolean;
 }
 
 export interface ActionInput {

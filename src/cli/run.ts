@@ -41,15 +41,15 @@ export async function runCli(commands: readonly Command[], words: readonly strin
     }
     hint = `companiond ${[command.name, action.name].filter(Boolean).join(" ")} --help`;
     const args = readArguments(action, rest);
-    if (args.has("help")) await io.writeOut(`${describeAction(command, action)}\n`);
-    else await runAction(action, args, io);
+    if (!args.has("help")) return await runAction(action, args, io);
+    await io.writeOut(`${describeAction(command, action)}\n`);
     return 0;
   } catch (error) {
     return report(error, hint, io);
   }
 }
 
-async function runAction(action: Action, args: Arguments, io: CliIo): Promise<void> {
+async function runAction(action: Action, args: Arguments, io: CliIo): Promise<number> {
   let config: Config | null = null;
   const opened: Promise<Store>[] = [];
   const input: ActionInput = {
@@ -86,7 +86,9 @@ async function runAction(action: Action, args: Arguments, io: CliIo): Promise<vo
   };
   try {
     const result = await action.run(input);
-    if (result !== null) await io.writeOut(`${input.isJson ? JSON.stringify(result.json) : result.text}\n`);
+    if (result === null) return 0;
+    await io.writeOut(`${input.isJson ? JSON.stringify(result.json) : result.text}\n`);
+    return result.isFailure ? 1 : 0;
   } finally {
     for (const store of opened) await store.then((one) => one.close());
   }

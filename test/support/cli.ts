@@ -3,6 +3,7 @@ import { accountCommand } from "../../src/cli/account.ts";
 import { backupCommand } from "../../src/cli/backup.ts";
 import type { CliIo, Command } from "../../src/cli/command.ts";
 import { companionCommand } from "../../src/cli/companion.ts";
+import { doctorCommand } from "../../src/cli/doctor.ts";
 import { keyCommand } from "../../src/cli/key.ts";
 import { migrateCommand } from "../../src/cli/migrate.ts";
 import { restoreCommand } from "../../src/cli/restore.ts";
@@ -18,6 +19,7 @@ const commands: readonly Command[] = [
   backupCommand,
   restoreCommand,
   migrateCommand,
+  doctorCommand,
   versionCommand,
 ];
 

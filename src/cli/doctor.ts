@@ -1,0 +1,75 @@
+/** `companiond doctor`: looks at everything that an installation needs, and says what to mend. */
+import { type Config, ConfigError } from "../config.ts";
+import type { ActionInput, ActionResult, Command } from "./command.ts";
+import { examineData } from "./doctor/data.ts";
+import { describeFailure, type Finding, fail, ok } from "./doctor/finding.ts";
+import { examineCertificate, examinePort, examineProxy, examinePublicUrl } from "./doctor/network.ts";
+import { examineClock, examineLlm, examineVoice } from "./doctor/providers.ts";
+
+export const doctorCommand: Command = {
+  name: "doctor",
+  about: "Check configuration, data, network and providers, and say what to mend.",
+  actions: [
+    {
+      name: "",
+      about:
+        "Check configuration, data, network and providers, and say what to mend. Asks the language model for one word. " +
+        "Ends with 1 where something fails.",
+      options: {
+        host: { value: "H", about: "As for serve." },
+        port: { value: "N", about: "As for serve." },
+        "tls-cert": { value: "F", about: "As for serve." },
+        "tls-key": { value: "F", about: "As for serve." },
+      },
+      run: diagnose,
+    },
+  ],
+};
+
+async function diagnose(input: ActionInput): Promise<ActionResult> {
+  const findings = await examine(input);
+  const worst = (["fail", "warn"] as const).find((status) => findings.some((one) => one.status === status)) ?? "ok";
+  return {
+    json: { status: worst, checks: findings.map((one) => ({ ...one })) },
+    text: findings.map(describeFinding).join("\n"),
+    ...(worst === "fail" ? { isFailure: true } : {}),
+  };
+}
+
+async function examine({ loadConfig, clock }: ActionInput): Promise<Finding[]> {
+  let config: Config;
+  try {
+    config = loadConfig();
+  } catch (error) {
+    if (!(error instanceof ConfigError)) throw error;
+    const advice = "Mend this first: nothing else can be checked.";
+    return error.problems.map(({ sentence }) => fail("configuration", sentence, advice));
+  }
+  const looks: [name: string, look: () => Finding | Finding[] | Promise<Finding | Finding[]>][] = [
+    ["configuration", () => ok("configuration", "Every setting can be read.")],
+    ["data directory", () => examineData(config)],
+    ["clock", () => examineClock(config, clock.nowMs())],
+    ["port", () => examinePort(config)],
+    ["certificate", () => examineCertificate(config, clock.nowMs())],
+    ["proxy headers", () => examineProxy(config)],
+    ["public URL", () => examinePublicUrl(config)],
+    ["language model", () => examineLlm(config)],
+    ["voice provider", () => examineVoice(config)],
+  ];
+  const found = await Promise.all(
+    looks.map(async ([name, look]) => {
+      try {
+        return await look();
+      } catch (error) {
+        // One that cannot even be looked at must not hide the others.
+        return fail(name, `It could not be checked: ${describeFailure(error)}.`, "See the reason given.");
+      }
+    }),
+  );
+  return found.flat();
+}
+
+function describeFinding({ name, status, detail, advice }: Finding): string {
+  const line = `${status.padEnd(4)}  ${name.padEnd(15)}  ${detail}`;
+  return advice === null ? line : `${line}\n${" ".repeat(23)}${advice}`;
+}

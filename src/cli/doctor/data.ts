@@ -1,0 +1,93 @@
+/** Looks at the data directory: rights, disk, database, backups. */
+import { accessSync, constants, existsSync, readdirSync, statfsSync, statSync } from "node:fs";
+import { join } from "node:path";
+import type { Config } from "../../config.ts";
+import { verifyDatabase } from "../../services.ts";
+import { describeFailure, type Finding, fail, ok, warn } from "./finding.ts";
+
+const mebibyte = 1024 * 1024;
+/** Less free space than this ends writing soon; less than the second is worth a look. */
+const scarceBytes = 64 * mebibyte;
+const scantBytes = 1024 * mebibyte;
+/** File systems over a network, by the numbers that Linux gives them: NFS, SMB, SMB2, CIFS, FUSE, 9P. */
+const remoteTypes = new Set([0x6969, 0x517b, 0xfe534d42, 0xff534d42, 0x65735546, 0x01021997]);
+
+export function examineData(config: Config): Finding[] {
+  const { dataDir } = config;
+  if (!existsSync(dataDir)) {
+    return [warn("data directory", `${dataDir} does not exist yet.`, "Nothing, if this is new: serve makes it.")];
+  }
+  return [examineDirectory(dataDir), examineDisk(dataDir), examineDatabase(dataDir), examineBackups(config)];
+}
+
+function examineDirectory(dataDir: string): Finding {
+  const name = "data directory";
+  try {
+    accessSync(dataDir, constants.R_OK | constants.W_OK | constants.X_OK);
+  } catch {
+    return fail(
+      name,
+      `${dataDir} may not be written by this user.`,
+      "Run this and the server as the user who owns it.",
+    );
+  }
+  if (process.platform !== "win32" && (statSync(dataDir).mode & 0o077) !== 0) {
+    return warn(name, `${dataDir} is open to other users of the machine.`, `chmod 700 ${dataDir}`);
+  }
+  const open = readdirSync(dataDir).filter((entry) => (statSync(join(dataDir, entry)).mode & 0o077) !== 0);
+  if (process.platform !== "win32" && open.length > 0) {
+    return warn(name, `${open.join(", ")} in ${dataDir} can be read by other users.`, "chmod 600 what is not theirs.");
+  }
+  return ok(name, `${dataDir} belongs to this user alone.`);
+}
+
+function examineDisk(dataDir: string): Finding {
+  const name = "disk";
+  const { bavail, bsize, type } = statfsSync(dataDir);
+  const freeBytes = bavail * bsize;
+  const free = `${Math.round(freeBytes / mebibyte)} MiB are free where ${dataDir} is.`;
+  if (process.platform === "linux" && remoteTypes.has(type)) {
+    return fail(name, `${dataDir} is on a network file system, where SQLite's locks do not hold.`, "Use a local disk.");
+  }
+  if (freeBytes < scarceBytes) return fail(name, free, "Make room: the server answers 503 once the disk is full.");
+  const path = join(dataDir, "companiond.db");
+  const databaseBytes = existsSync(path) ? statSync(path).size : 0;
+  if (freeBytes < scantBytes || freeBytes < 2 * databaseBytes) {
+    return warn(name, free, "Make room for twice the database's size: a backup and a migration need it.");
+  }
+  return ok(name, free);
+}
+
+function examineDatabase(dataDir: string): Finding {
+  const name = "database";
+  const path = join(dataDir, "companiond.db");
+  if (!existsSync(path)) return warn(name, "There is no database yet.", "Nothing, if this is new: serve makes it.");
+  try {
+    const { bytes, schemaVersion } = verifyDatabase(path, "full");
+    return ok(name, `It is whole: ${Math.ceil(bytes / mebibyte)} MiB, schema ${schemaVersion}.`);
+  } catch (error) {
+    return fail(
+      name,
+      `${describeFailure(error)}.`,
+      "Stop the server and restore the last backup: companiond restore FILE.",
+    );
+  }
+}
+
+/** Judges by the files: it does not know since when backups are wanted. */
+function examineBackups({ backup: { cron, dir, keep } }: Config): Finding {
+  const name = "backups";
+  const made = existsSync(dir) ? readdirSync(dir).filter((file) => /^companiond-.*\.db$/.test(file)) : [];
+  const newest = made.sort().at(-1);
+  if (cron === null) {
+    return warn(
+      name,
+      "None are made by themselves.",
+      'Set COMPANIOND_BACKUP_CRON, such as "0 3 * * *", or use other means.',
+    );
+  }
+  if (newest === undefined) {
+    return warn(name, `There are none in ${dir} yet.`, `Wait for the schedule (${cron}), then look again.`);
+  }
+  return ok(name, `The newest of ${made.length} (at most ${keep}) is ${join(dir, newest)}.`);
+}

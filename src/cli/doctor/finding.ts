@@ -1,0 +1,28 @@
+/** What one look at the installation found. */
+
+export interface Finding {
+  /** What was looked at. */
+  name: string;
+  status: "ok" | "warn" | "fail";
+  /** What was found, in a sentence. */
+  detail: string;
+  /** What to do; null where nothing is to be done. */
+  advice: string | null;
+}
+
+export function ok(name: string, detail: string): Finding {
+  return { name, status: "ok", detail, advice: null };
+}
+
+export function warn(name: string, detail: string, advice: string): Finding {
+  return { name, status: "warn", detail, advice };
+}
+
+export function fail(name: string, detail: string, advice: string): Finding {
+  return { name, status: "fail", detail, advice };
+}
+
+export function describeFailure(error: unknown): string {
+  const cause = error instanceof Error && error.cause instanceof Error ? `: ${error.cause.message}` : "";
+  return (error instanceof Error ? error.message : String(error)).replace(/[.:]+$/, "") + cause;
+}

@@ -1,0 +1,127 @@
+/** Looks at the port, the certificate, the proxy in front and the public URL. */
+import type { Config } from "../../config.ts";
+import { readCertificateExpiry } from "../../lib/certificate.ts";
+import { loadCertificate } from "../certificate.ts";
+import { describeFailure, type Finding, fail, ok, warn } from "./finding.ts";
+
+const dayMs = 24 * 60 * 60_000;
+const limitMs = 5_000;
+
+/** What a server of this program says of itself, or null where something else answers, or nothing. */
+async function findServer(baseUrl: string): Promise<{ version: string; headers: Headers } | null> {
+  try {
+    const answer = await fetch(`${baseUrl}/healthz`, {
+      signal: AbortSignal.timeout(limitMs),
+      // Whether the name on the certificate is right is asked for the public URL alone.
+      ...(baseUrl.startsWith("https://127.") ? { tls: { rejectUnauthorized: false } } : {}),
+    });
+    const body: unknown = await answer.json();
+    const isOurs = answer.ok && typeof body === "object" && body !== null && "version" in body;
+    return isOurs ? { version: String(body.version), headers: answer.headers } : null;
+  } catch {
+    return null;
+  }
+}
+
+export async function examinePort({ server: { host, port, tls } }: Config): Promise<Finding> {
+  const name = "port";
+  if (port === 0) return ok(name, "Any free port will be taken.");
+  try {
+    const probe = Bun.serve({ hostname: host, port, reusePort: false, fetch: () => new Response() });
+    await probe.stop(true);
+    return ok(name, `${port} of ${host} is free.`);
+  } catch (error) {
+    const code = error instanceof Error && "code" in error ? error.code : null;
+    const advice = "Choose another with --port or PORT.";
+    if (code !== "EADDRINUSE")
+      return fail(name, `${port} of ${host} cannot be used: ${describeFailure(error)}.`, advice);
+    const reachable = host === "0.0.0.0" || host === "::" ? "127.0.0.1" : host;
+    const address = reachable.includes(":") ? `[${reachable}]` : reachable;
+    const running = await findServer(`${tls === null ? "http" : "https"}://${address}:${port}`);
+    if (running !== null) return ok(name, `companiond ${running.version} is serving on ${port} of ${host}.`);
+    return fail(name, `${port} of ${host} is taken by another program.`, advice);
+  }
+}
+
+export async function examineCertificate(config: Config, nowMs: number): Promise<Finding[]> {
+  const name = "certificate";
+  try {
+    const certificate = await loadCertificate(config);
+    if (certificate === null) return [];
+    const days = Math.floor((readCertificateExpiry(certificate) - nowMs) / dayMs);
+    const advice = "Renew it, then send SIGHUP to the server.";
+    if (days < 0) return [fail(name, "It has expired.", advice)];
+    const detail = `It holds for ${days} more days.`;
+    return [days < 14 ? warn(name, detail, advice) : ok(name, detail)];
+  } catch (error) {
+    return [fail(name, describeFailure(error), "Give a certificate chain and its key in PEM.")];
+  }
+}
+
+/** From outside it cannot be told how many proxies there are: contradictions can. */
+export async function examineProxy(config: Config): Promise<Finding> {
+  const name = "proxy headers";
+  const { publicUrl, server } = config;
+  const trusted = server.trustProxy;
+  const isLoopback = server.host.startsWith("127.") || server.host === "localhost" || server.host === "::1";
+  const set = "Set COMPANIOND_TRUST_PROXY to the number of proxies in front.";
+  const seen = await countUntrustedForwards(config);
+  if (trusted === 0 && seen > 0) {
+    return fail(
+      name,
+      `A proxy has forwarded ${seen} requests, and none is trusted: all visitors share one limit.`,
+      set,
+    );
+  }
+  if (trusted === 0 && publicUrl?.startsWith("https://") && server.tls === null) {
+    return warn(name, `${publicUrl} must end in a proxy, and none is trusted: all visitors share one limit.`, set);
+  }
+  if (trusted > 0 && !isLoopback) {
+    return warn(
+      name,
+      `${trusted} trusted, and the server listens on ${server.host}: whoever reaches it past the proxy can forge addresses.`,
+      "Listen on 127.0.0.1, or let a firewall admit the proxy alone.",
+    );
+  }
+  return ok(
+    name,
+    trusted === 0 ? "No proxy is trusted." : `${trusted} ${trusted === 1 ? "proxy is" : "proxies are"} trusted.`,
+  );
+}
+
+/** From the running server's metrics, where the configuration opens them. */
+async function countUntrustedForwards({ metrics, server: { host, port, tls } }: Config): Promise<number> {
+  const isOwnPort = metrics.port !== null && metrics.port !== 0;
+  if (!isOwnPort && metrics.token === null) return 0;
+  const url = isOwnPort ? `http://127.0.0.1:${metrics.port}` : `${tls === null ? "http" : "https"}://${host}:${port}`;
+  try {
+    const headers = { authorization: `Bearer ${metrics.token ?? ""}` };
+    const answer = await fetch(`${url}/metrics`, {
+      headers,
+      signal: AbortSignal.timeout(limitMs),
+      tls: { rejectUnauthorized: false },
+    });
+    return Number(/^companiond_untrusted_forwards_total (\d+)$/m.exec(await answer.text())?.[1] ?? 0);
+  } catch {
+    return 0;
+  }
+}
+
+export async function examinePublicUrl({ publicUrl, server }: Config): Promise<Finding> {
+  const name = "public URL";
+  if (publicUrl === null) {
+    const isLocal = server.host.startsWith("127.") || server.host === "localhost" || server.host === "::1";
+    if (isLocal && server.trustProxy === 0) return ok(name, "None is set; the server is for this machine alone.");
+    return warn(
+      name,
+      "None is set: links and snippets show whatever host a request names.",
+      "Set COMPANIOND_PUBLIC_URL.",
+    );
+  }
+  const reached = await findServer(publicUrl);
+  if (reached === null) {
+    const advice = "Start the server, then check name, certificate, proxy and firewall.";
+    return warn(name, `No companiond answers at ${publicUrl}/healthz.`, advice);
+  }
+  return ok(name, `companiond ${reached.version} answers at ${publicUrl}.`);
+}

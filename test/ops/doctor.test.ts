@@ -1,0 +1,202 @@
+/** What doctor finds, in good installations and in bad ones. */
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import { chmodSync, copyFileSync, mkdirSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { startTestServer } from "../support/app.ts";
+import { runCommand } from "../support/cli.ts";
+import { type MockLlm, startMockLlm } from "../support/mock-llm.ts";
+import { temporaryDirectory } from "../support/temporary.ts";
+
+const key = "sk-a-key-that-nobody-may-see-0123456789";
+const fixtures = join(import.meta.dir, "../fixtures/tls");
+let mock: MockLlm;
+
+beforeAll(async () => {
+  mock = await startMockLlm();
+});
+afterAll(() => mock.close());
+
+interface Report {
+  exitCode: number;
+  status: string;
+  stdout: string;
+  find(name: string): { status: string; detail: string; advice: string | null };
+}
+
+async function examine(environment: Record<string, string> = {}, words: string[] = []): Promise<Report> {
+  const settings = { PORT: "0", OPENAI_API_KEY: key, OPENAI_BASE_URL: `${mock.url}/v1`, ...environment };
+  const { exitCode, stdout, stderr } = await runCommand(["doctor", "--json", ...words], { environment: settings });
+  expect(stderr).toBe("");
+  const report: { status: string; checks: { name: string; status: string; detail: string; advice: string | null }[] } =
+    JSON.parse(stdout);
+  return {
+    exitCode,
+    status: report.status,
+    stdout,
+    find(name) {
+      const found = report.checks.find((check) => check.name === name);
+      if (found === undefined) throw new Error(`doctor did not look at ${name}`);
+      return found;
+    },
+  };
+}
+
+async function makeDatabase(dataDir: string): Promise<void> {
+  expect((await runCommand(["migrate", "--data-dir", dataDir])).exitCode).toBe(0);
+}
+
+test("finds nothing wrong where nothing is, and asks the model for one word", async () => {
+  using data = temporaryDirectory();
+  await makeDatabase(data.path);
+  const askedOf = () => mock.requests.filter(({ method }) => method === "POST").length;
+  const asked = askedOf();
+  const report = await examine({ COMPANIOND_DATA_DIR: data.path, COMPANIOND_BACKUP_CRON: "0 3 * * *" });
+  await Bun.write(data.file("backups/companiond-20260101T000000Z.db"), "");
+  chmodSync(data.file("backups"), 0o700);
+  const later = await examine({ COMPANIOND_DATA_DIR: data.path, COMPANIOND_BACKUP_CRON: "0 3 * * *" });
+  expect(report.exitCode).toBe(0);
+  expect(later.status).toBe("ok");
+  expect(later.find("language model").detail).toStartWith("gpt-5-mini answers at 127.0.0.1:");
+  expect(later.find("database").detail).toContain("It is whole");
+  expect(askedOf()).toBe(asked + 2);
+});
+
+test("reports every problem of the configuration, and looks no further", async () => {
+  const report = await examine({ PORT: "http", COMPANIOND_RATE_PER_IPS: "5" });
+  expect(report.exitCode).toBe(1);
+  expect(report.status).toBe("fail");
+  expect(report.find("configuration").detail).toStartWith("PORT must be a whole number");
+  expect(report.stdout).toContain("COMPANIOND_RATE_PER_IPS is not a setting");
+});
+
+test("says that the model refuses the key, without the key or what looks like one", async () => {
+  using data = temporaryDirectory();
+  mock.respond((_, response) =>
+    response.send(401, { "Content-Type": "application/json" }, `{"error":{"message":"Incorrect API key ${key}"}}`),
+  );
+  const report = await examine({ COMPANIOND_DATA_DIR: data.path });
+  mock.respond(null);
+  expect(report.exitCode).toBe(1);
+  expect(report.find("language model")).toMatchObject({
+    status: "fail",
+    advice: expect.stringContaining("OPENAI_API_KEY"),
+  });
+  expect(report.stdout).not.toContain(key);
+});
+
+test("says that nobody listens where the model should be", async () => {
+  using data = temporaryDirectory();
+  const report = await examine({ COMPANIOND_DATA_DIR: data.path, OPENAI_BASE_URL: "http://127.0.0.1:9/v1" });
+  expect(report.find("language model").status).toBe("fail");
+});
+
+test("says that a voice provider does not take its key", async () => {
+  using data = temporaryDirectory();
+  const refusing = Bun.serve({ port: 0, hostname: "127.0.0.1", fetch: () => new Response("{}", { status: 401 }) });
+  const report = await examine({
+    COMPANIOND_DATA_DIR: data.path,
+    ELEVENLABS_API_KEY: "xi-secret-voice-key",
+    ELEVENLABS_BASE_URL: `http://127.0.0.1:${refusing.port}`,
+  });
+  await refusing.stop(true);
+  expect(report.find("voice provider")).toMatchObject({ status: "fail", advice: "Check ELEVENLABS_API_KEY." });
+  expect(report.stdout).not.toContain("xi-secret-voice-key");
+});
+
+test("finds a damaged database", async () => {
+  using data = temporaryDirectory();
+  await makeDatabase(data.path);
+  writeFileSync(data.file("companiond.db"), "rubbish, and more of it than a header");
+  const report = await examine({ COMPANIOND_DATA_DIR: data.path });
+  expect(report.exitCode).toBe(1);
+  expect(report.find("database")).toMatchObject({
+    status: "fail",
+    advice: expect.stringContaining("companiond restore"),
+  });
+});
+
+test("warns of files that others can read", async () => {
+  using data = temporaryDirectory();
+  await makeDatabase(data.path);
+  chmodSync(data.file("companiond.db"), 0o644);
+  expect((await examine({ COMPANIOND_DATA_DIR: data.path })).find("data directory")).toMatchObject({
+    status: "warn",
+    detail: expect.stringContaining("companiond.db"),
+  });
+  chmodSync(data.path, 0o755);
+  const advice = (await examine({ COMPANIOND_DATA_DIR: data.path })).find("data directory").advice;
+  expect(advice).toBe(`chmod 700 ${data.path}`);
+});
+
+test("tells a port that this program serves on from one that another program has", async () => {
+  const running = await startTestServer();
+  const other = Bun.serve({ port: 0, hostname: "127.0.0.1", fetch: () => new Response("something else") });
+  const ours = await examine({ COMPANIOND_DATA_DIR: running.dataDir, PORT: new URL(running.url).port });
+  expect(ours.find("port")).toMatchObject({ status: "ok", detail: expect.stringMatching(/^companiond .* is serving/) });
+  const taken = await examine({ COMPANIOND_DATA_DIR: running.dataDir, PORT: String(other.port) });
+  expect(taken.find("port").status).toBe("fail");
+  await other.stop(true);
+  await running.close();
+});
+
+test("finds a proxy that forwards without being trusted", async () => {
+  const token = "a-token-for-the-scraper";
+  const running = await startTestServer({ environment: { COMPANIOND_METRICS_TOKEN: token } });
+  const settings = {
+    COMPANIOND_DATA_DIR: running.dataDir,
+    PORT: new URL(running.url).port,
+    COMPANIOND_METRICS_TOKEN: token,
+  };
+  expect((await examine(settings)).find("proxy headers").status).toBe("ok");
+  await fetch(`${running.url}/healthz`, { headers: { "x-forwarded-for": "203.0.113.9" } });
+  expect((await examine(settings)).find("proxy headers")).toMatchObject({
+    status: "fail",
+    advice: expect.stringContaining("COMPANIOND_TRUST_PROXY"),
+  });
+  await running.close();
+});
+
+test("finds contradictions between proxy, address and public URL", async () => {
+  using data = temporaryDirectory();
+  const base = { COMPANIOND_DATA_DIR: data.path };
+  const behind = await examine({ ...base, COMPANIOND_PUBLIC_URL: "https://chat.invalid" });
+  expect(behind.find("proxy headers").status).toBe("warn");
+  expect(behind.find("public URL")).toMatchObject({ status: "warn" });
+  const open = await examine({ ...base, COMPANIOND_TRUST_PROXY: "1", HOST: "0.0.0.0" });
+  expect(open.find("proxy headers").detail).toContain("can forge addresses");
+});
+
+test("looks at the certificate", async () => {
+  using data = temporaryDirectory();
+  mkdirSync(data.file("tls"));
+  const [cert, privateKey] = [data.file("tls/cert.pem"), data.file("tls/key.pem")];
+  copyFileSync(join(fixtures, "one.cert.pem"), cert);
+  copyFileSync(join(fixtures, "one.key.pem"), privateKey);
+  const words = ["--tls-cert", cert, "--tls-key", privateKey];
+  expect((await examine({ COMPANIOND_DATA_DIR: data.path }, words)).find("certificate").status).toBe("ok");
+  copyFileSync(join(fixtures, "two.key.pem"), privateKey);
+  expect((await examine({ COMPANIOND_DATA_DIR: data.path }, words)).find("certificate").status).toBe("fail");
+});
+
+test("finds a clock that is off the provider's", async () => {
+  using data = temporaryDirectory();
+  const fast = Bun.serve({
+    port: 0,
+    hostname: "127.0.0.1",
+    fetch: () => new Response(null, { status: 404, headers: { date: "Fri, 02 Jan 2099 00:00:00 GMT" } }),
+  });
+  const report = await examine({ COMPANIOND_DATA_DIR: data.path, OPENAI_BASE_URL: `http://127.0.0.1:${fast.port}/v1` });
+  await fast.stop(true);
+  expect(report.find("clock")).toMatchObject({ status: "fail", advice: expect.stringContaining("NTP") });
+});
+
+test("reads as lines of ok, warn and fail, with what to do below", async () => {
+  using data = temporaryDirectory();
+  const { stdout, exitCode } = await runCommand(["doctor"], {
+    environment: { COMPANIOND_DATA_DIR: data.path, PORT: "0" },
+  });
+  expect(exitCode).toBe(0);
+  expect(stdout).toContain("ok    configuration    Every setting can be read.\n");
+  expect(stdout).toContain("warn  language model   None is configured: the built-in demo answers.\n");
+  expect(stdout).toContain("\n                       Set OPENAI_API_KEY, or OPENAI_BASE_URL.\n");
+});
