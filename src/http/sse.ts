@@ -100,6 +100,11 @@ export class EventStream {
     this.#send(pingFrame);
   }
 
+  /** A line that clients pass over; `text` has no line break. */
+  comment(text: string): void {
+    this.#send(`: ${text}\n\n`);
+  }
+
   pingIfQuietSince(sinceMs: number): void {
     // A stalled reader gets no pings: they would keep its connection from running into the idle limit.
     if (this.#controller !== null && !this.#isStalled && this.#lastWriteMs <= sinceMs) this.ping();

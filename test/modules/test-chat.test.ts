@@ -146,3 +146,24 @@ describe("refuses, and names,", () => {
     expectProblem(await chat(`{"message":"${"x".repeat(1024 * 1024)}"}`), 413, "payload_too_large");
   });
 });
+
+test("tells on request what was sent, counted and how long it took, in a comment before the end", async () => {
+  const history = [
+    { role: "user", text: "Open on Saturday?" },
+    { role: "assistant", text: "Until 2 pm." },
+  ];
+  const answer = await chat({ message: "And on\nSunday?", history, trace: true });
+  const [, told = "{}"] = /\n: trace (\{.*\})\n\ndata: \[DONE\]\n\n$/.exec(answer.text) ?? [];
+  const { first_text_ms, total_ms, ...trace } = JSON.parse(told);
+  expect(trace).toEqual({
+    model: "test-model",
+    temperature: null,
+    max_output_tokens: 4096,
+    messages: [{ role: "system", text: "Be kind." }, ...history, { role: "user", text: "And on\nSunday?" }],
+    input_tokens: 11,
+    output_tokens: 7,
+    tokens_estimated: false,
+  });
+  expect(total_ms).toBeGreaterThanOrEqual(first_text_ms);
+  expect((await chat({ message: "Hi" })).text).not.toContain("trace");
+});

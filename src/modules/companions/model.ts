@@ -2,8 +2,10 @@
 import { Type as t } from "@sinclair/typebox";
 import { type Companion, companionDefaults, type EmbedToken } from "../../domain/companion.ts";
 import { messageText, nullableUuid } from "../../http/chat-message.ts";
+import type { CollectedReply } from "../../http/reply.ts";
 import { compileChecker, Nullable, Text } from "../../http/schema.ts";
 import { toRfc3339 } from "../../lib/clock.ts";
+import type { ReplyRequest } from "../../llm/provider.ts";
 import { nameField, sentFields, settingFields } from "./fields.ts";
 
 export const NewCompanionBody = t.Object(
@@ -138,7 +140,33 @@ export const TestChatBody = t.Object(
         ),
       ),
     ),
+    trace: t.Optional(
+      Nullable(
+        t.Boolean({
+          description:
+            "True: before its end the stream tells, in a comment line `: trace {…}` that clients pass over, what was " +
+            "sent to the model, the tokens, and the time to the first text and to the last.",
+        }),
+      ),
+    ),
   },
   { $id: "TestChat" },
 );
 export const testChatBody = compileChecker(TestChatBody);
+
+/** What the owner is told of a trial turn. */
+export function toWireTrace(request: ReplyRequest, { usage, firstTextMs }: CollectedReply, totalMs: number) {
+  const { systemPrompt, messages, model, temperature, maxOutputTokens } = request;
+  const prompt = systemPrompt === null ? [] : [{ role: "system", text: systemPrompt }];
+  return {
+    model,
+    temperature,
+    max_output_tokens: maxOutputTokens,
+    messages: [...prompt, ...messages.map(({ role, text }) => ({ role, text }))],
+    input_tokens: usage.inputTokens,
+    output_tokens: usage.outputTokens,
+    tokens_estimated: usage.estimated,
+    first_text_ms: firstTextMs === null ? null : Math.round(firstTextMs),
+    total_ms: Math.round(totalMs),
+  };
+}

@@ -5,13 +5,13 @@ import { selectHistory } from "../../domain/conversation.ts";
 import { type CollectedReply, type ReplyStream, runReply } from "../../http/reply.ts";
 import type { Services } from "../../http/services.ts";
 import { toUtcDay } from "../../lib/clock.ts";
-import type { TestChatBody } from "./model.ts";
+import { type TestChatBody, toWireTrace } from "./model.ts";
 
 export interface TestTurn {
   companion: Companion;
   body: Static<typeof TestChatBody>;
   requestId: string;
-  stream: ReplyStream;
+  stream: ReplyStream & { comment(text: string): void };
   /** Fires when the owner has gone. */
   signal: AbortSignal;
 }
@@ -34,8 +34,14 @@ export async function openTestTurn(services: TestServices, turn: TestTurn): Prom
     maxOutputTokens: companion.maxOutputTokens ?? settings.llm.maxOutputTokens,
     requestId: turn.requestId,
   };
+  const startedMs = performance.now();
   const run = runReply(llm, request, stream, signal);
-  const finishing = finishTestTurn(services, turn, day, run.finished);
+  const trace = (reply: CollectedReply) => {
+    if (body.trace !== true) return;
+    const totalMs = performance.now() - startedMs;
+    stream.comment(`trace ${JSON.stringify(toWireTrace(request, reply, totalMs))}`);
+  };
+  const finishing = finishTestTurn(services, turn, day, run.finished, trace);
   runningTurns.add(finishing);
   void finishing.finally(() => runningTurns.delete(finishing));
   try {
@@ -52,6 +58,7 @@ async function finishTestTurn(
   { companion, requestId, stream }: TestTurn,
   day: string,
   finished: Promise<CollectedReply>,
+  trace: (reply: CollectedReply) => void,
 ): Promise<void> {
   const logged = { requestId, companionId: companion.id };
   let reply: CollectedReply;
@@ -76,6 +83,7 @@ async function finishTestTurn(
     services.log.error("turn not counted", { ...logged, error });
     return stream.fail("unavailable");
   }
+  trace(reply);
   if (complete) return stream.done();
   if (failure === null) return stream.drop();
   services.log.warn("reply broke off", { ...logged, error: failure });

@@ -1,7 +1,7 @@
 /** The usage route, for the API document. */
 import { Type as t } from "@sinclair/typebox";
 import { type ApiOperation, idParam } from "../../http/api-description.ts";
-import { groups, maxDays, UsageList } from "./model.ts";
+import { groups, maxDays, QuotaObject, UsageList } from "./model.ts";
 
 const day = (description: string, example: string) => t.String({ format: "date", description, examples: [example] });
 
@@ -32,5 +32,16 @@ export const usageApi: ApiOperation[] = [
         headers: ["Content-Disposition"],
       },
     },
+  },
+  {
+    id: "getQuota",
+    method: "GET",
+    path: "/api/companions/{id}/quota",
+    tag: "Usage",
+    summary: "Read how many messages a companion has left today",
+    description: "Trial chats are not counted, nor messages that the provider refused.",
+    access: "usage:read",
+    params: { id: idParam("companion") },
+    answers: { 200: { description: "Today's quota.", content: { "application/json": QuotaObject } } },
   },
 ];

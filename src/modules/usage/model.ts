@@ -34,6 +34,16 @@ export const UsageList = t.Object(
   { $id: "UsageList" },
 );
 
+export const QuotaObject = t.Object(
+  {
+    day: t.String({ format: "date", description: "The UTC day, at whose end the count begins anew." }),
+    limit: t.Integer({ description: "Messages a day, by the account's plan.", examples: [1000] }),
+    used: t.Integer({ description: "Of these, used so far.", examples: [12] }),
+    left: t.Integer({ examples: [988] }),
+  },
+  { $id: "Quota" },
+);
+
 type WireRow = Record<string, string | number | null>;
 
 export function toWireUsage(row: UsageRow, groupBy: readonly UsageGroup[]): WireRow {
