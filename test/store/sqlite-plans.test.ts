@@ -10,7 +10,11 @@ import { temporaryDirectory } from "../support/temporary.ts";
 const key = "account_number=? AND path=? AND value=?";
 
 const plans: [name: string, sql: string, plan: string[]][] = [
-  ["metadata: how many blocks", metadataQueries.countBlocks, [`SEARCH companion_metadata USING PRIMARY KEY (${key})`]],
+  [
+    "metadata: how many blocks",
+    metadataQueries.countBlocks,
+    ["CO-ROUTINE (subquery-1)", `SEARCH companion_metadata USING PRIMARY KEY (${key})`, "SCAN (subquery-1)"],
+  ],
   [
     "metadata: a walk",
     metadataQueries.walkBlocks,

@@ -59,6 +59,23 @@ test("of processes that migrate at once one does it and the others wait", async 
   for (const child of children) expect(await child.exited).toBe(0);
 });
 
+test("opening waits while another process turns a new file to its journal mode", async () => {
+  using directory = temporaryDirectory();
+  // A file of the old mode with something in it, locked as a whole: what the change of mode does for a moment.
+  const other = new Database(directory.file("companiond.db"), { create: true });
+  other.run("CREATE TABLE other (id INTEGER)");
+  other.run("BEGIN EXCLUSIVE");
+  const opening = openStoreAt(directory.path);
+  // Without a wait it would have failed by now; timers run, so the event loop was not held up.
+  await Bun.sleep(20);
+  other.run("DROP TABLE other");
+  other.run("COMMIT");
+  other.close();
+  const store = await opening;
+  await store.check();
+  await store.close();
+});
+
 test("what was acknowledged is there after the process was killed, and nothing is torn", async () => {
   using directory = temporaryDirectory();
   const random = createRandom(5);

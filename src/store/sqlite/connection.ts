@@ -33,6 +33,7 @@ const pragmas = [
   "PRAGMA temp_store = MEMORY",
   "PRAGMA cache_size = -32768",
   "PRAGMA journal_size_limit = 67108864",
+  "PRAGMA journal_mode = WAL",
 ];
 
 export async function openConnection(dataDir: string): Promise<StoreDatabase> {
@@ -43,8 +44,8 @@ export async function openConnection(dataDir: string): Promise<StoreDatabase> {
     throw unavailable(error);
   }
   try {
-    for (const pragma of pragmas) database.run(pragma);
-    await retryWhileBusy(() => database.run("PRAGMA journal_mode = WAL"));
+    // Some read the file, which another process locks for a moment while it turns a new one to WAL.
+    for (const pragma of pragmas) await retryWhileBusy(() => database.run(pragma));
   } catch (error) {
     database.closeWithStatements();
     throw toStoreError(error);

@@ -104,21 +104,20 @@ export function intersect(one: Uint8Array, other: Uint8Array): Uint8Array | null
   return members.length === 0 ? null : writeList(members);
 }
 
-function intersectBitmaps(one: Uint8Array, other: Uint8Array): Uint8Array | null {
-  const words = toWords(one);
-  const otherWords = toWords(other);
-  const both = new Uint32Array(words.length);
-  let seen = 0;
-  for (let at = 0; at < both.length; at++) {
-    const word = (words[at] ?? 0) & (otherWords[at] ?? 0);
-    both[at] = word;
-    seen |= word;
-  }
-  return seen === 0 ? null : new Uint8Array(both.buffer);
-}
+// Kept for all calls: views of each bitmap would cost several times what is done with them.
+const words = new Uint32Array(bitmapBytes / 4);
+const otherWords = new Uint32Array(bitmapBytes / 4);
+const bytes = new Uint8Array(words.buffer);
+const otherBytes = new Uint8Array(otherWords.buffer);
 
-function toWords(bitmap: Uint8Array): Uint32Array {
-  // A view needs an aligned start, which a blob has unless it is part of something larger.
-  const { buffer, byteOffset } = bitmap.byteOffset % 4 === 0 ? bitmap : bitmap.slice();
-  return new Uint32Array(buffer, byteOffset, bitmapBytes / 4);
+function intersectBitmaps(one: Uint8Array, other: Uint8Array): Uint8Array | null {
+  bytes.set(one);
+  otherBytes.set(other);
+  let seen = 0;
+  for (let at = 0; at < words.length; at++) {
+    const both = (words[at] ?? 0) & (otherWords[at] ?? 0);
+    words[at] = both;
+    seen |= both;
+  }
+  return seen === 0 ? null : bytes.slice();
 }

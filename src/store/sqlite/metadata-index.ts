@@ -2,8 +2,8 @@
  * The index of metadata: finds companions by any field, in any combination, without reading a companion.
  *
  * One row per (account, path, value) and block of 4096 companion numbers holds which of them have that value. A filter
- * on one field reads as few blocks as fill the page; filters on several walk the blocks of the rarest and look the
- * others up, so that the worst case, two frequent values that never meet, costs two small rows per 4096 companions. With
+ * on one field reads as few blocks as fill the page; filters on several walk the blocks of the rarest and look up the
+ * others, so that the worst case, two frequent values that never meet, costs two small rows per 4096 companions. With
  * one row per companion and value, as in the usual index, it would cost a lookup per companion.
  */
 import type { JsonObject } from "../../domain/companion.ts";
@@ -13,9 +13,13 @@ import { addMembers, blockSize, hasMember, intersect, readMembersBelow, removeMe
 import { listMetadataEntries, type MetadataEntry, toIndexText } from "./metadata-entries.ts";
 
 export const metadataQueries = {
-  countBlocks: "SELECT count(*) AS count FROM companion_metadata WHERE account_number = ? AND path = ? AND value = ?",
+  // Which value is the rarest is clear, or does not matter, after a few.
+  countBlocks: `SELECT count(*) AS count FROM
+     (SELECT 1 FROM companion_metadata WHERE account_number = ? AND path = ? AND value = ? LIMIT 32)`,
   walkBlocks: `SELECT block, members FROM companion_metadata
      WHERE account_number = ? AND path = ? AND value = ? AND block <= ? ORDER BY block DESC LIMIT ?`,
+  readBlocks: `SELECT block, members FROM companion_metadata
+     WHERE account_number = ? AND path = ? AND value = ? AND block BETWEEN ? AND ?`,
   findBlock: "SELECT members FROM companion_metadata WHERE account_number = ? AND path = ? AND value = ? AND block = ?",
 };
 
@@ -39,6 +43,7 @@ export type MetadataIndex = ReturnType<typeof createMetadataIndex>;
 export function createMetadataIndex(engine: SqliteEngine) {
   const countBlocks = engine.query<{ count: number }, [number, string, string]>(metadataQueries.countBlocks);
   const walkBlocks = engine.query<BlockRow, [number, string, string, number, number]>(metadataQueries.walkBlocks);
+  const readBlocks = engine.query<BlockRow, [number, string, string, number, number]>(metadataQueries.readBlocks);
   const findBlock = engine.query<MembersRow, [number, string, string, number]>(metadataQueries.findBlock);
   const writeBlock = engine.query<null, [number, string, string, number, Uint8Array]>(
     `INSERT INTO companion_metadata (account_number, path, value, block, members) VALUES (?, ?, ?, ?, ?)
@@ -76,24 +81,28 @@ export function createMetadataIndex(engine: SqliteEngine) {
     let highest = Math.floor((below - 1) / blockSize);
     for (let limit = firstWalk; ; limit = Math.min(limit * 4, longestWalk)) {
       const rows = walkBlocks.all(accountNumber, rarest.path, rarest.value, highest, limit);
-      for (const row of rows) {
-        const members = intersectBlock(accountNumber, row, others);
-        if (members !== null) yield* readBlock(members, row.block, below);
-        highest = row.block - 1;
+      const lookups = others.map((other) => createLookup(accountNumber, other, rows));
+      for (const { block, members } of rows) {
+        const left = lookups.reduce<Uint8Array | null>((common, find) => {
+          const other = common === null ? null : find(block);
+          return common === null || other === null ? null : intersect(common, other);
+        }, members);
+        if (left !== null) yield* readBlock(left, block, below);
+        highest = block - 1;
       }
       if (rows.length < limit) return;
     }
   }
 
-  /** What the block's row has in common with the other values, or null. */
-  function intersectBlock(accountNumber: number, row: BlockRow, others: readonly MetadataEntry[]): Uint8Array | null {
-    let members: Uint8Array | null = row.members;
-    for (const { path, value } of others) {
-      const other = findBlock.get(accountNumber, path, value, row.block);
-      members = other === null ? null : intersect(members, other.members);
-      if (members === null) return null;
+  /** Finds the value's members in any of the blocks: by one read where the blocks lie close together, else one by one. */
+  function createLookup(accountNumber: number, { path, value }: MetadataEntry, rows: readonly BlockRow[]) {
+    const [highest = 0, lowest = 0] = [rows.at(0)?.block, rows.at(-1)?.block];
+    if (rows.length < firstWalk || highest - lowest > rows.length * 4) {
+      return (block: number) => findBlock.get(accountNumber, path, value, block)?.members ?? null;
     }
-    return members;
+    const read = readBlocks.all(accountNumber, path, value, lowest, highest);
+    const byBlock = new Map(read.map(({ block, members }) => [block, members]));
+    return (block: number) => byBlock.get(block) ?? null;
   }
 
   return {
