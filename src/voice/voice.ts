@@ -1,6 +1,7 @@
 /** The voice of companions, as rooms use it: whether there is one, its next session, and what its fields may hold. */
 import type { Companion } from "../domain/companion.ts";
 import { AppError } from "../domain/errors.ts";
+import type { VoiceFields } from "../domain/voice-fields.ts";
 import type { Clock } from "../lib/clock.ts";
 import type { IdSource } from "../lib/ids.ts";
 import type { Log } from "../lib/log.ts";
@@ -8,7 +9,7 @@ import type { Store } from "../store/store.ts";
 import { createAgentKeeper, notConfigured } from "./agent-keeper.ts";
 import type { SignedSession, TranscriptReader, VoiceProvider } from "./provider.ts";
 import { startUpkeep } from "./upkeep.ts";
-import { checkVoiceFields, type VoiceFields } from "./voice-fields.ts";
+import { checkVoiceFields } from "./voice-fields.ts";
 
 export interface OpenedSession extends SignedSession {
   agentId: string;

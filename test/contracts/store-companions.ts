@@ -126,6 +126,7 @@ export function companionStoreContract(open: OpenStore): void {
       expect(await search("_")).toEqual([]);
       expect(await search("l")).toEqual([plain.id, loom.id]);
       expect(await search(plain.id)).toEqual([plain.id]);
+      expect(await search(plain.id.toUpperCase())).toEqual([plain.id]);
       expect(await search(foreign.id)).toEqual([]);
       expect(await search("plain", [{ path: "plan", value: "pro" }])).toEqual([plain.id]);
       expect(await search("loom", [{ path: "plan", value: "pro" }])).toEqual([]);
@@ -210,6 +211,25 @@ export function companionStoreContract(open: OpenStore): void {
       const claims = [account, other].map((owner) => world.createCompanion(owner, { voiceAgentId: "agent-2" }));
       const outcomes = await Promise.allSettled(claims);
       expect(outcomes.filter((outcome) => outcome.status === "fulfilled")).toHaveLength(1);
+    });
+
+    test("have a voice or a voice agent, never both, whichever of two updates comes first", async () => {
+      const { companions } = world.store;
+      const { id } = await world.createCompanion(account);
+      const patches = [{ voiceId: "voice-1" }, { voiceAgentId: "agent-1" }];
+      const outcomes = await Promise.allSettled(
+        patches.map((patch) => companions.update(account.id, id, patch, world.context())),
+      );
+      expect(outcomes.map((outcome) => outcome.status)).toEqual(["fulfilled", "rejected"]);
+      expect(outcomes[1]).toMatchObject({
+        reason: { code: "invalid_request", errors: [{ param: "voice_id" }, { param: "voice_agent_id" }] },
+      });
+      expect(await companions.find(account.id, id)).toMatchObject({ voiceId: "voice-1", voiceAgentId: null });
+      const swap = { voiceId: null, voiceAgentId: "agent-1" };
+      expect(await companions.update(account.id, id, swap, world.context())).toMatchObject(swap);
+      await expect(world.createCompanion(account, { voiceId: "v", voiceAgentId: "a" })).rejects.toMatchObject({
+        code: "invalid_request",
+      });
     });
   });
 }

@@ -27,14 +27,15 @@ export interface MetadataFilter {
 export interface CompanionQuery {
   /** All must match; semantics in `docs/api.md`. */
   metadata: readonly MetadataFilter[];
-  /** Substring of the name in any case, or an exact id. */
+  /** Substring of the name, or an exact id, both in any case. */
   q: string | null;
 }
 
 /**
  * `create`, `createMany` and `update` reject with `invalid_request` naming `voice_agent_id`, and write nothing, where
- * that agent is managed by the server (`voice.isManagedAgent`) or used by a companion of another account: one provider
- * key serves all accounts. The check is part of the write's transaction, so that two accounts cannot take an agent at once.
+ * that agent is managed by the server (`voice.isManagedAgent`) or used by a companion of another account (one provider
+ * key serves all accounts), or where the companion would have a `voiceId` too. The check is part of the write's
+ * transaction: neither two accounts nor two updates at once come past it.
  */
 export interface CompanionStore {
   /** Audit: `companion.create`. */

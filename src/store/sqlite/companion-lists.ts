@@ -91,7 +91,7 @@ export function createCompanionLists(engine: SqliteEngine, metadata: MetadataInd
     page: PageRequest,
   ): Promise<Page<Companion>> {
     const { exact, start } = await engine.snapshot(() => {
-      return { exact: selectNumber.get(q, accountId), start: positionOf(page.afterId) };
+      return { exact: selectNumber.get(q.toLowerCase(), accountId), start: positionOf(page.afterId) };
     });
     if (exact !== null) {
       return await engine.snapshot(() => {

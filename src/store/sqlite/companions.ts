@@ -73,7 +73,8 @@ export function createCompanionStore(engine: SqliteEngine, parts: CompanionParts
       engine.write(() => {
         const before = selectById.get(id, accountId);
         if (before === null) return null;
-        if (patch.voiceAgentId != null) voiceAgents.requireFree(accountId, patch.voiceAgentId);
+        const { voiceId = before.voice_id, voiceAgentId = before.voice_agent_id } = patch;
+        voiceAgents.check(accountId, { voiceId, voiceAgentId });
         if (patch.voiceId === null) voiceAgents.dismiss(id, context.nowMs);
         orm
           .update(companions)

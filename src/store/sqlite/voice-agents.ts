@@ -1,5 +1,5 @@
 /** What companions and voice share about provider agents; to be called inside a write. */
-import { invalidFields } from "../../domain/errors.ts";
+import { requireOneVoice, unusableAgent, type VoiceFields } from "../../domain/voice-fields.ts";
 import type { SqliteEngine } from "./engine.ts";
 
 export type VoiceAgentKeeper = ReturnType<typeof createVoiceAgentKeeper>;
@@ -28,13 +28,12 @@ export function createVoiceAgentKeeper(engine: SqliteEngine) {
     isManaged,
     findOtherAccount,
 
-    /** Rejects an agent that the server manages or that another account uses. */
-    requireFree(accountId: string, agentId: string): void {
-      if (!isManaged(agentId) && findOtherAccount(agentId, accountId) === null) return;
-      // The same sentence for both: which accounts use which agents is nobody else's business.
-      throw invalidFields([
-        { param: "voice_agent_id", detail: "This agent cannot be used: it belongs to another companion." },
-      ]);
+    /** Rejects both fields at once, and an agent that the server manages or that another account uses. */
+    check(accountId: string, fields: VoiceFields): void {
+      requireOneVoice(fields);
+      const { voiceAgentId } = fields;
+      if (voiceAgentId === null) return;
+      if (isManaged(voiceAgentId) || findOtherAccount(voiceAgentId, accountId) !== null) throw unusableAgent();
     },
 
     /** Puts an agent in for deletion at its provider. */
