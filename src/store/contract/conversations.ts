@@ -15,6 +15,10 @@ export interface ConversationQuery {
 }
 
 export interface ConversationStore {
+  /**
+   * Newest first by creation. With `q` a page may hold fewer than `limit`, or none, while more follow: a search hands
+   * back what it has found after a bounded amount of reading.
+   */
   list(accountId: string, query: ConversationQuery, page: PageRequest): Promise<Page<Conversation>>;
   /** With its messages, oldest first. */
   find(accountId: string, id: string): Promise<{ conversation: Conversation; messages: Message[] } | null>;
