@@ -24,7 +24,20 @@ const testFiles = [...new Glob("test/**/*.test.{ts,tsx}").scanSync({ cwd: root }
 const isOfExecutable = (file: string) => readFileSync(join(root, file), "utf8").includes("support/executable");
 const isOfBrowser = (file: string) => /playwright-core|support\/browser/.test(readFileSync(join(root, file), "utf8"));
 
+/** What tests run beside Bun: the package of each program, and the program by whose path a test names it. */
+const debianPackages = {
+  nginx: "/usr/sbin/nginx",
+  caddy: "/usr/bin/caddy",
+  prometheus: "/usr/bin/promtool",
+  systemd: "/usr/bin/systemd-analyze",
+};
+
 if (testFiles.some(isOfBrowser)) await installDebianPackage("chromium", "/usr/bin/chromium");
+for (const [name, file] of Object.entries(debianPackages)) {
+  if (testFiles.some((test) => readFileSync(join(root, test), "utf8").includes(file))) {
+    await installDebianPackage(name, file);
+  }
+}
 await step("browser bundles", [bun, "scripts/build.ts", "--web-only"]);
 await step("format and lint", tool("biome", "ci", "--colors=off", "."));
 await step("types", tool("tsc", "--noEmit", "-p", "."));
@@ -98,7 +111,7 @@ function tool(name: string, ...args: string[]): string[] {
 async function installDebianPackage(name: string, file: string): Promise<void> {
   if (existsSync(file)) return;
   if (process.getuid?.() !== 0 || Bun.which("apt-get") === null) {
-    console.log(`The browser tests need ${file}: install the package "${name}" (apt-get install ${name}).`);
+    console.log(`Tests need ${file}: install the package "${name}" (apt-get install ${name}).`);
     failed++;
     return;
   }

@@ -24,6 +24,8 @@ export interface ExecutableOptions {
   dataDir?: string;
   /** The working directory; otherwise an empty one. */
   cwd?: string;
+  /** For what must be found again after a restart; otherwise any free one. */
+  port?: number;
 }
 
 export interface LogLine {
@@ -57,7 +59,8 @@ export async function startExecutable(options: ExecutableOptions = {}): Promise<
   requireExecutable();
   const own = temporaryDirectory();
   const dataDir = options.dataDir ?? own.file("data");
-  const child = Bun.spawn([executablePath, "serve", "--port", "0", "--data-dir", dataDir, ...(options.args ?? [])], {
+  const port = String(options.port ?? 0);
+  const child = Bun.spawn([executablePath, "serve", "--port", port, "--data-dir", dataDir, ...(options.args ?? [])], {
     cwd: options.cwd ?? own.path,
     env: { ...options.env },
     stdin: "ignore",

@@ -1,0 +1,142 @@
+/** The shipped examples for nginx (/usr/sbin/nginx) and Caddy (/usr/bin/caddy), in front of the executable. */
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { request } from "node:https";
+import { type RunningExecutable, startExecutable } from "../support/executable.ts";
+import { type MockLlm, startMockLlm } from "../support/mock-llm.ts";
+import { findFreePort, type RunningProxy, startCaddy, startNginx } from "../support/proxy.ts";
+import { temporaryDirectory } from "../support/temporary.ts";
+
+interface Answer {
+  status: number;
+  /** Pieces of the body as they arrive. */
+  pieces: AsyncIterator<Uint8Array>;
+}
+
+/** From another loopback address than the proxy's own, so that the two can be told apart. */
+function ask(url: string, body?: object, headers: Record<string, string> = {}): Promise<Answer> {
+  return new Promise((resolve, reject) => {
+    const sent = request(
+      url,
+      {
+        method: body === undefined ? "GET" : "POST",
+        localAddress: "127.77.0.1",
+        rejectUnauthorized: false,
+        agent: false,
+        headers: { "content-type": "application/json", ...headers },
+      },
+      (response) => resolve({ status: response.statusCode ?? 0, pieces: response[Symbol.asyncIterator]() }),
+    );
+    sent.once("error", reject);
+    sent.end(body === undefined ? undefined : JSON.stringify(body));
+  });
+}
+
+async function readRest({ pieces }: Answer): Promise<string> {
+  let text = "";
+  for (let next = await pieces.next(); !next.done; next = await pieces.next())
+    text += Buffer.from(next.value).toString();
+  return text;
+}
+
+describe.each([
+  ["nginx", startNginx],
+  ["Caddy", startCaddy],
+])("behind %s", (_, startProxy) => {
+  const data = temporaryDirectory();
+  const port = findFreePort();
+  let mock: MockLlm;
+  let server: RunningExecutable;
+  let proxy: RunningProxy;
+  let embedUrl: string;
+
+  function startServer(): Promise<RunningExecutable> {
+    return startExecutable({
+      port,
+      dataDir: data.path,
+      args: ["--demo"],
+      env: {
+        OPENAI_BASE_URL: `${mock.url}/v1`,
+        COMPANIOND_TRUST_PROXY: "1",
+        COMPANIOND_RATE_PER_IP: "1000000",
+        COMPANIOND_RATE_PER_TOKEN: "1000000",
+      },
+    });
+  }
+
+  beforeAll(async () => {
+    mock = await startMockLlm();
+    server = await startServer();
+    proxy = await startProxy(port);
+    const [token] = await server.printed(/emb_[0-9A-Za-z]{32}/);
+    embedUrl = `${proxy.url}/api/embed/${token}`;
+  });
+  afterAll(async () => {
+    await server.stop();
+    await server[Symbol.asyncDispose]();
+    await proxy[Symbol.asyncDispose]();
+    await mock.close();
+    data[Symbol.dispose]();
+  });
+
+  test("a reply arrives piece by piece", async () => {
+    const gates = [Promise.withResolvers<void>(), Promise.withResolvers<void>()] as const;
+    mock.respond(async (_request, response) => {
+      response.write('data: {"choices":[{"delta":{"content":"one"}}]}\n\n');
+      await gates[0].promise;
+      response.write('data: {"choices":[{"delta":{"content":"two"}}]}\n\n');
+      await gates[1].promise;
+      response.write('data: {"choices":[{"delta":{"content":"three"},"finish_reason":"stop"}]}\n\ndata: [DONE]\n\n');
+      response.end();
+    });
+    const answer = await ask(`${embedUrl}/chat`, { message: "Count" });
+    expect(answer.status).toBe(200);
+    // Each piece is here before the next one is even made.
+    const read = async () => Buffer.from((await answer.pieces.next()).value ?? []).toString();
+    expect(await read()).toBe('data: {"text":"one"}\n\n');
+    gates[0].resolve();
+    expect(await read()).toBe('data: {"text":"two"}\n\n');
+    gates[1].resolve();
+    expect(await readRest(answer)).toBe('data: {"text":"three"}\n\ndata: [DONE]\n\n');
+    mock.respond(null);
+  });
+
+  test("the client's address, protocol and host are the right ones, whatever the client claims", async () => {
+    const before = server.log.length;
+    const answer = await ask(embedUrl, undefined, { "x-forwarded-for": "203.0.113.5, 198.51.100.7" });
+    expect(JSON.parse(await readRest(answer)).avatar_url).toStartWith(`${proxy.url}/avatars/`);
+    await readRest(await ask(`${proxy.url}/healthz`));
+    while (!server.log.slice(before).some(({ route }) => route === "/healthz")) await Bun.sleep(10);
+    const clients = server.log.slice(before).filter(({ event }) => event === "request");
+    for (const { client } of clients) expect(client).toBe("127.77.0.0/24");
+  });
+
+  test("a failing provider's 502 passes through as it is", async () => {
+    const answer = await ask(`${embedUrl}/chat`, { message: "[[fail:401]]" });
+    expect(answer.status).toBe(502);
+    expect(JSON.parse(await readRest(answer)).code).toBe("upstream_error");
+  });
+
+  test("a restart loses no request", async () => {
+    const outcomes: string[] = [];
+    let isOver = false;
+    const asking = Array.from({ length: 4 }, async (_unused, lane) => {
+      for (let i = 0; !isOver; i++) {
+        const isChat = (i + lane) % 2 === 0;
+        const answer = await (isChat ? ask(`${embedUrl}/chat`, { message: `Hello ${lane} ${i}` }) : ask(embedUrl));
+        const body = await readRest(answer);
+        const isWhole = isChat ? body.endsWith("data: [DONE]\n\n") : body.startsWith("{");
+        outcomes.push(`${answer.status} ${isWhole ? "whole" : body}`);
+      }
+    });
+    while (outcomes.length < 20) await Bun.sleep(5);
+    expect(await server.stop()).toBe(0);
+    await server[Symbol.asyncDispose]();
+    const atStop = outcomes.length;
+    server = await startServer();
+    // Every lane was waiting, and goes on.
+    while (outcomes.length < atStop + 12) await Bun.sleep(5);
+    isOver = true;
+    await Promise.all(asking);
+    expect([...new Set(outcomes)]).toEqual(["200 whole"]);
+  }, 30_000);
+});
