@@ -22,14 +22,11 @@ export async function readJson<Schema extends TSchema>(
   return checker.check(parseJson(await readJsonText(request, limitBytes)));
 }
 
-/** The body's text; for callers that also need its exact bytes (a digest). */
+/**
+ * The body's text; for callers that also need its exact bytes (a digest). Empty where there is no body, which needs no
+ * content type.
+ */
 export async function readJsonText(request: Request, limitBytes: number): Promise<string> {
-  requireJsonContentType(request);
-  return decodeText(await readBytes(request, limitBytes));
-}
-
-/** The same where the body may be left out, which needs no content type: then the text is empty. */
-export async function readOptionalJsonText(request: Request, limitBytes: number): Promise<string> {
   const announced = request.headers.get("content-length");
   if (announced !== null && announced !== "0") requireJsonContentType(request);
   const bytes = await readBytes(request, limitBytes);
@@ -57,6 +54,7 @@ export async function readBytes(request: Request, limitBytes: number): Promise<U
 }
 
 export function parseJson(text: string): unknown {
+  if (text === "") throw new AppError("invalid_request", "Send a JSON object as the request body.");
   try {
     return JSON.parse(text);
   } catch {
@@ -77,7 +75,8 @@ export function isJsonContentType(header: string | null): boolean {
   return header?.split(";", 1)[0]?.trim().toLowerCase() === "application/json";
 }
 
-function requireJsonContentType(request: Request): void {
+/** For routes whose requests need a content type even without a body. */
+export function requireJsonContentType(request: Request): void {
   if (isJsonContentType(request.headers.get("content-type"))) return;
   throw new AppError("unsupported_media_type", "Send the body as JSON, with Content-Type: application/json.");
 }

@@ -212,6 +212,7 @@ describe("a body that breaks the rules", () => {
       const headers = { "content-type": type };
       expect((await sendChat(server.url, embedToken, { message: "a" }, { headers })).status).toBe(415);
     }
+    expect((await fetch(`${server.url}/api/embed/${embedToken}/chat`, { method: "POST" })).status).toBe(415);
     const headers = { "content-type": "application/json; charset=utf-8" };
     expect((await sendChat(server.url, embedToken, { message: "a" }, { headers })).status).toBe(200);
   });

@@ -130,6 +130,10 @@ describe.each(["POST", "PATCH"])("%s refuses, and names,", (method) => {
     },
   );
 
+  test("no body at all, which needs no content type", async () => {
+    expectProblem(await api.call(method, path()), 400, "invalid_request");
+  });
+
   test("a body over 1 MiB as 413, and half a million brackets as 400", async () => {
     expectProblem(await api.call(method, path(), `{"name":"${"x".repeat(1024 * 1024)}"}`), 413, "payload_too_large");
     const nested = `{"name":"Ada","metadata":{"a":${"[".repeat(500_000)}${"]".repeat(500_000)}}}`;

@@ -1,7 +1,7 @@
 /** `POST /api/embed/{token}/chat`: a visitor's message in, the reply streamed out (spec 4.2). */
 import { Elysia } from "elysia";
 import { openEmbed } from "../../http/embed-guard.ts";
-import { embedBodyLimitBytes, readJson } from "../../http/json-body.ts";
+import { embedBodyLimitBytes, readJson, requireJsonContentType } from "../../http/json-body.ts";
 import { factsOf } from "../../http/request-facts.ts";
 import type { Services } from "../../http/services.ts";
 import { EventStream } from "../../http/sse.ts";
@@ -14,6 +14,7 @@ export function chatModule(services: Services) {
     "/api/embed/:token/chat",
     async ({ request, params, set }) => {
       const target = await openEmbed(services, request, params.token, set.headers);
+      requireJsonContentType(request);
       const body = await readJson(request, chatRequest, embedBodyLimitBytes);
       const sessionId = body.session_id?.toLowerCase() ?? services.ids.randomUuid();
       set.headers["x-session-id"] = sessionId;

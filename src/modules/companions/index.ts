@@ -2,13 +2,7 @@
 import { Elysia } from "elysia";
 import { createIdempotency, readSlot } from "../../http/idempotency.ts";
 import { answerJson, answerNothing } from "../../http/json-answer.ts";
-import {
-  managementBodyLimitBytes,
-  parseJson,
-  readJson,
-  readJsonText,
-  readOptionalJsonText,
-} from "../../http/json-body.ts";
+import { managementBodyLimitBytes, parseJson, readJson, readJsonText } from "../../http/json-body.ts";
 import { cutPage, pageParameters, readPage, toWireList } from "../../http/paging.ts";
 import { openPrincipal } from "../../http/principal-guard.ts";
 import { openQuery, refuseQuery } from "../../http/query.ts";
@@ -103,7 +97,7 @@ export function companionsModule(services: Services) {
       async ({ request, params, set }) => {
         const principal = await openPrincipal(services, request, "companions:write", set.headers);
         refuseQuery(request);
-        const bodyText = await readOptionalJsonText(request, managementBodyLimitBytes);
+        const bodyText = await readJsonText(request, managementBodyLimitBytes);
         return await answerOnce({
           request,
           principal,

@@ -2,7 +2,7 @@
 import { Elysia } from "elysia";
 import { openEmbed } from "../../http/embed-guard.ts";
 import { answerJson } from "../../http/json-answer.ts";
-import { embedBodyLimitBytes, parseJson, readOptionalJsonText } from "../../http/json-body.ts";
+import { embedBodyLimitBytes, parseJson, readJsonText } from "../../http/json-body.ts";
 import type { Services } from "../../http/services.ts";
 import { voiceTokenRequest } from "./model.ts";
 import { startVoiceSession } from "./service.ts";
@@ -12,7 +12,7 @@ export function voiceTokenModule(services: Services) {
     "/api/embed/:token/voice-token",
     async ({ request, params, set }) => {
       const { companion } = await openEmbed(services, request, params.token, set.headers);
-      const text = await readOptionalJsonText(request, embedBodyLimitBytes);
+      const text = await readJsonText(request, embedBodyLimitBytes);
       const body = voiceTokenRequest.check(text === "" ? {} : parseJson(text));
       const sessionId = body.session_id?.toLowerCase() ?? services.ids.randomUuid();
       set.headers["x-session-id"] = sessionId;
