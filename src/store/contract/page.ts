@@ -1,6 +1,6 @@
 /** Lists: which part is asked for, and what comes back. */
 
-/** Which part of a list to read: newest first by id (UUIDv7, so by creation), stable under inserts. */
+/** Which part of a list to read: newest first by creation, stable under inserts and deletions. */
 export interface PageRequest {
   /** 1 to 100. */
   limit: number;
