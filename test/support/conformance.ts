@@ -39,7 +39,7 @@ function findPath(pathname: string): string | null {
   const parts = pathname.split("/").filter((part, index, all) => part !== "" || index < all.length - 1);
   let best: { path: string; parameters: number } | null = null;
   for (const path of Object.keys(apiDocument.paths)) {
-    const names = path.split("/");
+    const names = path === "/" ? [""] : path.split("/");
     // A parameter called `path` stands for all that is left.
     const takesRest = names.at(-1) === "{path}" && parts.length >= names.length;
     if (!takesRest && names.length !== parts.length) continue;

@@ -142,9 +142,8 @@ describe("with servers that misbehave", () => {
     for (const [status, code] of [
       [403, "origin_not_allowed"],
       [404, "not_found"],
-      [413, "payload_too_large"],
-      [418, "internal"],
-      [503, "unavailable"],
+      [429, "rate_limited"],
+      [503, "upstream_error"],
     ] as const) {
       using server = serve(refuse(status));
       await expect(server.companion().config({ retries: 0 })).rejects.toMatchObject({ code, status });

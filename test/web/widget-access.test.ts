@@ -95,11 +95,11 @@ test("the keyboard alone opens, asks, reaches everything and closes", async () =
       const element = document.querySelector("companion-chat").shadowRoot.activeElement;
       return element && (element.getAttribute("aria-label") || element.textContent);
     })()`);
-  expect(await focused()).toBe("Message");
+  expect(await focused()).toBe("Write a message…");
   await page.keyboard.type("By keyboard");
   await page.keyboard.press("Enter");
   await widget.replied();
-  expect(await focused()).toBe("Message");
+  expect(await focused()).toBe("Write a message…");
   const reached = new Set<unknown>();
   for (let step = 0; step < 8; step++) {
     await page.keyboard.press("Shift+Tab");

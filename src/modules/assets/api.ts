@@ -18,6 +18,8 @@ const Integrity = t.Object(
   { $id: "Integrity", additionalProperties: true, description: "By file: its hashed address and its integrity value." },
 );
 
+const Words = t.Object({}, { additionalProperties: t.String(), description: "The interface's words in one language." });
+
 export const assetsApi: ApiOperation[] = [
   {
     ...shared,
@@ -57,7 +59,7 @@ export const assetsApi: ApiOperation[] = [
     answers: {
       200: {
         description: "The file, for ever the same.",
-        content: { "text/javascript": null, "text/css": null, "image/svg+xml": null },
+        content: { "text/javascript": null, "text/css": null, "image/svg+xml": null, "application/json": Words },
         headers: ["Access-Control-Allow-Origin"],
       },
       304: { description: "Unchanged since the version of `If-None-Match`." },

@@ -16,7 +16,6 @@ export function assetsModule() {
     const asset = await shelf.find(name, request.headers.get("accept-encoding"));
     if (asset === null) throw new AppError("not_found", "There is no file at this address.");
     const headers: Record<string, string> = {
-      "content-type": asset.contentType,
       "cache-control": cacheControl,
       etag: asset.etag,
       vary: "Accept-Encoding",
@@ -24,9 +23,11 @@ export function assetsModule() {
       "access-control-allow-origin": "*",
       "cross-origin-resource-policy": "cross-origin",
     };
-    if (asset.encoding !== "identity") headers["content-encoding"] = asset.encoding;
-    if (matchesTag(request.headers.get("if-none-match"), asset.etag))
+    if (matchesTag(request.headers.get("if-none-match"), asset.etag)) {
       return new Response(null, { status: 304, headers });
+    }
+    headers["content-type"] = asset.contentType;
+    if (asset.encoding !== "identity") headers["content-encoding"] = asset.encoding;
     return new Response(asset.bytes, { headers });
   }
 

@@ -53,11 +53,7 @@ export class CompanionError extends Error {
 const codesByStatus: Record<number, ServerErrorCode> = {
   403: "origin_not_allowed",
   404: "not_found",
-  413: "payload_too_large",
   429: "rate_limited",
-  502: "upstream_error",
-  503: "unavailable",
-  504: "upstream_error",
 };
 
 /** Reads a refused response. Never rejects. */
@@ -65,7 +61,7 @@ export async function readProblem(response: Response): Promise<CompanionError> {
   const { status, headers } = response;
   // Where the body is no JSON, the status alone has to do.
   const { code, detail } = Object(await response.json().catch(() => null));
-  const known = typeof code === "string" ? (code as ServerErrorCode) : (codesByStatus[status] ?? "internal");
+  const known = typeof code === "string" ? (code as ServerErrorCode) : (codesByStatus[status] ?? "upstream_error");
   return new CompanionError(known, {
     message: typeof detail === "string" ? detail : known,
     status,

@@ -1,6 +1,6 @@
 /** One voice session: the provider's own client, and the row that shows its state. Loaded on the first click. */
 import { VoiceConversation } from "@elevenlabs/client";
-import { h, textButton } from "../widget/dom.ts";
+import { dressButton, h, iconButton, icons } from "../widget/dom.ts";
 import { describe, toProblem } from "../widget/problem.ts";
 import { fill } from "../widget/strings.ts";
 import type { VoiceHost, VoiceSessionControl } from "../widget/voice-button.ts";
@@ -9,6 +9,7 @@ import { voiceEnglish } from "./strings.ts";
 type State = "connecting" | "listening" | "speaking" | "muted" | "ended";
 
 const farewellMs = 4000;
+const crossedMicrophone = `${icons.microphone}M4 4l16 16`;
 
 const sheet = new CSSStyleSheet();
 sheet.replaceSync(VOICE_STYLE);
@@ -24,8 +25,8 @@ export function startVoice(host: VoiceHost): VoiceSessionControl {
     ended: strings.voiceEnded,
   };
   const label = h("b");
-  const mute = textButton("mute", strings.voiceMute, () => setMuted(!isMuted));
-  const hangUp = textButton("hang-up", strings.voiceEnd, () => end());
+  const mute = iconButton("tool", icons.microphone, strings.voiceMute, () => setMuted(!isMuted));
+  const hangUp = iconButton("tool", icons.close, strings.voiceEnd, () => end());
   let conversation: VoiceConversation | null = null;
   let isMuted = false;
   let isOver = false;
@@ -49,7 +50,11 @@ export function startVoice(host: VoiceHost): VoiceSessionControl {
   function setMuted(next: boolean): void {
     isMuted = next;
     conversation?.setMicMuted(isMuted);
-    mute.textContent = isMuted ? strings.voiceUnmute : strings.voiceMute;
+    dressButton(
+      mute,
+      isMuted ? crossedMicrophone : icons.microphone,
+      isMuted ? strings.voiceUnmute : strings.voiceMute,
+    );
     showMode();
   }
 
@@ -66,10 +71,7 @@ export function startVoice(host: VoiceHost): VoiceSessionControl {
     isOver = true;
     bar.dataset.state = "ended";
     host.emit("voice", { state: "ended" });
-    bar.replaceChildren(
-      h("b", {}, sentence),
-      textButton("dismiss", strings.retry, () => host.ended()),
-    );
+    bar.replaceChildren(h("b", {}, sentence));
     host.say(sentence);
     void conversation?.endSession();
     // The sentence stays; the microphone's button is there again for another try.
@@ -107,7 +109,7 @@ export function startVoice(host: VoiceHost): VoiceSessionControl {
         mode = change.mode;
         showMode();
       },
-      onDisconnect: ({ reason }) => (reason === "error" ? fail(strings.voiceFailed) : end()),
+      onDisconnect: ({ reason }) => (reason === "error" ? fail(strings.network) : end()),
       onError: () => {},
     });
     if (isOver) {

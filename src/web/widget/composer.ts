@@ -16,10 +16,9 @@ export function createComposer(chat: Chat, strings: Strings, announcer: Announce
   const input = h("textarea", {
     rows: 1,
     placeholder: strings.placeholder,
-    "aria-label": strings.message,
+    "aria-label": strings.placeholder,
     enterkeyhint: "send",
     autocomplete: "off",
-    dir: "auto",
   });
   const count = h("div", { class: "count" });
   const button = iconButton("send", icons.send, strings.send, () => (chat.isStreaming ? chat.stop() : submit()));
@@ -41,6 +40,8 @@ export function createComposer(chat: Chat, strings: Strings, announcer: Announce
     if (isStreaming) dressButton(button, icons.stop, strings.stop);
     else dressButton(button, icons.send, strings.send);
     const text = input.value.trim();
+    // By the text, once there is one; before, the placeholder has the interface's direction.
+    input.dir = text && "auto";
     const left = maxMessageLength - [...text].length;
     // Not `disabled`: the focus would be lost whenever a reply begins or ends.
     setAttributes(button, { "aria-disabled": String(!isStreaming && (!text || left < 0)) });

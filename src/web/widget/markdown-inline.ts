@@ -1,10 +1,13 @@
-/** Markdown inside a line: emphasis, code, links. One pass over the text, whatever the text is. */
+/** Markdown inside a line: emphasis by stars, code, links. One pass over the text, whatever the text is. */
 import { h } from "./dom.ts";
 
 const linkPattern = /!?\[((?:[^[\]\\]|\\.)*)\]\(\s*<?([^\s()<>]*(?:\([^\s()]*\)[^\s()<>]*)*)>?(?:\s+"[^"]*")?\s*\)/y;
-const addressPattern = /<?(https?:\/\/[^\s<>"'`)\]}*]*[^\s<>"'`)\]}*.,;:!?])>?/iy;
+const addressPattern = /https?:\/\/[^\s<>"'`)\]}*]*[^\s<>"'`)\]}*.,;:!?]/iy;
 const codePattern = /(`+)([^`]+)\1(?!`)/y;
-const plainPattern = /[^\\`*_~[!<h\n]+/y;
+const escapePattern = /\\([!-/:-@[-`{-~])/y;
+const markPattern = /\*{1,3}|~~/y;
+/** Words; or a run of backticks that began no code, taken whole: each of them would be tried in vain again. */
+const plainPattern = /(?:[^\\`*~[!h\n]|h(?!ttps?:))+|`+/y;
 const tags = { "**": "strong", "*": "em", "~~": "s" } as const;
 type Mark = keyof typeof tags;
 
@@ -16,19 +19,9 @@ export function renderInline<Element extends HTMLElement>(
   isInLink = false,
 ): Element {
   const open: { mark: Mark; element: HTMLElement }[] = [];
-  const lastClose = findLastCloses(text);
-  let parent: Node = into;
-  let plain = "";
+  let parent: HTMLElement = into;
   let at = 0;
 
-  const flush = () => {
-    if (plain) parent.appendChild(document.createTextNode(plain));
-    plain = "";
-  };
-  const append = (node: Node) => {
-    flush();
-    parent.appendChild(node);
-  };
   const match = (pattern: RegExp) => {
     pattern.lastIndex = at;
     const found = pattern.exec(text);
@@ -36,101 +29,54 @@ export function renderInline<Element extends HTMLElement>(
     return found;
   };
   const close = (index: number) => {
-    flush();
     open.length = index;
     parent = open.at(-1)?.element ?? into;
   };
-  const applyMark = (run: string): number => {
+  /** Takes as much of a run of marks as means one thing; false where it means nothing. */
+  const applyMark = (run: string): boolean => {
     const mark: Mark = run[0] === "~" ? "~~" : run.length > 1 ? "**" : "*";
     const top = open.at(-1)?.mark;
-    if (canClose(text, at)) {
+    if (/\S/.test(text[at - 1] ?? " ")) {
       // The innermost first, so that `***` ends both.
-      if (top && run.startsWith(top) && (top !== "*" || run.length !== 2)) {
-        close(open.length - 1);
-        return top.length;
-      }
-      const index = open.findIndex((entry) => entry.mark === mark);
-      if (index >= 0) {
+      const isTop = top && run.startsWith(top) && (top !== "*" || run.length !== 2);
+      const index = isTop ? open.length - 1 : open.findIndex((entry) => entry.mark === mark);
+      const closed = open[index];
+      if (closed) {
         close(index);
-        return mark.length;
+        at += closed.mark.length;
+        return true;
       }
     }
-    const isOpening = canOpen(text, at, run.length) && !open.some((entry) => entry.mark === mark);
-    if (!isOpening || !(isOpen || lastClose[mark] > at)) return 0;
+    const canOpen = /\S/.test(text[at + run.length] ?? "") && !open.some((entry) => entry.mark === mark);
+    if (!canOpen || !(isOpen || text.lastIndexOf(mark) > at)) return false;
     const element = h(tags[mark]);
-    append(element);
+    parent.append(element);
     open.push({ mark, element });
     parent = element;
-    return mark.length;
+    at += mark.length;
+    return true;
   };
 
   while (at < text.length) {
-    const char = text[at] ?? "";
-    const words = match(plainPattern);
-    if (words) {
-      plain += words[0];
-      continue;
-    }
-    const code = char === "`" ? match(codePattern) : null;
-    if (code) {
-      append(h("code", {}, code[2] ?? ""));
-      continue;
-    }
-    const link = !isInLink && (char === "[" || char === "!") ? match(linkPattern) : null;
+    const code = match(codePattern);
+    const plain = code ? null : match(plainPattern) || match(escapePattern);
+    const link = isInLink ? null : match(linkPattern);
+    const address = isInLink || /\w/.test(text[at - 1] ?? "") ? null : match(addressPattern);
+    if (code) parent.append(h("code", {}, code[2] ?? ""));
+    if (plain) parent.append(plain[1] ?? plain[0]);
     if (link) {
       const [, label = "", target = ""] = link;
-      append(makeLink(target, (element) => renderInline(element, label || target, isOpen, true)));
-      continue;
+      parent.append(makeLink(target, (element) => renderInline(element, label || target, isOpen, true)));
     }
-    const isAddressStart = (char === "<" || char === "h") && !/\w/.test(text[at - 1] ?? "");
-    const [, address] = (!isInLink && isAddressStart && match(addressPattern)) || [];
-    if (address) {
-      append(makeLink(address, (element) => element.append(address)));
-    } else if (char === "\n") {
-      append(h("br"));
-      at++;
-    } else if (char === "\\" && /[!-/:-@[-`{-~]/.test(text[at + 1] ?? "")) {
-      plain += text[at + 1];
-      at += 2;
-    } else {
-      // A run of backticks that began no code is taken whole: each of them would be tried in vain again.
-      const run = match(/`+/y)?.[0];
-      const mark = run ? "" : /^(?:\*{1,3}|_{1,3}|~~)/.exec(text.slice(at, at + 3))?.[0].replaceAll("_", "*");
-      const taken = mark ? applyMark(mark) : 0;
-      if (!taken) plain += run ?? char;
-      if (!run) at += taken || 1;
-    }
+    if (address) parent.append(makeLink(address[0], (element) => element.append(address[0])));
+    if (code || plain || link || address) continue;
+    markPattern.lastIndex = at;
+    const [run] = markPattern.exec(text) ?? [];
+    if (run && applyMark(run)) continue;
+    const char = text[at++] ?? "";
+    parent.append(char === "\n" ? h("br") : char);
   }
-  flush();
   return into;
-}
-
-function canOpen(text: string, at: number, length: number): boolean {
-  // Underscores and stars inside words are names more often than emphasis.
-  if (text[at] === "_" && /\w/.test(text[at - 1] ?? "")) return false;
-  return /\S/.test(text[at + length] ?? "");
-}
-
-function canClose(text: string, at: number): boolean {
-  if (text[at] === "_" && /[^\W_]/.test(text[at + 1] ?? "")) return false;
-  return at > 0 && /\S/.test(text[at - 1] ?? "");
-}
-
-/** Where each mark could end for the last time: known beforehand, so that no search is ever repeated. */
-function findLastCloses(text: string): Record<Mark, number> {
-  const last = { "**": -1, "*": -1, "~~": -1 };
-  for (let at = 1; at < text.length; at++) {
-    const char = text[at];
-    if ((char !== "*" && char !== "_" && char !== "~") || !canClose(text, at)) continue;
-    const isDouble = text[at + 1] === char;
-    if (char === "~") {
-      if (isDouble) last["~~"] = at;
-    } else {
-      last["*"] = at;
-      if (isDouble) last["**"] = at;
-    }
-  }
-  return last;
 }
 
 const schemes = /^(https?|mailto|tel):$/;

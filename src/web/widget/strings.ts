@@ -7,7 +7,6 @@ export const english = {
   restart: "New conversation",
   conversation: "Conversation",
   placeholder: "Write a message…",
-  message: "Message",
   send: "Send",
   stop: "Stop the reply",
   assistant: "AI assistant",
