@@ -1,6 +1,6 @@
 /**
- * The whole gate, in the order in which failures are cheapest: format and lint, types, dead code, tests, the
- * executable, its tests. Every step runs, whatever failed before; the last line is `N passed, N failed`, which counts
+ * The whole gate, in the order in which failures are cheapest: format and lint, types, dead code, the executable, all
+ * tests. Every step runs, whatever failed before; the last line is `N passed, N failed`, which counts
  * tests, and a failed step as one more.
  */
 import { existsSync, readFileSync } from "node:fs";
@@ -21,8 +21,6 @@ let passed = 0;
 let failed = 0;
 
 const testFiles = [...new Glob("test/**/*.test.{ts,tsx}").scanSync({ cwd: root })].sort();
-const isOfExecutable = (file: string) => readFileSync(join(root, file), "utf8").includes("support/executable");
-const isOfBrowser = (file: string) => /playwright-core|support\/browser/.test(readFileSync(join(root, file), "utf8"));
 
 /** What tests run beside Bun: the package of each program, and the program by whose path a test names it. */
 const debianPackages = {
@@ -32,7 +30,7 @@ const debianPackages = {
   systemd: "/usr/bin/systemd-analyze",
 };
 
-if (testFiles.some(isOfBrowser)) await installDebianPackage("chromium", "/usr/bin/chromium");
+await installDebianPackage("chromium", "/usr/bin/chromium");
 for (const [name, file] of Object.entries(debianPackages)) {
   if (testFiles.some((test) => readFileSync(join(root, test), "utf8").includes(file))) {
     await installDebianPackage(name, file);
@@ -45,13 +43,8 @@ if (existsSync(join(root, "src/web/tsconfig.json"))) {
   await step("types of browser code", tool("tsc", "--noEmit", "-p", "src/web"));
 }
 await step("dead code", tool("knip"));
-await runTests(
-  "tests",
-  testFiles.filter((file) => !isOfExecutable(file)),
-);
-if (await step("executable", [bun, "scripts/build.ts", "--executable-only"])) {
-  await runTests("tests of the executable", testFiles.filter(isOfExecutable));
-}
+// Before the tests, half of which run it; a tree that cannot be built has nothing to test.
+if (await step("executable", [bun, "scripts/build.ts", "--executable-only"])) await runTests("tests", testFiles);
 
 console.log("\n--- summary ---");
 for (const { title, seconds, isOk } of outcomes) {
