@@ -2,9 +2,11 @@
 import type { Principal } from "../domain/account.ts";
 import { AppError, invalidFields } from "../domain/errors.ts";
 import { sha256Hex } from "../lib/sha256.ts";
-import type { IdempotencySlot, IdempotentWrite } from "../store/store.ts";
+import type { IdempotencySlot, IdempotentWrite, WriteContext } from "../store/store.ts";
 import { type AnswerHead, answerJson, answerJsonText } from "./json-answer.ts";
+import { managementBodyLimitBytes, parseJson, readJsonText } from "./json-body.ts";
 import type { Services } from "./services.ts";
+import { writeContext } from "./write-context.ts";
 
 const headerName = "Idempotency-Key";
 const keyPattern = /^[\x20-\x7e]{1,255}$/;
@@ -14,10 +16,8 @@ export interface CreatingCall<Made> {
   request: Request;
   principal: Principal;
   set: AnswerHead;
-  /** As it was sent: another body under the same key is a mistake of the caller's. */
-  bodyText: string;
-  /** Makes it; hands `write` to the store, which records the answer in the same commit. */
-  make(write: IdempotentWrite | undefined): Promise<Made>;
+  /** Makes it out of the body, undefined where none was sent; the store records the answer in the commit of `context`. */
+  make(body: unknown, context: WriteContext): Promise<Made>;
   /** What a replay shows: no secret, since it is kept for a day. */
   toReplay(made: Made): object;
   /** What the first answer shows, where that is more. */
@@ -26,23 +26,36 @@ export interface CreatingCall<Made> {
 
 export interface Idempotency {
   /**
-   * Answers the call with 201, or replays the answer of the call that made it already.
+   * Reads the body and answers the call with 201, or replays the answer of the call that made it already.
    *
-   * Throws `conflict` while a call with this key runs, `idempotency_mismatch` where its body was another one, and
-   * whatever `make` throws: then nothing was made, and the key is free again.
+   * Throws what `readJsonText` throws, `conflict` while a call with this key runs, `idempotency_mismatch` where its body
+   * was another one, and whatever `make` throws: then nothing was made, and the key is free again.
    */
   answerOnce<Made>(call: CreatingCall<Made>): Promise<string>;
 }
 
 /** One for each route group: a slot names the path, so groups never share one. */
-export function createIdempotency(services: Pick<Services, "store" | "clock">): Idempotency {
+export function createIdempotency(
+  services: Pick<Services, "store" | "settings" | "clock" | "ids" | "log">,
+): Idempotency {
   // What a crash leaves of a running call is nothing: either its commit holds the answer too, or it made nothing.
   const running = new Set<string>();
 
+  async function answerFirst<Made>(
+    call: CreatingCall<Made>,
+    bodyText: string,
+    write?: IdempotentWrite,
+  ): Promise<string> {
+    const body = bodyText === "" ? undefined : parseJson(bodyText);
+    const made = await call.make(body, writeContext(services, call.request, call.principal, write));
+    return answerJson(call.set, (call.toFirst ?? call.toReplay)(made), 201);
+  }
+
   return {
     async answerOnce(call) {
+      const bodyText = await readJsonText(call.request, managementBodyLimitBytes);
       const slot = readSlot(call.request, call.principal);
-      if (slot === null) return answerFirst(call, await call.make(undefined));
+      if (slot === null) return await answerFirst(call, bodyText);
       const slotName = JSON.stringify([slot.accountId, slot.method, slot.path, slot.key]);
       if (running.has(slotName)) {
         throw new AppError("conflict", `A request with this ${headerName} is still running. Try again in a moment.`, {
@@ -51,9 +64,9 @@ export function createIdempotency(services: Pick<Services, "store" | "clock">): 
       }
       running.add(slotName);
       try {
-        const bodyHash = sha256Hex(call.bodyText);
+        const bodyHash = sha256Hex(bodyText);
         const answer = await services.store.idempotency.find(slot, services.clock.nowMs());
-        if (answer === null) return answerFirst(call, await call.make(recordOf(call, slot, bodyHash)));
+        if (answer === null) return await answerFirst(call, bodyText, recordOf(call, slot, bodyHash));
         if (answer.bodyHash !== bodyHash) {
           throw new AppError("idempotency_mismatch", `This ${headerName} was used with another body. Take a new key.`);
         }
@@ -76,10 +89,6 @@ export function readSlot(request: Request, principal: Principal): IdempotencySlo
   const { pathname } = new URL(request.url);
   const path = pathname.endsWith("/") ? pathname.slice(0, -1) : pathname;
   return { accountId: principal.account.id, method: request.method, path, key };
-}
-
-function answerFirst<Made>(call: CreatingCall<Made>, made: Made): string {
-  return answerJson(call.set, (call.toFirst ?? call.toReplay)(made), 201);
 }
 
 function recordOf<Made>(call: CreatingCall<Made>, slot: IdempotencySlot, bodyHash: string): IdempotentWrite {

@@ -84,6 +84,7 @@ test("refuses bad names, unknown fields and other types", async () => {
   expectInvalid(await api.call("POST", path, { name: 1, label: "x" }), ["label", "name"]);
   expectProblem(await api.call("POST", path, "[]"), 400, "invalid_request");
   expectProblem(await api.call("POST", path, "x", { "content-type": "text/plain" }), 415, "unsupported_media_type");
+  expectProblem(await api.call("POST", path, "null"), 400, "invalid_request");
   expect((await api.call("GET", path)).json.data).toHaveLength(1);
 });
 

@@ -33,16 +33,11 @@ export function accountsModule(services: Services) {
       async ({ request, set }) => {
         const principal = await openOperator(services, request, set.headers);
         refuseQuery(request);
-        const bodyText = await readJsonText(request, managementBodyLimitBytes);
         return await answerOnce({
           request,
           principal,
           set,
-          bodyText,
-          make: (write) => {
-            const context = writeContext(services, request, principal, write);
-            return createAccount(services, newAccountBody.check(parseJson(bodyText)), context);
-          },
+          make: (body, context) => createAccount(services, newAccountBody.check(body), context),
           toReplay: toWireAccount,
         });
       },

@@ -32,16 +32,11 @@ export function companionsModule(services: Services) {
       async ({ request, set }) => {
         const principal = await openPrincipal(services, request, "companions:write", set.headers);
         refuseQuery(request);
-        const bodyText = await readJsonText(request, managementBodyLimitBytes);
         return await answerOnce({
           request,
           principal,
           set,
-          bodyText,
-          make: (write) => {
-            const context = writeContext(services, request, principal, write);
-            return createCompanion(services, principal, parseJson(bodyText), context);
-          },
+          make: (body, context) => createCompanion(services, principal, body, context),
           toReplay: toWireCompanion,
         });
       },
@@ -97,17 +92,11 @@ export function companionsModule(services: Services) {
       async ({ request, params, set }) => {
         const principal = await openPrincipal(services, request, "companions:write", set.headers);
         refuseQuery(request);
-        const bodyText = await readJsonText(request, managementBodyLimitBytes);
         return await answerOnce({
           request,
           principal,
           set,
-          bodyText,
-          make: (write) => {
-            const body = bodyText === "" ? {} : parseJson(bodyText);
-            const context = writeContext(services, request, principal, write);
-            return createEmbedToken(services, principal, params.id, body, context);
-          },
+          make: (body, context) => createEmbedToken(services, principal, params.id, body, context),
           toReplay: toWireEmbedToken,
         });
       },

@@ -94,7 +94,7 @@ export async function createEmbedToken(
 ): Promise<EmbedToken> {
   const { store, ids } = services;
   const companion = await getCompanion(services, principal, companionId);
-  const { name = null } = newEmbedTokenBody.check(omitFields(body, readOnlyEmbedTokenFields));
+  const { name = null } = newEmbedTokenBody.check(omitFields(body === undefined ? {} : body, readOnlyEmbedTokenFields));
   const token = { id: ids.uuid(), token: makeEmbedToken(ids.secret), name };
   const made = await store.embedTokens.create(principal.account.id, companion.id, token, context);
   if (made === null) throw missing("companion");

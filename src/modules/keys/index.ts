@@ -3,7 +3,6 @@ import { Elysia } from "elysia";
 import { makeApiKey } from "../../domain/credentials.ts";
 import { createIdempotency } from "../../http/idempotency.ts";
 import { answerJson, answerNothing } from "../../http/json-answer.ts";
-import { managementBodyLimitBytes, parseJson, readJsonText } from "../../http/json-body.ts";
 import { cutPage, pageParameters, readPage, toWireList } from "../../http/paging.ts";
 import { openPrincipal } from "../../http/principal-guard.ts";
 import { openQuery, refuseQuery } from "../../http/query.ts";
@@ -29,17 +28,12 @@ export function keysModule(services: Services) {
       async ({ request, set }) => {
         const principal = await openPrincipal(services, request, "keys:write", set.headers);
         refuseQuery(request);
-        const bodyText = await readJsonText(request, managementBodyLimitBytes);
         const key = makeApiKey(services.ids.secret);
         return await answerOnce({
           request,
           principal,
           set,
-          bodyText,
-          make: (write) => {
-            const context = writeContext(services, request, principal, write);
-            return createKey(services, principal, parseJson(bodyText), key, context);
-          },
+          make: (body, context) => createKey(services, principal, body, key, context),
           toReplay: toWireKey,
           toFirst: (made) => ({ ...toWireKey(made), key }),
         });
