@@ -23,7 +23,14 @@ export const routes: readonly Route[] = [
   { pattern: "/app/companions/new", load: () => import("./pages/companion-new.tsx"), access: "signed-in" },
   { pattern: "/app/companions/:id", load: () => import("./pages/companion.tsx"), access: "signed-in" },
   { pattern: "/app/companions/:id/install", load: () => import("./pages/install.tsx"), access: "signed-in" },
+  { pattern: "/app/companions/:id/playground", load: () => import("./pages/playground.tsx"), access: "signed-in" },
+  { pattern: "/app/conversations", load: () => import("./pages/conversations.tsx"), access: "signed-in" },
+  { pattern: "/app/conversations/:id", load: () => import("./pages/conversation.tsx"), access: "signed-in" },
   { pattern: "/app/api-keys", load: () => import("./pages/api-keys.tsx"), access: "signed-in" },
+  { pattern: "/app/usage", load: () => import("./pages/usage.tsx"), access: "signed-in" },
+  { pattern: "/app/audit", load: () => import("./pages/audit.tsx"), access: "signed-in" },
+  { pattern: "/app/account", load: () => import("./pages/account.tsx"), access: "signed-in" },
+  { pattern: "/app/accounts", load: () => import("./pages/accounts.tsx"), access: "operator" },
 ];
 
 /** The route of a path and the parts of the path that it names; null where there is no such page. */

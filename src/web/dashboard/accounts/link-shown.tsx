@@ -1,0 +1,20 @@
+/** A one-time link, to be handed over. */
+import { formatInstant } from "../lib/format.ts";
+import { Snippet } from "../ui/copy.tsx";
+
+export interface ResetLink {
+  url: string;
+  expires_at: string;
+}
+
+export function LinkShown({ email, link }: { email: string; link: ResetLink }) {
+  return (
+    <div class="space-y-3">
+      <p class="text-muted">
+        Give this link to <strong class="font-medium text-ink wrap-anywhere">{email}</strong> by a safe way: with it a
+        password is chosen. It works once, until {formatInstant(link.expires_at)}.
+      </p>
+      <Snippet text={link.url} copyLabel="Copy the link" />
+    </div>
+  );
+}

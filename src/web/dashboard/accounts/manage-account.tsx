@@ -1,0 +1,113 @@
+/** What an operator does with one account. */
+import { useState } from "preact/hooks";
+import { call, toSentence } from "../lib/api.ts";
+import { useAction } from "../lib/load.ts";
+import type { Account } from "../lib/types.ts";
+import { Button } from "../ui/button.tsx";
+import { Confirm, Dialog } from "../ui/dialog.tsx";
+import { SelectField } from "../ui/field.tsx";
+import { Notice, Problem } from "../ui/states.tsx";
+import { say } from "../ui/toast.tsx";
+import { LinkShown, type ResetLink } from "./link-shown.tsx";
+import { planOptions, roleOptions } from "./new-account.tsx";
+
+interface ManageAccountProps {
+  account: Account;
+  isOwn: boolean;
+  onChanged(account: Account): Promise<void>;
+  onClose(): void;
+}
+
+export function ManageAccount({ account, isOwn, onChanged, onClose }: ManageAccountProps) {
+  const [asked, setAsked] = useState<"suspend" | "delete" | null>(null);
+  const [link, setLink] = useState<ResetLink | null>(null);
+  const path = `/api/accounts/${account.id}`;
+  const patch = useAction(async (body: Record<string, string | boolean>) => {
+    await onChanged(await call<Account>("PATCH", path, { body }));
+    say("Saved.");
+  });
+  const makeLink = useAction(async () => setLink(await call<ResetLink>("POST", `${path}/reset-link`)));
+  const error = patch.error ?? makeLink.error;
+
+  if (asked === "suspend") {
+    return (
+      <Confirm
+        title={`Suspend ${account.email}?`}
+        action="Suspend"
+        onConfirm={() => patch.run({ suspended: true })}
+        onClose={() => setAsked(null)}
+      >
+        <p>
+          Its API keys and sign-ins are refused, and its companions vanish from their websites, until you resume it.
+        </p>
+      </Confirm>
+    );
+  }
+  if (asked === "delete") {
+    return (
+      <Confirm
+        title={`Delete ${account.email}?`}
+        action="Delete for ever"
+        typed={{ label: `Type its address to confirm: ${account.email}`, text: account.email }}
+        onConfirm={async () => {
+          await call("DELETE", path);
+          say("Deleted.");
+          await onChanged(account);
+          onClose();
+        }}
+        onClose={() => setAsked(null)}
+      >
+        <p>
+          Its companions, conversations, keys and sessions are deleted with it. This cannot be undone; usage is kept.
+        </p>
+      </Confirm>
+    );
+  }
+  return (
+    <Dialog title={account.email} onClose={onClose}>
+      <div class="space-y-5">
+        {account.suspended_at !== null && (
+          <Notice>
+            <span class="flex flex-wrap items-center justify-between gap-3">
+              Suspended: nothing of it works.
+              <Button isBusy={patch.isBusy} onClick={() => void patch.run({ suspended: false })}>
+                Resume
+              </Button>
+            </span>
+          </Notice>
+        )}
+        <SelectField
+          label="Plan"
+          value={account.plan}
+          options={planOptions}
+          disabled={patch.isBusy}
+          onValue={(plan) => void patch.run({ plan })}
+        />
+        <SelectField
+          label="Role"
+          value={account.role}
+          options={roleOptions}
+          disabled={patch.isBusy || isOwn}
+          hint={isOwn ? "Your own role: another operator can change it." : undefined}
+          onValue={(role) => void patch.run({ role })}
+        />
+        {link ? (
+          <LinkShown email={account.email} link={link} />
+        ) : (
+          <Button isBusy={makeLink.isBusy} onClick={() => void makeLink.run()}>
+            Make a link to choose a password
+          </Button>
+        )}
+        {error !== null && <Problem>{toSentence(error)}</Problem>}
+        {!isOwn && (
+          <div class="flex flex-wrap gap-2 border-t border-line pt-5">
+            {account.suspended_at === null && <Button onClick={() => setAsked("suspend")}>Suspend…</Button>}
+            <Button class="text-bad" onClick={() => setAsked("delete")}>
+              Delete…
+            </Button>
+          </div>
+        )}
+      </div>
+    </Dialog>
+  );
+}

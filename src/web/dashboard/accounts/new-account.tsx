@@ -1,0 +1,81 @@
+/** A new account, and the link with which its owner chooses a password. */
+import { useState } from "preact/hooks";
+import { call, fieldProblem, toSentence } from "../lib/api.ts";
+import { useAction } from "../lib/load.ts";
+import type { Account } from "../lib/types.ts";
+import { Button } from "../ui/button.tsx";
+import { Dialog, DialogActions } from "../ui/dialog.tsx";
+import { SelectField, TextField } from "../ui/field.tsx";
+import { Problem } from "../ui/states.tsx";
+import { LinkShown, type ResetLink } from "./link-shown.tsx";
+
+interface NewAccountProps {
+  onMade(): Promise<void>;
+  onClose(): void;
+}
+
+export const planOptions = [
+  { value: "free", label: "Free" },
+  { value: "paid", label: "Paid" },
+] as const;
+
+export const roleOptions = [
+  { value: "owner", label: "Owner: own companions" },
+  { value: "operator", label: "Operator: manages accounts, too" },
+] as const;
+
+export function NewAccount({ onMade, onClose }: NewAccountProps) {
+  const [email, setEmail] = useState("");
+  const [plan, setPlan] = useState("free");
+  const [role, setRole] = useState("owner");
+  const [made, setMade] = useState<{ account: Account; link: ResetLink } | null>(null);
+  const { run, isBusy, error } = useAction(async () => {
+    const account = await call<Account>("POST", "/api/accounts", { body: { email, plan, role } });
+    const link = await call<ResetLink>("POST", `/api/accounts/${account.id}/reset-link`);
+    setMade({ account, link });
+    await onMade();
+  });
+  if (made) {
+    return (
+      <Dialog title="The account is there" onClose={onClose} isSticky>
+        <LinkShown email={made.account.email} link={made.link} />
+        <DialogActions>
+          <Button kind="primary" onClick={onClose}>
+            Done
+          </Button>
+        </DialogActions>
+      </Dialog>
+    );
+  }
+  return (
+    <Dialog title="New account" onClose={onClose}>
+      <form
+        class="space-y-5"
+        onSubmit={(event) => {
+          event.preventDefault();
+          void run();
+        }}
+      >
+        <TextField
+          label="E-mail"
+          type="email"
+          required
+          autofocus
+          value={email}
+          onValue={setEmail}
+          hint="To sign in with. Nothing is sent to it."
+          error={fieldProblem(error, "email")}
+        />
+        <SelectField label="Plan" value={plan} onValue={setPlan} options={planOptions} />
+        <SelectField label="Role" value={role} onValue={setRole} options={roleOptions} />
+        {error !== null && !fieldProblem(error, "email") && <Problem>{toSentence(error)}</Problem>}
+        <DialogActions>
+          <Button onClick={onClose}>Cancel</Button>
+          <Button type="submit" kind="primary" isBusy={isBusy}>
+            Add account
+          </Button>
+        </DialogActions>
+      </form>
+    </Dialog>
+  );
+}

@@ -1,0 +1,17 @@
+/** A conversation as a file of this browser. */
+import type { ConversationWithMessages } from "../lib/types.ts";
+
+export function exportConversation(conversation: ConversationWithMessages, companionName: string): void {
+  const text = JSON.stringify({ companion: companionName, ...conversation }, null, 2);
+  saveFile(`conversation-${conversation.id}.json`, text, "application/json");
+}
+
+export function saveFile(name: string, text: string, type: string): void {
+  const address = URL.createObjectURL(new Blob([text], { type }));
+  const link = document.createElement("a");
+  link.href = address;
+  link.download = name;
+  link.click();
+  // Some browsers read it a moment later.
+  setTimeout(() => URL.revokeObjectURL(address), 10_000);
+}

@@ -1,0 +1,60 @@
+/** The owner's trial chat: streams a reply, and reads what the server tells about it. */
+import { send } from "../lib/api.ts";
+
+export interface Turn {
+  role: "user" | "assistant";
+  text: string;
+}
+
+export interface Trace {
+  model: string;
+  temperature: number | null;
+  max_output_tokens: number;
+  messages: { role: "system" | "user" | "assistant"; text: string }[];
+  input_tokens: number;
+  output_tokens: number;
+  tokens_estimated: boolean;
+  first_text_ms: number | null;
+  total_ms: number;
+}
+
+interface TestChat {
+  companionId: string;
+  message: string;
+  history: readonly Turn[];
+  signal: AbortSignal;
+  onText(fragment: string): void;
+  onTrace(trace: Trace): void;
+}
+
+/** As many as the server takes. */
+const maxHistory = 200;
+
+/** Resolves with whether the reply is whole; rejects with `ApiError` where it did not begin. */
+export async function runTestChat({
+  companionId,
+  message,
+  history,
+  signal,
+  onText,
+  onTrace,
+}: TestChat): Promise<boolean> {
+  const response = await send("POST", `/api/companions/${companionId}/test-chat`, {
+    body: { message, history: history.slice(-maxHistory), trace: true },
+    signal,
+  });
+  const reader = response.body?.pipeThrough(new TextDecoderStream()).getReader();
+  let rest = "";
+  while (reader) {
+    const { done, value } = await reader.read();
+    if (done) break;
+    const lines = (rest + value).split("\n");
+    rest = lines.pop() ?? "";
+    for (const line of lines) {
+      if (line === "data: [DONE]") return true;
+      if (line.startsWith("data: ")) onText(JSON.parse(line.slice("data: ".length)).text);
+      else if (line.startsWith(": trace ")) onTrace(JSON.parse(line.slice(": trace ".length)));
+    }
+  }
+  return false;
+}

@@ -1,0 +1,113 @@
+/** Chooses one companion of however many, by typing a part of its name. */
+import { useId, useState } from "preact/hooks";
+import { toSearch } from "../lib/api.ts";
+import { noteName, useCompanionNames } from "../lib/companion-names.ts";
+import { useLoad, useSettled } from "../lib/load.ts";
+import type { Companion, Page } from "../lib/types.ts";
+
+interface PickerProps {
+  /** An id; empty for all. */
+  value: string;
+  onValue(id: string | null): void;
+}
+
+export function CompanionPicker({ value, onValue }: PickerProps) {
+  const id = useId();
+  const names = useCompanionNames([value]);
+  const [typed, setTyped] = useState<string | null>(null);
+  const [isOpen, setIsOpen] = useState(false);
+  const [at, setAt] = useState(0);
+  const q = useSettled(typed ?? "");
+  const found = useLoad<Page<Companion>>(isOpen ? `/api/companions${toSearch({ q, limit: 8 })}` : null);
+  const options = [
+    { id: "", name: "All companions" },
+    ...(found.data?.data ?? []).map(({ id, name }) => ({ id, name })),
+  ];
+  const shown = value === "" ? "All companions" : (names[value] ?? "One companion");
+
+  function choose(option: { id: string; name: string } | undefined): void {
+    if (!option) return;
+    if (option.id !== "") noteName(option.id, option.name);
+    onValue(option.id || null);
+    close();
+  }
+
+  function close(): void {
+    setIsOpen(false);
+    setTyped(null);
+    setAt(0);
+  }
+
+  return (
+    <div class="relative min-w-0">
+      <label for={id} class="mb-1.5 block font-medium">
+        Companion
+      </label>
+      <input
+        id={id}
+        role="combobox"
+        aria-expanded={isOpen}
+        aria-controls={`${id}-list`}
+        aria-autocomplete="list"
+        aria-activedescendant={isOpen ? `${id}-${at}` : undefined}
+        autocomplete="off"
+        dir="auto"
+        class="control"
+        value={typed ?? shown}
+        placeholder="Type a name"
+        onFocus={(event) => {
+          setTyped("");
+          setIsOpen(true);
+          event.currentTarget.select();
+        }}
+        onBlur={close}
+        onInput={(event) => {
+          setTyped(event.currentTarget.value);
+          setIsOpen(true);
+          setAt(event.currentTarget.value === "" ? 0 : 1);
+        }}
+        onKeyDown={(event) => {
+          if (event.key === "ArrowDown" || event.key === "ArrowUp") {
+            event.preventDefault();
+            setIsOpen(true);
+            setAt((at + (event.key === "ArrowDown" ? 1 : options.length - 1)) % options.length);
+          } else if (event.key === "Enter" && isOpen) {
+            event.preventDefault();
+            choose(options[Math.min(at, options.length - 1)]);
+          } else if (event.key === "Escape" && isOpen) {
+            event.stopPropagation();
+            close();
+          }
+        }}
+      />
+      <div
+        id={`${id}-list`}
+        role="listbox"
+        aria-label="Companions"
+        hidden={!isOpen}
+        class="absolute inset-x-0 top-full z-20 mt-1 max-h-80 overflow-y-auto rounded-xl border border-line bg-card p-1 shadow-[0_16px_48px_rgb(var(--shade)/20%)]"
+      >
+        {options.map((option, index) => (
+          <div
+            key={option.id}
+            id={`${id}-${index}`}
+            role="option"
+            tabIndex={-1}
+            aria-selected={option.id === value}
+            dir="auto"
+            // The field keeps the focus, so that leaving it is one thing and choosing another.
+            onMouseDown={(event) => {
+              event.preventDefault();
+              choose(option);
+            }}
+            class={`cursor-pointer truncate rounded-lg px-3 py-2 ${index === at ? "bg-sunken" : "hover:bg-sunken"} ${
+              option.id === value ? "font-medium text-accent" : ""
+            }`}
+          >
+            {option.name}
+          </div>
+        ))}
+      </div>
+    </div>
+  );
+}

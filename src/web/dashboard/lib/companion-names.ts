@@ -1,0 +1,28 @@
+/** Names of companions by id, asked for once each. */
+import { signal } from "@preact/signals";
+import { useEffect } from "preact/hooks";
+import { call } from "./api.ts";
+import type { Companion } from "./types.ts";
+
+const names = signal<Record<string, string>>({});
+const asked = new Set<string>();
+
+/** Of those that are known so far; a deleted companion stays without one. */
+export function useCompanionNames(ids: readonly (string | null | undefined)[]): Record<string, string> {
+  const key = [...new Set(ids)].filter(Boolean).join(" ");
+  useEffect(() => {
+    for (const id of key.split(" ").filter((id) => id !== "" && !asked.has(id))) {
+      asked.add(id);
+      call<Companion>("GET", `/api/companions/${id}`).then(
+        ({ name }) => noteName(id, name),
+        () => {},
+      );
+    }
+  }, [key]);
+  return names.value;
+}
+
+export function noteName(id: string, name: string): void {
+  asked.add(id);
+  names.value = { ...names.peek(), [id]: name };
+}

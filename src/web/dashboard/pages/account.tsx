@@ -1,0 +1,130 @@
+/** `/app/account`: the own account, its password, and where it is signed in. */
+import { useState } from "preact/hooks";
+import { call, fieldProblem, toSentence } from "../lib/api.ts";
+import { describeBrowser, formatDay, formatNumber } from "../lib/format.ts";
+import { useAction, useList } from "../lib/load.ts";
+import { useSession } from "../lib/session.ts";
+import type { Session } from "../lib/types.ts";
+import { Button } from "../ui/button.tsx";
+import { type Column, ListFrame, Table } from "../ui/list.tsx";
+import { PageHead, Section, Time } from "../ui/page.tsx";
+import { PasswordField } from "../ui/password.tsx";
+import { Badge, Problem } from "../ui/states.tsx";
+import { say } from "../ui/toast.tsx";
+
+export default function AccountPage() {
+  const { account, server } = useSession();
+  const sessions = useList<Session>("/api/sessions");
+  return (
+    <>
+      <PageHead title="Your account" />
+      <div class="space-y-6">
+        <Section title={account.email}>
+          <dl class="grid gap-x-8 gap-y-3 sm:grid-cols-4">
+            <Fact name="Plan" value={account.plan === "paid" ? "Paid" : "Free"} />
+            <Fact name="Messages a day, per companion" value={formatNumber(server.daily_messages)} />
+            <Fact name="Role" value={account.role === "operator" ? "Operator" : "Owner"} />
+            <Fact name="Since" value={formatDay(account.created_at)} />
+          </dl>
+        </Section>
+        <PasswordSection onChanged={sessions.reload} />
+        <Sessions sessions={sessions} />
+        <p class="text-center text-[0.86rem] text-muted">companiond {server.version}</p>
+      </div>
+    </>
+  );
+}
+
+function Fact({ name, value }: { name: string; value: string }) {
+  return (
+    <div>
+      <dt class="text-[0.86rem] text-muted">{name}</dt>
+      <dd class="font-medium">{value}</dd>
+    </div>
+  );
+}
+
+function PasswordSection({ onChanged }: { onChanged(): Promise<void> }) {
+  const [current, setCurrent] = useState("");
+  const [next, setNext] = useState("");
+  const { run, isBusy, error } = useAction(async () => {
+    await call("POST", "/api/session/password", { body: { current_password: current, new_password: next } });
+    setCurrent("");
+    setNext("");
+    say("The password is changed. Everywhere else you are signed out.");
+    await onChanged();
+  });
+  const isPlain = error !== null && !fieldProblem(error, "current_password") && !fieldProblem(error, "new_password");
+  return (
+    <Section title="Password" hint="Changing it signs you out everywhere else.">
+      <form
+        class="grid items-start gap-4 sm:grid-cols-2"
+        onSubmit={(event) => {
+          event.preventDefault();
+          void run();
+        }}
+      >
+        <PasswordField
+          label="Current password"
+          value={current}
+          onValue={setCurrent}
+          error={fieldProblem(error, "current_password")}
+        />
+        <PasswordField
+          label="New password"
+          isNew
+          hint="At least 8 characters. Long beats complicated."
+          value={next}
+          onValue={setNext}
+          error={fieldProblem(error, "new_password")}
+        />
+        <div class="sm:col-span-2">
+          {isPlain && <Problem class="mb-4">{toSentence(error)}</Problem>}
+          <Button type="submit" isBusy={isBusy} disabled={current === "" || next === ""}>
+            Change password
+          </Button>
+        </div>
+      </form>
+    </Section>
+  );
+}
+
+function Sessions({ sessions }: { sessions: ReturnType<typeof useList<Session>> }) {
+  const end = useAction(async (id: string) => {
+    await call("DELETE", `/api/sessions/${id}`);
+    say("Signed out there.");
+    await sessions.reload();
+  });
+  const columns: readonly Column<Session>[] = [
+    {
+      title: "Browser",
+      class: "title",
+      cell: (session) => (
+        <span title={session.user_agent ?? ""}>
+          {describeBrowser(session.user_agent)} {session.is_current && <Badge tone="good">this one</Badge>}
+        </span>
+      ),
+    },
+    { title: "From", cell: ({ ip }) => <code class="font-mono text-[0.86rem] text-muted">{ip ?? "unknown"}</code> },
+    { title: "Signed in", class: "text-muted", cell: ({ created_at }) => <Time at={created_at} /> },
+    { title: "Last used", class: "text-muted", cell: ({ last_used_at }) => <Time at={last_used_at} /> },
+    {
+      title: "",
+      class: "text-right",
+      cell: (session) =>
+        !session.is_current && (
+          <Button disabled={end.isBusy} onClick={() => void end.run(session.id)}>
+            Sign out
+          </Button>
+        ),
+    },
+  ];
+  return (
+    <Section title="Where you are signed in" hint="A session ends after 7 days without use, or after 30 in any case.">
+      {end.error !== null && <Problem class="mb-4">{toSentence(end.error)}</Problem>}
+      <ListFrame list={sessions} empty={null}>
+        <Table label="Sessions" columns={columns} rows={sessions.items} keyOf={({ id }) => id} />
+      </ListFrame>
+    </Section>
+  );
+}

@@ -1,0 +1,81 @@
+/** `/app/accounts`: operators add, change, suspend and delete accounts. */
+import { Plus, Search } from "lucide-preact";
+import { useState } from "preact/hooks";
+import { ManageAccount } from "../accounts/manage-account.tsx";
+import { NewAccount } from "../accounts/new-account.tsx";
+import { useList, useSettled } from "../lib/load.ts";
+import { useSession } from "../lib/session.ts";
+import type { Account } from "../lib/types.ts";
+import { Button } from "../ui/button.tsx";
+import { type Column, ListFrame, Table } from "../ui/list.tsx";
+import { PageHead, Time } from "../ui/page.tsx";
+import { Badge, Empty } from "../ui/states.tsx";
+
+export default function AccountsPage() {
+  const { account: own } = useSession();
+  const [text, setText] = useState("");
+  const q = useSettled(text.trim());
+  const list = useList<Account>("/api/accounts", { q });
+  const [isAdding, setIsAdding] = useState(false);
+  const [managed, setManaged] = useState<Account | null>(null);
+  const columns: readonly Column<Account>[] = [
+    {
+      title: "Account",
+      class: "title",
+      cell: (account) => (
+        <span class="wrap-anywhere">
+          {account.email} {account.id === own.id && <Badge tone="good">you</Badge>}
+        </span>
+      ),
+    },
+    { title: "Plan", cell: ({ plan }) => (plan === "paid" ? <Badge tone="accent">Paid</Badge> : <Badge>Free</Badge>) },
+    { title: "Role", cell: ({ role }) => (role === "operator" ? "Operator" : "Owner") },
+    {
+      title: "State",
+      cell: ({ suspended_at }) => (suspended_at === null ? "Active" : <Badge tone="bad">Suspended</Badge>),
+    },
+    { title: "Since", class: "text-muted", cell: ({ created_at }) => <Time at={created_at} /> },
+    { title: "", class: "text-right", cell: (account) => <Button onClick={() => setManaged(account)}>Manage…</Button> },
+  ];
+  return (
+    <>
+      <PageHead
+        title="Accounts"
+        actions={
+          <Button kind="primary" onClick={() => setIsAdding(true)}>
+            <Plus size={17} aria-hidden="true" />
+            New account
+          </Button>
+        }
+      >
+        Everyone who keeps companions on this server.
+      </PageHead>
+      <div class="relative mb-4">
+        <Search size={17} aria-hidden="true" class="absolute top-3 left-3 text-muted" />
+        <input
+          type="search"
+          aria-label="Search by e-mail or id"
+          placeholder="Search by e-mail or id"
+          class="control pl-9"
+          value={text}
+          onInput={(event) => setText(event.currentTarget.value)}
+        />
+      </div>
+      <ListFrame list={list} empty={<Empty title="No account matches">Search by another part of the address.</Empty>}>
+        <Table label="Accounts" columns={columns} rows={list.items} keyOf={({ id }) => id} />
+      </ListFrame>
+      {isAdding && <NewAccount onMade={list.reload} onClose={() => setIsAdding(false)} />}
+      {managed && (
+        <ManageAccount
+          account={managed}
+          isOwn={managed.id === own.id}
+          onChanged={async (account) => {
+            setManaged(account);
+            await list.reload();
+          }}
+          onClose={() => setManaged(null)}
+        />
+      )}
+    </>
+  );
+}

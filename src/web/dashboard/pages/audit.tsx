@@ -1,0 +1,95 @@
+/** `/app/audit`: who changed what, when, from where. */
+import { formatInstant, shortId } from "../lib/format.ts";
+import { useList } from "../lib/load.ts";
+import type { AuditEntry, Json } from "../lib/types.ts";
+import { type Column, ListFrame, Table } from "../ui/list.tsx";
+import { PageHead, Time } from "../ui/page.tsx";
+import { Empty } from "../ui/states.tsx";
+import { useKeyNames } from "../usage/usage-table.tsx";
+
+const actions: Record<string, string> = {
+  "companion.create": "Created a companion",
+  "companion.import": "Imported companions",
+  "companion.update": "Changed a companion",
+  "companion.delete": "Deleted a companion",
+  "embed_token.create": "Added an embed token",
+  "embed_token.revoke": "Revoked an embed token",
+  "key.create": "Created an API key",
+  "key.revoke": "Revoked an API key",
+  "conversation.delete": "Deleted a conversation",
+  "visitor.erase": "Erased a visitor",
+  "account.create": "Added an account",
+  "account.update": "Changed an account",
+  "account.delete": "Deleted an account",
+  "session.create": "Signed in",
+  "session.revoke": "Signed out",
+  "session.refuse": "Failed to sign in",
+};
+
+export default function AuditPage() {
+  const list = useList<AuditEntry>("/api/audit");
+  const keys = useKeyNames(true);
+  const columns: readonly Column<AuditEntry>[] = [
+    {
+      title: "What",
+      class: "title",
+      cell: (entry) => (
+        <span class="min-w-0">
+          <span class="font-medium">{actions[entry.action] ?? entry.action}</span>
+          <Details details={entry.details} />
+        </span>
+      ),
+    },
+    { title: "On", cell: (entry) => <Target entry={entry} /> },
+    { title: "By", cell: ({ actor }) => <span dir="auto">{actorName(actor, keys)}</span> },
+    { title: "From", cell: ({ actor }) => <code class="font-mono text-[0.86rem] text-muted">{actor.ip ?? "–"}</code> },
+    {
+      title: "When",
+      class: "whitespace-nowrap text-muted",
+      cell: ({ created_at }) => (
+        <span title={formatInstant(created_at)}>
+          <Time at={created_at} />
+        </span>
+      ),
+    },
+  ];
+  return (
+    <>
+      <PageHead title="Audit trail">Every change to companions, tokens, keys and accounts, and every sign-in.</PageHead>
+      <ListFrame list={list} empty={<Empty title="Nothing has happened yet" />}>
+        <Table label="Audit trail" columns={columns} rows={list.items} keyOf={({ id }) => id} />
+      </ListFrame>
+    </>
+  );
+}
+
+function actorName({ kind, id }: AuditEntry["actor"], keys: Record<string, string>): string {
+  if (kind === "key") return `Key ${keys[id ?? ""] ?? `…${shortId(id ?? "")}`}`;
+  return { session: "Dashboard", cli: "Command line", system: "The server" }[kind];
+}
+
+function Target({ entry: { action, target_id } }: { entry: AuditEntry }) {
+  if (target_id === null) return <span class="text-muted">–</span>;
+  const id = <code class="font-mono text-[0.86rem] text-muted">…{shortId(target_id)}</code>;
+  if (!/^companion\.(create|update)$/.test(action)) return id;
+  return (
+    <a href={`/app/companions/${target_id}`} class="hover:text-accent hover:underline">
+      {id}
+    </a>
+  );
+}
+
+function Details({ details }: { details: { [key: string]: Json } }) {
+  const words = Object.entries(details).map(([name, value]) => `${name}: ${toText(value)}`);
+  if (words.length === 0) return null;
+  return (
+    <span dir="auto" class="block max-w-96 text-[0.86rem] text-muted wrap-anywhere">
+      {words.join(", ")}
+    </span>
+  );
+}
+
+function toText(value: Json): string {
+  if (Array.isArray(value)) return value.map(toText).join(" ");
+  return typeof value === "string" ? value : JSON.stringify(value);
+}

@@ -1,0 +1,159 @@
+/** `/app/conversations/:id`: a transcript, as it grows; taken along, deleted, or with all else of its visitor erased. */
+import { Download, Mic, Trash2, UserRoundX } from "lucide-preact";
+import { useState } from "preact/hooks";
+import { Bubble } from "../chat/bubble.tsx";
+import { exportConversation } from "../chat/export.ts";
+import { ApiError, call } from "../lib/api.ts";
+import { useCompanionNames } from "../lib/companion-names.ts";
+import { formatInstant, formatNumber } from "../lib/format.ts";
+import { useEvery, useLoad } from "../lib/load.ts";
+import { navigate } from "../lib/router.ts";
+import type { ConversationWithMessages, Message } from "../lib/types.ts";
+import type { Params } from "../routes.ts";
+import { Button } from "../ui/button.tsx";
+import { Confirm } from "../ui/dialog.tsx";
+import { PageHead } from "../ui/page.tsx";
+import { Badge, Empty, Failure, Skeleton } from "../ui/states.tsx";
+import { say } from "../ui/toast.tsx";
+
+const pollMs = 5000;
+const listPath = "/app/conversations";
+const back = { href: listPath, label: "Conversations" };
+
+export default function ConversationPage({ params }: { params: Params }) {
+  const path = `/api/conversations/${encodeURIComponent(params.id ?? "")}`;
+  const loaded = useLoad<ConversationWithMessages>(path);
+  const conversation = loaded.data;
+  const names = useCompanionNames([conversation?.companion_id]);
+  const [asked, setAsked] = useState<"delete" | "erase" | null>(null);
+  useEvery(pollMs, () => {
+    if (conversation && !loaded.isLoading) void loaded.reload();
+  });
+
+  const isGone = loaded.error instanceof ApiError && loaded.error.status === 404;
+  if (isGone) {
+    return (
+      <>
+        <PageHead title="Conversation" back={back} />
+        <Empty title="This conversation is gone">It was deleted, or it never was yours.</Empty>
+      </>
+    );
+  }
+  if (!conversation) {
+    return (
+      <>
+        <PageHead title="Conversation" back={back} />
+        {loaded.error !== null ? (
+          <Failure error={loaded.error} onRetry={() => void loaded.reload()} />
+        ) : (
+          <Skeleton lines={6} />
+        )}
+      </>
+    );
+  }
+  const name = names[conversation.companion_id] ?? "Companion";
+  const { visitor_id: visitorId } = conversation;
+
+  return (
+    <>
+      <PageHead
+        title={name}
+        back={back}
+        actions={
+          <>
+            <Button onClick={() => exportConversation(conversation, name)}>
+              <Download size={16} aria-hidden="true" />
+              Export
+            </Button>
+            <Button class="text-bad" onClick={() => setAsked("delete")}>
+              <Trash2 size={16} aria-hidden="true" />
+              Delete…
+            </Button>
+            {visitorId !== null && (
+              <Button class="text-bad" onClick={() => setAsked("erase")}>
+                <UserRoundX size={16} aria-hidden="true" />
+                Erase visitor…
+              </Button>
+            )}
+          </>
+        }
+      >
+        Began {formatInstant(conversation.created_at)}
+        {visitorId !== null && (
+          <>
+            , visitor{" "}
+            <a href={`${listPath}?visitor_id=${visitorId}`} class="font-mono text-[0.86rem] wrap-anywhere underline">
+              {visitorId}
+            </a>
+          </>
+        )}
+      </PageHead>
+      <div class="card space-y-5 p-4 sm:p-6" role="log" aria-label="Transcript">
+        {conversation.messages.map((message) => (
+          <Bubble
+            key={message.id}
+            speaker={message.role}
+            text={message.text}
+            name={message.role === "user" ? "Visitor" : name}
+          >
+            <MessageFoot message={message} />
+          </Bubble>
+        ))}
+      </div>
+      {asked === "delete" && (
+        <Confirm
+          title="Delete this conversation?"
+          action="Delete"
+          onConfirm={async () => {
+            await call("DELETE", path);
+            navigate(listPath, { replace: true });
+            say("Deleted.");
+          }}
+          onClose={() => setAsked(null)}
+        >
+          <p>Its messages are removed. Usage stays as it was counted.</p>
+        </Confirm>
+      )}
+      {asked === "erase" && visitorId !== null && (
+        <Confirm
+          title="Erase this visitor?"
+          action="Erase"
+          onConfirm={async () => {
+            await call("DELETE", `/api/companions/${conversation.companion_id}/visitors/${visitorId}`);
+            navigate(listPath, { replace: true });
+            say("Erased.");
+          }}
+          onClose={() => setAsked(null)}
+        >
+          <p>
+            Everything that this visitor and {name} said is erased, in all their conversations, from the database's
+            files too. Backups made before still hold it.
+          </p>
+        </Confirm>
+      )}
+    </>
+  );
+}
+
+function MessageFoot({ message }: { message: Message }) {
+  const about = message.tokens_estimated ? "≈ " : "";
+  return (
+    <>
+      <time dateTime={message.created_at}>{formatInstant(message.created_at)}</time>
+      {message.channel === "voice" && (
+        <span class="inline-flex items-center gap-1">
+          <Mic size={13} aria-hidden="true" />
+          spoken
+        </span>
+      )}
+      {message.output_tokens !== null && (
+        <span>
+          {about}
+          {formatNumber(message.input_tokens ?? 0)} in, {about}
+          {formatNumber(message.output_tokens)} out
+        </span>
+      )}
+      {!message.complete && <Badge tone="warn">broken off</Badge>}
+    </>
+  );
+}

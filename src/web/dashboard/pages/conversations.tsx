@@ -1,0 +1,129 @@
+/** `/app/conversations`: what visitors said, newest first; new ones appear by themselves. */
+import { Search } from "lucide-preact";
+import { useState } from "preact/hooks";
+import { CompanionPicker } from "../companion/companion-picker.tsx";
+import { useCompanionNames } from "../lib/companion-names.ts";
+import { shortId } from "../lib/format.ts";
+import { useEvery, useList, useSettled } from "../lib/load.ts";
+import { replaceSearch, search } from "../lib/router.ts";
+import type { Conversation } from "../lib/types.ts";
+import { Button } from "../ui/button.tsx";
+import { TextField } from "../ui/field.tsx";
+import { type Column, ListFrame, Table } from "../ui/list.tsx";
+import { PageHead, Time } from "../ui/page.tsx";
+import { Empty } from "../ui/states.tsx";
+
+const pollMs = 5000;
+
+export default function ConversationsPage() {
+  const query = search.value;
+  const value = (name: string) => query.get(name) ?? "";
+  const [text, setText] = useState(value("q"));
+  const q = useSettled(text.trim());
+  const filters = {
+    companion_id: value("companion_id"),
+    visitor_id: value("visitor_id"),
+    from: startOf(value("from")),
+    to: endOf(value("to")),
+    q,
+  };
+  const list = useList<Conversation>("/api/conversations", filters);
+  const names = useCompanionNames(list.items.map(({ companion_id }) => companion_id));
+  useEvery(pollMs, () => {
+    if (!list.isLoading && !list.isLoadingMore) void list.reload();
+  });
+  const isFiltered = Object.values(filters).some(Boolean);
+
+  const columns: readonly Column<Conversation>[] = [
+    {
+      title: "Conversation",
+      class: "title",
+      cell: (conversation) => (
+        <a href={`/app/conversations/${conversation.id}`} class="font-medium hover:text-accent hover:underline">
+          <span dir="auto">{names[conversation.companion_id] ?? "Companion"}</span>
+        </a>
+      ),
+    },
+    {
+      title: "Visitor",
+      cell: ({ visitor_id }) =>
+        visitor_id === null ? (
+          <span class="text-muted">unknown</span>
+        ) : (
+          <button
+            type="button"
+            title="Only this visitor"
+            onClick={() => replaceSearch({ visitor_id })}
+            class="font-mono text-[0.86rem] text-muted hover:text-accent hover:underline"
+          >
+            …{shortId(visitor_id)}
+          </button>
+        ),
+    },
+    { title: "Messages", isNumber: true, cell: ({ message_count }) => message_count },
+    { title: "Began", class: "whitespace-nowrap text-muted", cell: ({ created_at }) => <Time at={created_at} /> },
+    {
+      title: "Last message",
+      class: "whitespace-nowrap text-muted",
+      cell: ({ updated_at }) => <Time at={updated_at} />,
+    },
+  ];
+
+  return (
+    <>
+      <PageHead title="Conversations">What visitors and companions said. New ones appear by themselves.</PageHead>
+      <div class="mb-5 grid items-end gap-3 sm:grid-cols-2 lg:grid-cols-[1.4fr_1.2fr_1fr_1fr]">
+        <div class="relative">
+          <Search size={17} aria-hidden="true" class="absolute bottom-3 left-3 text-muted" />
+          <input
+            type="search"
+            aria-label="Search in messages"
+            placeholder="Search in messages"
+            maxLength={200}
+            class="control pl-9"
+            value={text}
+            onInput={({ currentTarget }) => {
+              setText(currentTarget.value);
+              replaceSearch({ q: currentTarget.value.trim() });
+            }}
+          />
+        </div>
+        <CompanionPicker value={value("companion_id")} onValue={(companion_id) => replaceSearch({ companion_id })} />
+        <TextField label="From" type="date" value={value("from")} onValue={(from) => replaceSearch({ from })} />
+        <TextField label="To" type="date" value={value("to")} onValue={(to) => replaceSearch({ to })} />
+      </div>
+      {filters.visitor_id && (
+        <p class="mb-4 flex flex-wrap items-center gap-3 text-muted">
+          Only visitor <code class="font-mono text-[0.86rem] wrap-anywhere">{filters.visitor_id}</code>
+          <Button onClick={() => replaceSearch({ visitor_id: null })}>Show all</Button>
+        </p>
+      )}
+      <ListFrame
+        list={list}
+        empty={
+          isFiltered ? (
+            <Empty title="No conversation matches">Try other words, another companion or a longer time.</Empty>
+          ) : (
+            <Empty title="No conversations yet">
+              As soon as a visitor writes to one of your companions, it is here.
+            </Empty>
+          )
+        }
+      >
+        <Table label="Conversations" columns={columns} rows={list.items} keyOf={({ id }) => id} />
+      </ListFrame>
+    </>
+  );
+}
+
+/** Days as the person at the screen counts them. */
+function startOf(day: string): string {
+  return /^\d{4}-\d{2}-\d{2}$/.test(day) ? new Date(`${day}T00:00:00`).toISOString() : "";
+}
+
+function endOf(day: string): string {
+  if (!/^\d{4}-\d{2}-\d{2}$/.test(day)) return "";
+  const end = new Date(`${day}T00:00:00`);
+  end.setDate(end.getDate() + 1);
+  return new Date(end.getTime() - 1).toISOString();
+}

@@ -1,0 +1,160 @@
+/** `/app/companions/:id/playground`: a chat as a visitor would have it, and what each turn sent, took and cost. */
+import { ArrowUp, RotateCcw, Square } from "lucide-preact";
+import { useEffect, useRef, useState } from "preact/hooks";
+import { Bubble } from "../chat/bubble.tsx";
+import { runTestChat, type Trace, type Turn } from "../chat/test-chat.ts";
+import { TraceDetails } from "../chat/trace-details.tsx";
+import { CompanionFrame } from "../companion/companion-frame.tsx";
+import { toSentence } from "../lib/api.ts";
+import type { Companion } from "../lib/types.ts";
+import type { Params } from "../routes.ts";
+import { Button } from "../ui/button.tsx";
+import { Problem } from "../ui/states.tsx";
+
+export default function PlaygroundPage({ params }: { params: Params }) {
+  return (
+    <CompanionFrame id={params.id ?? ""}>
+      {(companion) => <Playground key={companion.id} companion={companion} />}
+    </CompanionFrame>
+  );
+}
+
+interface ShownTurn extends Turn {
+  id: number;
+  state: "streaming" | "done" | "cut";
+  trace?: Trace;
+}
+
+function Playground({ companion }: { companion: Companion }) {
+  const [turns, setTurns] = useState<readonly ShownTurn[]>([]);
+  const [text, setText] = useState("");
+  const [problem, setProblem] = useState<string | null>(null);
+  const running = useRef<AbortController | null>(null);
+  const end = useRef<HTMLDivElement>(null);
+  const isRunning = turns.at(-1)?.state === "streaming";
+
+  useEffect(() => () => running.current?.abort(), []);
+  useEffect(() => {
+    if (turns.length > 0) end.current?.scrollIntoView({ block: "nearest" });
+  }, [turns]);
+
+  const changeLast = (change: (turn: ShownTurn) => ShownTurn) =>
+    setTurns((before) => before.map((turn, index) => (index === before.length - 1 ? change(turn) : turn)));
+
+  async function ask(message: string): Promise<void> {
+    if (isRunning || message.trim() === "") return;
+    const history = turns.filter(({ text }) => text !== "").map(({ role, text }) => ({ role, text }));
+    const id = turns.length;
+    setProblem(null);
+    setText("");
+    setTurns([
+      ...turns,
+      { id, role: "user", text: message, state: "done" },
+      { id: id + 1, role: "assistant", text: "", state: "streaming" },
+    ]);
+    const run = new AbortController();
+    running.current = run;
+    try {
+      const isWhole = await runTestChat({
+        companionId: companion.id,
+        message,
+        history,
+        signal: run.signal,
+        onText: (fragment) => changeLast((turn) => ({ ...turn, text: turn.text + fragment })),
+        onTrace: (trace) => changeLast((turn) => ({ ...turn, trace })),
+      });
+      changeLast((turn) => ({ ...turn, state: isWhole ? "done" : "cut" }));
+    } catch (error) {
+      if (!run.signal.aborted) setProblem(toSentence(error));
+      changeLast((turn) => ({ ...turn, state: "cut" }));
+      // What was asked goes back to where it can be sent again.
+      setTurns((before) => (before.at(-1)?.text === "" ? before.slice(0, -2) : before));
+      setText((typed) => typed || message);
+    }
+  }
+
+  return (
+    <div class="card flex min-h-[32rem] flex-col">
+      <div class="flex items-center justify-between gap-3 border-b border-line px-4 py-2.5">
+        <p class="text-[0.94rem] text-muted">Nothing is kept; each message counts once in your usage.</p>
+        <Button
+          kind="ghost"
+          disabled={turns.length === 0}
+          onClick={() => {
+            running.current?.abort();
+            setTurns([]);
+            setProblem(null);
+          }}
+        >
+          <RotateCcw size={15} aria-hidden="true" />
+          Begin anew
+        </Button>
+      </div>
+      <div class="flex-1 space-y-5 p-4 sm:p-6" role="log" aria-label="Conversation" aria-busy={isRunning}>
+        <Bubble
+          speaker="assistant"
+          name={companion.name}
+          text={companion.greeting ?? `Hi, I'm ${companion.name}. How can I help you?`}
+        />
+        {turns.length === 0 && companion.starters.length > 0 && (
+          <div class="flex flex-wrap justify-end gap-2">
+            {companion.starters.map((starter) => (
+              <Button key={starter} onClick={() => void ask(starter)}>
+                <span dir="auto" class="whitespace-normal">
+                  {starter}
+                </span>
+              </Button>
+            ))}
+          </div>
+        )}
+        {turns.map((turn) => (
+          <Bubble
+            key={turn.id}
+            speaker={turn.role}
+            name={turn.role === "user" ? "You" : companion.name}
+            text={turn.text}
+            isOpen={turn.state === "streaming"}
+          >
+            {turn.state === "cut" && <span class="text-bad">The reply broke off.</span>}
+            {turn.trace && <TraceDetails trace={turn.trace} />}
+          </Bubble>
+        ))}
+        {problem && <Problem>{problem}</Problem>}
+        <div ref={end} />
+      </div>
+      <form
+        class="flex items-end gap-2 border-t border-line p-3"
+        onSubmit={(event) => {
+          event.preventDefault();
+          void ask(text);
+        }}
+      >
+        <textarea
+          aria-label="Message"
+          placeholder="Write as a visitor would…"
+          rows={2}
+          dir="auto"
+          class="control max-h-48 resize-none"
+          value={text}
+          onInput={(event) => setText(event.currentTarget.value)}
+          onKeyDown={(event) => {
+            if (event.key !== "Enter" || event.shiftKey || event.isComposing) return;
+            event.preventDefault();
+            void ask(text);
+          }}
+        />
+        {isRunning ? (
+          <Button onClick={() => running.current?.abort()}>
+            <Square size={15} aria-hidden="true" />
+            Stop
+          </Button>
+        ) : (
+          <Button type="submit" kind="primary" disabled={text.trim() === ""}>
+            <ArrowUp size={16} aria-hidden="true" />
+            Send
+          </Button>
+        )}
+      </form>
+    </div>
+  );
+}

@@ -1,0 +1,125 @@
+/** `/app/usage`: what was used, by day, companion and key; what is left today. */
+import { Download } from "lucide-preact";
+import { useMemo } from "preact/hooks";
+import { saveFile } from "../chat/export.ts";
+import { send, toSearch, toSentence } from "../lib/api.ts";
+import { formatCompact, formatNumber } from "../lib/format.ts";
+import { useAction, useLoad } from "../lib/load.ts";
+import { replaceSearch, search } from "../lib/router.ts";
+import type { UsageRow } from "../lib/types.ts";
+import { Button } from "../ui/button.tsx";
+import { SelectField } from "../ui/field.tsx";
+import { PageHead } from "../ui/page.tsx";
+import { Failure, Problem, Skeleton } from "../ui/states.tsx";
+import { useBreakdown } from "../usage/breakdown.ts";
+import { Plot } from "../usage/plot.tsx";
+import { listDays, measures, ranges, sumOf, toSeries } from "../usage/series.ts";
+import { UsageTable } from "../usage/usage-table.tsx";
+
+type Rows = { data: UsageRow[] };
+
+export default function UsagePage() {
+  const query = search.value;
+  const range = ranges.find(({ value }) => value === query.get("days"))?.value ?? "30";
+  const by = query.get("by") === "key" ? "key" : "companion";
+  const isSplit = query.get("split") === "1";
+  const measure = measures.find(({ name }) => name === query.get("measure")) ?? measures[0];
+  const days = useMemo(() => listDays(Number(range)), [range]);
+  const span = { from: days[0] ?? "", to: days.at(-1) ?? "" };
+
+  const byDay = useLoad<Rows>(`/api/usage${toSearch({ ...span, group_by: "day" })}`);
+  const grouped = useLoad<Rows>(`/api/usage${toSearch({ ...span, group_by: by })}`);
+  const rows = useMemo(
+    () => (grouped.data?.data ?? []).toSorted((a, b) => measure.of(b) - measure.of(a) || b.messages - a.messages),
+    [grouped.data, measure],
+  );
+  const split = useBreakdown({ by: isSplit ? by : null, rows, days, measure });
+  const whole = useMemo(
+    () => [toSeries(measure.label, days, byDay.data?.data ?? [], measure)],
+    [measure, days, byDay.data],
+  );
+  const csv = useAction(async () => {
+    const path = `/api/usage${toSearch({ ...span, group_by: `day,${by}` })}`;
+    const response = await send("GET", path, { accept: "text/csv" });
+    saveFile(`usage-${span.from}-${span.to}.csv`, await response.text(), "text/csv");
+  });
+  const total = formatNumber(sumOf(byDay.data?.data ?? [], measure));
+
+  return (
+    <>
+      <PageHead
+        title="Usage"
+        actions={
+          <Button isBusy={csv.isBusy} onClick={() => void csv.run()}>
+            <Download size={16} aria-hidden="true" />
+            CSV
+          </Button>
+        }
+      >
+        Counted by UTC day, replies of the playground included.
+      </PageHead>
+      {csv.error !== null && <Problem class="mb-4">{toSentence(csv.error)}</Problem>}
+      <div class="mb-5 grid gap-3 sm:grid-cols-3">
+        <SelectField label="Time" value={range} options={ranges} onValue={(days) => replaceSearch({ days })} />
+        <SelectField
+          label="By"
+          value={by}
+          options={[
+            { value: "companion", label: "Companion" },
+            { value: "key", label: "API key" },
+          ]}
+          onValue={(by) => replaceSearch({ by })}
+        />
+        <SelectField
+          label="Plot"
+          value={isSplit ? "1" : ""}
+          options={[
+            { value: "", label: "All together" },
+            { value: "1", label: by === "key" ? "The keys used most" : "The companions used most" },
+          ]}
+          onValue={(split) => replaceSearch({ split })}
+        />
+      </div>
+      {byDay.error !== null ? (
+        <Failure error={byDay.error} onRetry={() => void byDay.reload()} />
+      ) : (
+        <div class="card mb-6 p-4 sm:p-5">
+          <div class="mb-4 grid grid-cols-2 gap-2 md:grid-cols-4">
+            {measures.map((each) => (
+              <button
+                key={each.name}
+                type="button"
+                aria-pressed={each === measure}
+                onClick={() => replaceSearch({ measure: each.name })}
+                class={`rounded-xl border px-4 py-3 text-left ${
+                  each === measure ? "border-accent bg-tint" : "border-line hover:bg-sunken"
+                }`}
+              >
+                <span class="block text-[0.86rem] text-muted">{each.label}</span>
+                <span class="block text-xl font-semibold tabular-nums">
+                  {byDay.data ? formatCompact(sumOf(byDay.data.data, each)) : "–"}
+                </span>
+              </button>
+            ))}
+          </div>
+          {byDay.data ? (
+            <Plot
+              label={`${measure.label} a day from ${span.from} to ${span.to}: ${total} in all`}
+              days={days}
+              series={isSplit && split.length > 0 ? split : whole}
+            />
+          ) : (
+            <div class="skeleton h-[260px]" role="status" aria-label="Loading" />
+          )}
+        </div>
+      )}
+      {grouped.error !== null ? (
+        <Failure error={grouped.error} onRetry={() => void grouped.reload()} />
+      ) : grouped.data ? (
+        <UsageTable key={by} by={by} rows={rows} />
+      ) : (
+        <Skeleton />
+      )}
+    </>
+  );
+}
