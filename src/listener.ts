@@ -17,7 +17,7 @@ export interface Listener {
    * also one in its handshake, which clients make again. Throws where it fails, and nothing has changed.
    */
   replaceCertificate(tls: Certificate): void;
-  /** Accepts nothing more; resolves when every connection has ended. */
+  /** Accepts nothing more; resolves when every connection has ended, or those that are left have had no request for a while. */
   stop(): Promise<void>;
   /** Ends every connection. */
   cut(): Promise<void>;
@@ -40,6 +40,8 @@ export class ListenFailure extends Error {
 
 /** The largest body of any route is the voice provider's transcript; smaller limits are each route's own. */
 const maxRequestBodyBytes = 8 * 1024 * 1024 + 64 * 1024;
+const idleBeforeCutMs = 1_000;
+const lookEveryMs = 100;
 /** Two sockets of one process can share a port there, and so hand over without a gap. */
 const canShare = process.platform === "linux";
 
@@ -100,10 +102,21 @@ export function openListener(options: ListenerOptions): Listener {
       if (isShared) void retire(old);
     },
     async stop() {
-      await Promise.all([...servers].map(retire));
+      await Promise.race([Promise.all([...servers].map(retire)), waitUntilIdle(servers)]);
     },
     async cut() {
       await Promise.all([...servers].map((server) => server.stop(true)));
     },
   };
+}
+
+/** Clients keep connections on which they ask nothing, open ones ahead of need, or stop in the middle of a head. */
+async function waitUntilIdle(servers: ReadonlySet<Server<unknown>>): Promise<void> {
+  let idleMs = 0;
+  // Not at the first look: a request may be on its way already.
+  while (servers.size > 0 && idleMs < idleBeforeCutMs) {
+    await Bun.sleep(lookEveryMs);
+    const isIdle = [...servers].every((server) => server.pendingRequests === 0);
+    idleMs = isIdle ? idleMs + lookEveryMs : 0;
+  }
 }

@@ -26,11 +26,14 @@ export interface RunningServer {
   /** Takes up a new certificate without dropping a connection; throws where it cannot serve, and nothing has changed. */
   replaceCertificate(tls: Certificate): void;
   /**
-   * Stops accepting, lets open streams finish for up to `graceMs`, then cuts them; resolves when every turn is kept
-   * and the store is closed.
+   * Stops accepting, lets open streams finish for up to `graceMs`, then cuts them after a last comment; resolves when
+   * every turn is kept and the store is closed.
    */
   drain(graceMs: number): Promise<void>;
 }
+
+/** What was just written gets this long to leave before its connection is cut. */
+const lastWordsMs = 100;
 
 /** Throws `ListenFailure`. */
 export function startServer(services: OpenedServices, options: ServerOptions): RunningServer {
@@ -80,6 +83,7 @@ export function startServer(services: OpenedServices, options: ServerOptions): R
   async function drainOnce(graceMs: number): Promise<void> {
     services.lifecycle.isDraining = true;
     await Promise.race([listener.stop(), sleep(graceMs)]);
+    if (services.heartbeats.interruptAll()) await sleep(lastWordsMs);
     await Promise.all([listener.cut(), metrics?.stop()]);
     await Promise.allSettled([jobs.stop(), ...services.runningTurns]);
     await services.close();

@@ -11,6 +11,10 @@ export const sseHeaders = {
 const doneFrame = "data: [DONE]\n\n";
 const pingFrame = ": ping\n\n";
 
+function errorFrame(code: "upstream_error" | "unavailable"): string {
+  return `: error ${code}\n\n`;
+}
+
 /** One event for each delta, in one piece: they leave in one write. */
 export function frameDeltas(deltas: readonly string[]): string {
   let frames = "";
@@ -25,6 +29,8 @@ export type StreamOutcome = "complete" | "broken" | "left";
 export interface HeartbeatTicker {
   add(stream: EventStream): void;
   remove(stream: EventStream): void;
+  /** For all that are open: see `EventStream.interrupt`. True where there was one. */
+  interruptAll(): boolean;
   stop(): void;
 }
 
@@ -47,6 +53,10 @@ export function createHeartbeatTicker(silenceMs = 10_000, tickMs = 1_000): Heart
     remove(stream) {
       streams.delete(stream);
       if (streams.size === 0) stop();
+    },
+    interruptAll() {
+      for (const stream of streams) stream.interrupt();
+      return streams.size > 0;
     },
     stop,
   };
@@ -117,7 +127,12 @@ export class EventStream {
 
   /** The reply broke off: no terminator, and a comment for whoever reads the wire. */
   fail(code: "upstream_error" | "unavailable"): void {
-    this.#end("broken", `: error ${code}\n\n`);
+    this.#end("broken", errorFrame(code));
+  }
+
+  /** The connection is about to be cut from our side, which ends the stream: says why. */
+  interrupt(): void {
+    if (this.#controller !== null) this.#send(errorFrame("unavailable"));
   }
 
   /** Ends without a word: the visitor has gone. */

@@ -39,6 +39,8 @@ export interface TestServer {
     settings?: Partial<CompanionSettings>,
     account?: Account,
   ): Promise<Companion & { embedToken: string }>;
+  /** What the process does on SIGTERM; `close` is still due. */
+  drain(graceMs: number): Promise<void>;
   /** Drains and removes the temporary directory. */
   close(): Promise<void>;
 }
@@ -115,6 +117,7 @@ export async function startTestServer(options: TestServerOptions = {}): Promise<
       );
       return { ...companion, embedToken: token };
     },
+    drain: (graceMs) => server.drain(graceMs),
     async close() {
       await server.drain(1_000);
       await mockLlm.close();

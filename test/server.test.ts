@@ -1,0 +1,45 @@
+/** The end of a server, within one process: what its connections see of it. */
+import { expect, test } from "bun:test";
+import { startTestServer } from "./support/app.ts";
+import { connectRaw, startRawChat } from "./support/raw-visitor.ts";
+import { openStoreAt } from "./support/sqlite-store.ts";
+import { firstPage } from "./support/store-world.ts";
+import { temporaryDirectory } from "./support/temporary.ts";
+
+test("a reply that outlasts the grace is cut after a comment, and what arrived is kept as incomplete", async () => {
+  using directory = temporaryDirectory();
+  const server = await startTestServer({ dataDir: directory.path });
+  const { accountId, embedToken } = await server.createCompanion();
+  const visitor = await startRawChat(server.url, embedToken, "one two three [[silence:4]]");
+  await visitor.until((received) => received.includes("two"));
+  await server.drain(50);
+  const received = await visitor.closed;
+  expect(received).toContain(": error unavailable\n\n");
+  expect(received).not.toContain("[DONE]");
+  await server.mockLlm.until(() => server.mockLlm.openRequests === 0);
+
+  const store = await openStoreAt(directory.path);
+  const query = { companionId: null, visitorId: null, fromMs: null, toMs: null, q: null };
+  const [conversation] = (await store.conversations.list(accountId, query, firstPage)).items;
+  const found = await store.conversations.find(accountId, conversation?.id ?? "");
+  expect(found?.messages.at(-1)).toMatchObject({ role: "assistant", text: "You said: one two ", complete: false });
+  await store.close();
+  await server.close();
+});
+
+test("connections that ask nothing do not hold up the end", async () => {
+  const server = await startTestServer();
+  const silent = await connectRaw(server.url);
+  const halfway = await connectRaw(server.url);
+  halfway.write("GET /healthz HTTP/1.1\r\nHost: compan");
+  const idle = await connectRaw(server.url);
+  idle.write("GET /healthz HTTP/1.1\r\nHost: companion.test\r\n\r\n");
+  await idle.until((received) => received.includes('"ok"'));
+  // Far less than the idle limit, which would end them, too.
+  const patience = Promise.withResolvers<string>();
+  const timer = setTimeout(() => patience.resolve("still waiting"), 6_000);
+  expect(await Promise.race([server.drain(60_000).then(() => "drained"), patience.promise])).toBe("drained");
+  clearTimeout(timer);
+  for (const visitor of [silent, halfway, idle]) visitor.vanish();
+  await server.close();
+}, 15_000);
