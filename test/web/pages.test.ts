@@ -1,12 +1,11 @@
 /** The pages that people open: a companion's own page, and the welcome page, in the browser. */
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test";
-import { readFileSync } from "node:fs";
+import { findViolations } from "../support/axe.ts";
 import { keepScreenshot, openWidgetWorld, type WidgetWorld, widgetOn } from "../support/widget-world.ts";
 
 setDefaultTimeout(20_000);
 
 let world: WidgetWorld;
-const axeSource = readFileSync(require.resolve("axe-core/axe.min.js"), "utf8");
 
 beforeAll(async () => {
   world = await openWidgetWorld({ args: ["--demo"] });
@@ -65,6 +64,16 @@ test("a page of a companion with allowed origins still works, being the server's
   await widget.replied();
 });
 
+test("the page speaks the visitor's language", async () => {
+  const { embed_token } = await world.createCompanion();
+  const { page } = await world.open({ locale: "fr-CA" });
+  await page.goto(`${world.server.url}/c/${embed_token}`);
+  await widgetOn(page).log.getByText("Vous discutez avec un assistant IA.").waitFor();
+  expect(await findViolations(page)).toEqual([]);
+  const hostile = await fetch(`${world.server.url}/c/${embed_token}`, { headers: { "Accept-Language": '"><script>' } });
+  expect(await hostile.text()).toContain('lang="en"');
+});
+
 test("no page without a companion", async () => {
   for (const token of ["nonsense", `emb_${"0".repeat(32)}`]) {
     const response = await fetch(`${world.server.url}/c/${token}`);
@@ -83,9 +92,7 @@ test("the welcome page shows what runs, the real widget and the next three steps
     await page.goto(`${world.server.url}/`);
     const widget = widgetOn(page);
     await widget.element.locator(".starter").first().waitFor();
-    await page.evaluate(axeSource);
-    const { violations } = await page.evaluate<{ violations: { id: string; help: string }[] }>("axe.run()");
-    expect(violations.map(({ id, help }) => `${id}: ${help}`)).toEqual([]);
+    expect(await findViolations(page)).toEqual([]);
     await keepScreenshot(page, name);
     expect(await page.locator("li").count()).toBe(3);
     await page.getByRole("button", { name: "Copy" }).click();

@@ -1,12 +1,11 @@
 /** The widget for everyone: axe in every state, keyboard alone, screen readers, languages, and the visitor's own settings. */
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test";
-import { readFileSync } from "node:fs";
 import type { Page } from "playwright-core";
+import { findViolations } from "../support/axe.ts";
 import { keepScreenshot, openWidgetWorld, styleOf, tag, type WidgetWorld, widgetOn } from "../support/widget-world.ts";
 
 setDefaultTimeout(30_000);
 
-const axeSource = readFileSync(require.resolve("axe-core/axe.min.js"), "utf8");
 const long =
   "# Heading\n\nSome **bold** and *italic* text with `code` and a [link](https://example.com).\n\n1. one\n2. two\n   - nested\n\n> quoted\n\n```js\nconst veryLongLine = 'that does not fit into the panel and has to be scrolled sideways by keyboard as well';\n```\n\n| Plan | Price |\n|---|---|\n| Free | 0 |";
 
@@ -18,18 +17,6 @@ beforeAll(async () => {
   token = (await world.createCompanion({ theme_color: "#facc15", starters: ["What can you do?"] })).embed_token;
 });
 afterAll(() => world[Symbol.asyncDispose]());
-
-const standards = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"];
-
-async function findViolations(page: Page, rules = standards): Promise<string[]> {
-  await page.evaluate(axeSource);
-  const { violations } = await page.evaluate<{
-    violations: { id: string; nodes: { html: string; any: { message: string }[] }[] }[];
-  }>(`axe.run(document, { runOnly: ${JSON.stringify(rules)} })`);
-  return violations.map(
-    ({ id, nodes }) => `${id}: ${nodes.map(({ html, any }) => `${html} ${any[0]?.message}`).join(" | ")}`,
-  );
-}
 
 async function openChat(options = {}, attributes = "", lang = "en") {
   const opened = await world.open(options);

@@ -204,3 +204,35 @@ test("stands inline where a website places the element itself", async () => {
   await widget.replied();
   await keepScreenshot(page, "inline");
 });
+
+test("a pinned version with its published integrity works as the current one does", async () => {
+  const published = (await (await fetch(`${world.server.url}/assets/integrity.json`)).json()) as Record<
+    string,
+    { path: string; integrity: string }
+  >;
+  const { path, integrity } = published["widget.js"] ?? { path: "", integrity: "" };
+  const { page, complaints } = await world.open();
+  const pinned = `<script src="${world.server.url}${path}" integrity="${integrity}" crossorigin="anonymous" data-token="${token}" data-lang="nl" async></script>`;
+  await page.goto(world.host(pinned));
+  const widget = widgetOn(page);
+  await widget.open();
+  await widget.ask("pinned");
+  await widget.replied();
+  expect(await widget.input.getAttribute("placeholder")).toBe("Schrijf een bericht…");
+  expect(complaints).toEqual([]);
+});
+
+test("the SDK is loaded from the server by a page of another origin", async () => {
+  const { page, complaints } = await world.open();
+  const script = `<output></output><script type="module">
+    import { createCompanion } from "${world.server.url}/sdk.js";
+    const companion = createCompanion({ baseUrl: "${world.server.url}", token: "${token}" });
+    const { name } = await companion.config();
+    let reply = "";
+    for await (const text of companion.chat("from the SDK")) reply += text;
+    document.querySelector("output").textContent = name + " | " + reply;
+  </script>`;
+  await page.goto(world.host(script));
+  await page.locator("output").getByText("Ada | You said: from the SDK").waitFor();
+  expect(complaints).toEqual([]);
+});

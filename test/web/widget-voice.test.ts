@@ -1,5 +1,6 @@
 /** Voice in the widget, with the provider's own client and a socket that speaks as the provider's. */
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test";
+import { findViolations } from "../support/axe.ts";
 import { type MockElevenLabs, startMockElevenLabs } from "../support/mock-elevenlabs.ts";
 import { type MockVoiceSocket, startMockVoiceSocket } from "../support/mock-voice-socket.ts";
 import { keepScreenshot, openWidgetWorld, tag, type WidgetWorld, widgetOn } from "../support/widget-world.ts";
@@ -48,6 +49,7 @@ test("connects, listens, speaks, mutes and ends, under a strict policy and witho
   await widget.button("Start voice chat").click();
   await bar.getByText("Listening…").waitFor();
   await keepScreenshot(page, "voice-listening");
+  expect(await findViolations(page)).toEqual([]);
   expect(await widget.button("Start voice chat").isVisible()).toBe(false);
   expect(socket.received).toContain("conversation_initiation_client_data");
   await expectSoon(() => socket.received.includes("user_audio_chunk"));
@@ -87,6 +89,7 @@ test("a refused microphone is said in a sentence, and no session is asked for", 
   await bar.getByText("The microphone is blocked.").waitFor();
   await widget.said.getByText("The microphone is blocked.").waitFor({ state: "attached" });
   await keepScreenshot(page, "voice-refused");
+  expect(await findViolations(page)).toEqual([]);
   expect(provider.count("session")).toBe(before);
   await widget.button("Start voice chat").waitFor();
 });

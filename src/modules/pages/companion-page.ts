@@ -13,9 +13,11 @@ export interface CompanionPage {
   /** Without a trailing slash. */
   baseUrl: string;
   hasVoice: boolean;
+  /** Of the visitor, a BCP 47 tag. */
+  lang: string;
 }
 
-export function renderCompanionPage({ companion, token, baseUrl }: CompanionPage): string {
+export function renderCompanionPage({ companion, token, baseUrl, lang }: CompanionPage): string {
   const name = escapeHtml(companion.name);
   const description = escapeHtml(companion.greeting ?? defaultGreeting(companion.name));
   const icon = escapeHtml(companion.avatarUrl ?? `${baseUrl}/avatars/${token}.svg`);
@@ -41,15 +43,17 @@ export function renderCompanionPage({ companion, token, baseUrl }: CompanionPage
 <script src="/widget.js" async></script>
 </head>
 <body>
-<companion-chat mode="page" token="${token}"></companion-chat>
+<companion-chat mode="page" lang="${lang}" token="${token}"></companion-chat>
 <noscript>This chat needs JavaScript.</noscript>
 </body>
 </html>
 `;
 }
 
-export function companionPagePolicy({ companion, baseUrl, hasVoice }: CompanionPage, voiceSockets: string[]): string {
+export function companionPagePolicy({ companion, baseUrl, hasVoice }: CompanionPage): string {
   const { allowedOrigins, avatarUrl } = companion;
+  // The provider chooses its host when it signs. On a page without TLS an unencrypted socket is no step down.
+  const voiceSockets = baseUrl.startsWith("https:") ? ["wss:"] : ["wss:", "ws:"];
   return contentSecurityPolicy({
     style,
     // The base URL may be another name of this server than the one that the page was opened by.

@@ -9,22 +9,20 @@ import type { Services } from "../../http/services.ts";
 import { type CompanionPage, companionPagePolicy, renderCompanionPage, renderManifest } from "./companion-page.ts";
 import { barePolicy, renderBarePage, renderWelcomePage, welcomePolicy } from "./welcome-page.ts";
 
-export interface PagesOptions {
-  /** Where the voice-agent provider's sockets are, as sources of a content security policy. */
-  voiceSockets?: string[];
-}
-
-export function pagesModule(
-  services: Pick<Services, "settings" | "store" | "voice" | "llm">,
-  { voiceSockets = ["wss:"] }: PagesOptions = {},
-) {
+export function pagesModule(services: Pick<Services, "settings" | "store" | "voice" | "llm">) {
   const { settings, store, voice, llm } = services;
 
   async function findPage(token: string, request: Request): Promise<CompanionPage> {
     const target = isEmbedToken(token) ? await store.companions.findByEmbedToken(token) : null;
     if (target === null) throw new AppError("not_found", "There is no companion at this address.");
     const { companion } = target;
-    return { companion, token, baseUrl: baseUrlOf(settings, request), hasVoice: voice.hasVoice(companion) };
+    return {
+      companion,
+      token,
+      baseUrl: baseUrlOf(settings, request),
+      hasVoice: voice.hasVoice(companion),
+      lang: preferredLanguage(request),
+    };
   }
 
   async function findDemoToken(): Promise<string | null> {
@@ -38,7 +36,8 @@ export function pagesModule(
   return new Elysia({ name: "pages" })
     .get("/c/:token", async ({ request, params, set }) => {
       const page = await findPage(params.token, request);
-      writePageHeaders(set.headers, companionPagePolicy(page, voiceSockets));
+      writePageHeaders(set.headers, companionPagePolicy(page));
+      set.headers.vary = "Accept-Language";
       // The microphone for this page alone, not for frames that a reply might bring in some day.
       set.headers["permissions-policy"] = "microphone=(self), camera=(), geolocation=()";
       return renderCompanionPage(page);
@@ -65,6 +64,11 @@ export function pagesModule(
         model: settings.llm.model,
       });
     });
+}
+
+/** The first one of the list, which browsers sort by preference. */
+function preferredLanguage(request: Request): string {
+  return /^[a-z]{2,3}(-[a-z\d]{2,8})*/i.exec(request.headers.get("accept-language") ?? "")?.[0] ?? "en";
 }
 
 function writePageHeaders(headers: HeaderBag, policy: string): void {

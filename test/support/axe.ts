@@ -1,0 +1,20 @@
+/** axe-core in a page of the browser. */
+import { readFileSync } from "node:fs";
+import type { Page } from "playwright-core";
+
+const source = readFileSync(require.resolve("axe-core/axe.min.js"), "utf8");
+const standards = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"];
+
+interface AxeResult {
+  violations: { id: string; nodes: { html: string; any: { message: string }[] }[] }[];
+}
+
+/** What is wrong by WCAG 2.2 AA and good practice, or by the given rules; empty where nothing is. */
+export async function findViolations(page: Page, rules = standards): Promise<string[]> {
+  await page.evaluate(source);
+  const { violations } = await page.evaluate<AxeResult>(`axe.run(document, { runOnly: ${JSON.stringify(rules)} })`);
+  return violations.map(({ id, nodes }) => {
+    const places = nodes.map(({ html, any }) => `${html} ${any[0]?.message ?? ""}`);
+    return `${id}: ${places.join(" | ")}`;
+  });
+}
