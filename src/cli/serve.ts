@@ -67,10 +67,10 @@ async function serve(input: ActionInput): Promise<void> {
     });
     log.info("listening", {
       url: server.url,
-      ...(server.metricsUrl === null ? {} : { metrics_url: server.metricsUrl }),
+      ...(server.metricsUrl === null ? {} : { metricsUrl: server.metricsUrl }),
       version: buildInfo.version,
       commit: buildInfo.commit,
-      data_dir: config.dataDir,
+      dataDir: config.dataDir,
       llm: services.llm.name,
     });
     if (setup?.file)
@@ -79,7 +79,7 @@ async function serve(input: ActionInput): Promise<void> {
     flush();
     await announce(input, config, server, { llmName: services.llm.name, demoToken, setupLink: setup?.link ?? null });
 
-    log.info("stopping", { signal: await stopped, grace_ms: drainGraceMs });
+    log.info("stopping", { signal: await stopped, graceMs: drainGraceMs });
     if (io.isTerminal) await io.writeError("Letting open replies finish. Once more ends at once.\n");
     await backups.stop();
     await server.drain(drainGraceMs);

@@ -67,7 +67,7 @@ export async function runBackup(
     );
     backups.succeeded++;
     backups.lastSuccessAtMs = clock.nowMs();
-    log.info("database backed up", { file, duration_ms: Math.round(performance.now() - startedMs) });
+    log.info("database backed up", { file, durationMs: Math.round(performance.now() - startedMs) });
     // Only after a success: where backups fail, the ones that are there must stay.
     removeOldest(dir, keep);
   } catch (error) {

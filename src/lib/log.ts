@@ -4,7 +4,7 @@ import { configureSync, getLogger, type LogRecord, resetSync, type Sink } from "
 export type LogFields = Record<string, unknown>;
 export type LogLevel = "debug" | "info" | "warn" | "error";
 
-/** `event` is a fixed text; whatever varies is a field. Errors may be passed as fields. */
+/** `event` is a fixed text; whatever varies is a field, in snake_case on the line. Errors may be passed as fields. */
 export interface Log {
   debug(event: string, fields?: LogFields): void;
   info(event: string, fields?: LogFields): void;
@@ -157,8 +157,12 @@ function round(durationMs: number): number {
 function plainFields(properties: Record<string, unknown>): Record<string, unknown> {
   const plain: Record<string, unknown> = {};
   for (const [name, value] of Object.entries(properties))
-    plain[name] = value instanceof Error ? describeError(value) : value;
+    plain[toSnakeCase(name)] = value instanceof Error ? describeError(value) : value;
   return plain;
+}
+
+function toSnakeCase(name: string): string {
+  return name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
 }
 
 /** An error with its chain of causes; a depth limit, since causes can be circular. */

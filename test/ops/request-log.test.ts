@@ -108,6 +108,19 @@ test("writes JSON lines, those of requests in order with the others", async () =
   });
 });
 
+test("names fields alike on every line, and lets errors tell their cause but no secrets", () => {
+  let written = "";
+  const { log, flush } = openLog({ level: "info", format: "json", write: (lines) => (written += lines) });
+  const error = new Error("outer", { cause: new Error(`refused emb_${"x".repeat(32)}`) });
+  log.warn("failed", { requestId: "r", delayMs: 3, error });
+  flush();
+  expect(JSON.parse(written)).toMatchObject({
+    request_id: "r",
+    delay_ms: 3,
+    error: { message: "outer", cause: { message: "refused emb_[redacted]" } },
+  });
+});
+
 test("writes lines of requests by itself, without another event", async () => {
   let written = "";
   const { log } = openLog({ level: "info", format: "json", write: (lines) => (written += lines) });
