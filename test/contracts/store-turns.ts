@@ -74,6 +74,32 @@ export function turnStoreContract(open: OpenStore): void {
       expect(await store.usage.query(account.id, dayUsage)).toMatchObject([{ messages: 1 }]);
     });
 
+    test("under way while their visitor or conversation is erased leave usage and quota only", async () => {
+      const { turns, conversations, usage } = world.store;
+      const visitorId = systemIds.randomUuid();
+      const newKey = () => ({ companionId: companion.id, sessionId: systemIds.randomUuid(), visitorId });
+      const [deleted, erased, fresh] = [newKey(), newKey(), newKey()];
+      const first = world.turnOf(companion, { key: deleted });
+      const second = world.turnOf(companion, { key: deleted });
+      await turns.settle(first);
+      await conversations.delete(account.id, first.conversationId, world.context());
+      await turns.settle(second);
+      expect(await turns.listHistory(deleted, 1000)).toEqual([]);
+
+      await turns.settle(world.turnOf(companion, { key: erased }));
+      const underWay = [erased, fresh].map((key) => world.turnOf(companion, { key }));
+      const other = world.turnOf(companion, { key: { ...erased, visitorId: systemIds.randomUuid() } });
+      await conversations.eraseVisitor(account.id, companion.id, visitorId, world.context());
+      for (const turn of [...underWay, other]) await turns.settle(turn);
+      const { items } = await conversations.list(account.id, anything, firstPage);
+      expect(items.map((item) => item.visitorId)).toEqual([other.key.visitorId]);
+      expect(await turns.countDay(companion.id, day)).toBe(6);
+      expect(await usage.query(account.id, dayUsage)).toMatchObject([{ messages: 6 }]);
+
+      await turns.settle(world.turnOf(companion, { key: erased }));
+      expect(await turns.listHistory(erased, 1000)).toHaveLength(2);
+    });
+
     test("of a test chat are counted in usage, and nowhere else", async () => {
       const { store } = world;
       const usage = { inputTokens: 5, outputTokens: 6, estimated: true };

@@ -12,6 +12,7 @@ export interface TurnRequest {
   sessionId: string;
   visitorId: string | null;
   message: string;
+  arrivedAt: number;
   requestId: string;
   stream: ReplyStream;
   /** Fires when the visitor has gone. */
@@ -147,6 +148,7 @@ function settleTurn(
     key,
     conversationId: services.ids.uuid(),
     userMessage: { id: services.ids.uuid(), text: turn.message, createdAt: userSentAt },
+    arrivedAt: turn.arrivedAt,
     reply:
       reply.text === ""
         ? null

@@ -22,11 +22,12 @@ export interface ConversationStore {
   list(accountId: string, query: ConversationQuery, page: PageRequest): Promise<Page<Conversation>>;
   /** With its messages, oldest first. */
   find(accountId: string, id: string): Promise<{ conversation: Conversation; messages: Message[] } | null>;
-  /** Audit: `conversation.delete`. */
+  /** With what its visitor has sent until now and is still being answered. Audit: `conversation.delete`. */
   delete(accountId: string, id: string, context: WriteContext): Promise<boolean>;
   /**
    * Erases all that this visitor said to the companion, from the database's files too (free pages overwritten, WAL
-   * truncated), and forgets their voice sessions, so that no transcript follows. False where the account has no such companion; a visitor without conversations is erased all the same.
+   * truncated), and forgets their voice sessions, so that no transcript follows. What is being answered
+   * goes when it is settled. False where the account has no such companion; a visitor without conversations is erased all the same.
    * Audit: `visitor.erase`, without the visitor's id.
    */
   eraseVisitor(accountId: string, companionId: string, visitorId: string, context: WriteContext): Promise<boolean>;

@@ -9,6 +9,8 @@ export interface SettledTurn {
   /** Used when the conversation is new. */
   conversationId: string;
   userMessage: { id: string; text: string; createdAt: number };
+  /** When the message came; it may have waited for its turn. */
+  arrivedAt: number;
   /** Null when the visitor left before the first text. */
   reply: { id: string; text: string; complete: boolean; createdAt: number } | null;
   usage: TokenUsage;
@@ -35,7 +37,8 @@ export interface TurnStore {
   listHistory(key: ConversationKey, maxBytes: number): Promise<HistoryMessage[]>;
   /**
    * Keeps the turn: conversation, messages, usage and the day's quota count in one commit. A companion that was
-   * deleted meanwhile leaves usage only. Resolves once durable.
+   * deleted meanwhile leaves usage only; a visitor or a conversation that was erased since the message came, no messages.
+   * Resolves once durable.
    */
   settle(turn: SettledTurn): Promise<void>;
   settleUnkept(turn: UnkeptTurn): Promise<void>;

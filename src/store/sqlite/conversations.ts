@@ -4,6 +4,7 @@ import type { ConversationStore } from "../contract/conversations.ts";
 import type { ChangeRecorder } from "./changes.ts";
 import { createConversationLists } from "./conversation-lists.ts";
 import type { SqliteEngine } from "./engine.ts";
+import type { Erasures } from "./erasures.ts";
 import { unavailable } from "./failures.ts";
 import type { MessageEraser } from "./message-eraser.ts";
 import { yieldToEventLoop } from "./pacing.ts";
@@ -30,12 +31,13 @@ const messageColumns = {
 
 export interface ConversationParts {
   changes: ChangeRecorder;
+  erasures: Erasures;
   eraser: MessageEraser;
   startRemovals: () => void;
 }
 
 export function createConversationStore(engine: SqliteEngine, parts: ConversationParts): ConversationStore {
-  const { changes, eraser, startRemovals } = parts;
+  const { changes, erasures, eraser, startRemovals } = parts;
   const { orm } = engine;
   const lists = createConversationLists(engine);
   const selectOfVisitor = engine.query<{ number: number }, [string, string, string]>(
@@ -116,7 +118,9 @@ export function createConversationStore(engine: SqliteEngine, parts: Conversatio
       const isDeleted = await engine.write(() => {
         const row = selectOne(accountId, id);
         if (row === null) return false;
-        const { number, companionId } = row;
+        const { number, companionId, sessionId } = row;
+        const visitorId = row.visitorId === "" ? null : row.visitorId;
+        erasures.noteConversation({ companionId, sessionId, visitorId }, context.nowMs);
         deleteConversation.run(number);
         const createdAt = context.nowMs;
         orm.insert(removals).values({ kind: "conversation", targetId: id, targetNumber: number, createdAt }).run();
@@ -131,6 +135,7 @@ export function createConversationStore(engine: SqliteEngine, parts: Conversatio
       const own = and(eq(companions.id, companionId), eq(companions.accountId, accountId));
       const isOwn = await engine.write(() => {
         if (orm.select({ id: companions.id }).from(companions).where(own).get() === undefined) return false;
+        erasures.noteVisitor(companionId, visitorId, context.nowMs);
         changes.record(context, { accountId, action: "visitor.erase", targetId: companionId, details: {} });
         return true;
       });

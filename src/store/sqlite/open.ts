@@ -12,6 +12,7 @@ import { createConversationStore } from "./conversations.ts";
 import type { StoreObserver } from "./database.ts";
 import { createEmbedTokenStore } from "./embed-tokens.ts";
 import { SqliteEngine } from "./engine.ts";
+import { createErasures } from "./erasures.ts";
 import { createIdempotencyStore } from "./idempotency.ts";
 import { createMessageEraser } from "./message-eraser.ts";
 import { createMetadataIndex } from "./metadata-index.ts";
@@ -52,6 +53,7 @@ function createStore(engine: SqliteEngine, log: Log): Store {
   const voiceAgents = createVoiceAgentKeeper(engine);
   const conversations = createConversationWriter(engine);
   const eraser = createMessageEraser(engine);
+  const erasures = createErasures();
   const removals = createRemovals(engine, { eraser, voiceAgents, log });
   const startRemovals = removals.start;
   const checkRead = engine.query<{ one: number }>("SELECT 1 AS one FROM accounts LIMIT 1");
@@ -63,11 +65,11 @@ function createStore(engine: SqliteEngine, log: Log): Store {
     apiKeys: createApiKeyStore(engine, changes, usage),
     audit: createAuditStore(engine, changes),
     companions: createCompanionStore(engine, { changes, metadata, voiceAgents, startRemovals }),
-    conversations: createConversationStore(engine, { changes, eraser, startRemovals }),
+    conversations: createConversationStore(engine, { changes, erasures, eraser, startRemovals }),
     embedTokens: createEmbedTokenStore(engine, changes),
     idempotency: createIdempotencyStore(engine),
     sessions: createSessionStore(engine, changes),
-    turns: createTurnStore(engine, conversations, usage),
+    turns: createTurnStore(engine, conversations, usage, erasures),
     usage: createUsageStore(engine, metadata),
     voice: createVoiceStore(engine, { agents: voiceAgents, conversations, usage }),
 

@@ -3,6 +3,7 @@ import type { HistoryMessage, Message, MessageRole } from "../../domain/conversa
 import type { SettledTurn, TurnStore } from "../contract/turns.ts";
 import type { ConversationWriter } from "./conversation-writer.ts";
 import type { SqliteEngine } from "./engine.ts";
+import type { Erasures } from "./erasures.ts";
 import type { UsageWriter } from "./usage-writer.ts";
 
 /** How many messages the first read of a history takes; each further one takes as many as were read so far. */
@@ -12,6 +13,7 @@ export function createTurnStore(
   engine: SqliteEngine,
   conversations: ConversationWriter,
   usage: UsageWriter,
+  erasures: Erasures,
 ): TurnStore {
   const selectHistory = engine.query<{ role: MessageRole; text: string }, [string, string, string, number, number]>(
     `SELECT role, text FROM messages
@@ -19,8 +21,9 @@ export function createTurnStore(
        (SELECT number FROM conversations WHERE companion_id = ? AND session_id = ? AND visitor_id = ?)
      ORDER BY created_at DESC, number DESC LIMIT ? OFFSET ?`,
   );
+  // Selecting from companions makes it count nothing where the companion is gone.
   const countTowardsQuota = engine.query<{ messages: number }, [string, string]>(
-    `INSERT INTO quota_daily (companion_id, day, messages) VALUES (?, ?, 1)
+    `INSERT INTO quota_daily (companion_id, day, messages) SELECT id, ?, 1 FROM companions WHERE id = ?
      ON CONFLICT DO UPDATE SET messages = messages + 1 RETURNING messages`,
   );
   // A turn admitted before midnight may settle after it, so yesterday's count stays.
@@ -59,7 +62,7 @@ export function createTurnStore(
     settle: (turn) =>
       engine.write(() => {
         const { accountId, key, keyId, day } = turn;
-        const isKept = conversations.add(key, turn.conversationId, toMessages(turn));
+        if (!erasures.cover(key, turn.arrivedAt)) conversations.add(key, turn.conversationId, toMessages(turn));
         usage.add(
           { accountId, companionId: key.companionId, keyId, day },
           {
@@ -69,8 +72,7 @@ export function createTurnStore(
             errors: turn.isUpstreamError ? 1 : 0,
           },
         );
-        if (!isKept) return;
-        const quota = countTowardsQuota.get(key.companionId, day);
+        const quota = countTowardsQuota.get(day, key.companionId);
         if (quota?.messages === 1) forgetQuota.run(key.companionId, day);
       }),
 
