@@ -27,7 +27,9 @@ export function readArguments(action: Action, words: readonly string[]): Argumen
   });
   for (const token of tokens) {
     if (token.kind === "positional") operands.push(token.value);
-    if (token.kind === "option") takeOption(declared, values, token.name, token.rawName, token.value);
+    if (token.kind !== "option") continue;
+    const [name, typed] = token.rawName === "-h" ? ["help", "--help"] : [token.name, token.rawName];
+    takeOption(declared, values, name, typed, token.value);
   }
   if (!values.has("help")) checkComplete(action, declared, values, operands);
   return {

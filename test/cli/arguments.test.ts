@@ -65,8 +65,8 @@ test.each([
   expect({ exitCode, stdout }).toEqual({ exitCode: 2, stdout: "" });
 });
 
-test("shows the help of an action, whatever else is wrong", async () => {
-  const { exitCode, stdout, stderr } = await run(["--help"]);
+test.each(["--help", "-h"])("shows the help of an action for %s, whatever else is wrong", async (word) => {
+  const { exitCode, stdout, stderr } = await run([word]);
   expect({ exitCode, stderr }).toEqual({ exitCode: 0, stderr: "" });
   expect(stdout).toContain("Usage: companiond probe --name N [options] FILE");
   for (const option of ["--name N", "--tag T", "--loud", "--data-dir DIR", "--env-file FILE", "--json"]) {
