@@ -169,6 +169,41 @@ test("counts down near the limit, and does not send what is over it", async () =
   await widget.replied();
 });
 
+test("the end of the conversation stays in sight, unless the visitor has scrolled away from it", async () => {
+  const { page, widget } = await openChat();
+  const lines = Array.from({ length: 60 }, (_, index) => `Line ${index}\n\n`);
+  world.answerWith(lines, 5);
+  await widget.ask("A long one");
+  await widget.replied();
+  const last = widget.replies.last().getByText("Line 59");
+  const isSeen = async () => {
+    const [line, log] = [await last.boundingBox(), await widget.log.boundingBox()];
+    return (line?.y ?? 0) > (log?.y ?? 0) && (line?.y ?? 0) + (line?.height ?? 0) < (log?.y ?? 0) + (log?.height ?? 0);
+  };
+  expect(await isSeen()).toBe(true);
+  await widget.input.fill("a\nb\nc\nd\ne");
+  expect(await isSeen()).toBe(true);
+  await keepScreenshot(page, "scrolled-to-the-end");
+  await widget.input.fill("");
+
+  await widget.log.hover();
+  await page.mouse.wheel(0, -900);
+  await page.waitForFunction(
+    `document.querySelector("companion-chat").shadowRoot.querySelector(".log").scrollTop < -100`,
+  );
+  const top = await widget.replies.last().boundingBox();
+  await page.evaluate(`document.querySelector("companion-chat").shadowRoot.querySelector(".log").focus()`);
+  expect(await widget.replies.last().boundingBox()).toEqual(top);
+  // What the visitor sends is seen in any case.
+  world.answerWith(null);
+  await widget.ask("Back to the end");
+  await widget.replied(2);
+  expect(await widget.questions.last().isVisible()).toBe(true);
+  const box = await widget.questions.last().boundingBox();
+  expect(box?.y).toBeLessThan(820);
+  expect(box?.y).toBeGreaterThan(50);
+});
+
 test("the page can drive it: open, send, on, close", async () => {
   const { page, widget } = await openChat();
   await widget.launcher.click();

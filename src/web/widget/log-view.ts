@@ -38,9 +38,7 @@ export function createLogView(
     "div",
     // Not live by itself: the announcer speaks by the sentence.
     { class: "log", role: "log", "aria-live": "off", tabindex: 0, "aria-label": strings.conversation },
-    intro,
-    list,
-    notice,
+    h("div", {}, intro, list, notice),
   );
   let starters: HTMLElement | null = null;
   let told: unknown;
@@ -130,7 +128,6 @@ export function createLogView(
   return {
     element,
     draw() {
-      const isAtEnd = element.scrollHeight - element.scrollTop - element.clientHeight < 48;
       const count = rows.size;
       drawIntro();
       for (const [message, row] of rows) {
@@ -145,8 +142,8 @@ export function createLogView(
         row.draw();
       }
       drawNotice();
-      // A visitor who has scrolled up to read is left alone.
-      if (isAtEnd || rows.size > count) element.scrollTop = element.scrollHeight;
+      // The end, which the style sheet makes the origin: it is kept in sight by itself, unless the visitor has left it.
+      if (rows.size > count) element.scrollTop = 0;
     },
     close() {
       clearTimeout(timer);
