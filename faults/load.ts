@@ -1,0 +1,211 @@
+/** Mixed load with five faults in a hundred, for as long as wanted: memory, descriptors and the database's log do not grow. */
+import { statSync } from "node:fs";
+import { join } from "node:path";
+import { chat } from "../test/support/chat.ts";
+import { readMetrics } from "../test/support/metrics.ts";
+import { chatRequest, connectRaw } from "../test/support/raw-visitor.ts";
+import { settledKiB } from "../test/support/resident-memory.ts";
+import { apiFaults, type Client } from "./client.ts";
+import { type FaultRow, type RowContext, Tally } from "./row.ts";
+import { makeCompanion, makeOwner, openDescriptors, openWorld, threadsOf, type World } from "./world.ts";
+
+const workers = 6;
+const metricsToken = "metrics-token-of-the-operator";
+const walLimitMiB = 64;
+
+interface Sample {
+  memoryKiB: number;
+  descriptors: number;
+  threads: number;
+  walKiB: number;
+}
+
+export const loadRow: FaultRow = {
+  name: "load",
+  title: "mixed load with 5 % faults",
+  async run(context) {
+    const tally = new Tally([...apiFaults, "chats without a whole reply", "calls not answered as they should be"]);
+    await using world = await openWorld({ env: { COMPANIOND_METRICS_TOKEN: metricsToken } });
+    const owner = await makeOwner(world, tally, "load");
+    const companions = await Promise.all(Array.from({ length: 10 }, () => makeCompanion(owner.client)));
+    const load = new Load(world, owner.client, companions, tally, context);
+
+    // Twelve rests at least, and one every five minutes of a long run.
+    const phases = Math.max(12, Math.round(context.minutes / 5));
+    const samples: Sample[] = [];
+    for (let phase = 0; phase < phases; phase++) {
+      await load.run((context.minutes * 60_000) / phases);
+      await world.mock.until(() => world.mock.openRequests === 0);
+      samples.push(await takeSample(world));
+      // What a provider remembers of an hour is no business of ours.
+      world.mock.requests.length = 0;
+      context.say(`${phase + 1} of ${phases}: ${JSON.stringify(samples.at(-1))}`);
+    }
+    tally.did("minutes", context.minutes);
+    judge(samples, tally);
+    const { value } = readMetrics(
+      await (await fetch(`${world.url}/metrics`, { headers: { authorization: `Bearer ${metricsToken}` } })).text(),
+    );
+    tally.equal("failures that nobody foresaw", value("companiond_defects_total"), 0);
+    tally.equal("calls that found storage unavailable", value("companiond_store_failures_total"), 0);
+    tally.equal("streams open at rest", value("companiond_streams_open"), 0);
+    tally.equal("exit code after SIGTERM", await world.server.stop(), 0);
+    return tally.outcome();
+  },
+};
+
+async function takeSample({ server }: World): Promise<Sample> {
+  return {
+    memoryKiB: await settledKiB(server.pid),
+    descriptors: openDescriptors(server.pid),
+    threads: threadsOf(server.pid),
+    walKiB: Math.round(statSync(join(server.dataDir, "companiond.db-wal")).size / 1024),
+  };
+}
+
+/** The last third of the rests against the second: the first is for caches to fill. */
+function judge(samples: readonly Sample[], tally: Tally): void {
+  const third = Math.floor(samples.length / 3);
+  const of = (part: readonly Sample[], field: keyof Sample) => part.map((sample) => sample[field]);
+  const before = samples.slice(third, 2 * third);
+  const after = samples.slice(2 * third);
+  const least = (field: keyof Sample) => [Math.min(...of(before, field)), Math.min(...of(after, field))] as const;
+  const [memoryBefore, memoryAfter] = least("memoryKiB");
+  const [descriptorsBefore, descriptorsAfter] = least("descriptors");
+  const [threadsBefore, threadsAfter] = least("threads");
+  tally.did("samples at rest", samples.length);
+  tally.did("MiB of memory in the second third", Math.round(memoryBefore / 1024));
+  tally.atMost("MiB of memory in the last", Math.round(memoryAfter / 1024), Math.ceil((memoryBefore * 1.15) / 1024));
+  tally.atMost("descriptors at rest more than before", descriptorsAfter - descriptorsBefore, 1);
+  tally.atMost("threads more than before", threadsAfter - threadsBefore, 2);
+  tally.atMost("MiB of the database's log at most", Math.max(...of(samples, "walKiB")) / 1024, walLimitMiB);
+}
+
+type Step = () => Promise<void>;
+
+class Load {
+  #sessions: string[] = [];
+  readonly #made: string[] = [];
+
+  constructor(
+    private readonly world: World,
+    private readonly client: Client,
+    private readonly companions: readonly { id: string; token: string }[],
+    private readonly tally: Tally,
+    private readonly context: RowContext,
+  ) {}
+
+  async run(durationMs: number): Promise<void> {
+    const endMs = performance.now() + durationMs;
+    const { random } = this.context;
+    const worker = async () => {
+      while (performance.now() < endMs) {
+        const isFault = random.below(100) < 5;
+        await (isFault ? this.#makeFault() : this.#work());
+        await Bun.sleep(random.below(40));
+      }
+    };
+    await Promise.all(Array.from({ length: workers }, worker));
+  }
+
+  get #companion(): { id: string; token: string } {
+    const [first = { id: "", token: "" }, ...others] = this.companions;
+    return this.context.random.pick([first, ...others]);
+  }
+
+  async #work(): Promise<void> {
+    const { id, token } = this.#companion;
+    const chance = this.context.random.below(100);
+    if (chance < 45) return this.#chat(token);
+    if (chance < 65) return this.#expect("GET", `/api/embed/${token}`, 200);
+    if (chance < 70) return this.#expect("GET", `/avatars/${token}.svg`, 200);
+    if (chance < 75) return this.#expect("GET", `/c/${token}`, 200);
+    if (chance < 80) return this.#make();
+    if (chance < 84) return this.#expect("PATCH", `/api/companions/${id}`, 200, { greeting: `Hello ${chance}` });
+    if (chance < 88) return this.#remove();
+    if (chance < 92) return this.#expect("GET", `/api/conversations?limit=20&companion_id=${id}`, 200);
+    if (chance < 96) return this.#expect("GET", "/api/usage?group_by=day,companion", 200);
+    return this.#expect("GET", "/api/companions?metadata.kind=load", 200);
+  }
+
+  async #expect(method: string, path: string, status: number, body?: object): Promise<void> {
+    const answer = await this.client.send({ method, path, ...(body ? { body } : {}) });
+    if (answer.status !== status) {
+      this.tally.fault("calls not answered as they should be", `${method} ${path}: ${answer.status} ${answer.text}`);
+    }
+  }
+
+  async #chat(token: string): Promise<void> {
+    const { random } = this.context;
+    const old = random.below(3) === 0 ? this.#sessions[random.below(this.#sessions.length)] : undefined;
+    const sessionId = old ?? crypto.randomUUID();
+    this.#sessions = [...this.#sessions.slice(-50), sessionId];
+    const message = `[[words:${1 + random.below(80)}]]`;
+    const answer = await chat(this.world.url, token, { message, session_id: sessionId });
+    this.tally.did("chats");
+    if (!answer.isDone) {
+      this.tally.fault("chats without a whole reply", `${answer.status} ${answer.raw.slice(-200)}`);
+    }
+  }
+
+  async #make(): Promise<void> {
+    const { random } = this.context;
+    const fields = {
+      metadata: { kind: "load", number: random.below(50) },
+      system_prompt: "x".repeat(random.below(4_000)),
+    };
+    this.#made.push((await makeCompanion(this.client, fields)).id);
+  }
+
+  async #remove(): Promise<void> {
+    const id = this.#made.shift();
+    if (id !== undefined) await this.#expect("DELETE", `/api/companions/${id}`, 204);
+  }
+
+  async #makeFault(): Promise<void> {
+    const { random, tally } = { random: this.context.random, tally: this.tally };
+    const { token } = this.#companion;
+    const faults: [string, Step][] = [
+      ["visitors who vanish midway", () => this.#vanish(token)],
+      ["bytes that are no HTTP", () => this.#sendRaw(`\x16\x03\x01${"\0".repeat(random.below(300))}\r\n\r\n`)],
+      ["requests that end in the middle", () => this.#sendRaw(chatRequest(token, { message: "half" }).slice(0, -9))],
+      ["bodies that are no JSON", () => this.#expectChat(token, "{", 400)],
+      ["unknown tokens", () => this.#expect("GET", `/api/embed/emb_${"0".repeat(32)}`, 404)],
+      ["unknown keys", async () => void (await fetch(`${this.world.url}/api/companions`, badKey))],
+      ...["[[cut:2]]", "[[reset:2]]", "[[garbage:2]]", "[[error:1]]", "[[fail:400]]", "[[html]]"].map(
+        (message): [string, Step] => ["providers in trouble", () => this.#sendTrouble(token, message)],
+      ),
+    ];
+    const [what, step] = faults[random.below(faults.length)] ?? ["", async () => {}];
+    await step();
+    tally.did(`faults: ${what}`);
+  }
+
+  async #vanish(token: string): Promise<void> {
+    const visitor = await connectRaw(this.world.url);
+    visitor.write(chatRequest(token, { message: "[[words:200]][[delay:1]]" }));
+    const events = this.context.random.below(40);
+    await visitor.until((received) => received.split("data: ").length > events);
+    visitor.vanish();
+  }
+
+  async #sendRaw(bytes: string): Promise<void> {
+    const visitor = await connectRaw(this.world.url);
+    visitor.write(bytes);
+    await Bun.sleep(this.context.random.below(50));
+    visitor.vanish();
+    await visitor.closed;
+  }
+
+  async #expectChat(token: string, body: string, status: number): Promise<void> {
+    const answer = await chat(this.world.url, token, body);
+    if (answer.status !== status) this.tally.fault("calls not answered as they should be", answer.raw);
+  }
+
+  async #sendTrouble(token: string, message: string): Promise<void> {
+    const answer = await chat(this.world.url, token, { message });
+    if (answer.isDone) this.tally.fault("calls not answered as they should be", `${message}: ${answer.raw}`);
+  }
+}
+
+const badKey = { headers: { authorization: `Bearer cmp_live_${"x".repeat(32)}` } };

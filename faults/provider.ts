@@ -1,0 +1,191 @@
+/** A language-model provider in every kind of trouble: 502 before the first text, no [DONE] after it, and nothing of it gets out. */
+import { type ChatAnswer, chat } from "../test/support/chat.ts";
+import type { MockRequest, MockResponse } from "../test/support/mock-llm.ts";
+import { chunk, errorBody, wholeStream } from "../test/support/mock-llm-replies.ts";
+import { apiFaults } from "./client.ts";
+import { type FaultRow, type Random, Tally } from "./row.ts";
+import { inParallel, listAll, makeCompanion, makeOwner, openWorld } from "./world.ts";
+
+const times = { tiny: 2, short: 40, long: 40 };
+const said = "Grüße, 你好, 👩‍👩‍👧 and so on";
+const words = [said, " ", said];
+const secret = "sk-live-SECRET-of-the-provider";
+
+/**
+ * What must come of it: a reply, a 502 with nothing kept, or a reply that broke off and is kept as such. One of the last
+ * two where the network may swallow the text before the trouble.
+ */
+type Ending = "whole" | "refused" | "broken" | "refused or broken";
+
+interface Trouble {
+  what: string;
+  ending: Ending;
+  answer(response: MockResponse, random: Random): void | Promise<void>;
+}
+
+const beforeFirst = (what: string, answer: Trouble["answer"]): Trouble => ({ what, ending: "refused", answer });
+const midway = (
+  what: string,
+  answer: (response: MockResponse) => void | Promise<void>,
+  ending: Ending = "broken",
+): Trouble => ({
+  what,
+  ending,
+  async answer(response) {
+    await response.write(chunk({ content: said }));
+    await answer(response);
+  },
+});
+
+const troubles: Trouble[] = [
+  ...[400, 401, 403, 404, 418, 429, 500, 503].map((status) =>
+    beforeFirst(`status ${status}`, (response) =>
+      response.send(
+        status,
+        { "Content-Type": "application/json" },
+        errorBody(status).replace("}", `,"x":"${secret}"}`),
+      ),
+    ),
+  ),
+  beforeFirst("cut at once", (response) => response.cut()),
+  beforeFirst("reset at once", (response) => response.reset()),
+  beforeFirst("bytes that are no HTTP", (response) => {
+    response.writeRaw(`\x16\x03\x01${secret}\r\n\r\n`);
+    response.cut();
+  }),
+  beforeFirst("a page of HTML", (response) => response.send(200, { "Content-Type": "text/html" }, `<p>${secret}`)),
+  beforeFirst("an event that is no JSON", async (response) => {
+    await response.write(`data: {${secret}\n\n`);
+    response.end();
+  }),
+  beforeFirst("no text at all", async (response) => {
+    for (const event of wholeStream([])) await response.write(event);
+    response.end();
+  }),
+  beforeFirst("an error in the stream", async (response) => {
+    await response.write(`data: {"error":{"message":"${secret}"}}\n\n`);
+    response.end();
+  }),
+  midway("cut midway", (response) => response.cut()),
+  midway("reset midway", (response) => response.reset(), "refused or broken"),
+  midway("ended midway", (response) => response.end()),
+  midway("garbage midway", async (response) => {
+    await response.write(`data: {${secret}\n\n`);
+    response.end();
+  }),
+  midway("an error midway", async (response) => {
+    await response.write(`data: {"error":{"message":"${secret}"}}\n\n`);
+    response.end();
+  }),
+  midway(
+    "bytes outside of the chunked coding",
+    (response) => {
+      response.writeRaw(`zz\r\n${secret}`);
+      response.cut();
+    },
+    "refused or broken",
+  ),
+  {
+    what: "dribbled byte by byte",
+    ending: "whole",
+    async answer(response) {
+      for (const byte of Buffer.from(wholeStream(words).join(""))) await response.write(Uint8Array.of(byte));
+      response.end();
+    },
+  },
+  {
+    what: "torn at random places",
+    ending: "whole",
+    async answer(response, random) {
+      let bytes = Buffer.from(wholeStream(words).join(""));
+      while (bytes.length > 0) {
+        const size = 1 + random.below(40);
+        await response.write(bytes.subarray(0, size));
+        bytes = bytes.subarray(size);
+      }
+      response.end();
+    },
+  },
+];
+
+/** No answer, for as long as anyone waits: the deadlines end it. */
+const silent: Trouble = beforeFirst("silent", (response) => response.closed);
+const silentMidway: Trouble = midway("silent midway", (response) => response.closed);
+
+export const providerRow: FaultRow = {
+  name: "provider",
+  title: "a provider that is cut, silent, garbage, dribbling or refusing",
+  async run(context) {
+    const tally = new Tally([
+      ...apiFaults,
+      "replies that are not as the provider's trouble has it",
+      "replies kept wrongly",
+      "words of the provider's failure shown",
+      "secrets in the log",
+    ]);
+    await using world = await openWorld();
+    const owner = await makeOwner(world, tally, "provider");
+    const companion = await makeCompanion(owner.client);
+    world.mock.respond((request, response) => answerAs(request, response, context.random));
+
+    const count = times[context.form];
+    const each = [...troubles, ...(context.form === "tiny" ? [] : [silent, silentMidway])];
+    // One conversation a message, so that what is kept of it can be told.
+    const kept = new Map<string, { what: string; ending: Ending | null }>();
+    const send = async (trouble: Trouble) => {
+      const sessionId = crypto.randomUUID();
+      const answer = await chat(world.url, companion.token, { message: trouble.what, session_id: sessionId });
+      tally.did(`chats: ${trouble.what}`);
+      const ending = endingOf(trouble, answer);
+      if (ending === null || !trouble.ending.includes(ending)) {
+        const shown = `${trouble.what}: ${answer.status} ${answer.raw}`;
+        tally.fault("replies that are not as the provider's trouble has it", shown);
+      }
+      if (/SECRET/.test(answer.raw)) tally.fault("words of the provider's failure shown", answer.raw);
+      kept.set(sessionId, { what: trouble.what, ending });
+    };
+    const repeated = each.flatMap((trouble) => Array.from({ length: count }, () => trouble));
+    const waiting = repeated.filter((trouble) => trouble === silent || trouble === silentMidway);
+    const rest = repeated.filter((trouble) => !waiting.includes(trouble));
+    await Promise.all([inParallel(waiting, waiting.length, send), inParallel(rest, 32, send)]);
+    await world.mock.until(() => world.mock.openRequests === 0);
+
+    const conversations = await listAll(owner.client, `/api/companions/${companion.id}/conversations`);
+    for (const { session_id, id } of conversations) {
+      const turn = kept.get(String(session_id));
+      kept.delete(String(session_id));
+      const { json } = await owner.client.send({ method: "GET", path: `/api/conversations/${id}` });
+      const reply = (json.messages as { complete: boolean; text: string }[])[1];
+      if (turn?.ending === "refused" || reply?.complete !== (turn?.ending === "whole")) {
+        tally.fault("replies kept wrongly", `${turn?.what}: ${JSON.stringify(reply)}`);
+      }
+    }
+    for (const { what, ending } of kept.values()) {
+      if (ending !== "refused") tally.fault("replies kept wrongly", `${what}: not kept`);
+    }
+    const quota = await owner.client.send({ method: "GET", path: `/api/companions/${companion.id}/quota` });
+    tally.equal("messages of the day's quota used, as many as are kept", Number(quota.json.used), conversations.length);
+    world.mock.respond(null);
+    const after = await chat(world.url, companion.token, { message: "Well again?" });
+    tally.equal("chats answered after all", after.isDone ? 1 : 0, 1);
+    for (const word of ["sk-of-the-operator", secret]) {
+      if (world.server.stdout.includes(word)) tally.fault("secrets in the log", word);
+    }
+    return tally.outcome();
+  },
+};
+
+function answerAs(request: MockRequest, response: MockResponse, random: Random): void | Promise<void> {
+  const trouble = [...troubles, silent, silentMidway].find(({ what }) => what === request.userText);
+  if (trouble === undefined) throw new Error(`a message that nobody sent: ${request.userText}`);
+  return trouble.answer(response, random);
+}
+
+function endingOf({ what }: Trouble, answer: ChatAnswer): Ending | null {
+  if (answer.isDone) return answer.text === words.join("") ? "whole" : null;
+  // Ten seconds of silence open the stream; what fails after that cannot be 502 any more.
+  const isOpened = answer.status === 200 && answer.raw.includes(": error upstream_error");
+  if (isOpened && answer.text === said) return "broken";
+  if (isOpened && answer.text === "" && what === silent.what) return "refused";
+  return answer.status === 502 && answer.raw.includes('"upstream_error"') ? "refused" : null;
+}

@@ -1,0 +1,114 @@
+/** What a row of the table is: a kind of trouble, how often it was made, and counts that decide how it went. */
+import { createRandom } from "../test/support/random.ts";
+
+/** How much of it: `tiny` for the test suite, `short` for a look, `long` for a proof. */
+export type Form = "tiny" | "short" | "long";
+export type Random = ReturnType<typeof createRandom>;
+
+export interface RowContext {
+  readonly seed: number;
+  readonly form: Form;
+  readonly random: Random;
+  /** How long rows that run for a time do so. */
+  readonly minutes: number;
+  /** Tells whoever waits how far it is. */
+  say(sentence: string): void;
+}
+
+export interface FaultRow {
+  /** For `--only`. */
+  name: string;
+  title: string;
+  run(context: RowContext): Promise<Outcome>;
+}
+
+export interface Check {
+  what: string;
+  counted: number;
+  /** What the count had to be, in words: `0`, `at least 200`. */
+  expected: string;
+  isOk: boolean;
+}
+
+export interface Outcome {
+  /** How often what was done. */
+  done: { what: string; times: number }[];
+  checks: Check[];
+  /** The first few of what went wrong, told apart by what it was. */
+  examples: string[];
+  /** Why nothing was done, where that is so. */
+  skipped: string | null;
+}
+
+export function createContext(form: Form, seed: number, options: Partial<RowContext> = {}): RowContext {
+  return { form, seed, random: createRandom(seed), minutes: 1, say: () => {}, ...options };
+}
+
+export function skipped(reason: string): Outcome {
+  return { done: [], checks: [], examples: [], skipped: reason };
+}
+
+/** Every check that failed, with examples; empty for a row that passed. */
+export function listFailures({ checks, examples }: Outcome): string[] {
+  const failed = checks.filter((check) => !check.isOk);
+  const sentences = failed.map(({ what, counted, expected }) => `${what}: ${counted}, expected ${expected}`);
+  return failed.length === 0 ? [] : [...sentences, ...examples];
+}
+
+const maxExamplesOfOneKind = 3;
+
+/** Counts while a row runs. Verdicts come of counts alone, never of the time that something took. */
+export class Tally {
+  readonly #done = new Map<string, number>();
+  readonly #never = new Map<string, number>();
+  readonly #checks: Check[] = [];
+  readonly #examples: string[] = [];
+
+  /** `never`: what must not happen, so that the table shows it even where it did not. */
+  constructor(never: readonly string[]) {
+    for (const what of never) this.#never.set(what, 0);
+  }
+
+  did(what: string, times = 1): void {
+    this.#done.set(what, (this.#done.get(what) ?? 0) + times);
+  }
+
+  timesDone(what: string): number {
+    return this.#done.get(what) ?? 0;
+  }
+
+  /** One more of what must not happen. */
+  fault(what: string, example: string): void {
+    const seen = this.#never.get(what);
+    if (seen === undefined) throw new Error(`not announced: ${what}`);
+    this.#never.set(what, seen + 1);
+    if (seen < maxExamplesOfOneKind) this.#examples.push(`${what}: ${example.slice(0, 400)}`);
+  }
+
+  equal(what: string, counted: number, expected: number): void {
+    this.#checks.push({ what, counted, expected: String(expected), isOk: counted === expected });
+  }
+
+  atLeast(what: string, counted: number, least: number): void {
+    this.#checks.push({ what, counted, expected: `at least ${least}`, isOk: counted >= least });
+  }
+
+  atMost(what: string, counted: number, most: number): void {
+    this.#checks.push({ what, counted, expected: `at most ${most}`, isOk: counted <= most });
+  }
+
+  outcome(): Outcome {
+    const never = [...this.#never].map(([what, counted]) => ({
+      what,
+      counted,
+      expected: "0",
+      isOk: counted === 0,
+    }));
+    return {
+      done: [...this.#done].map(([what, times]) => ({ what, times })),
+      checks: [...never, ...this.#checks],
+      examples: this.#examples,
+      skipped: null,
+    };
+  }
+}

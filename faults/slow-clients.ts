@@ -1,0 +1,126 @@
+/** Readers who take nothing, and senders who never finish: held back, cut in time, and nobody else waits for them. */
+import { chat } from "../test/support/chat.ts";
+import { chunk } from "../test/support/mock-llm-replies.ts";
+import { chatRequest, connectRaw, type RawVisitor } from "../test/support/raw-visitor.ts";
+import { residentKiB } from "../test/support/resident-memory.ts";
+import { apiFaults } from "./client.ts";
+import { type FaultRow, Tally } from "./row.ts";
+import { isAlive, makeCompanion, makeOwner, openDescriptors, openWorld, type World } from "./world.ts";
+
+const readers = { tiny: 10, short: 200, long: 200 };
+const senders = { tiny: 4, short: 100, long: 100 };
+
+export const stalledRow: FaultRow = {
+  name: "stalled-readers",
+  title: "readers who stop reading in the middle of an endless reply",
+  async run({ form }) {
+    const tally = new Tally([...apiFaults, "other visitors without a whole reply", "stalled readers never given up"]);
+    await using world = await openWorld();
+    const owner = await makeOwner(world, tally, "stalled");
+    const companion = await makeCompanion(owner.client);
+    // Six bytes on the wire for each of these characters: more than the sockets between us can hold.
+    const filler = chunk({ content: "\u0001".repeat(2_000) });
+    let written = 0;
+    world.mock.respond(async (request, response) => {
+      if (request.userText !== "never read") {
+        await response.write(`${chunk({ content: "hello" })}${chunk({ finishReason: "stop" })}data: [DONE]\n\n`);
+        return response.end();
+      }
+      while (!response.isClosed) {
+        await response.write(filler);
+        written += filler.length;
+      }
+    });
+    await serveOthers(world, companion.token, tally, 20);
+    const restKiB = residentKiB(world.server.pid);
+    const restDescriptors = openDescriptors(world.server.pid);
+
+    const count = readers[form];
+    const stalled: RawVisitor[] = [];
+    for (let index = 0; index < count; index++) {
+      const visitor = await connectRaw(world.url);
+      visitor.pause();
+      visitor.write(chatRequest(companion.token, { message: "never read" }));
+      stalled.push(visitor);
+    }
+    tally.did("stalled readers", count);
+    await world.mock.until(() => world.mock.openRequests >= count || world.mock.abortedRequests > 0);
+    await serveOthers(world, companion.token, tally, 50);
+    // None of them is given up for good only because the provider is fast: what stands still is held back.
+    let seen = -1;
+    while (seen !== written) {
+      seen = written;
+      await Bun.sleep(500);
+    }
+    const peakKiB = residentKiB(world.server.pid);
+    await world.mock.until(() => world.mock.openRequests === 0);
+    for (const visitor of stalled) visitor.vanish();
+    tally.equal("provider requests ended after their readers", world.mock.abortedRequests, count);
+    tally.atMost("KiB more of memory for each stalled reader", Math.max(0, peakKiB - restKiB) / count, 1_024);
+    await serveOthers(world, companion.token, tally, 20);
+    await until(() => openDescriptors(world.server.pid) <= restDescriptors + 4, tally);
+    return tally.outcome();
+  },
+};
+
+async function serveOthers(world: World, token: string, tally: Tally, count: number): Promise<void> {
+  for (let index = 0; index < count; index++) {
+    const answer = await chat(world.url, token, { message: "hello" });
+    tally.did("other visitors");
+    if (!answer.isDone) tally.fault("other visitors without a whole reply", `${answer.status} ${answer.raw}`);
+  }
+}
+
+async function until(condition: () => boolean, tally: Tally): Promise<void> {
+  for (let look = 0; look < 600; look++) {
+    if (condition()) return;
+    await Bun.sleep(100);
+  }
+  tally.fault("stalled readers never given up", "their descriptors are still open");
+}
+
+export const slowlorisRow: FaultRow = {
+  name: "slowloris",
+  title: "connections that never finish their request",
+  async run({ form }) {
+    const tally = new Tally(["questions of others unanswered", "slow connections never cut"]);
+    await using world = await openWorld();
+    const restDescriptors = openDescriptors(world.server.pid);
+    const starts: [string, string, string][] = [
+      ["nothing said", "", ""],
+      ["half a head", "GET /healthz HTTP/1.1\r\nHost: a", ""],
+      ["a head in pieces", "GET /healthz HTTP/1.1\r\nX-Slow: ", "x"],
+      ["a body in pieces", bodyHead("Content-Length: 1000"), "x"],
+      ["a chunked body in pieces", bodyHead("Transfer-Encoding: chunked"), "1\r\nx\r\n"],
+      ["idle after an answer", "GET /healthz HTTP/1.1\r\nHost: a\r\n\r\n", ""],
+    ];
+    const slow: { visitor: RawVisitor; piece: string }[] = [];
+    for (const [what, start, piece] of starts) {
+      for (let index = 0; index < senders[form]; index++) {
+        const visitor = await connectRaw(world.url);
+        if (start !== "") visitor.write(start);
+        slow.push({ visitor, piece });
+        tally.did(`connections: ${what}`);
+      }
+    }
+    // A piece a second; two minutes are many times what the server waits.
+    for (let piece = 0; piece < 120 && slow.some(({ visitor }) => !visitor.isClosed); piece++) {
+      for (const one of slow) if (one.piece !== "" && !one.visitor.isClosed) one.visitor.write(one.piece);
+      tally.did("questions of others");
+      if (!(await isAlive(world.url))) tally.fault("questions of others unanswered", `in second ${piece}`);
+      await Bun.sleep(1_000);
+    }
+    for (const { visitor, piece } of slow) {
+      if (!visitor.isClosed) tally.fault("slow connections never cut", JSON.stringify(piece));
+    }
+    for (let look = 0; look < 100 && openDescriptors(world.server.pid) > restDescriptors + 4; look++) {
+      await Bun.sleep(100);
+    }
+    tally.atMost("descriptors left", openDescriptors(world.server.pid) - restDescriptors, 4);
+    return tally.outcome();
+  },
+};
+
+function bodyHead(framing: string): string {
+  return `POST /api/session HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\n${framing}\r\n\r\n`;
+}

@@ -1,0 +1,165 @@
+/** The executable as an operator sets it up, with mock providers behind it, accounts that own something, and ways in. */
+import { readdirSync, readFileSync } from "node:fs";
+import {
+  type ExecutableOptions,
+  type RunningExecutable,
+  runExecutable,
+  startExecutable,
+} from "../test/support/executable.ts";
+import { type MockLlm, startMockLlm } from "../test/support/mock-llm.ts";
+import { type Client, createClient } from "./client.ts";
+import type { Tally } from "./row.ts";
+
+export const allScopes =
+  "companions:read,companions:write,conversations:read,conversations:write,usage:read,keys:read,keys:write,audit:read";
+export const password = "correct horse battery staple";
+
+/** Limits and quotas far away, so that only what a row is about is refused. */
+const roomy = {
+  COMPANIOND_RATE_PER_IP: "1000000",
+  COMPANIOND_RATE_PER_TOKEN: "1000000",
+  COMPANIOND_RATE_PER_KEY: "1000000",
+  COMPANIOND_DAILY_FREE: "1000000",
+  COMPANIOND_DAILY_PAID: "1000000",
+  // Visitors choose their address, so that limits by address can be tried.
+  COMPANIOND_TRUST_PROXY: "1",
+};
+
+export interface World extends AsyncDisposable {
+  readonly mock: MockLlm;
+  readonly server: RunningExecutable;
+  readonly url: string;
+  /** Starts the executable again on the same data, after `server` has ended. */
+  restart(): Promise<RunningExecutable>;
+}
+
+export async function openWorld(options: ExecutableOptions = {}): Promise<World> {
+  const mock = await startMockLlm();
+  const env = { OPENAI_BASE_URL: `${mock.url}/v1`, OPENAI_API_KEY: "sk-of-the-operator", ...roomy, ...options.env };
+  let server = await startExecutable({ ...options, env }).catch(async (error: unknown) => {
+    await mock.close();
+    throw error;
+  });
+  const servers = [server];
+  return {
+    mock,
+    get server() {
+      return server;
+    },
+    get url() {
+      return server.url;
+    },
+    async restart() {
+      server = await startExecutable({ ...options, env, dataDir: server.dataDir });
+      servers.push(server);
+      return server;
+    },
+    async [Symbol.asyncDispose]() {
+      // The first has the directory that all of them share.
+      for (const one of servers.reverse()) await one[Symbol.asyncDispose]();
+      await mock.close();
+    },
+  };
+}
+
+/** Runs a command beside the server and returns its JSON. */
+export async function runJson(dataDir: string, words: readonly string[], input = ""): Promise<Record<string, string>> {
+  const { exitCode, stdout, stderr } = await runExecutable([...words, "--data-dir", dataDir, "--json"], { input });
+  if (exitCode !== 0) throw new Error(`companiond ${words.join(" ")}: ${stderr}`);
+  return JSON.parse(stdout);
+}
+
+export interface Owner {
+  email: string;
+  accountId: string;
+  key: string;
+  client: Client;
+}
+
+/** An account with a password and a key of all scopes. */
+export async function makeOwner(
+  world: World,
+  tally: Tally,
+  name: string,
+  role: "owner" | "operator" = "owner",
+): Promise<Owner> {
+  const email = `${name}@shop.example`;
+  const { dataDir } = world.server;
+  const account = await runJson(
+    dataDir,
+    ["account", "create", "--email", email, "--role", role, "--password-stdin"],
+    `${password}\n`,
+  );
+  const made = await runJson(dataDir, ["key", "create", "--account", email, "--name", name, "--scopes", allScopes]);
+  const key = made.key ?? "";
+  return { email, accountId: account.id ?? "", key, client: clientOf(world, tally, key) };
+}
+
+export function clientOf(world: World, tally: Tally, key: string, allowed: readonly number[] = []): Client {
+  return clientOfKey(world.url, tally, key, allowed);
+}
+
+export function clientOfKey(url: string, tally: Tally, key: string, allowed: readonly number[] = []): Client {
+  return createClient(url, { authorization: `Bearer ${key}` }, tally, allowed);
+}
+
+let signIns = 0;
+
+/** Signs in as a browser does; the client carries the cookie. */
+export async function signIn(world: World, tally: Tally, email: string, secret = password): Promise<Client> {
+  // From an address of its own: sign-ins are limited by address.
+  signIns++;
+  const address = `198.${18 + (signIns >> 16)}.${(signIns >> 8) & 255}.${signIns & 255}`;
+  const visitor = createClient(world.url, { "x-forwarded-for": address }, tally);
+  const answer = await visitor.send({ method: "POST", path: "/api/session", body: { email, password: secret } });
+  const cookie = answer.headers.get("set-cookie")?.split(";", 1)[0];
+  if (cookie === undefined) throw new Error(`signing in as ${email} answered ${answer.status}: ${answer.text}`);
+  return createClient(world.url, { cookie, "x-forwarded-for": address }, tally);
+}
+
+export async function makeCompanion(client: Client, fields: object = {}): Promise<{ id: string; token: string }> {
+  const answer = await client.send({ method: "POST", path: "/api/companions", body: { name: "Ada", ...fields } });
+  if (answer.status !== 201) throw new Error(`making a companion answered ${answer.status}: ${answer.text}`);
+  return { id: answer.json.id, token: answer.json.embed_token };
+}
+
+/** All items of a list, page by page. */
+export async function listAll(client: Client, path: string): Promise<Record<string, unknown>[]> {
+  const items: Record<string, unknown>[] = [];
+  let cursor: string | null = null;
+  do {
+    const place: string = cursor === null ? "" : `&cursor=${encodeURIComponent(cursor)}`;
+    const { json, status, text } = await client.send({ method: "GET", path: `${path}?limit=100${place}` });
+    if (status !== 200) throw new Error(`${path} answered ${status}: ${text}`);
+    items.push(...json.data);
+    cursor = json.next_cursor;
+  } while (cursor !== null);
+  return items;
+}
+
+/** Whether the server answers a plain question. */
+export async function isAlive(url: string): Promise<boolean> {
+  const response = await fetch(`${url}/healthz`).catch(() => null);
+  return response?.ok ?? false;
+}
+
+export function openDescriptors(pid: number): number {
+  return readdirSync(`/proc/${pid}/fd`).length;
+}
+
+export function threadsOf(pid: number): number {
+  return Number(/^Threads:\s+(\d+)/m.exec(readFileSync(`/proc/${pid}/status`, "utf8"))?.[1] ?? Number.NaN);
+}
+
+/** Runs `work` on all items, so many at a time. */
+export async function inParallel<Item>(
+  items: Iterable<Item>,
+  width: number,
+  work: (item: Item, index: number) => Promise<void>,
+): Promise<void> {
+  const queue = Array.from(items).entries();
+  const worker = async () => {
+    for (const [index, item] of queue) await work(item, index);
+  };
+  await Promise.all(Array.from({ length: width }, worker));
+}
