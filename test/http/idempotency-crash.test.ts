@@ -1,3 +1,4 @@
+/** Idempotent calls over kills of a real server process. */
 import { expect, test } from "bun:test";
 import { type ApiClient, apiClient } from "../support/api-client.ts";
 import { runJson } from "../support/cli.ts";
@@ -70,4 +71,5 @@ test("calls that a crash interrupted are made exactly once when they are sent ag
     expect(listed.map((one) => one.name).toSorted()).toEqual(names.slice(0, from + 30).toSorted());
     await again.kill();
   }
-});
+  // Six starts of a server take their time on a busy machine.
+}, 30_000);

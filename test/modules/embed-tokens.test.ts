@@ -85,6 +85,7 @@ test("refuses bad names, unknown fields and other types", async () => {
   expectProblem(await api.call("POST", path, "[]"), 400, "invalid_request");
   expectProblem(await api.call("POST", path, "x", { "content-type": "text/plain" }), 415, "unsupported_media_type");
   expectProblem(await api.call("POST", path, "null"), 400, "invalid_request");
+  expectProblem(await api.call("POST", path.replace(/[0-9a-f]{12}(?=\/)/, "000000000000"), "x"), 404, "not_found");
   expect((await api.call("GET", path)).json.data).toHaveLength(1);
 });
 

@@ -92,11 +92,12 @@ export function companionsModule(services: Services) {
       async ({ request, params, set }) => {
         const principal = await openPrincipal(services, request, "companions:write", set.headers);
         refuseQuery(request);
+        const companion = await getCompanion(services, principal, params.id);
         return await answerOnce({
           request,
           principal,
           set,
-          make: (body, context) => createEmbedToken(services, principal, params.id, body, context),
+          make: (body, context) => createEmbedToken(services, companion, body, context),
           toReplay: toWireEmbedToken,
         });
       },

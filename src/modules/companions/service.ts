@@ -86,17 +86,14 @@ export async function listEmbedTokens(
 }
 
 export async function createEmbedToken(
-  services: CompanionServices,
-  principal: Principal,
-  companionId: string,
+  { store, ids }: CompanionServices,
+  companion: Companion,
   body: unknown,
   context: WriteContext,
 ): Promise<EmbedToken> {
-  const { store, ids } = services;
-  const companion = await getCompanion(services, principal, companionId);
   const { name = null } = newEmbedTokenBody.check(omitFields(body === undefined ? {} : body, readOnlyEmbedTokenFields));
   const token = { id: ids.uuid(), token: makeEmbedToken(ids.secret), name };
-  const made = await store.embedTokens.create(principal.account.id, companion.id, token, context);
+  const made = await store.embedTokens.create(companion.accountId, companion.id, token, context);
   if (made === null) throw missing("companion");
   return made;
 }
