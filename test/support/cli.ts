@@ -1,27 +1,7 @@
 /** Runs commands in the test's own process, with everything outside of them stood in for. */
-import { accountCommand } from "../../src/cli/account.ts";
-import { backupCommand } from "../../src/cli/backup.ts";
 import type { CliIo, Command } from "../../src/cli/command.ts";
-import { companionCommand } from "../../src/cli/companion.ts";
-import { doctorCommand } from "../../src/cli/doctor.ts";
-import { keyCommand } from "../../src/cli/key.ts";
-import { migrateCommand } from "../../src/cli/migrate.ts";
-import { restoreCommand } from "../../src/cli/restore.ts";
+import { commands } from "../../src/cli/commands.ts";
 import { runCli } from "../../src/cli/run.ts";
-import { serveCommand } from "../../src/cli/serve.ts";
-import { versionCommand } from "../../src/cli/version.ts";
-
-const commands: readonly Command[] = [
-  serveCommand,
-  accountCommand,
-  keyCommand,
-  companionCommand,
-  backupCommand,
-  restoreCommand,
-  migrateCommand,
-  doctorCommand,
-  versionCommand,
-];
 
 export interface CliOutcome {
   exitCode: number;
