@@ -5,7 +5,7 @@
  *   bun scripts/build-web.ts
  */
 import { createHash } from "node:crypto";
-import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { basename, extname, join } from "node:path";
 import { brotliCompressSync, gzipSync, constants as zlib } from "node:zlib";
 import tailwind from "bun-plugin-tailwind";
@@ -189,13 +189,15 @@ function hashOf(content: string | Uint8Array): string {
   return createHash("sha256").update(content).digest("hex").slice(0, 10);
 }
 
-/** Written aside and swapped in, so that a server started meanwhile never sees half of it. */
+/**
+ * Names change with content, so a file that is there is right, and two builds at once do not disturb one another. The
+ * list is last, then what it no longer names goes.
+ */
 function writeAssets(assets: WebAsset[]): void {
-  const fresh = `${generated}.${process.pid}`;
-  rmSync(fresh, { recursive: true, force: true });
-  mkdirSync(fresh, { recursive: true });
+  mkdirSync(generated, { recursive: true });
   const imports: string[] = [];
   const entries: string[] = [];
+  const files = new Set(["assets.ts"]);
   for (const [index, asset] of assets.entries()) {
     const contentType = contentTypes[extname(asset.name)];
     if (contentType === undefined) throw new Error(`No content type is known for ${asset.name}.`);
@@ -205,20 +207,30 @@ function writeAssets(assets: WebAsset[]): void {
       [".br", asset.brotliBytes],
       [".gz", asset.gzipBytes],
     ] as const) {
-      writeFileSync(join(fresh, `${asset.fileName}${suffix}.embedded`), bytes);
-      imports.push(
-        `import file${index}${suffix.slice(1)} from "./${asset.fileName}${suffix}.embedded" with { type: "file" };`,
-      );
+      const file = `${asset.fileName}${suffix}.embedded`;
+      files.add(file);
+      writeWhole(join(generated, file), bytes);
+      imports.push(`import file${index}${suffix.slice(1)} from "./${file}" with { type: "file" };`);
     }
     const integrity = `sha384-${createHash("sha384").update(asset.bytes).digest("base64")}`;
     entries.push(
       `  { name: "${asset.name}", fileName: "${asset.fileName}", contentType: "${contentType}", integrity: "${integrity}", plain: file${index}, br: file${index}br, gz: file${index}gz },`,
     );
   }
-  const source = `/** Made by scripts/build-web.ts. */\n${imports.join("\n")}\n\nexport const embeddedAssets = [\n${entries.join("\n")}\n];\n`;
-  writeFileSync(join(fresh, "assets.ts"), source);
-  rmSync(generated, { recursive: true, force: true });
-  renameSync(fresh, generated);
+  const list = `export const embeddedAssets = [\n${entries.join("\n")}\n];\n`;
+  const source = `/** Made by scripts/build-web.ts. */\n${imports.join("\n")}\n\n${list}`;
+  writeWhole(join(generated, "assets.ts"), new TextEncoder().encode(source));
+  for (const file of readdirSync(generated)) {
+    if (!files.has(file) && !file.endsWith(".part")) rmSync(join(generated, file), { recursive: true, force: true });
+  }
+}
+
+/** Nobody ever sees half of the file. */
+function writeWhole(path: string, bytes: Uint8Array): void {
+  if (existsSync(path) && readFileSync(path).equals(bytes)) return;
+  const part = `${path}.${process.pid}.part`;
+  writeFileSync(part, bytes);
+  renameSync(part, path);
 }
 
 function readPackageFile(path: string): string {

@@ -1,4 +1,6 @@
-/** A real browser for tests: Debian's Chromium with an empty profile. */
+/** A real browser for tests: Debian's Chromium with an empty profile, and screenshots kept as artefacts. */
+import { mkdirSync } from "node:fs";
+import { join } from "node:path";
 import { type Browser, type BrowserContextOptions, chromium, type Page } from "playwright-core";
 
 /** `flags` are further command line arguments, such as those of a fake microphone. */
@@ -34,4 +36,13 @@ export async function openPage(browser: Browser, options: BrowserContextOptions 
   });
   page.setDefaultTimeout(8_000);
   return { page, complaints };
+}
+
+const artefacts = join(import.meta.dir, "..", "artefacts");
+
+/** Keeps what the page looks like under `test/artefacts`. */
+export async function keepScreenshot(page: Page, name: string): Promise<void> {
+  mkdirSync(artefacts, { recursive: true });
+  // Without what moves, so that two runs can be compared.
+  await page.screenshot({ path: join(artefacts, `${name}.png`), animations: "disabled", caret: "hide" });
 }

@@ -2,8 +2,6 @@
  * What browser tests of the widget need: the executable with a mock language model, companions, a browser, and
  * websites of another origin that embed the widget.
  */
-import { mkdirSync } from "node:fs";
-import { join } from "node:path";
 import type { BrowserContextOptions, Locator, Page } from "playwright-core";
 import { launchBrowser, type OpenedPage, openPage } from "./browser.ts";
 import { type RunningExecutable, runExecutable, startExecutable } from "./executable.ts";
@@ -178,12 +176,3 @@ export function styleOf(page: Page, selector: string, property: string): Promise
 }
 
 export type Widget = ReturnType<typeof widgetOn>;
-
-const artefacts = join(import.meta.dir, "..", "artefacts");
-
-/** Keeps what the page looks like under `test/artefacts`. */
-export async function keepScreenshot(page: Page, name: string): Promise<void> {
-  mkdirSync(artefacts, { recursive: true });
-  // Without what moves, so that two runs can be compared.
-  await page.screenshot({ path: join(artefacts, `${name}.png`), animations: "disabled", caret: "hide" });
-}

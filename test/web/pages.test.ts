@@ -1,7 +1,8 @@
 /** The pages that people open: a companion's own page, and the welcome page, in the browser. */
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test";
 import { findViolations } from "../support/axe.ts";
-import { keepScreenshot, openWidgetWorld, type WidgetWorld, widgetOn } from "../support/widget-world.ts";
+import { keepScreenshot } from "../support/browser.ts";
+import { openWidgetWorld, type WidgetWorld, widgetOn } from "../support/widget-world.ts";
 
 setDefaultTimeout(20_000);
 

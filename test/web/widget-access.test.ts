@@ -2,7 +2,8 @@
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test";
 import type { Page } from "playwright-core";
 import { findViolations } from "../support/axe.ts";
-import { keepScreenshot, openWidgetWorld, styleOf, tag, type WidgetWorld, widgetOn } from "../support/widget-world.ts";
+import { keepScreenshot } from "../support/browser.ts";
+import { openWidgetWorld, styleOf, tag, type WidgetWorld, widgetOn } from "../support/widget-world.ts";
 
 setDefaultTimeout(30_000);
 

@@ -1,6 +1,7 @@
 /** The widget on a website of another origin, from the script's tag to a conversation kept over pages. */
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test";
-import { keepScreenshot, openWidgetWorld, tag, type WidgetWorld, widgetOn } from "../support/widget-world.ts";
+import { keepScreenshot } from "../support/browser.ts";
+import { openWidgetWorld, tag, type WidgetWorld, widgetOn } from "../support/widget-world.ts";
 
 setDefaultTimeout(20_000);
 

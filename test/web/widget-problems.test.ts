@@ -1,6 +1,7 @@
 /** What the widget says when something is wrong, and how it goes on. */
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test";
-import { keepScreenshot, openWidgetWorld, tag, type WidgetWorld, widgetOn } from "../support/widget-world.ts";
+import { keepScreenshot } from "../support/browser.ts";
+import { openWidgetWorld, tag, type WidgetWorld, widgetOn } from "../support/widget-world.ts";
 
 setDefaultTimeout(20_000);
 

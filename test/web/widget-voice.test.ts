@@ -1,9 +1,10 @@
 /** Voice in the widget, with the provider's own client and a socket that speaks as the provider's. */
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test";
 import { findViolations } from "../support/axe.ts";
+import { keepScreenshot } from "../support/browser.ts";
 import { type MockElevenLabs, startMockElevenLabs } from "../support/mock-elevenlabs.ts";
 import { type MockVoiceSocket, startMockVoiceSocket } from "../support/mock-voice-socket.ts";
-import { keepScreenshot, openWidgetWorld, tag, type WidgetWorld, widgetOn } from "../support/widget-world.ts";
+import { openWidgetWorld, tag, type WidgetWorld, widgetOn } from "../support/widget-world.ts";
 
 setDefaultTimeout(30_000);
 
