@@ -1,5 +1,7 @@
 /** The queue of writes of SQLite: what shares a commit, what fails alone, and what a full disk does. */
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
+import { renameSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { openConnection } from "../../src/store/sqlite/connection.ts";
 import type { StoreDatabase } from "../../src/store/sqlite/database.ts";
 import { SqliteEngine } from "../../src/store/sqlite/engine.ts";
@@ -132,5 +134,22 @@ test("a turn is one commit, and the hot paths compile nothing after their first 
   expect(prepared).toEqual([]);
   expect(commits).toEqual([1]);
   expect(statements.length).toBeLessThanOrEqual(12);
+  await world.close();
+});
+
+test("a database file that is gone from its place takes no writes, and is missed by the check", async () => {
+  const opened = await openTemporaryStore();
+  const world = await openWorld(async () => opened);
+  const account = await world.createAccount();
+  const file = join(opened.dataDir, "companiond.db");
+  renameSync(file, `${file}.away`);
+  await expect(world.createCompanion(account)).rejects.toMatchObject({ code: "unavailable" });
+  await expect(opened.store.check()).rejects.toMatchObject({ code: "unavailable" });
+  // Another file in its place is no better.
+  writeFileSync(file, "");
+  await expect(world.createCompanion(account)).rejects.toMatchObject({ code: "unavailable" });
+  renameSync(`${file}.away`, file);
+  await opened.store.check();
+  await world.createCompanion(account);
   await world.close();
 });

@@ -1,5 +1,7 @@
 /** The connection itself: knows its statements, so that it can close cleanly, and can be watched by tests. */
 import { Database, type SQLQueryBindings } from "bun:sqlite";
+import { statSync } from "node:fs";
+import { unavailable } from "./failures.ts";
 
 export interface StoreObserver {
   /** A statement was compiled: hot paths must show none after their first use. */
@@ -33,6 +35,7 @@ export class StoreDatabase extends Database {
   #observer: StoreObserver | null = null;
   #statements: WeakRef<Finalizable>[] = [];
   #sweepAt = 512;
+  readonly #fileNumber = statSync(this.filename).ino;
 
   /** Statements compiled from now on are watched. */
   watch(observer: StoreObserver): void {
@@ -53,6 +56,12 @@ export class StoreDatabase extends Database {
     if (observer === null) return statement;
     observer.onPrepare?.(sql);
     return observeStatement(statement, sql, observer);
+  }
+
+  /** Throws where the file is gone from its place: SQLite would go on writing into one that nobody finds again. */
+  requireFile(): void {
+    const found = statSync(this.filename, { throwIfNoEntry: false });
+    if (found?.ino !== this.#fileNumber) throw unavailable(new Error(`${this.filename} was moved or deleted`));
   }
 
   /** With a statement left open, SQLite would keep the connection and its log file until the process ends. */

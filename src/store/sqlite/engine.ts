@@ -96,6 +96,11 @@ export class SqliteEngine {
     return await this.#writes.run(work);
   }
 
+  /** Throws `unavailable` where the database file is gone from its place. */
+  requireFile(): void {
+    this.#database.requireFile();
+  }
+
   /** Copies the write-ahead log into the database file and empties it; false where a reader stands in the way. */
   truncateLog(): boolean {
     const row = this.#database.prepare<{ busy: number }, []>("PRAGMA wal_checkpoint(TRUNCATE)").get();

@@ -75,6 +75,7 @@ function createStore(engine: SqliteEngine, log: Log): Store {
 
     async check() {
       await engine.read(() => checkRead.get());
+      engine.requireFile();
     },
     async close() {
       await removals.stop();

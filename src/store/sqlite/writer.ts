@@ -120,6 +120,7 @@ export class WriteQueue {
       const commitStartedMs = performance.now();
       // A lone write that failed has rolled back already.
       if (this.#database.inTransaction) {
+        this.#database.requireFile();
         this.#commit.run();
         this.#committedAtMs = performance.now();
         this.#commitTookMs = this.#committedAtMs - commitStartedMs;
