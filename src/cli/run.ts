@@ -130,8 +130,8 @@ async function report(error: unknown, hint: string, io: CliIo): Promise<number> 
     return error.problems.some((problem) => problem.isFlag) ? 2 : 1;
   }
   if (error instanceof AppError) {
-    const fields = error.errors?.map((field) => `\n  ${field.param}: ${field.detail}`).join("") ?? "";
-    await io.writeError(`companiond: ${error.message}${fields}${describeCause(error.cause)}\n`);
+    const fields = error.errors?.map((field) => `\n  ${field.param}: ${field.detail}`).join("");
+    await io.writeError(`companiond: ${error.message}${fields ?? describeCause(error.cause)}\n`);
     return 1;
   }
   if (error instanceof CommandFailure) await io.writeError(`companiond: ${error.message}\n`);

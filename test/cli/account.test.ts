@@ -32,7 +32,8 @@ test("refuses an address that is taken, in any case, with exit code 1", async ()
     options,
   );
   expect({ exitCode, stdout }).toEqual({ exitCode: 1, stdout: "" });
-  expect(stderr).toContain("email");
+  expect(stderr).toContain("email: There is an account with this address already.");
+  expect(stderr).not.toContain("UNIQUE");
 });
 
 test.each([
