@@ -26,10 +26,10 @@ export interface RunningServer {
   /** Takes up a new certificate without dropping a connection; throws where it cannot serve, and nothing has changed. */
   replaceCertificate(tls: Certificate): void;
   /**
-   * Stops accepting, lets open streams finish for up to `graceMs`, then cuts them after a last comment; resolves when
+   * Is not ready any more, and after `noticeMs`, in which proxies can learn of it, stops accepting; lets open streams finish for up to `graceMs`, then cuts them after a last comment; resolves when
    * every turn is kept and the store is closed.
    */
-  drain(graceMs: number): Promise<void>;
+  drain(graceMs: number, noticeMs?: number): Promise<void>;
 }
 
 /** What was just written gets this long to leave before its connection is cut. */
@@ -80,8 +80,9 @@ export function startServer(services: OpenedServices, options: ServerOptions): R
   }
 
   let draining: Promise<void> | null = null;
-  async function drainOnce(graceMs: number): Promise<void> {
+  async function drainOnce(graceMs: number, noticeMs: number): Promise<void> {
     services.lifecycle.isDraining = true;
+    if (noticeMs > 0) await Bun.sleep(noticeMs);
     await Promise.race([listener.stop(), sleep(graceMs)]);
     if (services.heartbeats.interruptAll()) await sleep(lastWordsMs);
     await Promise.all([listener.cut(), metrics?.stop()]);
@@ -101,8 +102,8 @@ export function startServer(services: OpenedServices, options: ServerOptions): R
       listener.replaceCertificate(tls);
       expiresAtMs = nextExpiryMs;
     },
-    drain(graceMs) {
-      draining ??= drainOnce(graceMs);
+    drain(graceMs, noticeMs = 0) {
+      draining ??= drainOnce(graceMs, noticeMs);
       return draining;
     },
   };

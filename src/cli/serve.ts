@@ -15,6 +15,8 @@ import { offerSetup } from "./setup-offer.ts";
 import { describeStart, toReachable } from "./start-message.ts";
 
 const drainGraceMs = 30_000;
+/** How long proxies are told beforehand that nothing more will be accepted. */
+const proxyNoticeMs = 500;
 
 export const serveCommand: Command = {
   name: "serve",
@@ -82,7 +84,8 @@ async function serve(input: ActionInput): Promise<void> {
     log.info("stopping", { signal: await stopped, graceMs: drainGraceMs });
     if (io.isTerminal) await io.writeError("Letting open replies finish. Once more ends at once.\n");
     await backups.stop();
-    await server.drain(drainGraceMs);
+    // Without a proxy nobody looks at `/readyz` before sending a request.
+    await server.drain(drainGraceMs, config.server.trustProxy > 0 ? proxyNoticeMs : 0);
     log.info("stopped");
   } finally {
     dataLock.release();

@@ -48,6 +48,8 @@ export function createAccessLog(
     const durationMs = performance.now() - startedMs;
     count(counts, status);
     counts.seconds.observe(durationMs / 1000);
+    // Proxies ask many times a second: only the answer that is not the usual one is worth a line.
+    if (counts.route === "/readyz" && status === 200) return;
     log.request({ requestId, method, route: counts.route, status, durationMs, client });
   }
 

@@ -137,6 +137,12 @@ describe.each([
     while (outcomes.length < atStop + 12) await Bun.sleep(5);
     isOver = true;
     await Promise.all(asking);
-    expect([...new Set(outcomes)]).toEqual(["200 whole"]);
+    expect({
+      outcomes: [...new Set(outcomes)],
+      proxy: outcomes.every((one) => one === "200 whole") || proxy.output(),
+    }).toEqual({
+      outcomes: ["200 whole"],
+      proxy: true,
+    });
   }, 30_000);
 });
