@@ -84,6 +84,7 @@ function redirectOf(at: string, access: string | undefined, signedIn: typeof ses
 
 /** Only ever a page of the dashboard, whatever the address says. */
 function nextPath(): string {
-  const next = search.value.get("next") ?? "";
-  return /^\/app(\/[\w\-/?=&.%]*)?$/.test(next) ? next : homePath;
+  const next = URL.parse(search.value.get("next") ?? "", location.origin);
+  const isOurs = next?.origin === location.origin && /^\/app\/./.test(next.pathname);
+  return isOurs ? next.pathname + next.search : homePath;
 }

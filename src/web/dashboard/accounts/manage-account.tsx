@@ -102,7 +102,7 @@ export function ManageAccount({ account, isOwn, onChanged, onClose }: ManageAcco
         {!isOwn && (
           <div class="flex flex-wrap gap-2 border-t border-line pt-5">
             {account.suspended_at === null && <Button onClick={() => setAsked("suspend")}>Suspend…</Button>}
-            <Button class="text-bad" onClick={() => setAsked("delete")}>
+            <Button kind="risk" onClick={() => setAsked("delete")}>
               Delete…
             </Button>
           </div>

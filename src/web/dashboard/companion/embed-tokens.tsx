@@ -33,7 +33,7 @@ export function EmbedTokens({ companion, tokens }: EmbedTokensProps) {
       title: "",
       class: "text-right",
       cell: (token) => (
-        <Button class="text-bad" onClick={() => setRevoked(token)}>
+        <Button kind="risk" onClick={() => setRevoked(token)}>
           Revoke…
         </Button>
       ),

@@ -81,9 +81,9 @@ export function NewKey({ onMade, onClose }: NewKeyProps) {
                 checked={chosen.includes(name)}
                 onChecked={(isOn) => setChosen(isOn ? [...chosen, name] : chosen.filter((scope) => scope !== name))}
                 label={
-                  <>
+                  <span class="flex flex-wrap justify-between gap-x-3">
                     {label} <code class="font-mono text-[0.8rem] text-muted">{name}</code>
-                  </>
+                  </span>
                 }
               />
             ))}

@@ -1,6 +1,6 @@
 /** The address bar: where the dashboard is, how it gets elsewhere, and what asks before unsaved work is left. */
 import { computed, signal } from "@preact/signals";
-import { useEffect } from "preact/hooks";
+import { useLayoutEffect } from "preact/hooks";
 
 const address = signal(location.pathname + location.search);
 
@@ -38,7 +38,8 @@ export function replaceSearch(values: Record<string, string | null>): void {
 
 /** While `isUnsaved`, leaving the page asks first. */
 export function useLeaveGuard(isUnsaved: boolean): void {
-  useEffect(() => {
+  // Before the browser can do anything else: leaving may be the very next thing.
+  useLayoutEffect(() => {
     isDirty = isUnsaved;
     return () => {
       isDirty = false;

@@ -49,7 +49,7 @@ export default function ApiKeysPage() {
       cell: (key) => (
         <span class="flex justify-end gap-2 max-md:w-full">
           <Button onClick={() => setAsked({ what: "rotate", key })}>Rotate…</Button>
-          <Button class="text-bad" onClick={() => setAsked({ what: "revoke", key })}>
+          <Button kind="risk" onClick={() => setAsked({ what: "revoke", key })}>
             Revoke…
           </Button>
         </span>

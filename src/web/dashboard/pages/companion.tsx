@@ -78,7 +78,7 @@ function Fate({ companion, onChanged }: { companion: Companion; onChanged(compan
               Resume
             </Button>
           )}
-          <Button class="text-bad" onClick={() => setAsked("delete")}>
+          <Button kind="risk" onClick={() => setAsked("delete")}>
             <Trash2 size={16} aria-hidden="true" />
             Delete…
           </Button>

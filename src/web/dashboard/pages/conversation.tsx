@@ -65,12 +65,12 @@ export default function ConversationPage({ params }: { params: Params }) {
               <Download size={16} aria-hidden="true" />
               Export
             </Button>
-            <Button class="text-bad" onClick={() => setAsked("delete")}>
+            <Button kind="risk" onClick={() => setAsked("delete")}>
               <Trash2 size={16} aria-hidden="true" />
               Delete…
             </Button>
             {visitorId !== null && (
-              <Button class="text-bad" onClick={() => setAsked("erase")}>
+              <Button kind="risk" onClick={() => setAsked("erase")}>
                 <UserRoundX size={16} aria-hidden="true" />
                 Erase visitor…
               </Button>

@@ -1,7 +1,7 @@
 /** Buttons, and links that look like them. */
 import type { ComponentChildren } from "preact";
 
-type Kind = "primary" | "secondary" | "ghost" | "danger";
+type Kind = "primary" | "secondary" | "ghost" | "risk" | "danger";
 
 const base =
   "inline-flex shrink-0 items-center justify-center gap-2 whitespace-nowrap rounded-[0.6rem] px-3.5 min-h-[2.4rem] " +
@@ -10,6 +10,8 @@ const base =
 const kinds: Record<Kind, string> = {
   primary: "bg-accent text-on-accent hover:brightness-110",
   secondary: "border border-edge/60 bg-card text-ink hover:bg-sunken",
+  // Leads to a question first.
+  risk: "border border-edge/60 bg-card text-bad hover:bg-bad-tint",
   ghost: "text-muted hover:bg-sunken hover:text-ink",
   danger: "bg-bad text-on-bad hover:brightness-110",
 };

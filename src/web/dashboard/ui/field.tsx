@@ -176,7 +176,7 @@ export function CheckField({ label, hint, checked, onChecked, disabled }: CheckP
         aria-describedby={hint ? `${id}-hint` : undefined}
         class="mt-[0.2rem] size-[1.05rem] shrink-0 accent-(--accent)"
       />
-      <div class="min-w-0">
+      <div class="min-w-0 flex-1">
         <label for={id}>{label}</label>
         {hint && (
           <p id={`${id}-hint`} class="text-[0.88rem] text-muted">

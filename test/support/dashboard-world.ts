@@ -1,0 +1,131 @@
+/**
+ * What browser tests of the dashboard need: the executable on a fresh database with a mock language model, accounts,
+ * and a browser whose pages complain of nothing.
+ */
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import type { BrowserContextOptions, Page } from "playwright-core";
+import { type ApiClient, apiClient } from "./api-client.ts";
+import { launchBrowser, type OpenedPage, openPage } from "./browser.ts";
+import { cookieOf } from "./dashboard.ts";
+import { type RunningExecutable, runExecutable, startExecutable } from "./executable.ts";
+import { type MockLlm, startMockLlm } from "./mock-llm.ts";
+
+export const password = "correct horse battery staple";
+
+export interface SignedInPage extends OpenedPage {
+  email: string;
+  /** The same account's API, with a session of its own. */
+  api: ApiClient;
+}
+
+export interface DashboardWorld extends AsyncDisposable {
+  server: RunningExecutable;
+  mockLlm: MockLlm;
+  /** As the server has written it, while nobody has set it up. */
+  readSetUpLink(): string;
+  /** Runs a command of the executable on the server's data. */
+  run(...args: string[]): Promise<Record<string, string>>;
+  createAccount(email: string, role?: "owner" | "operator"): Promise<void>;
+  /** A browser of its own, with nobody signed in. */
+  open(options?: BrowserContextOptions): Promise<OpenedPage>;
+  /** A browser of its own, signed in with a new account, at the given page. */
+  openAs(role: "owner" | "operator", path: string, options?: BrowserContextOptions): Promise<SignedInPage>;
+  /** A visitor writes to a companion. */
+  say(embedToken: string, message: string, visitorId?: string): Promise<void>;
+}
+
+export async function openDashboardWorld(env: Record<string, string> = {}): Promise<DashboardWorld> {
+  const mockLlm = await startMockLlm();
+  const [browser, server] = await Promise.all([
+    launchBrowser(),
+    startExecutable({
+      env: {
+        OPENAI_API_KEY: "sk-test-key-of-the-mock",
+        OPENAI_BASE_URL: `${mockLlm.url}/v1`,
+        COMPANIOND_MODEL: "test-model",
+        COMPANIOND_MODELS: "test-model,bigger-model",
+        COMPANIOND_RATE_PER_IP: "100000",
+        COMPANIOND_RATE_PER_TOKEN: "100000",
+        ...env,
+      },
+    }),
+  ]);
+  let accounts = 0;
+
+  async function run(...args: string[]) {
+    const { exitCode, stdout, stderr } = await runExecutable([...args, "--json", "--data-dir", server.dataDir], {
+      input: password,
+    });
+    if (exitCode !== 0) throw new Error(stderr);
+    return JSON.parse(stdout);
+  }
+
+  async function open(options?: BrowserContextOptions): Promise<OpenedPage> {
+    const opened = await openPage(browser, { viewport: { width: 1280, height: 860 }, ...options });
+    const { page, complaints } = opened;
+    // Asking who is signed in is answered 401 where nobody is: the browser's console tells that as an error.
+    const isExpected = (text: string) => /the server responded with a status of 4\d\d/.test(text);
+    return {
+      page,
+      get complaints() {
+        return complaints.filter((text) => !isExpected(text));
+      },
+    };
+  }
+
+  async function createAccount(email: string, role = "owner"): Promise<void> {
+    await run("account", "create", "--email", email, "--role", role, "--password-stdin");
+  }
+
+  async function signIn(email: string) {
+    return apiClient(server.url, null).call("POST", "/api/session", { email, password });
+  }
+
+  return {
+    server,
+    mockLlm,
+    run,
+    createAccount,
+    open,
+    readSetUpLink: () => readFileSync(join(server.dataDir, "setup-link"), "utf8").trim(),
+    async openAs(role, path, options) {
+      const email = `${role}-${++accounts}@example.com`;
+      await createAccount(email, role);
+      const [forPage, forApi] = [cookieOf((await signIn(email)).headers), cookieOf((await signIn(email)).headers)];
+      const opened = await open(options);
+      const [name = "", value = ""] = forPage.split("=");
+      await opened.page.context().addCookies([{ name, value, url: server.url, httpOnly: true, sameSite: "Lax" }]);
+      await opened.page.goto(server.url + path);
+      const client = apiClient(server.url, null);
+      const api: ApiClient = {
+        call: (method, path, body, headers = {}) => client.call(method, path, body, { cookie: forApi, ...headers }),
+      };
+      return {
+        page: opened.page,
+        get complaints() {
+          return opened.complaints;
+        },
+        email,
+        api,
+      };
+    },
+    async say(embedToken, message, visitorId) {
+      const answer = await apiClient(server.url, null).call("POST", `/api/embed/${embedToken}/chat`, {
+        message,
+        ...(visitorId === undefined ? {} : { visitor_id: visitorId }),
+      });
+      if (answer.status !== 200) throw new Error(answer.text);
+    },
+    async [Symbol.asyncDispose]() {
+      await browser.close();
+      await server[Symbol.asyncDispose]();
+      await mockLlm.close();
+    },
+  };
+}
+
+/** Resolves once the page's heading is this. */
+export async function atPage(page: Page, title: string): Promise<void> {
+  await page.getByRole("heading", { level: 1, name: title, exact: true }).waitFor();
+}

@@ -1,0 +1,176 @@
+/** The ways into the dashboard and out of it, in a real browser against the executable on a fresh database. */
+import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test";
+import type { Page } from "playwright-core";
+import { keepScreenshot } from "../support/browser.ts";
+import { atPage, type DashboardWorld, openDashboardWorld, password } from "../support/dashboard-world.ts";
+
+setDefaultTimeout(30_000);
+
+let world: DashboardWorld;
+beforeAll(async () => {
+  world = await openDashboardWorld();
+});
+afterAll(() => world[Symbol.asyncDispose]());
+
+async function fillSignIn(page: Page, email: string, secret = password): Promise<void> {
+  await page.getByLabel("E-mail").fill(email);
+  await page.getByLabel("Password", { exact: true }).fill(secret);
+  await page.getByRole("button", { name: "Sign in" }).click();
+}
+
+test("the set-up link of a new server makes its operator, once", async () => {
+  const link = world.readSetUpLink();
+  const { page, complaints } = await world.open();
+  await page.goto(link);
+  await atPage(page, "Set up companiond");
+  await keepScreenshot(page, "dashboard-set-up");
+  await page.getByLabel("Your e-mail").fill("operator@example.com");
+  await page.getByLabel("Password", { exact: true }).fill("short");
+  await page.getByRole("button", { name: "Create the account" }).click();
+  expect(await page.getByLabel("Password", { exact: true }).evaluate((input) => "validity" in input)).toBe(true);
+  await page.getByLabel("Password", { exact: true }).fill(password);
+  await page.getByRole("button", { name: "Create the account" }).click();
+  await atPage(page, "Companions");
+  await page.getByText("No companions yet").waitFor();
+  await page.getByRole("link", { name: "Accounts", exact: true }).waitFor();
+  expect(page.url()).toBe(`${world.server.url}/app/companions`);
+
+  const second = await world.open();
+  await second.page.goto(link);
+  await second.page.getByLabel("Your e-mail").fill("second@example.com");
+  await second.page.getByLabel("Password", { exact: true }).fill(password);
+  await second.page.getByRole("button", { name: "Create the account" }).click();
+  await second.page.getByRole("alert").getByText("This link was used already").waitFor();
+  expect(complaints).toEqual([]);
+  expect(second.complaints).toEqual([]);
+});
+
+test("a link without its secret says so", async () => {
+  const { page } = await world.open();
+  await page.goto(`${world.server.url}/app/setup`);
+  await atPage(page, "The link is incomplete");
+});
+
+test("signs in, back to the page that was asked for, and out again", async () => {
+  await world.createAccount("owner@example.com");
+  const { page, complaints } = await world.open();
+  await page.goto(`${world.server.url}/app/usage?days=7`);
+  await atPage(page, "Sign in");
+  await fillSignIn(page, "owner@example.com", "wrong password");
+  await page.getByRole("alert").getByText("E-mail address or password is wrong.").waitFor();
+  await keepScreenshot(page, "dashboard-sign-in");
+  await fillSignIn(page, "Owner@Example.com");
+  await atPage(page, "Usage");
+  expect(new URL(page.url()).search).toBe("?days=7");
+  expect(await page.getByRole("link", { name: "Accounts", exact: true }).count()).toBe(0);
+
+  await page.reload();
+  await atPage(page, "Usage");
+  await page.getByRole("link", { name: "API keys" }).click();
+  await atPage(page, "API keys");
+  await page.getByRole("button", { name: "Sign out" }).click();
+  await atPage(page, "Sign in");
+  expect(await page.context().cookies()).toEqual([]);
+  await page.goBack();
+  await atPage(page, "Sign in");
+  expect(complaints).toEqual([]);
+});
+
+test("goes to no other site after signing in, whatever the address says", async () => {
+  const { page } = await world.open();
+  for (const next of ["https://evil.example/", "//evil.example/app", "/app/../../evil", "javascript:alert(1)"]) {
+    await page.context().clearCookies();
+    await page.goto(`${world.server.url}/app/sign-in?next=${encodeURIComponent(next)}`);
+    await fillSignIn(page, "owner@example.com");
+    await atPage(page, "Companions");
+    expect(page.url()).toBe(`${world.server.url}/app/companions`);
+  }
+});
+
+test("a session that ends elsewhere leads to the sign-in with the next call", async () => {
+  const { page, api } = await world.openAs("owner", "/app/companions");
+  await atPage(page, "Companions");
+  const sessions = (await api.call("GET", "/api/sessions")).json.data;
+  for (const session of sessions.filter(({ is_current }) => is_current === false)) {
+    await api.call("DELETE", `/api/sessions/${session.id}`);
+  }
+  await page.getByRole("link", { name: "API keys" }).click();
+  await atPage(page, "Sign in");
+});
+
+test("changes the password, which ends all other sessions", async () => {
+  const { page, api, email, complaints } = await world.openAs("owner", "/app/account");
+  await page.getByText("this one").waitFor();
+  expect(await page.getByRole("table", { name: "Sessions" }).getByRole("row").count()).toBe(3);
+  await page.getByLabel("Current password", { exact: true }).fill("not this one");
+  await page.getByLabel("New password", { exact: true }).fill("a new long password");
+  await page.getByRole("button", { name: "Change password" }).click();
+  await page.getByText("This is not the account's password.").waitFor();
+  await page.getByLabel("Current password", { exact: true }).fill(password);
+  await page.getByRole("button", { name: "Change password" }).click();
+  await page.getByText("The password is changed.").waitFor();
+  expect((await api.call("GET", "/api/session")).status).toBe(401);
+
+  const other = await world.open();
+  await other.page.goto(`${world.server.url}/app`);
+  await fillSignIn(other.page, email, "a new long password");
+  await atPage(other.page, "Companions");
+
+  await page.reload();
+  await page.getByRole("button", { name: "Sign out" }).nth(1).click();
+  await page.getByText("Signed out there.").waitFor();
+  await other.page.reload();
+  await atPage(other.page, "Sign in");
+  expect(complaints).toEqual([]);
+});
+
+test("a reset link from the command line sets a new password", async () => {
+  await world.createAccount("forgetful@example.com");
+  const { url = "" } = await world.run("account", "reset-link", "forgetful@example.com");
+  const { page } = await world.open();
+  await page.goto(world.server.url + new URL(url).pathname + new URL(url).hash);
+  await atPage(page, "Choose a password");
+  await page.getByLabel("New password", { exact: true }).fill("remembered from now on");
+  await page.getByRole("button", { name: "Save and sign in" }).click();
+  await atPage(page, "Companions");
+  await page.getByText("forgetful@example.com").waitFor();
+});
+
+test("an operator adds an account, changes it, suspends and deletes it", async () => {
+  const { page, complaints } = await world.openAs("operator", "/app/accounts");
+  await page.getByRole("button", { name: "New account" }).click();
+  await page.getByLabel("E-mail", { exact: true }).fill("client@example.com");
+  await page.getByLabel("Plan").selectOption("paid");
+  await page.getByRole("button", { name: "Add account" }).click();
+  await page.getByText("The account is there").waitFor();
+  const link = await page.locator("dialog code").innerText();
+  await page.getByRole("button", { name: "Done" }).click();
+
+  const client = await world.open();
+  await client.page.goto(link);
+  await client.page.getByLabel("New password", { exact: true }).fill(password);
+  await client.page.getByRole("button", { name: "Save and sign in" }).click();
+  await atPage(client.page, "Companions");
+
+  const row = page.getByRole("row", { name: /client@example\.com/ });
+  await row.getByText("Paid").waitFor();
+  await keepScreenshot(page, "dashboard-accounts");
+  await row.getByRole("button", { name: "Manage…" }).click();
+  await page.getByLabel("Plan").selectOption("free");
+  await page.getByText("Saved.").waitFor();
+  await page.getByRole("button", { name: "Suspend…" }).click();
+  await page.getByRole("button", { name: "Suspend", exact: true }).click();
+  await page.getByText("Suspended: nothing of it works.").waitFor();
+  await client.page.reload();
+  await atPage(client.page, "Sign in");
+  await page.getByRole("button", { name: "Resume" }).click();
+  await page.getByRole("button", { name: "Suspend…" }).waitFor();
+
+  await page.getByRole("button", { name: "Delete…" }).click();
+  const confirm = page.getByRole("button", { name: "Delete for ever" });
+  expect(await confirm.isDisabled()).toBe(true);
+  await page.getByLabel(/Type its address/).fill("client@example.com");
+  await confirm.click();
+  await row.waitFor({ state: "detached" });
+  expect(complaints).toEqual([]);
+});
