@@ -1,5 +1,7 @@
 /** `POST /api/embed/{token}/voice-token`, whole requests. */
 import { afterAll, beforeAll, beforeEach, expect, test } from "bun:test";
+import { createApp } from "../../src/app.ts";
+import { factsOf, noteFacts } from "../../src/http/request-facts.ts";
 import { toUtcDay } from "../../src/lib/clock.ts";
 import { createElevenLabs } from "../../src/voice/elevenlabs.ts";
 import { createVoice } from "../../src/voice/voice.ts";
@@ -152,4 +154,14 @@ test("answers 502 after the deadline when the provider does not answer", async (
     server.voice.heal();
   }
   await voice.close();
+});
+
+test("holds the connection for longer than the provider may take", async () => {
+  const { embedToken } = await server.createCompanion({ voiceId: "voice-1" });
+  const request = new Request(`http://localhost/api/embed/${embedToken}/voice-token`, { method: "POST" });
+  const silences: number[] = [];
+  const facts = factsOf(request, server.services.ids);
+  noteFacts(request, { ...facts, allowSilence: (seconds) => silences.push(seconds) });
+  expect((await createApp(server.services).handle(request)).status).toBe(200);
+  expect(silences).toEqual([30]);
 });

@@ -4,6 +4,7 @@ import { answerJson, answerNothing } from "../../http/json-answer.ts";
 import { pageParameters, readPage, toWireList } from "../../http/paging.ts";
 import { openPrincipal } from "../../http/principal-guard.ts";
 import { missing, openQuery, type QueryReader, refuseQuery } from "../../http/query.ts";
+import { factsOf } from "../../http/request-facts.ts";
 import type { Services } from "../../http/services.ts";
 import { rangeParameters, readRange } from "../../http/time-range.ts";
 import { writeContext } from "../../http/write-context.ts";
@@ -12,6 +13,9 @@ import type { ConversationQuery } from "../../store/store.ts";
 import { toWireConversation, toWireMessage } from "./model.ts";
 
 const filterParameters = ["visitor_id", "q", ...rangeParameters, ...pageParameters];
+
+/** A visitor may have said very much, and the answer tells that nothing of it is left. */
+const erasureSilenceSeconds = 120;
 
 /** More is no search but a load. */
 const maxSearchLength = 200;
@@ -71,6 +75,7 @@ export function conversationsModule(services: Services) {
         const visitorId = toUuid(params.visitorId);
         if (companionId === undefined) throw missing("companion");
         if (visitorId === undefined) throw missing("visitor");
+        factsOf(request, services.ids).allowSilence(erasureSilenceSeconds);
         const context = writeContext(services, request, principal);
         if (!(await conversations.eraseVisitor(principal.account.id, companionId, visitorId, context))) {
           throw missing("companion");

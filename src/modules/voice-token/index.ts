@@ -3,9 +3,13 @@ import { Elysia } from "elysia";
 import { openEmbed } from "../../http/embed-guard.ts";
 import { answerJson } from "../../http/json-answer.ts";
 import { embedBodyLimitBytes, parseJson, readJsonText } from "../../http/json-body.ts";
+import { factsOf } from "../../http/request-facts.ts";
 import type { Services } from "../../http/services.ts";
 import { voiceTokenRequest } from "./model.ts";
 import { startVoiceSession } from "./service.ts";
+
+/** Over the provider's deadline, which is as long as what an idle connection is allowed. */
+const providerSilenceSeconds = 30;
 
 export function voiceTokenModule(services: Services) {
   return new Elysia({ name: "voice-token" }).post(
@@ -17,6 +21,7 @@ export function voiceTokenModule(services: Services) {
       const sessionId = body.session_id?.toLowerCase() ?? services.ids.randomUuid();
       set.headers["x-session-id"] = sessionId;
       const visitorId = body.visitor_id?.toLowerCase() ?? null;
+      factsOf(request, services.ids).allowSilence(providerSilenceSeconds);
       const answer = await startVoiceSession(services, { companion, sessionId, visitorId, signal: request.signal });
       // It opens a paid session: no cache may keep it.
       set.headers["cache-control"] = "no-store";
