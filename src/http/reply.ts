@@ -24,6 +24,8 @@ export interface CollectedReply {
 export interface ReplyRun {
   /** Resolves when the response may begin: first text, end of the reply, or `pingAfterMs` of waiting. Rejects with the provider's failure before that. */
   opened: Promise<void>;
+  /** Whether it resolved: from then on nobody but the stream is told of a failure. */
+  readonly isOpen: boolean;
   /** Resolves with the whole reply; rejects as `streamReply` does, before the first text. */
   finished: Promise<CollectedReply>;
 }
@@ -36,17 +38,23 @@ export function runReply(llm: LlmProvider, request: ReplyRequest, stream: ReplyS
   const opening = Promise.withResolvers<void>();
   let text = "";
   let firstTextMs: number | null = null;
+  let isOpen = false;
   const pingTimer = setTimeout(() => {
     stream.ping();
-    opening.resolve();
+    open();
   }, pingAfterMs);
+
+  function open(): void {
+    clearTimeout(pingTimer);
+    isOpen = true;
+    opening.resolve();
+  }
 
   const sink = {
     write(deltas: readonly string[]) {
       if (firstTextMs === null) {
         firstTextMs = performance.now() - startedMs;
-        clearTimeout(pingTimer);
-        opening.resolve();
+        open();
       }
       for (const delta of deltas) text += delta;
       return stream.write(deltas);
@@ -55,8 +63,7 @@ export function runReply(llm: LlmProvider, request: ReplyRequest, stream: ReplyS
 
   const finished = llm.streamReply(request, sink, signal).then(
     (outcome) => {
-      clearTimeout(pingTimer);
-      opening.resolve();
+      open();
       // A pair of surrogates may have been cut by the break: the stored text must be well-formed.
       const whole = text.toWellFormed();
       return { text: whole, outcome, usage: countTokens(request, whole, outcome), firstTextMs };
@@ -76,7 +83,13 @@ export function runReply(llm: LlmProvider, request: ReplyRequest, stream: ReplyS
   // The caller awaits `opened` first; a rejection meanwhile is not unhandled, it is waited for later.
   opening.promise.catch(() => {});
   finished.catch(() => {});
-  return { opened: opening.promise, finished };
+  return {
+    opened: opening.promise,
+    finished,
+    get isOpen() {
+      return isOpen;
+    },
+  };
 }
 
 function countTokens(request: ReplyRequest, text: string, outcome: ReplyOutcome): TokenUsage {

@@ -274,7 +274,12 @@ describe("a provider that fails", () => {
 
   test("keeps its words out of the answer, and its secrets out of the log", async () => {
     const { embedToken } = await server.createCompanion();
-    await sendChat(server.url, embedToken, { message: "[[fail:401]] a-visitor's-word" });
+    const answer = await sendChat(server.url, embedToken, { message: "[[fail:401]] a-visitor's-word" });
+    const requestId = answer.headers.get("x-request-id");
+    const lines = server.log.events.filter(
+      ({ event, fields }) => event !== "request" && fields.requestId === requestId,
+    );
+    expect(lines).toMatchObject([{ event: "request failed", fields: { code: "upstream_error" } }]);
     expect(server.log.text()).not.toContain("sk-test-key");
     expect(server.log.text()).not.toContain("a-visitor's-word");
     expect(server.log.text()).not.toContain(embedToken);

@@ -2,7 +2,7 @@
 import { companionDefaults } from "../../domain/companion.ts";
 import { type ConversationKey, selectHistory } from "../../domain/conversation.ts";
 import { AppError } from "../../domain/errors.ts";
-import { type CollectedReply, type ReplyStream, runReply } from "../../http/reply.ts";
+import { type CollectedReply, type ReplyRun, type ReplyStream, runReply } from "../../http/reply.ts";
 import type { Services } from "../../http/services.ts";
 import type { ReplyRequest } from "../../llm/provider.ts";
 import type { EmbedTarget } from "../../store/store.ts";
@@ -58,7 +58,7 @@ export async function openTurn(services: TurnServices, turn: TurnRequest): Promi
     const request = await buildRequest(services, turn, key);
     turn.signal.throwIfAborted();
     const run = runReply(services.llm, request, turn.stream, turn.signal);
-    trackTurn(services, finishTurn(services, turn, key, reservation, run.finished).finally(leaveQueue));
+    trackTurn(services, finishTurn(services, turn, key, reservation, run).finally(leaveQueue));
     await run.opened;
   } catch (error) {
     // Once the reply runs, finishTurn owns the reservation and the place in the queue; giving back twice is harmless.
@@ -103,16 +103,19 @@ async function finishTurn(
   turn: TurnRequest,
   key: ConversationKey,
   reservation: Reservation,
-  finished: Promise<CollectedReply>,
+  run: ReplyRun,
 ): Promise<void> {
   const userSentAt = services.clock.nowMs();
   let reply: CollectedReply;
   try {
-    reply = await finished;
+    reply = await run.finished;
   } catch (error) {
-    // Before the first text: the message is not kept and costs nothing. Where the stream was open, it says so.
+    // Before the first text: the message is not kept and costs nothing. Where the stream was not open yet, the failure is
+    // the answer to the request, and logged with it.
     reservation.release();
-    services.log.warn("reply failed", { requestId: turn.requestId, companionId: key.companionId, error });
+    if (run.isOpen) {
+      services.log.warn("reply failed", { requestId: turn.requestId, companionId: key.companionId, error });
+    }
     turn.stream.fail("upstream_error");
     return;
   }

@@ -2,7 +2,7 @@
 import type { Static } from "@sinclair/typebox";
 import { type Companion, companionDefaults } from "../../domain/companion.ts";
 import { selectHistory } from "../../domain/conversation.ts";
-import { type CollectedReply, type ReplyStream, runReply } from "../../http/reply.ts";
+import { type CollectedReply, type ReplyRun, type ReplyStream, runReply } from "../../http/reply.ts";
 import type { Services } from "../../http/services.ts";
 import { toUtcDay } from "../../lib/clock.ts";
 import { type TestChatBody, toWireTrace } from "./model.ts";
@@ -41,7 +41,7 @@ export async function openTestTurn(services: TestServices, turn: TestTurn): Prom
     const totalMs = performance.now() - startedMs;
     stream.comment(`trace ${JSON.stringify(toWireTrace(request, reply, totalMs))}`);
   };
-  const finishing = finishTestTurn(services, turn, day, run.finished, trace);
+  const finishing = finishTestTurn(services, turn, day, run, trace);
   runningTurns.add(finishing);
   void finishing.finally(() => runningTurns.delete(finishing));
   try {
@@ -57,15 +57,15 @@ async function finishTestTurn(
   services: TestServices,
   { companion, requestId, stream }: TestTurn,
   day: string,
-  finished: Promise<CollectedReply>,
+  run: ReplyRun,
   trace: (reply: CollectedReply) => void,
 ): Promise<void> {
   const logged = { requestId, companionId: companion.id };
   let reply: CollectedReply;
   try {
-    reply = await finished;
+    reply = await run.finished;
   } catch (error) {
-    services.log.warn("reply failed", { ...logged, error });
+    if (run.isOpen) services.log.warn("reply failed", { ...logged, error });
     return stream.fail("upstream_error");
   }
   services.measurements.countTokens(reply.usage);
