@@ -1,0 +1,114 @@
+/** What is shipped for operators is true: units, image, rules and dashboard against the program, promtool (/usr/bin/promtool) and systemd (/usr/bin/systemd-analyze). */
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import { chmodSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { startTestServer, type TestServer } from "../support/app.ts";
+import { type Metrics, readMetrics } from "../support/metrics.ts";
+import { temporaryDirectory } from "../support/temporary.ts";
+
+const root = join(import.meta.dir, "../..");
+const token = "a-token-for-the-scraper";
+let server: TestServer;
+let metrics: Metrics;
+
+function read(file: string): string {
+  return readFileSync(join(root, "deploy", file), "utf8");
+}
+
+async function run(command: string[], input = ""): Promise<{ exitCode: number; output: string }> {
+  const child = Bun.spawn(command, { stdin: new Blob([input]), stdout: "pipe", stderr: "pipe" });
+  const [out, error] = await Promise.all([child.stdout.text(), child.stderr.text()]);
+  return { exitCode: await child.exited, output: out + error };
+}
+
+beforeAll(async () => {
+  server = await startTestServer({ environment: { COMPANIOND_METRICS_TOKEN: token } });
+  const { embedToken } = await server.createCompanion();
+  const message = JSON.stringify({ message: "Hello" });
+  const headers = { "content-type": "application/json" };
+  await (await fetch(`${server.url}/api/embed/${embedToken}/chat`, { method: "POST", headers, body: message })).text();
+  // Figures that only some servers have.
+  server.services.measurements.backups.lastSuccessAtMs = Date.now();
+  const certificate = server.services.measurements.probes.find(({ name }) => name.includes("certificate"));
+  Object.assign(certificate ?? {}, { read: () => Date.now() / 1000 });
+  const answer = await fetch(`${server.url}/metrics`, { headers: { authorization: `Bearer ${token}` } });
+  metrics = readMetrics(await answer.text());
+});
+afterAll(() => server.close());
+
+/** Every name in a query that is not one of the language or a label. */
+function namesIn(text: string): string[] {
+  return [...new Set(text.match(/\b(?:companiond|process)_\w+/g))];
+}
+
+function isKnown(name: string): boolean {
+  return metrics.families.includes(name) || metrics.families.includes(name.replace(/_(?:bucket|sum|count)$/, ""));
+}
+
+test.each([["prometheus-rules.yaml"], ["grafana-dashboard.json"]])("every metric that %s names is there", (file) => {
+  const names = namesIn(read(file));
+  expect(names.length).toBeGreaterThan(15);
+  expect(names.filter((name) => !isKnown(name))).toEqual([]);
+});
+
+test("every metric of the program is on the dashboard or in a rule, or told in the operators' guide", () => {
+  const guide = readFileSync(join(root, "docs/operators.md"), "utf8");
+  const told = read("prometheus-rules.yaml") + read("grafana-dashboard.json") + guide;
+  expect(metrics.families.filter((name) => !told.includes(name))).toEqual([]);
+});
+
+test("promtool takes the rules, and finds nothing amiss in the metrics", async () => {
+  const rules = await run(["/usr/bin/promtool", "check", "rules", join(root, "deploy/prometheus-rules.yaml")]);
+  expect({ ...rules, output: rules.output.includes("SUCCESS") }).toEqual({ exitCode: 0, output: true });
+  expect(await run(["/usr/bin/promtool", "check", "metrics"], metrics.text)).toEqual({ exitCode: 0, output: "" });
+});
+
+test("the dashboard is one that Grafana can import, with a query in every panel", () => {
+  const dashboard: { panels: { id: number; title: string; targets: { expr: string }[] }[] } = JSON.parse(
+    read("grafana-dashboard.json"),
+  );
+  expect(new Set(dashboard.panels.map(({ id }) => id)).size).toBe(dashboard.panels.length);
+  for (const { title, targets } of dashboard.panels) {
+    expect(title).not.toBe("");
+    for (const { expr } of targets) expect(expr).toMatch(/\b(?:companiond|process)_\w+/);
+  }
+});
+
+test("systemd takes the unit, and finds it well closed off", async () => {
+  using dir = temporaryDirectory();
+  // The program that it names must exist where it is verified.
+  writeFileSync(dir.file("companiond"), "#!/bin/sh\n");
+  chmodSync(dir.file("companiond"), 0o755);
+  const unit = dir.file("companiond.service");
+  const text = read("companiond.service");
+  expect(text).toContain("/usr/local/bin/companiond");
+  writeFileSync(unit, text.replace("/usr/local/bin/companiond", dir.file("companiond")));
+  expect(await run(["/usr/bin/systemd-analyze", "verify", "--man=no", unit])).toEqual({ exitCode: 0, output: "" });
+  const security = ["security", "--offline=true", "--no-pager", "--threshold=20", unit];
+  const judged = await run(["/usr/bin/systemd-analyze", ...security]);
+  expect(judged.output).toMatch(/Overall exposure level for companiond\.service: [01]\.\d OK/);
+  expect(judged.exitCode).toBe(0);
+});
+
+test("the image is built with the Bun of this project, runs as nobody, and is asked whether it is alive", () => {
+  const dockerfile = read("Dockerfile");
+  const { devDependencies } = JSON.parse(readFileSync(join(root, "package.json"), "utf8"));
+  expect(dockerfile).toContain(`FROM oven/bun:${devDependencies["bun-types"]}-`);
+  const lines = dockerfile.split("\n");
+  const users = lines.filter((line) => line.startsWith("USER "));
+  expect(users).toEqual(["USER 65532:65532"]);
+  expect(lines.findIndex((line) => line.startsWith("USER "))).toBeLessThan(
+    lines.findIndex((line) => line.startsWith("ENTRYPOINT ")),
+  );
+  expect(dockerfile).toContain("http://127.0.0.1:3000/healthz");
+});
+
+test("the compose file gives the drain its time, and files that exist", () => {
+  const compose = Object(Bun.YAML.parse(read("compose.yaml")));
+  const { companiond, caddy } = compose.services;
+  expect(Number.parseInt(companiond.stop_grace_period, 10)).toBeGreaterThan(30);
+  expect(companiond.environment.COMPANIOND_TRUST_PROXY).toBe("1");
+  expect(companiond.build.dockerfile).toBe("deploy/Dockerfile");
+  expect(caddy.volumes).toContain("./Caddyfile:/etc/caddy/Caddyfile:ro");
+  expect(read("Caddyfile")).toContain("{$UPSTREAM:");
+});
