@@ -26,8 +26,9 @@ export interface RunningServer {
   /** Takes up a new certificate without dropping a connection; throws where it cannot serve, and nothing has changed. */
   replaceCertificate(tls: Certificate): void;
   /**
-   * Is not ready any more, and after `noticeMs`, in which proxies can learn of it, stops accepting; lets open streams finish for up to `graceMs`, then cuts them after a last comment; resolves when
-   * every turn is kept and the store is closed.
+   * Is not ready any more, and after `noticeMs`, in which proxies can learn of it, accepts nothing more. Lets open
+   * streams finish for up to `graceMs`, then cuts them after a last comment; resolves when every turn is kept and the
+   * store is closed.
    */
   drain(graceMs: number, noticeMs?: number): Promise<void>;
 }
