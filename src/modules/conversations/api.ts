@@ -6,7 +6,12 @@ import { ConversationList, ConversationWithMessages } from "./model.ts";
 const filterQuery = {
   visitor_id: Text({ description: "Those of this visitor.", examples: ["0b8f3f5e-59a5-4d3b-9f5e-8c3a9d8a1c11"] }),
   ...rangeQuery,
-  q: Text({ maxLength: 200, description: "Part of any message's text, in any case.", examples: ["opening hours"] }),
+  q: Text({
+    maxLength: 200,
+    description:
+      "Part of any message's text, in any case. A page may then hold fewer than `limit`, or none, while `next_cursor` leads on.",
+    examples: ["opening hours"],
+  }),
   ...pageQuery,
 };
 const list = {
