@@ -12,7 +12,7 @@ import { sha256Hex } from "../../src/lib/sha256.ts";
 import { startServer } from "../../src/server.ts";
 import { type OpenedServices, openServices, type ServiceOverrides } from "../../src/services.ts";
 import type { WriteContext } from "../../src/store/store.ts";
-import { createCapturedLog } from "./captured-log.ts";
+import { assertSilent, createCapturedLog } from "./captured-log.ts";
 import { type MockLlm, startMockLlm } from "./mock-llm.ts";
 
 export interface TestServerOptions extends ServiceOverrides {
@@ -122,6 +122,10 @@ export async function startTestServer(options: TestServerOptions = {}): Promise<
       await server.drain(1_000);
       await mockLlm.close();
       if (options.dataDir === undefined) rmSync(dataDir, { recursive: true, force: true });
+      assertSilent(
+        log,
+        mockLlm.requests.map(({ userText }) => userText),
+      );
     },
   };
 }

@@ -29,3 +29,17 @@ export function createCapturedLog(): Log & { events: LoggedEvent[]; text(): stri
     request: ({ ...fields }) => note("info")("request", fields),
   };
 }
+
+/** Keys and embed tokens, as the program makes them. */
+const secretShape = /(?:cmp_live_|emb_)[0-9A-Za-z]{32}/;
+
+/** Throws where the log holds a key, an embed token, or one of `words`: every test of a whole server ends with it. */
+export function assertSilent(log: { events: LoggedEvent[] }, words: readonly string[]): void {
+  // As it was logged, before the last line of defence cuts out what looks like a secret.
+  const text = JSON.stringify(log.events);
+  const secret = secretShape.exec(text)?.[0];
+  if (secret !== undefined) throw new Error(`the log holds ${secret}`);
+  // Short words are part of anything.
+  const said = words.find((word) => word.length >= 12 && text.includes(JSON.stringify(word).slice(1, -1)));
+  if (said !== undefined) throw new Error(`the log holds what a visitor said: ${said}`);
+}
