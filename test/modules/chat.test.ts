@@ -107,6 +107,12 @@ describe("what the model is sent", () => {
     });
   });
 
+  test("keeps to what the operator offers, also where it was more when the companion was saved", async () => {
+    const companion = await server.createCompanion({ model: "dearer-model", maxOutputTokens: 100_000 });
+    await chat(server.url, companion.embedToken, { message: "plain" });
+    expect(server.mockLlm.requests.at(-1)?.body).toMatchObject({ model: "test-model", max_tokens: 4096 });
+  });
+
   test("holds no parameter that nobody set, but the output bound", async () => {
     const companion = await server.createCompanion();
     await chat(server.url, companion.embedToken, { message: "plain" });

@@ -1,8 +1,8 @@
 /** One turn of a conversation: its place in the queue, the day's quota, history, the reply, and the one commit that settles it. */
-import { companionDefaults } from "../../domain/companion.ts";
-import { type ConversationKey, selectHistory } from "../../domain/conversation.ts";
+import type { ConversationKey } from "../../domain/conversation.ts";
 import { AppError } from "../../domain/errors.ts";
 import { type CollectedReply, type ReplyRun, type ReplyStream, runReply } from "../../http/reply.ts";
+import { contextTokensOf, toReplyRequest } from "../../http/reply-request.ts";
 import type { Services } from "../../http/services.ts";
 import type { ReplyRequest } from "../../llm/provider.ts";
 import type { EmbedTarget } from "../../store/store.ts";
@@ -85,16 +85,9 @@ async function reserveMessage(services: TurnServices, { target }: TurnRequest): 
 
 async function buildRequest(services: TurnServices, turn: TurnRequest, key: ConversationKey): Promise<ReplyRequest> {
   const { companion } = turn.target;
-  const budgetTokens = companion.contextTokens ?? companionDefaults.contextTokens;
-  const earlier = await services.store.turns.listHistory(key, budgetTokens * 4);
-  return {
-    systemPrompt: companion.systemPrompt,
-    messages: [...selectHistory(earlier, budgetTokens), { role: "user", text: turn.message }],
-    model: companion.model ?? services.settings.llm.model,
-    temperature: companion.temperature,
-    maxOutputTokens: companion.maxOutputTokens ?? services.settings.llm.maxOutputTokens,
-    requestId: turn.requestId,
-  };
+  const earlier = await services.store.turns.listHistory(key, contextTokensOf(companion) * 4);
+  const { message, requestId } = turn;
+  return toReplyRequest(services.settings.llm, companion, { earlier, message, requestId });
 }
 
 /** Waits for the reply's end, keeps it, ends the stream. Never rejects: nobody is left to catch. */

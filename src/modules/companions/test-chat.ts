@@ -1,8 +1,8 @@
 /** The owner tries a companion: the same reply as a visitor's, outside limits, quota and memory; counted in usage alone. */
 import type { Static } from "@sinclair/typebox";
-import { type Companion, companionDefaults } from "../../domain/companion.ts";
-import { selectHistory } from "../../domain/conversation.ts";
+import type { Companion } from "../../domain/companion.ts";
 import { type CollectedReply, type ReplyRun, type ReplyStream, runReply } from "../../http/reply.ts";
+import { toReplyRequest } from "../../http/reply-request.ts";
 import type { Services } from "../../http/services.ts";
 import { toUtcDay } from "../../lib/clock.ts";
 import { type TestChatBody, toWireTrace } from "./model.ts";
@@ -23,17 +23,11 @@ export async function openTestTurn(services: TestServices, turn: TestTurn): Prom
   const { companion, body, stream, signal } = turn;
   const { llm, settings, clock, runningTurns } = services;
   const day = toUtcDay(clock.nowMs());
-  const request = {
-    systemPrompt: companion.systemPrompt,
-    messages: [
-      ...selectHistory((body.history ?? []).toReversed(), companion.contextTokens ?? companionDefaults.contextTokens),
-      { role: "user" as const, text: body.message },
-    ],
-    model: companion.model ?? settings.llm.model,
-    temperature: companion.temperature,
-    maxOutputTokens: companion.maxOutputTokens ?? settings.llm.maxOutputTokens,
+  const request = toReplyRequest(settings.llm, companion, {
+    earlier: (body.history ?? []).toReversed(),
+    message: body.message,
     requestId: turn.requestId,
-  };
+  });
   const startedMs = performance.now();
   const run = runReply(llm, request, stream, signal);
   const trace = (reply: CollectedReply) => {
