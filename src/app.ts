@@ -1,6 +1,7 @@
 /** The sitemap: every route group, top to bottom. */
 import { Elysia } from "elysia";
 import { apiOperations } from "./api-operations.ts";
+import { AppError } from "./domain/errors.ts";
 import { apiCors } from "./http/cors.ts";
 import { errorHandling } from "./http/error-handling.ts";
 import { factsOf } from "./http/request-facts.ts";
@@ -36,6 +37,8 @@ export function createApp(services: Services) {
     .onRequest(({ request, set }) => {
       set.headers["x-request-id"] = factsOf(request, services.ids).requestId;
       set.headers["x-content-type-options"] = "nosniff";
+      // Links are made of the host, and routers and guards read URLs whose path begins behind one.
+      if (!URL.canParse(request.url)) throw new AppError("invalid_request", "The Host header names no host.");
     })
     .use(apiCors())
     .use(errorHandling(services, (path) => methods.filter((method) => hasRoute(method, path))))

@@ -151,7 +151,8 @@ const hostShape = /^(?:[a-z0-9._-]+|\[[0-9a-f:.]+\])(?::\d{1,5})?$/;
 function readHost(text: string | null): string | null {
   if (text === null || text.length > 261) return null;
   const host = text.toLowerCase();
-  return hostShape.test(host) ? host : null;
+  // Some of that shape are no host all the same: `1.2.3.4.5`, `xn--a`, port 99999.
+  return hostShape.test(host) && URL.canParse(`http://${host}`) ? host : null;
 }
 
 function skipSpace(text: string, start: number, end: number): number {
