@@ -1,9 +1,20 @@
 /** The table's rows, in its order. */
 import { diskFullRow } from "./disk-full.ts";
+import { garbageRow } from "./garbage.ts";
 import { killRow } from "./kill.ts";
 import { loadRow } from "./load.ts";
 import { providerRow } from "./provider.ts";
+import { racesRow } from "./races.ts";
 import type { FaultRow } from "./row.ts";
 import { slowlorisRow, stalledRow } from "./slow-clients.ts";
 
-export const rows: readonly FaultRow[] = [killRow, providerRow, stalledRow, slowlorisRow, diskFullRow, loadRow];
+export const rows: readonly FaultRow[] = [
+  killRow,
+  providerRow,
+  stalledRow,
+  slowlorisRow,
+  garbageRow,
+  diskFullRow,
+  racesRow,
+  loadRow,
+];
