@@ -1,27 +1,73 @@
 /**
  * Builds `dist/companiond`: first the browser bundles that it embeds, then the executable.
  *
- *   bun scripts/build.ts [--web-only | --executable-only] [--target bun-linux-arm64] [--outfile dist/companiond]
+ *   bun scripts/build.ts [--web-only | --executable-only] [--outfile dist/companiond]
+ *   bun scripts/build.ts --target linux-arm64 --target windows-x64        # or --target all
+ *
+ * With targets it writes one executable for each, `dist/companiond-<target>`, and their checksums into
+ * `dist/SHA256SUMS`, for `sha256sum --check`.
  */
-import { existsSync, mkdirSync, rmSync, statSync } from "node:fs";
-import { dirname, join } from "node:path";
+import { existsSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { basename, dirname, join } from "node:path";
 import { parseArgs } from "node:util";
 
 const root = join(import.meta.dir, "..");
 /** The executable may be this much larger than Bun itself. */
 const allowanceBytes = 16 * 1024 * 1024;
 
+/** `docs/operators.md` says which of them are tested. */
+const targets = {
+  "linux-x64": "bun-linux-x64",
+  "linux-arm64": "bun-linux-arm64",
+  "linux-x64-musl": "bun-linux-x64-musl",
+  "linux-arm64-musl": "bun-linux-arm64-musl",
+  "darwin-x64": "bun-darwin-x64",
+  "darwin-arm64": "bun-darwin-arm64",
+  "windows-x64": "bun-windows-x64",
+} as const satisfies Record<string, Bun.Build.CompileTarget>;
+type Target = keyof typeof targets;
+
 const { values: options } = parseArgs({
   options: {
     "web-only": { type: "boolean", default: false },
     "executable-only": { type: "boolean", default: false },
-    target: { type: "string" },
-    outfile: { type: "string", default: join(root, "dist", "companiond") },
+    target: { type: "string", multiple: true, default: [] },
+    outfile: { type: "string" },
   },
 });
+const wanted = readTargets(options.target);
+if (wanted.length > 1 && options.outfile !== undefined) refuse("--outfile names one file: give one --target with it.");
 
 if (!options["executable-only"]) await buildWebBundles();
-if (!options["web-only"]) await buildExecutable(options.outfile, options.target as Bun.Build.CompileTarget | undefined);
+if (!options["web-only"]) await buildExecutables();
+
+function readTargets(names: readonly string[]): Target[] {
+  if (names.includes("all")) return Object.keys(targets) as Target[];
+  return names.map((name) => {
+    const target = name.replace(/^bun-/, "");
+    if (target in targets) return target as Target;
+    return refuse(`there is no target ${name}: it is one of ${Object.keys(targets).join(", ")}, or all.`);
+  });
+}
+
+function refuse(sentence: string): never {
+  console.error(`build: ${sentence}`);
+  process.exit(2);
+}
+
+async function buildExecutables(): Promise<void> {
+  const dist = join(root, "dist");
+  if (wanted.length === 0) return await buildExecutable(options.outfile ?? join(dist, "companiond"), undefined);
+  const files: string[] = [];
+  for (const target of wanted) {
+    const suffix = target.startsWith("windows-") ? ".exe" : "";
+    const file = options.outfile ?? join(dist, `companiond-${target}${suffix}`);
+    await buildExecutable(file, targets[target]);
+    files.push(file);
+  }
+  const sums = files.map((file) => `${new Bun.SHA256().update(readFileSync(file)).digest("hex")}  ${basename(file)}\n`);
+  writeFileSync(join(dirname(files[0] ?? dist), "SHA256SUMS"), sums.join(""));
+}
 
 /** The bundles are the business of `build-web.ts`; a tree without browser code has none. */
 async function buildWebBundles(): Promise<void> {
@@ -53,7 +99,7 @@ async function buildExecutable(outfile: string, target: Bun.Build.CompileTarget 
     },
   });
   // The map is inside the executable; the copy beside it would only be mistaken for a part of it.
-  rmSync(`${outfile}.map`, { force: true });
+  rmSync(`${outfile.replace(/\.exe$/, "")}.map`, { force: true });
   reportSize(outfile, target !== undefined, performance.now() - startedMs);
 }
 
