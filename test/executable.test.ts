@@ -105,6 +105,7 @@ test("refuses a port that is taken, with a sentence", async () => {
 
 test.each([
   [["--host", "192.0.2.1"], "192.0.2.1 is not an address of this machine"],
+  [["--host", "nobody.invalid"], "nobody.invalid is not an address of this machine"],
   [["--tls-cert", "absent.pem", "--tls-key", "absent.pem"], "--tls-cert: ENOENT"],
   [["--tls-cert", import.meta.path, "--tls-key", import.meta.path], "the certificate is not in PEM"],
   [["--data-dir", "/proc/nowhere"], "/proc/nowhere"],

@@ -129,8 +129,8 @@ function listen(
 function describeListenFailure({ host, port, code, message }: ListenFailure): string {
   if (code === "EADDRINUSE") return `port ${port} of ${host} is taken by another program. Choose another with --port.`;
   if (code === "EACCES") return `port ${port} may not be used: ports below 1024 need a privilege.`;
-  if (code === "EADDRNOTAVAIL") return `${host} is not an address of this machine.`;
-  // A name without an address, for one: the system's words say it best.
+  // EINVAL: a name that leads to no address at all.
+  if (code === "EADDRNOTAVAIL" || code === "EINVAL") return `${host} is not an address of this machine.`;
   return `cannot listen on ${host}, port ${port}: ${message}`;
 }
 
