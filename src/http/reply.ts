@@ -2,6 +2,7 @@
 import { estimateTokens } from "../domain/conversation.ts";
 import { AppError } from "../domain/errors.ts";
 import type { TokenUsage } from "../domain/usage.ts";
+import { GatheredText } from "../lib/gathered-text.ts";
 import type { LlmProvider, ReplyOutcome, ReplyRequest } from "../llm/provider.ts";
 
 /** The visitor's side, as far as a reply needs it; `http/sse.ts` has the bytes. */
@@ -36,7 +37,7 @@ export const pingAfterMs = 10_000;
 export function runReply(llm: LlmProvider, request: ReplyRequest, stream: ReplyStream, signal: AbortSignal): ReplyRun {
   const startedMs = performance.now();
   const opening = Promise.withResolvers<void>();
-  let text = "";
+  const text = new GatheredText();
   let firstTextMs: number | null = null;
   let isOpen = false;
   const pingTimer = setTimeout(() => {
@@ -56,7 +57,7 @@ export function runReply(llm: LlmProvider, request: ReplyRequest, stream: ReplyS
         firstTextMs = performance.now() - startedMs;
         open();
       }
-      for (const delta of deltas) text += delta;
+      for (const delta of deltas) text.add(delta);
       return stream.write(deltas);
     },
   };
@@ -65,7 +66,7 @@ export function runReply(llm: LlmProvider, request: ReplyRequest, stream: ReplyS
     (outcome) => {
       open();
       // A pair of surrogates may have been cut by the break: the stored text must be well-formed.
-      const whole = text.toWellFormed();
+      const whole = text.toString().toWellFormed();
       return { text: whole, outcome, usage: countTokens(request, whole, outcome), firstTextMs };
     },
     (failure: unknown) => {

@@ -15,10 +15,15 @@ function errorFrame(code: "upstream_error" | "unavailable"): string {
   return `: error ${code}\n\n`;
 }
 
+/** Text that JSON.stringify would only put quotes around; nearly every delta is. */
+const isPlainAscii = /^[ !#-[\]-~]*$/;
+
 /** One event for each delta, in one piece: they leave in one write. */
 export function frameDeltas(deltas: readonly string[]): string {
   let frames = "";
-  for (const delta of deltas) frames += `data: {"text":${JSON.stringify(delta)}}\n\n`;
+  for (const delta of deltas) {
+    frames += `data: {"text":${isPlainAscii.test(delta) ? `"${delta}"` : JSON.stringify(delta)}}\n\n`;
+  }
   return frames;
 }
 

@@ -4,7 +4,7 @@
  * Bytes are characters 0 to 255: the structure of a stream is ASCII, and only what is shown needs decoding.
  */
 import { type ChunkReading, readChunk } from "./openai-chunk.ts";
-import { type ChunkTemplate, learnTemplate, matchTemplate } from "./openai-template.ts";
+import { type ChunkTemplate, lastMatch, learnTemplate, matchTemplate } from "./openai-template.ts";
 import { isTransientStatus, ProviderFailure } from "./provider-failure.ts";
 
 export interface StreamLimits {
@@ -86,11 +86,13 @@ export class OpenAiStream {
 
   #readLines(input: string, deltas: string[]): void {
     let start = 0;
-    for (let feed = input.indexOf("\n"); feed !== -1; feed = input.indexOf("\n", start)) {
+    while (start < input.length) {
+      start = this.#matchLines(input, start, deltas);
+      if (this.isDone) return;
+      const feed = input.indexOf("\n", start);
+      if (feed === -1) break;
       const end = feed > start && input.charCodeAt(feed - 1) === 13 ? feed - 1 : feed;
-      const text = end > start ? this.#matchTemplate(input, start, end) : null;
-      if (text !== null) this.#push(text, deltas);
-      else if (end > start) this.#readLine(input.substring(start, end), deltas);
+      if (end > start) this.#readLine(input.substring(start, end), deltas);
       else this.#endEvent();
       if (this.isDone) return;
       start = feed + 1;
@@ -98,11 +100,21 @@ export class OpenAiStream {
     this.#pending = input.substring(start);
   }
 
-  #matchTemplate(input: string, start: number, end: number): string | null {
-    if (this.#template === null || this.#partialData !== "" || this.#eventName !== "") return null;
-    const text = matchTemplate(this.#template, input, start, end);
-    if (text !== null) this.#templateMatches++;
-    return text;
+  /** Takes lines of the template, and the empty lines between them, as long as there are any; returns where they end. */
+  #matchLines(input: string, from: number, deltas: string[]): number {
+    const template = this.#template;
+    if (template === null || this.#partialData !== "" || this.#eventName !== "") return from;
+    let start = from;
+    for (;;) {
+      const text = matchTemplate(template, input, start);
+      if (text === null) return start;
+      this.#templateMatches++;
+      start = lastMatch.end;
+      if (lastMatch.isAscii && this.#highSurrogate === "") this.#pushPlain(text, deltas);
+      else this.#push(text, deltas);
+      if (this.isDone) return start;
+      if (input.charCodeAt(start) === 10) start++;
+    }
   }
 
   #readLine(line: string, deltas: string[]): void {
@@ -170,14 +182,19 @@ export class OpenAiStream {
     }
     // Not every store can keep a NUL.
     if (shown.includes("\0")) shown = shown.replaceAll("\0", "");
-    if (shown === "") return;
-    this.#textUnits += shown.length;
+    this.#pushPlain(shown, deltas);
+  }
+
+  /** Takes text that needs no repair. */
+  #pushPlain(text: string, deltas: string[]): void {
+    if (text === "") return;
+    this.#textUnits += text.length;
     if (this.#textUnits > this.#limits.maxTextUnits) {
       this.#fail("the reply is too long");
       return;
     }
     this.hasText = true;
-    deltas.push(shown);
+    deltas.push(text);
   }
 
   #learn(line: string, dataStart: number, text: string): void {

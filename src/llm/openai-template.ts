@@ -10,7 +10,11 @@ import { readChunk } from "./openai-chunk.ts";
 /** No quote, backslash or control character: between quotes it is a JSON string, whatever else it holds. */
 // biome-ignore lint/suspicious/noControlCharactersInRegex: JSON forbids them unescaped.
 const needsParsing = /[\u0000-\u001f"\\]/;
-const isAscii = /^[\u0020-\u007f]*$/;
+/** The same of ASCII alone: its bytes are the text. */
+const isPlainAscii = /^[ !#-[\]-\u007f]*$/;
+
+const carriageReturn = 13;
+const lineFeed = 10;
 
 const textProbe = "probe of the text";
 const paddingProbe = "probe of the padding";
@@ -25,7 +29,7 @@ export interface ChunkTemplate {
 
 /** Makes a template of a `data:` line that yielded `text`, or null where it would not be safe. */
 export function learnTemplate(line: string, dataStart: number, text: string): ChunkTemplate | null {
-  if (text === "" || text === textProbe || needsParsing.test(text) || !isAscii.test(text)) return null;
+  if (text === "" || text === textProbe || !isPlainAscii.test(text)) return null;
   const quoted = `"${text}"`;
   // The right place is the one where another text makes another reply; the first that looks like it nearly always is.
   const at = line.indexOf(`"content":${quoted}`, dataStart);
@@ -59,22 +63,30 @@ function isProven({ before, after, afterPadding }: ChunkTemplate, dataStart: num
   }
 }
 
-/** The text of the line from `start` to `end`, or null where the line is not of the template. */
-export function matchTemplate(template: ChunkTemplate, input: string, start: number, end: number): string | null {
+/** Where the match ended, and whether its text is ASCII; valid until the next match, so that none needs an object. */
+export const lastMatch = { end: 0, isAscii: false };
+
+/** The text of the line at `start`, or null where there is no whole line of the template. */
+export function matchTemplate(template: ChunkTemplate, input: string, start: number): string | null {
   const { before, after, afterPadding } = template;
   if (!input.startsWith(before, start)) return null;
   const textStart = start + before.length;
   const textEnd = input.indexOf('"', textStart);
   if (textEnd === -1 || !input.startsWith(after, textEnd)) return null;
-  const afterEnd = textEnd + after.length;
-  if (afterPadding === null) {
-    if (afterEnd !== end) return null;
-  } else {
-    const paddingEnd = end - afterPadding.length;
-    if (paddingEnd < afterEnd || !input.startsWith(afterPadding, paddingEnd)) return null;
-    if (needsParsing.test(input.substring(afterEnd, paddingEnd))) return null;
+  let end = textEnd + after.length;
+  if (afterPadding !== null) {
+    const paddingEnd = input.indexOf('"', end);
+    if (paddingEnd === -1 || !input.startsWith(afterPadding, paddingEnd)) return null;
+    if (needsParsing.test(input.substring(end, paddingEnd))) return null;
+    end = paddingEnd + afterPadding.length;
   }
+  // The template's line may be the beginning of a longer one, or of one that the read cut off.
+  if (input.charCodeAt(end) === carriageReturn) end++;
+  if (input.charCodeAt(end) !== lineFeed) return null;
   const text = input.substring(textStart, textEnd);
-  if (needsParsing.test(text)) return null;
-  return isAscii.test(text) ? text : Buffer.from(text, "latin1").toString("utf8");
+  const isAscii = isPlainAscii.test(text);
+  if (!isAscii && needsParsing.test(text)) return null;
+  lastMatch.end = end + 1;
+  lastMatch.isAscii = isAscii;
+  return isAscii ? text : Buffer.from(text, "latin1").toString("utf8");
 }

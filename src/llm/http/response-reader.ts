@@ -159,9 +159,30 @@ export class ResponseReader {
   }
 }
 
+/** Up to eight hexadecimal digits; white space or an extension may follow. By hand, as every read brings one. */
 function parseChunkSize(input: string, start: number, end: number): number {
-  const extension = input.indexOf(";", start);
-  const digits = input.substring(start, extension === -1 || extension > end ? end : extension).trim();
-  if (!/^[0-9a-f]{1,8}$/i.test(digits)) throw new HttpProtocolError("a malformed chunk size");
-  return Number.parseInt(digits, 16);
+  let size = 0;
+  let at = start;
+  for (; at < end; at++) {
+    const digit = hexValue(input.charCodeAt(at));
+    if (digit === -1) break;
+    size = size * 16 + digit;
+  }
+  const digits = at - start;
+  while (at < end && isBlank(input.charCodeAt(at))) at++;
+  if (digits === 0 || digits > 8 || (at < end && input[at] !== ";"))
+    throw new HttpProtocolError("a malformed chunk size");
+  return size;
+}
+
+/** -1 where it is no digit. */
+function hexValue(code: number): number {
+  if (code >= 48 && code <= 57) return code - 48;
+  // Sets the bit that tells small letters from capitals.
+  const letter = code | 32;
+  return letter >= 97 && letter <= 102 ? letter - 87 : -1;
+}
+
+function isBlank(code: number): boolean {
+  return code === 32 || code === 9;
 }
