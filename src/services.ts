@@ -37,7 +37,7 @@ export interface ServiceOverrides {
 }
 
 export { backupSqlite as backupDatabase, verifySqlite as verifyDatabase } from "./store/sqlite/backup.ts";
-export { isDataDirLocked, lockDataDir } from "./store/sqlite/data-lock.ts";
+export { lockDataDir } from "./store/sqlite/data-lock.ts";
 export { restoreSqlite as restoreDatabase } from "./store/sqlite/restore.ts";
 
 /** The store alone, migrated, for commands beside a running server. */

@@ -30,16 +30,22 @@ export function ownCommand(): string[] {
     : [process.execPath, Bun.main];
 }
 
-export function startBackups(services: BackupServices, plan: BackupPlan, command = ownCommand()): Jobs {
+/** Calls `run` at every instant of the schedule; never again before the promise of the last call has settled. */
+type Scheduler = (cron: string, run: () => Promise<void>) => { stop(): void };
+
+export function startBackups(
+  services: BackupServices,
+  plan: BackupPlan,
+  command = ownCommand(),
+  schedule: Scheduler = (cron, run) => Bun.cron(cron, run).unref(),
+): Jobs {
   if (plan.cron === null) return { stop: async () => {} };
   const stopping = new AbortController();
   let running: Promise<void> = Promise.resolve();
-  // The next one is not due before the promise has settled, so that two never run at once.
-  const job = Bun.cron(plan.cron, () => {
+  const job = schedule(plan.cron, () => {
     running = runBackup(services, plan, command, stopping.signal);
     return running;
   });
-  job.unref();
   return {
     stop() {
       job.stop();

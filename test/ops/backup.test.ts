@@ -5,7 +5,7 @@ import { existsSync, readdirSync, readFileSync, statSync, truncateSync, writeFil
 import { join } from "node:path";
 import { loadConfig } from "../../src/config.ts";
 import { Measurements } from "../../src/http/measurements.ts";
-import { runBackup } from "../../src/jobs/backups.ts";
+import { runBackup, startBackups } from "../../src/jobs/backups.ts";
 import { systemClock } from "../../src/lib/clock.ts";
 import { lockDataDir, openStore } from "../../src/services.ts";
 import { migrations } from "../../src/store/sqlite/migrations.ts";
@@ -242,4 +242,42 @@ test("counts and logs a backup that fails, and keeps the ones that are there", a
   expect(parts.log.text()).toContain("There is no database in");
   expect(readdirSync(data.file("backups"))).toHaveLength(2);
   expect(existsSync(plan.dataDir)).toBe(false);
+});
+
+test("runs on its schedule, and a stop ends the one under way without a trace", async () => {
+  using data = temporaryDirectory();
+  await createAccount(data.path, "ada@example.com");
+  const parts = services();
+  const plan = { dataDir: data.path, dir: data.file("backups"), keep: 2, cron: "0 3 * * *" };
+  const due: { cron: string; run: () => Promise<void> }[] = [];
+  let isStopped = false;
+  const schedule = (cron: string, run: () => Promise<void>) => {
+    due.push({ cron, run });
+    return {
+      stop() {
+        isStopped = true;
+      },
+    };
+  };
+  const backups = startBackups(parts, plan, command, schedule);
+  expect(due.map(({ cron }) => cron)).toEqual(["0 3 * * *"]);
+  await due[0]?.run();
+  expect(parts.measurements.backups.succeeded).toBe(1);
+  const running = due[0]?.run();
+  await backups.stop();
+  await running;
+  expect(isStopped).toBe(true);
+  expect(parts.measurements.backups).toMatchObject({ succeeded: 1, failed: 0 });
+  expect(readdirSync(plan.dir).filter((name) => name.endsWith(".db"))).toHaveLength(1);
+});
+
+test("makes none by itself where no schedule is set", async () => {
+  let isAsked = false;
+  const schedule = () => {
+    isAsked = true;
+    return { stop() {} };
+  };
+  const backups = startBackups(services(), { dataDir: "/", dir: "/", keep: 1, cron: null }, command, schedule);
+  await backups.stop();
+  expect(isAsked).toBe(false);
 });

@@ -38,15 +38,3 @@ export function lockDataDir(dataDir: string): DataLock {
   }
   return { release: () => database.close() };
 }
-
-/** Whether a server holds the lock now. */
-export function isDataDirLocked(dataDir: string): boolean {
-  if (!existsSync(join(dataDir, "serve.lock"))) return false;
-  try {
-    lockDataDir(dataDir).release();
-    return false;
-  } catch (error) {
-    if (error instanceof AppError && error.code === "conflict") return true;
-    throw error;
-  }
-}

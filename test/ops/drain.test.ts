@@ -1,0 +1,32 @@
+/** What proxies see of a server that is about to stop: not ready for a moment, while it still takes what is on its way. */
+import { expect, test } from "bun:test";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { loadConfig } from "../../src/config.ts";
+import { startServer } from "../../src/server.ts";
+import { openServices } from "../../src/services.ts";
+import { createCapturedLog } from "../support/captured-log.ts";
+import { eventually } from "../support/eventually.ts";
+
+test("says so on /readyz and still answers, before it accepts nothing more", async () => {
+  const dataDir = mkdtempSync(join(tmpdir(), "companiond-test-"));
+  const config = loadConfig({ environment: { COMPANIOND_DATA_DIR: dataDir, PORT: "0" } });
+  const services = await openServices(config, { log: createCapturedLog() });
+  const server = startServer(services, { host: "127.0.0.1", port: 0 });
+  // A connection of its own each time, as a proxy's.
+  const ask = (path: string) => fetch(`${server.url}${path}`, { keepalive: false });
+  expect((await ask("/readyz")).status).toBe(200);
+
+  const drained = server.drain(1_000, 300);
+  expect((await ask("/readyz")).status).toBe(503);
+  expect((await ask("/healthz")).status).toBe(200);
+  await drained;
+  await eventually(() =>
+    ask("/healthz").then(
+      () => false,
+      () => true,
+    ),
+  );
+  rmSync(dataDir, { recursive: true, force: true });
+});
