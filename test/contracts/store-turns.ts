@@ -50,6 +50,30 @@ export function turnStoreContract(open: OpenStore): void {
       expect(await store.turns.countDay(companion.id, day)).toBe(2);
     });
 
+    test("stay in the order in which they were settled, also when the clock was set back", async () => {
+      const { store } = world;
+      const first = world.turnOf(companion, { said: "one", answered: "two" });
+      await store.turns.settle(first);
+      for (const [said, answered] of [
+        ["three", "four"],
+        ["five", "six"],
+      ] as const) {
+        const turn = world.turnOf(companion, { said, answered });
+        const atMs = first.userMessage.createdAt - 3_600_000;
+        await store.turns.settle({
+          ...turn,
+          key: first.key,
+          userMessage: { ...turn.userMessage, createdAt: atMs },
+          reply: turn.reply && { ...turn.reply, createdAt: atMs + 2_000 },
+        });
+      }
+      const history = await store.turns.listHistory(first.key, 1_000);
+      expect(history.map(({ text }) => text)).toEqual(["six", "five", "four", "three", "two", "one"]);
+      const found = await store.conversations.find(account.id, first.conversationId);
+      expect(found?.messages.map(({ text }) => text)).toEqual(["one", "two", "three", "four", "five", "six"]);
+      expect(found?.conversation.updatedAt).toBe(found?.messages.at(-1)?.createdAt ?? 0);
+    });
+
     test("of a visitor who left are counted, and the message is kept without a reply", async () => {
       const { store } = world;
       const turn = world.turnOf(companion, { reply: null, isUpstreamError: false });

@@ -38,6 +38,7 @@ export interface TurnStore {
   /**
    * Keeps the turn: conversation, messages, usage and the day's quota count in one commit. A companion that was
    * deleted meanwhile leaves usage only; a visitor or a conversation that was erased since the message came, no messages.
+   * A conversation's turns stay in the order in which they were settled, also when the clock was set back.
    * Resolves once durable.
    */
   settle(turn: SettledTurn): Promise<void>;

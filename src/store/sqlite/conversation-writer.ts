@@ -5,13 +5,18 @@ import type { SqliteEngine } from "./engine.ts";
 export type ConversationWriter = ReturnType<typeof createConversationWriter>;
 
 export function createConversationWriter(engine: SqliteEngine) {
-  // Selecting from companions makes it add nothing where the companion is gone.
-  const upsert = engine.query<{ number: number }, [string, string, string, number, number, number, string]>(
+  // Selecting from companions makes it add nothing where the companion is gone. Turns follow one another, so one that
+  // seems to begin before the last message, by a clock that was set back, is moved behind it with all its messages.
+  const upsert = engine.query<
+    { number: number; updated_at: number },
+    [string, string, string, number, number, number, string, number]
+  >(
     `INSERT INTO conversations (id, account_id, companion_id, session_id, visitor_id, message_count, created_at, updated_at)
      SELECT ?, account_id, id, ?, ?, ?, ?, ? FROM companions WHERE id = ?
      ON CONFLICT (companion_id, session_id, visitor_id) DO UPDATE SET
-       message_count = message_count + excluded.message_count, updated_at = max(updated_at, excluded.updated_at)
-     RETURNING number`,
+       message_count = message_count + excluded.message_count,
+       updated_at = max(updated_at + ? * (excluded.updated_at - excluded.created_at), excluded.updated_at)
+     RETURNING number, updated_at`,
   );
   const insertMessage = engine.query<
     null,
@@ -28,17 +33,19 @@ export function createConversationWriter(engine: SqliteEngine) {
       const [first] = messages;
       if (first === undefined) return true;
       const { createdAt } = first;
+      const isTurn = first.channel === "text";
       const updatedAt = messages.at(-1)?.createdAt ?? createdAt;
       const conversation = upsert.get(
         ...([conversationId, key.sessionId, key.visitorId ?? "", messages.length, createdAt, updatedAt] as const),
-        key.companionId,
+        ...([key.companionId, isTurn ? 1 : 0] as const),
       );
       if (conversation === null) return false;
+      const delayMs = isTurn ? conversation.updated_at - updatedAt : 0;
       for (const message of messages) {
         insertMessage.run(
           ...([conversation.number, message.id, message.role, message.channel, message.complete ? 1 : 0] as const),
           ...([message.inputTokens, message.outputTokens, message.tokensEstimated ? 1 : 0] as const),
-          ...([message.createdAt, message.text] as const),
+          ...([message.createdAt + delayMs, message.text] as const),
         );
       }
       return true;
