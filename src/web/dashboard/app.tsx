@@ -1,8 +1,9 @@
 /** What is on the screen: the door for those who are not signed in, the frame with a page for those who are. */
 import { useEffect } from "preact/hooks";
 import { Frame } from "./frame.tsx";
-import { heldBack, navigate, path, releaseGuard, search } from "./lib/router.ts";
+import { heldBack, navigate, releaseGuard, usePath } from "./lib/router.ts";
 import { loadSession, session, sessionFailure } from "./lib/session.ts";
+import { use } from "./lib/state.ts";
 import { Outlet } from "./outlet.tsx";
 import { homePath, matchRoute, signInPath } from "./routes.ts";
 import { Confirm } from "./ui/dialog.tsx";
@@ -10,7 +11,7 @@ import { Failure, Skeleton } from "./ui/states.tsx";
 import { Toast } from "./ui/toast.tsx";
 
 export function App() {
-  const leave = heldBack.value;
+  const leave = use(heldBack);
   return (
     <>
       <Screen />
@@ -36,8 +37,9 @@ export function App() {
 }
 
 function Screen() {
-  const signedIn = session.value;
-  const at = path.value;
+  const signedIn = use(session);
+  const failure = use(sessionFailure);
+  const at = usePath();
   const found = matchRoute(at);
   const isDoor = found?.route.access === "public";
   const isKnown = signedIn !== undefined;
@@ -47,10 +49,10 @@ function Screen() {
     if (target !== null) navigate(target, { replace: true });
   }, [target]);
 
-  if (sessionFailure.value !== null && !isKnown) {
+  if (failure !== null && !isKnown) {
     return (
       <main class="mx-auto max-w-lg p-6 pt-[20vh]">
-        <Failure error={sessionFailure.value} onRetry={() => void loadSession()} />
+        <Failure error={failure} onRetry={() => void loadSession()} />
       </main>
     );
   }
@@ -84,7 +86,7 @@ function redirectOf(at: string, access: string | undefined, signedIn: typeof ses
 
 /** Only ever a page of the dashboard, whatever the address says. */
 function nextPath(): string {
-  const next = URL.parse(search.value.get("next") ?? "", location.origin);
+  const next = URL.parse(new URLSearchParams(location.search).get("next") ?? "", location.origin);
   const isOurs = next?.origin === location.origin && /^\/app\/./.test(next.pathname);
   return isOurs ? next.pathname + next.search : homePath;
 }

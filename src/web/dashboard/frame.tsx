@@ -17,8 +17,9 @@ import {
 import type { ComponentChildren } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
 import { toSentence } from "./lib/api.ts";
-import { path } from "./lib/router.ts";
+import { usePath } from "./lib/router.ts";
 import { signOut, useSession } from "./lib/session.ts";
+import { use } from "./lib/state.ts";
 import { type Theme, theme } from "./lib/theme.ts";
 import { IconButton } from "./ui/button.tsx";
 import { say } from "./ui/toast.tsx";
@@ -37,7 +38,7 @@ const accountPlace = { href: "/app/account", label: "Your account", Icon: UserRo
 export function Frame({ children }: { children: ComponentChildren }) {
   const [isOpen, setIsOpen] = useState(false);
   const drawer = useRef<HTMLDialogElement>(null);
-  const at = path.value;
+  const at = usePath();
 
   // The drawer closes because the page has changed.
   useEffect(() => setIsOpen(false), [at]);
@@ -54,15 +55,15 @@ export function Frame({ children }: { children: ComponentChildren }) {
       >
         Skip to the page
       </a>
-      <div class="sticky top-0 hidden h-screen border-r border-line bg-card md:block">
+      <aside aria-label="Sidebar" class="sticky top-0 hidden h-screen border-r border-line bg-card md:block">
         <Sidebar />
-      </div>
-      <div class="sticky top-0 z-20 flex items-center gap-2 border-b border-line bg-card px-3 py-2 md:hidden">
+      </aside>
+      <header class="sticky top-0 z-20 flex items-center gap-2 border-b border-line bg-card px-3 py-2 md:hidden">
         <IconButton label="Menu" aria-expanded={isOpen} onClick={() => setIsOpen(true)}>
           <Menu size={20} aria-hidden="true" />
         </IconButton>
         <Wordmark />
-      </div>
+      </header>
       <dialog
         ref={drawer}
         aria-label="Menu"
@@ -122,7 +123,8 @@ function Sidebar() {
 type Place = (typeof places)[number] | typeof operatorPlace | typeof accountPlace;
 
 function Place({ href, label, Icon }: Place) {
-  const isHere = path.value === href || path.value.startsWith(`${href}/`);
+  const at = usePath();
+  const isHere = at === href || at.startsWith(`${href}/`);
   return (
     <a
       href={href}
@@ -144,6 +146,7 @@ const themes: readonly { value: Theme; label: string; Icon: typeof Sun }[] = [
 ];
 
 function ThemeSwitch() {
+  const chosen = use(theme);
   return (
     <fieldset class="flex">
       <legend class="sr-only">Colours</legend>
@@ -151,11 +154,11 @@ function ThemeSwitch() {
         <IconButton
           key={value}
           label={label}
-          aria-pressed={theme.value === value}
+          aria-pressed={chosen === value}
           onClick={() => {
             theme.value = value;
           }}
-          class={theme.value === value ? "bg-sunken text-ink" : ""}
+          class={chosen === value ? "bg-sunken text-ink" : ""}
         >
           <Icon size={17} aria-hidden="true" />
         </IconButton>

@@ -2,7 +2,7 @@
 import { ExternalLink } from "lucide-preact";
 import type { ComponentChildren } from "preact";
 import { type Loaded, useLoad } from "../lib/load.ts";
-import { path } from "../lib/router.ts";
+import { usePath } from "../lib/router.ts";
 import type { Companion } from "../lib/types.ts";
 import { ButtonLink } from "../ui/button.tsx";
 import { PageHead } from "../ui/page.tsx";
@@ -57,7 +57,7 @@ export function CompanionFrame({ id, children }: FrameProps) {
 }
 
 function Tab({ href, label }: { href: string; label: string }) {
-  const isHere = path.value === href;
+  const isHere = usePath() === href;
   return (
     <a
       href={href}

@@ -3,6 +3,7 @@ import { useEffect, useRef } from "preact/hooks";
 import { avatarImage } from "../lib/color.ts";
 import { useSettled } from "../lib/load.ts";
 import { useSession } from "../lib/session.ts";
+import { use } from "../lib/state.ts";
 import { isDark, theme } from "../lib/theme.ts";
 import { type Draft, shownColor } from "./draft.ts";
 
@@ -33,7 +34,7 @@ export function Preview({ draft }: { draft: Draft }) {
     starters: draft.starters.filter((starter) => starter.trim() !== ""),
   });
   const settled = useSettled(config, 120);
-  const shade = theme.value;
+  const shade = use(theme);
 
   useEffect(() => {
     // The widget keeps what it knows of a companion for the tab: it finds the draft there, and asks nobody.

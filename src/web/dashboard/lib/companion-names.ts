@@ -1,14 +1,15 @@
 /** Names of companions by id, asked for once each. */
-import { signal } from "@preact/signals";
 import { useEffect } from "preact/hooks";
 import { call } from "./api.ts";
+import { State, use } from "./state.ts";
 import type { Companion } from "./types.ts";
 
-const names = signal<Record<string, string>>({});
+const names = new State<Record<string, string>>({});
 const asked = new Set<string>();
 
 /** Of those that are known so far; a deleted companion stays without one. */
 export function useCompanionNames(ids: readonly (string | null | undefined)[]): Record<string, string> {
+  const known = use(names);
   const key = [...new Set(ids)].filter(Boolean).join(" ");
   useEffect(() => {
     for (const id of key.split(" ").filter((id) => id !== "" && !asked.has(id))) {
@@ -19,10 +20,10 @@ export function useCompanionNames(ids: readonly (string | null | undefined)[]): 
       );
     }
   }, [key]);
-  return names.value;
+  return known;
 }
 
 export function noteName(id: string, name: string): void {
   asked.add(id);
-  names.value = { ...names.peek(), [id]: name };
+  names.value = { ...names.value, [id]: name };
 }

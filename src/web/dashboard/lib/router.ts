@@ -1,15 +1,26 @@
 /** The address bar: where the dashboard is, how it gets elsewhere, and what asks before unsaved work is left. */
-import { computed, signal } from "@preact/signals";
-import { useLayoutEffect } from "preact/hooks";
+import { useLayoutEffect, useMemo } from "preact/hooks";
+import { State, use } from "./state.ts";
 
-const address = signal(location.pathname + location.search);
+const address = new State(location.pathname + location.search);
 
 /** Without a slash at the end. */
-export const path = computed(() => address.value.split("?", 1)[0]?.replace(/(.)\/+$/, "$1") ?? "");
-export const search = computed(() => new URLSearchParams(address.value.split("?")[1] ?? ""));
+export function currentPath(): string {
+  return address.value.split("?", 1)[0]?.replace(/(.)\/+$/, "$1") ?? "";
+}
+
+export function usePath(): string {
+  use(address);
+  return currentPath();
+}
+
+export function useSearch(): URLSearchParams {
+  const text = use(address);
+  return useMemo(() => new URLSearchParams(text.split("?")[1] ?? ""), [text]);
+}
 
 /** Set while unsaved work is in the way: what to do once it may be left. */
-export const heldBack = signal<(() => void) | null>(null);
+export const heldBack = new State<(() => void) | null>(null);
 
 let isDirty = false;
 let index: number = history.state?.index ?? 0;
@@ -27,12 +38,12 @@ export function navigate(to: string, { replace = false } = {}): void {
 
 /** Changes the query of the page that is shown, without a new entry in the history. */
 export function replaceSearch(values: Record<string, string | null>): void {
-  const next = new URLSearchParams(search.peek());
+  const next = new URLSearchParams(location.search);
   for (const [name, value] of Object.entries(values)) {
     if (value) next.set(name, value);
     else next.delete(name);
   }
-  history.replaceState({ index }, "", path.peek() + (next.size > 0 ? `?${next}` : ""));
+  history.replaceState({ index }, "", location.pathname + (next.size > 0 ? `?${next}` : ""));
   address.value = location.pathname + location.search;
 }
 
@@ -58,7 +69,7 @@ function whenFree(act: () => void): void {
 }
 
 function arrive(): void {
-  const isSamePage = path.peek() === location.pathname;
+  const isSamePage = currentPath() === location.pathname;
   address.value = location.pathname + location.search;
   if (!isSamePage) window.scrollTo(0, 0);
 }

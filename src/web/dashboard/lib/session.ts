@@ -1,11 +1,11 @@
 /** Who is signed in: one signal for the whole dashboard. */
-import { signal } from "@preact/signals";
 import { ApiError, call, onSignedOut } from "./api.ts";
+import { State, use } from "./state.ts";
 import type { SignedIn } from "./types.ts";
 
 /** Undefined until the server has been asked; null when nobody is signed in. */
-export const session = signal<SignedIn | null | undefined>(undefined);
-export const sessionFailure = signal<unknown>(null);
+export const session = new State<SignedIn | null | undefined>(undefined);
+export const sessionFailure = new State<unknown>(null);
 
 export async function loadSession(): Promise<void> {
   sessionFailure.value = null;
@@ -27,7 +27,7 @@ export async function signOut(): Promise<void> {
 
 /** For pages that are only drawn while someone is signed in. */
 export function useSession(): SignedIn {
-  const { value } = session;
+  const value = use(session);
   if (!value) throw new Error("Nobody is signed in.");
   return value;
 }

@@ -1,5 +1,5 @@
 /** Light, dark, or as the system has it; kept in this browser. */
-import { effect, signal } from "@preact/signals";
+import { State } from "./state.ts";
 
 export type Theme = "system" | "light" | "dark";
 
@@ -14,9 +14,9 @@ function readKept(): Theme {
   }
 }
 
-export const theme = signal<Theme>(readKept());
+export const theme = new State<Theme>(readKept());
 
-effect(() => {
+function apply(): void {
   const { value } = theme;
   if (value === "system") delete document.documentElement.dataset.theme;
   else document.documentElement.dataset.theme = value;
@@ -26,7 +26,10 @@ effect(() => {
   } catch {
     // A browser that keeps nothing: the choice lasts as long as the page.
   }
-});
+}
+
+apply();
+theme.onChange(apply);
 
 const systemIsDark = matchMedia("(prefers-color-scheme: dark)");
 

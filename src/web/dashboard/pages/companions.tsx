@@ -3,7 +3,7 @@ import { Plus, Search, X } from "lucide-preact";
 import { useMemo, useState } from "preact/hooks";
 import type { Query } from "../lib/api.ts";
 import { useList, useSettled } from "../lib/load.ts";
-import { replaceSearch, search } from "../lib/router.ts";
+import { replaceSearch, useSearch } from "../lib/router.ts";
 import type { Companion, Json } from "../lib/types.ts";
 import { Avatar } from "../ui/avatar.tsx";
 import { Button, ButtonLink } from "../ui/button.tsx";
@@ -19,7 +19,7 @@ const newButton = (
 );
 
 export default function CompanionsPage() {
-  const query = search.value;
+  const query = useSearch();
   const [text, setText] = useState(query.get("q") ?? "");
   const q = useSettled(text.trim());
   const filters = [...query].filter(([name]) => name.startsWith("metadata."));

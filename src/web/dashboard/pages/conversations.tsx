@@ -5,7 +5,7 @@ import { CompanionPicker } from "../companion/companion-picker.tsx";
 import { useCompanionNames } from "../lib/companion-names.ts";
 import { shortId } from "../lib/format.ts";
 import { useEvery, useList, useSettled } from "../lib/load.ts";
-import { replaceSearch, search } from "../lib/router.ts";
+import { replaceSearch, useSearch } from "../lib/router.ts";
 import type { Conversation } from "../lib/types.ts";
 import { Button } from "../ui/button.tsx";
 import { TextField } from "../ui/field.tsx";
@@ -16,7 +16,7 @@ import { Empty } from "../ui/states.tsx";
 const pollMs = 5000;
 
 export default function ConversationsPage() {
-  const query = search.value;
+  const query = useSearch();
   const value = (name: string) => query.get(name) ?? "";
   const [text, setText] = useState(value("q"));
   const q = useSettled(text.trim());

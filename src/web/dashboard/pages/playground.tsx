@@ -45,6 +45,7 @@ function Playground({ companion }: { companion: Companion }) {
     if (isRunning || message.trim() === "") return;
     const history = turns.filter(({ text }) => text !== "").map(({ role, text }) => ({ role, text }));
     const id = turns.length;
+    let hasText = false;
     setProblem(null);
     setText("");
     setTurns([
@@ -60,15 +61,18 @@ function Playground({ companion }: { companion: Companion }) {
         message,
         history,
         signal: run.signal,
-        onText: (fragment) => changeLast((turn) => ({ ...turn, text: turn.text + fragment })),
+        onText(fragment) {
+          hasText = true;
+          changeLast((turn) => ({ ...turn, text: turn.text + fragment }));
+        },
         onTrace: (trace) => changeLast((turn) => ({ ...turn, trace })),
       });
       changeLast((turn) => ({ ...turn, state: isWhole ? "done" : "cut" }));
     } catch (error) {
       if (!run.signal.aborted) setProblem(toSentence(error));
-      changeLast((turn) => ({ ...turn, state: "cut" }));
+      if (hasText) return changeLast((turn) => ({ ...turn, state: "cut" }));
       // What was asked goes back to where it can be sent again.
-      setTurns((before) => (before.at(-1)?.text === "" ? before.slice(0, -2) : before));
+      setTurns((before) => before.slice(0, -2));
       setText((typed) => typed || message);
     }
   }
@@ -144,12 +148,13 @@ function Playground({ companion }: { companion: Companion }) {
           }}
         />
         {isRunning ? (
-          <Button onClick={() => running.current?.abort()}>
+          // Keys, so that one button never becomes the other under the very click that stops.
+          <Button key="stop" onClick={() => running.current?.abort()}>
             <Square size={15} aria-hidden="true" />
             Stop
           </Button>
         ) : (
-          <Button type="submit" kind="primary" disabled={text.trim() === ""}>
+          <Button key="send" type="submit" kind="primary" disabled={text.trim() === ""}>
             <ArrowUp size={16} aria-hidden="true" />
             Send
           </Button>

@@ -5,7 +5,7 @@ import { saveFile } from "../chat/export.ts";
 import { send, toSearch, toSentence } from "../lib/api.ts";
 import { formatCompact, formatNumber } from "../lib/format.ts";
 import { useAction, useLoad } from "../lib/load.ts";
-import { replaceSearch, search } from "../lib/router.ts";
+import { replaceSearch, useSearch } from "../lib/router.ts";
 import type { UsageRow } from "../lib/types.ts";
 import { Button } from "../ui/button.tsx";
 import { SelectField } from "../ui/field.tsx";
@@ -19,7 +19,7 @@ import { UsageTable } from "../usage/usage-table.tsx";
 type Rows = { data: UsageRow[] };
 
 export default function UsagePage() {
-  const query = search.value;
+  const query = useSearch();
   const range = ranges.find(({ value }) => value === query.get("days"))?.value ?? "30";
   const by = query.get("by") === "key" ? "key" : "companion";
   const isSplit = query.get("split") === "1";

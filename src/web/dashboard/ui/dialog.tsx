@@ -1,7 +1,7 @@
 /** Native dialogs: the browser keeps the focus inside, closes on Escape, and gives the focus back. */
 import { X } from "lucide-preact";
 import type { ComponentChildren } from "preact";
-import { useEffect, useId, useRef, useState } from "preact/hooks";
+import { useId, useLayoutEffect, useRef, useState } from "preact/hooks";
 import { toSentence } from "../lib/api.ts";
 import { useAction } from "../lib/load.ts";
 import { Button, IconButton } from "./button.tsx";
@@ -20,11 +20,16 @@ interface DialogProps {
 export function Dialog({ title, onClose, children, isSticky = false, isWide = false }: DialogProps) {
   const id = useId();
   const ref = useRef<HTMLDialogElement>(null);
-  useEffect(() => {
+  // Taken while it is drawn: a field of the dialog that wants the focus has it before the dialog is shown.
+  const [before] = useState(() => document.activeElement);
+  useLayoutEffect(() => {
     const dialog = ref.current;
     dialog?.showModal();
-    return () => dialog?.close();
-  }, []);
+    return () => {
+      dialog?.close();
+      if (before instanceof HTMLElement) before.focus();
+    };
+  }, [before]);
   return (
     <dialog
       ref={ref}

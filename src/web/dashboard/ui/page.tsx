@@ -3,7 +3,7 @@ import { ChevronLeft } from "lucide-preact";
 import type { ComponentChildren } from "preact";
 import { useEffect, useRef } from "preact/hooks";
 import { formatInstant, formatRelative } from "../lib/format.ts";
-import { path } from "../lib/router.ts";
+import { currentPath } from "../lib/router.ts";
 
 interface PageHeadProps {
   title: string;
@@ -21,8 +21,8 @@ export function PageHead({ title, children, actions, back }: PageHeadProps) {
   }, [title]);
   useEffect(() => {
     // Whoever cannot see that the page has changed hears it; not on arrival, when the browser reads the page itself.
-    if (lastFocused !== "" && lastFocused !== path.peek()) heading.current?.focus({ preventScroll: true });
-    lastFocused = path.peek();
+    if (lastFocused !== "" && lastFocused !== currentPath()) heading.current?.focus({ preventScroll: true });
+    lastFocused = currentPath();
   }, []);
   return (
     <header class="mb-6">

@@ -1,19 +1,19 @@
 /** Short words about what was done, shown for a moment and read out. */
-import { signal } from "@preact/signals";
 import { useEffect } from "preact/hooks";
+import { State, use } from "../lib/state.ts";
 
-const current = signal<{ text: string } | null>(null);
+const current = new State<{ text: string } | null>(null);
 
 export function say(text: string): void {
   current.value = { text };
 }
 
 export function Toast() {
-  const { value } = current;
+  const value = use(current);
   useEffect(() => {
     if (value === null) return;
     const timer = setTimeout(() => {
-      if (current.peek() === value) current.value = null;
+      if (current.value === value) current.value = null;
     }, 4000);
     return () => clearTimeout(timer);
   }, [value]);

@@ -1,6 +1,7 @@
 /** Bars over days, or one line for each of several: drawn by a library that only comes where something is plotted. */
 import { useEffect, useRef, useState } from "preact/hooks";
 import { formatDay, formatNumber } from "../lib/format.ts";
+import { use } from "../lib/state.ts";
 import { theme } from "../lib/theme.ts";
 import { Failure } from "../ui/states.tsx";
 import { colorsOf, makeOptions, type PlotLibrary, plotHeightPx } from "./plot-options.ts";
@@ -17,7 +18,7 @@ export function Plot({ label, days, series }: PlotProps) {
   const host = useRef<HTMLDivElement>(null);
   const [hasFailed, setHasFailed] = useState(false);
   const [pointed, setPointed] = useState<number | null>(null);
-  const shade = theme.value;
+  const shade = use(theme);
 
   // The theme is among them: it decides the colours.
   useEffect(() => {

@@ -1,0 +1,153 @@
+/** Conversations, usage and the playground in the dashboard. */
+import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test";
+import { readFileSync } from "node:fs";
+import type { Page } from "playwright-core";
+import { keepScreenshot } from "../support/browser.ts";
+import { atPage, type DashboardWorld, openDashboardWorld } from "../support/dashboard-world.ts";
+
+setDefaultTimeout(30_000);
+
+let world: DashboardWorld;
+beforeAll(async () => {
+  world = await openDashboardWorld({ COMPANIOND_DAILY_FREE: "10" });
+});
+afterAll(() => world[Symbol.asyncDispose]());
+
+const visitorId = "0b8f3f5e-59a5-4d3b-9f5e-8c3a9d8a1c11";
+
+/** What a download of the page holds. */
+async function readDownload(page: Page, act: () => Promise<void>): Promise<{ name: string; text: string }> {
+  const [download] = await Promise.all([page.waitForEvent("download"), act()]);
+  return { name: download.suggestedFilename(), text: readFileSync(await download.path(), "utf8") };
+}
+
+test("new conversations and turns appear by themselves", async () => {
+  const { page, api, complaints } = await world.openAs("owner", "/app/conversations");
+  await page.getByText("No conversations yet").waitFor();
+  const ada = (await api.call("POST", "/api/companions", { name: "Ada" })).json;
+  await world.say(ada.embed_token, "Is anybody there?", visitorId);
+  await page.getByRole("link", { name: "Ada" }).click();
+  await atPage(page, "Ada");
+  await page.getByText("Is anybody there?", { exact: true }).waitFor();
+  await page.getByText("You said: Is anybody there?").waitFor();
+  await page.getByText("11 in, 7 out").waitFor();
+  expect(complaints).toEqual([]);
+});
+
+test("finds, exports, deletes, and erases visitors", async () => {
+  const { page, api, complaints } = await world.openAs("owner", "/app/companions");
+  const ada = (await api.call("POST", "/api/companions", { name: "Ada" })).json;
+  const bob = (await api.call("POST", "/api/companions", { name: "Bob" })).json;
+  await world.say(ada.embed_token, "A red bicycle", visitorId);
+  await world.say(ada.embed_token, "A blue bicycle");
+  await world.say(bob.embed_token, "A green tricycle", visitorId);
+  await page.goto(`${world.server.url}/app/conversations`);
+  const rows = page.getByRole("table", { name: "Conversations" }).getByRole("row");
+  await rows.nth(3).waitFor();
+  await keepScreenshot(page, "dashboard-conversations");
+
+  await page.getByLabel("Search in messages").fill("TRIcycle");
+  await rows.nth(2).waitFor({ state: "detached" });
+  await page.getByRole("link", { name: "Bob" }).waitFor();
+  await page.getByLabel("Search in messages").fill("");
+  await rows.nth(3).waitFor();
+  await page.getByLabel("Companion", { exact: true }).click();
+  await page.keyboard.type("ad");
+  await page.getByRole("option", { name: "Ada" }).waitFor();
+  await page.getByRole("option", { name: "Bob" }).waitFor({ state: "detached" });
+  await page.keyboard.press("Enter");
+  await rows.nth(3).waitFor({ state: "detached" });
+  expect(new URL(page.url()).searchParams.get("companion_id")).toBe(ada.id);
+  await page.getByLabel("To", { exact: true }).fill("2020-01-01");
+  await page.getByText("No conversation matches").waitFor();
+  await page.getByLabel("To", { exact: true }).fill("");
+  await page.getByTitle("Only this visitor").click();
+  await page.getByText(`Only visitor ${visitorId}`).waitFor();
+  await rows.nth(2).waitFor({ state: "detached" });
+
+  await rows.nth(1).getByRole("link").click();
+  await page.getByText("A red bicycle", { exact: true }).waitFor();
+  const file = await readDownload(page, () => page.getByRole("button", { name: "Export" }).click());
+  expect(JSON.parse(file.text)).toMatchObject({ companion: "Ada", messages: [{ text: "A red bicycle" }, {}] });
+  await keepScreenshot(page, "dashboard-conversation");
+  await page.getByRole("button", { name: "Erase visitor…" }).click();
+  await page.getByRole("button", { name: "Erase", exact: true }).click();
+  await page.getByText("Erased.").waitFor();
+  const left = () => api.call("GET", `/api/conversations?companion_id=${ada.id}`);
+  expect((await left()).json.data).toHaveLength(1);
+
+  await page.goto(`${world.server.url}/app/conversations?companion_id=${ada.id}`);
+  await rows.nth(1).getByRole("link").click();
+  await page.getByRole("button", { name: "Delete…" }).click();
+  await page.getByRole("button", { name: "Delete", exact: true }).click();
+  await page.getByText("Deleted.").waitFor();
+  expect((await left()).json.data).toHaveLength(0);
+  expect(complaints).toEqual([]);
+});
+
+test("tries a companion, and tells what was sent and what it took", async () => {
+  const { page, api, complaints } = await world.openAs("owner", "/app/companions");
+  const ada = (await api.call("POST", "/api/companions", { name: "Ada", system_prompt: "Be kind.", starters: ["Hi?"] }))
+    .json;
+  await page.goto(`${world.server.url}/app/companions/${ada.id}/playground`);
+  await page.getByRole("button", { name: "Hi?" }).click();
+  await page.getByText("You said: Hi?").waitFor();
+  await page.getByLabel("Message", { exact: true }).fill("[[say:**Bold** words]]");
+  await page.keyboard.press("Enter");
+  await page.locator("strong", { hasText: "Bold" }).waitFor();
+  await page.getByText("11 in, 7 out").nth(1).waitFor();
+  expect(await page.getByText(/^first text \d/).count()).toBe(2);
+  await page.getByRole("button", { name: "Prompt sent" }).nth(1).click();
+  const prompt = page.getByRole("dialog", { name: "Prompt sent" });
+  expect(await prompt.getByRole("listitem").allInnerTexts()).toEqual([
+    "system\n\nBe kind.",
+    "user\n\nHi?",
+    "assistant\n\nYou said: Hi?",
+    "user\n\n[[say:**Bold** words]]",
+  ]);
+  await page.keyboard.press("Escape");
+  await keepScreenshot(page, "dashboard-playground");
+
+  await page.getByLabel("Message", { exact: true }).fill("[[fail:401]]");
+  await page.keyboard.press("Enter");
+  await page.getByRole("alert").getByText("language model").waitFor();
+  expect(await page.getByLabel("Message", { exact: true }).inputValue()).toBe("[[fail:401]]");
+  await page.getByLabel("Message", { exact: true }).fill("[[words:500]][[delay:20]]");
+  await page.keyboard.press("Enter");
+  await page.getByText(/^word/).last().waitFor();
+  await page.getByRole("button", { name: "Stop" }).click();
+  await page.getByText("The reply broke off.").waitFor();
+  await page.getByRole("button", { name: "Send" }).waitFor();
+  await world.mockLlm.until(() => world.mockLlm.openRequests === 0);
+  expect((await api.call("GET", "/api/conversations")).json.data).toEqual([]);
+  expect(complaints).toEqual([]);
+});
+
+test("plots usage, tells what is left today, and hands it out as CSV", async () => {
+  const { page, api, complaints } = await world.openAs("owner", "/app/companions");
+  const ada = (await api.call("POST", "/api/companions", { name: "Ada" })).json;
+  const bob = (await api.call("POST", "/api/companions", { name: "Bob" })).json;
+  for (let index = 0; index < 4; index++) await world.say(ada.embed_token, `Message ${index}`);
+  await world.say(bob.embed_token, "One");
+  await world.say(bob.embed_token, "[[cut:2]]");
+  await page.goto(`${world.server.url}/app/usage`);
+  const row = page.getByRole("row", { name: /^Ada/ });
+  await row.getByText("6 of 10").waitFor();
+  expect(await row.getByRole("cell").allInnerTexts()).toEqual(["Ada", "4", "44", "28", "0", "0", "6 of 10"]);
+  await page
+    .getByRole("img", { name: /Messages a day .*: 6 in all/ })
+    .locator("canvas")
+    .waitFor();
+  await page.getByRole("button", { name: /Errors/ }).click();
+  await page.getByRole("img", { name: /Errors a day .*: 1 in all/ }).waitFor();
+  await page.getByRole("button", { name: /Messages/ }).click();
+  await page.getByLabel("Plot").selectOption({ label: "The companions used most" });
+  await page.getByRole("list", { name: "Legend" }).getByText("Bob").waitFor();
+  await keepScreenshot(page, "dashboard-usage");
+  const file = await readDownload(page, () => page.getByRole("button", { name: "CSV" }).click());
+  expect(file.name).toMatch(/^usage-.*\.csv$/);
+  expect(file.text.split("\r\n")).toContain(`${new Date().toISOString().slice(0, 10)},${ada.id},4,0,44,28,0,0`);
+  await page.getByLabel("By", { exact: true }).selectOption("key");
+  await page.getByRole("row", { name: /^Dashboard 6/ }).waitFor();
+  expect(complaints).toEqual([]);
+});

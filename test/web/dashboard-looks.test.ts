@@ -1,0 +1,244 @@
+/** How the dashboard looks and feels: size, contrast, names for screen readers, keyboard, narrow screens, waiting, failing. */
+import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test";
+import { gzipSync } from "node:zlib";
+import type { Page } from "playwright-core";
+import { findViolations } from "../support/axe.ts";
+import { keepScreenshot } from "../support/browser.ts";
+import { atPage, type DashboardWorld, openDashboardWorld, type SignedInPage } from "../support/dashboard-world.ts";
+import { wholeStream } from "../support/mock-llm-replies.ts";
+
+setDefaultTimeout(60_000);
+
+let world: DashboardWorld;
+beforeAll(async () => {
+  world = await openDashboardWorld();
+});
+afterAll(() => world[Symbol.asyncDispose]());
+
+const maxFirstLoadBytes = 30 * 1024;
+
+/** Bytes of all that the act loads from the server, as they are with gzip; the API's answers apart. */
+async function measureLoad(page: Page, act: () => Promise<void>): Promise<{ bytes: number; files: string[] }> {
+  const bodies: Promise<Buffer>[] = [];
+  const files: string[] = [];
+  page.on("response", (response) => {
+    const { pathname } = new URL(response.url());
+    if (!/^https?:/.test(response.url()) || pathname.startsWith("/api/")) return;
+    files.push(pathname);
+    bodies.push(response.body());
+  });
+  await act();
+  await page.waitForLoadState("networkidle");
+  const sizes = (await Promise.all(bodies)).map((body) => gzipSync(body, { level: 9 }).length);
+  return { bytes: sizes.reduce((sum, size) => sum + size, 0), files };
+}
+
+test("the first load is small: signed in, signed out, and on the keys page", async () => {
+  const signedOut = await world.open();
+  const outside = await measureLoad(signedOut.page, async () => {
+    await signedOut.page.goto(`${world.server.url}/app`);
+    await atPage(signedOut.page, "Sign in");
+  });
+  expect(outside.bytes).toBeLessThanOrEqual(maxFirstLoadBytes);
+  for (const path of ["companions", "api-keys"]) {
+    const { page } = await world.openAs("owner", "/healthz");
+    const inside = await measureLoad(page, async () => {
+      await page.goto(`${world.server.url}/app/${path}`);
+      await page.getByText(/^No .* yet$/).waitFor();
+    });
+    expect(inside.bytes).toBeLessThanOrEqual(maxFirstLoadBytes);
+    expect(inside.files.filter((file) => file.endsWith(".css"))).toHaveLength(1);
+  }
+});
+
+test("code comes by the page: the plots' with the usage page alone", async () => {
+  const { page } = await world.openAs("owner", "/app/companions");
+  await page.waitForLoadState("networkidle");
+  const usage = await measureLoad(page, async () => {
+    await page.getByRole("link", { name: "Usage" }).click();
+    await page.locator("canvas").waitFor();
+  });
+  expect(usage.bytes).toBeGreaterThan(15_000);
+  expect(usage.files).not.toContain("/app/usage");
+});
+
+interface Visit {
+  name: string;
+  path: string;
+  /** Done, once it is there. */
+  ready: (page: Page) => Promise<unknown>;
+}
+
+async function fill(signedIn: SignedInPage): Promise<Visit[]> {
+  const { api } = signedIn;
+  const made = (
+    await api.call("POST", "/api/companions", {
+      name: "Ada of the bicycle shop",
+      greeting: "Hello! Looking for a bicycle?",
+      system_prompt: "You help the customers of a bicycle shop.",
+      theme_color: "#0f766e",
+      starters: ["When are you open?", "Do you repair e-bikes?"],
+      metadata: { plan: "pro", customer: { id: 42 } },
+    })
+  ).json;
+  await api.call("POST", "/api/companions", { name: "مساعد المتجر", theme_color: "#be123c", enabled: false });
+  await api.call("POST", `/api/companions/${made.id}/embed-tokens`, { name: "Landing page" });
+  await api.call("POST", "/api/keys", {
+    name: "Billing server",
+    scopes: ["companions:read", "companions:write", "usage:read"],
+    expires_at: new Date(Date.now() + 40 * 86_400_000).toISOString(),
+  });
+  const visitor = "0b8f3f5e-59a5-4d3b-9f5e-8c3a9d8a1c11";
+  world.mockLlm.respond(async (_, response) => {
+    const fragments = ["We have **three** kinds:\n\n", "- city bicycles,\n", "- cargo bicycles,\n", "- road bicycles."];
+    for (const part of wholeStream(fragments)) await response.write(part);
+    response.end();
+  });
+  await world.say(made.embed_token, "Which bicycles do you have?", visitor);
+  world.mockLlm.respond(null);
+  await world.say(made.embed_token, "[[cut:3]]Do you deliver?", visitor);
+  await api.call("PATCH", `/api/companions/${made.id}`, { allowed_origins: ["https://shop.example"] });
+  const conversation = (await api.call("GET", "/api/conversations")).json.data.at(-1);
+  const heading = (title: string) => (page: Page) => atPage(page, title);
+  const table = (page: Page) => page.getByRole("table").first().waitFor();
+  const preview = (page: Page) => page.locator("companion-chat").getByRole("log").waitFor();
+  return [
+    { name: "companions", path: "companions", ready: table },
+    { name: "new", path: "companions/new", ready: preview },
+    { name: "settings", path: `companions/${made.id}`, ready: preview },
+    { name: "install", path: `companions/${made.id}/install`, ready: table },
+    { name: "playground", path: `companions/${made.id}/playground`, ready: (page) => page.getByRole("log").waitFor() },
+    { name: "conversations", path: "conversations", ready: table },
+    {
+      name: "conversation",
+      path: `conversations/${conversation?.id}`,
+      ready: (page) => page.getByText("cargo bicycles").waitFor(),
+    },
+    { name: "usage", path: "usage", ready: (page) => page.locator("canvas").waitFor() },
+    { name: "usage-split", path: "usage?split=1&days=7", ready: (page) => page.locator("canvas").waitFor() },
+    { name: "api-keys", path: "api-keys", ready: table },
+    { name: "account", path: "account", ready: table },
+    { name: "accounts", path: "accounts", ready: table },
+    { name: "audit", path: "audit", ready: table },
+    { name: "missing", path: "nothing", ready: heading("Page not found") },
+  ];
+}
+
+for (const colorScheme of ["light", "dark"] as const) {
+  test(`every page reads well in the ${colorScheme} theme`, async () => {
+    const signedIn = await world.openAs("operator", "/app/account", { colorScheme, reducedMotion: "reduce" });
+    const { page, complaints } = signedIn;
+    const violations: string[] = [];
+    for (const { name, path, ready } of await fill(signedIn)) {
+      await page.goto(`${world.server.url}/app/${path}`);
+      await ready(page);
+      violations.push(...(await findViolations(page)).map((violation) => `${name}: ${violation}`));
+      await keepScreenshot(page, `dashboard-${name}-${colorScheme}`);
+    }
+    await page.goto(`${world.server.url}/app/api-keys`);
+    await page.getByRole("button", { name: "New key" }).click();
+    violations.push(...(await findViolations(page)));
+    await keepScreenshot(page, `dashboard-dialog-${colorScheme}`);
+
+    const door = await world.open({ colorScheme, reducedMotion: "reduce" });
+    for (const at of ["sign-in", "setup#x", "reset#x", "setup"]) {
+      await door.page.goto(`${world.server.url}/app/${at}`);
+      await door.page.getByRole("heading", { level: 1 }).waitFor();
+      violations.push(...(await findViolations(door.page)));
+    }
+    expect(violations).toEqual([]);
+    await door.page.goto(`${world.server.url}/app/sign-in`);
+    await door.page.getByRole("heading", { level: 1 }).waitFor();
+    await keepScreenshot(door.page, `dashboard-door-${colorScheme}`);
+    expect(complaints).toEqual([]);
+  });
+}
+
+test("every page can be used on a screen 360 pixels wide", async () => {
+  const signedIn = await world.openAs("operator", "/app/account", { viewport: { width: 360, height: 740 } });
+  const { page, complaints } = signedIn;
+  for (const { name, path, ready } of await fill(signedIn)) {
+    await page.goto(`${world.server.url}/app/${path}`);
+    await ready(page);
+    const width = await page.evaluate("document.documentElement.scrollWidth");
+    expect({ name, width }).toEqual({ name, width: 360 });
+    await keepScreenshot(page, `dashboard-${name}-phone`);
+  }
+  await page.getByRole("button", { name: "Menu" }).click();
+  await page.getByRole("dialog", { name: "Menu" }).getByRole("link", { name: "API keys" }).click();
+  await atPage(page, "API keys");
+  await page.getByRole("dialog", { name: "Menu" }).waitFor({ state: "hidden" });
+  expect(complaints).toEqual([]);
+});
+
+test("the theme can be chosen, and is kept", async () => {
+  const { page } = await world.openAs("owner", "/app/companions", { colorScheme: "light" });
+  const ground = () => page.evaluate("getComputedStyle(document.documentElement).backgroundColor");
+  await page.getByRole("button", { name: "Dark" }).click();
+  await page.reload();
+  await atPage(page, "Companions");
+  expect(await ground()).toBe("rgb(14, 15, 19)");
+  await page.getByRole("button", { name: "As the system" }).click();
+  expect(await ground()).toBe("rgb(247, 247, 251)");
+});
+
+const focused = (page: Page) => page.evaluate("document.activeElement?.textContent?.trim()");
+
+test("everything works by keyboard: skipping, going elsewhere, dialogs that keep and return the focus", async () => {
+  const { page } = await world.openAs("owner", "/app/companions");
+  await page.getByText("No companions yet").waitFor();
+  await page.keyboard.press("Tab");
+  expect(await focused(page)).toBe("Skip to the page");
+  const keys = page.getByRole("link", { name: "API keys" });
+  await keys.focus();
+  await page.keyboard.press("Enter");
+  await atPage(page, "API keys");
+  await page.waitForFunction("document.activeElement?.tagName === 'H1'");
+  await page.keyboard.press("Tab");
+  await page.keyboard.press("Tab");
+  expect(await focused(page)).toBe("New key");
+  await page.keyboard.press("Enter");
+  await page.getByRole("dialog", { name: "New API key" }).waitFor();
+  expect(await page.getByLabel("Name").evaluate((input) => input.matches(":focus"))).toBe(true);
+  await page.keyboard.press("Escape");
+  await page.getByRole("dialog").waitFor({ state: "detached" });
+  await page.waitForFunction("document.activeElement?.textContent?.trim() === 'New key'");
+});
+
+test("shows that it waits, says what failed, and tries again", async () => {
+  const { page } = await world.openAs("owner", "/app/account");
+  await page.getByText("this one").waitFor();
+  const held = Promise.withResolvers<void>();
+  await page.route("**/api/companions?*", async (route) => {
+    await held.promise;
+    await route.fulfill({
+      status: 503,
+      contentType: "application/problem+json",
+      body: '{"detail":"The disk is full."}',
+    });
+  });
+  for (const [name, path] of [
+    ["API keys", "keys"],
+    ["Conversations", "conversations"],
+    ["Usage", "usage"],
+    ["Audit trail", "audit"],
+  ] as const) {
+    await page.route(`**/api/${path}*`, (route) => route.abort());
+    await page.getByRole("link", { name }).click();
+    await page.getByRole("alert").getByText("The server cannot be reached.").first().waitFor();
+    await page.unroute(`**/api/${path}*`);
+    await page.getByRole("button", { name: "Try again" }).first().click();
+    await page.getByRole("alert").nth(1).waitFor({ state: "detached" });
+  }
+  await page.getByRole("link", { name: "Companions" }).click();
+  await page.getByRole("status", { name: "Loading" }).waitFor();
+  held.resolve();
+  await page.getByRole("alert").getByText("The disk is full.").waitFor();
+  await page.unroute("**/api/companions?*");
+  await page.getByRole("button", { name: "Try again" }).click();
+  await page.getByText("No companions yet").waitFor();
+
+  await page.route("**/assets/chunk.*", (route) => route.abort());
+  await page.getByRole("link", { name: "New companion" }).first().click();
+  await page.getByText("This page could not be loaded").waitFor();
+});
