@@ -168,6 +168,8 @@ function minifyStyle(path: string): string {
     .replace(/: /g, ":")
     .replace(/;\}/g, "}")
     .replace(/\b0\./g, ".")
+    .replace(/ ([!/]) ?/g, "$1")
+    .replace(/="(\w+)"/g, "=$1")
     .trim();
 }
 

@@ -25,6 +25,7 @@ export function embedModule(services: Services) {
       if (target === null) throw new AppError("not_found", "There is no avatar at this address.");
       set.headers["content-type"] = "image/svg+xml";
       set.headers["access-control-allow-origin"] = "*";
+      set.headers["cross-origin-resource-policy"] = "cross-origin";
       // Short, since a revoked token's avatar must go too.
       set.headers["cache-control"] = "public, max-age=300";
       set.headers["content-security-policy"] = "default-src 'none'";

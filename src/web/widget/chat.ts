@@ -74,6 +74,8 @@ export class Chat {
   /** Sends a message; resolves when its reply has ended, however it did. */
   async send(text: string): Promise<void> {
     if (this.isStreaming || !text.trim() || [...text].length > maxMessageLength) return;
+    // Another tab may have gone on with the conversation.
+    this.messages = this.#keeper.load();
     const asked: Message = { role: "user", text, at: Date.now(), state: "done" };
     this.messages.push(asked);
     this.#listener.emit("message", { text });
@@ -120,7 +122,8 @@ export class Chat {
     const reply: Message = { role: "assistant", text: "", at: Date.now(), state: "streaming" };
     this.#running = running;
     this.problem = null;
-    asked.state = "done";
+    // Until there is a reply: the page may go away before its first word.
+    asked.state = "incomplete";
     messages.push(reply);
     this.save();
     this.#listener.changed();
@@ -130,7 +133,7 @@ export class Chat {
         reply.text += fragment;
         this.#listener.replied(reply);
       }
-      reply.state = "done";
+      reply.state = asked.state = "done";
       this.#listener.emit("reply", { text: reply.text });
     } catch (error) {
       const isStopped = running.signal.aborted;

@@ -38,7 +38,7 @@ export function createConversationKeeper(token: string): ConversationKeeper {
 }
 
 function isMessage({ role, text, at }: Message): boolean {
-  return /^(user|assistant)$/.test(role) && typeof text === "string" && Number.isFinite(at);
+  return /^(user|assistant)$/.test(role) && typeof text === "string" && !!text && Number.isFinite(at);
 }
 
 /** A page that went away in the middle of a reply leaves it incomplete. */

@@ -57,6 +57,8 @@ export class CompanionChat extends HTMLElement {
 
   /** Listens to `ready`, `open`, `close`, `message`, `reply`, `error` or `voice`; returns a function that stops. */
   on(name: string, listener: (detail: unknown) => void): () => void {
+    // A configuration that the tab had kept was ready before anyone could listen.
+    if (name === "ready" && this.#chat?.config) listener(this.#chat.config);
     const handle = (event: Event) => listener((event as CustomEvent).detail);
     this.addEventListener(`companion:${name}`, handle);
     return () => this.removeEventListener(`companion:${name}`, handle);
@@ -70,8 +72,12 @@ export class CompanionChat extends HTMLElement {
     this.#stop();
   }
 
-  attributeChangedCallback(_name: string, before: string | null, after: string | null): void {
-    if (this.isConnected && before !== after) this.#start();
+  attributeChangedCallback(name: string, before: string | null, after: string | null): void {
+    // An element of the page's own markup is told of each attribute before it is told that it is connected.
+    if (!this.#run || !this.isConnected || before === after) return;
+    // Pages switch between light and dark at any time: nothing that is under way may end by it.
+    if (name === "theme") this.#view?.draw();
+    else this.#start();
   }
 
   #whenReady(act: (view: View) => void): void {
@@ -107,7 +113,6 @@ export class CompanionChat extends HTMLElement {
         assetsUrl,
         emit,
         openKey: `companion:${token}:open`,
-        theme: get("theme"),
         side: get("position") ?? (locale.strings.dir === "rtl" ? "left" : "right"),
         privacyUrl: get("privacy-url"),
         place: this.#countLaunchersBefore(),
@@ -137,7 +142,10 @@ export class CompanionChat extends HTMLElement {
     if (target !== this) this.#view?.setOpen(false, false);
   };
 
-  #save = (): void => this.#chat?.save();
+  /** All but a reply under way is saved already, perhaps by another tab and with more in it. */
+  #save = (): void => {
+    if (this.#chat?.isStreaming) this.#chat.save();
+  };
 
   #emit(name: string, detail: unknown): void {
     if (name === "error") console.warn(`${elementName}:`, detail);

@@ -60,7 +60,7 @@ export function createLogView(
     const body = h("div", { class: "body", dir: "auto" });
     const date = new Date(at);
     const isToday = date.toDateString() === new Date().toDateString();
-    const time = date.toLocaleString(lang, { timeStyle: "short", ...(isToday ? {} : { dateStyle: "medium" }) });
+    const time = date.toLocaleString(lang, { timeStyle: "short", dateStyle: isToday ? undefined : "medium" });
     const foot = h("div", { class: "foot" }, h("time", { datetime: date.toISOString() }, time));
     const name = isUser ? strings.you : (chat.config?.name ?? "");
     const markdown = createMarkdownView(body, (code) => copyButton(() => code));

@@ -20,7 +20,7 @@ export const english = {
   retry: "Try again",
   offline: "You are offline. Messages can be sent once the connection is back.",
   left: "Characters left: {count}",
-  over: "Characters too many: {count}",
+  over: "Characters over the limit: {count}",
   stopped: "You stopped the reply.",
   // By the codes of errors.
   incomplete: "The reply was cut off.",

@@ -15,7 +15,6 @@ export type Mode = "launcher" | "inline" | "page";
 
 export interface ViewOptions {
   mode: Mode;
-  theme: string | null;
   side: string | null;
   privacyUrl: string | null;
   assetsUrl: string;
@@ -44,12 +43,12 @@ export function createView(into: ShadowRoot, chat: Chat, locale: Locale, options
   const composer = createComposer(chat, strings, announcer);
   const voice = createVoiceButton(chat, strings, announcer, options);
   const dark = matchMedia("(prefers-color-scheme: dark)");
-  const { theme, openKey } = options;
+  const { openKey } = options;
   const tab = openStorage("sessionStorage");
   let isOpen = !isLauncher;
   let frame = 0;
 
-  const picture = h("img", { alt: "", width: 36, height: 36, referrerpolicy: "no-referrer" });
+  const picture = h("img", { alt: "", referrerpolicy: "no-referrer" });
   picture.onerror = () => picture.remove();
   const name = h("div", { class: "name", dir: "auto" });
   const anew = iconButton("tool", icons.plus, strings.restart, () => {
@@ -93,6 +92,7 @@ export function createView(into: ShadowRoot, chat: Chat, locale: Locale, options
   root.style.setProperty("--place", String(options.place));
 
   function applyTheme(): void {
+    const theme = into.host.getAttribute("theme");
     const isDark = theme === "dark" || (theme !== "light" && dark.matches);
     root.classList.toggle("dark", isDark);
     const accent = computeAccent(chat.config?.theme_color ?? defaultColor, isDark);

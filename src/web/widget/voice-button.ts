@@ -49,7 +49,6 @@ export function createVoiceButton(
   bar.hidden = true;
 
   async function start(): Promise<void> {
-    if (!bar.hidden && session) return;
     bar.hidden = false;
     bar.textContent = strings.voiceConnecting;
     let voice: VoiceModule;

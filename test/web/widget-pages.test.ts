@@ -1,0 +1,128 @@
+/** The widget over pages and tabs: what it asks for, what it keeps, and what a page may change meanwhile. */
+import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test";
+import { openWidgetWorld, tag, type WidgetWorld, widgetOn } from "../support/widget-world.ts";
+
+setDefaultTimeout(20_000);
+
+let world: WidgetWorld;
+
+beforeAll(async () => {
+  world = await openWidgetWorld();
+});
+afterAll(() => world[Symbol.asyncDispose]());
+
+test("an element of the page's own markup asks for its companion once, however many attributes it has", async () => {
+  const { embed_token } = await world.createCompanion();
+  const { page } = await world.open();
+  let asked = 0;
+  page.on("request", (request) => {
+    if (request.url().endsWith(`/api/embed/${embed_token}`)) asked++;
+  });
+  await page.goto(
+    world.host(
+      `<companion-chat mode="inline" theme="light" lang="en" token="${embed_token}"></companion-chat><script src="${world.server.url}/widget.js" async></script>`,
+    ),
+  );
+  await widgetOn(page).input.waitFor();
+  expect(asked).toBe(1);
+});
+
+test("who waits for the element hears that it is ready, from what the tab has kept as well", async () => {
+  const { embed_token } = await world.createCompanion({ name: "Grace" });
+  const { page } = await world.open();
+  const listen = `<script>heard = [];
+    customElements.whenDefined("companion-chat").then(() =>
+      document.querySelector("companion-chat").on("ready", ({ name }) => heard.push(name)))</script>`;
+  await page.goto(
+    world.host(
+      `<companion-chat token="${embed_token}"></companion-chat>${listen}<script src="${world.server.url}/widget.js" async></script>`,
+    ),
+  );
+  for (let visit = 1; visit <= 2; visit++) {
+    await widgetOn(page).launcher.waitFor();
+    expect(await page.evaluate<string[]>("heard")).toEqual(["Grace"]);
+    await page.reload();
+  }
+});
+
+test("a conversation goes on in another tab, and no tab takes away what another has added", async () => {
+  const { embed_token } = await world.createCompanion();
+  world.answerWith(["Answered."]);
+  const { page } = await world.open();
+  const address = world.host(tag(world.server, embed_token));
+  await page.goto(address);
+  const tabs = page.context();
+  const [second, idle] = [await tabs.newPage(), await tabs.newPage()];
+  for (const tab of [second, idle]) {
+    await tab.goto(address);
+    await widgetOn(tab).launcher.waitFor();
+  }
+  const first = widgetOn(page);
+  await first.open();
+  await first.ask("In the first tab");
+  await first.replied();
+  const other = widgetOn(second);
+  await other.open();
+  await other.ask("In the second tab");
+  await other.replied(2);
+  const questions = ["In the first tab", "In the second tab"];
+  expect(await other.questions.allInnerTexts()).toEqual(questions);
+
+  await page.goto("about:blank");
+  await idle.goto(address);
+  await idle.reload();
+  await widgetOn(idle).open();
+  expect(await widgetOn(idle).questions.allInnerTexts()).toEqual(questions);
+});
+
+test("a question that was left before the first word of its reply can be asked again, without an empty reply", async () => {
+  const { embed_token } = await world.createCompanion();
+  const { page } = await world.open();
+  await page.goto(world.host(tag(world.server, embed_token)));
+  const widget = widgetOn(page);
+  await widget.open();
+  world.answerWith(["Too late."], 2_000);
+  await widget.ask("Are you there?");
+  await widget.element.locator(".dots").waitFor();
+  await page.evaluate('document.querySelector("companion-chat").setAttribute("strings", "{}")');
+  await widget.notice.getByText("The reply was cut off.").waitFor();
+  expect(await widget.element.locator(".dots").count()).toBe(0);
+  world.answerWith(["Here I am."]);
+  await widget.button("Try again").click();
+  await widget.replied();
+  expect(await widget.questions.allInnerTexts()).toEqual(["Are you there?"]);
+});
+
+test("a change between light and dark disturbs neither a reply nor what is being written", async () => {
+  const { embed_token } = await world.createCompanion();
+  world.answerWith(["One, ", "two, ", "three."], 150);
+  const { page } = await world.open();
+  await page.goto(world.host(tag(world.server, embed_token)));
+  const widget = widgetOn(page);
+  await widget.open();
+  await widget.ask("Count");
+  await widget.input.fill("A draft");
+  await page.evaluate('document.querySelector("companion-chat").setAttribute("theme", "dark")');
+  await widget.element.locator(".root.dark").waitFor({ state: "attached" });
+  await widget.replied();
+  expect(await widget.replies.last().innerText()).toBe("One, two, three.");
+  expect(await widget.input.inputValue()).toBe("A draft");
+});
+
+test("an isolated page shows the avatar that the server makes", async () => {
+  const { embed_token } = await world.createCompanion();
+  const { page, complaints } = await world.open();
+  const headers = { "Cross-Origin-Embedder-Policy": "require-corp", "Cross-Origin-Opener-Policy": "same-origin" };
+  await page.goto(
+    world.host(
+      `<script src="${world.server.url}/widget.js" data-token="${embed_token}" crossorigin="anonymous"></script>`,
+      { headers },
+    ),
+  );
+  const widget = widgetOn(page);
+  await widget.open();
+  await page.waitForFunction(
+    'document.querySelector("companion-chat").shadowRoot.querySelector("img")?.naturalWidth > 0',
+  );
+  expect(complaints).toEqual([]);
+});
