@@ -43,7 +43,7 @@ export function NewKey({ onMade, onClose }: NewKeyProps) {
     );
   }
   return (
-    <Dialog title="New API key" onClose={onClose}>
+    <Dialog title="New API key" onClose={onClose} isWide>
       <form
         class="space-y-5"
         onSubmit={(event) => {

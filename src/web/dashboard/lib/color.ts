@@ -38,7 +38,7 @@ export function judgeColor(color: string): { text: string; isWarning: boolean } 
     return { text: "Hardly visible on a dark page: choose something lighter.", isWarning: true };
   }
   const name = textColor === "#ffffff" ? "White" : "Black";
-  return { text: `${name} text on it reads well: contrast ${ratio} to 1.`, isWarning: false };
+  return { text: `${name} text on it reads well (contrast ${ratio}:1).`, isWarning: false };
 }
 
 /** The image that the server makes where there is none. */
