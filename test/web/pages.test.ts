@@ -83,6 +83,16 @@ test("no page without a companion", async () => {
   }
 });
 
+test("who follows a dead link is told so on a page", async () => {
+  const { page } = await world.open({ colorScheme: "dark" });
+  const response = await page.goto(`${world.server.url}/c/emb_${"0".repeat(32)}`);
+  expect(response?.status()).toBe(404);
+  expect(response?.headers()["content-security-policy"]).toContain("default-src 'none'");
+  expect(await page.locator("main").innerText()).toContain("This chat is not available.");
+  expect(await findViolations(page)).toEqual([]);
+  await keepScreenshot(page, "page-missing");
+});
+
 test("the welcome page shows what runs, the real widget and the next three steps", async () => {
   for (const [name, options] of Object.entries({
     "welcome-light": { viewport: { width: 1280, height: 900 } },

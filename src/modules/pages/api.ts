@@ -17,7 +17,8 @@ export const pagesApi: ApiOperation[] = [
     path: "/c/{token}",
     tag: "Embed",
     summary: "A full-page chat with the companion, for links",
-    description: "Which sites may frame it follows the companion's `allowed_origins`.",
+    description:
+      "Which sites may frame it follows the companion's `allowed_origins`. A browser that asks for a companion that is not there gets a page that says so.",
     params: { token: embedTokenParam },
     answers: { 200: { description: "The page.", content: html } },
     errors: ["not_found"],

@@ -1,4 +1,4 @@
-/** What the pages have in common: escaping, and a policy that lets nothing run but our own files. */
+/** What the pages have in common: escaping, the frame of a document, and a policy that lets nothing run but our own files. */
 import { createHash } from "node:crypto";
 
 const escapes: Record<string, string> = { "&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;", "'": "&#39;" };
@@ -34,4 +34,24 @@ export function contentSecurityPolicy({ style, images = [], connections = [], an
     "require-trusted-types-for 'script'",
     "trusted-types 'none'",
   ].join("; ");
+}
+
+/** A whole document; `head` and `body` are markup. */
+export function renderPage(title: string, style: string, head: string, body: string): string {
+  return `<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>${title}</title>
+<meta name="robots" content="noindex">
+<link rel="icon" href="data:,">
+<style>${style}</style>
+${head}
+</head>
+<body>
+${body}
+</body>
+</html>
+`;
 }

@@ -7,14 +7,15 @@ import { baseUrlOf } from "../../http/base-url.ts";
 import type { HeaderBag } from "../../http/problem.ts";
 import type { Services } from "../../http/services.ts";
 import { type CompanionPage, companionPagePolicy, renderCompanionPage, renderManifest } from "./companion-page.ts";
+import { missingPagePolicy, renderMissingPage } from "./missing-page.ts";
 import { barePolicy, renderBarePage, renderWelcomePage, welcomePolicy } from "./welcome-page.ts";
 
 export function pagesModule(services: Pick<Services, "settings" | "store" | "voice" | "llm">) {
   const { settings, store, voice, llm } = services;
 
-  async function findPage(token: string, request: Request): Promise<CompanionPage> {
+  async function findPage(token: string, request: Request): Promise<CompanionPage | null> {
     const target = isEmbedToken(token) ? await store.companions.findByEmbedToken(token) : null;
-    if (target === null) throw new AppError("not_found", "There is no companion at this address.");
+    if (target === null) return null;
     const { companion } = target;
     return {
       companion,
@@ -36,14 +37,22 @@ export function pagesModule(services: Pick<Services, "settings" | "store" | "voi
   return new Elysia({ name: "pages" })
     .get("/c/:token", async ({ request, params, set }) => {
       const page = await findPage(params.token, request);
+      if (page === null) {
+        if (!request.headers.get("accept")?.includes("text/html")) throw missing();
+        writePageHeaders(set.headers, missingPagePolicy());
+        set.headers.vary = "Accept";
+        set.status = 404;
+        return renderMissingPage();
+      }
       writePageHeaders(set.headers, companionPagePolicy(page));
-      set.headers.vary = "Accept-Language";
+      set.headers.vary = "Accept, Accept-Language";
       // The microphone for this page alone, not for frames that a reply might bring in some day.
       set.headers["permissions-policy"] = "microphone=(self), camera=(), geolocation=()";
       return renderCompanionPage(page);
     })
     .get("/c/:token/manifest.webmanifest", async ({ request, params, set }) => {
       const page = await findPage(params.token, request);
+      if (page === null) throw missing();
       set.headers["content-type"] = "application/manifest+json";
       set.headers["cache-control"] = "public, max-age=300";
       return renderManifest(page);
@@ -64,6 +73,10 @@ export function pagesModule(services: Pick<Services, "settings" | "store" | "voi
         model: settings.llm.model,
       });
     });
+}
+
+function missing(): AppError {
+  return new AppError("not_found", "There is no companion at this address.");
 }
 
 /** The first one of the list, which browsers sort by preference. */

@@ -1,6 +1,6 @@
 /** `/`: with a demo, what is running and the next three steps; without, next to nothing. */
 import { embeddedAssets } from "../../web/generated/assets.ts";
-import { contentSecurityPolicy, escapeHtml } from "./html.ts";
+import { contentSecurityPolicy, escapeHtml, renderPage } from "./html.ts";
 import { bareStyle, welcomeStyle } from "./welcome-style.ts";
 
 export interface WelcomeFacts {
@@ -17,7 +17,7 @@ export function renderWelcomePage({ token, baseUrl, version, llmName, model }: W
   const isScripted = llmName === "demo";
   const snippet = `<script src="${baseUrl}/widget.js" data-token="${token}" async></script>`;
   const script = embeddedAssets.find(({ name }) => name === "welcome.js")?.fileName ?? "";
-  return page(
+  return renderPage(
     "companiond",
     welcomeStyle,
     `<script src="/widget.js" async></script>
@@ -59,28 +59,9 @@ export function welcomePolicy(): string {
 }
 
 export function renderBarePage(): string {
-  return page("companiond", bareStyle, "", "<main><h1>companiond</h1><p>This server is running.</p></main>");
+  return renderPage("companiond", bareStyle, "", "<main><h1>companiond</h1><p>This server is running.</p></main>");
 }
 
 export function barePolicy(): string {
   return contentSecurityPolicy({ style: bareStyle, ancestors: ["'none'"] });
-}
-
-function page(title: string, style: string, head: string, body: string): string {
-  return `<!doctype html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<title>${title}</title>
-<meta name="robots" content="noindex">
-<link rel="icon" href="data:,">
-<style>${style}</style>
-${head}
-</head>
-<body>
-${body}
-</body>
-</html>
-`;
 }
