@@ -83,6 +83,7 @@ test("sends only what was changed, and asks before unsaved work is left", async 
   await question.waitFor();
   expect(page.url()).toEndWith(`/app/companions/${id}`);
   await question.getByRole("button", { name: "Stay" }).click();
+  expect(await page.getByLabel("Name", { exact: true }).inputValue()).toBe("Ada Lovelace");
 
   await api.call("PATCH", `/api/companions/${id}`, { system_prompt: "Changed elsewhere." });
   await page.getByRole("button", { name: "Save" }).click();

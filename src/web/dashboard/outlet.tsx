@@ -1,6 +1,7 @@
 /** One page at a time, its code loaded when it is first shown. */
 import { Component, type ComponentChildren } from "preact";
 import { useEffect, useState } from "preact/hooks";
+import { currentPath } from "./lib/router.ts";
 import { session } from "./lib/session.ts";
 import { homePath, type PageComponent, type Params, type Route } from "./routes.ts";
 import { Button, ButtonLink } from "./ui/button.tsx";
@@ -33,8 +34,9 @@ export function Outlet({ found }: { found: { route: Route; params: Params } | nu
   if (failed === route) return <Outdated />;
   const Page = loaded.get(route);
   if (!Page) return <Skeleton class="mx-auto max-w-3xl p-6" />;
+  // Not the address bar's path: that of a page which was not left after all differs for a moment.
   return (
-    <Boundary key={location.pathname}>
+    <Boundary key={currentPath()}>
       <Page params={found.params} />
     </Boundary>
   );
