@@ -5,18 +5,25 @@ import { join } from "node:path";
 import type { KeyCheckFigures } from "./micro/api-key.ts";
 import type { MetadataFigures } from "./micro/metadata.ts";
 import type { StartFigures } from "./start-up.ts";
-import type { MemoryFigures, StreamFigures } from "./streams.ts";
+import type { LeavingFigures, MemoryFigures, StreamFigures } from "./streams.ts";
 import type { RequestFigures } from "./wrk.ts";
 
+/** What was measured of one server; a load that failed is missing. */
+export interface StreamRow {
+  name: string;
+  one?: StreamFigures;
+  eight?: StreamFigures;
+  lockStep?: StreamFigures;
+  paced?: StreamFigures;
+  first1?: StreamFigures;
+  first50?: StreamFigures;
+  first500?: StreamFigures;
+}
+
 export interface Report {
-  streams: {
-    name: string;
-    one: StreamFigures;
-    eight: StreamFigures;
-    paced: StreamFigures;
-    first: { 1: StreamFigures; 50: StreamFigures; 500: StreamFigures };
-  }[];
+  streams: StreamRow[];
   memory: { name: string; thousand: MemoryFigures; fiveThousand: MemoryFigures }[];
+  leaving: ({ name: string } & LeavingFigures)[];
   config: ({ name: string } & RequestFigures)[];
   start: { companiond: StartFigures; helloWorld: StartFigures; bunMiB: number } | null;
   micro: { keyCheck: KeyCheckFigures; limiterText: string } | null;
@@ -31,6 +38,7 @@ function table(header: Cell[], rows: Cell[][]): string {
 }
 
 const fixed = (value: number, digits = 2) => (Number.isFinite(value) ? value.toFixed(digits) : "–");
+const percent = (share: number) => `${fixed(share * 100, 0)} %`;
 const MiB = (KiB: number) => fixed(KiB / 1024, 1);
 
 export function renderReport(report: Report): string {
@@ -41,6 +49,7 @@ export function renderReport(report: Report): string {
     renderStreams(report),
     renderFirstText(report),
     renderMemory(report),
+    renderLeaving(report),
     renderConfig(report),
     renderStart(report),
     renderMicro(report),
@@ -50,40 +59,68 @@ export function renderReport(report: Report): string {
   return `${sections.filter((section) => section !== "").join("\n\n")}\n`;
 }
 
+type LoadName = "one" | "eight" | "lockStep" | "paced";
+
 function renderStreams({ streams }: Report): string {
-  if (streams.length === 0) return "";
-  const base = streams.find((each) => each.name === "pass-through");
-  const rows = streams.map(({ name, one, eight, paced }) => [
-    name,
-    fixed(one.cpuMicrosPerChunk),
-    fixed(one.cpuMicrosPerChunk / (base?.one.cpuMicrosPerChunk ?? Number.NaN)),
-    Math.round(one.chunks / one.seconds),
-    fixed(eight.cpuMicrosPerChunk),
-    fixed(eight.cpuMicrosPerChunk / (base?.eight.cpuMicrosPerChunk ?? Number.NaN)),
-    fixed(paced.cpuMicrosPerChunk, 1),
-    fixed(paced.cpuMicrosPerChunk / (base?.paced.cpuMicrosPerChunk ?? Number.NaN)),
-    `${fixed(paced.chunkLatencyMs.p50)} / ${fixed(paced.chunkLatencyMs.p99)}`,
+  const servers = streams.filter((each) => each.one !== undefined);
+  if (servers.length === 0) return "";
+  const costOf = (row: StreamRow | undefined, load: LoadName) => row?.[load]?.cpuMicrosPerChunk ?? Number.NaN;
+  const base = servers.find((each) => each.name === "pass-through");
+  const cost = (row: StreamRow, load: LoadName) =>
+    `${fixed(costOf(row, load))} (${fixed(costOf(row, load) / costOf(base, load))})`;
+  const rate = (figures: StreamFigures | undefined) =>
+    figures ? `${Math.round(figures.chunks / figures.seconds / 1000)} k, ${percent(figures.cpuShare)}` : "–";
+  const rows = servers.map((row) => [
+    row.name,
+    cost(row, "one"),
+    rate(row.one),
+    cost(row, "eight"),
+    rate(row.eight),
+    cost(row, "lockStep"),
+    rate(row.lockStep),
   ]);
   const header = [
     "server",
-    "µs CPU per chunk, one a write",
-    "× pass-through",
-    "chunks/s",
-    "µs CPU per chunk, eight a write",
-    "× pass-through",
-    "µs CPU per chunk, 500 streams at 50/s",
-    "× pass-through",
-    "chunk latency ms p50 / p99",
+    "one chunk a write: µs (× pass-through)",
+    "chunks/s, CPU",
+    "eight a write",
+    "chunks/s, CPU",
+    "lock step",
+    "chunks/s, CPU",
   ];
-  return `## Streams\n\n${table(header, rows)}`;
+  const pacedRows = streams.map((row) => [
+    row.name,
+    row.one === undefined ? "" : cost(row, "paced"),
+    row.one === undefined ? "" : percent(row.paced?.cpuShare ?? Number.NaN),
+    `${fixed(row.paced?.chunkLatencyMs.p50 ?? Number.NaN)} / ${fixed(row.paced?.chunkLatencyMs.p99 ?? Number.NaN)}`,
+  ]);
+  const pacedHeader = [
+    "server",
+    "µs per chunk (× pass-through)",
+    "CPU",
+    "provider's write to visitor's read, ms p50 / p99",
+  ];
+  return [
+    "## CPU per chunk, saturated",
+    table(header, rows),
+    "## 500 streams of 50 chunks a second",
+    table(pacedHeader, pacedRows),
+  ].join("\n\n");
 }
 
 function renderFirstText({ streams }: Report): string {
   if (streams.length === 0) return "";
-  const pair = ({ firstTextMs }: StreamFigures) => `${fixed(firstTextMs.p50)} / ${fixed(firstTextMs.p99)}`;
-  const rows = streams.map(({ name, first }) => [name, pair(first[1]), pair(first[50]), pair(first[500])]);
+  const direct = streams.find((each) => each.one === undefined);
+  const cells = (row: StreamRow, load: "first1" | "first50" | "first500") => {
+    const [own, base] = [row[load]?.firstTextMs, direct?.[load]?.firstTextMs];
+    if (own === undefined || base === undefined) return "–";
+    if (row === direct) return `${fixed(own.p50)} / ${fixed(own.p99)}`;
+    return `${fixed(own.p50)} / ${fixed(own.p99)} (+${fixed(own.p50 - base.p50)} / ${fixed(own.p99 - base.p99)})`;
+  };
+  const rows = streams.map((row) => [row.name, cells(row, "first1"), cells(row, "first50"), cells(row, "first500")]);
   const header = ["server", "1 visitor", "50 visitors", "500 visitors"];
-  return `## Time to first text (ms, p50 / p99; the provider answers at once)\n\n${table(header, rows)}`;
+  const note = "From the request to the first text, and what the server adds to the way without it.";
+  return `## Time to first text (ms, p50 / p99)\n\n${note}\n\n${table(header, rows)}`;
 }
 
 function renderMemory({ memory }: Report): string {
@@ -93,7 +130,7 @@ function renderMemory({ memory }: Report): string {
     MiB(thousand.idleKiB),
     MiB(thousand.openKiB),
     MiB(fiveThousand.openKiB),
-    fixed((fiveThousand.openKiB - thousand.idleKiB) / 5_000, 1),
+    `${fixed(thousand.perStreamKiB, 1)} / ${fixed((fiveThousand.openKiB - thousand.idleKiB) / 5_000, 1)}`,
     MiB(fiveThousand.afterKiB),
     fiveThousand.providerPeak,
     fiveThousand.providerAfter,
@@ -103,12 +140,31 @@ function renderMemory({ memory }: Report): string {
     "idle MiB",
     "1 000 open",
     "5 000 open",
-    "KiB per stream",
+    "KiB per stream at 1 000 / 5 000",
     "after all left",
     "provider streams at the peak",
     "afterwards",
   ];
   return `## Memory of quiet streams\n\n${table(header, rows)}`;
+}
+
+function renderLeaving({ leaving }: Report): string {
+  if (leaving.length === 0) return "";
+  const rows = leaving.map(({ name, left, closedMs, providerAfter, beforeKiB, afterKiB }) => [
+    name,
+    left,
+    `${fixed(closedMs.p50)} / ${fixed(closedMs.p99)} / ${fixed(closedMs.max)}`,
+    providerAfter,
+    `${MiB(beforeKiB)} / ${MiB(afterKiB)} (× ${fixed(afterKiB / beforeKiB)})`,
+  ]);
+  const header = [
+    "server",
+    "left midway",
+    "provider closed after ms p50 / p99 / max",
+    "provider streams left open",
+    "MiB before / after",
+  ];
+  return `## 10 000 visitors who leave at random moments\n\n${table(header, rows)}`;
 }
 
 function renderConfig({ config }: Report): string {

@@ -1,8 +1,10 @@
 /** Visitors for benchmarks: many chat streams over raw TCP, each counted and timed. Reads one job as JSON from argv. */
-import { sharedMicros } from "./plan.ts";
+import { askingLine, type StreamPlan, sharedMicros, withId } from "./plan.ts";
 
 export interface ClientJob {
   port: number;
+  providerPort: number;
+  plan: StreamPlan;
   path: string;
   headers: Record<string, string>;
   /** Request body; the same for every request. */
@@ -13,6 +15,8 @@ export interface ClientJob {
   requests: number;
   /** Milliseconds between the starts of the first `visitors` streams. */
   rampMs: number;
+  /** Each visitor leaves at a random moment within so many milliseconds; 0: all stay to the end. */
+  leaveWithinMs: number;
 }
 
 export interface ClientResult {
@@ -24,9 +28,17 @@ export interface ClientResult {
   firstTextMs: { p50: number; p99: number };
   /** Milliseconds from the provider's write to the visitor's read. */
   chunkLatencyMs: { p50: number; p99: number };
+  /** CPU seconds of the visitors' process: it must not be what limits. */
+  cpuSeconds: number;
+  /** By the visitor's number, when it left; microseconds of the shared clock. */
+  leftAt: Record<string, number>;
 }
 
 interface Visit {
+  id: number;
+  /** Chunks still to come of the provider's last write. */
+  owed: number;
+  left: number;
   startedMs: number;
   isFirstSeen: boolean;
   isDone: boolean;
@@ -39,8 +51,27 @@ const request =
   `POST ${job.path} HTTP/1.1\r\nHost: 127.0.0.1:${job.port}\r\nContent-Type: application/json\r\n${headerLines.join("")}` +
   `Content-Length: ${Buffer.byteLength(job.body)}\r\n\r\n${job.body}`;
 
+/** Writes that visitors ask for, gathered for one turn of the loop. */
+let asks = "";
+const asking = job.plan.isLockStep
+  ? await Bun.connect({ hostname: "127.0.0.1", port: job.providerPort, socket: { data() {} } })
+  : null;
+asking?.setNoDelay(true);
+asking?.write(`${askingLine}\n`);
+
+function askForMore(id: number): void {
+  if (asks === "") {
+    setImmediate(() => {
+      asking?.write(asks);
+      asks = "";
+    });
+  }
+  asks += `${id}\n`;
+}
+
 const firstTexts: number[] = [];
 const latencies: number[] = [];
+const leftAt: Record<string, number> = {};
 let started = 0;
 let completed = 0;
 let failed = 0;
@@ -63,7 +94,15 @@ function read(visit: Visit, bytes: Buffer): void {
     }
     stamp = text.slice(found + 4, end);
     chunks++;
+    visit.owed--;
     at = end;
+  }
+  // Its own first write needs no asking; the last one brings the end with it.
+  while (asking !== null && visit.owed <= 0 && visit.left > 0) {
+    const next = Math.min(job.plan.perWrite, visit.left);
+    visit.owed += next;
+    visit.left -= next;
+    askForMore(visit.id);
   }
   // One sample a read is enough, and the newest chunk is the one that was just sent.
   if (stamp !== "") latencies.push((sharedMicros() - Number(stamp)) / 1000);
@@ -74,12 +113,21 @@ function read(visit: Visit, bytes: Buffer): void {
 function visitNext(): void {
   if (started >= job.requests) return;
   started++;
-  const visit: Visit = { startedMs: 0, isFirstSeen: false, isDone: false, tail: "" };
+  const { chunks: wanted, perWrite } = job.plan;
+  const visit: Visit = {
+    id: started,
+    owed: perWrite,
+    left: wanted - perWrite,
+    startedMs: 0,
+    isFirstSeen: false,
+    isDone: false,
+    tail: "",
+  };
   let isOver = false;
   const finish = () => {
     if (isOver) return;
     isOver = true;
-    if (visit.isDone) completed++;
+    if (visit.isDone || leftAt[visit.id] !== undefined) completed++;
     else failed++;
     if (completed + failed === job.requests) report();
     else visitNext();
@@ -91,7 +139,14 @@ function visitNext(): void {
       open(socket) {
         socket.setNoDelay(true);
         visit.startedMs = performance.now();
-        socket.write(request);
+        socket.write(withId(request, visit.id));
+        if (job.leaveWithinMs > 0) {
+          setTimeout(() => {
+            if (isOver) return;
+            leftAt[visit.id] = sharedMicros();
+            socket.terminate();
+          }, Math.random() * job.leaveWithinMs);
+        }
       },
       data(socket, bytes) {
         read(visit, bytes);
@@ -121,6 +176,8 @@ function report(): void {
     seconds: (performance.now() - beganMs) / 1000,
     firstTextMs: summarize(firstTexts),
     chunkLatencyMs: summarize(latencies),
+    cpuSeconds: (process.cpuUsage().user + process.cpuUsage().system) / 1e6,
+    leftAt,
   };
   console.log(JSON.stringify(result));
   process.exit(0);

@@ -7,19 +7,34 @@ export interface StreamPlan {
   perWrite: number;
   /** Milliseconds between two writes; 0: as fast as the socket takes them. */
   gapMs: number;
+  /** Each write waits until the visitor has read the one before: no two are read at once, however slow the server. */
+  isLockStep: boolean;
 }
 
+/** Digits of a reply's number, which each request puts in the place of zeros. */
+const idDigits = 9;
+const noId = "0".repeat(idDigits);
+
 export function planMessage(plan: StreamPlan): string {
-  return `bench chunks=${plan.chunks} perWrite=${plan.perWrite} gapMs=${plan.gapMs};`;
+  return `bench id=${noId} chunks=${plan.chunks} perWrite=${plan.perWrite} gapMs=${plan.gapMs} lockStep=${Number(plan.isLockStep)};`;
+}
+
+/** The request with the number under which its visitor will ask for more. */
+export function withId(request: string, id: number): string {
+  return request.replace(`id=${noId}`, `id=${String(id).padStart(idDigits, "0")}`);
 }
 
 /** The last plan in a request's body: earlier turns of a conversation may hold others. */
-export function findPlan(body: string): StreamPlan {
-  const matches = [...body.matchAll(/bench chunks=(\d+) perWrite=(\d+) gapMs=(\d+);/g)];
+export function findPlan(body: string): StreamPlan & { id: number } {
+  const matches = [...body.matchAll(/bench id=(\d+) chunks=(\d+) perWrite=(\d+) gapMs=(\d+) lockStep=(\d);/g)];
   const last = matches.at(-1);
-  if (!last) return { chunks: 1, perWrite: 1, gapMs: 0 };
-  return { chunks: Number(last[1]), perWrite: Number(last[2]), gapMs: Number(last[3]) };
+  if (!last) return { id: 0, chunks: 1, perWrite: 1, gapMs: 0, isLockStep: false };
+  const [id = 0, chunks = 1, perWrite = 1, gapMs = 0, lockStep = 0] = last.slice(1).map(Number);
+  return { id, chunks, perWrite, gapMs, isLockStep: lockStep === 1 };
 }
+
+/** First line of a visitors' connection to the provider; the numbers of replies follow, one a line, each asking for one more write. */
+export const askingLine = "MORE";
 
 /** Microseconds of a clock that all processes of this machine share. */
 export function sharedMicros(): number {

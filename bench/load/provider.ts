@@ -1,11 +1,19 @@
 /** A language-model provider for benchmarks: OpenAI's stream over raw TCP, so that it costs as little as it can. */
 import type { Socket } from "bun";
-import { findPlan, type StreamPlan, sharedMicros } from "./plan.ts";
+import { askingLine, findPlan, sharedMicros } from "./plan.ts";
 
 interface Reply {
-  plan: StreamPlan;
+  plan: ReturnType<typeof findPlan>;
   sent: number;
   nextMs: number;
+}
+
+/** What the provider tells when asked. */
+export interface ProviderCounters {
+  requests: number;
+  active: number;
+  peakActive: number;
+  abandonedAt: Record<string, number>;
 }
 
 interface Connection {
@@ -28,6 +36,10 @@ const lastEvents =
   "data: [DONE]\n\n";
 
 const active = new Set<Socket<Connection>>();
+/** Replies whose visitors ask for each write. */
+const asked = new Map<number, Socket<Connection>>();
+/** By the reply's number, when its server hung up before the end; microseconds of the shared clock. */
+const abandonedAt: Record<string, number> = {};
 let requests = 0;
 let peakActive = 0;
 
@@ -48,8 +60,19 @@ function beginReply(socket: Socket<Connection>, body: string, nowMs: number): vo
   socket.data.reply = reply;
   active.add(socket);
   peakActive = Math.max(peakActive, active.size);
+  if (plan.isLockStep) asked.set(plan.id, socket);
   send(socket, head);
-  if (plan.gapMs > 0) writeNext(socket, reply);
+  if (plan.gapMs > 0 || plan.isLockStep) writeNext(socket, reply);
+}
+
+function writeAsked(lines: string[]): void {
+  for (const line of lines) {
+    const socket = asked.get(Number(line));
+    const reply = socket?.data.reply;
+    if (socket === undefined || !reply) continue;
+    writeNext(socket, reply);
+    if (socket.data.reply === null) asked.delete(Number(line));
+  }
 }
 
 function writeNext(socket: Socket<Connection>, reply: Reply): void {
@@ -70,6 +93,13 @@ function writeNext(socket: Socket<Connection>, reply: Reply): void {
 
 function receive(socket: Socket<Connection>, bytes: Buffer): void {
   socket.data.received += bytes.toString("latin1");
+  if (socket.data.received.startsWith(askingLine)) {
+    const lines = socket.data.received.split("\n");
+    socket.data.received = `${askingLine}${lines.pop() ?? ""}`;
+    lines[0] = (lines[0] ?? "").slice(askingLine.length);
+    writeAsked(lines);
+    return;
+  }
   const headEnd = socket.data.received.indexOf("\r\n\r\n");
   if (headEnd === -1) return;
   const length = Number(/content-length: (\d+)/i.exec(socket.data.received)?.[1] ?? 0);
@@ -78,6 +108,13 @@ function receive(socket: Socket<Connection>, bytes: Buffer): void {
   const body = socket.data.received.slice(headEnd + 4, bodyEnd);
   socket.data.received = socket.data.received.slice(bodyEnd);
   if (socket.data.reply === null) beginReply(socket, body, performance.now());
+}
+
+function forget(socket: Socket<Connection>): void {
+  const reply = socket.data.reply;
+  if (reply !== null) abandonedAt[reply.plan.id] = sharedMicros();
+  socket.data.reply = null;
+  active.delete(socket);
 }
 
 const listener = Bun.listen<Connection>({
@@ -94,12 +131,8 @@ const listener = Bun.listen<Connection>({
       socket.data.unsent = "";
       if (rest !== "") send(socket, rest);
     },
-    close(socket) {
-      active.delete(socket);
-    },
-    error(socket) {
-      active.delete(socket);
-    },
+    close: forget,
+    error: forget,
   },
 });
 
@@ -108,7 +141,7 @@ function turn(): void {
   let isAnySaturated = false;
   for (const socket of active) {
     const reply = socket.data.reply;
-    if (reply === null || socket.data.unsent !== "") continue;
+    if (reply === null || reply.plan.isLockStep || socket.data.unsent !== "") continue;
     if (reply.plan.gapMs === 0) {
       isAnySaturated = true;
       writeNext(socket, reply);
@@ -125,7 +158,8 @@ turn();
 
 // One line a question on stdin, one JSON line back: counters for the assertions of the harness.
 process.stdin.on("data", () => {
-  console.log(JSON.stringify({ requests, active: active.size, peakActive }));
+  const counters: ProviderCounters = { requests, active: active.size, peakActive, abandonedAt };
+  console.log(JSON.stringify(counters));
 });
 process.stdin.on("end", () => process.exit(0));
 console.log(JSON.stringify({ port: listener.port }));

@@ -24,6 +24,9 @@ const visitorBody = (plan: StreamPlan) => JSON.stringify({ message: planMessage(
 const providerBody = (plan: StreamPlan) =>
   JSON.stringify({ model: "bench", stream: true, messages: [{ role: "user", content: planMessage(plan) }] });
 
+/** Otherwise Bun's `fetch` would let 256 of 500 visitors wait for one another, and look cheaper for it. */
+const manyFetches = { BUN_CONFIG_MAX_HTTP_REQUESTS: "60000" };
+
 const noLimits = {
   COMPANIOND_RATE_PER_IP: "1000000000",
   COMPANIOND_RATE_PER_TOKEN: "1000000000",
@@ -47,10 +50,13 @@ export async function startCompaniond(providerPort: number): Promise<Contender> 
   };
   run("account", "create", "--email", "bench@example.com");
   const companion = run("companion", "create", "--account", "bench@example.com", "--name", "Ada");
-  const server = await startProcess(serverCore, [executable, "serve", "--port", "0"], {
-    ...environment,
-    COMPANIOND_LOG: "info",
-  });
+  // As under a supervisor, the log goes to a file; into a pipe that nobody reads it would be tried again and again.
+  const server = await startProcess(
+    serverCore,
+    [executable, "serve", "--port", "0", "--json"],
+    { ...environment, COMPANIOND_LOG: "info" },
+    join(dataDir, "log"),
+  );
   const path = `/api/embed/${companion.embed_token}`;
   return {
     ...server,
@@ -62,9 +68,12 @@ export async function startCompaniond(providerPort: number): Promise<Contender> 
   };
 }
 
-export async function startPassThrough(providerPort: number): Promise<Contender> {
+export async function startPassThrough(
+  providerPort: number,
+  environment: Record<string, string> = manyFetches,
+): Promise<Contender> {
   const script = join(here, "pass-through.ts");
-  const server = await startProcess(serverCore, ["bun", script, `http://127.0.0.1:${providerPort}`]);
+  const server = await startProcess(serverCore, ["bun", script, `http://127.0.0.1:${providerPort}`], environment);
   return {
     ...server,
     name: "pass-through",
@@ -75,15 +84,30 @@ export async function startPassThrough(providerPort: number): Promise<Contender>
   };
 }
 
-export async function startNaiveElysia(providerPort: number): Promise<Contender> {
+export async function startNaiveElysia(
+  providerPort: number,
+  environment: Record<string, string> = manyFetches,
+): Promise<Contender> {
   const script = join(here, "naive-elysia.ts");
-  const server = await startProcess(serverCore, ["bun", script, `http://127.0.0.1:${providerPort}`]);
+  const server = await startProcess(serverCore, ["bun", script, `http://127.0.0.1:${providerPort}`], environment);
   return {
     ...server,
     name: "Elysia + SDK generator",
     chatPath: "/chat",
     headers: {},
     bodyFor: visitorBody,
+    configPath: null,
+  };
+}
+
+/** The provider itself, for what the way there and back takes without anything between. */
+export function asContender(provider: Running): Contender {
+  return {
+    ...provider,
+    name: "no server between",
+    chatPath: "/v1/chat/completions",
+    headers: {},
+    bodyFor: providerBody,
     configPath: null,
   };
 }
