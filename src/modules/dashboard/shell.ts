@@ -1,4 +1,5 @@
 /** The one HTML document of the dashboard, and the policy under which it runs. */
+import { readFileSync } from "node:fs";
 import { embeddedAssets } from "../../web/generated/assets.ts";
 
 export interface Shell {
@@ -8,10 +9,13 @@ export interface Shell {
 
 /** The same for every address and everyone: what is shown comes from the API. */
 export function renderShell(): Shell {
-  const [script, style] = ["dashboard.js", "dashboard.css"].map((name) => {
-    const asset = embeddedAssets.find((embedded) => embedded.name === name);
-    return asset === undefined ? "" : `/assets/${asset.fileName}`;
-  });
+  const [script, style] = ["dashboard.js", "dashboard.css"].map((name) =>
+    embeddedAssets.find((embedded) => embedded.name === name),
+  );
+  if (script === undefined || style === undefined) throw new Error("The web build has no dashboard.");
+  const preloads = listImports(readFileSync(script.plain, "utf8"))
+    .map((path) => `<link rel="modulepreload" href="${path}">\n`)
+    .join("");
   const html = `<!doctype html>
 <html lang="en">
 <head>
@@ -21,8 +25,8 @@ export function renderShell(): Shell {
 <meta name="robots" content="noindex">
 <meta name="color-scheme" content="light dark">
 <link rel="icon" href="data:image/svg+xml,%3Csvg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 24 24'%3E%3Cpath d='M12 2a10 10 0 0 0-8.5 15.2L2.4 21.6l4.6-1.1A10 10 0 1 0 12 2z' fill='%234f46e5'/%3E%3Ccircle cx='8.6' cy='12' r='1.5' fill='%23fff'/%3E%3Ccircle cx='15.4' cy='12' r='1.5' fill='%23fff'/%3E%3C/svg%3E">
-<link rel="stylesheet" href="${style}">
-<script type="module" src="${script}"></script>
+<link rel="stylesheet" href="/assets/${style.fileName}">
+${preloads}<script type="module" src="/assets/${script.fileName}"></script>
 </head>
 <body>
 <div id="app"></div>
@@ -31,6 +35,11 @@ export function renderShell(): Shell {
 </html>
 `;
   return { html, policy };
+}
+
+/** What the browser would ask for only once it has read the script. */
+function listImports(code: string): string[] {
+  return [...code.matchAll(/(?:from|import)"(\/assets\/[^"]+)"/g)].map(([, path = ""]) => path);
 }
 
 const policy = [

@@ -37,6 +37,9 @@ interface CallOptions {
 
 export type Method = "GET" | "POST" | "PATCH" | "DELETE";
 
+/** A wrong password is 401 as well, but on the way in. */
+const waysIn = /^\/api\/session(\/set-up|\/password-reset)?$/;
+
 let whenSignedOut: () => void = () => {};
 
 /** What happens when the server says that the session is over. */
@@ -71,8 +74,7 @@ export async function send(
   }
   if (response.ok) return response;
   const error = await readProblem(response);
-  // A wrong password is 401 as well, but on the way in.
-  if (response.status === 401 && !path.startsWith("/api/session")) whenSignedOut();
+  if (response.status === 401 && !waysIn.test(path)) whenSignedOut();
   throw error;
 }
 

@@ -60,7 +60,7 @@ export interface LoadedList<Item> {
 
 const pageSize = 20;
 
-/** A list of the API, page by page. With the same filter a reload keeps as many items as were shown, up to a hundred. */
+/** A list of the API, page by page. A reload keeps as many items as were shown; the newest hundred of them are read anew. */
 export function useList<Item extends { id: string }>(path: string, query: Query = {}): LoadedList<Item> {
   const key = path + toSearch(query);
   const [items, setItems] = useState<Item[]>([]);
@@ -80,8 +80,14 @@ export function useList<Item extends { id: string }>(path: string, query: Query 
         const separator = key.includes("?") ? "&" : "?";
         const page = await call<Page<Item>>("GET", key + separator + toSearch({ limit, cursor: from }).slice(1));
         if (own !== run.current) return;
-        setItems((before) => (kind === "more" ? [...before, ...page.data] : page.data));
-        setCursor(page.next_cursor);
+        const lastId = page.data.at(-1)?.id ?? "";
+        // Newest first, and ids grow with time: what is older than the page read anew stays as it was.
+        const isPart = kind === "again" && page.next_cursor !== null && shown.current > page.data.length;
+        setItems((before) => {
+          if (kind === "more") return [...before, ...page.data];
+          return isPart ? [...page.data, ...before.filter(({ id }) => id < lastId)] : page.data;
+        });
+        if (!isPart) setCursor(page.next_cursor);
         setError(null);
       } catch (failure) {
         if (own === run.current) setError(failure);
