@@ -15,7 +15,7 @@ beforeAll(async () => {
 });
 afterAll(() => world[Symbol.asyncDispose]());
 
-const maxFirstLoadBytes = 30 * 1024;
+const maxFirstLoadBytes = 30_000;
 
 /** Bytes of all that the act loads from the server, as they are with gzip; the API's answers apart. */
 async function measureLoad(page: Page, act: () => Promise<void>): Promise<{ bytes: number; files: string[] }> {
