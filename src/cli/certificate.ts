@@ -9,7 +9,9 @@ import { CommandFailure } from "./command.ts";
 /** Throws `CommandFailure` where the files cannot serve; null where plain HTTP is served. */
 export async function loadCertificate({ server: { tls } }: Config): Promise<Certificate | null> {
   if (tls === null) return null;
-  const [cert, key] = await Promise.all([readPem("--tls-cert", tls.certFile), readPem("--tls-key", tls.keyFile)]);
+  // One after the other: where both are absent, the same one is named every time.
+  const cert = await readPem("--tls-cert", tls.certFile);
+  const key = await readPem("--tls-key", tls.keyFile);
   try {
     readCertificateExpiry({ cert, key });
   } catch (error) {
