@@ -175,4 +175,10 @@ export function styleOf(page: Page, selector: string, property: string): Promise
   return page.evaluate(`getComputedStyle(${part}).${property}`);
 }
 
+/** The name of what has the focus inside the first widget, after the browser has taken it from what has gone. */
+export function focusedName(page: Page): Promise<string | null> {
+  return page.evaluate(`new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(() =>
+    resolve(document.querySelector("companion-chat").shadowRoot.activeElement?.getAttribute("aria-label")))))`);
+}
+
 export type Widget = ReturnType<typeof widgetOn>;

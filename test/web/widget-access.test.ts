@@ -3,7 +3,7 @@ import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test";
 import type { Page } from "playwright-core";
 import { findViolations } from "../support/axe.ts";
 import { keepScreenshot } from "../support/browser.ts";
-import { openWidgetWorld, styleOf, tag, type WidgetWorld, widgetOn } from "../support/widget-world.ts";
+import { focusedName, openWidgetWorld, styleOf, tag, type WidgetWorld, widgetOn } from "../support/widget-world.ts";
 
 setDefaultTimeout(30_000);
 
@@ -97,6 +97,24 @@ test("the keyboard alone opens, asks, reaches everything and closes", async () =
   await page.keyboard.press("Escape");
   await widget.panel.waitFor({ state: "hidden" });
   expect(await focused()).toBe("Open chat");
+});
+
+test("the focus stays in the panel when what was pressed goes away", async () => {
+  const { embed_token } = await world.createCompanion({ starters: ["What can you do?"] });
+  const { page } = await world.open();
+  await page.goto(world.host(tag(world.server, embed_token)));
+  const widget = widgetOn(page);
+  await widget.open();
+  world.mockLlm.respond((_request, response) => response.end());
+  await widget.button("What can you do?").press("Enter");
+  await widget.button("Try again").waitFor();
+  expect(await focusedName(page)).toBe("Write a message…");
+  world.answerWith(["Much."]);
+  await widget.button("Try again").press("Enter");
+  await widget.replied();
+  expect(await focusedName(page)).toBe("Write a message…");
+  await page.keyboard.press("Escape");
+  expect(await focusedName(page)).toBe("Open chat");
 });
 
 test("replies are announced by the sentence, once, and the log itself is silent", async () => {

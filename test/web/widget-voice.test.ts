@@ -4,7 +4,7 @@ import { findViolations } from "../support/axe.ts";
 import { keepScreenshot } from "../support/browser.ts";
 import { type MockElevenLabs, startMockElevenLabs } from "../support/mock-elevenlabs.ts";
 import { type MockVoiceSocket, startMockVoiceSocket } from "../support/mock-voice-socket.ts";
-import { openWidgetWorld, tag, type WidgetWorld, widgetOn } from "../support/widget-world.ts";
+import { focusedName, openWidgetWorld, tag, type WidgetWorld, widgetOn } from "../support/widget-world.ts";
 
 setDefaultTimeout(30_000);
 
@@ -47,8 +47,9 @@ async function openVoice({ isAllowed = true, attributes = "" } = {}) {
 test("connects, listens, speaks, mutes and ends, under a strict policy and without third parties", async () => {
   const { page, widget, requests, complaints, bar } = await openVoice();
   expect(requests.some((url) => url.includes("voice"))).toBe(false);
-  await widget.button("Start voice chat").click();
+  await widget.button("Start voice chat").press("Enter");
   await bar.getByText("Listening…").waitFor();
+  expect(await focusedName(page)).toBe("End voice chat");
   await keepScreenshot(page, "voice-listening");
   expect(await findViolations(page)).toEqual([]);
   expect(await widget.button("Start voice chat").isVisible()).toBe(false);
@@ -73,9 +74,10 @@ test("connects, listens, speaks, mutes and ends, under a strict policy and witho
   await keepScreenshot(page, "voice-muted");
   await widget.button("Unmute microphone").click();
   await bar.getByText("Listening…").waitFor();
-  await widget.button("End voice chat").click();
+  await widget.button("End voice chat").press("Enter");
   await bar.getByText("Voice chat ended").waitFor();
   await widget.button("Start voice chat").waitFor();
+  expect(await focusedName(page)).toBe("Start voice chat");
   await expectSoon(() => socket.connections === 0);
 
   const hosts = new Set(requests.map((url) => new URL(url).hostname));

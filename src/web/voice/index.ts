@@ -61,8 +61,10 @@ export function startVoice(host: VoiceHost): VoiceSessionControl {
   function end(): void {
     if (isOver) return;
     isOver = true;
+    const hadFocus = bar.matches(":focus-within");
     void conversation?.endSession();
     show("ended");
+    host.ended(hadFocus);
     leave(farewellMs);
   }
 
@@ -71,15 +73,14 @@ export function startVoice(host: VoiceHost): VoiceSessionControl {
     isOver = true;
     bar.dataset.state = "ended";
     host.emit("voice", { state: "ended" });
+    // The sentence stays; the microphone's button is there again for another try, with the focus that the bar had.
+    host.ended(bar.matches(":focus-within"));
     bar.replaceChildren(h("b", {}, sentence));
     host.say(sentence);
     void conversation?.endSession();
-    // The sentence stays; the microphone's button is there again for another try.
-    host.ended();
   }
 
   function leave(afterMs: number): void {
-    host.ended();
     setTimeout(() => {
       if (bar.contains(label)) bar.hidden = true;
     }, afterMs);
@@ -126,6 +127,8 @@ export function startVoice(host: VoiceHost): VoiceSessionControl {
   bar.hidden = false;
   bar.replaceChildren(h("i", { "aria-hidden": "true" }), label, mute, hangUp);
   show("connecting");
+  // The button that was pressed goes away.
+  if (root instanceof ShadowRoot && root.activeElement) hangUp.focus();
   run().catch((error: unknown) => {
     const name = error instanceof Error ? error.name : "";
     if (!navigator.mediaDevices || /NotAllowed|Security/.test(name)) return fail(strings.microphoneRefused);

@@ -44,9 +44,9 @@ export function createComposer(chat: Chat, strings: Strings, announcer: Announce
     input.dir = text && "auto";
     const left = maxMessageLength - [...text].length;
     // Not `disabled`: the focus would be lost whenever a reply begins or ends.
-    setAttributes(button, { "aria-disabled": String(!isStreaming && (!text || left < 0)) });
+    setAttributes(button, { "aria-disabled": !isStreaming && (!text || left < 0) });
     count.hidden = left > countFrom;
-    setAttributes(input, { "aria-invalid": String(left < 0) });
+    setAttributes(input, { "aria-invalid": left < 0 });
     count.textContent = fill(left < 0 ? strings.over : strings.left, Math.abs(left));
     // Told when a threshold is crossed, not at every key.
     const level = left < 0 ? 2 : left > countFrom ? 0 : 1;

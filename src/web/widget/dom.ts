@@ -11,7 +11,7 @@ export function h<Tag extends keyof HTMLElementTagNameMap>(
   return element;
 }
 
-export function setAttributes(element: Element, attributes: Record<string, string | number>): void {
+export function setAttributes(element: Element, attributes: Record<string, string | number | boolean>): void {
   for (const name in attributes) element.setAttribute(name, String(attributes[name]));
 }
 

@@ -20,15 +20,15 @@ export class CompanionChat extends HTMLElement {
   #view: View | null = null;
   #ready: Promise<void> = Promise.resolve();
   #run = 0;
+  readonly #shadow = this.attachShadow({ mode: "open" });
 
   constructor() {
     super();
-    const shadow = this.attachShadow({ mode: "open" });
     if (!sheet) {
       sheet = new CSSStyleSheet();
       sheet.replaceSync(WIDGET_STYLE);
     }
-    shadow.adoptedStyleSheets = [sheet];
+    this.#shadow.adoptedStyleSheets = [sheet];
   }
 
   get isOpen(): boolean {
@@ -107,8 +107,8 @@ export class CompanionChat extends HTMLElement {
     const locale = loadLocale(assetsUrl, lang, get("strings"));
     // Until the companion is known there is no colour to draw the launcher in.
     this.#ready = Promise.all([locale, chat.load()]).then(([locale]) => {
-      if (run !== this.#run || !this.shadowRoot) return;
-      this.#view = createView(this.shadowRoot, chat, locale, {
+      if (run !== this.#run) return;
+      this.#view = createView(this.#shadow, chat, locale, {
         mode,
         assetsUrl,
         emit,
@@ -128,7 +128,7 @@ export class CompanionChat extends HTMLElement {
     this.#view?.close();
     this.#chat = null;
     this.#view = null;
-    this.shadowRoot?.replaceChildren();
+    this.#shadow.replaceChildren();
   }
 
   /** Launchers of one page stand beside one another, not in one another's place. */

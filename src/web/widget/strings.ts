@@ -20,7 +20,7 @@ export const english = {
   retry: "Try again",
   offline: "You are offline. Messages can be sent once the connection is back.",
   left: "Characters left: {count}",
-  over: "Characters over the limit: {count}",
+  over: "Over the limit by {count}",
   stopped: "You stopped the reply.",
   // By the codes of errors.
   incomplete: "The reply was cut off.",

@@ -107,7 +107,7 @@ export function createView(into: ShadowRoot, chat: Chat, locale: Locale, options
     if (config && isOpen && !picture.src) picture.src = config.avatar_url;
     panel.hidden = !isOpen;
     root.classList.toggle("open", isOpen);
-    setAttributes(launcher, { "aria-expanded": String(isOpen) });
+    setAttributes(launcher, { "aria-expanded": isOpen });
     dressButton(launcher, isOpen ? icons.down : icons.chat, isOpen ? strings.close : strings.open);
     anew.hidden = !chat.messages.length;
     composer.element.hidden = !config?.has_text_agent;
@@ -116,6 +116,8 @@ export function createView(into: ShadowRoot, chat: Chat, locale: Locale, options
     log.draw();
     composer.draw();
     voice.draw();
+    // What was pressed may be gone now, such as a suggestion: without the focus, Escape would not be heard either.
+    if (into.activeElement?.getClientRects().length === 0) focus();
   }
 
   function focus(): void {

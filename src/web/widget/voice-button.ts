@@ -17,8 +17,8 @@ export interface VoiceHost {
   /** Adds what was said aloud to the conversation. */
   add(role: "user" | "assistant", text: string): void;
   emit(name: string, detail: unknown): void;
-  /** The session is over; the bar may go. */
-  ended(): void;
+  /** The session is over; the bar may go. `hadFocus`: one of its buttons, which are gone now. */
+  ended(hadFocus: boolean): void;
 }
 
 export interface VoiceSessionControl {
@@ -68,9 +68,10 @@ export function createVoiceButton(
       open: async () => (await chat.companion.voice()).signedUrl,
       say: (text) => announcer.say(text),
       add: (role, text) => chat.add(role, text),
-      ended() {
+      ended(hadFocus) {
         session = null;
         draw();
+        if (hadFocus) button.focus();
       },
     });
     draw();
