@@ -3,7 +3,8 @@
  * tests. Every step runs, whatever failed before; the last line is `N passed, N failed`, which counts
  * tests, and a failed step as one more.
  */
-import { existsSync, readFileSync } from "node:fs";
+import { existsSync, mkdtempSync, readFileSync } from "node:fs";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Glob } from "bun";
 
@@ -17,6 +18,8 @@ interface Outcome {
 }
 
 const outcomes: Outcome[] = [];
+/** More files than this are no bad luck. */
+const secondChances = 4;
 let passed = 0;
 let failed = 0;
 
@@ -44,7 +47,7 @@ if (existsSync(join(root, "src/web/tsconfig.json"))) {
 }
 await step("dead code", tool("knip"));
 // Before the tests, half of which run it; a tree that cannot be built has nothing to test.
-if (await step("executable", [bun, "scripts/build.ts", "--executable-only"])) await runTests("tests", testFiles);
+if (await step("executable", [bun, "scripts/build.ts", "--executable-only"])) await runTests(testFiles);
 
 console.log("\n--- summary ---");
 for (const { title, seconds, isOk } of outcomes) {
@@ -61,17 +64,50 @@ async function step(title: string, command: string[]): Promise<boolean> {
   return isOk;
 }
 
-async function runTests(title: string, files: string[]): Promise<void> {
-  if (files.length === 0) return;
-  const { isOk, output } = await runStep(title, [bun, "test", ...files.map((file) => `./${file}`)]);
+/**
+ * Runs the tests, and once more, alone, the few files that failed: a browser on a busy machine misses a deadline now and
+ * then. A defect fails twice; what failed once is named in the summary, so that it is looked into.
+ */
+async function runTests(files: string[]): Promise<void> {
+  const first = await runTestFiles("tests", files);
+  passed += first.passed;
+  if (first.failed === 0) return;
+  if (first.failedFiles.length === 0 || first.failedFiles.length > secondChances) {
+    failed += first.failed;
+    return;
+  }
+  const again = await runTestFiles(`once more: ${first.failedFiles.join(", ")}`, first.failedFiles);
+  failed += again.failed;
+  if (again.failed === 0) passed += first.failed;
+}
+
+interface TestOutcome {
+  passed: number;
+  failed: number;
+  failedFiles: string[];
+}
+
+async function runTestFiles(title: string, files: string[]): Promise<TestOutcome> {
+  const report = join(mkdtempSync(join(tmpdir(), "companiond-ci-")), "report.xml");
+  const reporter = ["--reporter=junit", `--reporter-outfile=${report}`];
+  const { isOk, output } = await runStep(title, [bun, "test", ...reporter, ...files.map((file) => `./${file}`)]);
   const counts = { pass: 0, fail: 0, error: 0 };
   for (const [, count, kind] of output.matchAll(/^ *(\d+) (pass|fail|error)s?$/gm)) {
     counts[kind as keyof typeof counts] += Number(count);
   }
-  passed += counts.pass;
-  failed += counts.fail + counts.error;
-  // A run that died before its own summary, or failed for another reason than a test.
-  if (!isOk && counts.fail + counts.error === 0) failed++;
+  const failed = counts.fail + counts.error;
+  return {
+    passed: counts.pass,
+    // A run that died before its own summary, or failed for another reason than a test.
+    failed: !isOk && failed === 0 ? 1 : failed,
+    // An error between tests is in no file's count: such a run gets no second chance.
+    failedFiles: counts.error === 0 && existsSync(report) ? findFailedFiles(readFileSync(report, "utf8")) : [],
+  };
+}
+
+function findFailedFiles(report: string): string[] {
+  const suites = report.matchAll(/^ {2}<testsuite name="[^"]*" file="([^"]*)"[^>]* failures="(\d+)"/gm);
+  return [...suites].filter(([, , failures]) => failures !== "0").map(([, file = ""]) => file);
 }
 
 async function runStep(title: string, command: string[]): Promise<{ isOk: boolean; output: string }> {
