@@ -1,18 +1,20 @@
 /** `/app/api-keys`: keys for the account's servers. */
 import { Plus } from "lucide-preact";
 import { useState } from "preact/hooks";
-import { NewKey } from "../keys/new-key.tsx";
-import { RotateKey } from "../keys/rotate-key.tsx";
 import { call } from "../lib/api.ts";
 import { formatDay, formatNumber, formatRelative } from "../lib/format.ts";
 import { useList } from "../lib/load.ts";
 import type { ApiKey } from "../lib/types.ts";
 import { Button } from "../ui/button.tsx";
 import { Confirm } from "../ui/dialog.tsx";
+import { lazy } from "../ui/lazy.tsx";
 import { type Column, ListFrame, Table } from "../ui/list.tsx";
 import { PageHead, Time } from "../ui/page.tsx";
 import { Badge, Empty } from "../ui/states.tsx";
 import { say } from "../ui/toast.tsx";
+
+const NewKey = lazy(async () => (await import("../keys/new-key.tsx")).NewKey);
+const RotateKey = lazy(async () => (await import("../keys/rotate-key.tsx")).RotateKey);
 
 type Asked = { what: "revoke" | "rotate"; key: ApiKey } | { what: "create" } | null;
 

@@ -1,0 +1,22 @@
+/** Parts of a page whose code comes when they are first asked for, such as dialogs. */
+import type { ComponentType } from "preact";
+import { useEffect, useState } from "preact/hooks";
+import { say } from "./toast.tsx";
+
+export function lazy<Props extends object>(load: () => Promise<ComponentType<Props>>): ComponentType<Props> {
+  let Loaded: ComponentType<Props> | null = null;
+  return function Lazy(props: Props) {
+    const [, redraw] = useState(Loaded !== null);
+    useEffect(() => {
+      if (Loaded !== null) return;
+      load().then(
+        (component) => {
+          Loaded = component;
+          redraw(true);
+        },
+        () => say("This could not be loaded. Reload the page and try again."),
+      );
+    }, []);
+    return Loaded && <Loaded {...props} />;
+  };
+}
