@@ -1,7 +1,8 @@
 /** A real browser for tests: Debian's Chromium with an empty profile, and screenshots kept as artefacts. */
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
-import { type Browser, type BrowserContextOptions, chromium, type Page } from "playwright-core";
+import { type Browser, type BrowserContextOptions, chromium, type Locator, type Page } from "playwright-core";
+import { eventually } from "./eventually.ts";
 
 /** `flags` are further command line arguments, such as those of a fake microphone. */
 export function launchBrowser(flags: string[] = []): Promise<Browser> {
@@ -45,4 +46,9 @@ export async function keepScreenshot(page: Page, name: string): Promise<void> {
   mkdirSync(artefacts, { recursive: true });
   // Without what moves, so that two runs can be compared.
   await page.screenshot({ path: join(artefacts, `${name}.png`), animations: "disabled", caret: "hide" });
+}
+
+/** Waits until the locator finds so many; lists are loaded anew behind what the eye sees. */
+export function hasCount(locator: Locator, count: number): Promise<void> {
+  return eventually(async () => (await locator.count()) === count);
 }

@@ -1,7 +1,7 @@
 /** Companions in the dashboard: made, edited, previewed, installed, paused, duplicated, deleted. */
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test";
 import { apiClient } from "../support/api-client.ts";
-import { keepScreenshot } from "../support/browser.ts";
+import { hasCount, keepScreenshot } from "../support/browser.ts";
 import { atPage, type DashboardWorld, openDashboardWorld } from "../support/dashboard-world.ts";
 
 setDefaultTimeout(30_000);
@@ -153,25 +153,25 @@ test("finds companions by name and metadata, page by page, under addresses that 
   await page.reload();
   const rows = page.getByRole("table", { name: "Companions" }).getByRole("row");
   await page.getByRole("link", { name: "Shop 45" }).waitFor();
-  expect(await rows.count()).toBe(21);
+  await hasCount(rows, 21);
   await page.getByRole("button", { name: "Show more" }).click();
   await page.getByRole("link", { name: "Shop 6", exact: true }).waitFor();
-  expect(await rows.count()).toBe(41);
+  await hasCount(rows, 41);
 
   await page.getByLabel("Metadata field").fill("plan");
   await page.getByLabel("Metadata value").fill("pro");
   await page.keyboard.press("Enter");
   await page.getByRole("button", { name: "Remove the filter metadata.plan = pro" }).waitFor();
   await page.getByRole("link", { name: "Shop 44" }).waitFor({ state: "detached" });
-  expect(await rows.count()).toBe(4);
+  await hasCount(rows, 4);
   await page.getByLabel("Search by name or id").fill("shop 3");
   await page.getByRole("link", { name: "Shop 45" }).waitFor({ state: "detached" });
-  expect(await rows.count()).toBe(2);
+  await hasCount(rows, 2);
   await keepScreenshot(page, "dashboard-companions");
 
   await page.reload();
   await page.getByRole("link", { name: "Shop 30" }).waitFor();
-  expect(await rows.count()).toBe(2);
+  await hasCount(rows, 2);
   await page.getByLabel("Search by name or id").fill("nobody");
   await page.getByText("No companion matches").waitFor();
   expect(complaints).toEqual([]);

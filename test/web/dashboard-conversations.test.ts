@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import type { Page } from "playwright-core";
-import { keepScreenshot } from "../support/browser.ts";
+import { hasCount, keepScreenshot } from "../support/browser.ts";
 import { atPage, type DashboardWorld, openDashboardWorld } from "../support/dashboard-world.ts";
 
 setDefaultTimeout(30_000);
@@ -96,7 +96,7 @@ test("tries a companion, and tells what was sent and what it took", async () => 
   await page.keyboard.press("Enter");
   await page.locator("strong", { hasText: "Bold" }).waitFor();
   await page.getByText("11 in, 7 out").nth(1).waitFor();
-  expect(await page.getByText(/^first text \d/).count()).toBe(2);
+  await hasCount(page.getByText(/^first text \d/), 2);
   await page.getByRole("button", { name: "Prompt sent" }).nth(1).click();
   const prompt = page.getByRole("dialog", { name: "Prompt sent" });
   expect(await prompt.getByRole("listitem").allInnerTexts()).toEqual([

@@ -1,7 +1,7 @@
 /** API keys in the dashboard: made with scopes, shown once, tried, rotated, revoked; and the audit trail of it. */
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test";
 import { apiClient } from "../support/api-client.ts";
-import { keepScreenshot } from "../support/browser.ts";
+import { hasCount, keepScreenshot } from "../support/browser.ts";
 import { atPage, type DashboardWorld, openDashboardWorld } from "../support/dashboard-world.ts";
 
 setDefaultTimeout(30_000);
@@ -50,7 +50,7 @@ test("makes a key that is shown once, works at once, and is rotated and revoked"
 
   await page.reload();
   await rows.nth(1).waitFor();
-  expect(await rows.count()).toBe(2);
+  await hasCount(rows, 2);
   await keepScreenshot(page, "dashboard-keys");
   await page.getByRole("button", { name: "Revoke…" }).click();
   await page.getByRole("button", { name: "Revoke", exact: true }).click();
@@ -60,7 +60,7 @@ test("makes a key that is shown once, works at once, and is rotated and revoked"
   await page.getByRole("link", { name: "Audit trail" }).click();
   await atPage(page, "Audit trail");
   await page.getByText("Created an API key").first().waitFor();
-  expect(await page.getByText("Revoked an API key").count()).toBe(2);
+  await hasCount(page.getByText("Revoked an API key"), 2);
   await keepScreenshot(page, "dashboard-audit");
   expect(complaints).toEqual([]);
 });

@@ -1,7 +1,7 @@
 /** The ways into the dashboard and out of it, in a real browser against the executable on a fresh database. */
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test";
 import type { Page } from "playwright-core";
-import { keepScreenshot } from "../support/browser.ts";
+import { hasCount, keepScreenshot } from "../support/browser.ts";
 import { atPage, type DashboardWorld, openDashboardWorld, password } from "../support/dashboard-world.ts";
 
 setDefaultTimeout(30_000);
@@ -101,7 +101,7 @@ test("a session that ends elsewhere leads to the sign-in with the next call", as
 test("changes the password, which ends all other sessions", async () => {
   const { page, api, email, complaints } = await world.openAs("owner", "/app/account");
   await page.getByText("this one").waitFor();
-  expect(await page.getByRole("table", { name: "Sessions" }).getByRole("row").count()).toBe(3);
+  await hasCount(page.getByRole("table", { name: "Sessions" }).getByRole("row"), 3);
   await page.getByLabel("Current password", { exact: true }).fill("not this one");
   await page.getByLabel("New password", { exact: true }).fill("a new long password");
   await page.getByRole("button", { name: "Change password" }).click();
