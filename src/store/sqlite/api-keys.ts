@@ -134,7 +134,7 @@ export function createApiKeyStore(engine: SqliteEngine, changes: ChangeRecorder,
 
     recordUses: async (uses, day) => {
       if (uses.length === 0) return;
-      await engine.write(() => {
+      await engine.append(() => {
         for (const { keyId, requests, lastUsedAt } of uses) {
           const key = addUse.get(requests, lastUsedAt, keyId);
           if (key !== null) usage.add({ accountId: key.account_id, companionId: null, keyId, day }, { requests });

@@ -2,17 +2,21 @@
 import { and, eq } from "drizzle-orm";
 import type { Plan } from "../../domain/account.ts";
 import type { Companion, CompanionSettings } from "../../domain/companion.ts";
-import type { CompanionStore, NewCompanion } from "../contract/companions.ts";
+import type { CompanionStore, EmbedTarget, NewCompanion } from "../contract/companions.ts";
 import type { ChangeRecorder } from "./changes.ts";
 import { createCompanionInsert } from "./companion-insert.ts";
 import { createCompanionLists } from "./companion-lists.ts";
 import { type CompanionRow, companionColumns, foldName, parseMetadata, toCompanion } from "./companion-rows.ts";
 import type { SqliteEngine } from "./engine.ts";
 import type { MetadataIndex } from "./metadata-index.ts";
+import { Remembered } from "./remembered.ts";
 import { quotaDaily } from "./schema/clustered.ts";
 import { companions } from "./schema/companions.ts";
 import { removals } from "./schema/conversations.ts";
 import type { VoiceAgentKeeper } from "./voice-agents.ts";
+
+/** Companions whose embed tokens were asked for last; a system prompt can be large. */
+const maxRemembered = 500;
 
 export interface CompanionParts {
   changes: ChangeRecorder;
@@ -34,11 +38,18 @@ export function createCompanionStore(engine: SqliteEngine, parts: CompanionParts
     `SELECT ${companionColumns("c")} FROM companions c WHERE c.id = ? AND c.account_id = ?`,
   );
   const insert = createCompanionInsert(engine, metadata, voiceAgents);
+  const remembered = new Remembered<EmbedTarget>(engine, maxRemembered);
   const lists = createCompanionLists(engine, metadata);
 
   function find(accountId: string, id: string): Companion | null {
     const row = selectById.get(id, accountId);
     return row === null ? null : toCompanion(row);
+  }
+
+  function findByToken(token: string): EmbedTarget | null {
+    const row = selectByToken.get(token, token);
+    if (row === null || row.plan === null) return null;
+    return { companion: Object.freeze(toCompanion(row)), tokenId: row.token_id, plan: row.plan };
   }
 
   return {
@@ -58,12 +69,7 @@ export function createCompanionStore(engine: SqliteEngine, parts: CompanionParts
         changes.record(context, { accountId, action: "companion.import", targetId: null, details });
       }),
 
-    findByEmbedToken: (token) =>
-      engine.read(() => {
-        const row = selectByToken.get(token, token);
-        if (row === null || row.plan === null) return null;
-        return { companion: toCompanion(row), tokenId: row.token_id, plan: row.plan };
-      }),
+    findByEmbedToken: (token) => engine.read(() => remembered.get(token, () => findByToken(token))),
 
     find: (accountId, id) => engine.read(() => find(accountId, id)),
 

@@ -71,7 +71,7 @@ export function createEmbedTokenStore(engine: SqliteEngine, changes: ChangeRecor
 
     recordUses: async (uses) => {
       if (uses.length === 0) return;
-      await engine.write(() => {
+      await engine.append(() => {
         for (const { tokenId, lastUsedAt } of uses) recordUse.run(lastUsedAt, tokenId);
       });
     },

@@ -48,6 +48,9 @@ export class SqliteEngine {
   readonly #begin;
   readonly #end;
   readonly #lockLimitMs: number;
+  readonly #dataVersion;
+  #seenDataVersion = -1;
+  #changeMark = 0;
   #closing: Promise<void> | null = null;
 
   constructor(database: StoreDatabase, { observer = {}, lockLimitMs = defaultLockLimitMs }: EngineOptions = {}) {
@@ -55,6 +58,7 @@ export class SqliteEngine {
     this.#lockLimitMs = lockLimitMs;
     this.#begin = this.query("BEGIN");
     this.#end = this.query("COMMIT");
+    this.#dataVersion = this.query<{ data_version: number }>("PRAGMA data_version");
     this.#writes = new WriteQueue(database, observer, lockLimitMs);
     this.orm = drizzle({ client: database });
   }
@@ -90,8 +94,31 @@ export class SqliteEngine {
     });
   }
 
+  /**
+   * A number that stands still only while nobody commits, in this process or another: what was read under it may be
+   * used again. To be asked inside of `read`, in the same breath as the use.
+   */
+  readChangeMark(): number {
+    // SQLite tells of the commits of all connections but this one.
+    const version = this.#dataVersion.get()?.data_version ?? -1;
+    if (version !== this.#seenDataVersion) {
+      this.#seenDataVersion = version;
+      this.#changeMark++;
+    }
+    return this.#changeMark;
+  }
+
   /** Runs `work` in a transaction; resolves once it is on disk. `work` is synchronous and may run again from the start. */
-  async write<T>(work: () => T): Promise<T> {
+  write<T>(work: () => T): Promise<T> {
+    return this.append(() => {
+      // Nothing reads between here and the commit, and one mark too many costs a read.
+      this.#changeMark++;
+      return work();
+    });
+  }
+
+  /** The same for what happens all the time and changes nothing that is remembered: the change mark stands still. */
+  async append<T>(work: () => T): Promise<T> {
     if (this.#closing !== null) throw unavailable();
     return await this.#writes.run(work);
   }

@@ -72,7 +72,7 @@ export function createSessionStore(engine: SqliteEngine, changes: ChangeRecorder
 
     recordUses: async (uses) => {
       if (uses.length === 0) return;
-      await engine.write(() => {
+      await engine.append(() => {
         for (const { sessionId, lastUsedAt } of uses) recordUse.run(lastUsedAt, sessionId);
       });
     },

@@ -60,7 +60,7 @@ export function createTurnStore(
       }),
 
     settle: (turn) =>
-      engine.write(() => {
+      engine.append(() => {
         const { accountId, key, keyId, day } = turn;
         if (!erasures.cover(key, turn.arrivedAt)) conversations.add(key, turn.conversationId, toMessages(turn));
         usage.add(
@@ -77,7 +77,7 @@ export function createTurnStore(
       }),
 
     settleUnkept: ({ accountId, companionId, keyId, day, usage: { inputTokens, outputTokens }, isUpstreamError }) =>
-      engine.write(() => {
+      engine.append(() => {
         const errors = isUpstreamError ? 1 : 0;
         usage.add({ accountId, companionId, keyId, day }, { messages: 1, inputTokens, outputTokens, errors });
       }),
