@@ -14,7 +14,7 @@ import {
   startNginx,
   startPassThrough,
 } from "./rivals/start.ts";
-import { buildHelloWorld, measureStart } from "./start-up.ts";
+import { buildHelloWorld, measureStarts } from "./start-up.ts";
 import {
   type Load,
   measureLeaving,
@@ -197,13 +197,15 @@ async function benchStart(report: Report): Promise<void> {
   say("start: companiond and hello-world");
   const dataDir = mkdtempSync("/tmp/companiond-start-");
   const hello = await buildHelloWorld();
-  const environment = { COMPANIOND_DATA_DIR: dataDir, COMPANIOND_LOG: "warn" };
   const serve = (port: number) => [executable, "serve", "--port", String(port)];
-  report.start = {
-    companiond: await measureStart(serve, "/healthz", executable, 21, environment),
-    helloWorld: await measureStart((port) => [hello, String(port)], "/", hello, 21),
-    bunMiB: (await Bun.file(process.execPath).stat()).size / 1024 / 1024,
-  };
+  const environment = { COMPANIOND_DATA_DIR: dataDir, COMPANIOND_LOG: "warn" };
+  const starters = [
+    { command: serve, path: "/healthz", executable, environment },
+    { command: (port: number) => [hello, String(port)], path: "/", executable: hello, environment: {} },
+  ];
+  const [companiond, helloWorld] = await measureStarts(starters, 21);
+  if (companiond === undefined || helloWorld === undefined) return;
+  report.start = { companiond, helloWorld, bunMiB: (await Bun.file(process.execPath).stat()).size / 1024 / 1024 };
 }
 
 async function benchMicro(report: Report): Promise<void> {

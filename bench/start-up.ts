@@ -2,7 +2,7 @@
 import { mkdtempSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { pinned, residentKiB, serverCore } from "./load/processes.ts";
+import { pinned, residentKiB, serverCore, stop } from "./load/processes.ts";
 import { freePort } from "./rivals/start.ts";
 
 export interface StartFigures {
@@ -13,39 +13,42 @@ export interface StartFigures {
 
 const root = join(import.meta.dir, "..");
 
-/** Median over `rounds` of the time from spawn to the first 200. */
-export async function measureStart(
-  command: (port: number) => string[],
-  path: string,
-  executable: string,
-  rounds: number,
-  environment: Record<string, string> = {},
-): Promise<StartFigures> {
-  const times: number[] = [];
-  let idleKiB = 0;
+/** How one executable is started, and what it answers then. */
+export interface Starter {
+  command: (port: number) => string[];
+  path: string;
+  executable: string;
+  environment: Record<string, string>;
+}
+
+/** Medians over `rounds` of the time from spawn to the first 200; the executables take turns. */
+export async function measureStarts(starters: readonly Starter[], rounds: number): Promise<StartFigures[]> {
+  const runs = starters.map((starter) => ({ starter, times: [] as number[], idleKiB: 0 }));
   for (let round = 0; round < rounds; round++) {
-    const port = await freePort();
-    const startedMs = performance.now();
-    const child = Bun.spawn(pinned(serverCore, command(port)), {
-      stdout: "ignore",
-      stderr: "ignore",
-      env: environment,
-    });
-    await untilAnswered(`http://127.0.0.1:${port}${path}`);
-    times.push(performance.now() - startedMs);
-    if (round === rounds - 1) {
-      await Bun.sleep(1_000);
-      idleKiB = residentKiB(child.pid);
+    for (const run of runs) {
+      const { command, path, environment } = run.starter;
+      const port = await freePort();
+      const startedMs = performance.now();
+      const child = Bun.spawn(pinned(serverCore, command(port)), {
+        stdout: "ignore",
+        stderr: "ignore",
+        env: environment,
+      });
+      await untilAnswered(`http://127.0.0.1:${port}${path}`);
+      run.times.push(performance.now() - startedMs);
+      if (round === rounds - 1) {
+        await Bun.sleep(1_000);
+        run.idleKiB = residentKiB(child.pid);
+      }
+      // After a clean end, not after a crash: a database has nothing to recover then.
+      await stop(child);
     }
-    child.kill("SIGKILL");
-    await child.exited;
   }
-  times.sort((a, b) => a - b);
-  return {
-    firstAnswerMs: times[Math.floor(times.length / 2)] ?? Number.NaN,
-    idleKiB,
-    sizeMiB: statSync(executable).size / 1024 / 1024,
-  };
+  return runs.map(({ starter, times, idleKiB }) => {
+    times.sort((a, b) => a - b);
+    const firstAnswerMs = times[Math.floor(times.length / 2)] ?? Number.NaN;
+    return { firstAnswerMs, idleKiB, sizeMiB: statSync(starter.executable).size / 1024 / 1024 };
+  });
 }
 
 async function untilAnswered(url: string): Promise<void> {

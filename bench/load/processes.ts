@@ -20,11 +20,8 @@ export interface Running {
   stop(): Promise<void>;
 }
 
-/** Before whatever else the machine does, where that is allowed: contenders should differ by what they do themselves. */
-const priority = process.getuid?.() === 0 ? ["nice", "-n", "-10"] : [];
-
 export function pinned(core: number, command: string[]): string[] {
-  return [...priority, "taskset", "-c", String(core), ...command];
+  return ["taskset", "-c", String(core), ...command];
 }
 
 /** Starts a process that prints one JSON line with its `port`; what it writes to standard error goes to `logPath`, if given. */
