@@ -1,0 +1,121 @@
+/** What a benchmark would show late and uncertainly, counted: statements, commits, writes, and requests left behind. */
+import { afterAll, beforeAll, beforeEach, expect, test } from "bun:test";
+import { startTestServer, type TestServer } from "./support/app.ts";
+import { chat } from "./support/chat.ts";
+import { eventually } from "./support/eventually.ts";
+import { chunk, doneMark } from "./support/mock-llm-replies.ts";
+import { startRawChat } from "./support/raw-visitor.ts";
+import { openTemporaryStore } from "./support/sqlite-store.ts";
+
+const prepared: string[] = [];
+const statements: string[] = [];
+const commits: number[] = [];
+let server: TestServer;
+let closeStore: () => Promise<void>;
+let token: string;
+let key: string;
+
+beforeAll(async () => {
+  const opened = await openTemporaryStore({
+    observer: {
+      onPrepare: (sql) => void prepared.push(sql),
+      onStatement: (sql) => void statements.push(sql),
+      onCommit: (writes) => void commits.push(writes),
+    },
+  });
+  closeStore = opened.close;
+  server = await startTestServer({ store: opened.store });
+  const account = await server.createAccount();
+  ({ embedToken: token } = await server.createCompanion({}, account));
+  ({ key } = await server.createKey(account));
+});
+beforeEach(() => server.mockLlm.respond(null));
+afterAll(async () => {
+  await server.close();
+  await closeStore();
+});
+
+async function settle(): Promise<void> {
+  await server.services.uses.flush();
+  await Promise.all(server.services.runningTurns);
+  for (const counted of [prepared, statements, commits]) counted.length = 0;
+}
+
+/** What a request asks of the database, once it has been made before. */
+async function counting(request: () => Promise<unknown>) {
+  await request();
+  for (;;) {
+    await settle();
+    await request();
+    // Last uses are noted once a second, outside of requests: where that fell in between, it is counted again.
+    if (statements.some((sql) => sql.includes("last_used_at = max"))) continue;
+    return { prepared: [...prepared], statements: [...statements], commits: [...commits] };
+  }
+}
+
+const getConfig = async () => expect((await fetch(`${server.url}/api/embed/${token}`)).status).toBe(200);
+
+test("a config request asks the database one thing: whether anything has changed", async () => {
+  expect(await counting(getConfig)).toEqual({ prepared: [], statements: ["PRAGMA data_version"], commits: [] });
+});
+
+test("a key check is two lookups, compiled once", async () => {
+  const getUsage = async () => {
+    const response = await fetch(`${server.url}/api/companions/none`, { headers: { authorization: `Bearer ${key}` } });
+    expect(response.status).toBe(404);
+  };
+  const counted = await counting(getUsage);
+  expect(counted.prepared).toEqual([]);
+  expect(counted.commits).toEqual([]);
+  expect(counted.statements.filter((sql) => /FROM api_keys|FROM accounts/.test(sql))).toHaveLength(2);
+  expect(counted.statements.length).toBeLessThanOrEqual(3);
+});
+
+test("a turn is one commit and a dozen statements, none of them compiled anew", async () => {
+  const counted = await counting(async () => {
+    const answer = await chat(server.url, token, { message: "hello there" });
+    expect(answer.isDone).toBe(true);
+  });
+  expect(counted.prepared).toEqual([]);
+  expect(counted.commits).toEqual([1]);
+  expect(counted.statements.length).toBeLessThanOrEqual(12);
+});
+
+test("what one read brings from the provider leaves in one write, however many events it holds", async () => {
+  const rounds = 20;
+  const released: (() => void)[] = [];
+  server.mockLlm.respond(async (_, response) => {
+    for (let round = 0; round < rounds; round++) {
+      await response.write(["a", "b", "c"].map((name) => chunk({ content: `${name}${round} ` })).join(""));
+      await new Promise<void>((resolve) => released.push(resolve));
+    }
+    await response.write(chunk({ finishReason: "stop" }) + doneMark);
+    response.end();
+  });
+  const visitor = await startRawChat(server.url, token, "hello");
+  for (let round = 0; round < rounds; round++) {
+    // The next write waits until this one has come, so that the provider's never arrive together.
+    await visitor.until((received) => received.includes(`c${round} `));
+    await eventually(() => released.length === round + 1);
+    released[round]?.();
+  }
+  const received = await visitor.until((text) => text.includes("[DONE]"));
+  // Each write is a chunk of HTTP's chunked coding.
+  const writes = received.split(/\r\n[0-9a-f]+\r\n/).filter((piece) => piece.includes('{"text":'));
+  expect(writes).toHaveLength(rounds);
+  for (const write of writes) expect(write.match(/data: /g)).toHaveLength(3);
+  visitor.vanish();
+});
+
+test("no request stays open at the provider once all visitors have left", async () => {
+  const { mockLlm } = server;
+  const visitors = await Promise.all(
+    Array.from({ length: 50 }, (_, index) => startRawChat(server.url, token, `[[words:500]] [[delay:20]] ${index}`)),
+  );
+  await Promise.all(visitors.map((visitor) => visitor.until((received) => received.includes('{"text":'))));
+  expect(mockLlm.openRequests).toBe(50);
+  for (const visitor of visitors) visitor.vanish();
+  await mockLlm.until(() => mockLlm.openRequests === 0);
+  await settle();
+  expect(mockLlm.openRequests).toBe(0);
+});
