@@ -36,7 +36,7 @@ const starters: Start[] = [
 
 const root = join(import.meta.dir, "..");
 const executable = join(root, "dist/companiond");
-const streamRounds = 3;
+const streamRounds = 2;
 
 const warmUp: Load = {
   plan: { chunks: 10, perWrite: 1, gapMs: 5, isLockStep: false },

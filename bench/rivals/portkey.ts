@@ -1,19 +1,22 @@
-/** Rival (d): Portkey's gateway from npm on Bun, where it is installed (`bun add --no-save @portkey-ai/gateway`) and streams. */
+/** Rival (d): Portkey's gateway from npm on Bun, where `PORTKEY_DIRECTORY` names a directory that has it installed. */
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { planMessage } from "../load/plan.ts";
 import { pinned, serverCore, stop } from "../load/processes.ts";
-import { type Contender, freePort } from "./start.ts";
+import { type Contender, freePort, manyFetches, untilListening } from "./start.ts";
 
-const entry = join(import.meta.dir, "../../node_modules/@portkey-ai/gateway/build/start-server.js");
+const directory = process.env["PORTKEY_DIRECTORY"];
+const entry = join(directory ?? "", "node_modules/@portkey-ai/gateway/build/start-server.js");
 
 export async function startPortkey(providerPort: number): Promise<Contender | null> {
-  if (!existsSync(entry)) return null;
+  if (directory === undefined || !existsSync(entry)) return null;
   const port = await freePort();
   const child = Bun.spawn(pinned(serverCore, ["bun", entry, `--port=${port}`, "--headless"]), {
     stdout: "ignore",
     stderr: "ignore",
+    env: { PATH: process.env["PATH"] ?? "", ...manyFetches },
   });
+  await untilListening(port);
   const chatPath = "/v1/chat/completions";
   const body = (message: string) =>
     JSON.stringify({ model: "bench", stream: true, messages: [{ role: "user", content: message }] });

@@ -25,7 +25,7 @@ const providerBody = (plan: StreamPlan) =>
   JSON.stringify({ model: "bench", stream: true, messages: [{ role: "user", content: planMessage(plan) }] });
 
 /** Otherwise Bun's `fetch` would let 256 of 500 visitors wait for one another, and look cheaper for it. */
-const manyFetches = { BUN_CONFIG_MAX_HTTP_REQUESTS: "60000" };
+export const manyFetches = { BUN_CONFIG_MAX_HTTP_REQUESTS: "60000" };
 
 const noLimits = {
   COMPANIOND_RATE_PER_IP: "1000000000",
@@ -164,7 +164,7 @@ export async function freePort(): Promise<number> {
   return port;
 }
 
-async function untilListening(port: number): Promise<void> {
+export async function untilListening(port: number): Promise<void> {
   for (let attempt = 0; attempt < 200; attempt++) {
     try {
       const socket = await Bun.connect({ hostname: "127.0.0.1", port, socket: { data() {} } });
