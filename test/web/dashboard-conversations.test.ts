@@ -92,6 +92,8 @@ test("tries a companion, and tells what was sent and what it took", async () => 
   await page.goto(`${world.server.url}/app/companions/${ada.id}/playground`);
   await page.getByRole("button", { name: "Hi?" }).click();
   await page.getByText("You said: Hi?").waitFor();
+  // While a reply is under way, Enter sends nothing.
+  await page.getByText("11 in, 7 out").waitFor();
   await page.getByLabel("Message", { exact: true }).fill("[[say:**Bold** words]]");
   await page.keyboard.press("Enter");
   await page.locator("strong", { hasText: "Bold" }).waitFor();
