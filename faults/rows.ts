@@ -1,6 +1,7 @@
 /** The table's rows, in its order. */
 import { diskFullRow } from "./disk-full.ts";
 import { garbageRow } from "./garbage.ts";
+import { generatedRow } from "./generated.ts";
 import { killRow } from "./kill.ts";
 import { loadRow } from "./load.ts";
 import { providerRow } from "./provider.ts";
@@ -16,5 +17,6 @@ export const rows: readonly FaultRow[] = [
   garbageRow,
   diskFullRow,
   racesRow,
+  generatedRow,
   loadRow,
 ];

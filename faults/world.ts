@@ -12,7 +12,8 @@ import type { Tally } from "./row.ts";
 
 export const allScopes =
   "companions:read,companions:write,conversations:read,conversations:write,usage:read,keys:read,keys:write,audit:read";
-export const password = "correct horse battery staple";
+/** Not the one of the document's examples, with which generated requests would change it. */
+export const password = "nine purple tractors at noon";
 
 /** Limits and quotas far away, so that only what a row is about is refused. */
 const roomy = {

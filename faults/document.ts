@@ -1,0 +1,94 @@
+/** The API document as the executable serves it: its routes, who may call them, and values for what they take. */
+import type { OpenApiDocument, OpenApiOperation } from "../src/modules/docs/document.ts";
+import { apiDocument } from "../test/support/conformance.ts";
+import type { Tally } from "./row.ts";
+
+export type JsonSchema = Readonly<Record<string, unknown>>;
+
+export interface Operation {
+  method: string;
+  path: string;
+  described: OpenApiOperation;
+  /** Whom the route lets in. */
+  door: "public" | "embed" | "key" | "session";
+  /** The schema of the body, resolved, or null where it takes none. */
+  body: JsonSchema | null;
+  /** A body that the server takes. */
+  bodyExample: unknown;
+}
+
+export const documentFaults = ["routes of another document than the one that answers are held against"] as const;
+
+/** Reads `/openapi.json`. Its routes and schemas must be those of the sources, which `checkConformance` goes by. */
+export async function readOperations(url: string, tally: Tally): Promise<Operation[]> {
+  const served: OpenApiDocument = JSON.parse(await (await fetch(`${url}/openapi.json`)).text());
+  if (JSON.stringify(shapeOf(served)) !== JSON.stringify(shapeOf(apiDocument))) {
+    tally.fault(documentFaults[0], "build the executable anew");
+  }
+  const resolve = (schema: JsonSchema) => resolveReference(served, schema);
+  return Object.entries(served.paths).flatMap(([path, methods]) =>
+    Object.entries(methods).map(([method, described]) => {
+      const media = described.requestBody?.content["application/json"];
+      return {
+        method: method.toUpperCase(),
+        path,
+        described,
+        door: doorOf(path, described),
+        body: media === undefined ? null : resolve(media.schema),
+        bodyExample: media?.example,
+      };
+    }),
+  );
+}
+
+function shapeOf({ paths }: OpenApiDocument): object {
+  return Object.entries(paths).map(([path, methods]) => [
+    path,
+    Object.entries(methods).map(([method, { parameters, requestBody, responses }]) => [
+      method,
+      parameters,
+      requestBody?.content["application/json"]?.schema,
+      Object.keys(responses),
+    ]),
+  ]);
+}
+
+function doorOf(path: string, { security }: OpenApiOperation): Operation["door"] {
+  if (path.startsWith("/api/embed/")) return "embed";
+  const names = security.flatMap((one) => Object.keys(one));
+  if (names.length === 0) return "public";
+  return names.some((name) => /key|bearer/i.test(name)) ? "key" : "session";
+}
+
+/** With everything in it resolved, so that whoever walks it meets no reference. */
+function resolveReference(document: OpenApiDocument, schema: JsonSchema): JsonSchema {
+  if (typeof schema.$ref === "string") {
+    const name = schema.$ref.slice(schema.$ref.lastIndexOf("/") + 1);
+    return resolveReference(document, document.components.schemas?.[name] ?? {});
+  }
+  return Object.fromEntries(
+    Object.entries(schema).map(([keyword, value]) => [keyword, resolveWithin(document, keyword, value)]),
+  );
+}
+
+function resolveWithin(document: OpenApiDocument, keyword: string, value: unknown): unknown {
+  if (keyword === "items") return resolveReference(document, value as JsonSchema);
+  if (keyword === "anyOf") return (value as JsonSchema[]).map((option) => resolveReference(document, option));
+  if (keyword !== "properties") return value;
+  return Object.fromEntries(
+    Object.entries(value as Record<string, JsonSchema>).map(([name, part]) => [name, resolveReference(document, part)]),
+  );
+}
+
+export function propertiesOf(schema: JsonSchema): [string, JsonSchema][] {
+  return Object.entries((schema.properties ?? {}) as Record<string, JsonSchema>);
+}
+
+export function requiredOf(schema: JsonSchema): readonly string[] {
+  return Array.isArray(schema.required) ? schema.required : [];
+}
+
+/** Puts values in the place of `{name}`, as they are: what is hostile in them stays so. */
+export function fillPath(path: string, takeValue: (name: string) => string): string {
+  return path.replace(/\{(\w+)\}/g, (_, name: string) => takeValue(name));
+}
