@@ -122,7 +122,9 @@ async function benchStreams(report: Report): Promise<void> {
         const row = findRow(report, contender.name);
         await measureStreams(contender, provider, warmUp);
         for (const [name, load] of Object.entries(loads) as [keyof typeof loads, Load][]) {
-          keepBest(row, name, await measureStreams(contender, provider, load));
+          const figures = await measureStreams(contender, provider, load);
+          say(`  ${name}: ${figures.cpuMicrosPerChunk.toFixed(2)} µs per chunk`);
+          keepBest(row, name, figures);
         }
       });
     }

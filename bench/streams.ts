@@ -1,7 +1,7 @@
 /** Chat streams side by side: CPU per chunk, chunks a second, time to first text, latency, memory per open stream, leaving visitors. */
 import type { ClientResult } from "./load/client.ts";
 import type { StreamPlan } from "./load/plan.ts";
-import { cpuSeconds, residentKiB, runClient, type startProvider } from "./load/processes.ts";
+import { cpuSeconds, holdClient, residentKiB, runClient, type startProvider } from "./load/processes.ts";
 import type { Contender } from "./rivals/start.ts";
 
 export type Provider = Awaited<ReturnType<typeof startProvider>>;
@@ -39,7 +39,7 @@ export interface MemoryFigures {
   idleKiB: number;
   openKiB: number;
   perStreamKiB: number;
-  /** Some seconds after the last stream ended. */
+  /** Some seconds after all have left at once. */
   afterKiB: number;
   /** Provider streams open at the peak: fewer than the visitors means that some waited. */
   providerPeak: number;
@@ -49,14 +49,14 @@ export interface MemoryFigures {
 /** Holds `streams` quiet streams open (a chunk every five seconds) and reads the resident memory. */
 export async function measureMemory(contender: Contender, provider: Provider, streams: number): Promise<MemoryFigures> {
   const idleKiB = residentKiB(contender.pid);
-  const plan = { chunks: 4, perWrite: 1, gapMs: 5_000, isLockStep: false };
+  const plan = { chunks: 100, perWrite: 1, gapMs: 5_000, isLockStep: false };
   let openKiB = 0;
   const job = toJob(contender, provider, { plan, visitors: streams, requests: streams, rampMs: 1 });
-  await runClient(job, async () => {
+  await holdClient(job, async () => {
     await Bun.sleep(streams + 7_000);
     openKiB = residentKiB(contender.pid);
   });
-  await Bun.sleep(3_000);
+  await Bun.sleep(5_000);
   const counters = await provider.ask();
   return {
     idleKiB,

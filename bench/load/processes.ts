@@ -92,16 +92,27 @@ export function startProvider() {
   return startProcess(loadCore, ["bun", join(here, "provider.ts")]);
 }
 
-/** Runs visitors to the end; `whileRunning` may measure meanwhile. */
-export async function runClient(job: ClientJob, whileRunning?: () => Promise<void>): Promise<ClientResult> {
-  const child = Bun.spawn(pinned(loadCore, ["bun", join(here, "client.ts"), JSON.stringify(job)]), {
+function startClient(job: ClientJob) {
+  return Bun.spawn(pinned(loadCore, ["bun", join(here, "client.ts"), JSON.stringify(job)]), {
     stdout: "pipe",
     stderr: "inherit",
   });
-  await whileRunning?.();
+}
+
+/** Runs visitors to the end. */
+export async function runClient(job: ClientJob): Promise<ClientResult> {
+  const child = startClient(job);
   const output = await new Response(child.stdout).text();
   if ((await child.exited) !== 0) throw new Error("the visitors' process failed");
   return JSON.parse(output);
+}
+
+/** Lets visitors come, measures, and has all of them leave at once. */
+export async function holdClient(job: ClientJob, measure: () => Promise<void>): Promise<void> {
+  const child = startClient(job);
+  await measure();
+  child.kill("SIGKILL");
+  await child.exited;
 }
 
 /** CPU seconds of a process and its children so far, user and system, all threads. */
