@@ -1,6 +1,6 @@
 /** The pages' routes, for the API document. */
 import { Type as t } from "@sinclair/typebox";
-import { type ApiOperation, embedTokenParam } from "../../http/api-description.ts";
+import { type ApiOperation, embedTokenParam, ProblemObject } from "../../http/api-description.ts";
 
 const html = { "text/html": null };
 const shared = { method: "GET", access: "public" } as const;
@@ -20,8 +20,13 @@ export const pagesApi: ApiOperation[] = [
     description:
       "Which sites may frame it follows the companion's `allowed_origins`. A browser that asks for a companion that is not there gets a page that says so.",
     params: { token: embedTokenParam },
-    answers: { 200: { description: "The page.", content: html } },
-    errors: ["not_found"],
+    answers: {
+      200: { description: "The page.", content: html },
+      404: {
+        description: "No such companion: a page where `Accept` names HTML, else `not_found`.",
+        content: { ...html, "application/problem+json": ProblemObject },
+      },
+    },
   },
   {
     ...shared,
