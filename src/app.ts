@@ -60,6 +60,10 @@ export function createApp(services: Services) {
     .use(voiceTokenModule(services))
     .use(webhooksModule(services));
 
+  // Where an escape cannot be decoded, Elysia hands routes null, against its types: what is no text is no id either.
+  const { config } = app.router.http;
+  config.onParam = [config.onParam ?? [], (value: string | null) => value ?? ""].flat();
+
   function hasRoute(method: string, path: string): boolean {
     // Elysia keeps paths without parameters apart from the others.
     return app.router.static[path]?.[method] !== undefined || app.router.http.find(method, path) !== null;
