@@ -38,6 +38,14 @@ test("refuses what is no account, with every field at fault", async () => {
   expectInvalid(await operator.call("GET", "/api/accounts?limit=0&colour=red"), ["limit", "colour"]);
 });
 
+test("looks at a change only where there is an account to apply it to", async () => {
+  for (const id of ["x", "%ff", crypto.randomUUID()]) {
+    for (const body of [undefined, {}, { plan: "gold" }]) {
+      expectProblem(await operator.call("PATCH", `/api/accounts/${id}`, body), 404, "not_found");
+    }
+  }
+});
+
 test("lists all in pages, newest first", async () => {
   const seen: string[] = [];
   let cursor = "";

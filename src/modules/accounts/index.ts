@@ -53,10 +53,11 @@ export function accountsModule(services: Services) {
       async ({ request, params, set }) => {
         const principal = await openOperator(services, request, set.headers);
         refuseQuery(request);
+        const account = await getAccount(services, params.id);
         const sent = parseJson(await readJsonText(request, managementBodyLimitBytes));
         const patch = accountPatchBody.check(omitFields(sent, readOnlyFields));
         const context = writeContext(services, request, principal);
-        return answerJson(set, toWireAccount(await updateAccount(services, principal, params.id, patch, context)));
+        return answerJson(set, toWireAccount(await updateAccount(services, principal, account, patch, context)));
       },
       { parse: "none" },
     )

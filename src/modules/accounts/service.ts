@@ -37,11 +37,10 @@ export async function getAccount({ store }: AccountServices, id: string): Promis
 export async function updateAccount(
   services: AccountServices,
   principal: Principal,
-  id: string,
+  account: Account,
   sent: AccountPatchBody,
   context: WriteContext,
 ): Promise<Account> {
-  const account = await getAccount(services, id);
   if (account.id === principal.account.id) refuseOwn(sent);
   const patch: AccountPatch = {};
   if (sent.plan !== undefined) patch.plan = sent.plan;
