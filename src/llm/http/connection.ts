@@ -130,20 +130,15 @@ export class Connection implements Wire {
       return;
     }
     const reader = this.#reader;
-    let body: string;
-    try {
-      body = reader.push(bytes.toString("latin1"));
-    } catch (error) {
-      this.#fail(error);
-      return;
-    }
+    const body = reader.push(bytes.toString("latin1"));
     if (reader.head !== null) {
       exchange.takeHead(reader.head);
       // Not kept for as long as the body flows.
       reader.head = null;
     }
     if (body !== "") exchange.takeBody(body);
-    if (reader.isDone && this.#exchange === exchange) this.#finishExchange(exchange);
+    if (reader.failure !== null) this.#fail(reader.failure);
+    else if (reader.isDone && this.#exchange === exchange) this.#finishExchange(exchange);
   }
 
   onDrain(): void {

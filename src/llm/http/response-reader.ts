@@ -24,6 +24,8 @@ export class ResponseReader {
   head: ResponseHead | null = null;
   /** Whether the connection may carry another request once the response is done. */
   canReuse = false;
+  /** What breaks the protocol: body that came before it still counts, wherever the network cut its pieces. */
+  failure: HttpProtocolError | null = null;
   /** Whether nothing has arrived at all. */
   isUntouched = true;
   #state: State = "head";
@@ -35,8 +37,9 @@ export class ResponseReader {
     return this.#state === "done";
   }
 
-  /** Takes what one read brought and returns the part of it that is body. Throws `HttpProtocolError`. */
+  /** Takes what one read brought and returns the part of it that is body; looks at nothing after a `failure`. */
   push(read: string): string {
+    if (this.failure !== null) return "";
     this.isUntouched = false;
     let input = read;
     if (this.#rest !== "") {
@@ -66,7 +69,7 @@ export class ResponseReader {
           at = input.length;
           break;
         default: {
-          const next = this.#readLine(input, at);
+          const next = this.#tryLine(input, at);
           if (next === -1) {
             this.#rest = input.substring(at);
             return body;
@@ -82,6 +85,16 @@ export class ResponseReader {
   finish(): boolean {
     if (this.#state === "until-close") this.#state = "done";
     return this.#state === "done";
+  }
+
+  #tryLine(input: string, at: number): number {
+    try {
+      return this.#readLine(input, at);
+    } catch (error) {
+      if (!(error instanceof HttpProtocolError)) throw error;
+      this.failure = error;
+      return -1;
+    }
   }
 
   /** Handles the head or a line of the chunked coding; returns where the next begins, or -1 if this one is cut off. */
@@ -133,8 +146,8 @@ export class ResponseReader {
         throw new HttpProtocolError("two lengths");
       headers.set(name, value);
     }
-    this.head = { status, headers };
     this.#chooseFraming(status, headers, match[1] === "1");
+    this.head = { status, headers };
   }
 
   #chooseFraming(status: number, headers: ReadonlyMap<string, string>, isHttp11: boolean): void {

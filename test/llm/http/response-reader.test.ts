@@ -107,6 +107,15 @@ const malformed: [string, string][] = [
 
 for (const [name, bytes] of malformed) {
   test(`${name} is refused`, () => {
-    expect(() => read(bytes)).toThrow(HttpProtocolError);
+    expect(read(bytes).reader.failure).toBeInstanceOf(HttpProtocolError);
   });
 }
+
+test("what came before a breach counts, in one read with it or in another", () => {
+  const sound = `${chunked}5\r\nhello\r\n`;
+  for (const reads of [[`${sound}zz\r\nmore`], [sound, "zz\r\n", "1\r\nx\r\n"], [sound, "z", "z\r\n"]]) {
+    const { body, isWhole, reader } = read(...reads);
+    expect({ body, isWhole }).toEqual({ body: "hello", isWhole: false });
+    expect(reader.failure).toBeInstanceOf(HttpProtocolError);
+  }
+});
