@@ -1,4 +1,5 @@
 /** The table's rows, in its order. */
+import { badInputRow } from "./bad-input.ts";
 import { diskFullRow } from "./disk-full.ts";
 import { garbageRow } from "./garbage.ts";
 import { generatedRow } from "./generated.ts";
@@ -17,6 +18,7 @@ export const rows: readonly FaultRow[] = [
   garbageRow,
   diskFullRow,
   racesRow,
+  badInputRow,
   generatedRow,
   loadRow,
 ];

@@ -1,0 +1,194 @@
+/** Every field, parameter and body of the API document with every kind of value that it forbids: refused, and the culprit named. */
+import { type Answer, apiFaults, type Client, createClient } from "./client.ts";
+import { documentFaults, fillPath, type Operation, propertiesOf, readOperations, requiredOf } from "./document.ts";
+import { type FaultRow, Tally } from "./row.ts";
+import { listForbidden } from "./values.ts";
+import { makeCompanion, makeOwner, type Owner, openWorld, signIn, type World } from "./world.ts";
+
+const faults = [
+  "bad values taken",
+  "refusals that do not name the culprit",
+  "bad bodies answered with another status",
+  "malformed ids answered with another status than 404",
+] as const;
+
+export const badInputRow: FaultRow = {
+  name: "bad-input",
+  title: "every input with every kind of forbidden value",
+  async run({ say }) {
+    const tally = new Tally([...apiFaults, ...documentFaults, ...faults]);
+    await using world = await openWorld();
+    const operations = await readOperations(world.url, tally);
+    const owner = await makeOwner(world, tally, "bad-input", "operator");
+    const tester = await createTester(world, owner, tally);
+    for (const operation of operations) {
+      await tester.tryParameters(operation);
+      if (operation.body !== null) await tester.tryBodies(operation);
+    }
+    say(`${tally.timesDone("requests")} requests`);
+    const { status } = await owner.client.send({ method: "GET", path: "/api/companions" });
+    tally.equal("status of a sound request after all", status, 200);
+    return tally.outcome();
+  },
+};
+
+/** Values of a path that are no id of anything. */
+const malformed = [
+  "x",
+  "0",
+  "%00",
+  "%ff",
+  "..%2f..%2fetc%2fpasswd",
+  "%27%20OR%201=1",
+  "a".repeat(2_000),
+  "%F0%9F%99%82",
+];
+const forbiddenQuery: Record<string, string[]> = {
+  limit: ["0", "101", "-1", "1.5", "x", "", "1e2", "9".repeat(40)],
+  cursor: ["x", "'", "0192f3c1-7d2e-7a44-9a10-3f5b8c6d2e10x", "\u{1f642}"],
+  from: ["yesterday", "2026-13-01", "2026-02-30", "2026-01-01T25:00:00Z", "'"],
+  to: ["tomorrow", "0000", "2026-00-00", "-1"],
+  group_by: ["week", "day,", ",", "day;companion"],
+};
+
+class Tester {
+  constructor(
+    private readonly callers: Readonly<Record<Operation["door"], Client>>,
+    private readonly ids: Readonly<Record<string, string>>,
+    private readonly tally: Tally,
+  ) {}
+
+  /** From an address of its own each time, since sign-ins are limited by address. */
+  async #send(operation: Operation, call: { path?: string; body?: unknown; type?: string }): Promise<Answer> {
+    const path = call.path ?? this.#soundPath(operation);
+    address++;
+    return this.callers[operation.door].send({
+      method: operation.method,
+      path,
+      ...(call.body === undefined ? {} : { body: call.body }),
+      headers: {
+        "x-forwarded-for": `203.${address >> 16}.${(address >> 8) & 255}.${address & 255}`,
+        ...(call.type === undefined ? {} : { "content-type": call.type }),
+      },
+    });
+  }
+
+  #soundPath({ path }: Operation): string {
+    return fillPath(path, (name) => this.ids[`${path} ${name}`] ?? this.ids[name] ?? "none");
+  }
+
+  async tryParameters(operation: Operation): Promise<void> {
+    const { described, method, path, door } = operation;
+    const isApi = path.startsWith("/api/") && door !== "public";
+    for (const { name, in: place } of described.parameters ?? []) {
+      // The dashboard finds its own way, and a visitor's id is the client's.
+      if (place === "path" && isApi && name !== "visitor_id") {
+        for (const value of malformed) {
+          const answer = await this.#send(operation, {
+            path: fillPath(path, (of) => (of === name ? value : (this.ids[of] ?? "none"))),
+          });
+          this.tally.did("malformed ids");
+          // What has a body is looked at only where there is something to apply it to.
+          if (answer.status !== 404) this.#fault(3, operation, value, answer);
+        }
+      }
+      if (place !== "query") continue;
+      for (const value of [...(forbiddenQuery[name] ?? []), "\0"]) {
+        await this.#expectNamed(operation, name, {
+          path: `${this.#soundPath(operation)}?${new URLSearchParams({ [name]: value })}`,
+        });
+      }
+      if (!name.startsWith("metadata.")) {
+        await this.#expectNamed(operation, name, { path: `${this.#soundPath(operation)}?${name}=1&${name}=1` });
+      }
+    }
+    if (!isApi || door === "embed" || method === "DELETE") return;
+    const body = operation.bodyExample;
+    await this.#expectNamed(operation, "no_such", { path: `${this.#soundPath(operation)}?no_such=1`, body });
+  }
+
+  async tryBodies(operation: Operation): Promise<void> {
+    const { body, bodyExample, door } = operation;
+    if (body === null) return;
+    const example = bodyExample as Record<string, unknown>;
+    const required = requiredOf(body);
+    for (const [name, schema] of propertiesOf(body)) {
+      for (const value of listForbidden(schema)) {
+        await this.#expectNamed(operation, name, { body: { ...example, [name]: value } });
+      }
+      if (!required.includes(name)) continue;
+      const { [name]: _, ...others } = example;
+      await this.#expectNamed(operation, name, { body: others });
+    }
+    if (body.additionalProperties === false) {
+      await this.#expectNamed(operation, "no_such_field", { body: { ...example, no_such_field: 1 } });
+    }
+    const sound = JSON.stringify(example);
+    const isRequired = operation.described.requestBody?.required === true;
+    const limitBytes = door === "embed" ? 64 * 1024 : 1024 * 1024;
+    const bodies: [string, unknown, number, string?][] = [
+      ["no JSON", "{", 400],
+      ["half of it", sound.slice(0, -1) || "{", 400],
+      ["two of it", sound + sound, 400],
+      ["a list", "[]", 400],
+      ["null", "null", 400],
+      ["a text", '"a"', 400],
+      ["a number", "1", 400],
+      ["no UTF-8", Uint8Array.of(0x22, 0xff, 0xfe, 0x22), 400],
+      ["a byte-order mark of UTF-16", Uint8Array.of(0xff, 0xfe, 0x7b, 0, 0x7d, 0), 400],
+      ["lists in lists", "[".repeat(20_000), 400],
+      [
+        "deep objects",
+        `${'{"a":'.repeat(5_000)}1${"}".repeat(5_000)}`,
+        required.length > 0 || body.additionalProperties === false ? 400 : 0,
+      ],
+      ["another type", sound, 415, "text/plain"],
+      ["a form", "a=1", 415, "application/x-www-form-urlencoded"],
+      ["a type that is none", sound, 415, "json"],
+      ["too much", `{"a":"${"x".repeat(limitBytes)}"}`, 413],
+      ["nothing", "", isRequired ? 400 : 0],
+    ];
+    for (const [what, sent, expected, type] of bodies) {
+      const answer = await this.#send(operation, { body: sent, ...(type === undefined ? {} : { type }) });
+      this.tally.did("bad bodies");
+      const isRight = expected === 0 ? answer.status < 500 : answer.status === expected;
+      if (!isRight) this.#fault(2, operation, what, answer);
+    }
+  }
+
+  async #expectNamed(operation: Operation, name: string, call: { path?: string; body?: unknown }): Promise<void> {
+    const answer = await this.#send(operation, call);
+    this.tally.did("bad values");
+    const what = `${name} in ${JSON.stringify(call)?.slice(0, 200)}`;
+    if (answer.status !== 400) return this.#fault(0, operation, what, answer);
+    const named = answer.json.errors?.map(({ param }) => param) ?? [];
+    const isNamed = named.some(
+      (param) => param === name || param.startsWith(`${name}.`) || name.startsWith("metadata."),
+    );
+    if (!isNamed) this.#fault(1, operation, what, answer);
+  }
+
+  #fault(kind: 0 | 1 | 2 | 3, { method, path }: Operation, what: string, { status, text }: Answer): void {
+    this.tally.fault(faults[kind], `${method} ${path}: ${what}: ${status} ${text}`);
+  }
+}
+
+let address = 0;
+
+async function createTester(world: World, owner: Owner, tally: Tally): Promise<Tester> {
+  const companion = await makeCompanion(owner.client);
+  const callers = {
+    public: createClient(world.url, {}, tally),
+    embed: createClient(world.url, {}, tally),
+    key: owner.client,
+    session: await signIn(world, tally, owner.email),
+  };
+  const ids = {
+    id: companion.id,
+    token: companion.token,
+    visitor_id: crypto.randomUUID(),
+    "/api/accounts/{id} id": owner.accountId,
+    "/api/accounts/{id}/reset-link id": owner.accountId,
+  };
+  return new Tester(callers, ids, tally);
+}
