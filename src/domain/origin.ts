@@ -2,6 +2,9 @@
 
 const hostPattern = /^(?=.{1,253}$)[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?(?:\.[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?)*$/;
 
+/** URLs may name hosts with `;` or `,` in them, which no website has, and which end a part of a policy that names them. */
+const webHostPattern = /^(?:[a-z0-9._-]+|\[[0-9a-f:.]+\])$/;
+
 /**
  * The normal form of an allowed origin: lower case, without default port or trailing slash; or null where the text
  * is no origin. `https://*.shop.example` covers every subdomain, not the domain itself.
@@ -17,7 +20,7 @@ export function normalizeOrigin(text: string): string | null {
     return null;
   }
   if (wildcard !== "" && !hostPattern.test(url.hostname)) return null;
-  if (url.hostname === "") return null;
+  if (!webHostPattern.test(url.hostname)) return null;
   return `${url.protocol}//${wildcard}${url.host}`;
 }
 

@@ -63,6 +63,11 @@ const atFault: [string, unknown, string[]?][] = [
     ["allowed_origins.1", "allowed_origins.2", "allowed_origins.3"],
   ],
   ["allowed_origins", [1], ["allowed_origins.0"]],
+  [
+    "allowed_origins",
+    ["https://a;sandbox", "https://a,b", "https://a'b", "https://[::1]"],
+    ["allowed_origins.0", "allowed_origins.1", "allowed_origins.2"],
+  ],
   ["allowed_origins", Array.from({ length: 51 }, (_, index) => `https://s${index}.example`)],
   ["starters", Array.from({ length: 7 }, () => "x")],
   ["starters", ["ok", ""], ["starters.1"]],

@@ -26,6 +26,9 @@ test.each([
   "https://user@shop.example",
   "https://shop.example:99999",
   "https://a b.example",
+  "https://a;b.example",
+  "https://a,b",
+  "https://a_b.example",
   "*",
   "null",
 ])("judges the origin %p as the server does", (text) => {

@@ -1,5 +1,6 @@
 /** `/c/{token}`: one companion as a page of its own, and what makes it installable. */
 import { type Companion, companionDefaults, defaultGreeting } from "../../domain/companion.ts";
+import { normalizeOrigin } from "../../domain/origin.ts";
 import { contentSecurityPolicy, escapeHtml } from "./html.ts";
 
 const style =
@@ -54,10 +55,11 @@ export function companionPagePolicy({ companion, baseUrl, hasVoice }: CompanionP
   const { allowedOrigins, avatarUrl } = companion;
   // The provider chooses its host when it signs. On a page without TLS an unencrypted socket is no step down.
   const voiceSockets = baseUrl.startsWith("https:") ? ["wss:"] : ["wss:", "ws:"];
+  // The base URL may be another name of this server than the one that the page was opened by.
+  const imageOrigin = normalizeOrigin(new URL(avatarUrl ?? baseUrl).origin);
   return contentSecurityPolicy({
     style,
-    // The base URL may be another name of this server than the one that the page was opened by.
-    images: [new URL(avatarUrl ?? baseUrl).origin],
+    images: imageOrigin === null ? [] : [imageOrigin],
     connections: hasVoice ? voiceSockets : [],
     ancestors: allowedOrigins.length === 0 ? ["*"] : ["'self'", ...allowedOrigins],
   });

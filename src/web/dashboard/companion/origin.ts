@@ -9,5 +9,6 @@ export function originProblem(text: string): string | null {
   }
   const [, scheme = "", , host = "", rest = ""] = match;
   if (rest !== "" && rest !== "/") return `“${text}” has a path: write ${scheme}://${host} alone.`;
-  return URL.parse(`${scheme}://${host}`) ? null : `“${host}” is no host name.`;
+  const { hostname = "" } = URL.parse(`${scheme}://${host}`) ?? {};
+  return /^(?:[a-z0-9._-]+|\[.+\])$/.test(hostname) ? null : `“${host}” is no host name.`;
 }
