@@ -51,6 +51,17 @@ export function auditStoreContract(open: OpenStore): void {
       expect(second).toEqual({ items: expected.slice(2), nextAfterId: null });
     });
 
+    test("has nothing after an entry that nobody has, or another account", async () => {
+      const { audit } = world.store;
+      const [own, foreign] = [newEntry(systemIds.uuid(), 1000), newEntry(systemIds.uuid(), 2000)];
+      await audit.record(own);
+      await audit.record(foreign);
+      for (const afterId of [foreign.id, systemIds.uuid()]) {
+        const page = await audit.list(own.accountId, always, { limit: 2, afterId });
+        expect(page).toEqual({ items: [], nextAfterId: null });
+      }
+    });
+
     test("holds nothing of a change that failed", async () => {
       const { audit } = world.store;
       await world.createAccount({ email: "ada@shop.example" });

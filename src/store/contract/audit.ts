@@ -27,6 +27,6 @@ export interface AuditEntry {
 export interface AuditStore {
   /** For events that change nothing else (a failed sign-in). Changes write their own entries in their own commit. */
   record(entry: AuditEntry): Promise<void>;
-  /** Entries of the account with `fromMs` <= createdAt < `toMs`, newest first. */
+  /** Entries of the account with `fromMs` <= createdAt < `toMs`, newest first; none after what is no entry of it. */
   list(accountId: string, range: { fromMs: number; toMs: number }, page: PageRequest): Promise<Page<AuditEntry>>;
 }

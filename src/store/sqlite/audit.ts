@@ -19,16 +19,28 @@ export function createAuditStore(engine: SqliteEngine, changes: ChangeRecorder):
 
     list: (accountId, { fromMs, toMs }, { limit, afterId }) =>
       engine.read(() => {
-        const after = afterId === null ? undefined : orm.select().from(audit).where(eq(audit.id, afterId)).get();
+        const isOwn = eq(audit.accountId, accountId);
+        const after =
+          afterId === null
+            ? null
+            : orm
+                .select()
+                .from(audit)
+                .where(and(eq(audit.id, afterId), isOwn))
+                .get();
+        // From the start again would never end, and would tell an id that another account has from one that nobody has.
+        if (after === undefined) return { items: [], nextAfterId: null };
         const rows = orm
           .select()
           .from(audit)
           .where(
             and(
-              eq(audit.accountId, accountId),
+              isOwn,
               gte(audit.createdAt, fromMs),
               lt(audit.createdAt, toMs),
-              after && sql`(${audit.createdAt}, ${audit.number}) < (${after.createdAt}, ${after.number})`,
+              after === null
+                ? undefined
+                : sql`(${audit.createdAt}, ${audit.number}) < (${after.createdAt}, ${after.number})`,
             ),
           )
           .orderBy(desc(audit.createdAt), desc(audit.number))
