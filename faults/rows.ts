@@ -1,5 +1,6 @@
 /** The table's rows, in its order. */
 import { badInputRow } from "./bad-input.ts";
+import { crossAccountRow } from "./cross-account.ts";
 import { diskFullRow } from "./disk-full.ts";
 import { garbageRow } from "./garbage.ts";
 import { generatedRow } from "./generated.ts";
@@ -19,6 +20,7 @@ export const rows: readonly FaultRow[] = [
   diskFullRow,
   racesRow,
   badInputRow,
+  crossAccountRow,
   generatedRow,
   loadRow,
 ];

@@ -1,0 +1,99 @@
+/** An account that owns one of everything an account can own, and all of it read back as text, to tell whether anything changed. */
+import { chat } from "../test/support/chat.ts";
+import type { Client } from "./client.ts";
+import type { Tally } from "./row.ts";
+import { listAll, makeCompanion, makeOwner, type Owner, signIn, type World } from "./world.ts";
+
+export interface Belongings {
+  owner: Owner;
+  /** The owner in the dashboard. */
+  cookie: Client;
+  /** Of each kind one that the owner does not live on. */
+  ids: Ids;
+  /** Opens the companion to everyone: no secret. */
+  token: string;
+  /** The client's own names for the conversation and the visitor. */
+  visit: { session_id: string; visitor_id: string };
+  /** Ids and words that nobody else is to see. */
+  secrets: readonly string[];
+}
+
+/** By the noun of a path, and by the name of a second parameter of it. */
+export interface Ids {
+  companions: string;
+  conversations: string;
+  keys: string;
+  sessions: string;
+  accounts: string;
+  audit: string;
+  token_id: string;
+  visitor_id: string;
+}
+
+/** `word` is in every private text of it; names, greetings and the like are shown to visitors and have another. */
+export async function makeBelongings(
+  world: World,
+  tally: Tally,
+  name: string,
+  word: string,
+  role: "owner" | "operator" = "owner",
+): Promise<Belongings> {
+  const owner = await makeOwner(world, tally, name, role);
+  const { client } = owner;
+  const cookie = await signIn(world, tally, owner.email);
+  const make = async (path: string, body: object) => (await client.send({ method: "POST", path, body })).json;
+  const companion = await makeCompanion(client, {
+    system_prompt: `Say ${word}`,
+    metadata: { plan: word, [word]: "yes" },
+  });
+  const path = `/api/companions/${companion.id}`;
+  const token = await make(`${path}/embed-tokens`, { name: word });
+  const key = await make("/api/keys", { name: word, scopes: ["companions:read"] });
+  const visit = { session_id: crypto.randomUUID(), visitor_id: crypto.randomUUID() };
+  await chat(world.url, companion.token, { message: `I am ${word}`, ...visit });
+  const { json: conversations } = await client.send({ method: "GET", path: `${path}/conversations` });
+  const { json: signedIn } = await cookie.send({ method: "GET", path: "/api/session" });
+  const audit = await client.send({ method: "GET", path: "/api/audit?limit=1" });
+  const ids: Ids = {
+    companions: companion.id,
+    conversations: conversations.data[0]?.id ?? "",
+    keys: key.id,
+    sessions: String((signedIn.session as { id: unknown }).id),
+    accounts: owner.accountId,
+    audit: audit.json.data[0]?.id ?? "",
+    token_id: token.id,
+    visitor_id: visit.visitor_id,
+  };
+  const secrets = [word, ...Object.values(ids), visit.session_id, token.token, owner.email, owner.key];
+  return { owner, cookie, ids, token: companion.token, visit, secrets };
+}
+
+/** What moves by being looked at. */
+const moving = new Set(["last_used_at", "requests"]);
+
+/** Everything of the account that the API shows, one line each. */
+export async function readBelongings({ owner: { client }, cookie }: Belongings): Promise<string[]> {
+  const companions = await listAll(client, "/api/companions");
+  const conversations = await listAll(client, "/api/conversations");
+  const each = (items: Record<string, unknown>[], path: (id: unknown) => string) =>
+    Promise.all(items.map(async ({ id }) => (await client.send({ method: "GET", path: path(id) })).json));
+  const parts: object[] = [
+    ...companions,
+    ...(await each(companions, (id) => `/api/companions/${id}/quota`)),
+    ...(await each(companions, (id) => `/api/companions/${id}/embed-tokens?limit=100`)),
+    ...(await each(conversations, (id) => `/api/conversations/${id}`)),
+    ...(await listAll(client, "/api/keys")),
+    ...(await listAll(client, "/api/audit")),
+    ...(await listAll(cookie, "/api/sessions")),
+    (await client.send({ method: "GET", path: "/api/usage?group_by=day,companion,key" })).json,
+  ];
+  return parts.map((part) => JSON.stringify(part, (name, value) => (moving.has(name) ? undefined : value)));
+}
+
+/** Lines of one that the other has not. */
+export function listChanges(before: readonly string[], after: readonly string[]): string[] {
+  return [
+    ...before.filter((line) => !after.includes(line)).map((line) => `gone: ${line}`),
+    ...after.filter((line) => !before.includes(line)).map((line) => `new: ${line}`),
+  ];
+}

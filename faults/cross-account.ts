@@ -1,0 +1,110 @@
+/** Every route with the ids of another account: answered to the byte as if there were no such thing, nothing shown, nothing changed. */
+import { chat } from "../test/support/chat.ts";
+import { startMockElevenLabs } from "../test/support/mock-elevenlabs.ts";
+import { type Belongings, listChanges, makeBelongings, readBelongings } from "./belongings.ts";
+import { apiFaults, type Call, type Client } from "./client.ts";
+import { documentFaults, fillPath, type Operation, readOperations } from "./document.ts";
+import { type Caller, Intruder, intruderFaults, isOfOperators, isPrivate, pick } from "./intruder.ts";
+import { type FaultRow, Tally } from "./row.ts";
+import { openWorld, type World } from "./world.ts";
+
+const faults = [
+  "things of the other account changed",
+  "ids that their own owner cannot use",
+  "retries answered with the other account's answer",
+  "voice agents of the other account taken",
+  "words of the other account's visitor remembered",
+] as const;
+
+export const crossAccountRow: FaultRow = {
+  name: "cross-account",
+  title: "every route with another account's ids, by key and by cookie",
+  async run({ say }) {
+    const tally = new Tally([...apiFaults, ...documentFaults, ...intruderFaults, ...faults]);
+    const voice = await startMockElevenLabs();
+    await using world = await openWorld({
+      env: { ELEVENLABS_API_KEY: voice.apiKey, ELEVENLABS_BASE_URL: voice.url },
+    });
+    const operations = await readOperations(world.url, tally);
+    const victim = await makeBelongings(world, tally, "victim", "Rumpelstilzchen");
+    const stranger = await makeBelongings(world, tally, "stranger", "Nobody");
+    const operator = await makeBelongings(world, tally, "operator", "Everybody", "operator");
+    const retried = (await victim.owner.client.send(retry)).json.id;
+    await victim.owner.client.send({ ...bind, path: `/api/companions/${retried}`, method: "PATCH" });
+    const before = await readBelongings(victim);
+
+    const callers: Caller[] = [stranger, operator].flatMap((own) => [
+      { client: own.owner.client, own, isOperator: own === operator },
+      { client: own.cookie, own, isOperator: own === operator },
+    ]);
+    for (const caller of callers) {
+      const intruder = new Intruder(caller, victim, tally);
+      for (const operation of operations) await intruder.try(operation);
+      await tryBodies(caller.client, victim, tally);
+    }
+    for (const { owner } of [stranger, operator]) await tryRetry(owner.client, retried, tally);
+    for (const own of [stranger, operator]) await tryVisit(world, own, victim, tally);
+    say(`${tally.timesDone("requests")} requests`);
+
+    for (const change of listChanges(before, await readBelongings(victim))) tally.fault(faults[0], change);
+    await useOwn(operations, victim, operator, tally);
+    await voice.close();
+    return tally.outcome();
+  },
+};
+
+const retry: Call = {
+  method: "POST",
+  path: "/api/companions",
+  body: { name: "Made once" },
+  headers: { "idempotency-key": "the same as the other's" },
+};
+const bind: Call = { method: "POST", path: "/api/companions", body: { name: "Ada", voice_agent_id: "agent_of_one" } };
+
+/** Ids in bodies: passed over, or refused. */
+async function tryBodies(client: Client, { ids, token }: Belongings, tally: Tally): Promise<void> {
+  const body = { name: "Mine", id: ids.companions, created_by_key_id: ids.keys, embed_token: token };
+  const path = "/api/companions";
+  const { json } = await client.send({ method: "POST", path, body });
+  if (json.id === ids.companions || json.embed_token === token) tally.fault(faults[0], JSON.stringify(json));
+  await client.send({ method: "PATCH", path: `${path}/${json.id}`, body });
+  const bound = await client.send(bind);
+  if (bound.status !== 400) tally.fault(faults[3], `${bound.status} ${bound.text}`);
+}
+
+async function tryRetry(client: Client, retried: string, tally: Tally): Promise<void> {
+  const { status, json, headers, text } = await client.send(retry);
+  if (status !== 201 || json.id === retried || headers.has("idempotent-replayed")) tally.fault(faults[2], text);
+}
+
+/** The other visitor's ids at a companion of one's own: a conversation of its own. */
+async function tryVisit(world: World, own: Belongings, victim: Belongings, tally: Tally): Promise<void> {
+  const seen = world.mock.requests.length;
+  const answer = await chat(world.url, own.token, { message: "What did I say?", ...victim.visit });
+  const sent = JSON.stringify(world.mock.requests.slice(seen).map(({ body }) => body));
+  const isTold = victim.secrets.some((secret) => sent.includes(secret) || answer.raw.includes(secret));
+  if (!answer.isDone || isTold) tally.fault(faults[4], `${answer.raw} ${sent}`);
+}
+
+/** At last the owner: ids that opened nothing to anyone would have proved nothing. Children first, the account last. */
+async function useOwn(operations: Operation[], victim: Belongings, operator: Belongings, tally: Tally): Promise<void> {
+  const rank = ({ method, path }: Operation) => {
+    // Suspends it, among other things.
+    if (path.startsWith("/api/accounts")) return method === "DELETE" ? 5 : 4;
+    if (method !== "DELETE") return 0;
+    if (path.includes("/visitors/") || path.startsWith("/api/sessions")) return 2;
+    return path === "/api/companions/{id}" ? 3 : 1;
+  };
+  for (const operation of operations.toSorted((a, b) => rank(a) - rank(b))) {
+    if (!isPrivate(operation) || !operation.path.includes("{")) continue;
+    const { cookie } = isOfOperators(operation) ? operator : victim;
+    const client = operation.door === "key" ? victim.owner.client : cookie;
+    const { status, text } = await client.send({
+      method: operation.method,
+      path: fillPath(operation.path, (name) => pick(victim.ids, operation.path, name)),
+      body: operation.bodyExample ?? undefined,
+    });
+    tally.did("calls of the owner");
+    if (status >= 300) tally.fault(faults[1], `${operation.method} ${operation.path}: ${status} ${text}`);
+  }
+}
