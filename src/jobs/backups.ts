@@ -1,9 +1,10 @@
 /** Backups by themselves: each in a process of its own, so that no stream waits for it, and the oldest leave. */
-import { mkdirSync, readdirSync, rmSync } from "node:fs";
-import { join } from "node:path";
+import { existsSync, mkdirSync, readdirSync, rmSync } from "node:fs";
+import { basename, join } from "node:path";
 import type { Services } from "../http/services.ts";
 import { fileStamp } from "../lib/clock.ts";
 import type { Jobs } from "./jobs.ts";
+import { startSchedule } from "./schedule.ts";
 
 export interface BackupPlan {
   dataDir: string;
@@ -37,7 +38,7 @@ export function startBackups(
   services: BackupServices,
   plan: BackupPlan,
   command = ownCommand(),
-  schedule: Scheduler = (cron, run) => Bun.cron(cron, run).unref(),
+  schedule: Scheduler = (cron, run) => startSchedule(services.clock, cron, run),
 ): Jobs {
   if (plan.cron === null) return { stop: async () => {} };
   const stopping = new AbortController();
@@ -63,7 +64,7 @@ export async function runBackup(
   stopping: AbortSignal = new AbortController().signal,
 ): Promise<void> {
   const startedMs = performance.now();
-  const file = join(dir, `companiond-${fileStamp(clock.nowMs())}.db`);
+  const file = findFreeFile(dir, clock.nowMs());
   try {
     mkdirSync(dir, { recursive: true, mode: 0o700 });
     for (const partial of readdirSync(dir).filter((one) => partialName.test(one))) rmSync(join(dir, partial));
@@ -75,7 +76,7 @@ export async function runBackup(
     backups.lastSuccessAtMs = clock.nowMs();
     log.info("database backed up", { file, durationMs: Math.round(performance.now() - startedMs) });
     // Only after a success: where backups fail, the ones that are there must stay.
-    removeOldest(dir, keep);
+    removeOldest(dir, keep, basename(file));
   } catch (error) {
     if (stopping.aborted) return;
     backups.failed++;
@@ -90,9 +91,17 @@ async function runCommand(command: string[], signal: AbortSignal): Promise<void>
   if (exitCode !== 0) throw new Error(problem.trim() || `the backup's process ended with ${exitCode}`);
 }
 
-function removeOldest(dir: string, keep: number): void {
+/** Named by its second, or by the next one that is free: after the clock was set back, the same second comes again. */
+function findFreeFile(dir: string, nowMs: number): string {
+  const file = join(dir, `companiond-${fileStamp(nowMs)}.db`);
+  return existsSync(file) ? findFreeFile(dir, nowMs + 1000) : file;
+}
+
+/** What claims to be later than the one just `made` is from a clock that was ahead: it is older than all others. */
+function removeOldest(dir: string, keep: number, made: string): void {
   const kept = readdirSync(dir)
     .filter((one) => name.test(one))
     .sort();
-  for (const old of kept.slice(0, Math.max(0, kept.length - keep))) rmSync(join(dir, old));
+  const oldestFirst = [...kept.filter((one) => one > made), ...kept.filter((one) => one <= made)];
+  for (const old of oldestFirst.slice(0, Math.max(0, oldestFirst.length - keep))) rmSync(join(dir, old));
 }

@@ -231,6 +231,21 @@ test("keeps the newest of the backups that it made by itself, and touches no oth
   expect(parts.measurements.backups).toEqual({ succeeded: 3, failed: 0, lastSuccessAtMs: nowMs - 1_000 });
 });
 
+test("keeps the one just made where a clock that was ahead has left later names, and makes one in a second that comes again", async () => {
+  using data = temporaryDirectory();
+  await createAccount(data.path, "ada@example.com");
+  const dir = data.file("backups");
+  for (const day of [1, 2, 3]) await Bun.write(join(dir, `companiond-2036010${day}T000000Z.db`), "from a wrong year");
+  const parts = services(() => Date.UTC(2026, 0, 1));
+  const plan = { dataDir: data.path, dir, keep: 3, cron: null };
+  for (let i = 0; i < 2; i++) await runBackup(parts, plan, command);
+  expect(readdirSync(dir).sort()).toEqual([
+    "companiond-20260101T000000Z.db",
+    "companiond-20260101T000001Z.db",
+    "companiond-20360103T000000Z.db",
+  ]);
+});
+
 test("counts and logs a backup that fails, and keeps the ones that are there", async () => {
   using data = temporaryDirectory();
   const parts = services();
