@@ -1,6 +1,7 @@
 /** What the server does by itself in the background: retention, and clearing away what has run out. */
 import { idleLifetimeMs } from "../domain/session.ts";
 import type { Services } from "../http/services.ts";
+import { watchSteps } from "../lib/clock.ts";
 
 export type JobServices = Pick<Services, "store" | "clock" | "log">;
 
@@ -18,25 +19,35 @@ export interface JobTimes {
 /** One commit of this many, then a pause: streams must not wait for a clearing. */
 const chunk = 200;
 const pauseMs = 20;
+/** A step forward of more than this is more than a correction: it may itself be corrected. */
+const longestStepMs = 60 * 60_000;
 
 /**
- * Starts the jobs, each once an hour. Never throws later on: what fails is logged and tried again in an hour.
+ * Starts the jobs, each once an hour. Never throws later on: what fails is logged and tried again in an hour. So is what
+ * a clock that jumped ahead since the last look would delete: once deleted, no right time brings it back.
  *
  * Several processes on one database may run them at once: each deletion is one commit, and what is gone is gone.
  */
 export function startJobs(services: JobServices, times: JobTimes = { firstMs: 30_000, intervalMs: 3_600_000 }): Jobs {
   let isStopped = false;
   let running: Promise<void> = Promise.resolve();
+  const takeStepMs = watchSteps(services.clock);
   let timer = arm(times.firstMs);
 
   function arm(delayMs: number) {
     const next = setTimeout(() => {
-      running = runJobs(services, () => isStopped).then(() => {
+      running = runUnlessAhead().then(() => {
         if (!isStopped) timer = arm(times.intervalMs);
       });
     }, delayMs);
     next.unref();
     return next;
+  }
+
+  async function runUnlessAhead(): Promise<void> {
+    const stepMs = takeStepMs();
+    if (stepMs <= longestStepMs) return await runJobs(services, () => isStopped);
+    services.log.warn("clock was set forward: nothing is cleared away before the next look", { stepMs });
   }
 
   return {

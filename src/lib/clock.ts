@@ -11,6 +11,16 @@ export const systemClock: Clock = {
   monotonicMs: () => performance.now(),
 };
 
+/** A function that tells by how much the wall clock was stepped since it was asked last; time that passes is no step. */
+export function watchSteps(clock: Clock): () => number {
+  let offsetMs = clock.nowMs() - clock.monotonicMs();
+  return () => {
+    const beforeMs = offsetMs;
+    offsetMs = clock.nowMs() - clock.monotonicMs();
+    return offsetMs - beforeMs;
+  };
+}
+
 /** The UTC calendar day of an instant, `YYYY-MM-DD`. */
 export function toUtcDay(epochMs: number): string {
   return new Date(epochMs).toISOString().slice(0, 10);

@@ -1,5 +1,5 @@
 /** What the voice does in the background: agents that must go at the provider, and sessions whose transcript will not come. */
-import type { Clock } from "../lib/clock.ts";
+import { type Clock, watchSteps } from "../lib/clock.ts";
 import type { Log } from "../lib/log.ts";
 import type { VoiceOutboxItem, VoiceStore } from "../store/store.ts";
 import type { VoiceProvider } from "./provider.ts";
@@ -31,6 +31,7 @@ export function startUpkeep({ provider, store, clock, log, intervalMs }: UpkeepP
   const closing = new AbortController();
   let pass: Promise<void> | null = null;
   let sweptAtMs = Number.NEGATIVE_INFINITY;
+  const takeStepMs = watchSteps(clock);
 
   const timer = setInterval(() => {
     pass ??= run().finally(() => {
@@ -44,6 +45,8 @@ export function startUpkeep({ provider, store, clock, log, intervalMs }: UpkeepP
       await deleteDueAgents();
       if (clock.monotonicMs() - sweptAtMs >= sessionSweepMs) {
         sweptAtMs = clock.monotonicMs();
+        // A clock that jumped ahead since may jump back: sessions that are gone would lose their transcripts.
+        if (takeStepMs() > sessionSweepMs) return;
         await store.voice.deleteSessions(clock.nowMs() - sessionLifetimeMs, 1_000);
       }
     } catch (error) {

@@ -86,6 +86,23 @@ test("a job that fails is logged, and the others run all the same", async () => 
   expect(log.events).toMatchObject([{ level: "error", event: "background job failed", fields: { job: "retention" } }]);
 });
 
+test("deletes nothing right after the clock jumped ahead: it is done at the next look, where the clock stays so", async () => {
+  const jumping = createManualClock();
+  const looks: string[] = [];
+  const both = Promise.withResolvers<void>();
+  const { services, log } = servicesWith(async () => {
+    looks.push("deletes");
+    both.resolve();
+    return 0;
+  });
+  const captured = { ...log, warn: (event: string) => void looks.push(event) };
+  const jobs = startJobs({ ...services, clock: jumping, log: captured }, { firstMs: 1, intervalMs: 1 });
+  jumping.step(365 * dayMs);
+  await both.promise;
+  await jobs.stop();
+  expect(looks.slice(0, 2)).toEqual(["clock was set forward: nothing is cleared away before the next look", "deletes"]);
+});
+
 test("runs on its own after the start, and stops between two steps", async () => {
   const started = Promise.withResolvers<void>();
   const release = Promise.withResolvers<number>();
