@@ -29,10 +29,12 @@ export function toWireList<Item, Wire>(page: Page<Item>, toWire: (item: Item) =>
   };
 }
 
-/** A page of what the store returns whole; `newestFirst` by id. */
+/** A page of what the store returns whole. Where the cursor's item is gone, its id tells where it stood. */
 export function cutPage<Item extends { id: string }>(newestFirst: readonly Item[], page: PageRequest): Page<Item> {
   const { afterId, limit } = page;
-  const rest = afterId === null ? newestFirst : newestFirst.filter((item) => item.id < afterId);
+  const at = afterId === null ? -1 : newestFirst.findIndex(({ id }) => id === afterId);
+  const isGone = afterId !== null && at === -1;
+  const rest = isGone ? newestFirst.filter(({ id }) => id < afterId) : newestFirst.slice(at + 1);
   const items = rest.slice(0, limit);
   return { items, nextAfterId: rest.length > limit ? (items.at(-1)?.id ?? null) : null };
 }

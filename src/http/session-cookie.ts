@@ -27,7 +27,8 @@ export const sessionTokenLength = 43;
 export async function findSessionPrincipal(door: CookieDoor, request: Request): Promise<Principal | null> {
   const found = await findSession(door, request);
   if (found === null) return null;
-  if (door.clock.nowMs() - found.session.lastUsedAt > useIntervalMs) door.uses.noteSession(found.session.id);
+  // A last use that lies ahead is from before the clock was set back.
+  if (Math.abs(door.clock.nowMs() - found.session.lastUsedAt) > useIntervalMs) door.uses.noteSession(found.session.id);
   return { account: found.account, scopes, keyId: null, sessionId: found.session.id };
 }
 

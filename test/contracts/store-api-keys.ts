@@ -74,6 +74,24 @@ export function apiKeyStoreContract(open: OpenStore): void {
       await expect(missing).rejects.toMatchObject({ code: "not_found" });
     });
 
+    test("show a last use that is earlier, where it is so by more than a moment: the clock was ahead before", async () => {
+      const { apiKeys } = world.store;
+      const key = await apiKeys.create(account.id, newKey({ hash: "h1" }), world.context());
+      for (const lastUsedAt of [2_000_000, 1_000_000, 999_000]) {
+        await apiKeys.recordUses([{ keyId: key.id, requests: 1, lastUsedAt }], day);
+      }
+      expect((await apiKeys.findByHash("h1"))?.key.lastUsedAt).toBe(1_000_000);
+    });
+
+    test("are listed newest first by creation, also where the clock was set back between two ids", async () => {
+      const { apiKeys } = world.store;
+      const [smaller = "", greater = ""] = [systemIds.uuid(), systemIds.uuid()].sort();
+      await apiKeys.create(account.id, newKey({ id: greater, hash: "h1" }), world.context());
+      world.clock.advance(1000);
+      await apiKeys.create(account.id, newKey({ id: smaller, hash: "h2" }), world.context());
+      expect((await apiKeys.list(account.id)).map(({ id }) => id)).toEqual([smaller, greater]);
+    });
+
     test("count their uses, and as requests in the day's usage", async () => {
       const { apiKeys, usage } = world.store;
       const key = await apiKeys.create(account.id, newKey({ hash: "h1" }), world.context());

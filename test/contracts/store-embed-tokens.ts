@@ -63,7 +63,7 @@ export function embedTokenStoreContract(open: OpenStore): void {
       expect(await world.store.companions.findByEmbedToken(companion.embedToken)).not.toBeNull();
     });
 
-    test("keep when they were last used, never going back", async () => {
+    test("keep when they were last used, going back only where the clock was ahead before", async () => {
       const { embedTokens } = world.store;
       const [token] = (await embedTokens.list(account.id, companion.id)) ?? [];
       const tokenId = token?.id ?? "";
@@ -73,6 +73,9 @@ export function embedTokenStoreContract(open: OpenStore): void {
       ]);
       await embedTokens.recordUses([{ tokenId, lastUsedAt: 1000 }]);
       expect((await embedTokens.list(account.id, companion.id))?.[0]?.lastUsedAt).toBe(2000);
+      await embedTokens.recordUses([{ tokenId, lastUsedAt: 2_000_000 }]);
+      await embedTokens.recordUses([{ tokenId, lastUsedAt: 3000 }]);
+      expect((await embedTokens.list(account.id, companion.id))?.[0]?.lastUsedAt).toBe(3000);
     });
 
     test("stay out of the audit trail", async () => {

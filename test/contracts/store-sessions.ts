@@ -66,6 +66,13 @@ export function sessionStoreContract(open: OpenStore): void {
       expect(await sessions.list(account.id)).toEqual([{ ...used, lastUsedAt: 900 }]);
     });
 
+    test("show a last use that is earlier, where it is so by more than a moment: the clock was ahead before", async () => {
+      const { sessions } = world.store;
+      const used = await createSession("h1", { lastUsedAt: 2_000_000, expiresAt: 9_000_000 });
+      await sessions.recordUses([{ sessionId: used.id, lastUsedAt: 1_000_000 }]);
+      expect(await sessions.list(account.id)).toEqual([{ ...used, lastUsedAt: 1_000_000 }]);
+    });
+
     test("end with their account", async () => {
       await createSession("h1");
       await world.store.accounts.delete(account.id, world.context());

@@ -51,6 +51,15 @@ export function voiceStoreContract(open: OpenStore): void {
       expect(await voice.lockAgent(companion.id, "after the time", 2000, 3000)).toBe(true);
     });
 
+    test("a lock or an item from before the clock was set back by a year is not waited for", async () => {
+      const { voice } = world.store;
+      const yearMs = 365 * 86_400_000;
+      expect(await voice.lockAgent(companion.id, "gone", yearMs, yearMs + 1000)).toBe(true);
+      expect(await voice.lockAgent(companion.id, "later", 5000, 6000)).toBe(true);
+      await voice.saveAgent(agentOf("agent-1"), "nobody", yearMs);
+      expect(await voice.takeDueOutbox(5000, 6000, 10)).toMatchObject([{ agentId: "agent-1" }]);
+    });
+
     test("agents are kept, and a replaced one goes to the outbox", async () => {
       const { voice } = world.store;
       expect(await voice.findAgent(companion.id)).toBeNull();

@@ -25,8 +25,7 @@ export function accountsModule(services: Services) {
       const q = query.text("q")?.toLowerCase() ?? "";
       query.finish();
       const found = (await services.store.accounts.list()).filter(({ email, id }) => email.includes(q) || id === q);
-      const newestFirst = found.toSorted((a, b) => (a.id < b.id ? 1 : -1));
-      return answerJson(set, toWireList(cutPage(newestFirst, page), toWireAccount));
+      return answerJson(set, toWireList(cutPage(found.toReversed(), page), toWireAccount));
     })
     .post(
       "/api/accounts",

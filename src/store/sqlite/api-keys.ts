@@ -4,6 +4,7 @@ import type { Plan, Role, Scope } from "../../domain/account.ts";
 import type { ApiKeyStore } from "../contract/api-keys.ts";
 import type { ChangeRecorder } from "./changes.ts";
 import type { SqliteEngine } from "./engine.ts";
+import { setLastUse } from "./last-use.ts";
 import { apiKeys } from "./schema/accounts.ts";
 import type { UsageWriter } from "./usage-writer.ts";
 
@@ -51,7 +52,7 @@ export function createApiKeyStore(engine: SqliteEngine, changes: ChangeRecorder,
     "SELECT id, email, plan, role, suspended_at, created_at FROM accounts WHERE id = ?",
   );
   const addUse = engine.query<{ account_id: string }, [number, number, string]>(
-    `UPDATE api_keys SET requests = requests + ?, last_used_at = max(ifnull(last_used_at, 0), ?)
+    `UPDATE api_keys SET requests = requests + ?, ${setLastUse}
      WHERE id = ? RETURNING account_id`,
   );
 
@@ -115,7 +116,7 @@ export function createApiKeyStore(engine: SqliteEngine, changes: ChangeRecorder,
           .select(keyColumns)
           .from(apiKeys)
           .where(and(eq(apiKeys.accountId, accountId), isNull(apiKeys.revokedAt)))
-          .orderBy(desc(apiKeys.id))
+          .orderBy(desc(apiKeys.createdAt), desc(apiKeys.id))
           .all(),
       ),
 

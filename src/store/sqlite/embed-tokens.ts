@@ -3,6 +3,7 @@ import { and, asc, eq } from "drizzle-orm";
 import type { EmbedTokenStore } from "../contract/embed-tokens.ts";
 import type { ChangeRecorder } from "./changes.ts";
 import type { SqliteEngine } from "./engine.ts";
+import { setLastUse } from "./last-use.ts";
 import { embedTokens } from "./schema/clustered.ts";
 import { companions } from "./schema/companions.ts";
 
@@ -17,9 +18,7 @@ const tokenColumns = {
 
 export function createEmbedTokenStore(engine: SqliteEngine, changes: ChangeRecorder): EmbedTokenStore {
   const { orm } = engine;
-  const recordUse = engine.query<null, [number, string]>(
-    "UPDATE embed_tokens SET last_used_at = max(ifnull(last_used_at, 0), ?) WHERE id = ?",
-  );
+  const recordUse = engine.query<null, [number, string]>(`UPDATE embed_tokens SET ${setLastUse} WHERE id = ?`);
   // The companion keeps its oldest valid token at hand, for lists.
   const refreshOldest = engine.query<null, [string]>(
     `UPDATE companions SET embed_token =

@@ -4,6 +4,7 @@ import type { SessionStore } from "../contract/sessions.ts";
 import { accountColumns } from "./accounts.ts";
 import type { ChangeRecorder } from "./changes.ts";
 import type { SqliteEngine } from "./engine.ts";
+import { setLastUse } from "./last-use.ts";
 import { accounts, oneTimeLinks, sessions } from "./schema/accounts.ts";
 
 const sessionColumns = {
@@ -18,9 +19,7 @@ const sessionColumns = {
 
 export function createSessionStore(engine: SqliteEngine, changes: ChangeRecorder): SessionStore {
   const { orm } = engine;
-  const recordUse = engine.query<null, [number, string]>(
-    "UPDATE sessions SET last_used_at = max(last_used_at, ?) WHERE id = ?",
-  );
+  const recordUse = engine.query<null, [number, string]>(`UPDATE sessions SET ${setLastUse} WHERE id = ?`);
 
   return {
     create: (session, hash, context) =>

@@ -13,6 +13,9 @@ interface OutboxRow {
   attempts: number;
 }
 
+/** Nothing is locked or put off for longer: what seems to be was noted by a clock that has been set back since. */
+const longestWaitMs = 2 * 60 * 60_000;
+
 export interface VoiceParts {
   agents: VoiceAgentKeeper;
   conversations: ConversationWriter;
@@ -21,13 +24,14 @@ export interface VoiceParts {
 
 export function createVoiceStore(engine: SqliteEngine, { agents, conversations, usage }: VoiceParts): VoiceStore {
   const { orm } = engine;
-  const takeLock = engine.query<null, [string, string, number, number]>(
+  const takeLock = engine.query<null, [string, string, number, number, number]>(
     `INSERT INTO voice_agent_locks (companion_id, owner, until_ms) VALUES (?, ?, ?)
      ON CONFLICT DO UPDATE SET owner = excluded.owner, until_ms = excluded.until_ms
-       WHERE owner = excluded.owner OR until_ms <= ?`,
+       WHERE owner = excluded.owner OR until_ms NOT BETWEEN ? AND ?`,
   );
-  const selectDue = engine.query<OutboxRow, [number, number]>(
-    "SELECT provider, agent_id, attempts + 1 AS attempts FROM voice_outbox WHERE due_at <= ? ORDER BY due_at LIMIT ?",
+  const selectDue = engine.query<OutboxRow, [number, number, number]>(
+    `SELECT provider, agent_id, attempts + 1 AS attempts FROM voice_outbox
+     WHERE due_at <= ? OR due_at > ? ORDER BY due_at LIMIT ?`,
   );
   const leaseItem = engine.query<null, [number, number, string, string]>(
     "UPDATE voice_outbox SET attempts = ?, due_at = ? WHERE provider = ? AND agent_id = ?",
@@ -71,7 +75,7 @@ export function createVoiceStore(engine: SqliteEngine, { agents, conversations, 
       engine.read(() => agents.findOtherAccount(agentId, exceptAccountId)),
 
     lockAgent: (companionId, owner, nowMs, untilMs) =>
-      engine.write(() => takeLock.run(companionId, owner, untilMs, nowMs) > 0),
+      engine.write(() => takeLock.run(companionId, owner, untilMs, nowMs + 1, nowMs + longestWaitMs) > 0),
 
     unlockAgent: async (companionId, owner) => {
       const held = and(eq(voiceAgentLocks.companionId, companionId), eq(voiceAgentLocks.owner, owner));
@@ -97,10 +101,10 @@ export function createVoiceStore(engine: SqliteEngine, { agents, conversations, 
       }),
 
     takeDueOutbox: async (nowMs, untilMs, limit) => {
-      if ((await engine.read(() => selectDue.get(nowMs, 1))) === null) return [];
+      if ((await engine.read(() => selectDue.get(nowMs, nowMs + longestWaitMs, 1))) === null) return [];
       return await engine.write(() => {
         // Again under the lock: another process may have taken them since.
-        const due = selectDue.all(nowMs, limit);
+        const due = selectDue.all(nowMs, nowMs + longestWaitMs, limit);
         for (const item of due) leaseItem.run(item.attempts, untilMs, item.provider, item.agent_id);
         return due.map(({ provider, agent_id, attempts }) => ({ provider, agentId: agent_id, attempts }));
       });
