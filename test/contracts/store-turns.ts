@@ -124,6 +124,22 @@ export function turnStoreContract(open: OpenStore): void {
       expect(await turns.listHistory(erased, 1000)).toHaveLength(2);
     });
 
+    test("under way leave no messages when erased by a clock that was set back, and later ones do after it was set right", async () => {
+      const { turns, conversations } = world.store;
+      const visitorId = systemIds.randomUuid();
+      const key = { companionId: companion.id, sessionId: systemIds.randomUuid(), visitorId };
+      const underWay = world.turnOf(companion, { key });
+      world.clock.step(-3_600_000);
+      await conversations.eraseVisitor(account.id, companion.id, visitorId, world.context());
+      await turns.settle(underWay);
+      expect(await turns.listHistory(key, 1000)).toEqual([]);
+      world.clock.step(7_200_000);
+      await conversations.eraseVisitor(account.id, companion.id, visitorId, world.context());
+      world.clock.step(-3_600_000);
+      await turns.settle(world.turnOf(companion, { key }));
+      expect(await turns.listHistory(key, 1000)).toHaveLength(2);
+    });
+
     test("of a test chat are counted in usage, and nowhere else", async () => {
       const { store } = world;
       const usage = { inputTokens: 5, outputTokens: 6, estimated: true };
@@ -164,6 +180,22 @@ export function turnStoreContract(open: OpenStore): void {
       expect(await turns.countDay(companion.id, "2026-01-14")).toBe(2);
       expect(await turns.countDay(companion.id, "2026-01-15")).toBe(1);
       expect(await turns.countDay(companion.id, "2026-01-16")).toBe(0);
+    });
+
+    test("of a day that a wrong clock told do not make today's free again", async () => {
+      const { turns } = world.store;
+      for (const told of [day, "2027-06-01", "2028-06-01"]) await turns.settle(world.turnOf(companion, { day: told }));
+      expect(await turns.countDay(companion.id, day)).toBe(1);
+      await turns.settle(world.turnOf(companion, { day }));
+      expect(await turns.countDay(companion.id, day)).toBe(2);
+    });
+
+    test("of long ago are forgotten", async () => {
+      const { turns } = world.store;
+      const days = ["2026-01-10", "2026-01-11", "2026-01-12", "2026-01-13"];
+      for (const counted of days) await turns.settle(world.turnOf(companion, { day: counted }));
+      const counts = await Promise.all(days.map((counted) => turns.countDay(companion.id, counted)));
+      expect(counts).toEqual([0, 1, 1, 1]);
     });
 
     test("of the same session with another visitor, or with none, are another conversation", async () => {

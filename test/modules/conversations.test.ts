@@ -2,7 +2,9 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { type ApiClient, apiClient, expectInvalid, expectProblem } from "../support/api-client.ts";
 import { startTestServer, type TestServer } from "../support/app.ts";
+import { chat } from "../support/chat.ts";
 import { keepTurn } from "../support/kept-turn.ts";
+import { chunk, doneMark } from "../support/mock-llm-replies.ts";
 
 type TestCompanion = Awaited<ReturnType<TestServer["createCompanion"]>>;
 
@@ -65,6 +67,43 @@ describe("lists", () => {
   ] as const)("by %s", async (query, expected) => {
     const filled = query.replace("{companion}", companion.id).replace("{COMPANION}", companion.id.toUpperCase());
     expect(await list(filled)).toEqual(expected.map((name) => ids[name]));
+  });
+
+  test("to whoever deletes each page before the next, whatever order their first replies ended in", async () => {
+    const account = await server.createAccount();
+    const busy = await server.createCompanion({}, account);
+    const { call } = apiClient(server.url, (await server.createKey(account)).key);
+    await chat(server.url, busy.embedToken, { message: "oldest" });
+    const releases = new Map<string, () => void>();
+    server.mockLlm.respond(async (request, response) => {
+      await new Promise<void>((resolve) => releases.set(request.userText, resolve));
+      await response.write(chunk({ content: "yes", finishReason: "stop" }) + doneMark);
+      response.end();
+    });
+    const answers: Promise<unknown>[] = [];
+    for (const message of ["middle", "newest"]) {
+      answers.push(chat(server.url, busy.embedToken, { message }));
+      await server.mockLlm.until(() => server.mockLlm.openRequests === answers.length);
+    }
+    for (const message of ["newest", "middle"]) {
+      releases.get(message)?.();
+      await answers.pop();
+    }
+    server.mockLlm.respond(null);
+    const seen: string[] = [];
+    for (let path = "/api/conversations?limit=1"; ; ) {
+      const { data, next_cursor } = (await call("GET", path)).json;
+      for (const { id } of data) {
+        const { messages } = (await call("GET", `/api/conversations/${id}`)).json as unknown as {
+          messages: { text: string }[];
+        };
+        seen.push(messages[0]?.text ?? "");
+        await call("DELETE", `/api/conversations/${id}`);
+      }
+      if (next_cursor === null) break;
+      path = `/api/conversations?limit=1&cursor=${next_cursor}`;
+    }
+    expect(seen).toEqual(["newest", "middle", "oldest"]);
   });
 
   test("in pages that hold on while conversations are added", async () => {

@@ -31,7 +31,7 @@ export async function keepTurn(
     },
     conversationId,
     userMessage: { id: idAt(atMs), text: turn.message ?? "Hello", createdAt: atMs },
-    arrivedAt: services.clock.nowMs(),
+    arrivalMark: services.store.turns.markArrival(),
     reply: { id: idAt(atMs + 1), text: turn.reply ?? "Hi there", complete: true, createdAt: atMs + 1 },
     usage: { inputTokens: turn.inputTokens ?? 10, outputTokens: turn.outputTokens ?? 5, estimated: false },
     isUpstreamError: false,

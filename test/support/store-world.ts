@@ -67,7 +67,7 @@ export async function openWorld(open: OpenStore): Promise<StoreWorld> {
         key: { companionId: companion.id, sessionId: systemIds.randomUuid(), visitorId: null },
         conversationId: systemIds.uuid(),
         userMessage: { id: systemIds.uuid(), text: said, createdAt },
-        arrivedAt: createdAt,
+        arrivalMark: store.turns.markArrival(),
         reply: { id: systemIds.uuid(), text: answered, complete: true, createdAt: createdAt + 100 },
         usage: { inputTokens: 7, outputTokens: 3, estimated: false },
         isUpstreamError: false,

@@ -26,7 +26,7 @@ export function chatModule(services: Services) {
         sessionId,
         visitorId: body.visitor_id?.toLowerCase() ?? null,
         message: body.message,
-        arrivedAt: services.clock.nowMs(),
+        arrivalMark: services.store.turns.markArrival(),
         requestId: facts.requestId,
         stream,
         signal: request.signal,

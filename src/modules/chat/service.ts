@@ -12,7 +12,7 @@ export interface TurnRequest {
   sessionId: string;
   visitorId: string | null;
   message: string;
-  arrivedAt: number;
+  arrivalMark: number;
   requestId: string;
   stream: ReplyStream;
   /** Fires when the visitor has gone. */
@@ -99,6 +99,8 @@ async function finishTurn(
   run: ReplyRun,
 ): Promise<void> {
   const userSentAt = services.clock.nowMs();
+  // Made now, since lists look ids up as if they were in order of the conversations' beginnings.
+  const conversationId = services.ids.uuid();
   let reply: CollectedReply;
   try {
     reply = await run.finished;
@@ -114,7 +116,9 @@ async function finishTurn(
   }
   services.measurements.countTokens(reply.usage);
   try {
-    await settleTurn(services, turn, key, reservation.day, reply, userSentAt).finally(reservation.settle);
+    await settleTurn(services, turn, { key, conversationId, day: reservation.day, userSentAt }, reply).finally(
+      reservation.settle,
+    );
   } catch (error) {
     services.log.error("turn not kept", { requestId: turn.requestId, companionId: key.companionId, error });
     turn.stream.fail("unavailable");
@@ -133,18 +137,16 @@ async function finishTurn(
 function settleTurn(
   services: TurnServices,
   turn: TurnRequest,
-  key: ConversationKey,
-  day: string,
+  begun: { key: ConversationKey; conversationId: string; day: string; userSentAt: number },
   reply: CollectedReply,
-  userSentAt: number,
 ): Promise<void> {
   const { companion } = turn.target;
+  const { userSentAt, ...kept } = begun;
   return services.store.turns.settle({
     accountId: companion.accountId,
-    key,
-    conversationId: services.ids.uuid(),
+    ...kept,
     userMessage: { id: services.ids.uuid(), text: turn.message, createdAt: userSentAt },
-    arrivedAt: turn.arrivedAt,
+    arrivalMark: turn.arrivalMark,
     reply:
       reply.text === ""
         ? null
@@ -157,6 +159,5 @@ function settleTurn(
     usage: reply.usage,
     isUpstreamError: !reply.outcome.complete && reply.outcome.failure !== null,
     keyId: companion.createdByKeyId,
-    day,
   });
 }

@@ -9,8 +9,8 @@ export interface SettledTurn {
   /** Used when the conversation is new. */
   conversationId: string;
   userMessage: { id: string; text: string; createdAt: number };
-  /** When the message came; it may have waited for its turn. */
-  arrivedAt: number;
+  /** What `markArrival` told when the message came; it may have waited for its turn. */
+  arrivalMark: number;
   /** Null when the visitor left before the first text. */
   reply: { id: string; text: string; complete: boolean; createdAt: number } | null;
   usage: TokenUsage;
@@ -33,6 +33,8 @@ export interface UnkeptTurn {
 }
 
 export interface TurnStore {
+  /** Stands for this moment among the erasures, so that `settle` can tell which came after a message. Not a time. */
+  markArrival(): number;
   /** Messages of the conversation newest first, read until their text passes `maxBytes` of UTF-8 in all (the last read included). */
   listHistory(key: ConversationKey, maxBytes: number): Promise<HistoryMessage[]>;
   /**

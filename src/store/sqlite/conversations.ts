@@ -120,7 +120,7 @@ export function createConversationStore(engine: SqliteEngine, parts: Conversatio
         if (row === null) return false;
         const { number, companionId, sessionId } = row;
         const visitorId = row.visitorId === "" ? null : row.visitorId;
-        erasures.noteConversation({ companionId, sessionId, visitorId }, context.nowMs);
+        erasures.noteConversation({ companionId, sessionId, visitorId });
         deleteConversation.run(number);
         const createdAt = context.nowMs;
         orm.insert(removals).values({ kind: "conversation", targetId: id, targetNumber: number, createdAt }).run();
@@ -135,7 +135,7 @@ export function createConversationStore(engine: SqliteEngine, parts: Conversatio
       const own = and(eq(companions.id, companionId), eq(companions.accountId, accountId));
       const isOwn = await engine.write(() => {
         if (orm.select({ id: companions.id }).from(companions).where(own).get() === undefined) return false;
-        erasures.noteVisitor(companionId, visitorId, context.nowMs);
+        erasures.noteVisitor(companionId, visitorId);
         changes.record(context, { accountId, action: "visitor.erase", targetId: companionId, details: {} });
         return true;
       });

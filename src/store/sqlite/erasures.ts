@@ -6,31 +6,39 @@ const longestTurnMs = 60 * 60_000;
 
 export type Erasures = ReturnType<typeof createErasures>;
 
-/** In memory: a turn does not outlive its process either, and one process serves a database. */
+/**
+ * In memory: a turn does not outlive its process either, and one process serves a database. What came first is told by
+ * counting, since a clock can be set back between a message and an erasure.
+ */
 export function createErasures() {
-  /** When, by visitor or conversation; the latest last. */
-  const erasedAt = new Map<string, number>();
+  /** By visitor or conversation; the latest last. */
+  const erased = new Map<string, { mark: number; atMs: number }>();
+  let lastMark = 0;
 
-  function note(name: string, nowMs: number): void {
-    erasedAt.delete(name);
-    erasedAt.set(name, nowMs);
-    for (const [oldest, atMs] of erasedAt) {
+  function note(name: string): void {
+    const nowMs = performance.now();
+    lastMark++;
+    erased.delete(name);
+    erased.set(name, { mark: lastMark, atMs: nowMs });
+    for (const [oldest, { atMs }] of erased) {
       if (atMs > nowMs - longestTurnMs) break;
-      erasedAt.delete(oldest);
+      erased.delete(oldest);
     }
   }
 
   return {
-    noteVisitor(companionId: string, visitorId: string, nowMs: number): void {
-      note(visitorName(companionId, visitorId), nowMs);
+    /** Erasures from now on have higher marks. */
+    mark: (): number => lastMark,
+    noteVisitor(companionId: string, visitorId: string): void {
+      note(visitorName(companionId, visitorId));
     },
-    noteConversation(key: ConversationKey, nowMs: number): void {
-      note(conversationName(key), nowMs);
+    noteConversation(key: ConversationKey): void {
+      note(conversationName(key));
     },
-    /** Whether what arrived then has been erased since. */
-    cover(key: ConversationKey, arrivedAt: number): boolean {
-      const wasErased = (name: string) => arrivedAt <= (erasedAt.get(name) ?? Number.NEGATIVE_INFINITY);
-      if (erasedAt.size === 0) return false;
+    /** Whether what arrived at that mark has been erased since. */
+    cover(key: ConversationKey, arrivalMark: number): boolean {
+      const wasErased = (name: string) => (erased.get(name)?.mark ?? 0) > arrivalMark;
+      if (erased.size === 0) return false;
       return (
         wasErased(conversationName(key)) ||
         (key.visitorId !== null && wasErased(visitorName(key.companionId, key.visitorId)))

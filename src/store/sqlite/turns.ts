@@ -26,9 +26,11 @@ export function createTurnStore(
     `INSERT INTO quota_daily (companion_id, day, messages) SELECT id, ?, 1 FROM companions WHERE id = ?
      ON CONFLICT DO UPDATE SET messages = messages + 1 RETURNING messages`,
   );
-  // A turn admitted before midnight may settle after it, so yesterday's count stays.
-  const forgetQuota = engine.query<null, [string, string]>(
-    "DELETE FROM quota_daily WHERE companion_id = ? AND day < date(?, '-1 day')",
+  // A turn admitted before midnight may settle after it, so yesterday's count stays. So do the last three days whatever
+  // they are: a clock that is ahead for a while must not make today's messages free again.
+  const forgetQuota = engine.query<null, [string, string, string]>(
+    `DELETE FROM quota_daily WHERE companion_id = ? AND day < date(?, '-1 day')
+       AND day < (SELECT day FROM quota_daily WHERE companion_id = ? ORDER BY day DESC LIMIT 1 OFFSET 2)`,
   );
   const selectQuota = engine.query<{ messages: number }, [string, string]>(
     "SELECT messages FROM quota_daily WHERE companion_id = ? AND day = ?",
@@ -43,6 +45,8 @@ export function createTurnStore(
   }
 
   return {
+    markArrival: () => erasures.mark(),
+
     listHistory: (key, maxBytes) =>
       engine.read(() => {
         const history: HistoryMessage[] = [];
@@ -62,7 +66,7 @@ export function createTurnStore(
     settle: (turn) =>
       engine.append(() => {
         const { accountId, key, keyId, day } = turn;
-        if (!erasures.cover(key, turn.arrivedAt)) conversations.add(key, turn.conversationId, toMessages(turn));
+        if (!erasures.cover(key, turn.arrivalMark)) conversations.add(key, turn.conversationId, toMessages(turn));
         usage.add(
           { accountId, companionId: key.companionId, keyId, day },
           {
@@ -73,7 +77,7 @@ export function createTurnStore(
           },
         );
         const quota = countTowardsQuota.get(day, key.companionId);
-        if (quota?.messages === 1) forgetQuota.run(key.companionId, day);
+        if (quota?.messages === 1) forgetQuota.run(key.companionId, day, key.companionId);
       }),
 
     settleUnkept: ({ accountId, companionId, keyId, day, usage: { inputTokens, outputTokens }, isUpstreamError }) =>
