@@ -89,6 +89,8 @@ async function buildExecutable(outfile: string, target: Bun.Build.CompileTarget 
       autoloadDotenv: false,
       autoloadBunfig: false,
     },
+    // What is imported when it is needed stays in a file of its own, which a start does not read.
+    splitting: true,
     minify: true,
     bytecode: true,
     format: "esm",

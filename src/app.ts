@@ -1,6 +1,5 @@
 /** The sitemap: every route group, top to bottom. */
 import { Elysia } from "elysia";
-import { apiOperations } from "./api-operations.ts";
 import { AppError } from "./domain/errors.ts";
 import { apiCors } from "./http/cors.ts";
 import { errorHandling } from "./http/error-handling.ts";
@@ -56,7 +55,7 @@ export function createApp(services: Services) {
     .use(auditModule(services))
     .use(sessionModule(services))
     .use(accountsModule(services))
-    .use(docsModule(services, apiOperations))
+    .use(docsModule(services, async () => (await import("./api-operations.ts")).apiOperations))
     .use(voiceTokenModule(services))
     .use(webhooksModule(services));
 

@@ -1,4 +1,4 @@
-/** What a command is: a file that exports one `Command`, and a line in the table of `main.ts`. */
+/** What a command is: a file that exports one `Command`, and a line in the table of `commands.ts`. */
 import type { Config } from "../config.ts";
 import type { JsonValue } from "../domain/companion.ts";
 import type { Clock } from "../lib/clock.ts";
@@ -13,6 +13,12 @@ export interface Command {
   actions: readonly Action[];
   /** What `--help` says after the options. */
   notes?: string;
+}
+
+/** A line of the table: a command is loaded when it is asked for, so that none pays for the others. */
+export interface CommandEntry {
+  name: string;
+  load(): Promise<Command>;
 }
 
 export interface Action {

@@ -1,23 +1,14 @@
 /** Every command, in the order in which the help lists them. */
-import { accountCommand } from "./account.ts";
-import { backupCommand } from "./backup.ts";
-import type { Command } from "./command.ts";
-import { companionCommand } from "./companion.ts";
-import { doctorCommand } from "./doctor.ts";
-import { keyCommand } from "./key.ts";
-import { migrateCommand } from "./migrate.ts";
-import { restoreCommand } from "./restore.ts";
-import { serveCommand } from "./serve.ts";
-import { versionCommand } from "./version.ts";
+import type { CommandEntry } from "./command.ts";
 
-export const commands: readonly Command[] = [
-  serveCommand,
-  accountCommand,
-  keyCommand,
-  companionCommand,
-  backupCommand,
-  restoreCommand,
-  migrateCommand,
-  doctorCommand,
-  versionCommand,
+export const commands: readonly CommandEntry[] = [
+  { name: "serve", load: async () => (await import("./serve.ts")).serveCommand },
+  { name: "account", load: async () => (await import("./account.ts")).accountCommand },
+  { name: "key", load: async () => (await import("./key.ts")).keyCommand },
+  { name: "companion", load: async () => (await import("./companion.ts")).companionCommand },
+  { name: "backup", load: async () => (await import("./backup.ts")).backupCommand },
+  { name: "restore", load: async () => (await import("./restore.ts")).restoreCommand },
+  { name: "migrate", load: async () => (await import("./migrate.ts")).migrateCommand },
+  { name: "doctor", load: async () => (await import("./doctor.ts")).doctorCommand },
+  { name: "version", load: async () => (await import("./version.ts")).versionCommand },
 ];

@@ -6,7 +6,6 @@ import { AppError } from "../domain/errors.ts";
 import { systemClock } from "../lib/clock.ts";
 import { findNearest } from "../lib/edit-distance.ts";
 import { systemIds } from "../lib/ids.ts";
-import { openStore } from "../services.ts";
 import type { Store } from "../store/store.ts";
 import { readArguments } from "./arguments.ts";
 import {
@@ -15,24 +14,25 @@ import {
   type Arguments,
   type CliIo,
   type Command,
+  type CommandEntry,
   CommandFailure,
   Misuse,
 } from "./command.ts";
 import { describeAction, describeCommand, describeProgram } from "./help.ts";
 
-export async function runCli(commands: readonly Command[], words: readonly string[], io: CliIo): Promise<number> {
+export async function runCli(commands: readonly CommandEntry[], words: readonly string[], io: CliIo): Promise<number> {
   let hint = "companiond --help";
   try {
     const [first] = words;
     if (first === undefined) {
-      await io.writeError(`${describeProgram(commands)}\n`);
+      await io.writeError(`${await describeAll(commands)}\n`);
       return 2;
     }
     if (first === "--help" || first === "help" || first === "-h") {
-      await io.writeOut(`${describeProgram(commands)}\n`);
+      await io.writeOut(`${await describeAll(commands)}\n`);
       return 0;
     }
-    const command = findCommand(commands, first === "--version" ? "version" : first);
+    const command = await loadCommand(commands, first === "--version" ? "version" : first);
     hint = `companiond ${command.name} --help`;
     const [action, rest] = findAction(command, words.slice(1));
     if (action === null) {
@@ -94,9 +94,13 @@ async function runAction(action: Action, args: Arguments, io: CliIo): Promise<nu
   }
 }
 
-function findCommand(commands: readonly Command[], name: string): Command {
+async function describeAll(commands: readonly CommandEntry[]): Promise<string> {
+  return describeProgram(await Promise.all(commands.map((command) => command.load())));
+}
+
+function loadCommand(commands: readonly CommandEntry[], name: string): Promise<Command> {
   const found = commands.find((command) => command.name === name);
-  if (found !== undefined) return found;
+  if (found !== undefined) return found.load();
   if (name.startsWith("-")) throw new Misuse("the command comes first, then its options.");
   const nearest = findNearest(
     name,
@@ -118,6 +122,11 @@ function findAction(command: Command, words: readonly string[]): [Action | null,
   const found = command.actions.find((action) => action.name === name);
   if (found !== undefined) return [found, rest];
   throw new Misuse(`${command.name} has no ${JSON.stringify(name)}. Did you mean ${findNearest(name, names)}?`);
+}
+
+/** Loaded where a command needs it: the server has its own way in, and the others need none. */
+async function openStore(config: Config): Promise<Store> {
+  return await (await import("../services.ts")).openStore(config);
 }
 
 async function report(error: unknown, hint: string, io: CliIo): Promise<number> {

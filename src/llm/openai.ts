@@ -1,16 +1,16 @@
 /** The engine for OpenAI and every endpoint that speaks its chat completions. */
-import OpenAI, { APIConnectionError, APIError } from "openai";
 import type { JsonObject } from "../domain/companion.ts";
 import { AppError } from "../domain/errors.ts";
 import type { Log } from "../lib/log.ts";
 import { createHttpClient } from "./http/client.ts";
 import type { HttpBody } from "./http/exchange.ts";
+import type { OpenAiClient } from "./openai-client.ts";
 import { createProviderFetch } from "./openai-fetch.ts";
 import { relayReply } from "./openai-relay.ts";
 import { buildRequestBody, learnFromRefusal, type ModelQuirks } from "./openai-request.ts";
 import { removePrivateWords } from "./private-words.ts";
 import type { LlmProvider, ReplyOutcome, ReplyRequest, ReplySink } from "./provider.ts";
-import { isTransientStatus, ProviderFailure } from "./provider-failure.ts";
+import { ProviderFailure } from "./provider-failure.ts";
 import { type ReplyDeadlines, ReplyWatch, replyDeadlines } from "./reply-watch.ts";
 import { chooseRetryDelayMs } from "./retry.ts";
 
@@ -38,25 +38,14 @@ export function createOpenAiProvider(options: OpenAiOptions): LlmProvider {
   const deadlines = { ...replyDeadlines, ...options.deadlines };
   const http = createHttpClient();
   const providerFetch = createProviderFetch(http);
-  const client = new OpenAI({
-    // The package insists on a key; without one the header that would carry it is taken out.
-    apiKey: apiKey ?? "none",
-    // The package would name itself after a class that the compiled program calls otherwise.
-    defaultHeaders: { "User-Agent": "companiond", ...(apiKey === null ? { Authorization: null } : {}) },
-    baseURL: baseUrl,
-    // Otherwise taken from the environment, which is read in one place only.
-    adminAPIKey: null,
-    organization: null,
-    project: null,
-    webhookSecret: null,
-    logLevel: "off",
-    fetch: providerFetch.fetch,
-    // Ours also cover a connection that breaks between the head and the first text, and one deadline spans them all.
-    maxRetries: 0,
-    timeout: deadlines.totalMs,
-  });
+  let client: Promise<OpenAiClient> | null = null;
   const rules = { boundName: isOpenAi ? "max_completion_tokens" : "max_tokens", extra: options.extra } as const;
   const quirksByModel = new Map<string, ModelQuirks>();
+
+  async function openClient(): Promise<OpenAiClient> {
+    const { createOpenAiClient } = await import("./openai-client.ts");
+    return createOpenAiClient({ apiKey, baseUrl, fetch: providerFetch.fetch, timeoutMs: deadlines.totalMs });
+  }
 
   function findQuirks(model: string): ModelQuirks {
     let quirks = quirksByModel.get(model);
@@ -70,12 +59,14 @@ export function createOpenAiProvider(options: OpenAiOptions): LlmProvider {
   /** Sends the request, and again without a parameter that the model refuses; resolves with the body of a success. */
   async function openBody(request: ReplyRequest, signal: AbortSignal): Promise<HttpBody> {
     const quirks = findQuirks(request.model);
+    client ??= openClient();
+    const { requestReply } = await client;
     for (;;) {
       const body = buildRequestBody(request, rules, quirks);
       try {
-        return providerFetch.takeBody(await client.chat.completions.create(body, { signal }).asResponse());
+        return providerFetch.takeBody(await requestReply(body, signal));
       } catch (error) {
-        const isRefused = error instanceof APIError && (error.status === 400 || error.status === 422);
+        const isRefused = error instanceof ProviderFailure && (error.status === 400 || error.status === 422);
         if (!isRefused || !learnFromRefusal(error.message, body, quirks)) throw error;
         log.info("provider refuses a parameter", { requestId: request.requestId, model: request.model, ...quirks });
       }
@@ -123,23 +114,5 @@ function toFailure(error: unknown, clean: (text: string) => string): ProviderFai
     const { isTransient, retryAfterMs } = error;
     return new ProviderFailure(clean(error.message), { isTransient, retryAfterMs });
   }
-  if (error instanceof APIConnectionError) {
-    const cause = error.cause instanceof Error ? error.cause.message : error.message;
-    return new ProviderFailure(clean(cause), { isTransient: true });
-  }
-  if (error instanceof APIError) {
-    const headers = error.headers instanceof Headers ? error.headers : null;
-    return new ProviderFailure(clean(`the provider answered ${error.message}`), {
-      isTransient: isTransientStatus(error.status) && headers?.get("x-should-retry") !== "false",
-      retryAfterMs: readRetryAfterMs(headers),
-    });
-  }
   return new ProviderFailure(clean(error instanceof Error ? `${error.name}: ${error.message}` : String(error)));
-}
-
-function readRetryAfterMs(headers: Headers | null): number | null {
-  const value = headers?.get("retry-after") ?? null;
-  if (value === null) return null;
-  const waitMs = /^\d+(\.\d+)?$/.test(value) ? Number(value) * 1000 : Date.parse(value) - Date.now();
-  return Number.isFinite(waitMs) && waitMs >= 0 ? waitMs : null;
 }

@@ -4,12 +4,18 @@ export class ProviderFailure extends Error {
   readonly isTransient: boolean;
   /** How long the provider asked to be left alone; null where it did not say. */
   readonly retryAfterMs: number | null;
+  /** Of the provider's answer; null where there was none, or it broke later. */
+  readonly status: number | null;
 
-  constructor(message: string, options: { isTransient?: boolean; retryAfterMs?: number | null } = {}) {
+  constructor(
+    message: string,
+    options: { isTransient?: boolean; retryAfterMs?: number | null; status?: number | null } = {},
+  ) {
     super(message);
     this.name = "ProviderFailure";
     this.isTransient = options.isTransient ?? false;
     this.retryAfterMs = options.retryAfterMs ?? null;
+    this.status = options.status ?? null;
   }
 }
 

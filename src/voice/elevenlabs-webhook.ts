@@ -1,6 +1,6 @@
 /** ElevenLabs' post-call webhook: its signature, and the transcript in it. */
-import { timingSafeEqual } from "node:crypto";
 import { AppError } from "../domain/errors.ts";
+import { isSameInConstantTime } from "../lib/constant-time.ts";
 import type { SpokenMessage, Transcript, TranscriptReader } from "./provider.ts";
 
 const toleranceMs = 30 * 60 * 1000;
@@ -14,7 +14,8 @@ export function createElevenLabsReader(secret: string): TranscriptReader {
     read(headers, body, nowMs) {
       const { timestamp, digests } = readSignature(headers, nowMs);
       const expected = new Bun.CryptoHasher("sha256", secret).update(`${timestamp}.`).update(body).digest();
-      if (!digests.some((digest) => timingSafeEqual(digest, expected))) throw refusal("it does not match the body");
+      if (!digests.some((digest) => isSameInConstantTime(digest, expected)))
+        throw refusal("it does not match the body");
       return readTranscript(body);
     },
   };

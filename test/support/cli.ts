@@ -33,7 +33,8 @@ export async function runCommand(words: readonly string[], options: CliOptions =
     onReload() {},
     onDefect() {},
   };
-  const exitCode = await runCli([...(options.commands ?? []), ...commands], words, io);
+  const own = (options.commands ?? []).map((command) => ({ name: command.name, load: async () => command }));
+  const exitCode = await runCli([...own, ...commands], words, io);
   return { exitCode, stdout, stderr };
 }
 

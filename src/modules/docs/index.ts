@@ -5,33 +5,34 @@ import { baseUrlOf } from "../../http/base-url.ts";
 import { answerJsonText } from "../../http/json-answer.ts";
 import type { HeaderBag } from "../../http/problem.ts";
 import type { Services } from "../../http/services.ts";
-import { buildDocument } from "./document.ts";
 import { renderErrorsPage } from "./errors-page.ts";
 import { contentSecurityPolicy } from "./html.ts";
-import { renderReferencePage } from "./reference-page.ts";
 
-export function docsModule(services: Pick<Services, "settings">, operations: readonly ApiOperation[]) {
+/** `loadOperations` is called when somebody asks: descriptions of all routes would cost a start several milliseconds. */
+export function docsModule(
+  services: Pick<Services, "settings">,
+  loadOperations: () => Promise<readonly ApiOperation[]>,
+) {
   // The last one only: base URLs come from the requests, and must not fill the memory.
   let built: { baseUrl: string; json: string; page: string } | null = null;
 
-  function build(request: Request) {
+  async function build(request: Request) {
     const baseUrl = baseUrlOf(services.settings, request);
-    if (built?.baseUrl !== baseUrl) {
-      const document = buildDocument(operations, { baseUrl, version: services.settings.version });
-      built = { baseUrl, json: JSON.stringify(document), page: renderReferencePage(document) };
-    }
+    if (built?.baseUrl === baseUrl) return built;
+    const [operations, { buildReference }] = await Promise.all([loadOperations(), import("./reference.ts")]);
+    built = { baseUrl, ...buildReference(operations, { baseUrl, version: services.settings.version }) };
     return built;
   }
 
   return new Elysia({ name: "docs" })
-    .get("/openapi.json", ({ request, set }) => {
+    .get("/openapi.json", async ({ request, set }) => {
       set.headers["access-control-allow-origin"] = "*";
       set.headers["cache-control"] = "no-cache";
-      return answerJsonText(set, build(request).json, 200);
+      return answerJsonText(set, (await build(request)).json, 200);
     })
-    .get("/docs", ({ request, set }) => {
+    .get("/docs", async ({ request, set }) => {
       writePageHeaders(set.headers);
-      return build(request).page;
+      return (await build(request)).page;
     })
     .get("/docs/errors", ({ set }) => {
       writePageHeaders(set.headers);

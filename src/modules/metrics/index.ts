@@ -1,8 +1,8 @@
 /** `GET /metrics`: for Prometheus, behind a token of the operator's; absent where none is set. */
-import { timingSafeEqual } from "node:crypto";
 import { Elysia } from "elysia";
 import { AppError } from "../../domain/errors.ts";
 import type { Services } from "../../http/services.ts";
+import { isSameInConstantTime } from "../../lib/constant-time.ts";
 import { sha256Hex } from "../../lib/sha256.ts";
 import { renderMetrics } from "./service.ts";
 
@@ -23,7 +23,6 @@ export function metricsModule(services: Pick<Services, "settings" | "measurement
   });
 }
 
-/** Takes the same time wherever the two differ; digests, because their lengths must not tell either. */
 function isSame(given: string, expected: string): boolean {
-  return timingSafeEqual(Buffer.from(sha256Hex(given)), Buffer.from(sha256Hex(expected)));
+  return isSameInConstantTime(Buffer.from(sha256Hex(given)), Buffer.from(sha256Hex(expected)));
 }

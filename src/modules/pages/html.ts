@@ -1,5 +1,4 @@
 /** What the pages have in common: escaping, the frame of a document, and a policy that lets nothing run but our own files. */
-import { createHash } from "node:crypto";
 
 const escapes: Record<string, string> = { "&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;", "'": "&#39;" };
 
@@ -20,7 +19,7 @@ export interface PagePolicy {
 }
 
 export function contentSecurityPolicy({ style, images = [], connections = [], ancestors }: PagePolicy): string {
-  const styleHash = createHash("sha256").update(style).digest("base64");
+  const styleHash = new Bun.CryptoHasher("sha256").update(style).digest("base64");
   return [
     "default-src 'none'",
     "script-src 'self'",
