@@ -31,6 +31,7 @@ const debianPackages = {
   caddy: "/usr/bin/caddy",
   prometheus: "/usr/bin/promtool",
   systemd: "/usr/bin/systemd-analyze",
+  faketime: "/usr/bin/faketime",
 };
 
 await installDebianPackage("chromium", "/usr/bin/chromium");
