@@ -77,6 +77,7 @@ export async function readBelongings({ owner: { client }, cookie }: Belongings):
   const conversations = await listAll(client, "/api/conversations");
   const each = (items: Record<string, unknown>[], path: (id: unknown) => string) =>
     Promise.all(items.map(async ({ id }) => (await client.send({ method: "GET", path: path(id) })).json));
+  const usage = await client.send({ method: "GET", path: "/api/usage?group_by=day,companion,key" });
   const parts: object[] = [
     ...companions,
     ...(await each(companions, (id) => `/api/companions/${id}/quota`)),
@@ -85,7 +86,8 @@ export async function readBelongings({ owner: { client }, cookie }: Belongings):
     ...(await listAll(client, "/api/keys")),
     ...(await listAll(client, "/api/audit")),
     ...(await listAll(cookie, "/api/sessions")),
-    (await client.send({ method: "GET", path: "/api/usage?group_by=day,companion,key" })).json,
+    // Without its own calls, which are counted a moment later.
+    ...usage.json.data.filter((row) => row.companion_id !== null),
   ];
   return parts.map((part) => JSON.stringify(part, (name, value) => (moving.has(name) ? undefined : value)));
 }

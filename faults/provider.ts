@@ -77,14 +77,10 @@ const troubles: Trouble[] = [
     await response.write(`data: {"error":{"message":"${secret}"}}\n\n`);
     response.end();
   }),
-  midway(
-    "bytes outside of the chunked coding",
-    (response) => {
-      response.writeRaw(`zz\r\n${secret}`);
-      response.cut();
-    },
-    "refused or broken",
-  ),
+  midway("bytes outside of the chunked coding", (response) => {
+    response.writeRaw(`zz\r\n${secret}`);
+    response.cut();
+  }),
   {
     what: "dribbled byte by byte",
     ending: "whole",

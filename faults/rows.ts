@@ -4,6 +4,7 @@ import { crossAccountRow } from "./cross-account.ts";
 import { diskFullRow } from "./disk-full.ts";
 import { garbageRow } from "./garbage.ts";
 import { generatedRow } from "./generated.ts";
+import { injectionRow } from "./injection.ts";
 import { killRow } from "./kill.ts";
 import { loadRow } from "./load.ts";
 import { providerRow } from "./provider.ts";
@@ -21,6 +22,7 @@ export const rows: readonly FaultRow[] = [
   racesRow,
   badInputRow,
   crossAccountRow,
+  injectionRow,
   generatedRow,
   loadRow,
 ];

@@ -107,12 +107,19 @@ export function clientOfKey(url: string, tally: Tally, key: string, allowed: rea
 let signIns = 0;
 
 /** Signs in as a browser does; the client carries the cookie. */
-export async function signIn(world: World, tally: Tally, email: string, secret = password): Promise<Client> {
+export async function signIn(
+  world: World,
+  tally: Tally,
+  email: string,
+  { secret = password, userAgent = "a browser" } = {},
+): Promise<Client> {
   // From an address of its own: sign-ins are limited by address.
   signIns++;
   const address = `198.${18 + (signIns >> 16)}.${(signIns >> 8) & 255}.${signIns & 255}`;
   const visitor = createClient(world.url, { "x-forwarded-for": address }, tally);
-  const answer = await visitor.send({ method: "POST", path: "/api/session", body: { email, password: secret } });
+  const body = { email, password: secret };
+  const headers = { "user-agent": userAgent };
+  const answer = await visitor.send({ method: "POST", path: "/api/session", body, headers });
   const cookie = answer.headers.get("set-cookie")?.split(";", 1)[0];
   if (cookie === undefined) throw new Error(`signing in as ${email} answered ${answer.status}: ${answer.text}`);
   return createClient(world.url, { cookie, "x-forwarded-for": address }, tally);

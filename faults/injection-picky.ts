@@ -1,0 +1,35 @@
+/** Fields that take some texts only: whatever is no such text is refused by name, and what is taken is kept and harms no page. */
+import type { PayloadNotes } from "./injection-notes.ts";
+import { listFrameFaults } from "./injection-pages.ts";
+import type { InjectionWorld } from "./injection-writes.ts";
+
+export async function tryPickyFields(
+  { key, operator, world, shapes }: InjectionWorld,
+  notes: PayloadNotes,
+  companion: { id: string; token: string },
+): Promise<void> {
+  const text = notes.payload;
+  const path = `/api/companions/${companion.id}`;
+  const picky: [string, unknown][] = [
+    ["avatar_url", text],
+    ["avatar_url", `https://shop.example/${text}`],
+    ["avatar_url", `https://${text}`],
+    ["theme_color", text],
+    ["model", text],
+    ["allowed_origins", [text]],
+    ["allowed_origins", [`https://${text}`]],
+  ];
+  for (const [name, value] of picky) {
+    const answer = await key.send({ method: "PATCH", path, body: { [name]: value } });
+    notes.accept(name, answer);
+    if (answer.status !== 200) continue;
+    // Origins are kept in a normal form.
+    if (name === "avatar_url") notes.equal(name, answer.json[name], value);
+    for (const fault of await listFrameFaults(world.url, companion.token, shapes)) notes.changedPage(fault);
+  }
+  for (const email of [text, `${text}@shop.example`, `a@${text}`]) {
+    const answer = await operator.send({ method: "POST", path: "/api/accounts", body: { email } });
+    notes.accept("email", answer);
+    if (answer.status === 201) notes.equal("email", answer.json.email, email.trim().toLowerCase());
+  }
+}
