@@ -32,6 +32,9 @@ const debianPackages = {
   prometheus: "/usr/bin/promtool",
   systemd: "/usr/bin/systemd-analyze",
   faketime: "/usr/bin/faketime",
+  musl: "/lib/ld-musl-x86_64.so.1",
+  binutils: "/usr/bin/ld",
+  "libstdc++-12-pic": "/usr/lib/gcc/x86_64-linux-gnu/12/libstdc++_pic.a",
 };
 
 await installDebianPackage("chromium", "/usr/bin/chromium");

@@ -24,6 +24,8 @@ export interface ExecutableOptions {
   dataDir?: string;
   /** The working directory; otherwise an empty one. */
   cwd?: string;
+  /** Another build; otherwise `dist/companiond`. */
+  executable?: string;
   /** For what must be found again after a restart; otherwise any free one. */
   port?: number;
 }
@@ -56,11 +58,11 @@ export interface RunningExecutable extends AsyncDisposable {
 
 /** Resolves when the server listens; rejects with its output where it ends before that. */
 export async function startExecutable(options: ExecutableOptions = {}): Promise<RunningExecutable> {
-  requireExecutable();
+  const executable = findExecutable(options.executable);
   const own = temporaryDirectory();
   const dataDir = options.dataDir ?? own.file("data");
   const port = String(options.port ?? 0);
-  const child = Bun.spawn([executablePath, "serve", "--port", port, "--data-dir", dataDir, ...(options.args ?? [])], {
+  const child = Bun.spawn([executable, "serve", "--port", port, "--data-dir", dataDir, ...(options.args ?? [])], {
     cwd: options.cwd ?? own.path,
     env: { ...options.env },
     stdin: "ignore",
@@ -129,11 +131,11 @@ export interface Finished {
 /** Runs one command to its end. */
 export async function runExecutable(
   args: readonly string[],
-  options: { env?: Readonly<Record<string, string>>; cwd?: string; input?: string } = {},
+  options: { env?: Readonly<Record<string, string>>; cwd?: string; input?: string; executable?: string } = {},
 ): Promise<Finished> {
-  requireExecutable();
+  const executable = findExecutable(options.executable);
   using own = temporaryDirectory();
-  const child = Bun.spawn([executablePath, ...args], {
+  const child = Bun.spawn([executable, ...args], {
     cwd: options.cwd ?? own.path,
     env: { ...options.env },
     stdin: new Blob([options.input ?? ""]),
@@ -156,8 +158,9 @@ async function waitForExit(child: Subprocess): Promise<number> {
   return 128 + (typeof signalCode === "string" ? constants.signals[signalCode] : (signalCode ?? 0));
 }
 
-function requireExecutable(): void {
-  if (!existsSync(executablePath)) throw new Error("There is no dist/companiond: run `bun run build` first.");
+function findExecutable(path = executablePath): string {
+  if (!existsSync(path)) throw new Error(`There is no ${path}: run \`bun run build\` first.`);
+  return path;
 }
 
 function parseLog(text: string): LogLine[] {

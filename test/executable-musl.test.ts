@@ -1,0 +1,108 @@
+/** The executable for musl, started by musl's own loader: chat, commands, backup and restore as on glibc. */
+import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test";
+import { existsSync } from "node:fs";
+import { join } from "node:path";
+import { apiClient } from "./support/api-client.ts";
+import { chat } from "./support/chat.ts";
+import { cookieOf, testPassword, withCookie } from "./support/dashboard.ts";
+import { runExecutable, startExecutable } from "./support/executable.ts";
+import { type MockLlm, startMockLlm } from "./support/mock-llm.ts";
+import { isOnMusl, linkMuslRuntime } from "./support/musl-runtime.ts";
+import { type TemporaryDirectory, temporaryDirectory } from "./support/temporary.ts";
+
+const needed = {
+  musl: "/lib/ld-musl-x86_64.so.1",
+  binutils: "/usr/bin/ld",
+  "libstdc++-12-pic": "/usr/lib/gcc/x86_64-linux-gnu/12/libstdc++_pic.a",
+};
+const email = "ada@example.com";
+
+setDefaultTimeout(120_000);
+
+let dir: TemporaryDirectory;
+let executable: string;
+let env: Record<string, string>;
+let mock: MockLlm;
+beforeAll(async () => {
+  const missing = Object.entries(needed).filter(([, file]) => !existsSync(file));
+  if (missing.length > 0) throw new Error(`apt-get install ${missing.map(([name]) => name).join(" ")}`);
+  dir = temporaryDirectory();
+  executable = dir.file("companiond");
+  const script = join(import.meta.dir, "../scripts/build.ts");
+  const build = [process.execPath, script, "--executable-only", "--target", "linux-x64-musl", "--outfile", executable];
+  const built = Bun.spawn(build, { stdin: "ignore", stdout: "ignore", stderr: "pipe" });
+  const problem = await new Response(built.stderr).text();
+  if ((await built.exited) !== 0) throw new Error(problem);
+  linkMuslRuntime(executable, dir.file("lib"));
+  mock = await startMockLlm();
+  // By name, since looking names up is musl's own work.
+  const OPENAI_BASE_URL = `${mock.url.replace("127.0.0.1", "localhost")}/v1`;
+  env = { LD_LIBRARY_PATH: dir.file("lib"), OPENAI_BASE_URL, COMPANIOND_MODEL: "test-model" };
+});
+afterAll(async () => {
+  await mock.close();
+  dir[Symbol.dispose]();
+});
+
+async function run(dataDir: string, args: string[], input = "") {
+  const done = await runExecutable([...args, "--data-dir", dataDir, "--json"], { executable, env, input });
+  expect({ args, exitCode: done.exitCode, stderr: done.stderr }).toEqual({ args, exitCode: 0, stderr: "" });
+  return JSON.parse(done.stdout);
+}
+
+test("tells its version", async () => {
+  const { exitCode, stdout } = await runExecutable(["version", "--json"], { executable, env });
+  expect(exitCode).toBe(0);
+  expect(JSON.parse(stdout)).toMatchObject({ version: expect.any(String), build: { bun: Bun.version } });
+});
+
+test("serves, takes commands beside it, ends on SIGTERM, and goes on from its own backup", async () => {
+  const dataDir = dir.file("data");
+  await using server = await startExecutable({ executable, env, dataDir });
+  expect(isOnMusl(server.pid)).toBe(true);
+  await run(dataDir, ["account", "create", "--email", email, "--password-stdin"], testPassword);
+  const scopes = "companions:read,companions:write,conversations:read";
+  const { key } = await run(dataDir, ["key", "create", "--account", email, "--name", "test", "--scopes", scopes]);
+  const { id, embed_token } = await run(dataDir, ["companion", "create", "--account", email, "--name", "Ada"]);
+  const { call } = apiClient(server.url, key);
+  expect((await call("PATCH", `/api/companions/${id}`, { metadata: { plan: "pro", user: { id: 42 } } })).status).toBe(
+    200,
+  );
+
+  const answer = await chat(server.url, embed_token, { message: "Grüße aus dem Süden" });
+  expect(answer).toMatchObject({ status: 200, text: "You said: Grüße aus dem Süden", isDone: true });
+  const found = await call("GET", "/api/companions?metadata.plan=pro&metadata.user.id=42");
+  expect(found.json.data.map((companion) => companion.id)).toEqual([id]);
+  expect((await call("GET", "/api/companions?metadata.plan=free")).json.data).toEqual([]);
+  const signIn = await apiClient(server.url, null).call("POST", "/api/session", { email, password: testPassword });
+  expect(signIn.status).toBe(201);
+  expect((await withCookie(server.url, cookieOf(signIn.headers)).call("GET", "/api/sessions")).status).toBe(200);
+  const { checks } = JSON.parse(
+    (await runExecutable(["doctor", "--json", "--data-dir", dataDir], { executable, env })).stdout,
+  );
+  expect(checks.filter(({ status }: { status: string }) => status === "fail")).toEqual([]);
+
+  const file = dir.file("backup.db");
+  await run(dataDir, ["backup", file]);
+  expect(await server.stop()).toBe(0);
+  expect(server.log.at(-1)?.event).toBe("stopped");
+
+  const restoredDir = dir.file("restored");
+  await run(restoredDir, ["restore", file]);
+  await using again = await startExecutable({ executable, env, dataDir: restoredDir });
+  const { data } = (await apiClient(again.url, key).call("GET", "/api/conversations")).json;
+  expect(data).toMatchObject([{ companion_id: id, message_count: 2 }]);
+  expect(await again.stop("SIGINT")).toBe(0);
+});
+
+test("a hundred visitors at once are all answered", async () => {
+  const limits = { COMPANIOND_RATE_PER_IP: "1000", COMPANIOND_RATE_PER_TOKEN: "1000" };
+  await using server = await startExecutable({ executable, args: ["--demo"], env: { ...env, ...limits } });
+  const [token] = await server.printed(/emb_[0-9A-Za-z]{32}/);
+  const answers = await Promise.all(
+    Array.from({ length: 100 }, (_, at) => chat(server.url, token, { message: `Visitor ${at} [[words:50]]` })),
+  );
+  expect(answers.filter(({ isDone }) => isDone)).toHaveLength(100);
+  expect(server.log.filter(({ level }) => level === "error")).toEqual([]);
+  expect(await server.stop()).toBe(0);
+});

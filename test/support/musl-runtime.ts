@@ -1,0 +1,62 @@
+/**
+ * What an executable for musl needs beside musl itself: `libstdc++.so.6`, which Debian has for glibc alone. Linked here
+ * out of the parts of Debian's own that the executable asks for, against musl's libc.
+ */
+import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+
+/** Of the package `libstdc++-12-pic`, which brings libgcc along. */
+const compilerDir = "/usr/lib/gcc/x86_64-linux-gnu/12";
+/** Of the package `musl`. */
+const muslDir = "/usr/lib/x86_64-linux-musl";
+
+/**
+ * What those parts want of glibc and musl lacks: a flag (0: there may be threads), a quicker way to look up a frame than
+ * by the one that musl has (-1: not found; Bun throws no C++ exceptions), and random bytes that nothing here asks for.
+ */
+const glibcNames = `
+.data
+.globl __libc_single_threaded
+__libc_single_threaded: .byte 0
+.text
+.globl _dl_find_object
+_dl_find_object: movl $-1, %eax
+ret
+.globl arc4random
+arc4random: ud2
+.section .note.GNU-stack,"",@progbits
+`;
+
+/** Writes the library into `dir`, for LD_LIBRARY_PATH; throws where it cannot have all that the executable asks for. */
+export function linkMuslRuntime(executable: string, dir: string): void {
+  mkdirSync(dir, { recursive: true });
+  const inMusl = new Set(run("nm", "-D", "--defined-only", join(muslDir, "libc.so")).match(/\S+$/gm));
+  const imported = [...run("nm", "-D", "--undefined-only", executable).matchAll(/ U (\S+)$/gm)];
+  // Tables of classes are copied out of the library, and count as the executable's own.
+  const copied = [...run("readelf", "-rW", executable).matchAll(/R_X86_64_COPY +\S+ (\S+)/g)];
+  const wanted = [...imported, ...copied].map(([, name = ""]) => name).filter((name) => !inMusl.has(name));
+  const assembly = join(dir, "glibc-names.s");
+  writeFileSync(assembly, glibcNames);
+  run("as", "-o", join(dir, "glibc-names.o"), assembly);
+  const archives = ["libstdc++_pic.a", "libgcc_eh.a", "libgcc.a"];
+  run(
+    ...["ld", "-shared", "-soname", "libstdc++.so.6", "-o", join(dir, "libstdc++.so.6")],
+    ...["-z", "defs", "-z", "now", "--gc-sections", "--eh-frame-hdr"],
+    ...wanted.map((name) => `--require-defined=${name}`),
+    ...[join(compilerDir, "crtbeginS.o"), join(dir, "glibc-names.o")],
+    ...archives.map((archive) => join(compilerDir, archive)),
+    ...[`-L${muslDir}`, "-l:libc.so", join(compilerDir, "crtendS.o")],
+  );
+}
+
+/** Whether a process runs on musl, and not on glibc, by what is mapped into it. */
+export function isOnMusl(pid: number): boolean {
+  const maps = readFileSync(`/proc/${pid}/maps`, "utf8");
+  return /\/(ld-musl-|x86_64-linux-musl\/libc\.so)/.test(maps) && !/\/(libc\.so\.6|ld-linux)/.test(maps);
+}
+
+function run(...command: string[]): string {
+  const done = Bun.spawnSync(command);
+  if (!done.success) throw new Error(`${command[0]}: ${done.stderr.toString().slice(0, 2000)}`);
+  return done.stdout.toString();
+}
