@@ -148,8 +148,16 @@ function vouchedValue(list: string | null, hops: number): string | null {
 
 const hostShape = /^(?:[a-z0-9._-]+|\[[0-9a-f:.]+\])(?::\d{1,5})?$/;
 
+/** A server has few names, and nearly every request bears the one of the request before. */
+let lastHost: { text: string; host: string | null } = { text: "", host: null };
+
 function readHost(text: string | null): string | null {
   if (text === null || text.length > 261) return null;
+  if (text !== lastHost.text) lastHost = { text, host: parseHost(text) };
+  return lastHost.host;
+}
+
+function parseHost(text: string): string | null {
   const host = text.toLowerCase();
   // Some of that shape are no host all the same: `1.2.3.4.5`, `xn--a`, port 99999.
   return hostShape.test(host) && URL.canParse(`http://${host}`) ? host : null;

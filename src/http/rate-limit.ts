@@ -3,6 +3,18 @@ import { AppError } from "../domain/errors.ts";
 import type { RateRule, Verdict } from "../limits/limiter.ts";
 import type { HeaderBag } from "./problem.ts";
 
+/** What a rule says of itself never changes. */
+const policies = new WeakMap<RateRule, string>();
+
+function policyOf(rule: RateRule): string {
+  let policy = policies.get(rule);
+  if (policy === undefined) {
+    policy = `"${rule.name}";q=${rule.limit};w=${Math.ceil(rule.windowMs / 1000)}`;
+    policies.set(rule, policy);
+  }
+  return policy;
+}
+
 /** Sets `RateLimit-Policy` for all `rules` of the door, and `RateLimit` as far as its checks came; both replace earlier ones. */
 export function writeRateLimitHeaders(
   headers: HeaderBag,
@@ -10,9 +22,7 @@ export function writeRateLimitHeaders(
   verdicts: readonly Verdict[],
 ): void {
   let policy = "";
-  for (const { name, limit, windowMs } of rules) {
-    policy += `${policy === "" ? "" : ", "}"${name}";q=${limit};w=${Math.ceil(windowMs / 1000)}`;
-  }
+  for (const rule of rules) policy += policy === "" ? policyOf(rule) : `, ${policyOf(rule)}`;
   let state = "";
   for (const { rule, remaining, resetMs } of verdicts) {
     state += `${state === "" ? "" : ", "}"${rule.name}";r=${remaining};t=${toSeconds(resetMs)}`;

@@ -109,9 +109,13 @@ class Relay implements BodyReader {
       return;
     }
     const isComplete = hasText && (finishReason !== null || hasDoneMark);
+    if (isComplete) {
+      this.#resolve({ complete: true, usage, failure: null });
+      return;
+    }
     const cause = failure ?? reason ?? new ProviderFailure(describeEnd(this.#stream));
-    if (!hasText) this.#reject(cause);
-    else this.#resolve({ complete: isComplete, usage, failure: isComplete ? null : cause });
+    if (hasText) this.#resolve({ complete: false, usage, failure: cause });
+    else this.#reject(cause);
   }
 }
 

@@ -133,7 +133,7 @@ test("a turn is one commit, and the hot paths compile nothing after their first 
   await chat();
   expect(prepared).toEqual([]);
   expect(commits).toEqual([1]);
-  expect(statements.length).toBeLessThanOrEqual(12);
+  expect(statements.length).toBeLessThanOrEqual(14);
   await world.close();
 });
 

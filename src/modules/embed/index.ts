@@ -1,6 +1,6 @@
 /** `GET /api/embed/{token}`: what a widget needs to draw the chat (spec 4.1), and the avatar made for companions without one. */
 import { Elysia } from "elysia";
-import { companionDefaults } from "../../domain/companion.ts";
+import { type Companion, companionDefaults } from "../../domain/companion.ts";
 import { isEmbedToken } from "../../domain/credentials.ts";
 import { AppError } from "../../domain/errors.ts";
 import { baseUrlOf } from "../../http/base-url.ts";
@@ -8,6 +8,23 @@ import { openEmbed } from "../../http/embed-guard.ts";
 import type { Services } from "../../http/services.ts";
 import { renderAvatar } from "./avatar.ts";
 import { toEmbedConfig } from "./model.ts";
+
+interface RenderedConfig {
+  avatarUrl: string;
+  voiceProvider: string | null;
+  json: string;
+}
+
+/** The store hands out the same object for as long as nothing is committed, so what was made of it still holds. */
+const rendered = new WeakMap<Companion, RenderedConfig>();
+
+function renderConfig(companion: Companion, avatarUrl: string, voiceProvider: string | null): string {
+  const known = rendered.get(companion);
+  if (known?.avatarUrl === avatarUrl && known.voiceProvider === voiceProvider) return known.json;
+  const json = JSON.stringify(toEmbedConfig(companion, avatarUrl, voiceProvider));
+  rendered.set(companion, { avatarUrl, voiceProvider, json });
+  return json;
+}
 
 export function embedModule(services: Services) {
   return new Elysia({ name: "embed" })
@@ -17,7 +34,7 @@ export function embedModule(services: Services) {
       set.headers["cache-control"] = "no-store";
       const avatarUrl = companion.avatarUrl ?? `${baseUrlOf(services.settings, request)}/avatars/${params.token}.svg`;
       const voiceProvider = services.voice.hasVoice(companion) ? services.voice.providerName : null;
-      return JSON.stringify(toEmbedConfig(companion, avatarUrl, voiceProvider));
+      return renderConfig(companion, avatarUrl, voiceProvider);
     })
     .get("/avatars/:file", async ({ params, set }) => {
       const token = params.file.endsWith(".svg") ? params.file.slice(0, -4) : "";

@@ -47,7 +47,7 @@ export function createApiKeyStore(engine: SqliteEngine, changes: ChangeRecorder,
     `SELECT id, account_id, name, start, scopes, expires_at, last_used_at, requests, created_at
      FROM api_keys WHERE hash = ? AND revoked_at IS NULL`,
   );
-  // A lookup of its own, since joining the two tables would take longer.
+  // A lookup of its own in the same snapshot, since joining the two tables would take longer.
   const selectAccount = engine.query<AccountRow, [string]>(
     "SELECT id, email, plan, role, suspended_at, created_at FROM accounts WHERE id = ?",
   );
@@ -83,7 +83,7 @@ export function createApiKeyStore(engine: SqliteEngine, changes: ChangeRecorder,
       }),
 
     findByHash: (hash) =>
-      engine.read(() => {
+      engine.snapshot(() => {
         const row = selectByHash.get(hash);
         const account = row === null ? null : selectAccount.get(row.account_id);
         if (row === null || account === null) return null;
