@@ -15,6 +15,10 @@ const faults = [
 export const badInputRow: FaultRow = {
   name: "bad-input",
   title: "every input with every kind of forbidden value",
+  story:
+    "For each parameter and field of the OpenAPI document every kind of value that it forbids, and bodies that " +
+    "are no JSON, too large or of another type. Each is refused with the documented status, and the answer names " +
+    "the culprit.",
   async run({ say }) {
     const tally = new Tally([...apiFaults, ...documentFaults, ...faults]);
     await using world = await openWorld();

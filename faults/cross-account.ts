@@ -19,6 +19,11 @@ const faults = [
 export const crossAccountRow: FaultRow = {
   name: "cross-account",
   title: "every route with another account's ids, by key and by cookie",
+  story:
+    "An owner and an operator, by API key and by the dashboard's cookie, call every operation with the ids of " +
+    "another account in paths, queries, cursors, bodies and keys for retries. Each answer is compared to the byte " +
+    "with the one to an id that nobody has; afterwards everything that the other account owns is compared with " +
+    "how it was.",
   async run({ say }) {
     const tally = new Tally([...apiFaults, ...documentFaults, ...intruderFaults, ...faults]);
     const voice = await startMockElevenLabs();

@@ -13,6 +13,9 @@ const sizeMiB = 24;
 export const diskFullRow: FaultRow = {
   name: "disk-full",
   title: "a data directory without space, again and again",
+  story:
+    "The data directory runs full again and again. Writes are refused with 503 or kept whole, reads go on, and " +
+    "once there is space again everything works without a restart.",
   async run({ form }) {
     const disk = mountSmallDisk();
     if (disk === null) return skipped("a small disk needs a tmpfs, and mounting one needs root with that right");

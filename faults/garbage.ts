@@ -11,6 +11,9 @@ const mutants = { tiny: 200, short: 10_000, long: 10_000 };
 export const garbageRow: FaultRow = {
   name: "garbage",
   title: "garbage on raw sockets",
+  story:
+    "Known attacks on HTTP parsers, then requests with a few bytes changed, doubled or left out, on raw sockets. " +
+    "Each is refused or cut; nothing is smuggled through to the next request.",
   async run({ form, random, say }) {
     const tally = new Tally([
       ...apiFaults,

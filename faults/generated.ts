@@ -13,6 +13,9 @@ const width = 4;
 export const generatedRow: FaultRow = {
   name: "generated",
   title: "requests generated from the OpenAPI document",
+  story:
+    "Requests made up from the OpenAPI document by callers of every kind, two of three as the document wants " +
+    "them, the others with something wrong. Every answer is held against the document.",
   async run({ form, random, say }) {
     const tally = new Tally([...apiFaults, ...documentFaults, "operations without an answer 2xx"]);
     const voice = await startMockElevenLabs();

@@ -30,6 +30,13 @@ const faults = [
 export const injectionRow: FaultRow = {
   name: "injection",
   title: "injection payloads in every stored field",
+  story:
+    "Pieces of SQL, HTML, scripts, templates, paths, shells, formulas, formats, logs and JSON, line breaks, marks " +
+    "that turn text around and look-alikes, each in every stored field: companions and their metadata (keys too), " +
+    "visitors' messages, replies, calls by voice, names of keys and tokens, browsers' names, keys for retries, " +
+    "and the fields that take some texts only. Each is read back from the API by key and by cookie, from " +
+    "conversations, searches, CSV, the audit trail, the hosted page, its manifest and policy, the avatar, the " +
+    "config, the voice provider, the terminal and the log.",
   async run(context) {
     const tally = new Tally([...apiFaults, ...payloadFaults, ...faults]);
     const voice = await startMockElevenLabs();

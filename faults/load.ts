@@ -6,7 +6,7 @@ import { readMetrics } from "../test/support/metrics.ts";
 import { chatRequest, connectRaw } from "../test/support/raw-visitor.ts";
 import { settledKiB } from "../test/support/resident-memory.ts";
 import { apiFaults, type Client } from "./client.ts";
-import { type FaultRow, type RowContext, Tally } from "./row.ts";
+import { type FaultRow, type Form, type RowContext, Tally } from "./row.ts";
 import { makeCompanion, makeOwner, openDescriptors, openWorld, threadsOf, type World } from "./world.ts";
 
 const workers = 6;
@@ -23,6 +23,10 @@ interface Sample {
 export const loadRow: FaultRow = {
   name: "load",
   title: "mixed load with 5 % faults",
+  story:
+    "Visitors, owners and platforms at work, with one action in twenty something that goes wrong: visitors who " +
+    "vanish, providers in trouble, bytes that are no HTTP. At every rest the process is looked at: memory of the " +
+    "last third against the second, descriptors, threads, the database's write-ahead log.",
   async run(context) {
     const tally = new Tally([...apiFaults, "chats without a whole reply", "calls not answered as they should be"]);
     await using world = await openWorld({ env: { COMPANIOND_METRICS_TOKEN: metricsToken } });
@@ -31,7 +35,7 @@ export const loadRow: FaultRow = {
     const load = new Load(world, owner.client, companions, tally, context);
 
     // Twelve rests at least, and one every five minutes of a long run.
-    const phases = Math.max(12, Math.round(context.minutes / 5));
+    const phases = context.form === "tiny" ? 3 : Math.max(12, Math.round(context.minutes / 5));
     const samples: Sample[] = [];
     for (let phase = 0; phase < phases; phase++) {
       await load.run((context.minutes * 60_000) / phases);
@@ -42,7 +46,7 @@ export const loadRow: FaultRow = {
       context.say(`${phase + 1} of ${phases}: ${JSON.stringify(samples.at(-1))}`);
     }
     tally.did("minutes", context.minutes);
-    judge(samples, tally);
+    judge(samples, tally, context.form);
     const { value } = readMetrics(
       await (await fetch(`${world.url}/metrics`, { headers: { authorization: `Bearer ${metricsToken}` } })).text(),
     );
@@ -64,7 +68,7 @@ async function takeSample({ server }: World): Promise<Sample> {
 }
 
 /** The last third of the rests against the second: the first is for caches to fill. */
-function judge(samples: readonly Sample[], tally: Tally): void {
+function judge(samples: readonly Sample[], tally: Tally, form: Form): void {
   const third = Math.floor(samples.length / 3);
   const of = (part: readonly Sample[], field: keyof Sample) => part.map((sample) => sample[field]);
   const before = samples.slice(third, 2 * third);
@@ -75,8 +79,11 @@ function judge(samples: readonly Sample[], tally: Tally): void {
   const [threadsBefore, threadsAfter] = least("threads");
   tally.did("samples at rest", samples.length);
   tally.did("MiB of memory in the second third", Math.round(memoryBefore / 1024));
-  tally.atMost("MiB of memory in the last", Math.round(memoryAfter / 1024), Math.ceil((memoryBefore * 1.15) / 1024));
-  tally.atMost("descriptors at rest more than before", descriptorsAfter - descriptorsBefore, 1);
+  // A few seconds of load tell nothing about memory, and a leak of descriptors only beyond what clients keep open.
+  const isTelling = form !== "tiny";
+  const memoryLimitKiB = isTelling ? memoryBefore * 1.15 : Number.POSITIVE_INFINITY;
+  tally.atMost("MiB of memory in the last", Math.round(memoryAfter / 1024), Math.ceil(memoryLimitKiB / 1024));
+  tally.atMost("descriptors at rest more than before", descriptorsAfter - descriptorsBefore, isTelling ? 1 : workers);
   tally.atMost("threads more than before", threadsAfter - threadsBefore, 2);
   tally.atMost("MiB of the database's log at most", Math.max(...of(samples, "walKiB")) / 1024, walLimitMiB);
 }

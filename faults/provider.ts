@@ -111,6 +111,10 @@ const silentMidway: Trouble = midway("silent midway", (response) => response.clo
 export const providerRow: FaultRow = {
   name: "provider",
   title: "a provider that is cut, silent, garbage, dribbling or refusing",
+  story:
+    "The language model's provider refuses, breaks off, talks nonsense, dribbles or falls silent, before its " +
+    "first word and after it. Before it the visitor gets a 502 and nothing is kept; after it the stream ends " +
+    "without `[DONE]` and what was said is kept as incomplete. Nothing of the provider's own words gets out.",
   async run(context) {
     const tally = new Tally([
       ...apiFaults,

@@ -13,6 +13,10 @@ const perDay = 25;
 export const racesRow: FaultRow = {
   name: "races",
   title: "many at once at every limit",
+  story:
+    "Many requests at the same instant at everything that may be used so often and not once more: windows, the " +
+    "day's quota (over a kill too), a conversation's queue, one-time links, retries, a key that is revoked while " +
+    "in use. The number let through is exact each time.",
   async run({ form }) {
     const tally = new Tally([...apiFaults, ...verdicts]);
     await using world = await openWorld({

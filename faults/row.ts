@@ -19,6 +19,8 @@ export interface FaultRow {
   /** For `--only`. */
   name: string;
   title: string;
+  /** For the report: what is done, and what has to come of it, in plain words. */
+  story: string;
   run(context: RowContext): Promise<Outcome>;
 }
 

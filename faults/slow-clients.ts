@@ -13,6 +13,10 @@ const senders = { tiny: 4, short: 100, long: 100 };
 export const stalledRow: FaultRow = {
   name: "stalled-readers",
   title: "readers who stop reading in the middle of an endless reply",
+  story:
+    "Visitors ask for a reply without end and read nothing of it. The provider is held back, so that memory does " +
+    "not grow for as long as they sit there; after a while they are given up, and meanwhile everyone else is " +
+    "served.",
   async run({ form }) {
     const tally = new Tally([...apiFaults, "other visitors without a whole reply", "stalled readers never given up"]);
     await using world = await openWorld();
@@ -85,6 +89,9 @@ async function until(condition: () => boolean, tally: Tally): Promise<void> {
 export const slowlorisRow: FaultRow = {
   name: "slowloris",
   title: "connections that never finish their request",
+  story:
+    "Connections that say nothing, half a head, or a byte a second. All are cut, and others are answered " +
+    "meanwhile.",
   async run({ form }) {
     const tally = new Tally(["questions of others unanswered", "slow connections never cut"]);
     await using world = await openWorld();
