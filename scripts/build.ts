@@ -7,7 +7,7 @@
  * With targets it writes one executable for each, `dist/companiond-<target>`, and their checksums into
  * `dist/SHA256SUMS`, for `sha256sum --check`.
  */
-import { existsSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { parseArgs } from "node:util";
 
@@ -80,6 +80,19 @@ async function buildWebBundles(): Promise<void> {
 async function buildExecutable(outfile: string, target: Bun.Build.CompileTarget | undefined): Promise<void> {
   mkdirSync(dirname(outfile), { recursive: true });
   const startedMs = performance.now();
+  // The maps are inside the executable; the copies that are written beside it would only be mistaken for parts of it.
+  const workshop = mkdtempSync(join(dirname(outfile), ".build-"));
+  const made = join(workshop, basename(outfile));
+  try {
+    await compile(made, target);
+    renameSync(made, outfile);
+  } finally {
+    rmSync(workshop, { recursive: true, force: true });
+  }
+  reportSize(outfile, target !== undefined, performance.now() - startedMs);
+}
+
+async function compile(outfile: string, target: Bun.Build.CompileTarget | undefined): Promise<void> {
   await Bun.build({
     entrypoints: [join(root, "src", "main.ts")],
     compile: {
@@ -96,13 +109,14 @@ async function buildExecutable(outfile: string, target: Bun.Build.CompileTarget 
     format: "esm",
     sourcemap: "inline",
     define: {
-      COMPANIOND_BUILD: JSON.stringify({ commit: readCommit(), builtAt: new Date().toISOString() }),
+      COMPANIOND_BUILD: JSON.stringify({
+        commit: readCommit(),
+        builtAt: new Date().toISOString(),
+        target: (target ?? `bun-${process.platform}-${process.arch}`).slice("bun-".length),
+      }),
       "process.env.NODE_ENV": '"production"',
     },
   });
-  // The map is inside the executable; the copy beside it would only be mistaken for a part of it.
-  rmSync(`${outfile.replace(/\.exe$/, "")}.map`, { force: true });
-  reportSize(outfile, target !== undefined, performance.now() - startedMs);
 }
 
 function readCommit(): string | null {

@@ -1,7 +1,7 @@
 /** What this build is: the version from the manifest, commit and time put in by `scripts/build.ts`. */
 import { version } from "../package.json";
 
-declare const COMPANIOND_BUILD: { commit: string | null; builtAt: string } | undefined;
+declare const COMPANIOND_BUILD: { commit: string | null; builtAt: string; target: string } | undefined;
 
 const stamp = typeof COMPANIOND_BUILD === "undefined" ? null : COMPANIOND_BUILD;
 
@@ -11,4 +11,6 @@ export const buildInfo = {
   commit: stamp?.commit ?? null,
   /** RFC 3339 in UTC; null when run from source. */
   builtAt: stamp?.builtAt ?? null,
+  /** The system that it was built for, as `bun run build --target` names it. */
+  target: stamp?.target ?? `${process.platform}-${process.arch}`,
 } as const;

@@ -53,7 +53,10 @@ async function run(dataDir: string, args: string[], input = "") {
 test("tells its version", async () => {
   const { exitCode, stdout } = await runExecutable(["version", "--json"], { executable, env });
   expect(exitCode).toBe(0);
-  expect(JSON.parse(stdout)).toMatchObject({ version: expect.any(String), build: { bun: Bun.version } });
+  expect(JSON.parse(stdout)).toMatchObject({
+    version: expect.any(String),
+    build: { bun: Bun.version, target: "linux-x64-musl" },
+  });
 });
 
 test("serves, takes commands beside it, ends on SIGTERM, and goes on from its own backup", async () => {

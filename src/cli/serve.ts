@@ -17,6 +17,8 @@ import { describeStart, toReachable } from "./start-message.ts";
 const drainGraceMs = 30_000;
 /** How long proxies are told beforehand that nothing more will be accepted. */
 const proxyNoticeMs = 500;
+/** How long the last lines of the log may take to leave. */
+const lastLinesMs = 2_000;
 
 export const serveCommand: Command = {
   name: "serve",
@@ -53,7 +55,7 @@ async function serve(input: ActionInput): Promise<void> {
     level: config.log.level,
     format: io.isTerminal && !isJson ? "text" : "json",
     // With --json standard output holds the one value, so the log moves over.
-    write: (lines) => void (isJson ? io.writeError(lines) : io.writeOut(lines)),
+    write: (lines) => (isJson ? io.writeError(lines) : io.writeOut(lines)),
   });
   const dataLock = lockDataDir(config.dataDir);
   try {
@@ -93,7 +95,8 @@ async function serve(input: ActionInput): Promise<void> {
   } finally {
     dataLock.release();
     flush();
-    await io.writeOut("");
+    // A reader of the log who has stopped reading must not hold up the end.
+    await Promise.race([io.writeOut(""), Bun.sleep(lastLinesMs)]);
   }
 }
 

@@ -10,8 +10,8 @@ export const versionCommand: Command = {
       name: "",
       about: "Tell version, commit and build.",
       async run() {
-        const { version, commit, builtAt } = buildInfo;
-        const build = { bun: Bun.version, target: `${process.platform}-${process.arch}`, built_at: builtAt };
+        const { version, commit, builtAt, target } = buildInfo;
+        const build = { bun: Bun.version, target, built_at: builtAt };
         const facts = [
           commit === null ? "from source" : `commit ${commit}`,
           builtAt,

@@ -32,8 +32,8 @@ export interface LogOptions {
   level: LogLevel;
   /** `json`: one object a line; `text`: for people at a terminal. */
   format: "json" | "text";
-  /** Takes whole lines, several at once under load. */
-  write: (lines: string) => void;
+  /** Takes whole lines, several at once under load. A promise that it returns resolves when they were handed over. */
+  write: (lines: string) => unknown;
 }
 
 // The last line of defence: whatever a provider or driver writes into an error message passes through here.
@@ -47,6 +47,9 @@ export function redact(text: string): string {
 const requestDelayMs = 50;
 const heldLimit = 64 * 1024;
 
+/** How many characters may wait for a reader who has stopped reading; what comes on top of them is lost. */
+const waitingLimit = 8 * 1024 * 1024;
+
 let takeRequest: (fields: RequestFields) => void = () => {};
 
 /** Opens the log for the process; `flush` writes what is still held back. */
@@ -59,8 +62,23 @@ export function openLog(options: LogOptions): { log: Log; flush: () => void } {
     if (held === "") return;
     const lines = held;
     held = "";
-    options.write(lines);
+    void hand(lines);
   };
+  let waiting = 0;
+  let lostCount = 0;
+  async function hand(lines: string): Promise<void> {
+    if (waiting > 0 && waiting + lines.length > waitingLimit) {
+      lostCount += lines.split("\n").length - 1;
+      return;
+    }
+    waiting += lines.length;
+    await options.write(lines);
+    waiting -= lines.length;
+    if (waiting > 0 || lostCount === 0) return;
+    const count = lostCount;
+    lostCount = 0;
+    processLog().warn("log lines were lost: nobody read them", { count });
+  }
   const format = options.format === "json" ? formatJson : formatText;
   const sink: Sink = (record) => {
     // One write for all that is logged in a turn of the event loop, instead of one system call a line.

@@ -147,3 +147,29 @@ test("leaves requests out where only warnings are wanted", () => {
   flush();
   expect(written).toBe("");
 });
+
+test("keeps a bounded amount for a reader who has stopped reading, and says afterwards what was lost", async () => {
+  const written: string[] = [];
+  const { promise: isReadAgain, resolve: readAgain } = Promise.withResolvers<void>();
+  const write = (lines: string) => {
+    written.push(lines);
+    return isReadAgain;
+  };
+  const { log, flush } = openLog({ level: "info", format: "json", write });
+  const filler = "x".repeat(1024 * 1024);
+  for (let i = 0; i < 20; i++) {
+    log.info("large", { filler });
+    flush();
+  }
+  const heldMiB = written.join("").length / 1024 / 1024;
+  expect(heldMiB).toBeGreaterThan(6);
+  expect(heldMiB).toBeLessThan(9);
+  const keptCount = written.length;
+  readAgain();
+  await eventually(() => written.length > keptCount);
+  expect(JSON.parse(written.at(-1) ?? "")).toMatchObject({
+    level: "warn",
+    event: "log lines were lost: nobody read them",
+    count: 20 - keptCount,
+  });
+});

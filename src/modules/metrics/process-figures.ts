@@ -1,6 +1,5 @@
 /** What the operating system tells of this process, under the names that all of Prometheus' clients use. */
 import { readdir, readFile } from "node:fs/promises";
-import { performance } from "node:perf_hooks";
 import type { NumberFamily } from "./families.ts";
 
 export async function readProcessFigures(): Promise<NumberFamily[]> {

@@ -1,5 +1,5 @@
 /** Accounts in SQLite. */
-import { asc, eq, isNotNull } from "drizzle-orm";
+import { asc, eq } from "drizzle-orm";
 import { invalidFields } from "../../domain/errors.ts";
 import type { AccountStore } from "../contract/accounts.ts";
 import type { ChangeRecorder } from "./changes.ts";
@@ -25,6 +25,8 @@ export function createAccountStore(
   startRemovals: () => void,
 ): AccountStore {
   const { orm } = engine;
+  // Asked at every start, where the query builder's first query would take longer than opening the database.
+  const findPassword = engine.query("SELECT 1 FROM accounts WHERE password_hash IS NOT NULL LIMIT 1");
   const selectById = (id: string) => orm.select(accountColumns).from(accounts).where(eq(accounts.id, id)).get() ?? null;
 
   return {
@@ -63,11 +65,7 @@ export function createAccountStore(
 
     list: () => engine.read(() => orm.select(accountColumns).from(accounts).orderBy(asc(accounts.number)).all()),
 
-    hasAnyPassword: () =>
-      engine.read(() => {
-        const first = orm.select({ id: accounts.id }).from(accounts).where(isNotNull(accounts.passwordHash)).limit(1);
-        return first.get() !== undefined;
-      }),
+    hasAnyPassword: () => engine.read(() => findPassword.get() !== null),
 
     update: (id, patch, context) =>
       engine.write(() => {
