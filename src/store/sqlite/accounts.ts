@@ -1,6 +1,7 @@
 /** Accounts in SQLite. */
 import { asc, eq } from "drizzle-orm";
 import { invalidFields } from "../../domain/errors.ts";
+import { later } from "../../lib/later.ts";
 import type { AccountStore } from "../contract/accounts.ts";
 import type { ChangeRecorder } from "./changes.ts";
 import type { SqliteEngine } from "./engine.ts";
@@ -10,14 +11,14 @@ import { idempotency } from "./schema/clustered.ts";
 import { removals } from "./schema/conversations.ts";
 
 /** An account as the domain knows it: the password's hash stays behind. */
-export const accountColumns = {
+export const accountColumns = later(() => ({
   id: accounts.id,
   email: accounts.email,
   plan: accounts.plan,
   role: accounts.role,
   suspendedAt: accounts.suspendedAt,
   createdAt: accounts.createdAt,
-};
+}));
 
 export function createAccountStore(
   engine: SqliteEngine,

@@ -1,6 +1,7 @@
 /** API keys in SQLite: checked uncached on every management call. */
 import { and, desc, eq, isNull } from "drizzle-orm";
 import type { Plan, Role, Scope } from "../../domain/account.ts";
+import { later } from "../../lib/later.ts";
 import type { ApiKeyStore } from "../contract/api-keys.ts";
 import type { ChangeRecorder } from "./changes.ts";
 import type { SqliteEngine } from "./engine.ts";
@@ -29,7 +30,7 @@ interface AccountRow {
   created_at: number;
 }
 
-const keyColumns = {
+const keyColumns = later(() => ({
   id: apiKeys.id,
   accountId: apiKeys.accountId,
   name: apiKeys.name,
@@ -39,7 +40,7 @@ const keyColumns = {
   lastUsedAt: apiKeys.lastUsedAt,
   requests: apiKeys.requests,
   createdAt: apiKeys.createdAt,
-};
+}));
 
 export function createApiKeyStore(engine: SqliteEngine, changes: ChangeRecorder, usage: UsageWriter): ApiKeyStore {
   const { orm } = engine;

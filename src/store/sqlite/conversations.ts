@@ -1,5 +1,6 @@
 /** Conversations in SQLite: lists, reading, deletion and erasure. */
 import { and, asc, eq } from "drizzle-orm";
+import { later } from "../../lib/later.ts";
 import type { ConversationStore } from "../contract/conversations.ts";
 import type { ChangeRecorder } from "./changes.ts";
 import { createConversationLists } from "./conversation-lists.ts";
@@ -17,7 +18,7 @@ import { conversations, messages, removals } from "./schema/conversations.ts";
 const erasedPerCommit = 100;
 const logBusySleepMs = 10;
 
-const messageColumns = {
+const messageColumns = later(() => ({
   id: messages.id,
   role: messages.role,
   channel: messages.channel,
@@ -27,7 +28,7 @@ const messageColumns = {
   outputTokens: messages.outputTokens,
   tokensEstimated: messages.tokensEstimated,
   createdAt: messages.createdAt,
-};
+}));
 
 export interface ConversationParts {
   changes: ChangeRecorder;

@@ -1,5 +1,6 @@
 /** Embed tokens in SQLite; a revoked one is deleted. */
 import { and, asc, eq } from "drizzle-orm";
+import { later } from "../../lib/later.ts";
 import type { EmbedTokenStore } from "../contract/embed-tokens.ts";
 import type { ChangeRecorder } from "./changes.ts";
 import type { SqliteEngine } from "./engine.ts";
@@ -7,14 +8,14 @@ import { setLastUse } from "./last-use.ts";
 import { embedTokens } from "./schema/clustered.ts";
 import { companions } from "./schema/companions.ts";
 
-const tokenColumns = {
+const tokenColumns = later(() => ({
   id: embedTokens.id,
   companionId: embedTokens.companionId,
   token: embedTokens.token,
   name: embedTokens.name,
   createdAt: embedTokens.createdAt,
   lastUsedAt: embedTokens.lastUsedAt,
-};
+}));
 
 export function createEmbedTokenStore(engine: SqliteEngine, changes: ChangeRecorder): EmbedTokenStore {
   const { orm } = engine;

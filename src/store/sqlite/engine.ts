@@ -1,6 +1,7 @@
 /** What every noun of the engine works with: statements prepared once, reads, and the queue of writes. */
 import type { SQLQueryBindings, Statement } from "bun:sqlite";
 import { drizzle } from "drizzle-orm/bun-sqlite";
+import { later } from "../../lib/later.ts";
 import type { StoreDatabase, StoreObserver } from "./database.ts";
 import { isBusy, toStoreError, unavailable } from "./failures.ts";
 import { defaultLockLimitMs, retryWhileBusy } from "./retry.ts";
@@ -60,7 +61,7 @@ export class SqliteEngine {
     this.#end = this.query("COMMIT");
     this.#dataVersion = this.query<{ data_version: number }>("PRAGMA data_version");
     this.#writes = new WriteQueue(database, observer, lockLimitMs);
-    this.orm = drizzle({ client: database });
+    this.orm = later(() => drizzle({ client: database }));
   }
 
   /** A query in plain SQL, for hot paths and for what the query builder cannot say. */

@@ -1,12 +1,18 @@
 /** Recorded answers of retried calls in SQLite; `changes.ts` writes them. */
 import { and, eq, gt } from "drizzle-orm";
+import { later } from "../../lib/later.ts";
 import type { IdempotencyStore } from "../contract/idempotency.ts";
 import { idempotencyLifetimeMs } from "./changes.ts";
 import type { SqliteEngine } from "./engine.ts";
 import { idempotency } from "./schema/clustered.ts";
 
+const answerColumns = later(() => ({
+  bodyHash: idempotency.bodyHash,
+  status: idempotency.status,
+  body: idempotency.body,
+}));
+
 export function createIdempotencyStore(engine: SqliteEngine): IdempotencyStore {
-  const answerColumns = { bodyHash: idempotency.bodyHash, status: idempotency.status, body: idempotency.body };
   const purge = engine.query<null, [number, number]>(
     `DELETE FROM idempotency WHERE (account_id, method, path, key) IN
        (SELECT account_id, method, path, key FROM idempotency WHERE created_at <= ? ORDER BY created_at LIMIT ?)`,

@@ -1,5 +1,6 @@
 /** Dashboard sessions and one-time links in SQLite. */
 import { and, desc, eq, lte, ne, or } from "drizzle-orm";
+import { later } from "../../lib/later.ts";
 import type { SessionStore } from "../contract/sessions.ts";
 import { accountColumns } from "./accounts.ts";
 import type { ChangeRecorder } from "./changes.ts";
@@ -7,7 +8,7 @@ import type { SqliteEngine } from "./engine.ts";
 import { setLastUse } from "./last-use.ts";
 import { accounts, oneTimeLinks, sessions } from "./schema/accounts.ts";
 
-const sessionColumns = {
+const sessionColumns = later(() => ({
   id: sessions.id,
   accountId: sessions.accountId,
   userAgent: sessions.userAgent,
@@ -15,7 +16,7 @@ const sessionColumns = {
   createdAt: sessions.createdAt,
   lastUsedAt: sessions.lastUsedAt,
   expiresAt: sessions.expiresAt,
-};
+}));
 
 export function createSessionStore(engine: SqliteEngine, changes: ChangeRecorder): SessionStore {
   const { orm } = engine;

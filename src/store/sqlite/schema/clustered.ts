@@ -3,38 +3,45 @@
  * has no word for such tables, so hand-written migrations make and change them, and `drizzle.config.ts` leaves them out.
  */
 import { integer, primaryKey, sqliteTable, text } from "drizzle-orm/sqlite-core";
+import { later } from "../../../lib/later.ts";
 
 /** Valid tokens only: a revoked one is deleted. */
-export const embedTokens = sqliteTable("embed_tokens", {
-  token: text("token").primaryKey(),
-  id: text("id").notNull().unique(),
-  companionId: text("companion_id").notNull(),
-  name: text("name"),
-  createdAt: integer("created_at").notNull(),
-  lastUsedAt: integer("last_used_at"),
-});
-
-export const quotaDaily = sqliteTable(
-  "quota_daily",
-  {
+export const embedTokens = later(() =>
+  sqliteTable("embed_tokens", {
+    token: text("token").primaryKey(),
+    id: text("id").notNull().unique(),
     companionId: text("companion_id").notNull(),
-    day: text("day").notNull(),
-    messages: integer("messages").notNull(),
-  },
-  (table) => [primaryKey({ columns: [table.companionId, table.day] })],
+    name: text("name"),
+    createdAt: integer("created_at").notNull(),
+    lastUsedAt: integer("last_used_at"),
+  }),
 );
 
-export const idempotency = sqliteTable(
-  "idempotency",
-  {
-    accountId: text("account_id").notNull(),
-    method: text("method").notNull(),
-    path: text("path").notNull(),
-    key: text("key").notNull(),
-    bodyHash: text("body_hash").notNull(),
-    status: integer("status").notNull(),
-    body: text("body").notNull(),
-    createdAt: integer("created_at").notNull(),
-  },
-  (table) => [primaryKey({ columns: [table.accountId, table.method, table.path, table.key] })],
+export const quotaDaily = later(() =>
+  sqliteTable(
+    "quota_daily",
+    {
+      companionId: text("companion_id").notNull(),
+      day: text("day").notNull(),
+      messages: integer("messages").notNull(),
+    },
+    (table) => [primaryKey({ columns: [table.companionId, table.day] })],
+  ),
+);
+
+export const idempotency = later(() =>
+  sqliteTable(
+    "idempotency",
+    {
+      accountId: text("account_id").notNull(),
+      method: text("method").notNull(),
+      path: text("path").notNull(),
+      key: text("key").notNull(),
+      bodyHash: text("body_hash").notNull(),
+      status: integer("status").notNull(),
+      body: text("body").notNull(),
+      createdAt: integer("created_at").notNull(),
+    },
+    (table) => [primaryKey({ columns: [table.accountId, table.method, table.path, table.key] })],
+  ),
 );
