@@ -42,6 +42,8 @@ const malformed = [
   "0",
   "%00",
   "%ff",
+  "%",
+  "%2e%2e%2f",
   "..%2f..%2fetc%2fpasswd",
   "%27%20OR%201=1",
   "a".repeat(2_000),

@@ -1,5 +1,5 @@
 /** The executable as an operator sets it up, with mock providers behind it, accounts that own something, and ways in. */
-import { readdirSync, readFileSync } from "node:fs";
+import { readdirSync, readFileSync, readlinkSync } from "node:fs";
 import {
   type ExecutableOptions,
   type RunningExecutable,
@@ -153,6 +153,21 @@ export async function isAlive(url: string): Promise<boolean> {
 
 export function openDescriptors(pid: number): number {
   return readdirSync(`/proc/${pid}/fd`).length;
+}
+
+/** Connections, and the sockets that wait for some. */
+export function openSockets(pid: number): number {
+  const descriptors = readdirSync(`/proc/${pid}/fd`).map((name) => `/proc/${pid}/fd/${name}`);
+  return descriptors.filter((path) => readLink(path).startsWith("socket:")).length;
+}
+
+function readLink(path: string): string {
+  try {
+    return readlinkSync(path);
+  } catch {
+    // Closed since it was listed.
+    return "";
+  }
 }
 
 export function threadsOf(pid: number): number {
