@@ -2,10 +2,18 @@
 import { readFileSync } from "node:fs";
 import { cpus, release } from "node:os";
 import { join } from "node:path";
+import { renderGoals } from "./goals.ts";
+import { fixed, MiB, percent, table } from "./markdown.ts";
 import type { KeyCheckFigures } from "./micro/api-key.ts";
 import type { MetadataFigures } from "./micro/metadata.ts";
 import type { StartFigures } from "./start-up.ts";
-import type { LeavingFigures, MemoryFigures, StreamFigures } from "./streams.ts";
+import {
+  type ClosingFigures,
+  closedInTimeMs,
+  type LeavingFigures,
+  type MemoryFigures,
+  type StreamFigures,
+} from "./streams.ts";
 import type { RequestFigures } from "./wrk.ts";
 
 /** What was measured of one server; a load that failed is missing. */
@@ -14,6 +22,7 @@ export interface StreamRow {
   one?: StreamFigures;
   eight?: StreamFigures;
   lockStep?: StreamFigures;
+  request?: StreamFigures;
   paced?: StreamFigures;
   first1?: StreamFigures;
   first50?: StreamFigures;
@@ -24,27 +33,17 @@ export interface Report {
   streams: StreamRow[];
   memory: { name: string; thousand: MemoryFigures; fiveThousand: MemoryFigures }[];
   leaving: ({ name: string } & LeavingFigures)[];
-  config: ({ name: string } & RequestFigures)[];
+  config: ({ name: string; cpuMicros: number } & RequestFigures)[];
   start: { companiond: StartFigures; helloWorld: StartFigures; bunMiB: number } | null;
   micro: { keyCheck: KeyCheckFigures; limiterText: string } | null;
   metadata: MetadataFigures | null;
 }
 
-type Cell = string | number;
-
-function table(header: Cell[], rows: Cell[][]): string {
-  const line = (cells: Cell[]) => `| ${cells.join(" | ")} |`;
-  return [line(header), line(header.map(() => "---")), ...rows.map(line)].join("\n");
-}
-
-const fixed = (value: number, digits = 2) => (Number.isFinite(value) ? value.toFixed(digits) : "–");
-const percent = (share: number) => `${fixed(share * 100, 0)} %`;
-const MiB = (KiB: number) => fixed(KiB / 1024, 1);
-
 export function renderReport(report: Report): string {
   const sections = [
     "# Measured side by side",
     `Bun ${Bun.version}, Linux ${release()}, ${cpus().length} × ${cpus()[0]?.model ?? "unknown CPU"}, ${new Date().toISOString().slice(0, 10)}.`,
+    renderGoals(report),
     readFileSync(join(import.meta.dir, "METHOD.md"), "utf8").trim(),
     renderStreams(report),
     renderFirstText(report),
@@ -59,52 +58,53 @@ export function renderReport(report: Report): string {
   return `${sections.filter((section) => section !== "").join("\n\n")}\n`;
 }
 
-type LoadName = "one" | "eight" | "lockStep" | "paced";
+type CostLoad = "one" | "eight" | "lockStep" | "paced";
 
 function renderStreams({ streams }: Report): string {
   const servers = streams.filter((each) => each.one !== undefined);
   if (servers.length === 0) return "";
-  const costOf = (row: StreamRow | undefined, load: LoadName) => row?.[load]?.cpuMicrosPerChunk ?? Number.NaN;
   const base = servers.find((each) => each.name === "pass-through");
-  const cost = (row: StreamRow, load: LoadName) =>
-    `${fixed(costOf(row, load))} (${fixed(costOf(row, load) / costOf(base, load))})`;
+  const costOf = (row: StreamRow | undefined, load: CostLoad | "request") =>
+    row?.[load]?.cpuMicrosPerChunk ?? Number.NaN;
+  const cost = (row: StreamRow, load: CostLoad | "request", digits = 2) =>
+    `${fixed(costOf(row, load), digits)} (${fixed(costOf(row, load) / costOf(base, load))})`;
   const rate = (figures: StreamFigures | undefined) =>
     figures ? `${Math.round(figures.chunks / figures.seconds / 1000)} k, ${percent(figures.cpuShare)}` : "–";
-  const rows = servers.map((row) => [
+  const saturated = servers.map((row) => [
     row.name,
-    cost(row, "one"),
-    rate(row.one),
-    cost(row, "eight"),
-    rate(row.eight),
-    cost(row, "lockStep"),
-    rate(row.lockStep),
+    ...(["one", "eight", "lockStep"] as const).flatMap((load) => [cost(row, load), rate(row[load])]),
+    cost(row, "request", 0),
   ]);
-  const header = [
-    "server",
-    "one chunk a write: µs (× pass-through)",
-    "chunks/s, CPU",
-    "eight a write",
-    "chunks/s, CPU",
-    "lock step",
-    "chunks/s, CPU",
-  ];
-  const pacedRows = streams.map((row) => [
+  const paced = streams.map((row) => [
     row.name,
-    row.one === undefined ? "" : cost(row, "paced"),
+    row.paced === undefined || row.one === undefined ? "" : cost(row, "paced"),
     row.one === undefined ? "" : percent(row.paced?.cpuShare ?? Number.NaN),
     `${fixed(row.paced?.chunkLatencyMs.p50 ?? Number.NaN)} / ${fixed(row.paced?.chunkLatencyMs.p99 ?? Number.NaN)}`,
   ]);
-  const pacedHeader = [
-    "server",
-    "µs per chunk (× pass-through)",
-    "CPU",
-    "provider's write to visitor's read, ms p50 / p99",
-  ];
+  const others = servers.flatMap((row) =>
+    (["one", "eight", "lockStep", "paced"] as const).map((load) => row[load]?.othersShare ?? 0),
+  );
   return [
     "## CPU per chunk, saturated",
-    table(header, rows),
+    table(
+      [
+        "server",
+        "one chunk a write: µs (× pass-through)",
+        "chunks/s, CPU",
+        "eight a write",
+        "chunks/s, CPU",
+        "lock step",
+        "chunks/s, CPU",
+        "a whole request of one chunk",
+      ],
+      saturated,
+    ),
+    `Processes that have no part in it took up to ${percent(Math.max(...others))} of the servers' core meanwhile.`,
     "## 500 streams of 50 chunks a second",
-    table(pacedHeader, pacedRows),
+    table(
+      ["server", "µs per chunk (× pass-through)", "CPU", "provider's write to visitor's read, ms p50 / p99"],
+      paced,
+    ),
   ].join("\n\n");
 }
 
@@ -150,27 +150,29 @@ function renderMemory({ memory }: Report): string {
 
 function renderLeaving({ leaving }: Report): string {
   if (leaving.length === 0) return "";
-  const rows = leaving.map(({ name, left, closedMs, providerAfter, beforeKiB, afterKiB }) => [
-    name,
-    left,
-    `${fixed(closedMs.p50)} / ${fixed(closedMs.p99)} / ${fixed(closedMs.max)}`,
-    providerAfter,
-    `${MiB(beforeKiB)} / ${MiB(afterKiB)} (× ${fixed(afterKiB / beforeKiB)})`,
+  const closing = ({ count, p50, p99, max, inTime }: ClosingFigures) =>
+    `${fixed(p50)} / ${fixed(p99)} / ${fixed(max)} (${inTime} of ${count})`;
+  const rows = leaving.map((each) => [
+    each.name,
+    closing(each.oneByOne),
+    closing(each.together),
+    each.providerAfter,
+    `${MiB(each.beforeKiB)} / ${MiB(each.midwayKiB)} / ${MiB(each.afterKiB)} (× ${fixed(each.afterKiB / each.beforeKiB)})`,
   ]);
   const header = [
     "server",
-    "left midway",
-    "provider closed after ms p50 / p99 / max",
+    `at random moments: provider closed after ms p50 / p99 / max (within ${closedInTimeMs} ms)`,
+    "400 at one blow",
     "provider streams left open",
-    "MiB before / after",
+    "MiB after 1 000 / 6 000 / 11 000 have left",
   ];
-  return `## 10 000 visitors who leave at random moments\n\n${table(header, rows)}`;
+  return `## Visitors who leave midway\n\n${table(header, rows)}`;
 }
 
 function renderConfig({ config }: Report): string {
   if (config.length === 0) return "";
   const names = [...new Set(config.map((each) => each.name))];
-  const mean = (name: string, pick: (each: RequestFigures) => number) => {
+  const mean = (name: string, pick: (each: Report["config"][number]) => number) => {
     const values = config.filter((each) => each.name === name).map(pick);
     return values.reduce((sum, value) => sum + value, 0) / values.length;
   };
@@ -182,10 +184,11 @@ function renderConfig({ config }: Report): string {
       titles[name] ?? `${name}, GET config`,
       Math.round(perSecond),
       fixed(perSecond / base),
+      fixed(mean(name, (each) => each.cpuMicros)),
       fixed(mean(name, (each) => each.p99Ms)),
     ];
   });
-  return `## Config requests (64 connections)\n\n${table(["server", "requests/s", "× static", "p99 ms"], rows)}`;
+  return `## Config requests (64 connections)\n\n${table(["server", "requests/s", "× static", "CPU µs", "p99 ms"], rows)}`;
 }
 
 function renderStart({ start }: Report): string {

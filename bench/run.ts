@@ -1,7 +1,8 @@
 /** `bun run bench`: everything side by side in one run, printed and written to `bench/RESULTS.md`. `bun run bench NAME` runs one part. */
 import { mkdtempSync } from "node:fs";
 import { join } from "node:path";
-import { loadCore, startProvider } from "./load/processes.ts";
+import { cpuSeconds, loadCore, startProvider } from "./load/processes.ts";
+import { type LoadName, loads } from "./loads.ts";
 import { measureKeyCheck } from "./micro/api-key.ts";
 import { measureMetadata } from "./micro/metadata.ts";
 import { type Report, renderReport, type StreamRow } from "./report.ts";
@@ -9,6 +10,7 @@ import { startPortkey } from "./rivals/portkey.ts";
 import {
   asContender,
   type Contender,
+  executable,
   startCompaniond,
   startNaiveElysia,
   startNginx,
@@ -22,6 +24,7 @@ import {
   measureStreams,
   type Provider,
   type StreamFigures,
+  warmUp,
 } from "./streams.ts";
 import { runWrk } from "./wrk.ts";
 
@@ -34,51 +37,7 @@ const starters: Start[] = [
   startPortkey,
 ];
 
-const root = join(import.meta.dir, "..");
-const executable = join(root, "dist/companiond");
 const streamRounds = 2;
-
-const warmUp: Load = {
-  plan: { chunks: 10, perWrite: 1, gapMs: 5, isLockStep: false },
-  visitors: 200,
-  requests: 1_000,
-  rampMs: 0,
-};
-const firstText = (visitors: number): Load => ({
-  plan: { chunks: 10, perWrite: 1, gapMs: 50, isLockStep: false },
-  visitors,
-  requests: visitors === 1 ? 20 : visitors * 4,
-  rampMs: visitors === 1 ? 0 : 500 / visitors,
-});
-const loads = {
-  one: {
-    plan: { chunks: 1_000, perWrite: 1, gapMs: 0, isLockStep: false },
-    visitors: 50,
-    requests: 200,
-    rampMs: 0,
-  },
-  eight: {
-    plan: { chunks: 2_000, perWrite: 8, gapMs: 0, isLockStep: false },
-    visitors: 50,
-    requests: 200,
-    rampMs: 0,
-  },
-  lockStep: {
-    plan: { chunks: 500, perWrite: 1, gapMs: 0, isLockStep: true },
-    visitors: 100,
-    requests: 300,
-    rampMs: 0,
-  },
-  paced: {
-    plan: { chunks: 500, perWrite: 1, gapMs: 20, isLockStep: false },
-    visitors: 500,
-    requests: 500,
-    rampMs: 2,
-  },
-  first1: firstText(1),
-  first50: firstText(50),
-  first500: firstText(500),
-} satisfies Record<string, Load>;
 
 function say(sentence: string): void {
   console.error(sentence);
@@ -108,7 +67,7 @@ async function withContender(
 }
 
 /** Of interleaved rounds each figure's best counts: noise only ever adds. */
-function keepBest(row: StreamRow, name: keyof typeof loads, figures: StreamFigures): void {
+function keepBest(row: StreamRow, name: LoadName, figures: StreamFigures): void {
   const known = row[name];
   const isFirst = name.startsWith("first");
   const score = (each: StreamFigures) => (isFirst ? each.firstTextMs.p99 : each.cpuMicrosPerChunk);
@@ -120,8 +79,8 @@ async function benchStreams(report: Report): Promise<void> {
     for (const start of starters) {
       await withContender(start, `streams, round ${round}`, async (contender, provider) => {
         const row = findRow(report, contender.name);
-        await measureStreams(contender, provider, warmUp);
-        for (const [name, load] of Object.entries(loads) as [keyof typeof loads, Load][]) {
+        await warmUp(contender, provider);
+        for (const [name, load] of Object.entries(loads) as [LoadName, Load][]) {
           const figures = await measureStreams(contender, provider, load);
           say(`  ${name}: ${figures.cpuMicrosPerChunk.toFixed(2)} µs per chunk`);
           keepBest(row, name, figures);
@@ -130,7 +89,7 @@ async function benchStreams(report: Report): Promise<void> {
     }
     const provider = await startProvider();
     const direct = asContender(provider);
-    await measureStreams(direct, provider, warmUp);
+    await warmUp(direct, provider);
     for (const name of ["first1", "first50", "first500", "paced"] as const) {
       keepBest(findRow(report, direct.name), name, await measureStreams(direct, provider, loads[name]));
     }
@@ -168,8 +127,11 @@ async function benchMemory(report: Report): Promise<void> {
 async function benchLeaving(report: Report): Promise<void> {
   for (const start of [startCompaniond, (port: number) => startPassThrough(port)]) {
     await withContender(start, "leaving visitors", async (contender, provider) => {
-      await measureStreams(contender, provider, warmUp);
-      report.leaving.push({ name: contender.name, ...(await measureLeaving(contender, provider, 10_000)) });
+      await warmUp(contender, provider);
+      report.leaving.push({
+        name: contender.name,
+        ...(await measureLeaving(contender, provider, contender.name === "companiond" ? 10_000 : 2_000)),
+      });
     });
   }
 }
@@ -181,14 +143,17 @@ async function benchConfig(report: Report): Promise<void> {
     const contender = await start(provider.port);
     if (contender) contenders.push(contender);
   }
-  const rounds = 3;
+  const rounds = 5;
   for (let round = 0; round < rounds; round++) {
     // Interleaved, so that a noisy minute falls on all of them.
     for (const contender of contenders) {
       if (contender.configPath === null) continue;
       say(`config requests: ${contender.name}`);
+      const before = cpuSeconds(contender.pid);
       const figures = runWrk(contender.port, contender.configPath, 3);
-      if (figures) report.config.push({ name: contender.name, ...figures });
+      if (figures === null) continue;
+      const cpuMicros = ((cpuSeconds(contender.pid) - before) * 1e6) / figures.requests;
+      report.config.push({ name: contender.name, ...figures, cpuMicros });
     }
   }
   for (const contender of contenders) await contender.stop();

@@ -1,7 +1,8 @@
 /** Chat streams side by side: CPU per chunk, chunks a second, time to first text, latency, memory per open stream, leaving visitors. */
 import type { ClientResult } from "./load/client.ts";
 import type { StreamPlan } from "./load/plan.ts";
-import { cpuSeconds, holdClient, residentKiB, runClient, type startProvider } from "./load/processes.ts";
+import { busySeconds, cpuSeconds, holdClient, residentKiB, runClient, type startProvider } from "./load/processes.ts";
+import { leaving, warmUps } from "./loads.ts";
 import type { Contender } from "./rivals/start.ts";
 
 export type Provider = Awaited<ReturnType<typeof startProvider>>;
@@ -11,6 +12,8 @@ export interface StreamFigures extends ClientResult {
   cpuMicrosPerChunk: number;
   /** CPU share of one core while the run lasted. */
   cpuShare: number;
+  /** What processes that have no part in the run took of the server's core. */
+  othersShare: number;
 }
 
 export interface Load {
@@ -19,20 +22,38 @@ export interface Load {
   requests: number;
   rampMs: number;
   leaveWithinMs?: number;
+  isLeavingTogether?: boolean;
 }
 
 function toJob(contender: Contender, provider: Provider, load: Load) {
   const { port, chatPath: path, headers } = contender;
   const body = contender.bodyFor(load.plan);
-  return { leaveWithinMs: 0, ...load, port, providerPort: provider.port, path, headers, body };
+  return {
+    leaveWithinMs: 0,
+    isLeavingTogether: false,
+    ...load,
+    port,
+    providerPort: provider.port,
+    path,
+    headers,
+    body,
+  };
 }
 
 export async function measureStreams(contender: Contender, provider: Provider, load: Load): Promise<StreamFigures> {
   const before = cpuSeconds(contender.pid);
+  const busyBefore = busySeconds();
+  const startedMs = performance.now();
   const result = await runClient(toJob(contender, provider, load));
   const cpu = cpuSeconds(contender.pid) - before;
+  const others = busySeconds() - busyBefore - cpu;
+  const othersShare = Math.max(0, (others * 1000) / (performance.now() - startedMs));
   if (result.failed > 0) throw new Error(`${contender.name}: ${result.failed} of ${load.requests} streams failed`);
-  return { ...result, cpuMicrosPerChunk: (cpu * 1e6) / result.chunks, cpuShare: cpu / result.seconds };
+  return { ...result, cpuMicrosPerChunk: (cpu * 1e6) / result.chunks, cpuShare: cpu / result.seconds, othersShare };
+}
+
+export async function warmUp(contender: Contender, provider: Provider): Promise<void> {
+  for (const load of warmUps) await measureStreams(contender, provider, load);
 }
 
 export interface MemoryFigures {
@@ -68,46 +89,60 @@ export async function measureMemory(contender: Contender, provider: Provider, st
   };
 }
 
+/** Milliseconds from a visitor's leaving to the closing of the provider's connection, measured `count` times. */
+export interface ClosingFigures {
+  count: number;
+  p50: number;
+  p99: number;
+  max: number;
+  /** How many took no longer than 50 ms. */
+  inTime: number;
+}
+
 export interface LeavingFigures {
-  left: number;
-  /** Milliseconds from a visitor's leaving to the closing of the provider's connection. */
-  closedMs: { p50: number; p99: number; max: number };
+  oneByOne: ClosingFigures;
+  together: ClosingFigures;
   /** Provider streams open after all have left. */
   providerAfter: number;
-  /** Resident memory after a first tenth, and after all. */
+  /** Resident memory after the first tenth, half way, and after all. */
   beforeKiB: number;
+  midwayKiB: number;
   afterKiB: number;
 }
 
-/** Visitors leave at random moments of their replies: early, midway, two hundred at a time. */
+export const closedInTimeMs = 50;
+
+async function measureClosing(contender: Contender, provider: Provider, load: Load): Promise<ClosingFigures> {
+  // The numbers of replies begin anew with each run: one of an earlier run is told by its time.
+  const { abandonedAt: earlier } = await provider.ask();
+  const { leftAt } = await runClient(toJob(contender, provider, load));
+  await Bun.sleep(3_000);
+  const { abandonedAt } = await provider.ask();
+  const times: number[] = [];
+  for (const [id, micros] of Object.entries(leftAt)) {
+    const closed = abandonedAt[id];
+    // A visitor who left before the provider was asked has no reply there to close.
+    if (closed !== undefined && closed !== earlier[id]) times.push((closed - micros) / 1000);
+  }
+  times.sort((a, b) => a - b);
+  const quantile = (share: number) => times[Math.min(times.length - 1, Math.floor(times.length * share))] ?? Number.NaN;
+  const inTime = times.filter((ms) => ms <= closedInTimeMs).length;
+  return { count: times.length, p50: quantile(0.5), p99: quantile(0.99), max: quantile(1), inTime };
+}
+
 export async function measureLeaving(
   contender: Contender,
   provider: Provider,
   visitors: number,
 ): Promise<LeavingFigures> {
-  const plan = { chunks: 1_000, perWrite: 1, gapMs: 20, isLockStep: false };
-  const load = { plan, visitors: 200, rampMs: 5, leaveWithinMs: 1_500 };
-  await runClient(toJob(contender, provider, { ...load, requests: visitors / 10 }));
-  await Bun.sleep(5_000);
+  await measureClosing(contender, provider, { ...leaving.oneByOne, requests: visitors / 10 });
   const beforeKiB = residentKiB(contender.pid);
-  const earlier = await provider.ask();
-  // The provider's numbers begin anew with each client: what it knows of the first tenth is told apart by time.
-  const { leftAt } = await runClient(toJob(contender, provider, { ...load, requests: visitors }));
-  await Bun.sleep(5_000);
-  const counters = await provider.ask();
-  const times: number[] = [];
-  for (const [id, micros] of Object.entries(leftAt)) {
-    const closed = counters.abandonedAt[id];
-    // A visitor who left before the provider was asked has no reply there to close.
-    if (closed !== undefined && closed !== earlier.abandonedAt[id]) times.push((closed - micros) / 1000);
-  }
-  times.sort((a, b) => a - b);
-  const quantile = (share: number) => times[Math.min(times.length - 1, Math.floor(times.length * share))] ?? Number.NaN;
-  return {
-    left: times.length,
-    closedMs: { p50: quantile(0.5), p99: quantile(0.99), max: quantile(1) },
-    providerAfter: counters.active,
-    beforeKiB,
-    afterKiB: residentKiB(contender.pid),
-  };
+  const half = { ...leaving.oneByOne, requests: visitors / 2 };
+  await measureClosing(contender, provider, half);
+  const midwayKiB = residentKiB(contender.pid);
+  const oneByOne = await measureClosing(contender, provider, half);
+  const afterKiB = residentKiB(contender.pid);
+  const together = await measureClosing(contender, provider, leaving.together);
+  const { active } = await provider.ask();
+  return { oneByOne, together, providerAfter: active, beforeKiB, midwayKiB, afterKiB };
 }

@@ -2,6 +2,7 @@
 import { loadCore, pinned } from "./load/processes.ts";
 
 export interface RequestFigures {
+  requests: number;
   perSecond: number;
   p99Ms: number;
 }
@@ -15,5 +16,10 @@ export function runWrk(port: number, path: string, seconds: number): RequestFigu
   if (/Non-2xx/.test(output)) throw new Error(`${url} answered with errors:\n${output}`);
   const [, p99 = "0", unit = "ms"] = /99%\s+([\d.]+)(us|ms|s)/.exec(output) ?? [];
   const factor = unit === "us" ? 0.001 : unit === "s" ? 1000 : 1;
-  return { perSecond: Number(/Requests\/sec:\s+([\d.]+)/.exec(output)?.[1] ?? 0), p99Ms: Number(p99) * factor };
+  const requests = Number(/(\d+) requests in/.exec(output)?.[1] ?? 0);
+  return {
+    requests,
+    perSecond: Number(/Requests\/sec:\s+([\d.]+)/.exec(output)?.[1] ?? 0),
+    p99Ms: Number(p99) * factor,
+  };
 }

@@ -17,6 +17,8 @@ export interface ClientJob {
   rampMs: number;
   /** Each visitor leaves at a random moment within so many milliseconds; 0: all stay to the end. */
   leaveWithinMs: number;
+  /** All of them at the end of that time instead. */
+  isLeavingTogether: boolean;
 }
 
 export interface ClientResult {
@@ -110,6 +112,11 @@ function read(visit: Visit, bytes: Buffer): void {
   visit.tail = text.slice(Math.max(at, text.length - 48));
 }
 
+function chooseStayMs(): number {
+  if (!job.isLeavingTogether) return Math.random() * job.leaveWithinMs;
+  return Math.max(0, job.leaveWithinMs - (performance.now() - beganMs));
+}
+
 function visitNext(): void {
   if (started >= job.requests) return;
   started++;
@@ -145,7 +152,7 @@ function visitNext(): void {
             if (isOver) return;
             leftAt[visit.id] = sharedMicros();
             socket.terminate();
-          }, Math.random() * job.leaveWithinMs);
+          }, chooseStayMs());
         }
       },
       data(socket, bytes) {

@@ -127,6 +127,18 @@ export function cpuSeconds(pid: number): number {
   return total;
 }
 
+/** Seconds that the servers' core has been busy, with whatever process. */
+export function busySeconds(): number {
+  const line = readFileSync("/proc/stat", "utf8")
+    .split("\n")
+    .find((each) => each.startsWith(`cpu${serverCore} `));
+  const [user = 0, nice = 0, system = 0, , , interrupts = 0, softInterrupts = 0] = (line ?? "")
+    .split(" ")
+    .slice(1)
+    .map(Number);
+  return (user + nice + system + interrupts + softInterrupts) / ticksPerSecond;
+}
+
 /** Resident memory of a process and its children, in KiB. */
 export function residentKiB(pid: number): number {
   let total = 0;

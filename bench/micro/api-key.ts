@@ -15,7 +15,7 @@ export interface KeyCheckFigures {
   keys: number;
 }
 
-export async function measureKeyCheck(keys = 100_000, checks = 200_000): Promise<KeyCheckFigures> {
+export async function measureKeyCheck(keys = 100_000, checks = 50_000): Promise<KeyCheckFigures> {
   const dataDir = mkdtempSync(join(tmpdir(), "companiond-keys-"));
   const store = await openSqliteStore({ dataDir, log: processLog() });
   const context = () => ({
@@ -44,15 +44,21 @@ export async function measureKeyCheck(keys = 100_000, checks = 200_000): Promise
   }
   const keyAt = (index: number) => made[(index * 7919) % made.length] ?? "";
 
-  let startedMs = performance.now();
-  for (let index = 0; index < checks; index++) sha256Hex(keyAt(index));
-  const sha256Nanos = ((performance.now() - startedMs) * 1e6) / checks;
+  let sha256Nanos = Number.POSITIVE_INFINITY;
+  let checkMicros = Number.POSITIVE_INFINITY;
+  // The best of a few rounds counts: what else runs on the machine only adds.
+  for (let round = 0; round < 5; round++) {
+    const first = round * checks;
+    let startedMs = performance.now();
+    for (let index = first; index < first + checks; index++) sha256Hex(keyAt(index));
+    sha256Nanos = Math.min(sha256Nanos, ((performance.now() - startedMs) * 1e6) / checks);
 
-  startedMs = performance.now();
-  for (let index = 0; index < checks; index++) {
-    if ((await store.apiKeys.findByHash(sha256Hex(keyAt(index)))) === null) throw new Error("a key was not found");
+    startedMs = performance.now();
+    for (let index = first; index < first + checks; index++) {
+      if ((await store.apiKeys.findByHash(sha256Hex(keyAt(index)))) === null) throw new Error("a key was not found");
+    }
+    checkMicros = Math.min(checkMicros, ((performance.now() - startedMs) * 1e3) / checks);
   }
-  const checkMicros = ((performance.now() - startedMs) * 1e3) / checks;
   await store.close();
   rmSync(dataDir, { recursive: true });
   return { sha256Nanos, checkMicros, keys };

@@ -33,9 +33,14 @@ const noLimits = {
   COMPANIOND_DAILY_FREE: "1000000000",
 };
 
-/** The compiled executable with everything on; limits are raised, not removed. */
-export async function startCompaniond(providerPort: number): Promise<Contender> {
-  const executable = join(root, "dist/companiond");
+/** What is measured, unless another build is named to compare it with. */
+export const executable = process.env["BENCH_EXECUTABLE"] ?? join(root, "dist/companiond");
+
+/** The compiled executable with everything on; limits are raised, not removed. `program` is what serves in its place. */
+export async function startCompaniond(
+  providerPort: number,
+  program: readonly string[] = [executable],
+): Promise<Contender> {
   const dataDir = mkdtempSync(join(tmpdir(), "companiond-bench-"));
   const environment = {
     ...noLimits,
@@ -53,7 +58,7 @@ export async function startCompaniond(providerPort: number): Promise<Contender> 
   // As under a supervisor, the log goes to a file; into a pipe that nobody reads it would be tried again and again.
   const server = await startProcess(
     serverCore,
-    [executable, "serve", "--port", "0", "--json"],
+    [...program, "serve", "--port", "0", "--json"],
     { ...environment, COMPANIOND_LOG: "info" },
     join(dataDir, "log"),
   );
