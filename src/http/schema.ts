@@ -16,7 +16,7 @@ interface TextOptions {
   accepts?: (value: string) => boolean;
 }
 
-type TextSchema = TSchema & TextOptions & { [Kind]: "Text"; static: string; compiled?: RegExp };
+type TextSchema = TSchema & TextOptions & { compiled?: RegExp };
 
 // TypeBox counts UTF-16 units and lets NUL and lone surrogates pass; JSON Schema and our contract count code points.
 TypeRegistry.Set<TextSchema>("Text", (schema, value) => {
@@ -36,12 +36,12 @@ export function countCodePoints(text: string): number {
 /** A well-formed string without NUL; lengths count Unicode code points, as in JSON Schema. */
 export function Text(options: TextOptions = {}): TSchema & { static: string } {
   const { accepts, problem, ...shown } = options;
-  const schema = { ...shown, [Kind]: "Text", type: "string" } as unknown as TextSchema;
+  const schema = t.Unsafe<string>({ ...shown, [Kind]: "Text", type: "string" });
   // Not enumerable: the OpenAPI document is made by serialising the schema.
   Object.defineProperty(schema, "accepts", { value: accepts });
   Object.defineProperty(schema, "problem", { value: problem });
   if (options.pattern) Object.defineProperty(schema, "compiled", { value: new RegExp(options.pattern, "u") });
-  return schema as unknown as TSchema & { static: string };
+  return schema;
 }
 
 /** `null` clears a field on PATCH and means "not set" in answers. */
@@ -52,6 +52,7 @@ export function Nullable<Schema extends TSchema>(schema: Schema) {
 export const uuidPattern = "^[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{12}$";
 
 export interface Checker<Schema extends TSchema> {
+  readonly schema: Schema;
   /** Returns the value typed, or throws `invalid_request` with every field at fault. */
   check(value: unknown): Static<Schema>;
   /** Every field at fault, up to `maxListedErrors`; none when valid. */
@@ -62,11 +63,16 @@ export interface Checker<Schema extends TSchema> {
 export const maxListedErrors = 100;
 const maxParamLength = 200;
 
-export function compileChecker<Schema extends TSchema>(schema: Schema): Checker<Schema> {
+/** Made and compiled on first use: dozens of schemas would otherwise be, before the server listens. */
+export function compileChecker<Schema extends TSchema>(makeSchema: () => Schema): Checker<Schema> {
+  let made: Schema | null = null;
   let compiled: TypeCheck<Schema> | null = null;
+  const getSchema = () => {
+    made ??= makeSchema();
+    return made;
+  };
   const compile = () => {
-    // On first use: dozens of schemas would otherwise be compiled before the server listens.
-    compiled ??= TypeCompiler.Compile(schema);
+    compiled ??= TypeCompiler.Compile(getSchema());
     return compiled;
   };
   const listErrors = (value: unknown) => {
@@ -79,6 +85,9 @@ export function compileChecker<Schema extends TSchema>(schema: Schema): Checker<
     return [...byParam.values()];
   };
   return {
+    get schema() {
+      return getSchema();
+    },
     listErrors,
     check(value) {
       if (compile().Check(value)) return value;

@@ -1,8 +1,9 @@
 /** The accounts' routes, for the API document. */
-import { AccountObject } from "../../http/account-schema.ts";
+import { AccountObject } from "../../http/account-answer.ts";
 import { type ApiOperation, idParam, pageQuery } from "../../http/api-description.ts";
 import { Text } from "../../http/schema.ts";
-import { AccountList, AccountPatchBody, NewAccountBody, ResetLink } from "./model.ts";
+import { AccountList, ResetLink } from "./answers.ts";
+import { accountPatchBody, newAccountBody } from "./model.ts";
 
 const shared = { tag: "Accounts", access: "operator" } as const;
 const params = { id: idParam("account") };
@@ -28,7 +29,7 @@ export const accountsApi: ApiOperation[] = [
     path: "/api/accounts",
     summary: "Add an account",
     description: "Its owner chooses a password by a link: see the reset-link call.",
-    body: { schema: NewAccountBody },
+    body: { schema: newAccountBody.schema },
     isIdempotent: true,
     answers: { 201: { description: "The account.", content: account } },
   },
@@ -49,7 +50,7 @@ export const accountsApi: ApiOperation[] = [
     summary: "Set plan and role, suspend or resume",
     description: "The own account cannot be suspended or lose its role, so that an operator remains.",
     params,
-    body: { schema: AccountPatchBody },
+    body: { schema: accountPatchBody.schema },
     answers: { 200: { description: "The account as it is now.", content: account } },
   },
   {

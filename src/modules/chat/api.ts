@@ -1,6 +1,6 @@
 /** The chat route, for the API document. */
 import { type ApiOperation, embedTokenParam, eventStream } from "../../http/api-description.ts";
-import { ChatRequest } from "./model.ts";
+import { chatRequest } from "./model.ts";
 
 export const chatApi: ApiOperation[] = [
   {
@@ -14,7 +14,7 @@ export const chatApi: ApiOperation[] = [
       "conversation run in order; a fourth waiting one is 429. Unknown fields are ignored.",
     access: "embed",
     params: { token: embedTokenParam },
-    body: { schema: ChatRequest },
+    body: { schema: chatRequest.schema },
     answers: { 200: { ...eventStream, headers: ["X-Session-Id"] } },
     errors: ["quota_exceeded", "upstream_error"],
   },

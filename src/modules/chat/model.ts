@@ -3,16 +3,16 @@ import { type Static, Type as t } from "@sinclair/typebox";
 import { messageText, nullableUuid } from "../../http/chat-message.ts";
 import { compileChecker } from "../../http/schema.ts";
 
-export const ChatRequest = t.Object(
-  {
-    message: messageText,
-    session_id: t.Optional(
-      nullableUuid("Identifies the conversation. Left out: a new one begins, its id is in `X-Session-Id`."),
-    ),
-    visitor_id: t.Optional(nullableUuid("Identifies the visitor across conversations.")),
-  },
-  { $id: "ChatRequest" },
+export const chatRequest = compileChecker(() =>
+  t.Object(
+    {
+      message: messageText(),
+      session_id: t.Optional(
+        nullableUuid("Identifies the conversation. Left out: a new one begins, its id is in `X-Session-Id`."),
+      ),
+      visitor_id: t.Optional(nullableUuid("Identifies the visitor across conversations.")),
+    },
+    { $id: "ChatRequest" },
+  ),
 );
-export type ChatRequest = Static<typeof ChatRequest>;
-
-export const chatRequest = compileChecker(ChatRequest);
+export type ChatRequest = Static<typeof chatRequest.schema>;

@@ -2,14 +2,8 @@
 import { type ApiOperation, eventStream, idParam, pageQuery } from "../../http/api-description.ts";
 import { listOf } from "../../http/list-schema.ts";
 import { Text } from "../../http/schema.ts";
-import {
-  CompanionObject,
-  CompanionPatchBody,
-  EmbedTokenObject,
-  NewCompanionBody,
-  NewEmbedTokenBody,
-  TestChatBody,
-} from "./model.ts";
+import { CompanionObject, EmbedTokenObject } from "./answers.ts";
+import { companionPatchBody, newCompanionBody, newEmbedTokenBody, testChatBody } from "./model.ts";
 
 const params = { id: idParam("companion") };
 const tokenPath = "/api/companions/{id}/embed-tokens";
@@ -23,7 +17,7 @@ const companionRoutes: ApiOperation[] = [
     summary: "Create a companion",
     access: "companions:write",
     body: {
-      schema: NewCompanionBody,
+      schema: newCompanionBody.schema,
       example: {
         name: "Ada",
         system_prompt: "You help customers of a bicycle shop.",
@@ -80,7 +74,10 @@ const companionRoutes: ApiOperation[] = [
     description: "Top-level fields are merged, all or none. Read-only fields that are sent back are ignored.",
     access: "companions:write",
     params,
-    body: { schema: CompanionPatchBody, example: { name: "Grace", greeting: null, metadata: { plan: "basic" } } },
+    body: {
+      schema: companionPatchBody.schema,
+      example: { name: "Grace", greeting: null, metadata: { plan: "basic" } },
+    },
     answers: { 200: { description: "The companion as it is now.", content: { "application/json": CompanionObject } } },
   },
   {
@@ -105,7 +102,7 @@ const companionRoutes: ApiOperation[] = [
       "conversation; one message counts in usage.",
     access: "companions:write",
     params,
-    body: { schema: TestChatBody },
+    body: { schema: testChatBody.schema },
     answers: { 200: eventStream },
     errors: ["upstream_error"],
   },
@@ -136,7 +133,7 @@ const embedTokenRoutes: ApiOperation[] = [
     summary: "Add an embed token",
     access: "companions:write",
     params,
-    body: { schema: NewEmbedTokenBody, isOptional: true },
+    body: { schema: newEmbedTokenBody.schema, isOptional: true },
     isIdempotent: true,
     answers: { 201: { description: "The token.", content: { "application/json": EmbedTokenObject } } },
   },

@@ -1,122 +1,136 @@
 /** The fields of a companion that its owner sets: what each may hold, for the check and for the API document at once. */
-import { type Static, Type as t } from "@sinclair/typebox";
+import { Type as t } from "@sinclair/typebox";
 import { companionDefaults, type JsonObject } from "../../domain/companion.ts";
 import { normalizeOrigin } from "../../domain/origin.ts";
 import { Nullable, Text } from "../../http/schema.ts";
 
-export const nameField = Text({
-  minLength: 1,
-  maxLength: 100,
-  description: "Name, shown to visitors.",
-  examples: ["Ada"],
-});
+type CompanionFields = ReturnType<typeof makeFields>;
+let made: CompanionFields | null = null;
 
-export const settingFields = {
-  system_prompt: Text({
-    maxLength: 32_000,
-    description: "Instruction text for the language model; visitors never see it.",
-    examples: ["You help customers of a bicycle shop."],
-  }),
-  greeting: Text({
-    maxLength: 1000,
-    description: "Opening message of the chat. Not set: one made of the name.",
-    examples: ["Hi! Looking for a bicycle?"],
-  }),
-  avatar_url: Text({
-    maxLength: 2000,
-    // A URL parser forgives white space, which a page that shows the image might not.
-    accepts: (text) => !/\s/.test(text) && /^https?:$/.test(URL.parse(text)?.protocol ?? ""),
-    problem: "Must be an http or https URL of at most 2000 characters, or null.",
-    description: "Avatar image, http or https. Not set: an image that the server makes.",
-    examples: ["https://shop.example/ada.png"],
-  }),
-  theme_color: Text({
-    pattern: "^#[0-9a-fA-F]{6}$",
-    problem: "Must be a colour of the form #rrggbb, or null.",
-    description: `Theme colour, \`#rrggbb\`, kept in lower case. Not set: \`${companionDefaults.themeColor}\`.`,
-    examples: ["#0f766e"],
-  }),
-  voice_id: Text({
+/** `sent` are the settings as sent: every field may be left out, and null means "not set". */
+export function companionFields(): CompanionFields {
+  made ??= makeFields();
+  return made;
+}
+
+function makeFields() {
+  const name = Text({
     minLength: 1,
-    maxLength: 200,
-    description: "A voice of the voice provider: the server keeps a voice agent that speaks with it.",
-    examples: ["21m00Tcm4TlvDq8ikWAM"],
-  }),
-  voice_agent_id: Text({
-    minLength: 1,
-    maxLength: 200,
-    description: "A voice agent that exists already at the operator's provider, used as it is. Never with `voice_id`.",
-    examples: ["agent_01jxyz"],
-  }),
-  model: Text({
-    minLength: 1,
-    maxLength: 200,
-    description: "One of the models that the operator offers. Not set: the operator's default.",
-    examples: ["gpt-5-mini"],
-  }),
-  temperature: t.Number({ minimum: 0, maximum: 2, description: "Sent to the model only where set.", examples: [0.7] }),
-  max_output_tokens: t.Integer({
-    minimum: 1,
-    description: "Longest reply in tokens, up to the operator's bound, which holds where it is not set.",
-    examples: [600],
-  }),
-  context_tokens: t.Integer({
-    minimum: 1,
-    maximum: 10_000_000,
-    description: `How much of the conversation goes to the model. Not set: ${companionDefaults.contextTokens}.`,
-    examples: [8000],
-  }),
-  metadata: t.Unsafe<JsonObject>(
-    t.Object(
-      {},
-      {
-        additionalProperties: true,
-        description:
-          "Your own JSON object: at most 16 KiB of UTF-8 JSON and 8 levels deep, itself included. " +
-          "Any field of it can be used to filter lists and usage. Replaced as a whole.",
-        examples: [{ customer_id: "c_42", plan: "pro" }],
-      },
-    ),
-  ),
-  allowed_origins: t.Array(
-    Text({
-      accepts: (text) => normalizeOrigin(text) !== null,
-      problem: "Must be an origin like https://shop.example or https://*.shop.example.",
-      examples: ["https://shop.example", "https://*.shop.example"],
+    maxLength: 100,
+    description: "Name, shown to visitors.",
+    examples: ["Ada"],
+  });
+
+  const settings = {
+    system_prompt: Text({
+      maxLength: 32_000,
+      description: "Instruction text for the language model; visitors never see it.",
+      examples: ["You help customers of a bicycle shop."],
     }),
-    { maxItems: 50, description: "Websites that may embed the companion, kept in normal form. Empty: any." },
-  ),
-  starters: t.Array(Text({ minLength: 1, maxLength: 200, examples: ["When are you open?"] }), {
-    maxItems: 6,
-    description: "Suggested first questions.",
-  }),
-  retention_days: t.Integer({
-    minimum: 1,
-    maximum: 36_500,
-    description: "Conversations untouched for longer are deleted. Not set: they are kept.",
-    examples: [90],
-  }),
-  enabled: t.Boolean({ description: "False: its embed routes answer 404; its tokens stay." }),
-};
+    greeting: Text({
+      maxLength: 1000,
+      description: "Opening message of the chat. Not set: one made of the name.",
+      examples: ["Hi! Looking for a bicycle?"],
+    }),
+    avatar_url: Text({
+      maxLength: 2000,
+      // A URL parser forgives white space, which a page that shows the image might not.
+      accepts: (text) => !/\s/.test(text) && /^https?:$/.test(URL.parse(text)?.protocol ?? ""),
+      problem: "Must be an http or https URL of at most 2000 characters, or null.",
+      description: "Avatar image, http or https. Not set: an image that the server makes.",
+      examples: ["https://shop.example/ada.png"],
+    }),
+    theme_color: Text({
+      pattern: "^#[0-9a-fA-F]{6}$",
+      problem: "Must be a colour of the form #rrggbb, or null.",
+      description: `Theme colour, \`#rrggbb\`, kept in lower case. Not set: \`${companionDefaults.themeColor}\`.`,
+      examples: ["#0f766e"],
+    }),
+    voice_id: Text({
+      minLength: 1,
+      maxLength: 200,
+      description: "A voice of the voice provider: the server keeps a voice agent that speaks with it.",
+      examples: ["21m00Tcm4TlvDq8ikWAM"],
+    }),
+    voice_agent_id: Text({
+      minLength: 1,
+      maxLength: 200,
+      description:
+        "A voice agent that exists already at the operator's provider, used as it is. Never with `voice_id`.",
+      examples: ["agent_01jxyz"],
+    }),
+    model: Text({
+      minLength: 1,
+      maxLength: 200,
+      description: "One of the models that the operator offers. Not set: the operator's default.",
+      examples: ["gpt-5-mini"],
+    }),
+    temperature: t.Number({
+      minimum: 0,
+      maximum: 2,
+      description: "Sent to the model only where set.",
+      examples: [0.7],
+    }),
+    max_output_tokens: t.Integer({
+      minimum: 1,
+      description: "Longest reply in tokens, up to the operator's bound, which holds where it is not set.",
+      examples: [600],
+    }),
+    context_tokens: t.Integer({
+      minimum: 1,
+      maximum: 10_000_000,
+      description: `How much of the conversation goes to the model. Not set: ${companionDefaults.contextTokens}.`,
+      examples: [8000],
+    }),
+    metadata: t.Unsafe<JsonObject>(
+      t.Object(
+        {},
+        {
+          additionalProperties: true,
+          description:
+            "Your own JSON object: at most 16 KiB of UTF-8 JSON and 8 levels deep, itself included. " +
+            "Any field of it can be used to filter lists and usage. Replaced as a whole.",
+          examples: [{ customer_id: "c_42", plan: "pro" }],
+        },
+      ),
+    ),
+    allowed_origins: t.Array(
+      Text({
+        accepts: (text) => normalizeOrigin(text) !== null,
+        problem: "Must be an origin like https://shop.example or https://*.shop.example.",
+        examples: ["https://shop.example", "https://*.shop.example"],
+      }),
+      { maxItems: 50, description: "Websites that may embed the companion, kept in normal form. Empty: any." },
+    ),
+    starters: t.Array(Text({ minLength: 1, maxLength: 200, examples: ["When are you open?"] }), {
+      maxItems: 6,
+      description: "Suggested first questions.",
+    }),
+    retention_days: t.Integer({
+      minimum: 1,
+      maximum: 36_500,
+      description: "Conversations untouched for longer are deleted. Not set: they are kept.",
+      examples: [90],
+    }),
+    enabled: t.Boolean({ description: "False: its embed routes answer 404; its tokens stay." }),
+  };
 
-/** As sent: every field may be left out, and null means "not set". */
-export const sentFields = {
-  system_prompt: t.Optional(Nullable(settingFields.system_prompt)),
-  greeting: t.Optional(Nullable(settingFields.greeting)),
-  avatar_url: t.Optional(Nullable(settingFields.avatar_url)),
-  theme_color: t.Optional(Nullable(settingFields.theme_color)),
-  voice_id: t.Optional(Nullable(settingFields.voice_id)),
-  voice_agent_id: t.Optional(Nullable(settingFields.voice_agent_id)),
-  model: t.Optional(Nullable(settingFields.model)),
-  temperature: t.Optional(Nullable(settingFields.temperature)),
-  max_output_tokens: t.Optional(Nullable(settingFields.max_output_tokens)),
-  context_tokens: t.Optional(Nullable(settingFields.context_tokens)),
-  metadata: t.Optional(Nullable(settingFields.metadata)),
-  allowed_origins: t.Optional(Nullable(settingFields.allowed_origins)),
-  starters: t.Optional(Nullable(settingFields.starters)),
-  retention_days: t.Optional(Nullable(settingFields.retention_days)),
-  enabled: t.Optional(Nullable(settingFields.enabled)),
-};
-
-const SentSettings = t.Object({ name: t.Optional(nameField), ...sentFields });
-export type SentSettings = Static<typeof SentSettings>;
+  const sent = {
+    system_prompt: t.Optional(Nullable(settings.system_prompt)),
+    greeting: t.Optional(Nullable(settings.greeting)),
+    avatar_url: t.Optional(Nullable(settings.avatar_url)),
+    theme_color: t.Optional(Nullable(settings.theme_color)),
+    voice_id: t.Optional(Nullable(settings.voice_id)),
+    voice_agent_id: t.Optional(Nullable(settings.voice_agent_id)),
+    model: t.Optional(Nullable(settings.model)),
+    temperature: t.Optional(Nullable(settings.temperature)),
+    max_output_tokens: t.Optional(Nullable(settings.max_output_tokens)),
+    context_tokens: t.Optional(Nullable(settings.context_tokens)),
+    metadata: t.Optional(Nullable(settings.metadata)),
+    allowed_origins: t.Optional(Nullable(settings.allowed_origins)),
+    starters: t.Optional(Nullable(settings.starters)),
+    retention_days: t.Optional(Nullable(settings.retention_days)),
+    enabled: t.Optional(Nullable(settings.enabled)),
+  };
+  return { name, settings, sent };
+}

@@ -5,12 +5,8 @@ import { AppError, type FieldError, invalidFields } from "../../domain/errors.ts
 import { findMetadataProblem } from "../../domain/metadata.ts";
 import { normalizeOrigin } from "../../domain/origin.ts";
 import { omitFields } from "../../http/omit-fields.ts";
-import { type Checker, compileChecker, maxListedErrors } from "../../http/schema.ts";
-import type { SentSettings } from "./fields.ts";
-import { CompanionPatchBody, NewCompanionBody, readOnlyCompanionFields } from "./model.ts";
-
-const newCompanionBody = compileChecker(NewCompanionBody);
-const companionPatchBody = compileChecker(CompanionPatchBody);
+import { type Checker, maxListedErrors } from "../../http/schema.ts";
+import { companionPatchBody, newCompanionBody, readOnlyCompanionFields, type SentSettings } from "./model.ts";
 
 /** What depends on the server and on what it keeps already. */
 export interface SettingRules {

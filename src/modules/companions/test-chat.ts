@@ -1,5 +1,4 @@
 /** The owner tries a companion: the same reply as a visitor's, outside limits, quota and memory; counted in usage alone. */
-import type { Static } from "@sinclair/typebox";
 import type { Companion } from "../../domain/companion.ts";
 import { type CollectedReply, type ReplyRun, type ReplyStream, runReply } from "../../http/reply.ts";
 import { toReplyRequest } from "../../http/reply-request.ts";
@@ -9,7 +8,7 @@ import { type TestChatBody, toWireTrace } from "./model.ts";
 
 export interface TestTurn {
   companion: Companion;
-  body: Static<typeof TestChatBody>;
+  body: TestChatBody;
   requestId: string;
   stream: ReplyStream & { comment(text: string): void };
   /** Fires when the owner has gone. */

@@ -1,7 +1,7 @@
 /** The conversations' routes, for the API document. */
 import { type ApiOperation, idParam, pageQuery, rangeQuery } from "../../http/api-description.ts";
 import { Text } from "../../http/schema.ts";
-import { ConversationList, ConversationWithMessages } from "./model.ts";
+import { ConversationList, ConversationWithMessages } from "./answers.ts";
 
 const filterQuery = {
   visitor_id: Text({ description: "Those of this visitor.", examples: ["0b8f3f5e-59a5-4d3b-9f5e-8c3a9d8a1c11"] }),

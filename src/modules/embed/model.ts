@@ -1,31 +1,5 @@
 /** The public face of a companion. */
-import { Type as t } from "@sinclair/typebox";
 import { type Companion, companionDefaults, defaultGreeting } from "../../domain/companion.ts";
-
-export const EmbedConfig = t.Object(
-  {
-    name: t.String({ description: "Display name of the companion.", examples: ["Ada"] }),
-    avatar_url: t.String({
-      format: "uri",
-      description: "Avatar image; always set.",
-      examples: ["https://shop.example/ada.png"],
-    }),
-    greeting: t.String({ description: "Opening message for the chat.", examples: ["Hi! Looking for a bicycle?"] }),
-    theme_color: t.String({ pattern: "^#[0-9a-f]{6}$", description: "Theme colour.", examples: ["#0f766e"] }),
-    has_voice: t.Boolean({ description: "Whether a voice session can be started now." }),
-    has_text_agent: t.Boolean({ description: "Whether messages are answered." }),
-    voice_provider: t.String({
-      description: "`none`, or the voice-agent provider in use.",
-      examples: ["elevenlabs-convai"],
-    }),
-    starters: t.Optional(
-      t.Array(t.String({ examples: ["When are you open?"] }), {
-        description: "Suggested first questions, where the owner wrote any.",
-      }),
-    ),
-  },
-  { $id: "EmbedConfig" },
-);
 
 /** `voiceProvider` is null where no voice session can be started. */
 export function toEmbedConfig(companion: Companion, avatarUrl: string, voiceProvider: string | null) {

@@ -1,7 +1,8 @@
 /** The API keys' routes, for the API document. */
 import { type ApiOperation, idParam, pageQuery } from "../../http/api-description.ts";
 import { listOf } from "../../http/list-schema.ts";
-import { KeyObject, NewKeyBody, NewKeyObject } from "./model.ts";
+import { KeyObject, NewKeyObject } from "./answers.ts";
+import { newKeyBody } from "./model.ts";
 
 export const keysApi: ApiOperation[] = [
   {
@@ -26,7 +27,7 @@ export const keysApi: ApiOperation[] = [
     description:
       "A key cannot give a scope that it lacks. Rotate by creating a new key, switching to it, and revoking the old one.",
     access: "keys:write",
-    body: { schema: NewKeyBody },
+    body: { schema: newKeyBody.schema },
     isIdempotent: true,
     answers: {
       201: {

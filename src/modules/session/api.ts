@@ -1,6 +1,7 @@
 /** The session routes, for the API document. */
 import { type ApiOperation, idParam, pageQuery } from "../../http/api-description.ts";
-import { PasswordChange, PasswordReset, SessionList, SetUp, SignedIn, SignIn } from "./model.ts";
+import { SessionList, SignedIn } from "./answers.ts";
+import { passwordChangeBody, passwordResetBody, setUpBody, signInBody } from "./model.ts";
 
 const tag = "Session";
 const signedIn = {
@@ -22,7 +23,7 @@ const signInRoutes: ApiOperation[] = [
       "The same answer after the same time for an unknown account and a wrong password. On plain HTTP it works at a " +
       "loopback host only. After five failures the client waits ever longer for this account; other clients do not.",
     access: "public",
-    body: { schema: SignIn },
+    body: { schema: signInBody.schema },
     answers: signedIn,
     errors: ["unauthorized", "origin_not_allowed", "rate_limited"],
   },
@@ -33,7 +34,7 @@ const signInRoutes: ApiOperation[] = [
     tag,
     summary: "Spend a set-up link: make the first operator and sign in",
     access: "public",
-    body: { schema: SetUp },
+    body: { schema: setUpBody.schema },
     answers: signedIn,
     errors: ["origin_not_allowed", "not_found", "rate_limited"],
   },
@@ -45,7 +46,7 @@ const signInRoutes: ApiOperation[] = [
     summary: "Spend a reset link: choose a password and sign in",
     description: "All other sessions of the account end.",
     access: "public",
-    body: { schema: PasswordReset },
+    body: { schema: passwordResetBody.schema },
     answers: signedIn,
     errors: ["unauthorized", "origin_not_allowed", "not_found", "rate_limited"],
   },
@@ -81,7 +82,7 @@ const sessionRoutes: ApiOperation[] = [
     summary: "Change the password",
     description: "All other sessions of the account end.",
     access: "session",
-    body: { schema: PasswordChange },
+    body: { schema: passwordChangeBody.schema },
     answers: { 204: { description: "Changed." } },
   },
   {

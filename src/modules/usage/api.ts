@@ -1,7 +1,8 @@
 /** The usage route, for the API document. */
 import { Type as t } from "@sinclair/typebox";
 import { type ApiOperation, idParam } from "../../http/api-description.ts";
-import { groups, maxDays, QuotaObject, UsageList } from "./model.ts";
+import { QuotaObject, UsageList } from "./answers.ts";
+import { groups, maxDays } from "./model.ts";
 
 const day = (description: string, example: string) => t.String({ format: "date", description, examples: [example] });
 

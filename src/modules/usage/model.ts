@@ -1,48 +1,10 @@
 /** Usage on the wire, as JSON and as CSV. */
-import { type TObject, Type as t } from "@sinclair/typebox";
-import { Nullable } from "../../http/schema.ts";
 import type { UsageGroup, UsageRow } from "../../store/store.ts";
 
 /** Three years, leap day included. */
 export const maxDays = 1096;
 
 export const groups = ["day", "companion", "key"] as const satisfies readonly UsageGroup[];
-
-const counts = {
-  messages: t.Integer({ description: "Answered messages, test chats included." }),
-  requests: t.Integer({ description: "The keys' own management calls; 0 where filtered by companion or metadata." }),
-  input_tokens: t.Integer(),
-  output_tokens: t.Integer(),
-  voice_sessions: t.Integer({ description: "Voice sessions that were started." }),
-  errors: t.Integer({ description: "Messages whose reply the provider broke off." }),
-};
-
-export const UsageRowObject: TObject = t.Object(
-  {
-    day: t.Optional(t.String({ format: "date", description: "UTC." })),
-    companion_id: t.Optional(Nullable(t.String({ format: "uuid", description: "Null: a key's own calls." }))),
-    key_id: t.Optional(
-      Nullable(t.String({ format: "uuid", description: "The key that made the companion. Null: the dashboard." })),
-    ),
-    ...counts,
-  },
-  { $id: "UsageRow", description: "Of `day`, `companion_id` and `key_id` those that were grouped by." },
-);
-
-export const UsageList = t.Object(
-  { data: t.Array(UsageRowObject, { description: "Ordered by day, companion, key." }) },
-  { $id: "UsageList" },
-);
-
-export const QuotaObject = t.Object(
-  {
-    day: t.String({ format: "date", description: "The UTC day, at whose end the count begins anew." }),
-    limit: t.Integer({ description: "Messages a day, by the account's plan.", examples: [1000] }),
-    used: t.Integer({ description: "Of these, used so far.", examples: [12] }),
-    left: t.Integer({ examples: [988] }),
-  },
-  { $id: "Quota" },
-);
 
 type WireRow = Record<string, string | number | null>;
 

@@ -1,6 +1,7 @@
 /** The voice route, for the API document. */
 import { type ApiOperation, embedTokenParam } from "../../http/api-description.ts";
-import { VoiceTokenRequest, VoiceTokenResponse } from "./model.ts";
+import { VoiceTokenResponse } from "./answers.ts";
+import { voiceTokenRequest } from "./model.ts";
 
 export const voiceTokenApi: ApiOperation[] = [
   {
@@ -12,7 +13,7 @@ export const voiceTokenApi: ApiOperation[] = [
     description: "The URL is short-lived: ask for a new one for each session. The body may be left out.",
     access: "embed",
     params: { token: embedTokenParam },
-    body: { schema: VoiceTokenRequest, isOptional: true },
+    body: { schema: voiceTokenRequest.schema, isOptional: true },
     answers: {
       200: {
         description: "Where the session is held.",

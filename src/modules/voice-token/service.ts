@@ -2,7 +2,7 @@
 import type { Companion } from "../../domain/companion.ts";
 import type { Services } from "../../http/services.ts";
 import { toUtcDay } from "../../lib/clock.ts";
-import type { VoiceTokenResponse } from "./model.ts";
+import type { VoiceTokenResponse } from "./answers.ts";
 
 export interface SessionRequest {
   companion: Companion;

@@ -1,0 +1,18 @@
+/** An account in answers, for the API document alone. */
+import { Type as t } from "@sinclair/typebox";
+import { planChoice, roleChoice } from "./account-schema.ts";
+import { Nullable } from "./schema.ts";
+
+export const AccountObject = t.Object(
+  {
+    id: t.String({ format: "uuid" }),
+    email: t.String({ examples: ["owner@shop.example"] }),
+    plan: planChoice(),
+    role: roleChoice(),
+    suspended_at: Nullable(
+      t.String({ format: "date-time", description: "Since when its keys, sign-ins and embed tokens are refused." }),
+    ),
+    created_at: t.String({ format: "date-time" }),
+  },
+  { $id: "Account" },
+);

@@ -1,0 +1,38 @@
+/** What the conversations' routes answer, for the API document alone. */
+import { Type as t } from "@sinclair/typebox";
+import { listOf } from "../../http/list-schema.ts";
+import { Nullable } from "../../http/schema.ts";
+
+const instant = (description: string) => t.String({ format: "date-time", description });
+
+const MessageObject = t.Object(
+  {
+    id: t.String({ format: "uuid" }),
+    role: t.Union([t.Literal("user"), t.Literal("assistant")]),
+    channel: t.Union([t.Literal("text"), t.Literal("voice")]),
+    text: t.String({ examples: ["What are your opening hours?"] }),
+    complete: t.Boolean({ description: "False for a reply that broke off, or that the visitor left." }),
+    input_tokens: Nullable(t.Integer({ description: "On replies: what the prompt took." })),
+    output_tokens: Nullable(t.Integer({ description: "On replies: what the reply took." })),
+    tokens_estimated: t.Boolean({ description: "True where the provider did not count: UTF-8 bytes / 4." }),
+    created_at: instant("When it was sent."),
+  },
+  { $id: "Message" },
+);
+
+const fields = {
+  id: t.String({ format: "uuid" }),
+  companion_id: t.String({ format: "uuid" }),
+  session_id: t.String({ format: "uuid", description: "The client's own id of it." }),
+  visitor_id: Nullable(t.String({ format: "uuid", description: "Null where the client sent none." })),
+  message_count: t.Integer({ examples: [2] }),
+  created_at: instant("When it began."),
+  updated_at: instant("Its last message."),
+};
+
+const ConversationObject = t.Object(fields, { $id: "Conversation" });
+export const ConversationList = listOf(ConversationObject, "ConversationList");
+export const ConversationWithMessages = t.Object(
+  { ...fields, messages: t.Array(MessageObject, { description: "Oldest first." }) },
+  { $id: "ConversationWithMessages" },
+);

@@ -1,0 +1,39 @@
+/** What the usage routes answer, for the API document alone. */
+import { Type as t } from "@sinclair/typebox";
+import { Nullable } from "../../http/schema.ts";
+
+const counts = {
+  messages: t.Integer({ description: "Answered messages, test chats included." }),
+  requests: t.Integer({ description: "The keys' own management calls; 0 where filtered by companion or metadata." }),
+  input_tokens: t.Integer(),
+  output_tokens: t.Integer(),
+  voice_sessions: t.Integer({ description: "Voice sessions that were started." }),
+  errors: t.Integer({ description: "Messages whose reply the provider broke off." }),
+};
+
+const UsageRowObject = t.Object(
+  {
+    day: t.Optional(t.String({ format: "date", description: "UTC." })),
+    companion_id: t.Optional(Nullable(t.String({ format: "uuid", description: "Null: a key's own calls." }))),
+    key_id: t.Optional(
+      Nullable(t.String({ format: "uuid", description: "The key that made the companion. Null: the dashboard." })),
+    ),
+    ...counts,
+  },
+  { $id: "UsageRow", description: "Of `day`, `companion_id` and `key_id` those that were grouped by." },
+);
+
+export const UsageList = t.Object(
+  { data: t.Array(UsageRowObject, { description: "Ordered by day, companion, key." }) },
+  { $id: "UsageList" },
+);
+
+export const QuotaObject = t.Object(
+  {
+    day: t.String({ format: "date", description: "The UTC day, at whose end the count begins anew." }),
+    limit: t.Integer({ description: "Messages a day, by the account's plan.", examples: [1000] }),
+    used: t.Integer({ description: "Of these, used so far.", examples: [12] }),
+    left: t.Integer({ examples: [988] }),
+  },
+  { $id: "Quota" },
+);

@@ -1,0 +1,30 @@
+/** Schemas are made when they are first needed, and once. */
+import { expect, test } from "bun:test";
+import { join } from "node:path";
+import { Type as t } from "@sinclair/typebox";
+import { AppError } from "../../src/domain/errors.ts";
+import { compileChecker } from "../../src/http/schema.ts";
+
+test("a start makes no schema: the first request that needs one does", async () => {
+  const script = join(import.meta.dir, "../support/schema-count-process.ts");
+  const child = Bun.spawn([process.execPath, script], { stdout: "pipe", stderr: "pipe" });
+  const [stdout, stderr] = await Promise.all([child.stdout.text(), child.stderr.text()]);
+  expect({ exitCode: await child.exited, stderr }).toEqual({ exitCode: 0, stderr: "" });
+  const { bySitemap, byDescriptions } = JSON.parse(stdout);
+  expect(bySitemap).toBe(0);
+  // Or else nothing was counted above.
+  expect(byDescriptions).toBeGreaterThan(100);
+});
+
+test("a checker makes its schema once, whoever asks for it first", () => {
+  let made = 0;
+  const checker = compileChecker(() => {
+    made++;
+    return t.Object({ name: t.String() });
+  });
+  expect(made).toBe(0);
+  expect(checker.check({ name: "Ada" })).toEqual({ name: "Ada" });
+  expect(() => checker.check({})).toThrow(AppError);
+  expect(checker.schema).toBe(checker.schema);
+  expect(made).toBe(1);
+});
