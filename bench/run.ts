@@ -143,6 +143,9 @@ async function benchConfig(report: Report): Promise<void> {
     const contender = await start(provider.port);
     if (contender) contenders.push(contender);
   }
+  for (const contender of contenders) {
+    if (contender.configPath !== null) runWrk(contender.port, contender.configPath, 5);
+  }
   const rounds = 5;
   for (let round = 0; round < rounds; round++) {
     // Interleaved, so that a noisy minute falls on all of them.
