@@ -1,5 +1,5 @@
 /** `/widget.js`, `/sdk.js` and their twins under `/assets/`, whose names change with their content. */
-import { Elysia } from "elysia";
+import type { Elysia } from "elysia";
 import { AppError } from "../../domain/errors.ts";
 import { answerJsonText } from "../../http/json-answer.ts";
 import { createAssetShelf, matchesTag } from "./service.ts";
@@ -31,17 +31,18 @@ export function assetsModule() {
     return new Response(asset.bytes, { headers });
   }
 
-  return new Elysia({ name: "assets" })
-    .get("/widget.js", ({ request }) => serve("widget.js", request, stableCaching))
-    .get("/sdk.js", ({ request }) => serve("sdk.js", request, stableCaching))
-    .get("/assets/integrity.json", ({ set }) => {
-      set.headers["cache-control"] = "public, max-age=300";
-      set.headers["access-control-allow-origin"] = "*";
-      return answerJsonText(set, published, 200);
-    })
-    .get("/assets/:file", ({ request, params }) => {
-      // A stable name would be kept for ever under a promise that only hashed ones can keep.
-      const isHashed = /\.[0-9a-z]{8,10}\.\w+$/.test(params.file);
-      return serve(isHashed ? params.file : "", request, immutableCaching);
-    });
+  return (app: Elysia) =>
+    app
+      .get("/widget.js", ({ request }) => serve("widget.js", request, stableCaching))
+      .get("/sdk.js", ({ request }) => serve("sdk.js", request, stableCaching))
+      .get("/assets/integrity.json", ({ set }) => {
+        set.headers["cache-control"] = "public, max-age=300";
+        set.headers["access-control-allow-origin"] = "*";
+        return answerJsonText(set, published, 200);
+      })
+      .get("/assets/:file", ({ request, params }) => {
+        // A stable name would be kept for ever under a promise that only hashed ones can keep.
+        const isHashed = /\.[0-9a-z]{8,10}\.\w+$/.test(params.file);
+        return serve(isHashed ? params.file : "", request, immutableCaching);
+      });
 }

@@ -1,5 +1,5 @@
 /** `GET /api/audit`: who changed what, when, from where. */
-import { Elysia } from "elysia";
+import type { Elysia } from "elysia";
 import { answerJson } from "../../http/json-answer.ts";
 import { pageParameters, readPage, toWireList } from "../../http/paging.ts";
 import { openPrincipal } from "../../http/principal-guard.ts";
@@ -9,13 +9,14 @@ import { rangeParameters, readRange } from "../../http/time-range.ts";
 import { toWireAuditEntry } from "./model.ts";
 
 export function auditModule(services: Services) {
-  return new Elysia({ name: "audit" }).get("/api/audit", async ({ request, set }) => {
-    const { account } = await openPrincipal(services, request, "audit:read", set.headers);
-    const query = openQuery(request, [...rangeParameters, ...pageParameters]);
-    const page = readPage(query);
-    const { fromMs, toMs } = readRange(query);
-    query.finish();
-    const range = { fromMs: fromMs ?? 0, toMs: toMs ?? Number.MAX_SAFE_INTEGER };
-    return answerJson(set, toWireList(await services.store.audit.list(account.id, range, page), toWireAuditEntry));
-  });
+  return (app: Elysia) =>
+    app.get("/api/audit", async ({ request, set }) => {
+      const { account } = await openPrincipal(services, request, "audit:read", set.headers);
+      const query = openQuery(request, [...rangeParameters, ...pageParameters]);
+      const page = readPage(query);
+      const { fromMs, toMs } = readRange(query);
+      query.finish();
+      const range = { fromMs: fromMs ?? 0, toMs: toMs ?? Number.MAX_SAFE_INTEGER };
+      return answerJson(set, toWireList(await services.store.audit.list(account.id, range, page), toWireAuditEntry));
+    });
 }

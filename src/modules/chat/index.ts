@@ -1,5 +1,5 @@
 /** `POST /api/embed/{token}/chat`: a visitor's message in, the reply streamed out (spec 4.2). */
-import { Elysia } from "elysia";
+import type { Elysia } from "elysia";
 import { openEmbed } from "../../http/embed-guard.ts";
 import { embedBodyLimitBytes, readJson, requireJsonContentType } from "../../http/json-body.ts";
 import { factsOf } from "../../http/request-facts.ts";
@@ -10,29 +10,30 @@ import { chatRequest } from "./model.ts";
 import { openTurn } from "./service.ts";
 
 export function chatModule(services: Services) {
-  return new Elysia({ name: "chat" }).post(
-    "/api/embed/:token/chat",
-    async ({ request, params, set }) => {
-      const target = await openEmbed(services, request, params.token, set.headers);
-      requireJsonContentType(request);
-      const body = await readJson(request, chatRequest, embedBodyLimitBytes);
-      const sessionId = body.session_id?.toLowerCase() ?? services.ids.randomUuid();
-      set.headers["x-session-id"] = sessionId;
+  return (app: Elysia) =>
+    app.post(
+      "/api/embed/:token/chat",
+      async ({ request, params, set }) => {
+        const target = await openEmbed(services, request, params.token, set.headers);
+        requireJsonContentType(request);
+        const body = await readJson(request, chatRequest, embedBodyLimitBytes);
+        const sessionId = body.session_id?.toLowerCase() ?? services.ids.randomUuid();
+        set.headers["x-session-id"] = sessionId;
 
-      const facts = factsOf(request, services.ids);
-      const stream = new EventStream(request.signal, services.heartbeats);
-      await openTurn(services, {
-        target,
-        sessionId,
-        visitorId: body.visitor_id?.toLowerCase() ?? null,
-        message: body.message,
-        arrivalMark: services.store.turns.markArrival(),
-        requestId: facts.requestId,
-        stream,
-        signal: request.signal,
-      });
-      return streamResponse(stream, set, facts);
-    },
-    { parse: "none" },
-  );
+        const facts = factsOf(request, services.ids);
+        const stream = new EventStream(request.signal, services.heartbeats);
+        await openTurn(services, {
+          target,
+          sessionId,
+          visitorId: body.visitor_id?.toLowerCase() ?? null,
+          message: body.message,
+          arrivalMark: services.store.turns.markArrival(),
+          requestId: facts.requestId,
+          stream,
+          signal: request.signal,
+        });
+        return streamResponse(stream, set, facts);
+      },
+      { parse: "none" },
+    );
 }

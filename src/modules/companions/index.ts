@@ -1,5 +1,5 @@
 /** `/api/companions`: companions, their embed tokens, and the owner's trial chat. */
-import { Elysia } from "elysia";
+import type { Elysia } from "elysia";
 import { createIdempotency, readSlot } from "../../http/idempotency.ts";
 import { answerJson, answerNothing } from "../../http/json-answer.ts";
 import { managementBodyLimitBytes, parseJson, readJson, readJsonText } from "../../http/json-body.ts";
@@ -26,109 +26,110 @@ import { openTestTurn } from "./test-chat.ts";
 export function companionsModule(services: Services) {
   const { answerOnce } = createIdempotency(services);
 
-  return new Elysia({ name: "companions" })
-    .post(
-      "/api/companions",
-      async ({ request, set }) => {
-        const principal = await openPrincipal(services, request, "companions:write", set.headers);
+  return (app: Elysia) =>
+    app
+      .post(
+        "/api/companions",
+        async ({ request, set }) => {
+          const principal = await openPrincipal(services, request, "companions:write", set.headers);
+          refuseQuery(request);
+          return await answerOnce({
+            request,
+            principal,
+            set,
+            make: (body, context) => createCompanion(services, principal, body, context),
+            toReplay: toWireCompanion,
+          });
+        },
+        { parse: "none" },
+      )
+      .get("/api/companions", async ({ request, set }) => {
+        const principal = await openPrincipal(services, request, "companions:read", set.headers);
+        const query = openQuery(request, ["q", ...pageParameters], true);
+        const page = readPage(query);
+        const q = query.text("q");
+        query.finish();
+        const filters = { metadata: query.metadata, q: q === "" ? null : q };
+        const companions = await services.store.companions.list(principal.account.id, filters, page);
+        return answerJson(set, toWireList(companions, toWireCompanion));
+      })
+      .get("/api/companions/:id", async ({ request, params, set }) => {
+        const principal = await openPrincipal(services, request, "companions:read", set.headers);
         refuseQuery(request);
-        return await answerOnce({
-          request,
-          principal,
-          set,
-          make: (body, context) => createCompanion(services, principal, body, context),
-          toReplay: toWireCompanion,
-        });
-      },
-      { parse: "none" },
-    )
-    .get("/api/companions", async ({ request, set }) => {
-      const principal = await openPrincipal(services, request, "companions:read", set.headers);
-      const query = openQuery(request, ["q", ...pageParameters], true);
-      const page = readPage(query);
-      const q = query.text("q");
-      query.finish();
-      const filters = { metadata: query.metadata, q: q === "" ? null : q };
-      const companions = await services.store.companions.list(principal.account.id, filters, page);
-      return answerJson(set, toWireList(companions, toWireCompanion));
-    })
-    .get("/api/companions/:id", async ({ request, params, set }) => {
-      const principal = await openPrincipal(services, request, "companions:read", set.headers);
-      refuseQuery(request);
-      return answerJson(set, toWireCompanion(await getCompanion(services, principal, params.id)));
-    })
-    .patch(
-      "/api/companions/:id",
-      async ({ request, params, set }) => {
-        const principal = await openPrincipal(services, request, "companions:write", set.headers);
-        refuseQuery(request);
-        const current = await getCompanion(services, principal, params.id);
-        const body = parseJson(await readJsonText(request, managementBodyLimitBytes));
-        const context = writeContext(services, request, principal);
-        return answerJson(set, toWireCompanion(await updateCompanion(services, principal, current, body, context)));
-      },
-      { parse: "none" },
-    )
-    .delete(
-      "/api/companions/:id",
-      async ({ request, params, set }) => {
-        const principal = await openPrincipal(services, request, "companions:write", set.headers);
-        refuseQuery(request);
-        await deleteCompanion(services, principal, params.id, writeContext(services, request, principal));
-        return answerNothing(set);
-      },
-      { parse: "none" },
-    )
-    .get("/api/companions/:id/embed-tokens", async ({ request, params, set }) => {
-      const principal = await openPrincipal(services, request, "companions:read", set.headers);
-      const query = openQuery(request, pageParameters);
-      const page = readPage(query);
-      query.finish();
-      const tokens = await listEmbedTokens(services, principal, params.id);
-      return answerJson(set, toWireList(cutPage(tokens, page), toWireEmbedToken));
-    })
-    .post(
-      "/api/companions/:id/embed-tokens",
-      async ({ request, params, set }) => {
-        const principal = await openPrincipal(services, request, "companions:write", set.headers);
-        refuseQuery(request);
-        const companion = await getCompanion(services, principal, params.id);
-        return await answerOnce({
-          request,
-          principal,
-          set,
-          make: (body, context) => createEmbedToken(services, companion, body, context),
-          toReplay: toWireEmbedToken,
-        });
-      },
-      { parse: "none" },
-    )
-    .delete(
-      "/api/companions/:id/embed-tokens/:tokenId",
-      async ({ request, params, set }) => {
-        const principal = await openPrincipal(services, request, "companions:write", set.headers);
-        refuseQuery(request);
-        const context = writeContext(services, request, principal);
-        await revokeEmbedToken(services, principal, params.id, params.tokenId, context);
-        return answerNothing(set);
-      },
-      { parse: "none" },
-    )
-    .post(
-      "/api/companions/:id/test-chat",
-      async ({ request, params, set }) => {
-        const principal = await openPrincipal(services, request, "companions:write", set.headers);
-        refuseQuery(request);
-        // Checked as everywhere, but a stream is never replayed.
-        readSlot(request, principal);
-        const companion = await getCompanion(services, principal, params.id);
-        const body = await readJson(request, testChatBody, managementBodyLimitBytes);
-        const facts = factsOf(request, services.ids);
-        const stream = new EventStream(request.signal, services.heartbeats);
-        const { requestId } = facts;
-        await openTestTurn(services, { companion, body, requestId, stream, signal: request.signal });
-        return streamResponse(stream, set, facts);
-      },
-      { parse: "none" },
-    );
+        return answerJson(set, toWireCompanion(await getCompanion(services, principal, params.id)));
+      })
+      .patch(
+        "/api/companions/:id",
+        async ({ request, params, set }) => {
+          const principal = await openPrincipal(services, request, "companions:write", set.headers);
+          refuseQuery(request);
+          const current = await getCompanion(services, principal, params.id);
+          const body = parseJson(await readJsonText(request, managementBodyLimitBytes));
+          const context = writeContext(services, request, principal);
+          return answerJson(set, toWireCompanion(await updateCompanion(services, principal, current, body, context)));
+        },
+        { parse: "none" },
+      )
+      .delete(
+        "/api/companions/:id",
+        async ({ request, params, set }) => {
+          const principal = await openPrincipal(services, request, "companions:write", set.headers);
+          refuseQuery(request);
+          await deleteCompanion(services, principal, params.id, writeContext(services, request, principal));
+          return answerNothing(set);
+        },
+        { parse: "none" },
+      )
+      .get("/api/companions/:id/embed-tokens", async ({ request, params, set }) => {
+        const principal = await openPrincipal(services, request, "companions:read", set.headers);
+        const query = openQuery(request, pageParameters);
+        const page = readPage(query);
+        query.finish();
+        const tokens = await listEmbedTokens(services, principal, params.id);
+        return answerJson(set, toWireList(cutPage(tokens, page), toWireEmbedToken));
+      })
+      .post(
+        "/api/companions/:id/embed-tokens",
+        async ({ request, params, set }) => {
+          const principal = await openPrincipal(services, request, "companions:write", set.headers);
+          refuseQuery(request);
+          const companion = await getCompanion(services, principal, params.id);
+          return await answerOnce({
+            request,
+            principal,
+            set,
+            make: (body, context) => createEmbedToken(services, companion, body, context),
+            toReplay: toWireEmbedToken,
+          });
+        },
+        { parse: "none" },
+      )
+      .delete(
+        "/api/companions/:id/embed-tokens/:tokenId",
+        async ({ request, params, set }) => {
+          const principal = await openPrincipal(services, request, "companions:write", set.headers);
+          refuseQuery(request);
+          const context = writeContext(services, request, principal);
+          await revokeEmbedToken(services, principal, params.id, params.tokenId, context);
+          return answerNothing(set);
+        },
+        { parse: "none" },
+      )
+      .post(
+        "/api/companions/:id/test-chat",
+        async ({ request, params, set }) => {
+          const principal = await openPrincipal(services, request, "companions:write", set.headers);
+          refuseQuery(request);
+          // Checked as everywhere, but a stream is never replayed.
+          readSlot(request, principal);
+          const companion = await getCompanion(services, principal, params.id);
+          const body = await readJson(request, testChatBody, managementBodyLimitBytes);
+          const facts = factsOf(request, services.ids);
+          const stream = new EventStream(request.signal, services.heartbeats);
+          const { requestId } = facts;
+          await openTestTurn(services, { companion, body, requestId, stream, signal: request.signal });
+          return streamResponse(stream, set, facts);
+        },
+        { parse: "none" },
+      );
 }

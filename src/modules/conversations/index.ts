@@ -1,5 +1,5 @@
 /** `/api/conversations`: what visitors and companions said, and its erasure. */
-import { Elysia } from "elysia";
+import type { Elysia } from "elysia";
 import { answerJson, answerNothing } from "../../http/json-answer.ts";
 import { pageParameters, readPage, toWireList } from "../../http/paging.ts";
 import { openPrincipal } from "../../http/principal-guard.ts";
@@ -23,67 +23,68 @@ const maxSearchLength = 200;
 export function conversationsModule(services: Services) {
   const { companions, conversations } = services.store;
 
-  return new Elysia({ name: "conversations" })
-    .get("/api/conversations", async ({ request, set }) => {
-      const { account } = await openPrincipal(services, request, "conversations:read", set.headers);
-      const query = openQuery(request, ["companion_id", ...filterParameters]);
-      const companionId = query.value("companion_id", toUuid, "Must be a UUID.");
-      const page = readPage(query);
-      const filter = readFilter(query, companionId);
-      query.finish();
-      return answerJson(set, toWireList(await conversations.list(account.id, filter, page), toWireConversation));
-    })
-    .get("/api/companions/:id/conversations", async ({ request, params, set }) => {
-      const { account } = await openPrincipal(services, request, "conversations:read", set.headers);
-      const companionId = toUuid(params.id);
-      const companion = companionId === undefined ? null : await companions.find(account.id, companionId);
-      if (companion === null) throw missing("companion");
-      const query = openQuery(request, filterParameters);
-      const page = readPage(query);
-      const filter = readFilter(query, companion.id);
-      query.finish();
-      return answerJson(set, toWireList(await conversations.list(account.id, filter, page), toWireConversation));
-    })
-    .get("/api/conversations/:id", async ({ request, params, set }) => {
-      const { account } = await openPrincipal(services, request, "conversations:read", set.headers);
-      refuseQuery(request);
-      const id = toUuid(params.id);
-      const found = id === undefined ? null : await conversations.find(account.id, id);
-      if (found === null) throw missing("conversation");
-      const messages = found.messages.map(toWireMessage);
-      return answerJson(set, { ...toWireConversation(found.conversation), messages });
-    })
-    .delete(
-      "/api/conversations/:id",
-      async ({ request, params, set }) => {
-        const principal = await openPrincipal(services, request, "conversations:write", set.headers);
+  return (app: Elysia) =>
+    app
+      .get("/api/conversations", async ({ request, set }) => {
+        const { account } = await openPrincipal(services, request, "conversations:read", set.headers);
+        const query = openQuery(request, ["companion_id", ...filterParameters]);
+        const companionId = query.value("companion_id", toUuid, "Must be a UUID.");
+        const page = readPage(query);
+        const filter = readFilter(query, companionId);
+        query.finish();
+        return answerJson(set, toWireList(await conversations.list(account.id, filter, page), toWireConversation));
+      })
+      .get("/api/companions/:id/conversations", async ({ request, params, set }) => {
+        const { account } = await openPrincipal(services, request, "conversations:read", set.headers);
+        const companionId = toUuid(params.id);
+        const companion = companionId === undefined ? null : await companions.find(account.id, companionId);
+        if (companion === null) throw missing("companion");
+        const query = openQuery(request, filterParameters);
+        const page = readPage(query);
+        const filter = readFilter(query, companion.id);
+        query.finish();
+        return answerJson(set, toWireList(await conversations.list(account.id, filter, page), toWireConversation));
+      })
+      .get("/api/conversations/:id", async ({ request, params, set }) => {
+        const { account } = await openPrincipal(services, request, "conversations:read", set.headers);
         refuseQuery(request);
         const id = toUuid(params.id);
-        const context = writeContext(services, request, principal);
-        const isDeleted = id !== undefined && (await conversations.delete(principal.account.id, id, context));
-        if (!isDeleted) throw missing("conversation");
-        return answerNothing(set);
-      },
-      { parse: "none" },
-    )
-    .delete(
-      "/api/companions/:id/visitors/:visitorId",
-      async ({ request, params, set }) => {
-        const principal = await openPrincipal(services, request, "conversations:write", set.headers);
-        refuseQuery(request);
-        const companionId = toUuid(params.id);
-        const visitorId = toUuid(params.visitorId);
-        if (companionId === undefined) throw missing("companion");
-        if (visitorId === undefined) throw missing("visitor");
-        factsOf(request, services.ids).allowSilence(erasureSilenceSeconds);
-        const context = writeContext(services, request, principal);
-        if (!(await conversations.eraseVisitor(principal.account.id, companionId, visitorId, context))) {
-          throw missing("companion");
-        }
-        return answerNothing(set);
-      },
-      { parse: "none" },
-    );
+        const found = id === undefined ? null : await conversations.find(account.id, id);
+        if (found === null) throw missing("conversation");
+        const messages = found.messages.map(toWireMessage);
+        return answerJson(set, { ...toWireConversation(found.conversation), messages });
+      })
+      .delete(
+        "/api/conversations/:id",
+        async ({ request, params, set }) => {
+          const principal = await openPrincipal(services, request, "conversations:write", set.headers);
+          refuseQuery(request);
+          const id = toUuid(params.id);
+          const context = writeContext(services, request, principal);
+          const isDeleted = id !== undefined && (await conversations.delete(principal.account.id, id, context));
+          if (!isDeleted) throw missing("conversation");
+          return answerNothing(set);
+        },
+        { parse: "none" },
+      )
+      .delete(
+        "/api/companions/:id/visitors/:visitorId",
+        async ({ request, params, set }) => {
+          const principal = await openPrincipal(services, request, "conversations:write", set.headers);
+          refuseQuery(request);
+          const companionId = toUuid(params.id);
+          const visitorId = toUuid(params.visitorId);
+          if (companionId === undefined) throw missing("companion");
+          if (visitorId === undefined) throw missing("visitor");
+          factsOf(request, services.ids).allowSilence(erasureSilenceSeconds);
+          const context = writeContext(services, request, principal);
+          if (!(await conversations.eraseVisitor(principal.account.id, companionId, visitorId, context))) {
+            throw missing("companion");
+          }
+          return answerNothing(set);
+        },
+        { parse: "none" },
+      );
 }
 
 function readFilter(query: QueryReader, companionId: string | null): ConversationQuery {

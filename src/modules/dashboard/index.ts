@@ -1,5 +1,5 @@
 /** `/app` and every address below it: the dashboard, which finds its own way from there. */
-import { Elysia } from "elysia";
+import type { Elysia } from "elysia";
 import type { HeaderBag } from "../../http/problem.ts";
 import { renderShell } from "./shell.ts";
 
@@ -19,5 +19,5 @@ export function dashboardModule() {
     return html;
   }
 
-  return new Elysia({ name: "dashboard" }).get("/app", answer).get("/app/*", answer);
+  return (app: Elysia) => app.get("/app", answer).get("/app/*", answer);
 }

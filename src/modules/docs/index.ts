@@ -1,5 +1,5 @@
 /** `/openapi.json`, `/docs` and `/docs/errors`: the API for programs and for people. */
-import { Elysia } from "elysia";
+import type { Elysia } from "elysia";
 import type { ApiOperation } from "../../http/api-description.ts";
 import { baseUrlOf } from "../../http/base-url.ts";
 import { answerJsonText } from "../../http/json-answer.ts";
@@ -24,20 +24,21 @@ export function docsModule(
     return built;
   }
 
-  return new Elysia({ name: "docs" })
-    .get("/openapi.json", async ({ request, set }) => {
-      set.headers["access-control-allow-origin"] = "*";
-      set.headers["cache-control"] = "no-cache";
-      return answerJsonText(set, (await build(request)).json, 200);
-    })
-    .get("/docs", async ({ request, set }) => {
-      writePageHeaders(set.headers);
-      return (await build(request)).page;
-    })
-    .get("/docs/errors", ({ set }) => {
-      writePageHeaders(set.headers);
-      return renderErrorsPage();
-    });
+  return (app: Elysia) =>
+    app
+      .get("/openapi.json", async ({ request, set }) => {
+        set.headers["access-control-allow-origin"] = "*";
+        set.headers["cache-control"] = "no-cache";
+        return answerJsonText(set, (await build(request)).json, 200);
+      })
+      .get("/docs", async ({ request, set }) => {
+        writePageHeaders(set.headers);
+        return (await build(request)).page;
+      })
+      .get("/docs/errors", ({ set }) => {
+        writePageHeaders(set.headers);
+        return renderErrorsPage();
+      });
 }
 
 function writePageHeaders(headers: HeaderBag): void {

@@ -1,5 +1,5 @@
 /** `GET /api/embed/{token}`: what a widget needs to draw the chat (spec 4.1), and the avatar made for companions without one. */
-import { Elysia } from "elysia";
+import type { Elysia } from "elysia";
 import { type Companion, companionDefaults } from "../../domain/companion.ts";
 import { isEmbedToken } from "../../domain/credentials.ts";
 import { AppError } from "../../domain/errors.ts";
@@ -27,25 +27,26 @@ function renderConfig(companion: Companion, avatarUrl: string, voiceProvider: st
 }
 
 export function embedModule(services: Services) {
-  return new Elysia({ name: "embed" })
-    .get("/api/embed/:token", async ({ request, params, set }) => {
-      const { companion } = await openEmbed(services, request, params.token, set.headers);
-      set.headers["content-type"] = "application/json";
-      set.headers["cache-control"] = "no-store";
-      const avatarUrl = companion.avatarUrl ?? `${baseUrlOf(services.settings, request)}/avatars/${params.token}.svg`;
-      const voiceProvider = services.voice.hasVoice(companion) ? services.voice.providerName : null;
-      return renderConfig(companion, avatarUrl, voiceProvider);
-    })
-    .get("/avatars/:file", async ({ params, set }) => {
-      const token = params.file.endsWith(".svg") ? params.file.slice(0, -4) : "";
-      const target = isEmbedToken(token) ? await services.store.companions.findByEmbedToken(token) : null;
-      if (target === null) throw new AppError("not_found", "There is no avatar at this address.");
-      set.headers["content-type"] = "image/svg+xml";
-      set.headers["access-control-allow-origin"] = "*";
-      set.headers["cross-origin-resource-policy"] = "cross-origin";
-      // Short, since a revoked token's avatar must go too.
-      set.headers["cache-control"] = "public, max-age=300";
-      set.headers["content-security-policy"] = "default-src 'none'";
-      return renderAvatar(target.companion.name, target.companion.themeColor ?? companionDefaults.themeColor);
-    });
+  return (app: Elysia) =>
+    app
+      .get("/api/embed/:token", async ({ request, params, set }) => {
+        const { companion } = await openEmbed(services, request, params.token, set.headers);
+        set.headers["content-type"] = "application/json";
+        set.headers["cache-control"] = "no-store";
+        const avatarUrl = companion.avatarUrl ?? `${baseUrlOf(services.settings, request)}/avatars/${params.token}.svg`;
+        const voiceProvider = services.voice.hasVoice(companion) ? services.voice.providerName : null;
+        return renderConfig(companion, avatarUrl, voiceProvider);
+      })
+      .get("/avatars/:file", async ({ params, set }) => {
+        const token = params.file.endsWith(".svg") ? params.file.slice(0, -4) : "";
+        const target = isEmbedToken(token) ? await services.store.companions.findByEmbedToken(token) : null;
+        if (target === null) throw new AppError("not_found", "There is no avatar at this address.");
+        set.headers["content-type"] = "image/svg+xml";
+        set.headers["access-control-allow-origin"] = "*";
+        set.headers["cross-origin-resource-policy"] = "cross-origin";
+        // Short, since a revoked token's avatar must go too.
+        set.headers["cache-control"] = "public, max-age=300";
+        set.headers["content-security-policy"] = "default-src 'none'";
+        return renderAvatar(target.companion.name, target.companion.themeColor ?? companionDefaults.themeColor);
+      });
 }

@@ -1,5 +1,5 @@
 /** `/api/keys`: the account's API keys. */
-import { Elysia } from "elysia";
+import type { Elysia } from "elysia";
 import { makeApiKey } from "../../domain/credentials.ts";
 import { createIdempotency } from "../../http/idempotency.ts";
 import { answerJson, answerNothing } from "../../http/json-answer.ts";
@@ -14,40 +14,41 @@ import { createKey, revokeKey } from "./service.ts";
 export function keysModule(services: Services) {
   const { answerOnce } = createIdempotency(services);
 
-  return new Elysia({ name: "keys" })
-    .get("/api/keys", async ({ request, set }) => {
-      const principal = await openPrincipal(services, request, "keys:read", set.headers);
-      const query = openQuery(request, pageParameters);
-      const page = readPage(query);
-      query.finish();
-      const keys = await services.store.apiKeys.list(principal.account.id);
-      return answerJson(set, toWireList(cutPage(keys, page), toWireKey));
-    })
-    .post(
-      "/api/keys",
-      async ({ request, set }) => {
-        const principal = await openPrincipal(services, request, "keys:write", set.headers);
-        refuseQuery(request);
-        const key = makeApiKey(services.ids.secret);
-        return await answerOnce({
-          request,
-          principal,
-          set,
-          make: (body, context) => createKey(services, principal, body, key, context),
-          toReplay: toWireKey,
-          toFirst: (made) => ({ ...toWireKey(made), key }),
-        });
-      },
-      { parse: "none" },
-    )
-    .delete(
-      "/api/keys/:id",
-      async ({ request, params, set }) => {
-        const principal = await openPrincipal(services, request, "keys:write", set.headers);
-        refuseQuery(request);
-        await revokeKey(services, principal, params.id, writeContext(services, request, principal));
-        return answerNothing(set);
-      },
-      { parse: "none" },
-    );
+  return (app: Elysia) =>
+    app
+      .get("/api/keys", async ({ request, set }) => {
+        const principal = await openPrincipal(services, request, "keys:read", set.headers);
+        const query = openQuery(request, pageParameters);
+        const page = readPage(query);
+        query.finish();
+        const keys = await services.store.apiKeys.list(principal.account.id);
+        return answerJson(set, toWireList(cutPage(keys, page), toWireKey));
+      })
+      .post(
+        "/api/keys",
+        async ({ request, set }) => {
+          const principal = await openPrincipal(services, request, "keys:write", set.headers);
+          refuseQuery(request);
+          const key = makeApiKey(services.ids.secret);
+          return await answerOnce({
+            request,
+            principal,
+            set,
+            make: (body, context) => createKey(services, principal, body, key, context),
+            toReplay: toWireKey,
+            toFirst: (made) => ({ ...toWireKey(made), key }),
+          });
+        },
+        { parse: "none" },
+      )
+      .delete(
+        "/api/keys/:id",
+        async ({ request, params, set }) => {
+          const principal = await openPrincipal(services, request, "keys:write", set.headers);
+          refuseQuery(request);
+          await revokeKey(services, principal, params.id, writeContext(services, request, principal));
+          return answerNothing(set);
+        },
+        { parse: "none" },
+      );
 }

@@ -1,5 +1,5 @@
 /** What people open by hand: `/c/{token}`, one companion as a page, and `/`, which says what runs here. */
-import { Elysia } from "elysia";
+import type { Elysia } from "elysia";
 import { demoEmail } from "../../domain/account.ts";
 import { isEmbedToken } from "../../domain/credentials.ts";
 import { AppError } from "../../domain/errors.ts";
@@ -34,45 +34,46 @@ export function pagesModule(services: Pick<Services, "settings" | "store" | "voi
     return items[0]?.embedToken ?? null;
   }
 
-  return new Elysia({ name: "pages" })
-    .get("/c/:token", async ({ request, params, set }) => {
-      const page = await findPage(params.token, request);
-      if (page === null) {
-        if (!request.headers.get("accept")?.includes("text/html")) throw missing();
-        writePageHeaders(set.headers, missingPagePolicy());
-        set.headers.vary = "Accept";
-        set.status = 404;
-        return renderMissingPage();
-      }
-      writePageHeaders(set.headers, companionPagePolicy(page));
-      set.headers.vary = "Accept, Accept-Language";
-      // The microphone for this page alone, not for frames that a reply might bring in some day.
-      set.headers["permissions-policy"] = "microphone=(self), camera=(), geolocation=()";
-      return renderCompanionPage(page);
-    })
-    .get("/c/:token/manifest.webmanifest", async ({ request, params, set }) => {
-      const page = await findPage(params.token, request);
-      if (page === null) throw missing();
-      set.headers["content-type"] = "application/manifest+json";
-      set.headers["cache-control"] = "public, max-age=300";
-      return renderManifest(page);
-    })
-    .get("/", async ({ request, set }) => {
-      const token = settings.isDemo ? await findDemoToken() : null;
-      if (token === null) {
-        writePageHeaders(set.headers, barePolicy());
-        return renderBarePage();
-      }
-      const baseUrl = baseUrlOf(settings, request);
-      writePageHeaders(set.headers, welcomePolicy());
-      return renderWelcomePage({
-        token,
-        baseUrl,
-        version: settings.version,
-        llmName: llm.name,
-        model: settings.llm.model,
+  return (app: Elysia) =>
+    app
+      .get("/c/:token", async ({ request, params, set }) => {
+        const page = await findPage(params.token, request);
+        if (page === null) {
+          if (!request.headers.get("accept")?.includes("text/html")) throw missing();
+          writePageHeaders(set.headers, missingPagePolicy());
+          set.headers.vary = "Accept";
+          set.status = 404;
+          return renderMissingPage();
+        }
+        writePageHeaders(set.headers, companionPagePolicy(page));
+        set.headers.vary = "Accept, Accept-Language";
+        // The microphone for this page alone, not for frames that a reply might bring in some day.
+        set.headers["permissions-policy"] = "microphone=(self), camera=(), geolocation=()";
+        return renderCompanionPage(page);
+      })
+      .get("/c/:token/manifest.webmanifest", async ({ request, params, set }) => {
+        const page = await findPage(params.token, request);
+        if (page === null) throw missing();
+        set.headers["content-type"] = "application/manifest+json";
+        set.headers["cache-control"] = "public, max-age=300";
+        return renderManifest(page);
+      })
+      .get("/", async ({ request, set }) => {
+        const token = settings.isDemo ? await findDemoToken() : null;
+        if (token === null) {
+          writePageHeaders(set.headers, barePolicy());
+          return renderBarePage();
+        }
+        const baseUrl = baseUrlOf(settings, request);
+        writePageHeaders(set.headers, welcomePolicy());
+        return renderWelcomePage({
+          token,
+          baseUrl,
+          version: settings.version,
+          llmName: llm.name,
+          model: settings.llm.model,
+        });
       });
-    });
 }
 
 function missing(): AppError {

@@ -1,5 +1,5 @@
 /** `/api/session` and `/api/sessions`: the dashboard signs in and out, and shows who is signed in where. */
-import { Elysia } from "elysia";
+import type { Elysia } from "elysia";
 import { scopes } from "../../domain/account.ts";
 import { AppError } from "../../domain/errors.ts";
 import { lifetimeMs } from "../../domain/session.ts";
@@ -32,94 +32,95 @@ import { changePassword, type NewSession, resetPassword, setUp, signIn, type Vis
 export function sessionModule(services: Services) {
   const attempts = createAttempts(services);
 
-  return new Elysia({ name: "session" })
-    .post(
-      "/api/session",
-      async ({ request, set }) => {
-        const door = await openSignIn(services, request, set);
-        const body = await readJson(request, signInBody, managementBodyLimitBytes);
-        return answerSignedIn(services, request, set, door, await signIn(services, attempts, door.visitor, body));
-      },
-      { parse: "none" },
-    )
-    .post(
-      "/api/session/set-up",
-      async ({ request, set }) => {
-        const door = await openSignIn(services, request, set);
-        const body = await readJson(request, setUpBody, managementBodyLimitBytes);
-        return answerSignedIn(services, request, set, door, await setUp(services, door.visitor, body));
-      },
-      { parse: "none" },
-    )
-    .post(
-      "/api/session/password-reset",
-      async ({ request, set }) => {
-        const door = await openSignIn(services, request, set);
-        const body = await readJson(request, passwordResetBody, managementBodyLimitBytes);
-        return answerSignedIn(services, request, set, door, await resetPassword(services, door.visitor, body));
-      },
-      { parse: "none" },
-    )
-    .get("/api/session", async ({ request, set }) => {
-      const { account, sessionId, scopes } = await openSession(services, request, set.headers);
-      refuseQuery(request);
-      const session = (await services.store.sessions.list(account.id)).find(({ id }) => id === sessionId);
-      if (!session) throw missing("session");
-      const server = toWireServer(services, account, baseUrlOf(services.settings, request));
-      return answerJson(set, toWireSignedIn({ account, session, scopes, server }));
-    })
-    .delete(
-      "/api/session",
-      async ({ request, set }) => {
-        const principal = await openSession(services, request, set.headers);
+  return (app: Elysia) =>
+    app
+      .post(
+        "/api/session",
+        async ({ request, set }) => {
+          const door = await openSignIn(services, request, set);
+          const body = await readJson(request, signInBody, managementBodyLimitBytes);
+          return answerSignedIn(services, request, set, door, await signIn(services, attempts, door.visitor, body));
+        },
+        { parse: "none" },
+      )
+      .post(
+        "/api/session/set-up",
+        async ({ request, set }) => {
+          const door = await openSignIn(services, request, set);
+          const body = await readJson(request, setUpBody, managementBodyLimitBytes);
+          return answerSignedIn(services, request, set, door, await setUp(services, door.visitor, body));
+        },
+        { parse: "none" },
+      )
+      .post(
+        "/api/session/password-reset",
+        async ({ request, set }) => {
+          const door = await openSignIn(services, request, set);
+          const body = await readJson(request, passwordResetBody, managementBodyLimitBytes);
+          return answerSignedIn(services, request, set, door, await resetPassword(services, door.visitor, body));
+        },
+        { parse: "none" },
+      )
+      .get("/api/session", async ({ request, set }) => {
+        const { account, sessionId, scopes } = await openSession(services, request, set.headers);
         refuseQuery(request);
-        const context = writeContext(services, request, principal);
-        await services.store.sessions.revoke(principal.account.id, principal.sessionId, context);
-        const name = cookieNameOf(services.settings, request);
-        if (name !== null) set.headers["set-cookie"] = renderCookie(name, "", 0);
-        return answerNothing(set);
-      },
-      { parse: "none" },
-    )
-    .post(
-      "/api/session/password",
-      async ({ request, set }) => {
+        const session = (await services.store.sessions.list(account.id)).find(({ id }) => id === sessionId);
+        if (!session) throw missing("session");
+        const server = toWireServer(services, account, baseUrlOf(services.settings, request));
+        return answerJson(set, toWireSignedIn({ account, session, scopes, server }));
+      })
+      .delete(
+        "/api/session",
+        async ({ request, set }) => {
+          const principal = await openSession(services, request, set.headers);
+          refuseQuery(request);
+          const context = writeContext(services, request, principal);
+          await services.store.sessions.revoke(principal.account.id, principal.sessionId, context);
+          const name = cookieNameOf(services.settings, request);
+          if (name !== null) set.headers["set-cookie"] = renderCookie(name, "", 0);
+          return answerNothing(set);
+        },
+        { parse: "none" },
+      )
+      .post(
+        "/api/session/password",
+        async ({ request, set }) => {
+          const { account, sessionId } = await openSession(services, request, set.headers);
+          refuseQuery(request);
+          const visitor = await limitSignIn(services, request);
+          const body = await readJson(request, passwordChangeBody, managementBodyLimitBytes);
+          await changePassword(services, attempts, visitor, account, sessionId, body);
+          return answerNothing(set);
+        },
+        { parse: "none" },
+      )
+      .get("/api/sessions", async ({ request, set }) => {
         const { account, sessionId } = await openSession(services, request, set.headers);
-        refuseQuery(request);
-        const visitor = await limitSignIn(services, request);
-        const body = await readJson(request, passwordChangeBody, managementBodyLimitBytes);
-        await changePassword(services, attempts, visitor, account, sessionId, body);
-        return answerNothing(set);
-      },
-      { parse: "none" },
-    )
-    .get("/api/sessions", async ({ request, set }) => {
-      const { account, sessionId } = await openSession(services, request, set.headers);
-      const query = openQuery(request, pageParameters);
-      const page = readPage(query);
-      query.finish();
-      const nowMs = services.clock.nowMs();
-      const alive = (await services.store.sessions.list(account.id)).filter((session) => isAlive(session, nowMs));
-      const newestFirst = alive.toSorted((a, b) => (a.id < b.id ? 1 : -1));
-      return answerJson(
-        set,
-        toWireList(cutPage(newestFirst, page), (session) => toWireSession(session, sessionId)),
+        const query = openQuery(request, pageParameters);
+        const page = readPage(query);
+        query.finish();
+        const nowMs = services.clock.nowMs();
+        const alive = (await services.store.sessions.list(account.id)).filter((session) => isAlive(session, nowMs));
+        const newestFirst = alive.toSorted((a, b) => (a.id < b.id ? 1 : -1));
+        return answerJson(
+          set,
+          toWireList(cutPage(newestFirst, page), (session) => toWireSession(session, sessionId)),
+        );
+      })
+      .delete(
+        "/api/sessions/:id",
+        async ({ request, params, set }) => {
+          const principal = await openSession(services, request, set.headers);
+          refuseQuery(request);
+          const context = writeContext(services, request, principal);
+          const isRevoked =
+            isUuid(params.id) &&
+            (await services.store.sessions.revoke(principal.account.id, params.id.toLowerCase(), context));
+          if (!isRevoked) throw missing("session");
+          return answerNothing(set);
+        },
+        { parse: "none" },
       );
-    })
-    .delete(
-      "/api/sessions/:id",
-      async ({ request, params, set }) => {
-        const principal = await openSession(services, request, set.headers);
-        refuseQuery(request);
-        const context = writeContext(services, request, principal);
-        const isRevoked =
-          isUuid(params.id) &&
-          (await services.store.sessions.revoke(principal.account.id, params.id.toLowerCase(), context));
-        if (!isRevoked) throw missing("session");
-        return answerNothing(set);
-      },
-      { parse: "none" },
-    );
 }
 
 interface SignInDoor {

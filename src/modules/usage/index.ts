@@ -1,5 +1,5 @@
 /** `GET /api/usage`: what was used, by UTC day, companion and key, as JSON or CSV. */
-import { Elysia } from "elysia";
+import type { Elysia } from "elysia";
 import { answerJson } from "../../http/json-answer.ts";
 import { openPrincipal } from "../../http/principal-guard.ts";
 import { missing, openQuery, type QueryReader, refuseQuery } from "../../http/query.ts";
@@ -14,33 +14,34 @@ import { prefersCsv } from "./negotiate.ts";
 const defaultDays = 30;
 
 export function usageModule(services: Services) {
-  return new Elysia({ name: "usage" })
-    .get("/api/usage", async ({ request, set }) => {
-      const { account } = await openPrincipal(services, request, "usage:read", set.headers);
-      const query = openQuery(request, ["from", "to", "group_by", "companion_id"], true);
-      const wanted = readUsageQuery(query, services.clock.nowMs());
-      query.finish();
-      const { groupBy, fromDay, toDay } = wanted;
-      const rows = (await services.store.usage.query(account.id, wanted)).map((row) => toWireUsage(row, groupBy));
+  return (app: Elysia) =>
+    app
+      .get("/api/usage", async ({ request, set }) => {
+        const { account } = await openPrincipal(services, request, "usage:read", set.headers);
+        const query = openQuery(request, ["from", "to", "group_by", "companion_id"], true);
+        const wanted = readUsageQuery(query, services.clock.nowMs());
+        query.finish();
+        const { groupBy, fromDay, toDay } = wanted;
+        const rows = (await services.store.usage.query(account.id, wanted)).map((row) => toWireUsage(row, groupBy));
 
-      // CORS has set its own part already.
-      set.headers.vary = [set.headers.vary, "Accept"].filter(Boolean).join(", ");
-      if (!prefersCsv(request.headers.get("accept"))) return answerJson(set, { data: rows });
-      set.headers["content-type"] = "text/csv; charset=utf-8; header=present";
-      set.headers["content-disposition"] = `attachment; filename="usage-${fromDay}-${toDay}.csv"`;
-      return toCsv(rows, groupBy);
-    })
-    .get("/api/companions/:id/quota", async ({ request, params, set }) => {
-      const { account } = await openPrincipal(services, request, "usage:read", set.headers);
-      refuseQuery(request);
-      const id = params.id.toLowerCase();
-      const companion = isUuid(id) ? await services.store.companions.find(account.id, id) : null;
-      if (companion === null) throw missing("companion");
-      const day = toUtcDay(services.clock.nowMs());
-      const limit = services.settings.dailyMessages[account.plan];
-      const used = await services.store.turns.countDay(companion.id, day);
-      return answerJson(set, { day, limit, used, left: Math.max(0, limit - used) });
-    });
+        // CORS has set its own part already.
+        set.headers.vary = [set.headers.vary, "Accept"].filter(Boolean).join(", ");
+        if (!prefersCsv(request.headers.get("accept"))) return answerJson(set, { data: rows });
+        set.headers["content-type"] = "text/csv; charset=utf-8; header=present";
+        set.headers["content-disposition"] = `attachment; filename="usage-${fromDay}-${toDay}.csv"`;
+        return toCsv(rows, groupBy);
+      })
+      .get("/api/companions/:id/quota", async ({ request, params, set }) => {
+        const { account } = await openPrincipal(services, request, "usage:read", set.headers);
+        refuseQuery(request);
+        const id = params.id.toLowerCase();
+        const companion = isUuid(id) ? await services.store.companions.find(account.id, id) : null;
+        if (companion === null) throw missing("companion");
+        const day = toUtcDay(services.clock.nowMs());
+        const limit = services.settings.dailyMessages[account.plan];
+        const used = await services.store.turns.countDay(companion.id, day);
+        return answerJson(set, { day, limit, used, left: Math.max(0, limit - used) });
+      });
 }
 
 function readUsageQuery(query: QueryReader, nowMs: number): UsageQuery {

@@ -1,5 +1,5 @@
 /** `POST /api/embed/{token}/voice-token`: the signed URL of one voice session (spec 4.3). */
-import { Elysia } from "elysia";
+import type { Elysia } from "elysia";
 import { openEmbed } from "../../http/embed-guard.ts";
 import { answerJson } from "../../http/json-answer.ts";
 import { embedBodyLimitBytes, parseJson, readJsonText } from "../../http/json-body.ts";
@@ -12,21 +12,22 @@ import { startVoiceSession } from "./service.ts";
 const providerSilenceSeconds = 30;
 
 export function voiceTokenModule(services: Services) {
-  return new Elysia({ name: "voice-token" }).post(
-    "/api/embed/:token/voice-token",
-    async ({ request, params, set }) => {
-      const { companion } = await openEmbed(services, request, params.token, set.headers);
-      const text = await readJsonText(request, embedBodyLimitBytes);
-      const body = voiceTokenRequest.check(text === "" ? {} : parseJson(text));
-      const sessionId = body.session_id?.toLowerCase() ?? services.ids.randomUuid();
-      set.headers["x-session-id"] = sessionId;
-      const visitorId = body.visitor_id?.toLowerCase() ?? null;
-      factsOf(request, services.ids).allowSilence(providerSilenceSeconds);
-      const answer = await startVoiceSession(services, { companion, sessionId, visitorId, signal: request.signal });
-      // It opens a paid session: no cache may keep it.
-      set.headers["cache-control"] = "no-store";
-      return answerJson(set, answer);
-    },
-    { parse: "none" },
-  );
+  return (app: Elysia) =>
+    app.post(
+      "/api/embed/:token/voice-token",
+      async ({ request, params, set }) => {
+        const { companion } = await openEmbed(services, request, params.token, set.headers);
+        const text = await readJsonText(request, embedBodyLimitBytes);
+        const body = voiceTokenRequest.check(text === "" ? {} : parseJson(text));
+        const sessionId = body.session_id?.toLowerCase() ?? services.ids.randomUuid();
+        set.headers["x-session-id"] = sessionId;
+        const visitorId = body.visitor_id?.toLowerCase() ?? null;
+        factsOf(request, services.ids).allowSilence(providerSilenceSeconds);
+        const answer = await startVoiceSession(services, { companion, sessionId, visitorId, signal: request.signal });
+        // It opens a paid session: no cache may keep it.
+        set.headers["cache-control"] = "no-store";
+        return answerJson(set, answer);
+      },
+      { parse: "none" },
+    );
 }
