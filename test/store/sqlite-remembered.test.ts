@@ -2,6 +2,7 @@
 import { expect, test } from "bun:test";
 import { openStoreAt, openTemporaryStore } from "../support/sqlite-store.ts";
 import { openWorld } from "../support/store-world.ts";
+import { turnsOfTheLoop } from "../support/turns-of-the-loop.ts";
 
 test("asks for the row once while nothing changes", async () => {
   const statements: string[] = [];
@@ -9,10 +10,35 @@ test("asks for the row once while nothing changes", async () => {
   const { store, createAccount, createCompanion, close } = await openWorld(() => openTemporaryStore({ observer }));
   const companion = await createCompanion(await createAccount());
   await store.companions.findByEmbedToken(companion.embedToken);
+  await turnsOfTheLoop(1);
   statements.length = 0;
   const found = await store.companions.findByEmbedToken(companion.embedToken);
   expect(found?.companion.id).toBe(companion.id);
   expect(statements).toEqual(["PRAGMA data_version"]);
+  await store.companions.findByEmbedToken(companion.embedToken);
+  // Once in a turn of the event loop.
+  expect(statements).toHaveLength(1);
+  await close();
+});
+
+test("asks again for every request that is sent after another's answer", async () => {
+  let asked = 0;
+  const observer = { onStatement: (sql: string) => void (sql === "PRAGMA data_version" && asked++) };
+  const { store, createAccount, createCompanion, close } = await openWorld(() => openTemporaryStore({ observer }));
+  const { embedToken } = await createCompanion(await createAccount());
+  await using server = Bun.serve({
+    hostname: "127.0.0.1",
+    port: 0,
+    fetch: async () => new Response((await store.companions.findByEmbedToken(embedToken))?.companion.name),
+  });
+  asked = 0;
+  const visits = 200;
+  for (let visit = 1; visit <= visits; visit++) {
+    const answers = await Promise.all([fetch(server.url), fetch(server.url)]);
+    expect(await Promise.all(answers.map((answer) => answer.text()))).toEqual(["Ada", "Ada"]);
+    expect(asked).toBeGreaterThanOrEqual(visit);
+  }
+  expect(asked).toBeLessThanOrEqual(2 * visits);
   await close();
 });
 

@@ -51,6 +51,11 @@ export class SqliteEngine {
   readonly #lockLimitMs: number;
   readonly #dataVersion;
   #seenDataVersion = -1;
+  /** In this turn of the event loop. */
+  #isVersionKnown = false;
+  readonly #forgetVersion = () => {
+    this.#isVersionKnown = false;
+  };
   #changeMark = 0;
   #closing: Promise<void> | null = null;
 
@@ -98,10 +103,16 @@ export class SqliteEngine {
   /**
    * A number that stands still only while nobody commits, in this process or another: what was read under it may be
    * used again. To be asked inside of `read`, in the same breath as the use.
+   *
+   * Other processes are asked for once in a turn of the event loop, whose requests had all arrived before it was: none
+   * of them can have been sent after a commit that came later. Our own commits count at once.
    */
   readChangeMark(): number {
+    if (this.#isVersionKnown) return this.#changeMark;
     // SQLite tells of the commits of all connections but this one.
     const version = this.#dataVersion.get()?.data_version ?? -1;
+    this.#isVersionKnown = true;
+    setImmediate(this.#forgetVersion);
     if (version !== this.#seenDataVersion) {
       this.#seenDataVersion = version;
       this.#changeMark++;
