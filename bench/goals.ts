@@ -105,14 +105,17 @@ function findStartGoals({ start }: Report): Goal[] {
 function findMicroGoals({ micro }: Report): Goal[] {
   if (micro === null) return [];
   const { checkMicros } = micro.keyCheck;
-  const verdicts = [...micro.limiterText.matchAll(/^verdict.* (\d+) ns$/gm)].map((match) => Number(match[1]));
-  const slowest = Math.max(...verdicts);
+  const verdictNanos = Number(/^verdict, 100 000 addresses +(\d+) ns$/m.exec(micro.limiterText)?.[1]);
   return [
     {
       what: "API key check at most 10 µs, uncached",
       isReached: checkMicros <= 10,
-      figure: `${fixed(checkMicros)} µs`,
+      figure: `${fixed(checkMicros)} µs, where SHA-256 alone takes ${micro.keyCheck.sha256Nanos.toFixed(0)} ns`,
     },
-    { what: "limiter at most 1 µs", isReached: slowest <= 1_000, figure: `${slowest} ns, the slowest kind` },
+    {
+      what: "limiter at most 1 µs, among 100 000 addresses",
+      isReached: verdictNanos <= 1_000,
+      figure: `${verdictNanos} ns`,
+    },
   ];
 }
