@@ -32,7 +32,7 @@ export function openProcessIo(end: (exitCode: number) => void): CliIo {
     process.on(event, (error: unknown) => takeDefect(error));
   }
 
-  // Not `process.stdout`, which loads Node's streams and sockets: a quarter of the time that a start takes.
+  // Not `process.stdout`, which loads Node's streams and sockets: milliseconds of every start.
   const out = openSink(Bun.stdout);
   const error = openSink(Bun.stderr);
 

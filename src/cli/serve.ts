@@ -96,7 +96,7 @@ async function serve(input: ActionInput): Promise<void> {
     dataLock.release();
     flush();
     // A reader of the log who has stopped reading must not hold up the end.
-    await Promise.race([io.writeOut(""), Bun.sleep(lastLinesMs)]);
+    await Promise.race([Promise.all([io.writeOut(""), io.writeError("")]), Bun.sleep(lastLinesMs)]);
   }
 }
 

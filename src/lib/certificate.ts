@@ -8,7 +8,7 @@ export interface Certificate {
 
 /** Throws an `Error` with a sentence where the pair cannot serve. */
 export function readCertificateExpiry({ cert, key }: Certificate): number {
-  // Not imported: loading it takes a tenth of a start, and most servers are behind a proxy that has the certificate.
+  // Not imported: loading it takes milliseconds of a start, and behind a proxy it is not needed.
   const { createPrivateKey, X509Certificate } = process.getBuiltinModule("node:crypto");
   const certificate = parse("the certificate is not in PEM", () => new X509Certificate(cert));
   const privateKey = parse("the private key is not in PEM, or is encrypted", () => createPrivateKey(key));
