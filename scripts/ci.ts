@@ -96,7 +96,13 @@ async function runTestFiles(title: string, files: string[]): Promise<TestOutcome
   const reporter = ["--reporter=junit", `--reporter-outfile=${report}`];
   // Bun's own limit of 5 s is one on the machine: what hangs is ended all the same.
   const limit = ["--timeout", "30000"];
-  const { isOk, output } = await runStep(title, [bun, "test", ...limit, ...reporter, ...files.map((file) => `./${file}`)]);
+  const { isOk, output } = await runStep(title, [
+    bun,
+    "test",
+    ...limit,
+    ...reporter,
+    ...files.map((file) => `./${file}`),
+  ]);
   const counts = { pass: 0, fail: 0, error: 0 };
   for (const [, count, kind] of output.matchAll(/^ *(\d+) (pass|fail|error)s?$/gm)) {
     counts[kind as keyof typeof counts] += Number(count);
