@@ -7,7 +7,8 @@ import type { LlmProvider, ReplyOutcome, ReplyRequest } from "../llm/provider.ts
 
 /** The visitor's side, as far as a reply needs it; `http/sse.ts` has the bytes. */
 export interface ReplyStream {
-  write(deltas: readonly string[]): Promise<void> | undefined;
+  /** `whole`: the deltas as one text. */
+  write(deltas: readonly string[], whole: string): Promise<void> | undefined;
   ping(): void;
   done(): void;
   fail(code: "upstream_error" | "unavailable"): void;
@@ -57,8 +58,9 @@ export function runReply(llm: LlmProvider, request: ReplyRequest, stream: ReplyS
         firstTextMs = performance.now() - startedMs;
         open();
       }
-      for (const delta of deltas) text.add(delta);
-      return stream.write(deltas);
+      const whole = deltas.length === 1 ? (deltas[0] ?? "") : deltas.join("");
+      text.add(whole);
+      return stream.write(deltas, whole);
     },
   };
 

@@ -18,11 +18,18 @@ function errorFrame(code: "upstream_error" | "unavailable"): string {
 /** Text that JSON.stringify would only put quotes around; nearly every delta is. */
 const isPlainAscii = /^[ !#-[\]-~]*$/;
 
-/** One event for each delta, in one piece: they leave in one write. */
-export function frameDeltas(deltas: readonly string[]): string {
+const frameStart = 'data: {"text":"';
+const frameEnd = '"}\n\n';
+const frameBetween = frameEnd + frameStart;
+
+/** One event for each delta, in one piece: they leave in one write. `whole`: the deltas as one text. */
+export function frameDeltas(deltas: readonly string[], whole = deltas.join("")): string {
+  if (isPlainAscii.test(whole)) {
+    return frameStart + (deltas.length === 1 ? whole : deltas.join(frameBetween)) + frameEnd;
+  }
   let frames = "";
   for (const delta of deltas) {
-    frames += `data: {"text":${isPlainAscii.test(delta) ? `"${delta}"` : JSON.stringify(delta)}}\n\n`;
+    frames += isPlainAscii.test(delta) ? frameStart + delta + frameEnd : `data: {"text":${JSON.stringify(delta)}}\n\n`;
   }
   return frames;
 }
@@ -104,8 +111,8 @@ export class EventStream {
   }
 
   /** Sends the deltas in one write; a promise means "stop reading the provider until it resolves". */
-  write(deltas: readonly string[]): Promise<void> | undefined {
-    const sent = this.#send(frameDeltas(deltas));
+  write(deltas: readonly string[], whole = deltas.join("")): Promise<void> | undefined {
+    const sent = this.#send(frameDeltas(deltas, whole));
     this.firstTextAtMs ??= this.#lastWriteMs;
     return sent;
   }

@@ -12,6 +12,15 @@ export interface ChunkReading {
 
 type Fields = Record<string, unknown>;
 
+/** What bytes 0 to 255 spell out in UTF-8; undefined where it is no JSON. */
+export function parseJson(bytes: string): unknown {
+  try {
+    return JSON.parse(Buffer.from(bytes, "latin1").toString("utf8"));
+  } catch {
+    return undefined;
+  }
+}
+
 /** Null for JSON that is no object. Unknown fields, reasoning among them, are not the visitor's to see. */
 export function readChunk(value: unknown): ChunkReading | null {
   if (!isFields(value)) return null;

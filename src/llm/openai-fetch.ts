@@ -69,8 +69,8 @@ function readBounded(body: HttpBody, signal: AbortSignal | null): Promise<Uint8A
     }
     signal?.addEventListener("abort", finish, { once: true });
     body.read({
-      data(read) {
-        bytes += read;
+      data(parts) {
+        bytes += parts.join("");
         if (bytes.length >= maxErrorBytes) finish();
       },
       end: finish,

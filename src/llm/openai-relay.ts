@@ -49,10 +49,10 @@ class Relay implements BodyReader {
     this.#reject = reject;
   }
 
-  data(bytes: string): void {
+  data(parts: readonly string[]): void {
     if (this.#isOver) return;
     this.#watch.noteRead();
-    this.#deliver(this.#stream.feed(bytes));
+    this.#deliver(this.#feed(parts));
     if (!this.#stream.isDone || this.#isOver) return;
     this.#finish(null);
     if (this.#stream.failure !== null) this.#body.cancel();
@@ -78,6 +78,15 @@ class Relay implements BodyReader {
   stop(): void {
     this.#body.cancel();
     this.#finish(this.#watch.expired);
+  }
+
+  /** All texts of one read, which leave in one write. */
+  #feed(parts: readonly string[]): string[] {
+    const deltas = this.#stream.feed(parts[0] ?? "");
+    for (let index = 1; index < parts.length; index++) {
+      for (const delta of this.#stream.feed(parts[index] ?? "")) deltas.push(delta);
+    }
+    return deltas;
   }
 
   #deliver(deltas: string[]): void {

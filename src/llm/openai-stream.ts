@@ -3,8 +3,8 @@
  *
  * Bytes are characters 0 to 255: the structure of a stream is ASCII, and only what is shown needs decoding.
  */
-import { type ChunkReading, readChunk } from "./openai-chunk.ts";
-import { type ChunkTemplate, lastMatch, learnTemplate, matchTemplate } from "./openai-template.ts";
+import { type ChunkReading, parseJson, readChunk } from "./openai-chunk.ts";
+import { type ChunkTemplate, lastMatch, learnTemplate, matchRun, matchTemplate } from "./openai-template.ts";
 import { isTransientStatus, ProviderFailure } from "./provider-failure.ts";
 
 export interface StreamLimits {
@@ -18,6 +18,9 @@ export const streamLimits: StreamLimits = { maxLineBytes: 1024 * 1024, maxTextUn
 
 /** After as many templates that fitted no further line, lines are simply parsed. */
 const maxUselessTemplates = 4;
+
+/** A line that has grown beyond this is no event of a few words, and is not compared with one again at every read. */
+const maxRunStart = 16 * 1024;
 
 export class OpenAiStream {
   /** Nothing that follows matters: `[DONE]` was read, or a failure, or the body's end. */
@@ -49,14 +52,12 @@ export class OpenAiStream {
 
   /** The text deltas in what one read brought: none empty, all well-formed, without NUL. */
   feed(bytes: string): string[] {
-    const deltas: string[] = [];
-    if (this.isDone) return deltas;
-    const input = this.#form === "unknown" ? this.#recognise(bytes) : bytes;
-    if (this.#form !== "events" || !input.includes("\n")) this.#pending += input;
-    else this.#readLines(this.#pending + input, deltas);
-    const limit = this.#form === "document" ? this.#limits.maxTextUnits : this.#limits.maxLineBytes;
-    if (this.#pending.length > limit) this.#fail("a line is too long");
-    return deltas;
+    if (this.isDone) return [];
+    const fresh = this.#form === "unknown" ? this.#recognise(bytes) : bytes;
+    if (this.#form === "events") return this.#readEvents(fresh);
+    this.#pending += fresh;
+    this.#limitPending(this.#form === "document" ? this.#limits.maxTextUnits : this.#limits.maxLineBytes);
+    return [];
   }
 
   /** The provider closed the body: what stood in an unfinished last line still counts. */
@@ -84,8 +85,21 @@ export class OpenAiStream {
     return this.isDone ? "" : bytes.slice(start.index);
   }
 
-  #readLines(input: string, deltas: string[]): void {
-    let start = 0;
+  #readEvents(bytes: string): string[] {
+    const isLong = this.#pending.length > maxRunStart;
+    const input = this.#pending + bytes;
+    // Nearly always all there is, and then nothing is copied.
+    const deltas = isLong ? [] : this.#matchRun(input, 0);
+    const start = deltas.length === 0 ? 0 : lastMatch.end;
+    if (this.isDone) return deltas;
+    if ((start === 0 ? bytes.indexOf("\n") : input.indexOf("\n", start)) === -1) this.#pending = input.substring(start);
+    else this.#readLines(input, start, deltas);
+    this.#limitPending(this.#limits.maxLineBytes);
+    return deltas;
+  }
+
+  #readLines(input: string, from: number, deltas: string[]): void {
+    let start = from;
     while (start < input.length) {
       start = this.#matchLines(input, start, deltas);
       if (this.isDone) return;
@@ -100,12 +114,34 @@ export class OpenAiStream {
     this.#pending = input.substring(start);
   }
 
+  #limitPending(limit: number): void {
+    if (this.#pending.length > limit) this.#fail("a line is too long");
+  }
+
+  /** The texts of the template's events at `start`; `lastMatch.end` tells where they end. */
+  #matchRun(input: string, start: number): string[] {
+    if (this.#template === null || this.#partialData !== "" || this.#eventName !== "" || this.#highSurrogate !== "")
+      return [];
+    const texts = matchRun(this.#template, input, start);
+    if (texts.length === 0) return texts;
+    this.#templateMatches += texts.length;
+    this.hasText = true;
+    this.#countUnits(lastMatch.units);
+    return this.isDone ? [] : texts;
+  }
+
   /** Takes lines of the template, and the empty lines between them, as long as there are any; returns where they end. */
   #matchLines(input: string, from: number, deltas: string[]): number {
     const template = this.#template;
     if (template === null || this.#partialData !== "" || this.#eventName !== "") return from;
     let start = from;
     for (;;) {
+      const run = this.#matchRun(input, start);
+      if (run.length > 0) {
+        start = lastMatch.end;
+        for (const text of run) deltas.push(text);
+      }
+      if (this.isDone) return start;
       const text = matchTemplate(template, input, start);
       if (text === null) return start;
       this.#templateMatches++;
@@ -188,13 +224,15 @@ export class OpenAiStream {
   /** Takes text that needs no repair. */
   #pushPlain(text: string, deltas: string[]): void {
     if (text === "") return;
-    this.#textUnits += text.length;
-    if (this.#textUnits > this.#limits.maxTextUnits) {
-      this.#fail("the reply is too long");
-      return;
-    }
+    this.#countUnits(text.length);
+    if (this.isDone) return;
     this.hasText = true;
     deltas.push(text);
+  }
+
+  #countUnits(units: number): void {
+    this.#textUnits += units;
+    if (this.#textUnits > this.#limits.maxTextUnits) this.#fail("the reply is too long");
   }
 
   #learn(line: string, dataStart: number, text: string): void {
@@ -210,14 +248,5 @@ export class OpenAiStream {
     this.failure ??= new ProviderFailure(reason, { isTransient });
     this.isDone = true;
     this.#pending = "";
-  }
-}
-
-/** Undefined where it is no JSON. */
-function parseJson(bytes: string): unknown {
-  try {
-    return JSON.parse(Buffer.from(bytes, "latin1").toString("utf8"));
-  } catch {
-    return undefined;
   }
 }

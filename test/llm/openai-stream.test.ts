@@ -34,6 +34,14 @@ describe("lines and events", () => {
     expect(deltas).toEqual([["a", "b"], ["c"], []]);
   });
 
+  test("leaves out what is empty in the middle of a run, and reads on behind what is escaped", () => {
+    const { deltas } = read(
+      chunk({ content: "a" }),
+      ["b", "", "c", 'say "d"', "e", "f"].map((content) => chunk({ content })).join(""),
+    );
+    expect(deltas[1]).toEqual(["b", "c", 'say "d"', "e", "f"]);
+  });
+
   test("shows a delta as soon as its line has ended, before the blank line", () => {
     const stream = new OpenAiStream();
     expect(stream.feed(chunk({ content: "now" }).slice(0, -1))).toEqual(["now"]);

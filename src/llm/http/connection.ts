@@ -28,6 +28,9 @@ export interface ConnectionOwner {
   onClose(connection: Connection): void;
 }
 
+/** A fast provider's read is up to 512 KiB: in one piece, its strings would be new memory from the kernel every time. */
+const partBytes = 16 * 1024;
+
 type ProviderSocket = Socket<Connection>;
 
 const handlers: SocketHandler<Connection> = {
@@ -130,13 +133,13 @@ export class Connection implements Wire {
       return;
     }
     const reader = this.#reader;
-    const body = reader.push(bytes.toString("latin1"));
+    const body = pushInParts(reader, bytes);
     if (reader.head !== null) {
       exchange.takeHead(reader.head);
       // Not kept for as long as the body flows.
       reader.head = null;
     }
-    if (body !== "") exchange.takeBody(body);
+    if (body.length > 0) exchange.takeBody(body);
     if (reader.failure !== null) this.#fail(reader.failure);
     else if (reader.isDone && this.#exchange === exchange) this.#finishExchange(exchange);
   }
@@ -180,6 +183,16 @@ export class Connection implements Wire {
     const written = this.#socket?.write(bytes) ?? 0;
     this.#unsent = written < bytes.length ? bytes.subarray(Math.max(written, 0)) : null;
   }
+}
+
+/** The body in what was read. */
+function pushInParts(reader: ResponseReader, bytes: Buffer): string[] {
+  const parts: string[] = [];
+  for (let at = 0; at < bytes.length; at += partBytes) {
+    const body = reader.push(bytes.toString("latin1", at, at + partBytes));
+    if (body !== "") parts.push(body);
+  }
+  return parts;
 }
 
 function describe(reason: unknown): string {

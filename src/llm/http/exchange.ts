@@ -2,8 +2,8 @@
 import type { ResponseHead } from "./response-reader.ts";
 
 export interface BodyReader {
-  /** What one read brought, never empty; bytes as characters 0 to 255. */
-  data(bytes: string): void;
+  /** What one read brought, in parts: neither is ever empty. Bytes are characters 0 to 255. */
+  data(parts: readonly string[]): void;
   /** The body is whole. */
   end(): void;
   /** The connection broke before the body's end. */
@@ -46,8 +46,8 @@ export class Exchange implements HttpBody {
   #headReader: HeadReader | null;
   #reader: BodyReader | null = null;
   #isPaused = false;
-  /** Bytes that arrived while nobody read. */
-  #held = "";
+  /** What arrived while nobody read. */
+  #held: string[] = [];
   /** How the body ended; undefined while it goes on. */
   #ending: Error | null | undefined;
 
@@ -61,9 +61,9 @@ export class Exchange implements HttpBody {
     this.#headReader = null;
   }
 
-  takeBody(bytes: string): void {
-    if (this.#reader === null || this.#isPaused) this.#held += bytes;
-    else this.#reader.data(bytes);
+  takeBody(parts: readonly string[]): void {
+    if (this.#reader === null || this.#isPaused) for (const part of parts) this.#held.push(part);
+    else this.#reader.data(parts);
   }
 
   /** The response ended: whole (null) or broken. */
@@ -97,15 +97,15 @@ export class Exchange implements HttpBody {
     const wire = this.#wire;
     this.#wire = null;
     this.#reader = null;
-    this.#held = "";
+    this.#held = [];
     this.#ending = undefined;
     wire?.terminate();
   }
 
   #deliver(): void {
-    if (this.#held !== "" && this.#reader !== null && !this.#isPaused) {
+    if (this.#held.length > 0 && this.#reader !== null && !this.#isPaused) {
       const held = this.#held;
-      this.#held = "";
+      this.#held = [];
       this.#reader.data(held);
     }
     // The reader may have paused or cancelled while it took the bytes.

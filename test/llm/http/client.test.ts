@@ -26,8 +26,8 @@ function readAll(body: HttpBody): Promise<string> {
   return new Promise((resolve, reject) => {
     let text = "";
     body.read({
-      data(bytes) {
-        text += bytes;
+      data(parts) {
+        text += parts.join("");
       },
       end: () => resolve(text),
       fail: reject,
@@ -46,6 +46,15 @@ test("sends method, path, headers and body, and reads the answer", async () => {
     "content-length": "4",
     "x-test": "é",
   });
+});
+
+test("brings a body whole that is longer than what is read at once", async () => {
+  const words = Array.from({ length: 60_000 }, (_, index) => `${index} `).join("");
+  mock.respond(async (_, response) => {
+    await response.write(words);
+    response.end();
+  });
+  expect(await readAll((await send(mock.url)).body)).toBe(words);
 });
 
 test("keeps a body for whoever reads it late, its end included", async () => {
@@ -67,8 +76,8 @@ test("delivers nothing while paused, and everything afterwards", async () => {
   const seen: string[] = [];
   const ended = new Promise<void>((resolve) => {
     body.read({
-      data(bytes) {
-        seen.push(bytes);
+      data(parts) {
+        seen.push(parts.join(""));
         body.pause();
         part.resolve();
       },
