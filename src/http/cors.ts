@@ -1,5 +1,6 @@
 /** CORS for the API: reflects the origin, never with credentials; who may go on is the embed guard's to decide. */
 import { cors } from "@elysiajs/cors";
+import type { Elysia } from "elysia";
 
 const exposedHeaders = [
   "RateLimit",
@@ -10,16 +11,30 @@ const exposedHeaders = [
   "Idempotent-Replayed",
 ];
 
+/** What only an answer to a preflight needs to say; the package would say it with every response. */
+const preflightHeaders = {
+  "access-control-allow-methods": "GET, POST, PATCH, DELETE",
+  "access-control-allow-headers": "Authorization, Content-Type, Idempotency-Key",
+};
+
 export function apiCors() {
-  return cors({
-    origin: (request) => isApiPath(request.url),
-    credentials: false,
-    // A string is sent as it is; a list would be joined anew on every request.
-    methods: "GET, POST, PATCH, DELETE",
-    allowedHeaders: "Authorization, Content-Type, Idempotency-Key",
-    exposeHeaders: exposedHeaders.join(", "),
-    maxAge: 86_400,
-  });
+  return (app: Elysia) =>
+    app
+      .onRequest(({ request, set }) => {
+        if (request.method === "OPTIONS") Object.assign(set.headers, preflightHeaders);
+      })
+      .use(
+        cors({
+          origin: (request) => isApiPath(request.url),
+          credentials: false,
+          methods: false,
+          // An empty list would be sent as an empty header; of what is neither text nor `true` it sends nothing.
+          allowedHeaders: null as unknown as string[],
+          // A string is sent as it is; a list would be joined anew on every request.
+          exposeHeaders: exposedHeaders.join(", "),
+          maxAge: 86_400,
+        }),
+      );
 }
 
 /** Whether the path of an absolute URL is under `/api`; pages and assets set their own CORS headers, or none. */

@@ -2,6 +2,7 @@
 import { isEmbedToken } from "../domain/credentials.ts";
 import { AppError } from "../domain/errors.ts";
 import { isOriginAllowed } from "../domain/origin.ts";
+import type { Verdict } from "../limits/limiter.ts";
 import type { EmbedTarget } from "../store/store.ts";
 import { baseUrlOf } from "./base-url.ts";
 import { clientOf } from "./client.ts";
@@ -22,22 +23,31 @@ export async function openEmbed(
   headers: HeaderBag,
 ): Promise<EmbedTarget> {
   const { ip, token: perToken } = door.rules;
-  const byIp = await door.limiter.admit(ip, clientOf(door, request).limitSubject);
-  writeRateLimitHeaders(headers, [ip, perToken], [byIp]);
-  refuse(byIp, "This address has sent too many requests.");
+  const verdicts: Verdict[] = [];
+  // Only what has to wait is waited for: all three answer at once here, and an `await` is a turn of the queue.
+  try {
+    const verdictByIp = door.limiter.admit(ip, clientOf(door, request).limitSubject);
+    const byIp = verdictByIp instanceof Promise ? await verdictByIp : verdictByIp;
+    verdicts.push(byIp);
+    refuse(byIp, "This address has sent too many requests.");
 
-  // The shape is checked before any lookup: a path may carry anything.
-  const target = isEmbedToken(token) ? await door.store.companions.findByEmbedToken(token) : null;
-  if (target === null) throw new AppError("not_found", "There is no companion behind this embed token.");
-  if (!mayEmbed(door, request, target.companion.allowedOrigins)) {
-    throw new AppError("origin_not_allowed", "This companion may not be used from this website.");
+    // The shape is checked before any lookup: a path may carry anything.
+    const found = isEmbedToken(token) ? door.store.companions.findByEmbedToken(token) : null;
+    const target = found instanceof Promise ? await found : found;
+    if (target === null) throw new AppError("not_found", "There is no companion behind this embed token.");
+    if (!mayEmbed(door, request, target.companion.allowedOrigins)) {
+      throw new AppError("origin_not_allowed", "This companion may not be used from this website.");
+    }
+
+    const verdictByToken = door.limiter.admit(perToken, token);
+    const byToken = verdictByToken instanceof Promise ? await verdictByToken : verdictByToken;
+    verdicts.push(byToken);
+    refuse(byToken, "This companion has had too many requests.");
+    door.uses.noteToken(target.tokenId);
+    return target;
+  } finally {
+    writeRateLimitHeaders(headers, [ip, perToken], verdicts);
   }
-
-  const byToken = await door.limiter.admit(perToken, token);
-  writeRateLimitHeaders(headers, [ip, perToken], [byIp, byToken]);
-  refuse(byToken, "This companion has had too many requests.");
-  door.uses.noteToken(target.tokenId);
-  return target;
 }
 
 /** Whether the page that asks is in the list, or is one of our own. An empty list allows every page. */

@@ -138,6 +138,10 @@ describe("allowed origins", () => {
     expect(preflight.headers.get("access-control-allow-methods")).toBe("GET, POST, PATCH, DELETE");
     expect(preflight.headers.get("access-control-allow-headers")).toBe("Authorization, Content-Type, Idempotency-Key");
     expect(preflight.headers.get("ratelimit")).toBeNull();
+    const answer = await getConfig(embedToken, { origin: "https://shop.example" });
+    expect(answer.headers.get("access-control-allow-origin")).toBe("https://shop.example");
+    expect(answer.headers.get("access-control-allow-methods")).toBeNull();
+    expect(answer.headers.get("access-control-allow-headers")).toBeNull();
   });
 });
 

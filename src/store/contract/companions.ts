@@ -46,7 +46,7 @@ export interface CompanionStore {
    * The companion behind a token, or null where the token is unknown or revoked, the companion is disabled, or its
    * account is suspended. One indexed lookup, never cached.
    */
-  findByEmbedToken(token: string): Promise<EmbedTarget | null>;
+  findByEmbedToken(token: string): EmbedTarget | null | Promise<EmbedTarget | null>;
   find(accountId: string, id: string): Promise<Companion | null>;
   list(accountId: string, query: CompanionQuery, page: PageRequest): Promise<Page<Companion>>;
   /**

@@ -69,7 +69,7 @@ export function createCompanionStore(engine: SqliteEngine, parts: CompanionParts
         changes.record(context, { accountId, action: "companion.import", targetId: null, details });
       }),
 
-    findByEmbedToken: (token) => engine.read(() => remembered.get(token, () => findByToken(token))),
+    findByEmbedToken: (token) => engine.readNow(() => remembered.get(token, () => findByToken(token))),
 
     find: (accountId, id) => engine.read(() => find(accountId, id)),
 

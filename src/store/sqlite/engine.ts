@@ -76,13 +76,18 @@ export class SqliteEngine {
 
   /** Runs `work`, again while another process holds a lock. */
   async read<T>(work: () => T): Promise<T> {
-    if (this.#closing !== null) throw unavailable();
+    return await this.readNow(work);
+  }
+
+  /** The same for what every request asks: a promise only where there is a lock to wait for, or a failure. */
+  readNow<T>(work: () => T): T | Promise<T> {
+    if (this.#closing !== null) return Promise.reject(unavailable());
     try {
       return work();
     } catch (error) {
-      if (!isBusy(error)) throw toStoreError(error);
+      if (!isBusy(error)) return Promise.reject(toStoreError(error));
     }
-    return await retryWhileBusy(work, this.#lockLimitMs);
+    return retryWhileBusy(work, this.#lockLimitMs);
   }
 
   /**
