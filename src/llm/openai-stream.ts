@@ -86,10 +86,9 @@ export class OpenAiStream {
   }
 
   #readEvents(bytes: string): string[] {
-    const isLong = this.#pending.length > maxRunStart;
     const input = this.#pending + bytes;
     // Nearly always all there is, and then nothing is copied.
-    const deltas = isLong ? [] : this.#matchRun(input, 0);
+    const deltas = this.#pending.length > maxRunStart ? [] : this.#matchRun(input, 0);
     const start = deltas.length === 0 ? 0 : lastMatch.end;
     if (this.isDone) return deltas;
     if ((start === 0 ? bytes.indexOf("\n") : input.indexOf("\n", start)) === -1) this.#pending = input.substring(start);
@@ -137,10 +136,8 @@ export class OpenAiStream {
     let start = from;
     for (;;) {
       const run = this.#matchRun(input, start);
-      if (run.length > 0) {
-        start = lastMatch.end;
-        for (const text of run) deltas.push(text);
-      }
+      if (run.length > 0) start = lastMatch.end;
+      for (const text of run) deltas.push(text);
       if (this.isDone) return start;
       const text = matchTemplate(template, input, start);
       if (text === null) return start;

@@ -2,10 +2,11 @@
 import type { JsonObject } from "../domain/companion.ts";
 import { AppError } from "../domain/errors.ts";
 import type { Log } from "../lib/log.ts";
-import { createHttpClient } from "./http/client.ts";
+import { readBounded } from "./http/bounded-text.ts";
+import { createHttpClient, type HttpTarget } from "./http/client.ts";
+import { ConnectionError } from "./http/connection.ts";
 import type { HttpBody } from "./http/exchange.ts";
-import type { OpenAiClient } from "./openai-client.ts";
-import { createProviderFetch } from "./openai-fetch.ts";
+import type { readRefusal } from "./openai-client.ts";
 import { relayReply } from "./openai-relay.ts";
 import { buildRequestBody, learnFromRefusal, type ModelQuirks } from "./openai-request.ts";
 import { removePrivateWords } from "./private-words.ts";
@@ -25,6 +26,12 @@ export interface OpenAiOptions {
   backoffMs?: number;
 }
 
+/** What is loaded and made with the first reply. */
+interface Opened {
+  target: HttpTarget;
+  readRefusal: typeof readRefusal;
+}
+
 const openAiUrl = "https://api.openai.com/v1";
 /** Further attempts after the first. */
 const maxRetries = 2;
@@ -37,14 +44,14 @@ export function createOpenAiProvider(options: OpenAiOptions): LlmProvider {
   const isOpenAi = new URL(baseUrl).hostname === "api.openai.com";
   const deadlines = { ...replyDeadlines, ...options.deadlines };
   const http = createHttpClient();
-  const providerFetch = createProviderFetch(http);
-  let client: Promise<OpenAiClient> | null = null;
+  let opening: Promise<Opened> | null = null;
   const rules = { boundName: isOpenAi ? "max_completion_tokens" : "max_tokens", extra: options.extra } as const;
   const quirksByModel = new Map<string, ModelQuirks>();
 
-  async function openClient(): Promise<OpenAiClient> {
-    const { createOpenAiClient } = await import("./openai-client.ts");
-    return createOpenAiClient({ apiKey, baseUrl, fetch: providerFetch.fetch, timeoutMs: deadlines.totalMs });
+  async function open(): Promise<Opened> {
+    const { buildRequestHead, readRefusal } = await import("./openai-client.ts");
+    const head = await buildRequestHead({ apiKey, baseUrl });
+    return { target: http.prepare(head), readRefusal };
   }
 
   function findQuirks(model: string): ModelQuirks {
@@ -59,17 +66,16 @@ export function createOpenAiProvider(options: OpenAiOptions): LlmProvider {
   /** Sends the request, and again without a parameter that the model refuses; resolves with the body of a success. */
   async function openBody(request: ReplyRequest, signal: AbortSignal): Promise<HttpBody> {
     const quirks = findQuirks(request.model);
-    client ??= openClient();
-    const { requestReply } = await client;
+    opening ??= open();
+    const { target, readRefusal } = await opening;
     for (;;) {
       const body = buildRequestBody(request, rules, quirks);
-      try {
-        return providerFetch.takeBody(await requestReply(body, signal));
-      } catch (error) {
-        const isRefused = error instanceof ProviderFailure && (error.status === 400 || error.status === 422);
-        if (!isRefused || !learnFromRefusal(error.message, body, quirks)) throw error;
-        log.info("provider refuses a parameter", { requestId: request.requestId, model: request.model, ...quirks });
-      }
+      const response = await http.send(target, JSON.stringify(body), signal);
+      if (response.status >= 200 && response.status < 300) return response.body;
+      const refusal = readRefusal(response, await readBounded(response.body, signal));
+      const isAboutRequest = refusal.status === 400 || refusal.status === 422;
+      if (!isAboutRequest || !learnFromRefusal(refusal.message, body, quirks)) throw refusal;
+      log.info("provider refuses a parameter", { requestId: request.requestId, model: request.model, ...quirks });
     }
   }
 
@@ -114,5 +120,6 @@ function toFailure(error: unknown, clean: (text: string) => string): ProviderFai
     const { isTransient, retryAfterMs } = error;
     return new ProviderFailure(clean(error.message), { isTransient, retryAfterMs });
   }
+  if (error instanceof ConnectionError) return new ProviderFailure(clean(error.message), { isTransient: true });
   return new ProviderFailure(clean(error instanceof Error ? `${error.name}: ${error.message}` : String(error)));
 }

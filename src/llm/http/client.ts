@@ -7,19 +7,27 @@
 import { Connection, ConnectionError, type Origin } from "./connection.ts";
 import { type HttpResponse, StaleConnectionError } from "./exchange.ts";
 
-export interface HttpRequest {
+export interface RequestHead {
   url: URL;
   method: string;
   /** Without `Host` and `Content-Length`, which are added. */
   headers: Iterable<[string, string]>;
-  body: string;
-  /** Ends it before the response's head; from then on the body's own `cancel` does. */
-  signal: AbortSignal;
+}
+
+/** What requests have in common that differ in their body alone, made once. */
+export interface HttpTarget {
+  readonly origin: Origin;
+  /** All lines but the last, which tells the body's length. */
+  readonly head: string;
 }
 
 export interface HttpClient {
-  /** Resolves with the head, whatever the status. Rejects with `ConnectionError`, or the signal's reason. */
-  send(request: HttpRequest): Promise<HttpResponse>;
+  prepare(head: RequestHead): HttpTarget;
+  /**
+   * Resolves with the head, whatever the status. Rejects with `ConnectionError`, or the signal's reason: it ends the
+   * request before the response's head; from then on the body's own `cancel` does.
+   */
+  send(target: HttpTarget, body: string, signal: AbortSignal): Promise<HttpResponse>;
   /** Closes what is kept, and keeps nothing any more. */
   close(): void;
 }
@@ -75,8 +83,7 @@ export function createHttpClient(options: Partial<HttpClientOptions> = {}): Http
     return connection;
   }
 
-  async function sendOnAny({ url, signal }: HttpRequest, bytes: Uint8Array): Promise<HttpResponse> {
-    const origin = findOrigin(url);
+  async function sendOnAny(origin: Origin, bytes: Uint8Array, signal: AbortSignal): Promise<HttpResponse> {
     for (;;) {
       signal.throwIfAborted();
       let connection = origin.idle.pop();
@@ -92,9 +99,14 @@ export function createHttpClient(options: Partial<HttpClientOptions> = {}): Http
   }
 
   return {
-    send(request) {
+    prepare: ({ url, method, headers }) => {
+      let head = `${method} ${url.pathname}${url.search} HTTP/1.1\r\nHost: ${url.host}\r\n`;
+      for (const [name, value] of headers) head += `${name}: ${value}\r\n`;
+      return { origin: findOrigin(url), head };
+    },
+    send(target, body, signal) {
       if (isClosed) return Promise.reject(new ConnectionError("the client is closed"));
-      return sendOnAny(request, encodeRequest(request));
+      return sendOnAny(target.origin, encodeRequest(target, body), signal);
     },
     close() {
       isClosed = true;
@@ -128,11 +140,9 @@ function toOrigin(url: URL): Origin {
   return { hostname: url.hostname.replace(/^\[(.*)\]$/, "$1"), port, isTls, idle: [] };
 }
 
-function encodeRequest({ url, method, headers, body }: HttpRequest): Uint8Array {
+function encodeRequest(target: HttpTarget, body: string): Uint8Array {
   const bodyBytes = Buffer.byteLength(body);
-  let head = `${method} ${url.pathname}${url.search} HTTP/1.1\r\nHost: ${url.host}\r\nContent-Length: ${bodyBytes}\r\n`;
-  for (const [name, value] of headers) head += `${name}: ${value}\r\n`;
-  head += "\r\n";
+  const head = `${target.head}Content-Length: ${bodyBytes}\r\n\r\n`;
   const bytes = Buffer.allocUnsafe(head.length + bodyBytes);
   bytes.write(head, 0, "latin1");
   bytes.write(body, head.length, "utf8");

@@ -19,7 +19,8 @@ afterEach(async () => {
 });
 
 function send(url: string, signal = new AbortController().signal) {
-  return client.send({ url: new URL(url), method: "POST", headers: [["X-Test", "é"]], body: '"ü"', signal });
+  const target = client.prepare({ url: new URL(url), method: "POST", headers: [["X-Test", "é"]] });
+  return client.send(target, '"ü"', signal);
 }
 
 function readAll(body: HttpBody): Promise<string> {
@@ -155,8 +156,8 @@ test("over TLS, nothing is sent to a host whose certificate is not trusted", asy
       import { createHttpClient } from ${JSON.stringify(join(import.meta.dir, "../../../src/llm/http/client.ts"))};
       const client = createHttpClient();
       for (const host of ["localhost", "127.0.0.1"]) {
-        const request = { url: new URL("https://" + host + ":${server.port}/"), method: "POST", headers: [], body: "", signal: new AbortController().signal };
-        await client.send(request).then(({ status }) => console.log(status), ({ code }) => console.log(code));
+        const target = client.prepare({ url: new URL("https://" + host + ":${server.port}/"), method: "POST", headers: [] });
+        await client.send(target, "", new AbortController().signal).then(({ status }) => console.log(status), ({ code }) => console.log(code));
       }
       client.close();
       process.exit();`;
