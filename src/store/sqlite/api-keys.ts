@@ -19,15 +19,11 @@ interface KeyRow {
   last_used_at: number | null;
   requests: number;
   created_at: number;
-}
-
-interface AccountRow {
-  id: string;
   email: string;
   plan: Plan;
   role: Role;
   suspended_at: number | null;
-  created_at: number;
+  account_created_at: number;
 }
 
 const keyColumns = later(() => ({
@@ -45,12 +41,9 @@ const keyColumns = later(() => ({
 export function createApiKeyStore(engine: SqliteEngine, changes: ChangeRecorder, usage: UsageWriter): ApiKeyStore {
   const { orm } = engine;
   const selectByHash = engine.query<KeyRow, [string]>(
-    `SELECT id, account_id, name, start, scopes, expires_at, last_used_at, requests, created_at
-     FROM api_keys WHERE hash = ? AND revoked_at IS NULL`,
-  );
-  // A lookup of its own in the same snapshot, since joining the two tables would take longer.
-  const selectAccount = engine.query<AccountRow, [string]>(
-    "SELECT id, email, plan, role, suspended_at, created_at FROM accounts WHERE id = ?",
+    `SELECT k.id, k.account_id, k.name, k.start, k.scopes, k.expires_at, k.last_used_at, k.requests, k.created_at,
+       a.email, a.plan, a.role, a.suspended_at, a.created_at AS account_created_at
+     FROM api_keys k JOIN accounts a ON a.id = k.account_id WHERE k.hash = ? AND k.revoked_at IS NULL`,
   );
   const addUse = engine.query<{ account_id: string }, [number, number, string]>(
     `UPDATE api_keys SET requests = requests + ?, ${setLastUse}
@@ -84,10 +77,9 @@ export function createApiKeyStore(engine: SqliteEngine, changes: ChangeRecorder,
       }),
 
     findByHash: (hash) =>
-      engine.snapshot(() => {
+      engine.read(() => {
         const row = selectByHash.get(hash);
-        const account = row === null ? null : selectAccount.get(row.account_id);
-        if (row === null || account === null) return null;
+        if (row === null) return null;
         return {
           key: {
             id: row.id,
@@ -101,12 +93,12 @@ export function createApiKeyStore(engine: SqliteEngine, changes: ChangeRecorder,
             createdAt: row.created_at,
           },
           account: {
-            id: account.id,
-            email: account.email,
-            plan: account.plan,
-            role: account.role,
-            suspendedAt: account.suspended_at,
-            createdAt: account.created_at,
+            id: row.account_id,
+            email: row.email,
+            plan: row.plan,
+            role: row.role,
+            suspendedAt: row.suspended_at,
+            createdAt: row.account_created_at,
           },
         };
       }),

@@ -35,6 +35,15 @@ export class Query<Row, Parameters extends SQLQueryBindings[]> {
   }
 }
 
+/**
+ * SQLite looks at the values of bare parameters while it plans a query that sorts, joins, groups or has a limit, and then
+ * compiles the statement anew whenever one is bound, which takes ten times as long as a small query itself. A plus in
+ * front changes neither value nor type, lets indexes serve all the same, and keeps it from looking.
+ */
+function hideParameters(sql: string): string {
+  return sql.replaceAll("?", "+?");
+}
+
 export interface EngineOptions {
   observer?: StoreObserver | undefined;
   /** How long to wait for a lock of another process before giving up. */
@@ -71,7 +80,7 @@ export class SqliteEngine {
 
   /** A query in plain SQL, for hot paths and for what the query builder cannot say. */
   query<Row, Parameters extends SQLQueryBindings[] = []>(sql: string): Query<Row, Parameters> {
-    return new Query(() => this.#database.prepare<Row, SQLQueryBindings[]>(sql));
+    return new Query(() => this.#database.prepare<Row, SQLQueryBindings[]>(hideParameters(sql)));
   }
 
   /** Runs `work`, again while another process holds a lock. */
