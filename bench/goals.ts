@@ -104,13 +104,13 @@ function findStartGoals({ start }: Report): Goal[] {
 
 function findMicroGoals({ micro }: Report): Goal[] {
   if (micro === null) return [];
-  const { checkMicros } = micro.keyCheck;
+  const { bareMicros, checkMicros } = micro.keyCheck;
   const verdictNanos = Number(/^verdict, 100 000 addresses +(\d+) ns$/m.exec(micro.limiterText)?.[1]);
   return [
     {
-      what: "API key check at most 10 µs, uncached",
-      isReached: checkMicros <= 10,
-      figure: `${fixed(checkMicros)} µs, where SHA-256 alone takes ${micro.keyCheck.sha256Nanos.toFixed(0)} ns`,
+      what: "API key check, uncached, at most 10 µs where a bare lookup takes 4: 2.5 times one",
+      isReached: checkMicros <= 2.5 * bareMicros,
+      figure: `${fixed(checkMicros)} µs, × ${fixed(checkMicros / bareMicros)}`,
     },
     {
       what: "limiter at most 1 µs, among 100 000 addresses",

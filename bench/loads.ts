@@ -24,7 +24,7 @@ export const loads = {
   eight: {
     plan: { chunks: 2_000, perWrite: 8, gapMs: 0, isLockStep: false },
     visitors: 50,
-    requests: 200,
+    requests: 800,
     rampMs: 0,
   },
   lockStep: {

@@ -218,6 +218,7 @@ function renderMicro({ micro }: Report): string {
   const { keyCheck, limiterText } = micro;
   const rows = [
     ["SHA-256 of an API key", `${Math.round(keyCheck.sha256Nanos)} ns`],
+    ["the same and one indexed lookup, bare", `${fixed(keyCheck.bareMicros)} µs`],
     [`API key check, uncached, among ${keyCheck.keys} keys`, `${fixed(keyCheck.checkMicros)} µs`],
   ];
   const code = "```";

@@ -24,6 +24,8 @@ export interface RouteTable {
 /** Of clients that were cut short a moment ago. */
 const prefixCacheSize = 4096;
 const noStore = {};
+const recentReadsLimit = 4096;
+const recentPathLength = 128;
 /** Anything else that a client may invent counts as one: labels must stay few. */
 const methods = ["GET", "POST", "PATCH", "DELETE", "PUT", "HEAD", "OPTIONS"];
 
@@ -118,6 +120,7 @@ function createRouteFinder(table: RouteTable, measurements: Measurements): Route
   const byPath = new Map<string, Map<string, RouteCounts>>();
   const byStore = new Map<object, RouteCounts>();
   const unmatched = new Map<string, RouteCounts>();
+  const recentReads = new Map<string, RouteCounts>();
   let isBuilt = false;
 
   /** On the first request: the router is built by then. */
@@ -137,12 +140,27 @@ function createRouteFinder(table: RouteTable, measurements: Measurements): Route
     if (!isBuilt) build();
     const method = request.method === "HEAD" ? "GET" : request.method;
     const path = pathOf(request.url);
-    const known = byPath.get(path)?.get(method) ?? byStore.get(table.router.http.find(method, path)?.store ?? noStore);
+    const known = byPath.get(path)?.get(method) ?? (method === "GET" ? findRead(path) : match(method, path));
     if (known !== undefined) return known;
     const label = methods.includes(request.method) ? request.method : "other";
     let counts = unmatched.get(label);
     counts ??= measurements.addRoute(label, "unmatched");
     unmatched.set(label, counts);
+    return counts;
+  }
+
+  function match(method: string, path: string): RouteCounts | undefined {
+    return byStore.get(table.router.http.find(method, path)?.store ?? noStore);
+  }
+
+  /** A widget's configuration and a companion are asked for again and again. */
+  function findRead(path: string): RouteCounts | undefined {
+    let counts = recentReads.get(path);
+    if (counts !== undefined) return counts;
+    counts = match("GET", path);
+    if (counts === undefined || path.length > recentPathLength) return counts;
+    if (recentReads.size >= recentReadsLimit) recentReads.clear();
+    recentReads.set(path, counts);
     return counts;
   }
 

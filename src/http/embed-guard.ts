@@ -2,6 +2,7 @@
 import { isEmbedToken } from "../domain/credentials.ts";
 import { AppError } from "../domain/errors.ts";
 import { isOriginAllowed } from "../domain/origin.ts";
+import { type Awaitable, andThen } from "../lib/awaitable.ts";
 import type { Verdict } from "../limits/limiter.ts";
 import type { EmbedTarget } from "../store/store.ts";
 import { baseUrlOf } from "./base-url.ts";
@@ -14,40 +15,43 @@ export type EmbedDoor = Pick<Services, "settings" | "store" | "limiter" | "rules
 
 /**
  * Lets an embed request through, or throws: per-IP limit 429, token 404, origin 403, per-token limit 429.
- * Writes the rate-limit headers as far as the checks came.
+ * Writes the rate-limit headers as far as the checks came. Nothing is put off that can be answered at once.
  */
-export async function openEmbed(
+export function openEmbed(
   door: EmbedDoor,
   request: Request,
   token: string,
   headers: HeaderBag,
-): Promise<EmbedTarget> {
+): Awaitable<EmbedTarget> {
   const { ip, token: perToken } = door.rules;
-  const verdicts: Verdict[] = [];
-  // Only what has to wait is waited for: all three answer at once here, and an `await` is a turn of the queue.
-  try {
-    const verdictByIp = door.limiter.admit(ip, clientOf(door, request).limitSubject);
-    const byIp = verdictByIp instanceof Promise ? await verdictByIp : verdictByIp;
-    verdicts.push(byIp);
-    refuse(byIp, "This address has sent too many requests.");
+  const tell = (...verdicts: Verdict[]) => writeRateLimitHeaders(headers, [ip, perToken], verdicts);
 
+  function checkToken(byIp: Verdict): Awaitable<EmbedTarget> {
+    if (!byIp.isAdmitted) tell(byIp);
+    refuse(byIp, "This address has sent too many requests.");
     // The shape is checked before any lookup: a path may carry anything.
     const found = isEmbedToken(token) ? door.store.companions.findByEmbedToken(token) : null;
-    const target = found instanceof Promise ? await found : found;
-    if (target === null) throw new AppError("not_found", "There is no companion behind this embed token.");
+    return andThen(found, (target) => checkTarget(byIp, target));
+  }
+
+  function checkTarget(byIp: Verdict, target: EmbedTarget | null): Awaitable<EmbedTarget> {
+    if (target === null) {
+      tell(byIp);
+      throw new AppError("not_found", "There is no companion behind this embed token.");
+    }
     if (!mayEmbed(door, request, target.companion.allowedOrigins)) {
+      tell(byIp);
       throw new AppError("origin_not_allowed", "This companion may not be used from this website.");
     }
-
-    const verdictByToken = door.limiter.admit(perToken, token);
-    const byToken = verdictByToken instanceof Promise ? await verdictByToken : verdictByToken;
-    verdicts.push(byToken);
-    refuse(byToken, "This companion has had too many requests.");
-    door.uses.noteToken(target.tokenId);
-    return target;
-  } finally {
-    writeRateLimitHeaders(headers, [ip, perToken], verdicts);
+    return andThen(door.limiter.admit(perToken, token), (byToken) => {
+      tell(byIp, byToken);
+      refuse(byToken, "This companion has had too many requests.");
+      door.uses.noteToken(target.tokenId);
+      return target;
+    });
   }
+
+  return andThen(door.limiter.admit(ip, clientOf(door, request).limitSubject), checkToken);
 }
 
 /** Whether the page that asks is in the list, or is one of our own. An empty list allows every page. */

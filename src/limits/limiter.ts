@@ -4,6 +4,8 @@
  * Engines: `memory.ts`. `test/contracts/limiter.ts` proves any other.
  */
 
+import type { Awaitable } from "../lib/awaitable.ts";
+
 /**
  * At most `limit` (from 1) admitted requests in any `windowMs` (whole milliseconds). `name` appears in the `RateLimit`
  * headers; rules that differ in any of the three have windows of their own.
@@ -33,7 +35,7 @@ export interface Limiter {
    * Time comes from the engine's monotonic clock, in whole milliseconds: stepping the wall clock neither admits nor
    * locks out.
    */
-  admit(rule: RateRule, subject: string): Verdict | Promise<Verdict>;
+  admit(rule: RateRule, subject: string): Awaitable<Verdict>;
   /** Subjects forgotten because memory was bounded, since the start. */
   readonly evictedCount: number;
   /** Subjects held now. */

@@ -127,6 +127,25 @@ describe("allowed origins", () => {
     expect((await getConfig(embedToken, { "sec-fetch-site": "cross-site" })).status).toBe(403);
   });
 
+  test("are told to each by its own name and number, however alike the answers are", async () => {
+    const { embedToken } = await server.createCompanion({});
+    const answers = [];
+    for (const origin of ["https://one.example", "https://two.example", null, "https://one.example"]) {
+      answers.push(await getConfig(embedToken, origin === null ? {} : { origin }));
+    }
+    const told = (name: string) => answers.map(({ headers }) => headers.get(name));
+    expect(told("access-control-allow-origin")).toEqual([
+      "https://one.example",
+      "https://two.example",
+      "*",
+      "https://one.example",
+    ]);
+    expect(new Set(told("x-request-id")).size).toBe(4);
+    expect(new Set(told("ratelimit").map((state) => /"token";r=(\d+)/.exec(state ?? "")?.[1])).size).toBe(4);
+    expect(new Set(told("ratelimit-policy")).size).toBe(1);
+    expect(told("vary")).toEqual(Array(4).fill("Origin"));
+  });
+
   test("answer a preflight 204 whatever the origin, at no cost", async () => {
     const { embedToken } = await server.createCompanion({ allowedOrigins: ["https://shop.example"] });
     const preflight = await fetch(`${server.url}/api/embed/${embedToken}/chat`, {

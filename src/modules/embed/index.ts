@@ -5,7 +5,9 @@ import { isEmbedToken } from "../../domain/credentials.ts";
 import { AppError } from "../../domain/errors.ts";
 import { baseUrlOf } from "../../http/base-url.ts";
 import { openEmbed } from "../../http/embed-guard.ts";
+import { ResponseTemplate } from "../../http/response-template.ts";
 import type { Services } from "../../http/services.ts";
+import { andThen } from "../../lib/awaitable.ts";
 import { renderAvatar } from "./avatar.ts";
 import { toEmbedConfig } from "./model.ts";
 
@@ -27,16 +29,18 @@ function renderConfig(companion: Companion, avatarUrl: string, voiceProvider: st
 }
 
 export function embedModule(services: Services) {
+  const template = new ResponseTemplate(["x-request-id", "ratelimit", "access-control-allow-origin"]);
   return (app: Elysia) =>
     app
-      .get("/api/embed/:token", async ({ request, params, set }) => {
-        const { companion } = await openEmbed(services, request, params.token, set.headers);
-        set.headers["content-type"] = "application/json";
-        set.headers["cache-control"] = "no-store";
-        const avatarUrl = companion.avatarUrl ?? `${baseUrlOf(services.settings, request)}/avatars/${params.token}.svg`;
-        const voiceProvider = services.voice.hasVoice(companion) ? services.voice.providerName : null;
-        return renderConfig(companion, avatarUrl, voiceProvider);
-      })
+      .get("/api/embed/:token", ({ request, params, set }) =>
+        andThen(openEmbed(services, request, params.token, set.headers), ({ companion }) => {
+          set.headers["content-type"] = "application/json";
+          set.headers["cache-control"] = "no-store";
+          const ownAvatar = () => `${baseUrlOf(services.settings, request)}/avatars/${params.token}.svg`;
+          const voiceProvider = services.voice.hasVoice(companion) ? services.voice.providerName : null;
+          return template.respond(renderConfig(companion, companion.avatarUrl ?? ownAvatar(), voiceProvider), set);
+        }),
+      )
       .get("/avatars/:file", async ({ params, set }) => {
         const token = params.file.endsWith(".svg") ? params.file.slice(0, -4) : "";
         const target = isEmbedToken(token) ? await services.store.companions.findByEmbedToken(token) : null;

@@ -1,6 +1,7 @@
 /** Companions, found by account, embed token or metadata. */
 import type { Plan } from "../../domain/account.ts";
 import type { Companion, CompanionSettings } from "../../domain/companion.ts";
+import type { Awaitable } from "../../lib/awaitable.ts";
 import type { Page, PageRequest } from "./page.ts";
 import type { WriteContext } from "./write-context.ts";
 
@@ -46,7 +47,7 @@ export interface CompanionStore {
    * The companion behind a token, or null where the token is unknown or revoked, the companion is disabled, or its
    * account is suspended. One indexed lookup, never cached.
    */
-  findByEmbedToken(token: string): EmbedTarget | null | Promise<EmbedTarget | null>;
+  findByEmbedToken(token: string): Awaitable<EmbedTarget | null>;
   find(accountId: string, id: string): Promise<Companion | null>;
   list(accountId: string, query: CompanionQuery, page: PageRequest): Promise<Page<Companion>>;
   /**

@@ -1,6 +1,7 @@
 /** What every noun of the engine works with: statements prepared once, reads, and the queue of writes. */
 import type { SQLQueryBindings, Statement } from "bun:sqlite";
 import { drizzle } from "drizzle-orm/bun-sqlite";
+import type { Awaitable } from "../../lib/awaitable.ts";
 import { later } from "../../lib/later.ts";
 import type { StoreDatabase, StoreObserver } from "./database.ts";
 import { isBusy, toStoreError, unavailable } from "./failures.ts";
@@ -89,7 +90,7 @@ export class SqliteEngine {
   }
 
   /** The same for what every request asks: a promise only where there is a lock to wait for, or a failure. */
-  readNow<T>(work: () => T): T | Promise<T> {
+  readNow<T>(work: () => T): Awaitable<T> {
     if (this.#closing !== null) return Promise.reject(unavailable());
     try {
       return work();
