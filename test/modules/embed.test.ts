@@ -129,7 +129,7 @@ describe("allowed origins", () => {
 
   test("are told to each by its own name and number, however alike the answers are", async () => {
     const { embedToken } = await server.createCompanion({});
-    const answers = [];
+    const answers: Response[] = [];
     for (const origin of ["https://one.example", "https://two.example", null, "https://one.example"]) {
       answers.push(await getConfig(embedToken, origin === null ? {} : { origin }));
     }
