@@ -8,10 +8,10 @@ import type { EventStream } from "./sse.ts";
 
 export interface AccessLog {
   /** Notes the request once it is answered, and one that is answered by a stream once that has ended. */
-  watch(request: Request, facts: RequestFacts, answer: Response | Promise<Response>): void;
+  watch(request: Request, facts: RequestFacts, table: RouteTable, answer: Response | Promise<Response>): void;
 }
 
-/** The sitemap, as far as naming a route goes. */
+/** The half of the sitemap that answers a request, as far as naming a route goes. */
 export interface RouteTable {
   readonly routes: readonly { method: string; path: string }[];
   readonly router: {
@@ -27,17 +27,14 @@ const noStore = {};
 /** Anything else that a client may invent counts as one: labels must stay few. */
 const methods = ["GET", "POST", "PATCH", "DELETE", "PUT", "HEAD", "OPTIONS"];
 
-export function createAccessLog(
-  services: Pick<Services, "log" | "measurements" | "settings" | "ids">,
-  table: RouteTable,
-): AccessLog {
+export function createAccessLog(services: Pick<Services, "log" | "measurements" | "settings" | "ids">): AccessLog {
   const { log, measurements } = services;
-  const routes = createRouteFinder(table, measurements);
+  const routes = createRouteFinder(measurements);
   const prefixOf = createPrefixCutter();
 
   /** Takes all that the line needs, so that an open stream keeps nothing else of its request. */
-  function take(request: Request, { requestId, startedMs }: RequestFacts, status: number): Answered {
-    const counts = routes.find(request);
+  function take(request: Request, { requestId, startedMs }: RequestFacts, table: RouteTable, status: number): Answered {
+    const counts = routes.find(table, request);
     const client = clientOf(services, request);
     if (client.isForwardedByUntrusted) measurements.untrustedForwards++;
     const method = methods.includes(request.method) ? request.method : "other";
@@ -66,8 +63,8 @@ export function createAccessLog(
     log.request({ ...line, stream: { outcome, firstTextMs } });
   }
 
-  function finish(request: Request, facts: RequestFacts, status: number): void {
-    const answered = take(request, facts, status);
+  function finish(request: Request, facts: RequestFacts, table: RouteTable, status: number): void {
+    const answered = take(request, facts, table, status);
     const { stream } = facts;
     if (stream === null) {
       noteAnswer(answered);
@@ -79,16 +76,16 @@ export function createAccessLog(
   }
 
   return {
-    watch(request, facts, answer) {
+    watch(request, facts, table, answer) {
       if (answer instanceof Response) {
         // The first one finds the routes not yet sorted, which takes longer than its answer should.
-        if (routes.isReady) finish(request, facts, answer.status);
-        else setImmediate(finish, request, facts, answer.status);
+        if (routes.isSorted(table)) finish(request, facts, table, answer.status);
+        else setImmediate(finish, request, facts, table, answer.status);
       } else {
         // Beside the answer's way out, not in it.
         answer.then(
-          (response) => finish(request, facts, response.status),
-          () => finish(request, facts, 500),
+          (response) => finish(request, facts, table, response.status),
+          () => finish(request, facts, table, 500),
         );
       }
     },
@@ -109,20 +106,24 @@ function count({ statuses }: RouteCounts, status: number): void {
 }
 
 interface RouteFinder {
-  find(request: Request): RouteCounts;
-  readonly isReady: boolean;
+  find(table: RouteTable, request: Request): RouteCounts;
+  isSorted(table: RouteTable): boolean;
+}
+
+interface SortedRoutes {
+  readonly byPath: Map<string, Map<string, RouteCounts>>;
+  readonly byStore: Map<object, RouteCounts>;
 }
 
 /** A search of its own after the fact: it costs less than a hook in front of every route. */
-function createRouteFinder(table: RouteTable, measurements: Measurements): RouteFinder {
-  const byPath = new Map<string, Map<string, RouteCounts>>();
-  const byStore = new Map<object, RouteCounts>();
+function createRouteFinder(measurements: Measurements): RouteFinder {
+  const sorted = new Map<RouteTable, SortedRoutes>();
   const unmatched = new Map<string, RouteCounts>();
-  let isBuilt = false;
 
   /** On the first request: the router is built by then. */
-  function build(): void {
-    isBuilt = true;
+  function sort(table: RouteTable): SortedRoutes {
+    const byPath: SortedRoutes["byPath"] = new Map();
+    const byStore: SortedRoutes["byStore"] = new Map();
     for (const { method, path } of table.routes) {
       const counts = measurements.addRoute(method, path);
       if (table.router.static[path]?.[method] !== undefined) {
@@ -131,10 +132,13 @@ function createRouteFinder(table: RouteTable, measurements: Measurements): Route
       const found = table.router.http.find(method, path.replace(/:\w+|\*/g, "x"));
       if (found !== null) byStore.set(found.store, counts);
     }
+    const routes = { byPath, byStore };
+    sorted.set(table, routes);
+    return routes;
   }
 
-  function find(request: Request): RouteCounts {
-    if (!isBuilt) build();
+  function find(table: RouteTable, request: Request): RouteCounts {
+    const { byPath, byStore } = sorted.get(table) ?? sort(table);
     const method = request.method === "HEAD" ? "GET" : request.method;
     const path = pathOf(request.url);
     const known = byPath.get(path)?.get(method) ?? byStore.get(table.router.http.find(method, path)?.store ?? noStore);
@@ -146,12 +150,7 @@ function createRouteFinder(table: RouteTable, measurements: Measurements): Route
     return counts;
   }
 
-  return {
-    find,
-    get isReady() {
-      return isBuilt;
-    },
-  };
+  return { find, isSorted: (table) => sorted.has(table) };
 }
 
 function pathOf(url: string): string {
