@@ -1,4 +1,7 @@
-/** The sitemap: every route group, top to bottom. */
+/**
+ * The sitemap: every route group, in two halves. Most of what a start does in the router is adding routes, so the half
+ * that only dashboards and platforms call is made when one of them first does.
+ */
 import { Elysia } from "elysia";
 import { AppError } from "./domain/errors.ts";
 import { apiCors } from "./http/cors.ts";
@@ -25,8 +28,79 @@ import { webhooksModule } from "./modules/webhooks/index.ts";
 
 const methods = ["GET", "POST", "PATCH", "DELETE", "PUT"];
 
-export function createApp(services: Services) {
-  const app = new Elysia({
+export type Site = ReturnType<typeof createSite>;
+
+export interface App {
+  /** The half that answers for the address; made now, if it was not asked for before. */
+  siteFor(url: string): Site;
+  fetch(request: Request): Response | Promise<Response>;
+  /** Of both halves. */
+  readonly routes: Site["routes"];
+}
+
+export function createApp(services: Services): App {
+  const publicSite = createPublicSite(services);
+  let managementSite: Site | null = null;
+
+  function openManagementSite(): Site {
+    managementSite ??= createManagementSite(services);
+    return managementSite;
+  }
+
+  function siteFor(url: string): Site {
+    return isManagementPath(url) ? openManagementSite() : publicSite;
+  }
+
+  return {
+    siteFor,
+    fetch: (request) => siteFor(request.url).fetch(request),
+    get routes() {
+      return [...publicSite.routes, ...openManagementSite().routes];
+    },
+  };
+}
+
+/** Whether the path of an absolute URL belongs to the management API: all of `/api/` that is not somebody else's. */
+function isManagementPath(url: string): boolean {
+  const pathStart = url.indexOf("/", url.indexOf("://") + 3);
+  if (!url.startsWith("/api/", pathStart)) return false;
+  return !url.startsWith("/api/embed/", pathStart) && !url.startsWith("/api/webhooks/", pathStart);
+}
+
+/** What visitors, websites, monitoring and voice providers call. */
+function createPublicSite(services: Services): Site {
+  const site = createSite(services);
+  site
+    .use(pagesModule(services))
+    .use(assetsModule())
+    .use(dashboardModule())
+    .use(healthModule(services))
+    .use(metricsModule(services))
+    .use(embedModule(services))
+    .use(chatModule(services))
+    .use(docsModule(services, async () => (await import("./api-operations.ts")).apiOperations))
+    .use(voiceTokenModule(services))
+    .use(webhooksModule(services));
+  return site;
+}
+
+/** What dashboards and platforms call; every path of it must be one by `isManagementPath`. */
+function createManagementSite(services: Services): Site {
+  const site = createSite(services);
+  site
+    .use(companionsModule(services))
+    .use(keysModule(services))
+    .use(conversationsModule(services))
+    .use(usageModule(services))
+    .use(auditModule(services))
+    .use(sessionModule(services))
+    .use(accountsModule(services));
+  return site;
+}
+
+/** Without routes yet, which are added in place; with all that surrounds every route. */
+function createSite(services: Services) {
+  const site = new Elysia({
     name: "companiond",
     aot: true,
     // Elysia looks for the path from a fixed place on: with `true` after `https://` and three characters of a host,
@@ -40,34 +114,15 @@ export function createApp(services: Services) {
       if (!URL.canParse(request.url)) throw new AppError("invalid_request", "The Host header names no host.");
     })
     .use(apiCors())
-    .use(errorHandling(services, (path) => methods.filter((method) => hasRoute(method, path))))
-    .use(pagesModule(services))
-    .use(assetsModule())
-    .use(dashboardModule())
-    .use(healthModule(services))
-    .use(metricsModule(services))
-    .use(embedModule(services))
-    .use(chatModule(services))
-    .use(companionsModule(services))
-    .use(keysModule(services))
-    .use(conversationsModule(services))
-    .use(usageModule(services))
-    .use(auditModule(services))
-    .use(sessionModule(services))
-    .use(accountsModule(services))
-    .use(docsModule(services, async () => (await import("./api-operations.ts")).apiOperations))
-    .use(voiceTokenModule(services))
-    .use(webhooksModule(services));
+    .use(errorHandling(services, (path) => methods.filter((method) => hasRoute(method, path))));
 
   // Where an escape cannot be decoded, Elysia hands routes null, against its types: what is no text is no id either.
-  const { config } = app.router.http;
+  const { config } = site.router.http;
   config.onParam = [config.onParam ?? [], (value: string | null) => value ?? ""].flat();
 
   function hasRoute(method: string, path: string): boolean {
     // Elysia keeps paths without parameters apart from the others.
-    return app.router.static[path]?.[method] !== undefined || app.router.http.find(method, path) !== null;
+    return site.router.static[path]?.[method] !== undefined || site.router.http.find(method, path) !== null;
   }
-  return app;
+  return site;
 }
-
-export type App = ReturnType<typeof createApp>;

@@ -40,7 +40,7 @@ const lastWordsMs = 100;
 export function startServer(services: OpenedServices, options: ServerOptions): RunningServer {
   const app = createApp(services);
   const { ids } = services;
-  const accessLog = createAccessLog(services, app);
+  const accessLog = createAccessLog(services);
 
   function handle(request: Request, server: Server<unknown>): Response | Promise<Response> {
     const facts: RequestFacts = {
@@ -52,8 +52,9 @@ export function startServer(services: OpenedServices, options: ServerOptions): R
       stream: null,
     };
     noteFacts(request, facts);
-    const answer = app.fetch(request);
-    accessLog.watch(request, facts, answer);
+    const site = app.siteFor(request.url);
+    const answer = site.fetch(request);
+    accessLog.watch(request, facts, site, answer);
     return answer;
   }
 

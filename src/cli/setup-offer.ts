@@ -1,5 +1,6 @@
 /** Offers the link that sets up the dashboard, for as long as nobody can sign in. */
-import { rm, writeFile } from "node:fs/promises";
+import { rmSync } from "node:fs";
+import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { makeOneTimeLink } from "../domain/one-time-link.ts";
 import type { OpenedServices } from "../services.ts";
@@ -21,7 +22,7 @@ export async function offerSetup(
 ): Promise<SetupOffer | null> {
   const file = join(options.dataDir, "setup-link");
   // Also one from an earlier start: it is worth nothing any more.
-  await rm(file, { force: true });
+  rmSync(file, { force: true });
   if (await services.store.accounts.hasAnyPassword()) return null;
   const { kept, path } = makeOneTimeLink({ kind: "setup", accountId: null }, services.ids, services.clock);
   await services.store.sessions.createLink(kept);

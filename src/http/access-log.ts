@@ -8,10 +8,10 @@ import type { EventStream } from "./sse.ts";
 
 export interface AccessLog {
   /** Notes the request once it is answered, and one that is answered by a stream once that has ended. */
-  watch(request: Request, facts: RequestFacts, answer: Response | Promise<Response>): void;
+  watch(request: Request, facts: RequestFacts, table: RouteTable, answer: Response | Promise<Response>): void;
 }
 
-/** The sitemap, as far as naming a route goes. */
+/** The half of the sitemap that answers a request, as far as naming a route goes. */
 export interface RouteTable {
   readonly routes: readonly { method: string; path: string }[];
   readonly router: {
@@ -29,17 +29,14 @@ const recentPathLength = 128;
 /** Anything else that a client may invent counts as one: labels must stay few. */
 const methods = ["GET", "POST", "PATCH", "DELETE", "PUT", "HEAD", "OPTIONS"];
 
-export function createAccessLog(
-  services: Pick<Services, "log" | "measurements" | "settings" | "ids">,
-  table: RouteTable,
-): AccessLog {
+export function createAccessLog(services: Pick<Services, "log" | "measurements" | "settings" | "ids">): AccessLog {
   const { log, measurements } = services;
-  const routes = createRouteFinder(table, measurements);
+  const routes = createRouteFinder(measurements);
   const prefixOf = createPrefixCutter();
 
   /** Takes all that the line needs, so that an open stream keeps nothing else of its request. */
-  function take(request: Request, { requestId, startedMs }: RequestFacts, status: number): Answered {
-    const counts = routes.find(request);
+  function take(request: Request, { requestId, startedMs }: RequestFacts, table: RouteTable, status: number): Answered {
+    const counts = routes.find(table, request);
     const client = clientOf(services, request);
     if (client.isForwardedByUntrusted) measurements.untrustedForwards++;
     const method = methods.includes(request.method) ? request.method : "other";
@@ -68,8 +65,8 @@ export function createAccessLog(
     log.request({ ...line, stream: { outcome, firstTextMs } });
   }
 
-  function finish(request: Request, facts: RequestFacts, status: number): void {
-    const answered = take(request, facts, status);
+  function finish(request: Request, facts: RequestFacts, table: RouteTable, status: number): void {
+    const answered = take(request, facts, table, status);
     const { stream } = facts;
     if (stream === null) {
       noteAnswer(answered);
@@ -81,16 +78,16 @@ export function createAccessLog(
   }
 
   return {
-    watch(request, facts, answer) {
+    watch(request, facts, table, answer) {
       if (answer instanceof Response) {
         // The first one finds the routes not yet sorted, which takes longer than its answer should.
-        if (routes.isReady) finish(request, facts, answer.status);
-        else setImmediate(finish, request, facts, answer.status);
+        if (routes.isSorted(table)) finish(request, facts, table, answer.status);
+        else setImmediate(finish, request, facts, table, answer.status);
       } else {
         // Beside the answer's way out, not in it.
         answer.then(
-          (response) => finish(request, facts, response.status),
-          () => finish(request, facts, 500),
+          (response) => finish(request, facts, table, response.status),
+          () => finish(request, facts, table, 500),
         );
       }
     },
@@ -111,36 +108,44 @@ function count({ statuses }: RouteCounts, status: number): void {
 }
 
 interface RouteFinder {
-  find(request: Request): RouteCounts;
-  readonly isReady: boolean;
+  find(table: RouteTable, request: Request): RouteCounts;
+  isSorted(table: RouteTable): boolean;
+}
+
+interface SortedRoutes {
+  readonly byPath: Map<string, Map<string, RouteCounts>>;
+  readonly byStore: Map<object, RouteCounts>;
+  /** By path: a widget's configuration and a companion are asked for again and again. */
+  readonly recentReads: Map<string, RouteCounts>;
 }
 
 /** A search of its own after the fact: it costs less than a hook in front of every route. */
-function createRouteFinder(table: RouteTable, measurements: Measurements): RouteFinder {
-  const byPath = new Map<string, Map<string, RouteCounts>>();
-  const byStore = new Map<object, RouteCounts>();
+function createRouteFinder(measurements: Measurements): RouteFinder {
+  const sorted = new Map<RouteTable, SortedRoutes>();
   const unmatched = new Map<string, RouteCounts>();
-  const recentReads = new Map<string, RouteCounts>();
-  let isBuilt = false;
 
   /** On the first request: the router is built by then. */
-  function build(): void {
-    isBuilt = true;
+  function sort(table: RouteTable): SortedRoutes {
+    const routes: SortedRoutes = { byPath: new Map(), byStore: new Map(), recentReads: new Map() };
     for (const { method, path } of table.routes) {
       const counts = measurements.addRoute(method, path);
       if (table.router.static[path]?.[method] !== undefined) {
-        byPath.set(path, (byPath.get(path) ?? new Map()).set(method, counts));
+        routes.byPath.set(path, (routes.byPath.get(path) ?? new Map()).set(method, counts));
       }
       const found = table.router.http.find(method, path.replace(/:\w+|\*/g, "x"));
-      if (found !== null) byStore.set(found.store, counts);
+      if (found !== null) routes.byStore.set(found.store, counts);
     }
+    sorted.set(table, routes);
+    return routes;
   }
 
-  function find(request: Request): RouteCounts {
-    if (!isBuilt) build();
+  function find(table: RouteTable, request: Request): RouteCounts {
+    const routes = sorted.get(table) ?? sort(table);
     const method = request.method === "HEAD" ? "GET" : request.method;
     const path = pathOf(request.url);
-    const known = byPath.get(path)?.get(method) ?? (method === "GET" ? findRead(path) : match(method, path));
+    let known = routes.byPath.get(path)?.get(method);
+    known ??= method === "GET" ? routes.recentReads.get(path) : undefined;
+    known ??= match(table, routes, method, path);
     if (known !== undefined) return known;
     const label = methods.includes(request.method) ? request.method : "other";
     let counts = unmatched.get(label);
@@ -149,27 +154,21 @@ function createRouteFinder(table: RouteTable, measurements: Measurements): Route
     return counts;
   }
 
-  function match(method: string, path: string): RouteCounts | undefined {
-    return byStore.get(table.router.http.find(method, path)?.store ?? noStore);
-  }
-
-  /** A widget's configuration and a companion are asked for again and again. */
-  function findRead(path: string): RouteCounts | undefined {
-    let counts = recentReads.get(path);
-    if (counts !== undefined) return counts;
-    counts = match("GET", path);
-    if (counts === undefined || path.length > recentPathLength) return counts;
-    if (recentReads.size >= recentReadsLimit) recentReads.clear();
-    recentReads.set(path, counts);
+  function match(
+    table: RouteTable,
+    { byStore, recentReads }: SortedRoutes,
+    method: string,
+    path: string,
+  ): RouteCounts | undefined {
+    const counts = byStore.get(table.router.http.find(method, path)?.store ?? noStore);
+    if (counts !== undefined && method === "GET" && path.length <= recentPathLength) {
+      if (recentReads.size >= recentReadsLimit) recentReads.clear();
+      recentReads.set(path, counts);
+    }
     return counts;
   }
 
-  return {
-    find,
-    get isReady() {
-      return isBuilt;
-    },
-  };
+  return { find, isSorted: (table) => sorted.has(table) };
 }
 
 function pathOf(url: string): string {

@@ -62,7 +62,10 @@ export class Measurements {
   /** Failures that nobody foresaw, kept from ending the process. */
   defects = 0;
 
+  /** The preflight route is in both halves of the sitemap, and counted once. */
   addRoute(method: string, route: string): RouteCounts {
+    const known = this.routes.find((one) => one.method === method && one.route === route);
+    if (known !== undefined) return known;
     const counts = { method, route, statuses: new Map(), seconds: new Histogram(requestBounds) };
     this.routes.push(counts);
     return counts;

@@ -162,6 +162,6 @@ test("holds the connection for longer than the provider may take", async () => {
   const silences: number[] = [];
   const facts = factsOf(request, server.services.ids);
   noteFacts(request, { ...facts, allowSilence: (seconds) => silences.push(seconds) });
-  expect((await createApp(server.services).handle(request)).status).toBe(200);
+  expect((await createApp(server.services).fetch(request)).status).toBe(200);
   expect(silences).toEqual([30]);
 });

@@ -1,5 +1,5 @@
 /** `POST /api/webhooks/{provider}`: what voice providers deliver after a session. Without the provider's secret there is no such route. */
-import { Elysia } from "elysia";
+import type { Elysia } from "elysia";
 import { clientOf } from "../../http/client.ts";
 import { answerJson } from "../../http/json-answer.ts";
 import { readBytes } from "../../http/json-body.ts";
@@ -12,18 +12,19 @@ import { keepTranscript } from "./service.ts";
 const webhookBodyLimitBytes = 8 * 1024 * 1024;
 
 export function webhooksModule(services: Services) {
-  const app = new Elysia({ name: "webhooks" });
-  for (const reader of services.voice.readers) {
-    app.post(
-      `/api/webhooks/${reader.name}`,
-      async ({ request, set }) => {
-        await takeDelivery(services, reader, request);
-        return answerJson(set, { received: true });
-      },
-      { parse: "none" },
-    );
-  }
-  return app;
+  return (app: Elysia) => {
+    for (const reader of services.voice.readers) {
+      app.post(
+        `/api/webhooks/${reader.name}`,
+        async ({ request, set }) => {
+          await takeDelivery(services, reader, request);
+          return answerJson(set, { received: true });
+        },
+        { parse: "none" },
+      );
+    }
+    return app;
+  };
 }
 
 async function takeDelivery(services: Services, reader: TranscriptReader, request: Request): Promise<void> {
