@@ -21,7 +21,7 @@ export async function offerSetup(
   options: { baseUrl: string; dataDir: string; isShown: boolean },
 ): Promise<SetupOffer | null> {
   const file = join(options.dataDir, "setup-link");
-  // Also one from an earlier start: it is worth nothing any more.
+  // Also one from an earlier start: it is worth nothing any more. Synchronously, as the other way starts a pool of threads.
   rmSync(file, { force: true });
   if (await services.store.accounts.hasAnyPassword()) return null;
   const { kept, path } = makeOneTimeLink({ kind: "setup", accountId: null }, services.ids, services.clock);

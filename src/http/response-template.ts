@@ -1,4 +1,4 @@
-/** Responses of one route that differ in a few headers: copying the last one's and setting those beats making all anew. */
+/** Responses of one route that differ in a few headers: copying the first one's and setting those beats making all anew. */
 import type { HeaderBag } from "./problem.ts";
 
 export class ResponseTemplate {

@@ -33,3 +33,8 @@ const uuidPattern = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{1
 export function isUuid(text: string): boolean {
   return uuidPattern.test(text);
 }
+
+/** The UUID as it is kept, in lower case; undefined for text of another shape. */
+export function toUuid(text: string): string | undefined {
+  return isUuid(text) ? text.toLowerCase() : undefined;
+}

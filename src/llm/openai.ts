@@ -80,9 +80,9 @@ export function createOpenAiProvider(options: OpenAiOptions): LlmProvider {
   }
 
   function openWatched(request: ReplyRequest, watch: ReplyWatch): Promise<HttpBody> {
-    const opening = new AbortController();
-    watch.onOver = () => opening.abort();
-    return openBody(request, opening.signal);
+    const waiting = new AbortController();
+    watch.onOver = () => waiting.abort();
+    return openBody(request, waiting.signal);
   }
 
   async function streamReply(request: ReplyRequest, sink: ReplySink, signal: AbortSignal): Promise<ReplyOutcome> {

@@ -3,9 +3,8 @@ import { type Account, type Principal, plans, roles } from "../../domain/account
 import { normalizeEmail } from "../../domain/email.ts";
 import { type FieldError, invalidFields } from "../../domain/errors.ts";
 import { makeOneTimeLink } from "../../domain/one-time-link.ts";
-import { missing } from "../../http/query.ts";
+import { missing, readPathId } from "../../http/query.ts";
 import type { Services } from "../../http/services.ts";
-import { isUuid } from "../../lib/ids.ts";
 import type { AccountPatch, WriteContext } from "../../store/store.ts";
 import type { AccountPatchBody, NewAccountBody } from "./model.ts";
 
@@ -29,7 +28,7 @@ export function createAccount(
 }
 
 export async function getAccount({ store }: AccountServices, id: string): Promise<Account> {
-  const account = isUuid(id) ? await store.accounts.findById(id.toLowerCase()) : null;
+  const account = await store.accounts.findById(readPathId(id, "account"));
   if (account === null) throw missing("account");
   return account;
 }

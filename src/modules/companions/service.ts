@@ -3,9 +3,8 @@ import type { Principal } from "../../domain/account.ts";
 import type { Companion, EmbedToken } from "../../domain/companion.ts";
 import { makeEmbedToken } from "../../domain/credentials.ts";
 import { omitFields } from "../../http/omit-fields.ts";
-import { missing } from "../../http/query.ts";
+import { missing, readPathId } from "../../http/query.ts";
 import type { Services } from "../../http/services.ts";
-import { isUuid } from "../../lib/ids.ts";
 import type { WriteContext } from "../../store/store.ts";
 import { newEmbedTokenBody, readOnlyEmbedTokenFields } from "./model.ts";
 import { readCompanionPatch, readNewCompanion, type SettingRules } from "./read-settings.ts";
@@ -20,13 +19,13 @@ function rulesOf({ settings, voice }: CompanionServices, accountId: string): Set
   };
 }
 
-/** Throws `not_found`; an id of another shape than ids have is as absent as any other. */
+/** Throws `not_found`. */
 export async function getCompanion(
   { store }: Pick<Services, "store">,
   principal: Principal,
   id: string,
 ): Promise<Companion> {
-  const companion = isUuid(id) ? await store.companions.find(principal.account.id, id.toLowerCase()) : null;
+  const companion = await store.companions.find(principal.account.id, readPathId(id, "companion"));
   if (companion === null) throw missing("companion");
   return companion;
 }
@@ -69,7 +68,7 @@ export async function deleteCompanion(
   id: string,
   context: WriteContext,
 ): Promise<void> {
-  const isDeleted = isUuid(id) && (await store.companions.delete(principal.account.id, id.toLowerCase(), context));
+  const isDeleted = await store.companions.delete(principal.account.id, readPathId(id, "companion"), context);
   if (!isDeleted) throw missing("companion");
 }
 
@@ -79,8 +78,8 @@ export async function listEmbedTokens(
   principal: Principal,
   companionId: string,
 ): Promise<EmbedToken[]> {
-  if (!isUuid(companionId)) throw missing("companion");
-  const oldestFirst = await services.store.embedTokens.list(principal.account.id, companionId.toLowerCase());
+  const id = readPathId(companionId, "companion");
+  const oldestFirst = await services.store.embedTokens.list(principal.account.id, id);
   if (oldestFirst === null) throw missing("companion");
   return oldestFirst.reverse();
 }
@@ -106,9 +105,8 @@ export async function revokeEmbedToken(
   tokenId: string,
   context: WriteContext,
 ): Promise<void> {
-  const isRevoked =
-    isUuid(companionId) &&
-    isUuid(tokenId) &&
-    (await store.embedTokens.revoke(principal.account.id, companionId.toLowerCase(), tokenId.toLowerCase(), context));
-  if (!isRevoked) throw missing("embed token");
+  const noun = "embed token";
+  const [companion, token] = [readPathId(companionId, noun), readPathId(tokenId, noun)];
+  const isRevoked = await store.embedTokens.revoke(principal.account.id, companion, token, context);
+  if (!isRevoked) throw missing(noun);
 }

@@ -3,12 +3,12 @@ import type { Elysia } from "elysia";
 import { answerJson, answerNothing } from "../../http/json-answer.ts";
 import { pageParameters, readPage, toWireList } from "../../http/paging.ts";
 import { openPrincipal } from "../../http/principal-guard.ts";
-import { missing, openQuery, type QueryReader, refuseQuery } from "../../http/query.ts";
+import { missing, openQuery, type QueryReader, readPathId, refuseQuery } from "../../http/query.ts";
 import { factsOf } from "../../http/request-facts.ts";
 import type { Services } from "../../http/services.ts";
 import { rangeParameters, readRange } from "../../http/time-range.ts";
 import { writeContext } from "../../http/write-context.ts";
-import { isUuid } from "../../lib/ids.ts";
+import { toUuid } from "../../lib/ids.ts";
 import type { ConversationQuery } from "../../store/store.ts";
 import { toWireConversation, toWireMessage } from "./model.ts";
 
@@ -36,8 +36,7 @@ export function conversationsModule(services: Services) {
       })
       .get("/api/companions/:id/conversations", async ({ request, params, set }) => {
         const { account } = await openPrincipal(services, request, "conversations:read", set.headers);
-        const companionId = toUuid(params.id);
-        const companion = companionId === undefined ? null : await companions.find(account.id, companionId);
+        const companion = await companions.find(account.id, readPathId(params.id, "companion"));
         if (companion === null) throw missing("companion");
         const query = openQuery(request, filterParameters);
         const page = readPage(query);
@@ -48,8 +47,7 @@ export function conversationsModule(services: Services) {
       .get("/api/conversations/:id", async ({ request, params, set }) => {
         const { account } = await openPrincipal(services, request, "conversations:read", set.headers);
         refuseQuery(request);
-        const id = toUuid(params.id);
-        const found = id === undefined ? null : await conversations.find(account.id, id);
+        const found = await conversations.find(account.id, readPathId(params.id, "conversation"));
         if (found === null) throw missing("conversation");
         const messages = found.messages.map(toWireMessage);
         return answerJson(set, { ...toWireConversation(found.conversation), messages });
@@ -59,9 +57,9 @@ export function conversationsModule(services: Services) {
         async ({ request, params, set }) => {
           const principal = await openPrincipal(services, request, "conversations:write", set.headers);
           refuseQuery(request);
-          const id = toUuid(params.id);
+          const id = readPathId(params.id, "conversation");
           const context = writeContext(services, request, principal);
-          const isDeleted = id !== undefined && (await conversations.delete(principal.account.id, id, context));
+          const isDeleted = await conversations.delete(principal.account.id, id, context);
           if (!isDeleted) throw missing("conversation");
           return answerNothing(set);
         },
@@ -72,10 +70,8 @@ export function conversationsModule(services: Services) {
         async ({ request, params, set }) => {
           const principal = await openPrincipal(services, request, "conversations:write", set.headers);
           refuseQuery(request);
-          const companionId = toUuid(params.id);
-          const visitorId = toUuid(params.visitorId);
-          if (companionId === undefined) throw missing("companion");
-          if (visitorId === undefined) throw missing("visitor");
+          const companionId = readPathId(params.id, "companion");
+          const visitorId = readPathId(params.visitorId, "visitor");
           factsOf(request, services.ids).allowSilence(erasureSilenceSeconds);
           const context = writeContext(services, request, principal);
           if (!(await conversations.eraseVisitor(principal.account.id, companionId, visitorId, context))) {
@@ -98,9 +94,4 @@ function readFilter(query: QueryReader, companionId: string | null): Conversatio
 
 function toSearch(text: string): string | undefined {
   return text.length <= maxSearchLength ? text : undefined;
-}
-
-/** Ids are kept in lower case. */
-function toUuid(text: string): string | undefined {
-  return isUuid(text) ? text.toLowerCase() : undefined;
 }

@@ -4,9 +4,8 @@ import { apiKeyStart } from "../../domain/credentials.ts";
 import { type FieldError, invalidFields } from "../../domain/errors.ts";
 import { omitFields } from "../../http/omit-fields.ts";
 import { insufficientScope } from "../../http/principal-guard.ts";
-import { missing } from "../../http/query.ts";
+import { missing, readPathId } from "../../http/query.ts";
 import type { Services } from "../../http/services.ts";
-import { isUuid } from "../../lib/ids.ts";
 import { parseInstant } from "../../lib/instant.ts";
 import { sha256Hex } from "../../lib/sha256.ts";
 import type { WriteContext } from "../../store/store.ts";
@@ -59,6 +58,6 @@ export async function revokeKey(
   id: string,
   context: WriteContext,
 ): Promise<void> {
-  const isRevoked = isUuid(id) && (await store.apiKeys.revoke(principal.account.id, id.toLowerCase(), context));
+  const isRevoked = await store.apiKeys.revoke(principal.account.id, readPathId(id, "API key"), context);
   if (!isRevoked) throw missing("API key");
 }

@@ -9,14 +9,13 @@ import { type AnswerHead, answerJson, answerNothing } from "../../http/json-answ
 import { managementBodyLimitBytes, readJson } from "../../http/json-body.ts";
 import { requireOwnPage } from "../../http/own-page.ts";
 import { cutPage, pageParameters, readPage, toWireList } from "../../http/paging.ts";
-import { missing, openQuery, refuseQuery } from "../../http/query.ts";
+import { missing, openQuery, readPathId, refuseQuery } from "../../http/query.ts";
 import { refuse } from "../../http/rate-limit.ts";
 import { factsOf } from "../../http/request-facts.ts";
 import type { Services } from "../../http/services.ts";
 import { cookieNameOf, findSessionPrincipal, isAlive, renderCookie } from "../../http/session-cookie.ts";
 import { openSession } from "../../http/session-guard.ts";
 import { writeContext } from "../../http/write-context.ts";
-import { isUuid } from "../../lib/ids.ts";
 import { createAttempts } from "./attempts.ts";
 import {
   passwordChangeBody,
@@ -113,9 +112,8 @@ export function sessionModule(services: Services) {
           const principal = await openSession(services, request, set.headers);
           refuseQuery(request);
           const context = writeContext(services, request, principal);
-          const isRevoked =
-            isUuid(params.id) &&
-            (await services.store.sessions.revoke(principal.account.id, params.id.toLowerCase(), context));
+          const id = readPathId(params.id, "session");
+          const isRevoked = await services.store.sessions.revoke(principal.account.id, id, context);
           if (!isRevoked) throw missing("session");
           return answerNothing(set);
         },

@@ -2,10 +2,10 @@
 import type { Elysia } from "elysia";
 import { answerJson } from "../../http/json-answer.ts";
 import { openPrincipal } from "../../http/principal-guard.ts";
-import { missing, openQuery, type QueryReader, refuseQuery } from "../../http/query.ts";
+import { missing, openQuery, type QueryReader, readPathId, refuseQuery } from "../../http/query.ts";
 import type { Services } from "../../http/services.ts";
 import { toUtcDay } from "../../lib/clock.ts";
-import { isUuid } from "../../lib/ids.ts";
+import { toUuid } from "../../lib/ids.ts";
 import { dayMs, parseDay } from "../../lib/instant.ts";
 import type { UsageGroup, UsageQuery } from "../../store/store.ts";
 import { groups, maxDays, toCsv, toWireUsage } from "./model.ts";
@@ -34,8 +34,7 @@ export function usageModule(services: Services) {
       .get("/api/companions/:id/quota", async ({ request, params, set }) => {
         const { account } = await openPrincipal(services, request, "usage:read", set.headers);
         refuseQuery(request);
-        const id = params.id.toLowerCase();
-        const companion = isUuid(id) ? await services.store.companions.find(account.id, id) : null;
+        const companion = await services.store.companions.find(account.id, readPathId(params.id, "companion"));
         if (companion === null) throw missing("companion");
         const day = toUtcDay(services.clock.nowMs());
         const limit = services.settings.dailyMessages[account.plan];
@@ -56,7 +55,7 @@ function readUsageQuery(query: QueryReader, nowMs: number): UsageQuery {
     fromDay: toUtcDay(fromMs),
     toDay: toUtcDay(toMs),
     groupBy: query.value("group_by", toGroups, `Must be some of ${groups.join(",")}, each once.`) ?? ["day"],
-    companionId: query.value("companion_id", (id) => (isUuid(id) ? id.toLowerCase() : undefined), "Must be a UUID."),
+    companionId: query.value("companion_id", toUuid, "Must be a UUID."),
     metadata: query.metadata,
   };
 }
