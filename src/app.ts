@@ -4,6 +4,7 @@
  */
 import { Elysia } from "elysia";
 import { AppError } from "./domain/errors.ts";
+import { callHooksAtOnce } from "./http/at-once.ts";
 import { apiCors } from "./http/cors.ts";
 import { errorHandling } from "./http/error-handling.ts";
 import { factsOf } from "./http/request-facts.ts";
@@ -115,6 +116,7 @@ function createSite(services: Services) {
     })
     .use(apiCors())
     .use(errorHandling(services, (path) => methods.filter((method) => hasRoute(method, path))));
+  callHooksAtOnce(site);
 
   // Where an escape cannot be decoded, Elysia hands routes null, against its types: what is no text is no id either.
   const { config } = site.router.http;

@@ -13,16 +13,36 @@ interface ClientDoor {
 
 let isProxyWarned = false;
 
+/** Of those who came without a proxy, by the socket's address: a widget asks several times. */
+const directClients = new Map<string, ClientIp>();
+const directClientsLimit = 4096;
+
 export function clientOf(door: ClientDoor, request: Request): ClientIp {
   const facts = factsOf(request, door.ids);
   if (facts.client !== null) return facts.client;
-  const client = clientIp(facts.socketIp, request.headers.get("x-forwarded-for"), door.settings.trustedProxies);
+  const forwardedFor = request.headers.get("x-forwarded-for");
+  const client =
+    forwardedFor === null
+      ? findDirectClient(facts.socketIp)
+      : clientIp(facts.socketIp, forwardedFor, door.settings.trustedProxies);
   facts.client = client;
   if (client.isForwardedByUntrusted && !isProxyWarned) {
     isProxyWarned = true;
     door.log.warn(
       "a proxy forwards requests, but COMPANIOND_TRUST_PROXY is 0: all its visitors share one address and its limit",
     );
+  }
+  return client;
+}
+
+function findDirectClient(socketIp: string | null): ClientIp {
+  const address = socketIp ?? "";
+  let client = directClients.get(address);
+  if (client === undefined) {
+    // Dropping all at once is as good as a list of recent ones.
+    if (directClients.size >= directClientsLimit) directClients.clear();
+    client = clientIp(socketIp, null, 0);
+    directClients.set(address, client);
   }
   return client;
 }

@@ -6,31 +6,41 @@ import { applyProblem, type HeaderBag, renderProblem, toAppError } from "./probl
 import { factsOf } from "./request-facts.ts";
 import type { Services } from "./services.ts";
 
+type ErrorDoor = Pick<Services, "settings" | "ids" | "log">;
+
+/** The part of Elysia's context that an answer to a failure needs; its headers go into `set`. */
+export interface FailedContext {
+  readonly request: Request;
+  readonly set: { readonly headers: object };
+}
+
 /** `allowedMethods` tells which methods a path has routes for: none is 404, others are 405 with `Allow`. */
-export function errorHandling(
-  services: Pick<Services, "settings" | "ids" | "log">,
-  allowedMethods: (path: string) => string[],
-) {
-  return new Elysia({ name: "error-handling" }).onError(
-    { as: "global" },
-    ({ error: thrown, code, request, set, path }) => {
-      const facts = factsOf(request, services.ids);
-      // The visitor has gone; nobody reads the answer, and it is no failure of ours.
-      if (request.signal.aborted) return new Response(null, { status: 499 });
-      const error = explain(thrown, code, () => allowedMethods(path));
-      if (errorCodes[error.code].status >= 500) {
-        const cause = error.cause ?? error;
-        const fields = { requestId: facts.requestId, code: error.code, error: cause };
-        if (error.code === "internal") services.log.error("request failed", fields);
-        else services.log.warn("request failed", fields);
-      }
-      const headers: HeaderBag = {};
-      const status = applyProblem(error, headers);
-      Object.assign(set.headers, headers);
-      const body = renderProblem(error, facts.requestId, baseUrlOf(services.settings, request));
-      return new Response(body, { status });
-    },
+export function errorHandling(door: ErrorDoor, allowedMethods: (path: string) => string[]) {
+  return new Elysia({ name: "error-handling" }).onError({ as: "global" }, ({ error, code, request, set, path }) =>
+    answerFailure(
+      door,
+      explain(error, code, () => allowedMethods(path)),
+      { request, set },
+    ),
   );
+}
+
+/** The response to a failure, which is logged where it is ours. */
+export function answerFailure(door: ErrorDoor, error: AppError, { request, set }: FailedContext): Response {
+  const facts = factsOf(request, door.ids);
+  // The visitor has gone; nobody reads the answer, and it is no failure of ours.
+  if (request.signal.aborted) return new Response(null, { status: 499 });
+  if (errorCodes[error.code].status >= 500) {
+    const cause = error.cause ?? error;
+    const fields = { requestId: facts.requestId, code: error.code, error: cause };
+    if (error.code === "internal") door.log.error("request failed", fields);
+    else door.log.warn("request failed", fields);
+  }
+  const headers: HeaderBag = {};
+  const status = applyProblem(error, headers);
+  Object.assign(set.headers, headers);
+  const body = renderProblem(error, facts.requestId, baseUrlOf(door.settings, request));
+  return new Response(body, { status });
 }
 
 function explain(thrown: unknown, code: string | number, findMethods: () => string[]): AppError {

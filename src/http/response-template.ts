@@ -20,11 +20,11 @@ export class ResponseTemplate {
       this.#count = count;
       this.#headers = new Headers(bag);
     }
-    const headers = new Headers(this.#headers);
+    const response = new Response(body, { headers: this.#headers });
     for (const name of this.#varying) {
       const value = bag[name];
-      if (value !== undefined) headers.set(name, value);
+      if (value !== undefined) response.headers.set(name, value);
     }
-    return new Response(body, { headers });
+    return response;
   }
 }
