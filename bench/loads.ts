@@ -51,6 +51,9 @@ export const loads = {
   first500: firstText(500),
 } satisfies Record<string, Load>;
 
+/** These take a second or two, and what else goes on in a shared machine lasts as long: they come more than once in a round. */
+export const shortLoads: ReadonlySet<string> = new Set(["one", "eight", "lockStep", "request"]);
+
 const leavingPlan = { chunks: 1_000, perWrite: 1, gapMs: 50, isLockStep: false };
 
 /** Visitors who leave at random moments of their replies, early and midway, as in life; and four hundred at one blow. */

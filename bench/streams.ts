@@ -104,7 +104,7 @@ export interface LeavingFigures {
   together: ClosingFigures;
   /** Provider streams open after all have left. */
   providerAfter: number;
-  /** Resident memory after the first tenth, half way, and after all. */
+  /** Resident memory when what fills but once is full, half way, and after all. */
   beforeKiB: number;
   midwayKiB: number;
   afterKiB: number;
@@ -135,9 +135,10 @@ export async function measureLeaving(
   provider: Provider,
   visitors: number,
 ): Promise<LeavingFigures> {
-  await measureClosing(contender, provider, { ...leaving.oneByOne, requests: visitors / 10 });
-  const beforeKiB = residentKiB(contender.pid);
   const half = { ...leaving.oneByOne, requests: visitors / 2 };
+  // SQLite's page cache fills with the turns that are kept, up to its limit, whether visitors leave or not.
+  await measureClosing(contender, provider, half);
+  const beforeKiB = residentKiB(contender.pid);
   await measureClosing(contender, provider, half);
   const midwayKiB = residentKiB(contender.pid);
   const oneByOne = await measureClosing(contender, provider, half);
