@@ -164,7 +164,7 @@ function renderLeaving({ leaving }: Report): string {
     `at random moments: provider closed after ms p50 / p99 / max (within ${closedInTimeMs} ms)`,
     "400 at one blow",
     "provider streams left open",
-    "MiB after 5 000 / 10 000 / 15 000 have left",
+    "MiB after 10 000 / 15 000 / 20 000 have left",
   ];
   return `## Visitors who leave midway\n\n${table(header, rows)}`;
 }

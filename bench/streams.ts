@@ -135,10 +135,10 @@ export async function measureLeaving(
   provider: Provider,
   visitors: number,
 ): Promise<LeavingFigures> {
-  const half = { ...leaving.oneByOne, requests: visitors / 2 };
   // SQLite's page cache fills with the turns that are kept, up to its limit, whether visitors leave or not.
-  await measureClosing(contender, provider, half);
+  await measureClosing(contender, provider, { ...leaving.oneByOne, requests: visitors });
   const beforeKiB = residentKiB(contender.pid);
+  const half = { ...leaving.oneByOne, requests: visitors / 2 };
   await measureClosing(contender, provider, half);
   const midwayKiB = residentKiB(contender.pid);
   const oneByOne = await measureClosing(contender, provider, half);
