@@ -7,7 +7,7 @@
 import type { Elysia } from "elysia";
 import type { Awaitable } from "../lib/awaitable.ts";
 
-/** To be called when all hooks are there and no route yet. Of what follows a promise, only `async` functions are awaited. */
+/** To be called when all hooks are there and no route yet. An `async` hook is awaited still; no other may return a promise. */
 export function callHooksAtOnce(site: Pick<Elysia, "event">): void {
   for (const hook of [...(site.event.request ?? []), ...(site.event.error ?? [])]) {
     hook.isAsync = hook.fn.constructor.name === "AsyncFunction";
