@@ -10,12 +10,11 @@ interface Goal {
 }
 
 const companiond = "companiond";
-/** What the goals are set for comes first; the other two nobody asked for, and they are harder. */
 const costLoads = [
   ["one", "saturated, one chunk a write"],
   ["eight", "saturated, eight a write"],
-  ["lockStep", "lock step (beyond the goal)"],
-  ["paced", "500 streams of 50 chunks a second (beyond the goal)"],
+  ["lockStep", "lock step"],
+  ["paced", "500 streams of 50 chunks a second"],
 ] as const;
 
 export function renderGoals(report: Report): string {
@@ -66,7 +65,7 @@ function findMemoryGoals({ memory, leaving }: Report): Goal[] {
   }
   const left = leaving.find((each) => each.name === companiond);
   if (left === undefined) return goals;
-  const { oneByOne, together, beforeKiB, afterKiB } = left;
+  const { oneByOne, together, youngKiB, beforeKiB, afterKiB } = left;
   goals.push({
     what: `a visitor leaves: provider closed within ${closedInTimeMs} ms, every time`,
     isReached: oneByOne.inTime === oneByOne.count,
@@ -78,7 +77,12 @@ function findMemoryGoals({ memory, leaving }: Report): Goal[] {
     figure: `${together.inTime} of ${together.count}, the slowest ${fixed(together.max, 1)} ms`,
   });
   goals.push({
-    what: "10 000 random disconnects: alive, memory within 1.3 of before",
+    what: "10 000 random disconnects: alive, memory within 1.3 of before, from the first 1 000 on",
+    isReached: beforeKiB <= youngKiB * 1.3,
+    figure: `× ${fixed(beforeKiB / youngKiB)}`,
+  });
+  goals.push({
+    what: "the same for the next 10 000",
     isReached: afterKiB <= beforeKiB * 1.3,
     figure: `× ${fixed(afterKiB / beforeKiB)}`,
   });
@@ -109,9 +113,9 @@ function findMicroGoals({ micro }: Report): Goal[] {
   const verdictNanos = Number(/^verdict, 100 000 addresses +(\d+) ns$/m.exec(micro.limiterText)?.[1]);
   return [
     {
-      what: "API key check, uncached, at most 10 µs where a bare lookup takes 4: 2.5 times one",
-      isReached: checkMicros <= 2.5 * bareMicros,
-      figure: `${fixed(checkMicros)} µs, × ${fixed(checkMicros / bareMicros)}`,
+      what: "API key check at most 10 µs, uncached",
+      isReached: checkMicros <= 10,
+      figure: `${fixed(checkMicros)} µs, × ${fixed(checkMicros / bareMicros)} of a bare lookup`,
     },
     {
       what: "limiter at most 1 µs, among 100 000 addresses",

@@ -157,14 +157,14 @@ function renderLeaving({ leaving }: Report): string {
     closing(each.oneByOne),
     closing(each.together),
     each.providerAfter,
-    `${MiB(each.beforeKiB)} / ${MiB(each.midwayKiB)} / ${MiB(each.afterKiB)} (× ${fixed(each.afterKiB / each.beforeKiB)})`,
+    [each.youngKiB, each.beforeKiB, each.midwayKiB, each.afterKiB].map(MiB).join(" / "),
   ]);
   const header = [
     "server",
     `at random moments: provider closed after ms p50 / p99 / max (within ${closedInTimeMs} ms)`,
     "400 at one blow",
     "provider streams left open",
-    "MiB after 10 000 / 15 000 / 20 000 have left",
+    "MiB after 1 000 / 11 000 / 16 000 / 21 000 have left",
   ];
   return `## Visitors who leave midway\n\n${table(header, rows)}`;
 }

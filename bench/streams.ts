@@ -104,7 +104,8 @@ export interface LeavingFigures {
   together: ClosingFigures;
   /** Provider streams open after all have left. */
   providerAfter: number;
-  /** Resident memory when what fills but once is full, half way, and after all. */
+  /** Resident memory after the first tenth, and after as many as were asked for once, one and a half times and twice more. */
+  youngKiB: number;
   beforeKiB: number;
   midwayKiB: number;
   afterKiB: number;
@@ -135,7 +136,8 @@ export async function measureLeaving(
   provider: Provider,
   visitors: number,
 ): Promise<LeavingFigures> {
-  // SQLite's page cache fills with the turns that are kept, up to its limit, whether visitors leave or not.
+  await measureClosing(contender, provider, { ...leaving.oneByOne, requests: visitors / 10 });
+  const youngKiB = residentKiB(contender.pid);
   await measureClosing(contender, provider, { ...leaving.oneByOne, requests: visitors });
   const beforeKiB = residentKiB(contender.pid);
   const half = { ...leaving.oneByOne, requests: visitors / 2 };
@@ -145,5 +147,5 @@ export async function measureLeaving(
   const afterKiB = residentKiB(contender.pid);
   const together = await measureClosing(contender, provider, leaving.together);
   const { active } = await provider.ask();
-  return { oneByOne, together, providerAfter: active, beforeKiB, midwayKiB, afterKiB };
+  return { oneByOne, together, providerAfter: active, youngKiB, beforeKiB, midwayKiB, afterKiB };
 }
