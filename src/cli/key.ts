@@ -3,7 +3,7 @@ import { type ApiKey, scopes as knownScopes, type Scope } from "../domain/accoun
 import { apiKeyStart, makeApiKey } from "../domain/credentials.ts";
 import { toRfc3339 } from "../lib/clock.ts";
 import { parseDurationMs } from "../lib/duration.ts";
-import { sha256Hex } from "../lib/sha256.ts";
+import { sha256 } from "../lib/sha256.ts";
 import { toWireKey } from "../modules/keys/model.ts";
 import { formatList } from "./columns.ts";
 import { type Action, type Command, CommandFailure, Misuse } from "./command.ts";
@@ -27,7 +27,7 @@ const create: Action = {
     const secret = makeApiKey(ids.secret);
     const key = await store.apiKeys.create(
       account.id,
-      { id: ids.uuid(), name, start: apiKeyStart(secret), hash: sha256Hex(secret), scopes, expiresAt },
+      { id: ids.uuid(), name, start: apiKeyStart(secret), hash: sha256(secret), scopes, expiresAt },
       audit(),
     );
     return {

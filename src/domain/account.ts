@@ -49,13 +49,23 @@ export interface ApiKey {
   createdAt: number;
 }
 
-/** Who a management request speaks for: made by the one guard from an API key or the dashboard's cookie. */
-export interface Principal {
-  account: Account;
-  /** A session holds every scope. */
+/** A platform's server, by its API key. */
+export interface KeyPrincipal {
+  /** No more of it than every check of a key can afford to read. */
+  account: Pick<Account, "id" | "plan">;
   scopes: readonly Scope[];
-  /** The API key, or null for the dashboard. */
-  keyId: string | null;
-  /** The dashboard session, or null for a key. */
-  sessionId: string | null;
+  keyId: string;
+  sessionId: null;
 }
+
+/** Somebody at the dashboard, by its cookie. */
+export interface SessionPrincipal {
+  account: Account;
+  /** All there are. */
+  scopes: readonly Scope[];
+  keyId: null;
+  sessionId: string;
+}
+
+/** Who a management request speaks for: made by the one guard. */
+export type Principal = KeyPrincipal | SessionPrincipal;

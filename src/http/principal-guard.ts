@@ -1,8 +1,8 @@
 /** The private door: an API key or the dashboard's cookie becomes a principal, within its scopes and its limit. */
-import type { Principal, Scope } from "../domain/account.ts";
+import type { KeyPrincipal, Principal, Scope } from "../domain/account.ts";
 import { isApiKey } from "../domain/credentials.ts";
 import { AppError } from "../domain/errors.ts";
-import { sha256Hex } from "../lib/sha256.ts";
+import { sha256 } from "../lib/sha256.ts";
 import type { HeaderBag } from "./problem.ts";
 import { refuse, writeRateLimitHeaders } from "./rate-limit.ts";
 import type { Services } from "./services.ts";
@@ -50,12 +50,12 @@ export function insufficientScope(missing: readonly Scope[]): AppError {
 }
 
 /** One indexed lookup, never cached: a key that was revoked a moment ago is refused. */
-async function findKeyPrincipal(door: PrincipalDoor, key: string): Promise<Principal | null> {
-  const found = isApiKey(key) ? await door.store.apiKeys.findByHash(sha256Hex(key)) : null;
-  if (found === null || found.account.suspendedAt !== null) return null;
-  const { expiresAt, scopes, id } = found.key;
+async function findKeyPrincipal(door: PrincipalDoor, key: string): Promise<KeyPrincipal | null> {
+  const found = isApiKey(key) ? await door.store.apiKeys.findByHash(sha256(key)) : null;
+  if (found === null || found.suspendedAt !== null) return null;
+  const { keyId, scopes, expiresAt, account } = found;
   if (expiresAt !== null && expiresAt <= door.clock.nowMs()) return null;
-  return { account: found.account, scopes, keyId: id, sessionId: null };
+  return { account, scopes, keyId, sessionId: null };
 }
 
 function unauthorized(): AppError {

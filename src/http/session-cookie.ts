@@ -1,5 +1,5 @@
 /** The dashboard's cookie: its name and flags, and the principal behind it. */
-import { type Principal, scopes } from "../domain/account.ts";
+import { type SessionPrincipal, scopes } from "../domain/account.ts";
 import { idleLifetimeMs } from "../domain/session.ts";
 import { sha256Hex } from "../lib/sha256.ts";
 import type { Session } from "../store/store.ts";
@@ -24,7 +24,7 @@ export const sessionTokenLength = 43;
  * The principal of the request's session; null where it carries no cookie of one that may go on. Throws
  * `origin_not_allowed` where another site's page sends the cookie along to change something.
  */
-export async function findSessionPrincipal(door: CookieDoor, request: Request): Promise<Principal | null> {
+export async function findSessionPrincipal(door: CookieDoor, request: Request): Promise<SessionPrincipal | null> {
   const found = await findSession(door, request);
   if (found === null) return null;
   // A last use that lies ahead is from before the clock was set back.

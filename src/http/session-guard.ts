@@ -1,10 +1,8 @@
 /** The dashboard's door: routes that an API key, whatever its scopes, does not open. */
-import type { Principal } from "../domain/account.ts";
+import type { SessionPrincipal } from "../domain/account.ts";
 import { AppError } from "../domain/errors.ts";
 import { openPrincipal, type PrincipalDoor } from "./principal-guard.ts";
 import type { HeaderBag } from "./problem.ts";
-
-export type SessionPrincipal = Principal & { sessionId: string };
 
 /** Lets a request with the dashboard's cookie through; throws 401, or 403 for an API key. */
 export async function openSession(
@@ -13,8 +11,7 @@ export async function openSession(
   headers: HeaderBag,
 ): Promise<SessionPrincipal> {
   const principal = await openPrincipal(door, request, null, headers);
-  const { sessionId } = principal;
-  if (sessionId !== null) return { ...principal, sessionId };
+  if (principal.sessionId !== null) return principal;
   throw new AppError("insufficient_scope", "This belongs to the dashboard: sign in. No API key may do it.");
 }
 

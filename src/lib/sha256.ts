@@ -1,4 +1,11 @@
-/** SHA-256 of a text's UTF-8 bytes, as 64 lower-case hexadecimal digits. */
+/** SHA-256 of texts' UTF-8 bytes (FIPS 180-4). */
+
+/** As 32 bytes. */
+export function sha256(text: string): Uint8Array {
+  return Bun.SHA256.hash(text) as Uint8Array;
+}
+
+/** As 64 lower-case hexadecimal digits. */
 export function sha256Hex(text: string): string {
   return Bun.SHA256.hash(text, "hex");
 }

@@ -1,6 +1,7 @@
 /** What every storage engine must do with accounts. */
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { systemIds } from "../../src/lib/ids.ts";
+import { sha256 } from "../../src/lib/sha256.ts";
 import { firstPage, type OpenStore, openWorld, type StoreWorld } from "../support/store-world.ts";
 
 export function accountStoreContract(open: OpenStore): void {
@@ -72,13 +73,20 @@ export function accountStoreContract(open: OpenStore): void {
       const companion = await world.createCompanion(account, { metadata: { plan: "pro" } });
       const kept = await world.createCompanion(other, { metadata: { plan: "pro" } });
       await store.turns.settle(world.turnOf(companion));
-      const key = { id: systemIds.uuid(), name: "K", start: "cmp_live_abcd", hash: "h1", scopes: [], expiresAt: null };
+      const key = {
+        id: systemIds.uuid(),
+        name: "K",
+        start: "cmp_live_abcd",
+        hash: sha256("K"),
+        scopes: [],
+        expiresAt: null,
+      };
       await store.apiKeys.create(account.id, key, world.context());
 
       expect(await store.accounts.delete(account.id, world.context())).toBe(true);
       expect(await store.accounts.delete(account.id, world.context())).toBe(false);
       expect(await store.accounts.findById(account.id)).toBeNull();
-      expect(await store.apiKeys.findByHash("h1")).toBeNull();
+      expect(await store.apiKeys.findByHash(key.hash)).toBeNull();
       expect(await store.companions.findByEmbedToken(companion.embedToken)).toBeNull();
       expect(await store.companions.findByEmbedToken(kept.embedToken)).not.toBeNull();
       await world.createAccount({ email: "ada@shop.example" });

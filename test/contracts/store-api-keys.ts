@@ -1,9 +1,12 @@
 /** What every storage engine must do with API keys. */
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
-import type { Account } from "../../src/domain/account.ts";
+import { type Account, scopes } from "../../src/domain/account.ts";
 import { systemIds } from "../../src/lib/ids.ts";
+import { sha256 } from "../../src/lib/sha256.ts";
 import type { NewApiKey } from "../../src/store/store.ts";
 import { day, firstPage, type OpenStore, openWorld, type StoreWorld } from "../support/store-world.ts";
+
+const [h1, h2] = [sha256("first"), sha256("second")];
 
 function newKey(fields: Partial<NewApiKey> = {}): NewApiKey {
   const id = systemIds.uuid();
@@ -11,7 +14,7 @@ function newKey(fields: Partial<NewApiKey> = {}): NewApiKey {
     id,
     name: "Server",
     start: "cmp_live_abcd",
-    hash: `hash-of-${id}`,
+    hash: sha256(id),
     scopes: ["keys:read"],
     expiresAt: 9,
     ...fields,
@@ -30,7 +33,7 @@ export function apiKeyStoreContract(open: OpenStore): void {
 
     test("are found by their hash with their account", async () => {
       const { apiKeys } = world.store;
-      const made = await apiKeys.create(account.id, newKey({ hash: "h1" }), world.context());
+      const made = await apiKeys.create(account.id, newKey({ hash: h1 }), world.context());
       expect(made).toEqual({
         id: made.id,
         accountId: account.id,
@@ -42,22 +45,43 @@ export function apiKeyStoreContract(open: OpenStore): void {
         requests: 0,
         createdAt: world.clock.nowMs(),
       });
-      expect(await apiKeys.findByHash("h1")).toEqual({ key: made, account });
-      expect(await apiKeys.findByHash("h2")).toBeNull();
+      expect(await apiKeys.findByHash(h1)).toEqual({
+        keyId: made.id,
+        scopes: ["keys:read"],
+        expiresAt: 9,
+        account: { id: account.id, plan: account.plan },
+        suspendedAt: null,
+      });
+      expect(await apiKeys.findByHash(h2)).toBeNull();
     });
 
     test("are gone for the very next call once revoked, and listed no more", async () => {
       const { apiKeys, audit } = world.store;
-      const first = await apiKeys.create(account.id, newKey({ hash: "h1" }), world.context());
+      const first = await apiKeys.create(account.id, newKey({ hash: h1 }), world.context());
       const second = await apiKeys.create(account.id, newKey(), world.context());
       expect(await apiKeys.list(account.id)).toEqual([second, first]);
       expect(await apiKeys.revoke(account.id, first.id, world.context())).toBe(true);
-      expect(await apiKeys.findByHash("h1")).toBeNull();
+      expect(await apiKeys.findByHash(h1)).toBeNull();
       expect(await apiKeys.list(account.id)).toEqual([second]);
       expect(await apiKeys.revoke(account.id, first.id, world.context())).toBe(false);
       const trail = await audit.list(account.id, { fromMs: 0, toMs: Number.MAX_SAFE_INTEGER }, firstPage);
       expect(trail.items[0]).toMatchObject({ action: "key.revoke", targetId: first.id });
-      expect(JSON.stringify(trail)).not.toContain("h1");
+      expect(JSON.stringify(trail)).not.toContain(Buffer.from(h1).toString("hex"));
+    });
+
+    test("keep every scope there is, in the order given", async () => {
+      const { apiKeys } = world.store;
+      const granted = [...scopes].reverse();
+      await apiKeys.create(account.id, newKey({ hash: h1, scopes: granted }), world.context());
+      expect((await apiKeys.findByHash(h1))?.scopes).toEqual(granted);
+      expect((await apiKeys.list(account.id))[0]?.scopes).toEqual(granted);
+    });
+
+    test("tell of their account's suspension and plan as they are now", async () => {
+      const { apiKeys, accounts } = world.store;
+      await apiKeys.create(account.id, newKey({ hash: h1 }), world.context());
+      await accounts.update(account.id, { suspendedAt: 5, plan: "paid" }, world.context());
+      expect(await apiKeys.findByHash(h1)).toMatchObject({ suspendedAt: 5, account: { plan: "paid" } });
     });
 
     test("are out of reach for another account", async () => {
@@ -76,25 +100,25 @@ export function apiKeyStoreContract(open: OpenStore): void {
 
     test("show a last use that is earlier, where it is so by more than a moment: the clock was ahead before", async () => {
       const { apiKeys } = world.store;
-      const key = await apiKeys.create(account.id, newKey({ hash: "h1" }), world.context());
+      const key = await apiKeys.create(account.id, newKey({ hash: h1 }), world.context());
       for (const lastUsedAt of [2_000_000, 1_000_000, 999_000]) {
         await apiKeys.recordUses([{ keyId: key.id, requests: 1, lastUsedAt }], day);
       }
-      expect((await apiKeys.findByHash("h1"))?.key.lastUsedAt).toBe(1_000_000);
+      expect((await apiKeys.list(account.id))[0]?.lastUsedAt).toBe(1_000_000);
     });
 
     test("are listed newest first by creation, also where the clock was set back between two ids", async () => {
       const { apiKeys } = world.store;
       const [smaller = "", greater = ""] = [systemIds.uuid(), systemIds.uuid()].sort();
-      await apiKeys.create(account.id, newKey({ id: greater, hash: "h1" }), world.context());
+      await apiKeys.create(account.id, newKey({ id: greater, hash: h1 }), world.context());
       world.clock.advance(1000);
-      await apiKeys.create(account.id, newKey({ id: smaller, hash: "h2" }), world.context());
+      await apiKeys.create(account.id, newKey({ id: smaller, hash: h2 }), world.context());
       expect((await apiKeys.list(account.id)).map(({ id }) => id)).toEqual([smaller, greater]);
     });
 
     test("count their uses, and as requests in the day's usage", async () => {
       const { apiKeys, usage } = world.store;
-      const key = await apiKeys.create(account.id, newKey({ hash: "h1" }), world.context());
+      const key = await apiKeys.create(account.id, newKey({ hash: h1 }), world.context());
       await apiKeys.recordUses(
         [
           { keyId: key.id, requests: 3, lastUsedAt: 2000 },
@@ -104,7 +128,7 @@ export function apiKeyStoreContract(open: OpenStore): void {
       );
       // A report that was held back must not set the clock back.
       await apiKeys.recordUses([{ keyId: key.id, requests: 2, lastUsedAt: 1000 }], day);
-      expect((await apiKeys.findByHash("h1"))?.key).toEqual({ ...key, requests: 5, lastUsedAt: 2000 });
+      expect(await apiKeys.list(account.id)).toEqual([{ ...key, requests: 5, lastUsedAt: 2000 }]);
       const query = { fromDay: day, toDay: day, groupBy: ["key"], companionId: null, metadata: [] } as const;
       expect(await usage.query(account.id, query)).toMatchObject([{ keyId: key.id, requests: 5, messages: 0 }]);
     });

@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { scopes } from "../../src/domain/account.ts";
 import { systemIds } from "../../src/lib/ids.ts";
-import { sha256Hex } from "../../src/lib/sha256.ts";
+import { sha256 } from "../../src/lib/sha256.ts";
 import { startTestServer, testContext } from "../support/app.ts";
 import { temporaryDirectory } from "../support/temporary.ts";
 
@@ -16,7 +16,7 @@ test("the TypeScript of the guide for platforms runs as it stands, from the firs
   try {
     const account = await server.createAccount();
     const key = `cmp_live_${systemIds.secret(32)}`;
-    const named = { id: systemIds.uuid(), name: "our platform", start: key.slice(0, 13), hash: sha256Hex(key) };
+    const named = { id: systemIds.uuid(), name: "our platform", start: key.slice(0, 13), hash: sha256(key) };
     await server.services.store.apiKeys.create(account.id, { ...named, scopes, expiresAt: null }, testContext());
     const run = Bun.spawn([process.execPath, dir.file("guide.ts")], {
       env: { BASE_URL: server.url, COMPANIOND_KEY: key },

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { scopes } from "../../src/domain/account.ts";
 import { apiKeyStart, makeApiKey } from "../../src/domain/credentials.ts";
 import { systemIds } from "../../src/lib/ids.ts";
-import { sha256Hex } from "../../src/lib/sha256.ts";
+import { sha256 } from "../../src/lib/sha256.ts";
 import { apiClient, expectProblem } from "../support/api-client.ts";
 import { startTestServer, type TestServer, testContext } from "../support/app.ts";
 
@@ -44,7 +44,7 @@ describe("a management call is 401 with WWW-Authenticate", () => {
   test("once the key has expired", async () => {
     const account = await server.createAccount();
     const key = makeApiKey(systemIds.secret);
-    const fields = { name: "short", start: apiKeyStart(key), hash: sha256Hex(key), scopes };
+    const fields = { name: "short", start: apiKeyStart(key), hash: sha256(key), scopes };
     const expired = { ...fields, id: systemIds.uuid(), expiresAt: Date.now() - 1 };
     await server.services.store.apiKeys.create(account.id, expired, testContext());
     expectProblem(await list(key), 401, "unauthorized");

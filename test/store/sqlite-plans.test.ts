@@ -1,5 +1,6 @@
 /** How SQLite goes about the queries that must stay fast: by an index, from one end, without sorting. */
 import { expect, test } from "bun:test";
+import { apiKeyQueries } from "../../src/store/sqlite/api-keys.ts";
 import { companionListQueries } from "../../src/store/sqlite/companion-lists.ts";
 import { openConnection } from "../../src/store/sqlite/connection.ts";
 import { conversationListQueries } from "../../src/store/sqlite/conversation-lists.ts";
@@ -10,6 +11,11 @@ import { temporaryDirectory } from "../support/temporary.ts";
 const key = "account_number=? AND path=? AND value=?";
 
 const plans: [name: string, sql: string, plan: string[]][] = [
+  [
+    "an API key: one search in its own table, and its account by number",
+    apiKeyQueries.findByHash,
+    ["SEARCH k USING PRIMARY KEY (hash=?)", "SEARCH a USING INTEGER PRIMARY KEY (rowid=?)"],
+  ],
   [
     "metadata: how many blocks",
     metadataQueries.countBlocks,

@@ -2,6 +2,7 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { renameSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { sha256 } from "../../src/lib/sha256.ts";
 import { openConnection } from "../../src/store/sqlite/connection.ts";
 import type { StoreDatabase } from "../../src/store/sqlite/database.ts";
 import { SqliteEngine } from "../../src/store/sqlite/engine.ts";
@@ -126,7 +127,7 @@ test("a turn is one commit, and the hot paths compile nothing after their first 
     await world.store.companions.findByEmbedToken(companion.embedToken);
     await world.store.turns.listHistory(turn.key, 10_000);
     await world.store.turns.settle({ ...world.turnOf(companion), key: turn.key });
-    await world.store.apiKeys.findByHash("unknown");
+    await world.store.apiKeys.findByHash(sha256("unknown"));
   }
   await chat();
   for (const counted of [prepared, statements, commits]) counted.length = 0;

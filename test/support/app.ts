@@ -8,7 +8,7 @@ import { scopes as allScopes } from "../../src/domain/account.ts";
 import { type Companion, type CompanionSettings, newCompanionSettings } from "../../src/domain/companion.ts";
 import { apiKeyStart, makeApiKey, makeEmbedToken } from "../../src/domain/credentials.ts";
 import { systemIds } from "../../src/lib/ids.ts";
-import { sha256Hex } from "../../src/lib/sha256.ts";
+import { sha256 } from "../../src/lib/sha256.ts";
 import { startServer } from "../../src/server.ts";
 import { type OpenedServices, openServices, type ServiceOverrides } from "../../src/services.ts";
 import type { WriteContext } from "../../src/store/store.ts";
@@ -96,7 +96,7 @@ export async function startTestServer(options: TestServerOptions = {}): Promise<
       const key = makeApiKey(systemIds.secret);
       const made = await services.store.apiKeys.create(
         account.id,
-        { id: systemIds.uuid(), name: "test", start: apiKeyStart(key), hash: sha256Hex(key), scopes, expiresAt: null },
+        { id: systemIds.uuid(), name: "test", start: apiKeyStart(key), hash: sha256(key), scopes, expiresAt: null },
         testContext(),
       );
       return { id: made.id, key };

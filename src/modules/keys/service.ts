@@ -7,7 +7,7 @@ import { insufficientScope } from "../../http/principal-guard.ts";
 import { missing, readPathId } from "../../http/query.ts";
 import type { Services } from "../../http/services.ts";
 import { parseInstant } from "../../lib/instant.ts";
-import { sha256Hex } from "../../lib/sha256.ts";
+import { sha256 } from "../../lib/sha256.ts";
 import type { WriteContext } from "../../store/store.ts";
 import { newKeyBody, readOnlyKeyFields } from "./model.ts";
 
@@ -33,7 +33,7 @@ export async function createKey(
       id: ids.uuid(),
       name: sent.name,
       start: apiKeyStart(key),
-      hash: sha256Hex(key),
+      hash: sha256(key),
       scopes: scopes.filter((scope) => sent.scopes.includes(scope)),
       expiresAt,
     },

@@ -1,5 +1,6 @@
 /** API keys: found by their hash alone. */
 import type { Account, ApiKey, Scope } from "../../domain/account.ts";
+import type { Awaitable } from "../../lib/awaitable.ts";
 import type { WriteContext } from "./write-context.ts";
 
 export interface NewApiKey {
@@ -7,8 +8,8 @@ export interface NewApiKey {
   name: string;
   /** First characters of the key, for display. */
   start: string;
-  /** SHA-256 of the whole key in hexadecimal: the only trace of it. */
-  hash: string;
+  /** SHA-256 of the whole key, 32 bytes: the only trace of it. */
+  hash: Uint8Array;
   scopes: readonly Scope[];
   expiresAt: number | null;
 }
@@ -20,6 +21,16 @@ export interface KeyUse {
   lastUsedAt: number;
 }
 
+/** What a check of a key has to know, and no more: each field is a part of its time. */
+export interface FoundKey {
+  keyId: string;
+  scopes: readonly Scope[];
+  expiresAt: number | null;
+  account: Pick<Account, "id" | "plan">;
+  /** Of the account. */
+  suspendedAt: number | null;
+}
+
 export interface ApiKeyStore {
   /** Audit: `key.create`. */
   create(accountId: string, key: NewApiKey, context: WriteContext): Promise<ApiKey>;
@@ -27,7 +38,7 @@ export interface ApiKeyStore {
    * The key of this hash with its account, or null where unknown or revoked. One indexed lookup, never cached: a key
    * revoked by any process is gone for the next call. Expiry and suspension are the caller's to judge.
    */
-  findByHash(hash: string): Promise<{ key: ApiKey; account: Account } | null>;
+  findByHash(hash: Uint8Array): Awaitable<FoundKey | null>;
   /** Keys that are not revoked, newest first. */
   list(accountId: string): Promise<ApiKey[]>;
   /** False where absent or revoked already. Audit: `key.revoke`. */

@@ -6,8 +6,8 @@ import type { AccountStore } from "../contract/accounts.ts";
 import type { ChangeRecorder } from "./changes.ts";
 import type { SqliteEngine } from "./engine.ts";
 import { isUniqueViolation } from "./failures.ts";
-import { accounts, apiKeys, oneTimeLinks, sessions } from "./schema/accounts.ts";
-import { idempotency } from "./schema/clustered.ts";
+import { accounts, oneTimeLinks, sessions } from "./schema/accounts.ts";
+import { apiKeys, idempotency } from "./schema/clustered.ts";
 import { removals } from "./schema/conversations.ts";
 
 /** An account as the domain knows it: the password's hash stays behind. */
@@ -84,7 +84,7 @@ export function createAccountStore(
         const row = orm.select({ number: accounts.number }).from(accounts).where(eq(accounts.id, id)).get();
         if (row === undefined) return false;
         // Without the account no key, session or embed token is valid; its companions follow in chunks.
-        orm.delete(apiKeys).where(eq(apiKeys.accountId, id)).run();
+        orm.delete(apiKeys).where(eq(apiKeys.accountNumber, row.number)).run();
         orm.delete(sessions).where(eq(sessions.accountId, id)).run();
         orm.delete(oneTimeLinks).where(eq(oneTimeLinks.accountId, id)).run();
         orm.delete(idempotency).where(eq(idempotency.accountId, id)).run();

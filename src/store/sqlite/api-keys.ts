@@ -1,124 +1,78 @@
 /** API keys in SQLite: checked uncached on every management call. */
-import { and, desc, eq, isNull } from "drizzle-orm";
-import type { Plan, Role, Scope } from "../../domain/account.ts";
-import { later } from "../../lib/later.ts";
-import type { ApiKeyStore } from "../contract/api-keys.ts";
+import { and, eq, isNull } from "drizzle-orm";
+import type { ApiKey, Plan } from "../../domain/account.ts";
+import type { ApiKeyStore, FoundKey, NewApiKey } from "../contract/api-keys.ts";
 import type { ChangeRecorder } from "./changes.ts";
 import type { SqliteEngine } from "./engine.ts";
 import { setLastUse } from "./last-use.ts";
-import { apiKeys } from "./schema/accounts.ts";
+import { apiKeys } from "./schema/clustered.ts";
+import { decodeScopes, encodeScopes } from "./scope-letters.ts";
 import type { UsageWriter } from "./usage-writer.ts";
 
-interface KeyRow {
+interface FoundRow {
   id: string;
-  account_id: string;
-  name: string;
-  start: string;
   scopes: string;
   expires_at: number | null;
-  last_used_at: number | null;
-  requests: number;
-  created_at: number;
-  email: string;
+  account_id: string;
   plan: Plan;
-  role: Role;
   suspended_at: number | null;
-  account_created_at: number;
 }
 
-const keyColumns = later(() => ({
-  id: apiKeys.id,
-  accountId: apiKeys.accountId,
-  name: apiKeys.name,
-  start: apiKeys.start,
-  scopes: apiKeys.scopes,
-  expiresAt: apiKeys.expiresAt,
-  lastUsedAt: apiKeys.lastUsedAt,
-  requests: apiKeys.requests,
-  createdAt: apiKeys.createdAt,
-}));
+type ListedRow = Omit<ApiKey, "scopes" | "accountId"> & { scopes: string };
+
+export const apiKeyQueries = {
+  findByHash: `SELECT k.id, k.scopes, k.expires_at, a.id AS account_id, a.plan, a.suspended_at
+     FROM api_keys k JOIN accounts a ON a.number = k.account_number WHERE k.hash = ? AND k.revoked_at IS NULL`,
+};
 
 export function createApiKeyStore(engine: SqliteEngine, changes: ChangeRecorder, usage: UsageWriter): ApiKeyStore {
   const { orm } = engine;
-  const selectByHash = engine.query<KeyRow, [string]>(
-    `SELECT k.id, k.account_id, k.name, k.start, k.scopes, k.expires_at, k.last_used_at, k.requests, k.created_at,
-       a.email, a.plan, a.role, a.suspended_at, a.created_at AS account_created_at
-     FROM api_keys k JOIN accounts a ON a.id = k.account_id WHERE k.hash = ? AND k.revoked_at IS NULL`,
+  const selectByHash = engine.query<FoundRow, [Uint8Array]>(apiKeyQueries.findByHash);
+  const selectOfAccount = engine.query<ListedRow, [string]>(
+    `SELECT id, name, start, scopes, expires_at AS expiresAt, last_used_at AS lastUsedAt, requests, created_at AS createdAt
+     FROM api_keys WHERE account_number = (SELECT number FROM accounts WHERE id = ?) AND revoked_at IS NULL
+     ORDER BY created_at DESC, id DESC`,
+  );
+  const insert = engine.query<null, [Uint8Array, string, number, string, number | null, string, string, number]>(
+    `INSERT INTO api_keys (hash, id, account_number, scopes, expires_at, name, start, created_at)
+     VALUES (?, ?, ?, ?, ?, ?, ?, ?)`,
   );
   const addUse = engine.query<{ account_id: string }, [number, number, string]>(
     `UPDATE api_keys SET requests = requests + ?, ${setLastUse}
-     WHERE id = ? RETURNING account_id`,
+     WHERE id = ? RETURNING (SELECT a.id FROM accounts a WHERE a.number = account_number) AS account_id`,
   );
 
   return {
     create: (accountId, key, context) =>
       engine.write(() => {
-        changes.requireAccount(accountId);
-        const { id, name, start, hash, expiresAt } = key;
-        const scopes = [...key.scopes];
-        const made = {
-          id,
-          accountId,
-          name,
-          start,
-          scopes,
-          expiresAt,
-          lastUsedAt: null,
-          requests: 0,
-          createdAt: context.nowMs,
-        };
-        orm
-          .insert(apiKeys)
-          .values({ ...made, hash })
-          .run();
+        const accountNumber = changes.requireAccount(accountId);
+        const made = toNewKey(accountId, key, context.nowMs);
+        const { id, name, start, scopes, expiresAt, createdAt } = made;
+        insert.run(key.hash, id, accountNumber, encodeScopes(scopes), expiresAt, name, start, createdAt);
         const details = { name, start, scopes };
         changes.record(context, { accountId, action: "key.create", targetId: id, details }, made);
         return made;
       }),
 
     findByHash: (hash) =>
-      engine.read(() => {
+      engine.readNow(() => {
         const row = selectByHash.get(hash);
-        if (row === null) return null;
-        return {
-          key: {
-            id: row.id,
-            accountId: row.account_id,
-            name: row.name,
-            start: row.start,
-            scopes: JSON.parse(row.scopes) as Scope[],
-            expiresAt: row.expires_at,
-            lastUsedAt: row.last_used_at,
-            requests: row.requests,
-            createdAt: row.created_at,
-          },
-          account: {
-            id: row.account_id,
-            email: row.email,
-            plan: row.plan,
-            role: row.role,
-            suspendedAt: row.suspended_at,
-            createdAt: row.account_created_at,
-          },
-        };
+        return row === null ? null : toFoundKey(row);
       }),
 
     list: (accountId) =>
       engine.read(() =>
-        orm
-          .select(keyColumns)
-          .from(apiKeys)
-          .where(and(eq(apiKeys.accountId, accountId), isNull(apiKeys.revokedAt)))
-          .orderBy(desc(apiKeys.createdAt), desc(apiKeys.id))
-          .all(),
+        selectOfAccount.all(accountId).map((row) => ({ ...row, accountId, scopes: decodeScopes(row.scopes) })),
       ),
 
     revoke: (accountId, keyId, context) =>
       engine.write(() => {
+        const accountNumber = changes.findAccount(accountId);
+        if (accountNumber === null) return false;
         const [revoked] = orm
           .update(apiKeys)
           .set({ revokedAt: context.nowMs })
-          .where(and(eq(apiKeys.id, keyId), eq(apiKeys.accountId, accountId), isNull(apiKeys.revokedAt)))
+          .where(and(eq(apiKeys.id, keyId), eq(apiKeys.accountNumber, accountNumber), isNull(apiKeys.revokedAt)))
           .returning({ name: apiKeys.name, start: apiKeys.start })
           .all();
         if (revoked === undefined) return false;
@@ -135,5 +89,19 @@ export function createApiKeyStore(engine: SqliteEngine, changes: ChangeRecorder,
         }
       });
     },
+  };
+}
+
+function toNewKey(accountId: string, { id, name, start, scopes, expiresAt }: NewApiKey, createdAt: number): ApiKey {
+  return { id, accountId, name, start, scopes: [...scopes], expiresAt, lastUsedAt: null, requests: 0, createdAt };
+}
+
+function toFoundKey(row: FoundRow): FoundKey {
+  return {
+    keyId: row.id,
+    scopes: decodeScopes(row.scopes),
+    expiresAt: row.expires_at,
+    account: { id: row.account_id, plan: row.plan },
+    suspendedAt: row.suspended_at,
   };
 }

@@ -1,11 +1,9 @@
 /** What every change that people make writes beside itself, in the same commit: its audit entry and its idempotent answer. */
-import { eq } from "drizzle-orm";
 import { AppError } from "../../domain/errors.ts";
 import type { AuditEntry } from "../contract/audit.ts";
 import type { IdempotentWrite } from "../contract/idempotency.ts";
 import type { WriteContext } from "../contract/write-context.ts";
 import type { SqliteEngine } from "./engine.ts";
-import { accounts } from "./schema/accounts.ts";
 
 /** How long an answer is kept for retries. */
 export const idempotencyLifetimeMs = 24 * 60 * 60_000;
@@ -35,6 +33,8 @@ export function createChangeRecorder(engine: SqliteEngine) {
        created_at = excluded.created_at WHERE created_at <= ?`,
   );
 
+  const selectAccount = engine.query<{ number: number }, [string]>("SELECT number FROM accounts WHERE id = ?");
+
   function audit(entry: AuditEntry): void {
     const { id, accountId, actor, action, targetId, details, createdAt } = entry;
     insertAudit.run(
@@ -56,6 +56,11 @@ export function createChangeRecorder(engine: SqliteEngine) {
     );
   }
 
+  /** The account's number; null where there is none. */
+  function findAccount(accountId: string): number | null {
+    return selectAccount.get(accountId)?.number ?? null;
+  }
+
   return {
     audit,
     /** To be called inside the write, once it has made or changed its rows. */
@@ -63,11 +68,12 @@ export function createChangeRecorder(engine: SqliteEngine) {
       audit({ id: context.auditId, actor: context.actor, createdAt: context.nowMs, ...change });
       if (context.idempotent !== undefined) answer(context.idempotent, made, context.nowMs);
     },
+    findAccount,
     /** The account that a new row would belong to; it may have been deleted since the request was let in. */
     requireAccount(accountId: string): number {
-      const row = engine.orm.select({ number: accounts.number }).from(accounts).where(eq(accounts.id, accountId)).get();
-      if (row === undefined) throw new AppError("not_found", "There is no such account.");
-      return row.number;
+      const number = findAccount(accountId);
+      if (number === null) throw new AppError("not_found", "There is no such account.");
+      return number;
     },
   };
 }

@@ -1,6 +1,7 @@
 /** The migrations in order, embedded in the executable; the database's `user_version` is how many were applied. */
 import initial from "../../../drizzle/sqlite/0000_initial.sql" with { type: "text" };
 import clustered from "../../../drizzle/sqlite/0001_clustered.sql" with { type: "text" };
+import narrowKeys from "../../../drizzle/sqlite/0002_narrow_keys.sql" with { type: "text" };
 
 export interface Migration {
   name: string;
@@ -10,4 +11,5 @@ export interface Migration {
 export const migrations: readonly Migration[] = [
   { name: "0000_initial", sql: initial },
   { name: "0001_clustered", sql: clustered },
+  { name: "0002_narrow_keys", sql: narrowKeys },
 ];

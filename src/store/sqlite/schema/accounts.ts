@@ -1,6 +1,6 @@
-/** Tables of accounts, their API keys, dashboard sessions and one-time links, and the audit trail. */
+/** Tables of accounts, their dashboard sessions and one-time links, and the audit trail. */
 import { index, integer, sqliteTable, text } from "drizzle-orm/sqlite-core";
-import type { Plan, Role, Scope } from "../../../domain/account.ts";
+import type { Plan, Role } from "../../../domain/account.ts";
 import { later } from "../../../lib/later.ts";
 import type { AuditActor, AuditEntry } from "../../contract/audit.ts";
 import type { OneTimeLink } from "../../contract/sessions.ts";
@@ -17,28 +17,6 @@ export const accounts = later(() =>
     suspendedAt: integer("suspended_at"),
     createdAt: integer("created_at").notNull(),
   }),
-);
-
-export const apiKeys = later(() =>
-  sqliteTable(
-    "api_keys",
-    {
-      id: text("id").primaryKey(),
-      accountId: text("account_id")
-        .notNull()
-        .references(() => accounts.id, { onDelete: "cascade" }),
-      name: text("name").notNull(),
-      start: text("start").notNull(),
-      hash: text("hash").notNull().unique(),
-      scopes: text("scopes", { mode: "json" }).$type<Scope[]>().notNull(),
-      expiresAt: integer("expires_at"),
-      lastUsedAt: integer("last_used_at"),
-      requests: integer("requests").notNull().default(0),
-      createdAt: integer("created_at").notNull(),
-      revokedAt: integer("revoked_at"),
-    },
-    (table) => [index("api_keys_account").on(table.accountId)],
-  ),
 );
 
 export const sessions = later(() =>

@@ -2,8 +2,26 @@
  * Tables that are their own index (WITHOUT ROWID), as far as the query builder reads them: the generator of migrations
  * has no word for such tables, so hand-written migrations make and change them, and `drizzle.config.ts` leaves them out.
  */
-import { integer, primaryKey, sqliteTable, text } from "drizzle-orm/sqlite-core";
+import { blob, integer, primaryKey, sqliteTable, text } from "drizzle-orm/sqlite-core";
 import { later } from "../../../lib/later.ts";
+
+/** Revoked ones stay, and are found no more. */
+export const apiKeys = later(() =>
+  sqliteTable("api_keys", {
+    hash: blob("hash", { mode: "buffer" }).primaryKey(),
+    id: text("id").notNull().unique(),
+    accountNumber: integer("account_number").notNull(),
+    /** See `scope-letters.ts`. */
+    scopes: text("scopes").notNull(),
+    expiresAt: integer("expires_at"),
+    revokedAt: integer("revoked_at"),
+    name: text("name").notNull(),
+    start: text("start").notNull(),
+    lastUsedAt: integer("last_used_at"),
+    requests: integer("requests").notNull().default(0),
+    createdAt: integer("created_at").notNull(),
+  }),
+);
 
 /** Valid tokens only: a revoked one is deleted. */
 export const embedTokens = later(() =>

@@ -1,0 +1,61 @@
+/** Databases of earlier programs: what their rows become. */
+import { Database } from "bun:sqlite";
+import { expect, test } from "bun:test";
+import { scopes } from "../../src/domain/account.ts";
+import { sha256, sha256Hex } from "../../src/lib/sha256.ts";
+import { migrations } from "../../src/store/sqlite/migrations.ts";
+import { migrateSqlite } from "../../src/store/sqlite/migrator.ts";
+import { openStoreAt } from "../support/sqlite-store.ts";
+import { temporaryDirectory } from "../support/temporary.ts";
+
+test("API keys of schema 2 open the same doors as before, and revoked ones none", async () => {
+  using directory = temporaryDirectory();
+  const dataDir = directory.path;
+  await migrateSqlite({ dataDir, migrations: migrations.slice(0, 2) });
+  const database = new Database(directory.file("companiond.db"));
+  for (const id of ["ada", "ben"]) {
+    database.run("INSERT INTO accounts (id, email, plan, role, created_at) VALUES (?, ?, 'paid', 'owner', 1)", [
+      id,
+      `${id}@shop.example`,
+    ]);
+  }
+  const insert = database.prepare("INSERT INTO api_keys VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)");
+  const reversed = JSON.stringify([...scopes].reverse());
+  insert.run("k1", "ada", "Server", "cmp_live_aaaa", sha256Hex("first"), reversed, 900, 800, 7, 100, null);
+  insert.run("k2", "ben", "Job", "cmp_live_bbbb", sha256Hex("second"), "[]", null, null, 0, 200, null);
+  insert.run("k3", "ada", "Old", "cmp_live_cccc", sha256Hex("third"), '["keys:read"]', null, 50, 3, 20, 60);
+  database.close();
+
+  const store = await openStoreAt(dataDir);
+  expect(await store.apiKeys.findByHash(sha256("first"))).toEqual({
+    keyId: "k1",
+    scopes: [...scopes].reverse(),
+    expiresAt: 900,
+    account: { id: "ada", plan: "paid" },
+    suspendedAt: null,
+  });
+  expect(await store.apiKeys.findByHash(sha256("second"))).toMatchObject({ keyId: "k2", scopes: [] });
+  expect(await store.apiKeys.findByHash(sha256("third"))).toBeNull();
+  expect(await store.apiKeys.list("ada")).toEqual([
+    {
+      id: "k1",
+      accountId: "ada",
+      name: "Server",
+      start: "cmp_live_aaaa",
+      scopes: [...scopes].reverse(),
+      expiresAt: 900,
+      lastUsedAt: 800,
+      requests: 7,
+      createdAt: 100,
+    },
+  ]);
+  await store.close();
+
+  const migrated = new Database(directory.file("companiond.db"), { readonly: true });
+  expect(migrated.query("SELECT id, revoked_at FROM api_keys ORDER BY id").values()).toEqual([
+    ["k1", null],
+    ["k2", null],
+    ["k3", 60],
+  ]);
+  migrated.close();
+});
