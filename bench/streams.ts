@@ -60,7 +60,7 @@ export interface MemoryFigures {
   idleKiB: number;
   openKiB: number;
   perStreamKiB: number;
-  /** Some seconds after all have left at once. */
+  /** Ten seconds after all have left at once. */
   afterKiB: number;
   /** Provider streams open at the peak: fewer than the visitors means that some waited. */
   providerPeak: number;
@@ -77,13 +77,13 @@ export async function measureMemory(contender: Contender, provider: Provider, st
     await Bun.sleep(streams + 7_000);
     openKiB = residentKiB(contender.pid);
   });
-  await Bun.sleep(5_000);
+  const afterKiB = await settledKiB(contender);
   const counters = await provider.ask();
   return {
     idleKiB,
     openKiB,
     perStreamKiB: (openKiB - idleKiB) / streams,
-    afterKiB: residentKiB(contender.pid),
+    afterKiB,
     providerPeak: counters.peakActive,
     providerAfter: counters.active,
   };
@@ -104,7 +104,7 @@ export interface LeavingFigures {
   together: ClosingFigures;
   /** Provider streams open after all have left. */
   providerAfter: number;
-  /** Resident memory after the first tenth, and after as many as were asked for once, one and a half times and twice more. */
+  /** Resident memory, ten seconds after the last has left, after the first tenth, and after as many as were asked for once, one and a half times and twice more. */
   youngKiB: number;
   beforeKiB: number;
   midwayKiB: number;
@@ -131,20 +131,28 @@ async function measureClosing(contender: Contender, provider: Provider, load: Lo
   return { count: times.length, p50: quantile(0.5), p99: quantile(0.99), max: quantile(1), inTime };
 }
 
+/** As long as it takes a server that collects its garbage when a busy time is over. */
+const settledMs = 10_000;
+
+async function settledKiB(contender: Contender): Promise<number> {
+  await Bun.sleep(settledMs);
+  return residentKiB(contender.pid);
+}
+
 export async function measureLeaving(
   contender: Contender,
   provider: Provider,
   visitors: number,
 ): Promise<LeavingFigures> {
   await measureClosing(contender, provider, { ...leaving.oneByOne, requests: visitors / 10 });
-  const youngKiB = residentKiB(contender.pid);
+  const youngKiB = await settledKiB(contender);
   await measureClosing(contender, provider, { ...leaving.oneByOne, requests: visitors });
-  const beforeKiB = residentKiB(contender.pid);
+  const beforeKiB = await settledKiB(contender);
   const half = { ...leaving.oneByOne, requests: visitors / 2 };
   await measureClosing(contender, provider, half);
-  const midwayKiB = residentKiB(contender.pid);
+  const midwayKiB = await settledKiB(contender);
   const oneByOne = await measureClosing(contender, provider, half);
-  const afterKiB = residentKiB(contender.pid);
+  const afterKiB = await settledKiB(contender);
   const together = await measureClosing(contender, provider, leaving.together);
   const { active } = await provider.ask();
   return { oneByOne, together, providerAfter: active, youngKiB, beforeKiB, midwayKiB, afterKiB };

@@ -3,6 +3,7 @@ import type { Server } from "bun";
 import { createApp } from "./app.ts";
 import { createAccessLog } from "./http/access-log.ts";
 import { noteFacts, type RequestFacts } from "./http/request-facts.ts";
+import { startIdleMemory } from "./jobs/idle-memory.ts";
 import { startJobs } from "./jobs/jobs.ts";
 import { type Certificate, readCertificateExpiry } from "./lib/certificate.ts";
 import { openListener } from "./listener.ts";
@@ -69,6 +70,7 @@ export function startServer(services: OpenedServices, options: ServerOptions): R
   });
 
   const jobs = startJobs(services);
+  const idleMemory = startIdleMemory();
 
   function openMetrics(): MetricsListener | null {
     const { metricsPort = null } = options;
@@ -88,7 +90,7 @@ export function startServer(services: OpenedServices, options: ServerOptions): R
     await Promise.race([listener.stop(), sleep(graceMs)]);
     if (services.heartbeats.interruptAll()) await sleep(lastWordsMs);
     await Promise.all([listener.cut(), metrics?.stop()]);
-    await Promise.allSettled([jobs.stop(), ...services.runningTurns]);
+    await Promise.allSettled([jobs.stop(), idleMemory.stop(), ...services.runningTurns]);
     await services.close();
   }
 

@@ -49,7 +49,7 @@ export async function measureKeyCheck(keys = 100_000, checks = 50_000): Promise<
   const keyAt = (index: number) => made[(index * 7919) % made.length] ?? "";
 
   const bare = new Database(databasePath(dataDir), { readonly: true });
-  bare.run("PRAGMA cache_size = -32768");
+  bare.run("PRAGMA cache_size = -8192");
   const findId = bare.prepare<{ id: string }, [Uint8Array]>("SELECT id FROM api_keys WHERE hash = ?");
 
   /** The best of a few rounds counts: what else runs on the machine only adds. */
