@@ -50,15 +50,20 @@ export interface ForwardedBase {
  * `isTls` and `Host`. Both end in links that others read, so a host with other characters than hosts have is dropped.
  */
 export function forwardedBase(headers: Pick<Headers, "get">, trustedProxyCount: number, isTls: boolean): ForwardedBase {
-  const claimedProtocol = vouchedValue(headers.get("x-forwarded-proto"), trustedProxyCount)?.toLowerCase();
-  const isHttps = claimedProtocol === "https" || (claimedProtocol !== "http" && isTls);
-  const protocol = isHttps ? "https" : "http";
-  const host =
-    readHost(vouchedValue(headers.get("x-forwarded-host"), trustedProxyCount)) ??
-    readHost(headers.get("host")) ??
-    "localhost";
+  let isHttps = isTls;
+  let host: string | null = null;
+  // Reading a header costs more than all the rest here.
+  if (trustedProxyCount > 0) {
+    const protocol = vouchedValue(headers.get("x-forwarded-proto"), trustedProxyCount)?.toLowerCase();
+    isHttps = protocol === "https" || (protocol !== "http" && isTls);
+    host = readHost(vouchedValue(headers.get("x-forwarded-host"), trustedProxyCount));
+  }
+  host ??= readHost(headers.get("host")) ?? "localhost";
   const ownPort = isHttps ? ":443" : ":80";
-  return { protocol, host: host.endsWith(ownPort) ? host.slice(0, -ownPort.length) : host };
+  return {
+    protocol: isHttps ? "https" : "http",
+    host: host.endsWith(ownPort) ? host.slice(0, -ownPort.length) : host,
+  };
 }
 
 const unknown = "unknown";

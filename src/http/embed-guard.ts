@@ -24,7 +24,7 @@ export function openEmbed(
   headers: HeaderBag,
 ): Awaitable<EmbedTarget> {
   const { ip, token: perToken } = door.rules;
-  const tell = (...verdicts: Verdict[]) => writeRateLimitHeaders(headers, [ip, perToken], verdicts);
+  const tell = (byIp: Verdict, byToken?: Verdict) => writeRateLimitHeaders(headers, door.rules, "embed", byIp, byToken);
 
   function checkToken(byIp: Verdict): Awaitable<EmbedTarget> {
     if (!byIp.isAdmitted) tell(byIp);

@@ -36,7 +36,7 @@ export async function openPrincipal(
 
   if (principal.keyId !== null) {
     const verdict = await door.limiter.admit(door.rules.key, principal.keyId);
-    writeRateLimitHeaders(headers, [door.rules.key], [verdict]);
+    writeRateLimitHeaders(headers, door.rules, "key", verdict);
     refuse(verdict, "This API key has made too many requests.");
     door.uses.noteKey(principal.keyId);
   }

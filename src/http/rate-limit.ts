@@ -1,34 +1,44 @@
 /** What a verdict is to the outside: the `RateLimit` headers (draft-ietf-httpapi-ratelimit-headers), and a 429 with `Retry-After`. */
 import { AppError } from "../domain/errors.ts";
 import type { RateRule, Verdict } from "../limits/limiter.ts";
+import type { RateRules } from "../limits/rules.ts";
 import type { HeaderBag } from "./problem.ts";
 
-/** What a rule says of itself never changes. */
-const policies = new WeakMap<RateRule, string>();
-
-function policyOf(rule: RateRule): string {
-  let policy = policies.get(rule);
-  if (policy === undefined) {
-    policy = `"${rule.name}";q=${rule.limit};w=${Math.ceil(rule.windowMs / 1000)}`;
-    policies.set(rule, policy);
-  }
-  return policy;
+/** What each door says of its limits, in the order in which it checks them; it never changes. */
+interface Policies {
+  readonly embed: string;
+  readonly key: string;
 }
 
-/** Sets `RateLimit-Policy` for all `rules` of the door, and `RateLimit` as far as its checks came; both replace earlier ones. */
+const knownPolicies = new WeakMap<RateRules, Policies>();
+
+function policiesOf(rules: RateRules): Policies {
+  let policies = knownPolicies.get(rules);
+  if (policies === undefined) {
+    policies = { embed: `${toPolicy(rules.ip)}, ${toPolicy(rules.token)}`, key: toPolicy(rules.key) };
+    knownPolicies.set(rules, policies);
+  }
+  return policies;
+}
+
+function toPolicy({ name, limit, windowMs }: RateRule): string {
+  return `"${name}";q=${limit};w=${Math.ceil(windowMs / 1000)}`;
+}
+
+/** Sets `RateLimit-Policy` for all limits of the door, and `RateLimit` as far as its checks came; both replace earlier ones. */
 export function writeRateLimitHeaders(
   headers: HeaderBag,
-  rules: readonly RateRule[],
-  verdicts: readonly Verdict[],
+  rules: RateRules,
+  door: keyof Policies,
+  first: Verdict,
+  second?: Verdict,
 ): void {
-  let policy = "";
-  for (const rule of rules) policy += policy === "" ? policyOf(rule) : `, ${policyOf(rule)}`;
-  let state = "";
-  for (const { rule, remaining, resetMs } of verdicts) {
-    state += `${state === "" ? "" : ", "}"${rule.name}";r=${remaining};t=${toSeconds(resetMs)}`;
-  }
-  headers["ratelimit-policy"] = policy;
-  headers.ratelimit = state;
+  headers["ratelimit-policy"] = policiesOf(rules)[door];
+  headers.ratelimit = second === undefined ? toState(first) : `${toState(first)}, ${toState(second)}`;
+}
+
+function toState({ rule, remaining, resetMs }: Verdict): string {
+  return `"${rule.name}";r=${remaining};t=${toSeconds(resetMs)}`;
 }
 
 /** Throws `rate_limited` for a refusal; `reason` is its public sentence. */

@@ -9,14 +9,9 @@ describe("the rate-limit headers", () => {
 
   test("name each rule with its quota and window, and what is left of it", () => {
     const headers = {};
-    writeRateLimitHeaders(
-      headers,
-      [rules.ip, rules.token],
-      [
-        { isAdmitted: true, rule: rules.ip, remaining: 9, resetMs: 51_001 },
-        { isAdmitted: true, rule: rules.token, remaining: 29, resetMs: 60_000 },
-      ],
-    );
+    const byIp = { isAdmitted: true, rule: rules.ip, remaining: 9, resetMs: 51_001 };
+    const byToken = { isAdmitted: true, rule: rules.token, remaining: 29, resetMs: 60_000 };
+    writeRateLimitHeaders(headers, rules, "embed", byIp, byToken);
     expect(headers).toEqual({ "ratelimit-policy": policy, ratelimit: '"ip";r=9;t=52, "token";r=29;t=60' });
   });
 
@@ -24,10 +19,20 @@ describe("the rate-limit headers", () => {
     const byIp = { isAdmitted: true, rule: rules.ip, remaining: 3, resetMs: 1 };
     const byToken = { isAdmitted: false, rule: rules.token, remaining: 0, resetMs: 1001 };
     const headers = {};
-    writeRateLimitHeaders(headers, [rules.ip, rules.token], [byIp]);
+    writeRateLimitHeaders(headers, rules, "embed", byIp);
     expect(headers).toEqual({ "ratelimit-policy": policy, ratelimit: '"ip";r=3;t=1' });
-    writeRateLimitHeaders(headers, [rules.ip, rules.token], [byIp, byToken]);
+    writeRateLimitHeaders(headers, rules, "embed", byIp, byToken);
     expect(headers).toEqual({ "ratelimit-policy": policy, ratelimit: '"ip";r=3;t=1, "token";r=0;t=2' });
+  });
+
+  test("tell of each door its own rules, also where rules were set otherwise", () => {
+    const others = createRateRules({ ratePerToken: 5, ratePerIp: 4, ratePerKey: 3 });
+    const verdict = { isAdmitted: true, rule: others.key, remaining: 2, resetMs: 1 };
+    const headers = {};
+    writeRateLimitHeaders(headers, others, "key", verdict);
+    expect(headers).toEqual({ "ratelimit-policy": '"key";q=3;w=60', ratelimit: '"key";r=2;t=1' });
+    writeRateLimitHeaders(headers, others, "embed", { ...verdict, rule: others.ip });
+    expect(headers).toMatchObject({ "ratelimit-policy": '"ip";q=4;w=60, "token";q=5;w=60' });
   });
 
   test.each([
