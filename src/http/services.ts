@@ -9,8 +9,8 @@ import type { RateRules } from "../limits/rules.ts";
 import type { LlmProvider } from "../llm/provider.ts";
 import type { Store } from "../store/store.ts";
 import type { Voice } from "../voice/voice.ts";
+import type { HeartbeatTicker } from "./heartbeats.ts";
 import type { Measurements } from "./measurements.ts";
-import type { HeartbeatTicker } from "./sse.ts";
 import type { UseRecorder } from "./use-recorder.ts";
 
 export interface Settings {

@@ -1,5 +1,8 @@
 /** The bytes of a chat stream: the only file that writes Server-Sent Events (spec 4.2). */
 
+import type { HeartbeatTicker } from "./heartbeats.ts";
+import { type HeldStream, type WritePacer, writeGapMs, writePacer } from "./write-pacer.ts";
+
 export const sseHeaders = {
   "content-type": "text/event-stream",
   "cache-control": "no-store",
@@ -34,45 +37,11 @@ export function frameDeltas(deltas: readonly string[], whole = deltas.join("")):
   return frames;
 }
 
+/** So much is sent at once: the gap is for tokens, and nothing here is to grow. */
+const maxHeldUnits = 16 * 1024;
+
 /** How a stream ended: whole, broken off with a comment, or without a word because the visitor has gone. */
 export type StreamOutcome = "complete" | "broken" | "left";
-
-/** Pings quiet streams; one timer for all of them instead of one for each. */
-export interface HeartbeatTicker {
-  add(stream: EventStream): void;
-  remove(stream: EventStream): void;
-  /** For all that are open: see `EventStream.interrupt`. True where there was one. */
-  interruptAll(): boolean;
-  stop(): void;
-}
-
-export function createHeartbeatTicker(silenceMs = 10_000, tickMs = 1_000): HeartbeatTicker {
-  const streams = new Set<EventStream>();
-  let timer: ReturnType<typeof setInterval> | null = null;
-  const tick = () => {
-    const quietSinceMs = performance.now() - silenceMs;
-    for (const stream of streams) stream.pingIfQuietSince(quietSinceMs);
-  };
-  const stop = () => {
-    if (timer !== null) clearInterval(timer);
-    timer = null;
-  };
-  return {
-    add(stream) {
-      streams.add(stream);
-      timer ??= setInterval(tick, tickMs);
-    },
-    remove(stream) {
-      streams.delete(stream);
-      if (streams.size === 0) stop();
-    },
-    interruptAll() {
-      for (const stream of streams) stream.interrupt();
-      return streams.size > 0;
-    },
-    stop,
-  };
-}
 
 /**
  * One reply on its way to one visitor. Everything written before Bun starts to read is kept and leaves first.
@@ -80,7 +49,7 @@ export function createHeartbeatTicker(silenceMs = 10_000, tickMs = 1_000): Heart
  * Uses Bun's direct stream: a default `ReadableStream` costs a promise and a copy for each chunk. `write` reports
  * back-pressure, which the provider must obey, since nothing here is bounded otherwise.
  */
-export class EventStream {
+export class EventStream implements HeldStream {
   readonly body: ReadableStream<Uint8Array>;
   /** Null while it is open. */
   outcome: StreamOutcome | null = null;
@@ -90,18 +59,23 @@ export class EventStream {
   onEnd: (() => void) | null = null;
   #controller: ReadableStreamDirectController | null = null;
   #early = "";
+  /** Since the last write, which is less than a gap ago, or has not drained. */
+  #held = "";
   #finishPull: () => void = () => {};
-  #lastWriteMs = performance.now();
-  /** The socket takes nothing more for now. */
-  #isStalled = false;
+  #lastWriteMs: number;
+  /** The socket takes nothing more until this resolves. */
+  #stalled: Promise<void> | null = null;
   #whenGone: Promise<void> | null = null;
   readonly #signal: AbortSignal;
   readonly #heartbeats: HeartbeatTicker;
+  readonly #pacer: WritePacer;
 
   /** `signal` is the request's: it fires when the visitor has gone. */
-  constructor(signal: AbortSignal, heartbeats: HeartbeatTicker) {
+  constructor(signal: AbortSignal, heartbeats: HeartbeatTicker, pacer = writePacer) {
     this.#signal = signal;
     this.#heartbeats = heartbeats;
+    this.#pacer = pacer;
+    this.#lastWriteMs = pacer.nowMs();
     this.body = new ReadableStream<Uint8Array>({
       type: "direct",
       pull: (controller) => this.#open(controller),
@@ -110,7 +84,7 @@ export class EventStream {
     heartbeats.add(this);
   }
 
-  /** Sends the deltas in one write; a promise means "stop reading the provider until it resolves". */
+  /** Sends the deltas, in one write with all that is held; a promise means "stop reading the provider until it resolves". */
   write(deltas: readonly string[], whole = deltas.join("")): Promise<void> | undefined {
     const sent = this.#send(frameDeltas(deltas, whole));
     this.firstTextAtMs ??= this.#lastWriteMs;
@@ -129,7 +103,7 @@ export class EventStream {
 
   pingIfQuietSince(sinceMs: number): void {
     // A stalled reader gets no pings: they would keep its connection from running into the idle limit.
-    if (this.#controller !== null && !this.#isStalled && this.#lastWriteMs <= sinceMs) this.ping();
+    if (this.#controller !== null && this.#stalled === null && this.#lastWriteMs <= sinceMs) this.ping();
   }
 
   /** The reply is whole and kept. */
@@ -170,27 +144,52 @@ export class EventStream {
 
   #send(frames: string): Promise<void> | undefined {
     if (this.outcome !== null) return undefined;
-    this.#lastWriteMs = performance.now();
     if (this.#controller === null) {
+      this.#lastWriteMs = this.#pacer.nowMs();
       this.#early += frames;
       return undefined;
     }
-    const written = this.#controller.write(frames);
-    this.#controller.flush();
-    return typeof written === "number" ? undefined : this.#drained(written);
+    if (this.#held === "" && this.#stalled === null) {
+      const nowMs = this.#pacer.nowMs();
+      if (nowMs - this.#lastWriteMs >= writeGapMs) return this.#write(this.#controller, frames, nowMs);
+      this.#pacer.hold(this);
+    }
+    this.#held += frames;
+    if (this.#held.length >= maxHeldUnits) this.release();
+    return this.#stalled ?? undefined;
+  }
+
+  release(): void {
+    if (this.#held === "" || this.#stalled !== null || this.#controller === null) return;
+    if (this.outcome !== null || this.#signal.aborted) return;
+    const held = this.#held;
+    this.#held = "";
+    void this.#write(this.#controller, held, this.#pacer.nowMs());
+  }
+
+  #write(controller: ReadableStreamDirectController, frames: string, nowMs: number): Promise<void> | undefined {
+    this.#lastWriteMs = nowMs;
+    const written = controller.write(frames);
+    controller.flush();
+    if (typeof written === "number") return undefined;
+    this.#stalled = this.#drained(written).then(() => {
+      this.#stalled = null;
+      this.release();
+    });
+    return this.#stalled;
   }
 
   /** A reader that stalls and then leaves never drains: its going ends the wait too. */
-  #drained(written: Promise<number>): Promise<void> {
+  #drained(written: Promise<number>): Promise<unknown> {
     this.#whenGone ??= new Promise((resolve) => {
       if (this.#signal.aborted) resolve();
       else this.#signal.addEventListener("abort", () => resolve(), { once: true });
     });
-    this.#isStalled = true;
-    const resume = () => {
-      this.#isStalled = false;
-    };
-    return Promise.race([written.then(resume, resume), this.#whenGone]);
+    const settled = written.then(
+      () => {},
+      () => {},
+    );
+    return Promise.race([settled, this.#whenGone]);
   }
 
   #end(outcome: StreamOutcome, lastFrames: string): void {
@@ -206,8 +205,10 @@ export class EventStream {
       this.#early += lastFrames;
       return;
     }
+    const last = this.#held + lastFrames;
+    this.#held = "";
     try {
-      if (lastFrames !== "") this.#controller.write(lastFrames);
+      if (last !== "") this.#controller.write(last);
       this.#controller.close();
     } catch {
       // The connection broke between the last write and now: nobody is left to tell.

@@ -1,6 +1,7 @@
 /** The exact bytes of a chat stream, and what happens to it when its reader stalls or leaves. */
 import { afterAll, describe, expect, test } from "bun:test";
-import { createHeartbeatTicker, EventStream, frameDeltas } from "../../src/http/sse.ts";
+import { createHeartbeatTicker } from "../../src/http/heartbeats.ts";
+import { EventStream, frameDeltas } from "../../src/http/sse.ts";
 
 const heartbeats = createHeartbeatTicker();
 afterAll(() => heartbeats.stop());

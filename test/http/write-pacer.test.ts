@@ -1,0 +1,126 @@
+/** What a stream sends at once and what it holds back for a moment, by the chunks of HTTP that reach a visitor. */
+import { afterEach, beforeEach, expect, test } from "bun:test";
+import { createHeartbeatTicker } from "../../src/http/heartbeats.ts";
+import { EventStream } from "../../src/http/sse.ts";
+import { WritePacer, writeGapMs } from "../../src/http/write-pacer.ts";
+import { connectRaw, type RawVisitor } from "../support/raw-visitor.ts";
+
+const heartbeats = createHeartbeatTicker();
+let server: Bun.Server<undefined>;
+let visitor: RawVisitor;
+let stream: EventStream;
+/** The pacer's clock and timer. */
+let nowMs: number;
+let due: (() => void)[];
+
+function passGap(): void {
+  nowMs += writeGapMs;
+  for (const release of due.splice(0)) release();
+}
+
+/** The texts of each of HTTP's chunks so far. */
+async function readWrites(last: string): Promise<string[]> {
+  const received = await visitor.until((text) => text.includes(last));
+  const body = received.slice(received.indexOf("\r\n\r\n") + 4);
+  return body
+    .split(/\r?\n?[0-9a-f]+\r\n/)
+    .map((piece) => [...piece.matchAll(/"text":"(\w+)"|\[DONE\]/g)].map(([all, text]) => text ?? all).join(" "))
+    .filter((texts) => texts !== "");
+}
+
+beforeEach(async () => {
+  nowMs = 0;
+  due = [];
+  const pacer = new WritePacer(
+    () => nowMs,
+    (release) => due.push(release),
+  );
+  server = Bun.serve({
+    hostname: "127.0.0.1",
+    port: 0,
+    fetch(request) {
+      stream = new EventStream(request.signal, heartbeats, pacer);
+      stream.write(["first"]);
+      return new Response(stream.body);
+    },
+  });
+  visitor = await connectRaw(server.url.href);
+  visitor.write("GET / HTTP/1.1\r\nHost: companion.test\r\n\r\n");
+  await visitor.until((text) => text.includes("first"));
+  nowMs += writeGapMs;
+});
+afterEach(async () => {
+  visitor.vanish();
+  await server.stop(true);
+});
+
+test("texts that come no faster than the gap leave at once, each in its own write", async () => {
+  for (const text of ["a", "b", "c"]) {
+    stream.write([text]);
+    await visitor.until((received) => received.includes(`"${text}"`));
+    nowMs += writeGapMs;
+  }
+  expect(await readWrites("c")).toEqual(["first", "a", "b", "c"]);
+  expect(due).toEqual([]);
+});
+
+test("what follows sooner is held, and leaves together once the gap has passed", async () => {
+  stream.write(["a"]);
+  stream.write(["b"]);
+  stream.write(["c", "d"]);
+  passGap();
+  stream.write(["e"]);
+  passGap();
+  expect(await readWrites('"e"')).toEqual(["first", "a", "b c d", "e"]);
+  nowMs += writeGapMs;
+  stream.write(["f"]);
+  expect(await readWrites('"f"')).toEqual(["first", "a", "b c d", "e", "f"]);
+});
+
+test("the end waits for no gap, and nothing held is lost", async () => {
+  stream.write(["a"]);
+  stream.write(["b"]);
+  stream.done();
+  expect(await readWrites("[DONE]")).toEqual(["first", "a", "b [DONE]"]);
+  passGap();
+});
+
+test("more than a few packets' worth is not held", async () => {
+  stream.write(["a"]);
+  stream.write(["x".repeat(16 * 1024)]);
+  expect((await readWrites("xxx")).map((texts) => texts.slice(0, 5))).toEqual(["first", "a", "xxxxx"]);
+  stream.write(["b"]);
+  passGap();
+  expect((await readWrites('"b"')).at(-1)).toBe("b");
+});
+
+test("what comes while the visitor does not read is kept in order, and leaves when it reads again", async () => {
+  visitor.pause();
+  const numbers: number[] = [];
+  let stalled: Promise<void> | undefined;
+  for (let number = 0; stalled === undefined; number++) {
+    stalled = stream.write([`${"x".repeat(16 * 1024)}${number}`]);
+    numbers.push(number);
+  }
+  // A reader who does not stop all the same.
+  expect(stream.write(["more"])).toBeInstanceOf(Promise);
+  passGap();
+  visitor.resume();
+  await stalled;
+  stream.done();
+  const received = await visitor.until((text) => text.includes("[DONE]"));
+  const texts = [...received.matchAll(/x(\d+)"|"(more)"|(\[DONE\])/g)].map(([, ...found]) => found.find((one) => one));
+  expect(texts).toEqual([...numbers.map(String), "more", "[DONE]"]);
+});
+
+test("a visitor who has gone meanwhile is written to no more", async () => {
+  stream.write(["a"]);
+  stream.write(["b"]);
+  const ended = new Promise<void>((resolve) => {
+    stream.onEnd = resolve;
+  });
+  visitor.vanish();
+  await ended;
+  passGap();
+  expect(stream.outcome).toBe("left");
+});
