@@ -2,6 +2,7 @@
 import { join } from "node:path";
 import { buildInfo } from "./build-info.ts";
 import type { Config } from "./config.ts";
+import { AppError } from "./domain/errors.ts";
 import { watchEventLoop } from "./http/event-loop-lag.ts";
 import { createHeartbeatTicker } from "./http/heartbeats.ts";
 import { measureLimiter, measureQuota, measureStore } from "./http/measured-sockets.ts";
@@ -18,6 +19,8 @@ import { createRateRules } from "./limits/rules.ts";
 import { checkLlm, type LlmCheck, openLlmProvider } from "./llm/registry.ts";
 import { createProbes } from "./probes.ts";
 import { backupSqlite } from "./store/sqlite/backup.ts";
+import { type DataLock, lockDataDir } from "./store/sqlite/data-lock.ts";
+import type { PendingMigration } from "./store/sqlite/migrator.ts";
 import { openSqliteStore } from "./store/sqlite/open.ts";
 import type { Store } from "./store/store.ts";
 import { openVoiceProviders } from "./voice/registry.ts";
@@ -37,23 +40,51 @@ export interface ServiceOverrides {
 }
 
 export { backupSqlite as backupDatabase, verifySqlite as verifyDatabase } from "./store/sqlite/backup.ts";
-export { lockDataDir } from "./store/sqlite/data-lock.ts";
 export { restoreSqlite as restoreDatabase } from "./store/sqlite/restore.ts";
+export { lockDataDir };
 
-/** The store alone, migrated, for commands beside a running server. */
+/** The store alone, migrated. */
 export function openStore(config: Config, log: Log = processLog()): Promise<Store> {
-  return openSqliteStore({
-    dataDir: config.dataDir,
-    log,
-    async beforeMigrate({ fromVersion, toVersion }) {
-      const file = join(
-        config.backup.dir,
-        `before-migration-${fromVersion}-to-${toVersion}-${fileStamp(Date.now())}.db`,
-      );
-      backupSqlite(config.dataDir, file);
-      log.info("database backed up before its migration", { file });
-    },
-  });
+  return openSqliteStore({ dataDir: config.dataDir, log, beforeMigrate: (pending) => backUp(config, log, pending) });
+}
+
+/**
+ * The same for commands, which run beside a server: migrates only where none runs, since it would be one of an earlier
+ * version, which knows nothing of the new schema.
+ */
+export async function openStoreForCommand(config: Config, log: Log = processLog()): Promise<Store> {
+  const held: DataLock[] = [];
+  try {
+    return await openSqliteStore({
+      dataDir: config.dataDir,
+      log,
+      async beforeMigrate(pending) {
+        held.push(lockForMigration(config.dataDir));
+        await backUp(config, log, pending);
+      },
+    });
+  } finally {
+    for (const lock of held) lock.release();
+  }
+}
+
+function lockForMigration(dataDir: string): DataLock {
+  try {
+    return lockDataDir(dataDir);
+  } catch (error) {
+    if (!(error instanceof AppError) || error.code !== "conflict") throw error;
+    throw new AppError(
+      "conflict",
+      `An earlier version of companiond serves from ${dataDir}. Restart it with this version first: that migrates the database.`,
+    );
+  }
+}
+
+async function backUp(config: Config, log: Log, { fromVersion, toVersion }: PendingMigration): Promise<void> {
+  const stamp = fileStamp(Date.now());
+  const file = join(config.backup.dir, `before-migration-${fromVersion}-to-${toVersion}-${stamp}.db`);
+  backupSqlite(config.dataDir, file);
+  log.info("database backed up before its migration", { file });
 }
 
 /** Whether the configured providers answer, for `doctor`; nothing else is opened. */

@@ -16,12 +16,14 @@ CREATE TABLE `new_api_keys` (
 --> statement-breakpoint
 INSERT INTO `new_api_keys`
 SELECT unhex(k.`hash`), k.`id`, a.`number`,
-	(SELECT coalesce(group_concat(CASE scope.value
-		WHEN 'companions:read' THEN 'c' WHEN 'companions:write' THEN 'C'
-		WHEN 'conversations:read' THEN 'v' WHEN 'conversations:write' THEN 'V'
-		WHEN 'usage:read' THEN 'u'
-		WHEN 'keys:read' THEN 'k' WHEN 'keys:write' THEN 'K'
-		WHEN 'audit:read' THEN 'a' END, '' ORDER BY scope.key), '') FROM json_each(k.`scopes`) AS scope),
+	(SELECT coalesce(group_concat(granted.letter, ''), '') FROM (
+		SELECT CASE scope.value
+			WHEN 'companions:read' THEN 'c' WHEN 'companions:write' THEN 'C'
+			WHEN 'conversations:read' THEN 'v' WHEN 'conversations:write' THEN 'V'
+			WHEN 'usage:read' THEN 'u'
+			WHEN 'keys:read' THEN 'k' WHEN 'keys:write' THEN 'K'
+			WHEN 'audit:read' THEN 'a' END AS letter
+		FROM json_each(k.`scopes`) AS scope ORDER BY scope.key) AS granted),
 	k.`expires_at`, k.`revoked_at`, k.`name`, k.`start`, k.`last_used_at`, k.`requests`, k.`created_at`
 FROM `api_keys` AS k JOIN `accounts` AS a ON a.`id` = k.`account_id` ORDER BY unhex(k.`hash`);
 --> statement-breakpoint

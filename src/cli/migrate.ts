@@ -7,7 +7,7 @@ export const migrateCommand: Command = {
   actions: [
     {
       name: "",
-      about: "Apply pending migrations; serve does so by itself. Safe beside a running server.",
+      about: "Apply pending migrations; serve does so by itself. Refused while a server of an earlier version runs.",
       async run({ openStore, loadConfig }) {
         const store = await openStore();
         await store.check();

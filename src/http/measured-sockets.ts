@@ -59,7 +59,10 @@ function measureNoun(noun: object, measurements: Measurements): object {
     measured[name] = (...parameters: unknown[]): unknown => {
       const startedMs = performance.now();
       const outcome: unknown = Reflect.apply(member, noun, parameters);
-      if (!(outcome instanceof Promise)) return outcome;
+      if (!(outcome instanceof Promise)) {
+        seconds.observe((performance.now() - startedMs) / 1000);
+        return outcome;
+      }
       outcome.then(
         () => seconds.observe((performance.now() - startedMs) / 1000),
         (error: unknown) => {

@@ -84,7 +84,7 @@ export class EventStream implements HeldStream {
     heartbeats.add(this);
   }
 
-  /** Sends the deltas, in one write with all that is held; a promise means "stop reading the provider until it resolves". */
+  /** Sends the deltas within the gap; a promise means "stop reading the provider until it resolves". */
   write(deltas: readonly string[], whole = deltas.join("")): Promise<void> | undefined {
     const sent = this.#send(frameDeltas(deltas, whole));
     this.firstTextAtMs ??= this.#lastWriteMs;
@@ -174,7 +174,8 @@ export class EventStream implements HeldStream {
     if (typeof written === "number") return undefined;
     this.#stalled = this.#drained(written).then(() => {
       this.#stalled = null;
-      this.release();
+      // In the pacer's own time, and as safe.
+      if (this.#held !== "") this.#pacer.hold(this);
     });
     return this.#stalled;
   }
@@ -205,7 +206,7 @@ export class EventStream implements HeldStream {
       this.#early += lastFrames;
       return;
     }
-    const last = this.#held + lastFrames;
+    const last = this.outcome === "left" ? "" : this.#held + lastFrames;
     this.#held = "";
     try {
       if (last !== "") this.#controller.write(last);

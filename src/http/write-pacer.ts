@@ -1,8 +1,8 @@
 /** Holds back for a moment what a fast provider adds to a text that has only just been sent: many tokens, one packet. */
 
 /**
- * A quarter of the time that a screen needs for a new picture. Models of up to 250 tokens a second are not held back at
- * all; the thousands of the fastest would otherwise be a system call and a packet each.
+ * Less than a screen takes for a new picture. Models of up to 250 tokens a second, evenly spaced, are not held back; the
+ * thousands of the fastest would otherwise be a system call and a packet each.
  */
 export const writeGapMs = 4;
 
@@ -18,7 +18,13 @@ export class WritePacer {
   readonly #releaseAll = () => {
     const held = this.#held;
     this.#held = [];
-    for (const stream of held) stream.release();
+    for (const stream of held) {
+      try {
+        stream.release();
+      } catch {
+        // Its connection broke just now, which its own signal tells; those behind it must not wait for ever.
+      }
+    }
   };
 
   /** `schedule` calls once, after the gap; `nowMs` is monotonic. */

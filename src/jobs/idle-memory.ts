@@ -14,7 +14,7 @@ export interface ProcessGauges {
   collect(): Promise<void>;
 }
 
-/** Less of a core than this is quiet: whom the collection would keep waiting is not there. */
+/** Less of a core than this is quiet: there are few whom the collection keeps waiting. */
 const quietShare = 0.02;
 const quietLooks = 2;
 /** Less than this is not worth the wait. */
@@ -48,8 +48,8 @@ export function startIdleMemory(gauges = systemGauges, intervalMs = 1_000): Jobs
 export function watchIdleMemory(gauges: ProcessGauges): () => void {
   let seen = { ms: gauges.nowMs(), cpuMs: gauges.cpuMs() };
   let quiet = 0;
-  /** The least that was held in a quiet moment since the last collection: what it leaves is given back only by and by. */
-  let leastBytes = Number.POSITIVE_INFINITY;
+  /** The least that was held at the start, or in a quiet moment: what a collection leaves is given back only by and by. */
+  let leastBytes = gauges.residentBytes();
 
   return () => {
     const now = { ms: gauges.nowMs(), cpuMs: gauges.cpuMs() };
@@ -61,6 +61,6 @@ export function watchIdleMemory(gauges: ProcessGauges): () => void {
     leastBytes = Math.min(leastBytes, residentBytes);
     if (residentBytes - leastBytes < worthwhileBytes) return;
     void gauges.collect();
-    leastBytes = Number.POSITIVE_INFINITY;
+    leastBytes = residentBytes;
   };
 }

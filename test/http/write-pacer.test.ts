@@ -98,7 +98,7 @@ test("what comes while the visitor does not read is kept in order, and leaves wh
   visitor.pause();
   const numbers: number[] = [];
   let stalled: Promise<void> | undefined;
-  for (let number = 0; stalled === undefined; number++) {
+  for (let number = 0; stalled === undefined && number < 10_000; number++) {
     stalled = stream.write([`${"x".repeat(16 * 1024)}${number}`]);
     numbers.push(number);
   }
@@ -107,13 +107,32 @@ test("what comes while the visitor does not read is kept in order, and leaves wh
   passGap();
   visitor.resume();
   await stalled;
+  passGap();
   stream.done();
   const received = await visitor.until((text) => text.includes("[DONE]"));
   const texts = [...received.matchAll(/x(\d+)"|"(more)"|(\[DONE\])/g)].map(([, ...found]) => found.find((one) => one));
   expect(texts).toEqual([...numbers.map(String), "more", "[DONE]"]);
 });
 
-test("a visitor who has gone meanwhile is written to no more", async () => {
+test("a stream that fails when it is released keeps none of the others", () => {
+  const released: string[] = [];
+  const release = (name: string) => ({ release: () => void released.push(name) });
+  const pacer = new WritePacer(
+    () => 0,
+    (releaseAll) => due.push(releaseAll),
+  );
+  pacer.hold(release("before"));
+  pacer.hold({
+    release() {
+      throw new Error("the connection broke");
+    },
+  });
+  pacer.hold(release("after"));
+  passGap();
+  expect(released).toEqual(["before", "after"]);
+});
+
+test("a visitor who leaves ends the stream, with or without something held", async () => {
   stream.write(["a"]);
   stream.write(["b"]);
   const ended = new Promise<void>((resolve) => {

@@ -45,7 +45,20 @@ test("what a busy time has left is collected once it is over, and once", () => {
   expect(process.collections).toBe(1);
 });
 
-test("a server that somebody is being served by is left alone, however much it holds", () => {
+test("a server that was busy from its start on, or again right after a collection, has it collected all the same", () => {
+  const { process, pass } = createProcess();
+  process.resident = 180;
+  pass(60, 0.5);
+  pass(2, 0.001);
+  expect(process.collections).toBe(1);
+  // The collection itself takes more than a quiet second does.
+  process.resident = 200;
+  pass(60, 0.5);
+  pass(2, 0.001);
+  expect(process.collections).toBe(2);
+});
+
+test("a busy server is left alone, however much it holds", () => {
   const { process, pass } = createProcess();
   pass(3, 0.001);
   for (let minute = 0; minute < 60; minute++) {

@@ -196,6 +196,26 @@ test("backs a database up before it is migrated", async () => {
   expect(log.events.map(({ event }) => event)).toContain("database backed up before its migration");
 });
 
+test("no command migrates beside a server of an earlier version, which would not know the new schema", async () => {
+  using data = temporaryDirectory();
+  const earlier = migrations.slice(0, -1);
+  await migrateSqlite({ dataDir: data.path, migrations: earlier });
+  const server = lockDataDir(data.path);
+  for (const command of [["migrate"], ["account", "list"]]) {
+    const { exitCode, stderr } = await runCommand([...command, "--data-dir", data.path]);
+    expect(exitCode).toBe(1);
+    expect(stderr).toContain("An earlier version of companiond serves from");
+  }
+  // The earlier version still opens it.
+  expect(await migrateSqlite({ dataDir: data.path, migrations: earlier })).toEqual([]);
+  expect(existsSync(data.file("backups"))).toBe(false);
+  server.release();
+  expect(await countAccounts(data.path)).toBe(0);
+  expect(readdirSync(data.file("backups"))).toHaveLength(1);
+  // Nothing is kept locked: a server may start.
+  lockDataDir(data.path).release();
+});
+
 test("does not migrate where the backup before it cannot be written", async () => {
   using data = temporaryDirectory();
   await migrateSqlite({ dataDir: data.path, migrations: migrations.slice(0, 1) });

@@ -23,7 +23,19 @@ test("API keys of schema 2 open the same doors as before, and revoked ones none"
   const reversed = JSON.stringify([...scopes].reverse());
   insert.run("k1", "ada", "Server", "cmp_live_aaaa", sha256Hex("first"), reversed, 900, 800, 7, 100, null);
   insert.run("k2", "ben", "Job", "cmp_live_bbbb", sha256Hex("second"), "[]", null, null, 0, 200, null);
-  insert.run("k3", "ada", "Old", "cmp_live_cccc", sha256Hex("third"), '["keys:read"]', null, 50, 3, 20, 60);
+  insert.run(
+    "k3",
+    "ada",
+    "Old",
+    "cmp_live_cccc",
+    sha256Hex("third"),
+    '["keys:read","moons:read"]',
+    null,
+    50,
+    3,
+    20,
+    60,
+  );
   database.close();
 
   const store = await openStoreAt(dataDir);
@@ -52,10 +64,11 @@ test("API keys of schema 2 open the same doors as before, and revoked ones none"
   await store.close();
 
   const migrated = new Database(directory.file("companiond.db"), { readonly: true });
-  expect(migrated.query("SELECT id, revoked_at FROM api_keys ORDER BY id").values()).toEqual([
-    ["k1", null],
-    ["k2", null],
-    ["k3", 60],
+  // A scope that nobody knows grants nothing.
+  expect(migrated.query("SELECT id, scopes, revoked_at FROM api_keys ORDER BY id").values()).toEqual([
+    ["k1", "aKkuVvCc", null],
+    ["k2", "", null],
+    ["k3", "k", 60],
   ]);
   migrated.close();
 });
