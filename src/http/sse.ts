@@ -87,7 +87,7 @@ export class EventStream implements HeldStream {
   /** Sends the deltas within the gap; a promise means "stop reading the provider until it resolves". */
   write(deltas: readonly string[], whole = deltas.join("")): Promise<void> | undefined {
     const sent = this.#send(frameDeltas(deltas, whole));
-    this.firstTextAtMs ??= this.#lastWriteMs;
+    this.firstTextAtMs ??= this.#pacer.nowMs();
     return sent;
   }
 

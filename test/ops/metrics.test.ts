@@ -103,6 +103,19 @@ test("tells whole streams, broken ones and those that visitors left apart, and c
   expect(grown("companiond_limiter_verdicts_total", { rule: "daily", verdict: "admitted" })).toBe(3);
 });
 
+test("counts a check of an API key as a read of the store, though nothing waits for it", async () => {
+  const { key } = await server.createKey(await server.createAccount());
+  const before = await metrics();
+  for (let i = 0; i < 3; i++) {
+    // An id of that shape is none, and not looked up.
+    const answer = await fetch(`${server.url}/api/companions/none`, { headers: { authorization: `Bearer ${key}` } });
+    expect(answer.status).toBe(404);
+  }
+  const after = await metrics();
+  const reads = (seen: typeof after) => seen.value("companiond_store_seconds_count", { kind: "read" });
+  expect(reads(after) - reads(before)).toBe(3);
+});
+
 test("counts what the limits admit and refuse", async () => {
   const strict = await startTestServer({
     environment: { COMPANIOND_METRICS_TOKEN: token, COMPANIOND_RATE_PER_IP: "2", COMPANIOND_DAILY_FREE: "1" },

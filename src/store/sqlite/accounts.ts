@@ -81,17 +81,17 @@ export function createAccountStore(
 
     delete: async (id, context) => {
       const isDeleted = await engine.write(() => {
-        const row = orm.select({ number: accounts.number }).from(accounts).where(eq(accounts.id, id)).get();
-        if (row === undefined) return false;
+        const number = changes.findAccountNumber(id);
+        if (number === null) return false;
         // Without the account no key, session or embed token is valid; its companions follow in chunks.
-        orm.delete(apiKeys).where(eq(apiKeys.accountNumber, row.number)).run();
+        orm.delete(apiKeys).where(eq(apiKeys.accountNumber, number)).run();
         orm.delete(sessions).where(eq(sessions.accountId, id)).run();
         orm.delete(oneTimeLinks).where(eq(oneTimeLinks.accountId, id)).run();
         orm.delete(idempotency).where(eq(idempotency.accountId, id)).run();
         orm.delete(accounts).where(eq(accounts.id, id)).run();
         orm
           .insert(removals)
-          .values({ kind: "account", targetId: id, targetNumber: row.number, createdAt: context.nowMs })
+          .values({ kind: "account", targetId: id, targetNumber: number, createdAt: context.nowMs })
           .run();
         changes.record(context, { accountId: id, action: "account.delete", targetId: id, details: {} });
         return true;

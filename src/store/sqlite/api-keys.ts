@@ -67,7 +67,7 @@ export function createApiKeyStore(engine: SqliteEngine, changes: ChangeRecorder,
 
     revoke: (accountId, keyId, context) =>
       engine.write(() => {
-        const accountNumber = changes.findAccount(accountId);
+        const accountNumber = changes.findAccountNumber(accountId);
         if (accountNumber === null) return false;
         const [revoked] = orm
           .update(apiKeys)

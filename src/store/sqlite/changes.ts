@@ -1,8 +1,10 @@
 /** What every change that people make writes beside itself, in the same commit: its audit entry and its idempotent answer. */
+
 import { AppError } from "../../domain/errors.ts";
 import type { AuditEntry } from "../contract/audit.ts";
 import type { IdempotentWrite } from "../contract/idempotency.ts";
 import type { WriteContext } from "../contract/write-context.ts";
+import { createAccountNumberFinder } from "./account-number.ts";
 import type { SqliteEngine } from "./engine.ts";
 
 /** How long an answer is kept for retries. */
@@ -33,7 +35,7 @@ export function createChangeRecorder(engine: SqliteEngine) {
        created_at = excluded.created_at WHERE created_at <= ?`,
   );
 
-  const selectAccount = engine.query<{ number: number }, [string]>("SELECT number FROM accounts WHERE id = ?");
+  const findAccountNumber = createAccountNumberFinder(engine);
 
   function audit(entry: AuditEntry): void {
     const { id, accountId, actor, action, targetId, details, createdAt } = entry;
@@ -56,11 +58,6 @@ export function createChangeRecorder(engine: SqliteEngine) {
     );
   }
 
-  /** The account's number; null where there is none. */
-  function findAccount(accountId: string): number | null {
-    return selectAccount.get(accountId)?.number ?? null;
-  }
-
   return {
     audit,
     /** To be called inside the write, once it has made or changed its rows. */
@@ -68,10 +65,10 @@ export function createChangeRecorder(engine: SqliteEngine) {
       audit({ id: context.auditId, actor: context.actor, createdAt: context.nowMs, ...change });
       if (context.idempotent !== undefined) answer(context.idempotent, made, context.nowMs);
     },
-    findAccount,
+    findAccountNumber,
     /** The account that a new row would belong to; it may have been deleted since the request was let in. */
     requireAccount(accountId: string): number {
-      const number = findAccount(accountId);
+      const number = findAccountNumber(accountId);
       if (number === null) throw new AppError("not_found", "There is no such account.");
       return number;
     },

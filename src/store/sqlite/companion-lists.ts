@@ -3,6 +3,7 @@
 import type { Companion } from "../../domain/companion.ts";
 import type { CompanionQuery } from "../contract/companions.ts";
 import type { Page, PageRequest } from "../contract/page.ts";
+import { createAccountNumberFinder } from "./account-number.ts";
 import { type CompanionRow, companionColumns, foldName, toCompanion } from "./companion-rows.ts";
 import type { SqliteEngine } from "./engine.ts";
 import type { MetadataIndex } from "./metadata-index.ts";
@@ -29,7 +30,7 @@ export function createCompanionLists(engine: SqliteEngine, metadata: MetadataInd
   const selectByNumber = engine.query<CompanionRow, [number, string]>(
     `SELECT ${companionColumns("c")} FROM companions c WHERE c.number = ? AND c.account_id = ?`,
   );
-  const selectAccountNumber = engine.query<{ number: number }, [string]>("SELECT number FROM accounts WHERE id = ?");
+  const findAccountNumber = createAccountNumberFinder(engine);
   // Where the cursor's companion was deleted, the one made just before it takes its place.
   const selectPosition = engine.query<{ number: number; id: string }, [string]>(
     "SELECT number, id FROM companions WHERE id <= ? ORDER BY id DESC LIMIT 1",
@@ -56,8 +57,8 @@ export function createCompanionLists(engine: SqliteEngine, metadata: MetadataInd
   }
 
   function* walkMetadata(accountId: string, query: CompanionQuery, below: number): Generator<number[]> {
-    const account = selectAccountNumber.get(accountId);
-    if (account !== null) yield* metadata.walk(account.number, query.metadata, below);
+    const account = findAccountNumber(accountId);
+    if (account !== null) yield* metadata.walk(account, query.metadata, below);
   }
 
   /** The next companions of the account, or of those with the metadata, that have numbers below `below`; how many matched or not. */
@@ -113,8 +114,8 @@ export function createCompanionLists(engine: SqliteEngine, metadata: MetadataInd
 
   function hasMetadata(accountId: string, query: CompanionQuery, number: number): boolean {
     if (query.metadata.length === 0) return true;
-    const account = selectAccountNumber.get(accountId);
-    return account !== null && metadata.has(account.number, query.metadata, number);
+    const account = findAccountNumber(accountId);
+    return account !== null && metadata.has(account, query.metadata, number);
   }
 
   return {

@@ -31,7 +31,7 @@ const pragmas = [
   "PRAGMA secure_delete = ON",
   // Statement journals of savepoints may hold visitors' words, and must not reach a temporary directory.
   "PRAGMA temp_store = MEMORY",
-  // What is not in it comes out of the system's own cache for a microsecond or two; more of it showed in no figure.
+  // What is not in it comes out of the system's own cache for a microsecond or two.
   "PRAGMA cache_size = -8192",
   "PRAGMA journal_size_limit = 67108864",
   "PRAGMA journal_mode = WAL",

@@ -1,6 +1,8 @@
 /** Usage in SQLite: sums over the day's counts, never over messages. */
+
 import type { UsageCounts } from "../../domain/usage.ts";
 import type { UsageGroup, UsageQuery, UsageRow, UsageStore } from "../contract/usage.ts";
+import { createAccountNumberFinder } from "./account-number.ts";
 import type { Query, SqliteEngine } from "./engine.ts";
 import type { MetadataIndex } from "./metadata-index.ts";
 import { yieldToEventLoop } from "./pacing.ts";
@@ -40,7 +42,7 @@ export function createUsageStore(engine: SqliteEngine, metadata: MetadataIndex):
   const selectNextCompanion = engine.query<{ companion_id: string | null }, [string, string]>(
     "SELECT min(companion_id) AS companion_id FROM usage_daily WHERE account_id = ? AND companion_id > ?",
   );
-  const selectAccountNumber = engine.query<{ number: number }, [string]>("SELECT number FROM accounts WHERE id = ?");
+  const findAccountNumber = createAccountNumberFinder(engine);
   const selectId = engine.query<{ id: string }, [number]>("SELECT id FROM companions WHERE number = ?");
   const selectNumber = engine.query<{ number: number }, [string]>("SELECT number FROM companions WHERE id = ?");
 
@@ -104,9 +106,9 @@ export function createUsageStore(engine: SqliteEngine, metadata: MetadataIndex):
 
   function hasMetadata(accountId: string, { metadata: filters }: UsageQuery, companionId: string): boolean {
     if (filters.length === 0) return true;
-    const account = selectAccountNumber.get(accountId);
+    const account = findAccountNumber(accountId);
     const companion = selectNumber.get(companionId);
-    return account !== null && companion !== null && metadata.has(account.number, filters, companion.number);
+    return account !== null && companion !== null && metadata.has(account, filters, companion.number);
   }
 
   function readMatching(
@@ -114,9 +116,9 @@ export function createUsageStore(engine: SqliteEngine, metadata: MetadataIndex):
     usageQuery: UsageQuery,
     below: number,
   ): { numbers: number[]; ids: string[] } {
-    const account = selectAccountNumber.get(accountId);
+    const account = findAccountNumber(accountId);
     if (account === null) return { numbers: [], ids: [] };
-    for (const found of metadata.walk(account.number, usageQuery.metadata, below)) {
+    for (const found of metadata.walk(account, usageQuery.metadata, below)) {
       const numbers = found.slice(0, companionsPerSlice);
       return { numbers, ids: numbers.flatMap((number) => selectId.get(number)?.id ?? []) };
     }
