@@ -4,9 +4,10 @@
  */
 import { Elysia } from "elysia";
 import { AppError } from "./domain/errors.ts";
-import { callHooksAtOnce } from "./http/at-once.ts";
 import { apiCors } from "./http/cors.ts";
+import type { DirectRoute } from "./http/direct-route.ts";
 import { errorHandling } from "./http/error-handling.ts";
+import { everyAnswerHeaders } from "./http/problem.ts";
 import { factsOf } from "./http/request-facts.ts";
 import type { Services } from "./http/services.ts";
 import { accountsModule } from "./modules/accounts/index.ts";
@@ -17,7 +18,7 @@ import { companionsModule } from "./modules/companions/index.ts";
 import { conversationsModule } from "./modules/conversations/index.ts";
 import { dashboardModule } from "./modules/dashboard/index.ts";
 import { docsModule } from "./modules/docs/index.ts";
-import { embedModule } from "./modules/embed/index.ts";
+import { embedConfigRoute, embedModule } from "./modules/embed/index.ts";
 import { healthModule } from "./modules/health/index.ts";
 import { keysModule } from "./modules/keys/index.ts";
 import { metricsModule } from "./modules/metrics/index.ts";
@@ -37,6 +38,8 @@ export interface App {
   fetch(request: Request): Response | Promise<Response>;
   /** Of both halves. */
   readonly routes: Site["routes"];
+  /** Those that a listener finds without the sitemap. */
+  readonly directRoutes: readonly DirectRoute[];
 }
 
 export function createApp(services: Services): App {
@@ -58,6 +61,7 @@ export function createApp(services: Services): App {
     get routes() {
       return [...publicSite.routes, ...openManagementSite().routes];
     },
+    directRoutes: [embedConfigRoute(services)],
   };
 }
 
@@ -110,13 +114,12 @@ function createSite(services: Services) {
   })
     .onRequest(({ request, set }) => {
       set.headers["x-request-id"] = factsOf(request, services.ids).requestId;
-      set.headers["x-content-type-options"] = "nosniff";
+      Object.assign(set.headers, everyAnswerHeaders);
       // Links are made of the host, and routers and guards read URLs whose path begins behind one.
       if (!URL.canParse(request.url)) throw new AppError("invalid_request", "The Host header names no host.");
     })
     .use(apiCors())
     .use(errorHandling(services, (path) => methods.filter((method) => hasRoute(method, path))));
-  callHooksAtOnce(site);
 
   // Where an escape cannot be decoded, Elysia hands routes null, against its types: what is no text is no id either.
   const { config } = site.router.http;

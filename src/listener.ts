@@ -1,5 +1,5 @@
 /** The listening sockets of the server: one, or for a while two when a certificate has been replaced. */
-import type { Server } from "bun";
+import type { BunRequest, Server } from "bun";
 import type { Certificate } from "./lib/certificate.ts";
 
 export interface ListenerOptions {
@@ -7,8 +7,12 @@ export interface ListenerOptions {
   /** 0 takes a free one. */
   port: number;
   tls: Certificate | null;
-  handle: (request: Request, server: Server<unknown>) => Response | Promise<Response>;
+  handle: Handle<Request>;
+  /** GET routes by path, found without `handle`, which gets everything else. */
+  direct: Readonly<Record<string, Handle<BunRequest<string>>>>;
 }
+
+export type Handle<R extends Request> = (request: R, server: Server<unknown>) => Response | Promise<Response>;
 
 export interface Listener {
   readonly port: number;
@@ -47,7 +51,8 @@ const canShare = process.platform === "linux";
 
 /** Throws `ListenFailure`. */
 export function openListener(options: ListenerOptions): Listener {
-  const { host, handle } = options;
+  const { host, handle, direct } = options;
+  const routes = Object.fromEntries(Object.entries(direct).map(([path, GET]) => [path, { GET }]));
   const isShared = options.tls !== null && canShare;
   let tls = options.tls;
 
@@ -57,6 +62,7 @@ export function openListener(options: ListenerOptions): Listener {
         hostname: host,
         port,
         ...(tls === null ? {} : { tls }),
+        routes,
         fetch: handle,
         maxRequestBodySize: maxRequestBodyBytes,
         idleTimeout: 10,

@@ -2,11 +2,12 @@
 import type { Server } from "bun";
 import { createApp } from "./app.ts";
 import { createAccessLog } from "./http/access-log.ts";
+import type { DirectRequest, DirectRoute } from "./http/direct-route.ts";
 import { noteFacts, type RequestFacts } from "./http/request-facts.ts";
 import { startIdleMemory } from "./jobs/idle-memory.ts";
 import { startJobs } from "./jobs/jobs.ts";
 import { type Certificate, readCertificateExpiry } from "./lib/certificate.ts";
-import { openListener } from "./listener.ts";
+import { type Handle, openListener } from "./listener.ts";
 import { type MetricsListener, openMetricsListener } from "./metrics-listener.ts";
 import type { OpenedServices } from "./services.ts";
 
@@ -43,7 +44,7 @@ export function startServer(services: OpenedServices, options: ServerOptions): R
   const { ids } = services;
   const accessLog = createAccessLog(services);
 
-  function handle(request: Request, server: Server<unknown>): Response | Promise<Response> {
+  function beginRequest(request: Request, server: Server<unknown>): RequestFacts {
     const facts: RequestFacts = {
       requestId: ids.uuid(),
       socketIp: server.requestIP(request)?.address ?? null,
@@ -53,14 +54,31 @@ export function startServer(services: OpenedServices, options: ServerOptions): R
       stream: null,
     };
     noteFacts(request, facts);
+    return facts;
+  }
+
+  function handle(request: Request, server: Server<unknown>): Response | Promise<Response> {
+    const facts = beginRequest(request, server);
     const site = app.siteFor(request.url);
     const answer = site.fetch(request);
     accessLog.watch(request, facts, site, answer);
     return answer;
   }
 
+  function handleDirectly(route: DirectRoute): Handle<DirectRequest> {
+    const counts = services.measurements.addRoute("GET", route.path);
+    return (request, server) => {
+      if (!route.takes(request)) return handle(request, server);
+      const facts = beginRequest(request, server);
+      const answer = route.answer(request);
+      accessLog.watchRoute(request, facts, counts, answer);
+      return answer;
+    };
+  }
+
   let expiresAtMs = options.tls === undefined ? null : readCertificateExpiry(options.tls);
-  const listener = openListener({ host: options.host, port: options.port, tls: options.tls ?? null, handle });
+  const direct = Object.fromEntries(app.directRoutes.map((route) => [route.path, handleDirectly(route)]));
+  const listener = openListener({ host: options.host, port: options.port, tls: options.tls ?? null, handle, direct });
   const metrics = openMetrics();
   services.measurements.probes.push({
     name: "companiond_certificate_expiry_timestamp_seconds",

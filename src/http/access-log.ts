@@ -1,4 +1,5 @@
 /** One line in the log and one count for every request, told apart by route: a path can hold an embed token. */
+import type { Awaitable } from "../lib/awaitable.ts";
 import { clientOf } from "./client.ts";
 import type { ClientIp } from "./client-ip.ts";
 import type { Measurements, RouteCounts } from "./measurements.ts";
@@ -8,7 +9,9 @@ import type { EventStream } from "./sse.ts";
 
 export interface AccessLog {
   /** Notes the request once it is answered, and one that is answered by a stream once that has ended. */
-  watch(request: Request, facts: RequestFacts, table: RouteTable, answer: Response | Promise<Response>): void;
+  watch(request: Request, facts: RequestFacts, table: RouteTable, answer: Awaitable<Response>): void;
+  /** The same where the route is known. */
+  watchRoute(request: Request, facts: RequestFacts, counts: RouteCounts, answer: Awaitable<Response>): void;
 }
 
 /** The half of the sitemap that answers a request, as far as naming a route goes. */
@@ -24,8 +27,6 @@ export interface RouteTable {
 /** Of clients that were cut short a moment ago. */
 const prefixCacheSize = 4096;
 const noStore = {};
-const recentReadsLimit = 4096;
-const recentPathLength = 128;
 /** Anything else that a client may invent counts as one: labels must stay few. */
 const methods = ["GET", "POST", "PATCH", "DELETE", "PUT", "HEAD", "OPTIONS"];
 
@@ -35,8 +36,12 @@ export function createAccessLog(services: Pick<Services, "log" | "measurements" 
   const prefixOf = createPrefixCutter();
 
   /** Takes all that the line needs, so that an open stream keeps nothing else of its request. */
-  function take(request: Request, { requestId, startedMs }: RequestFacts, table: RouteTable, status: number): Answered {
-    const counts = routes.find(table, request);
+  function take(
+    request: Request,
+    { requestId, startedMs }: RequestFacts,
+    counts: RouteCounts,
+    status: number,
+  ): Answered {
     const client = clientOf(services, request);
     if (client.isForwardedByUntrusted) measurements.untrustedForwards++;
     const method = methods.includes(request.method) ? request.method : "other";
@@ -65,8 +70,8 @@ export function createAccessLog(services: Pick<Services, "log" | "measurements" 
     log.request({ ...line, stream: { outcome, firstTextMs } });
   }
 
-  function finish(request: Request, facts: RequestFacts, table: RouteTable, status: number): void {
-    const answered = take(request, facts, table, status);
+  function finish(request: Request, facts: RequestFacts, counts: RouteCounts, status: number): void {
+    const answered = take(request, facts, counts, status);
     const { stream } = facts;
     if (stream === null) {
       noteAnswer(answered);
@@ -79,19 +84,27 @@ export function createAccessLog(services: Pick<Services, "log" | "measurements" 
 
   return {
     watch(request, facts, table, answer) {
-      if (answer instanceof Response) {
-        // The first one finds the routes not yet sorted, which takes longer than its answer should.
-        if (routes.isSorted(table)) finish(request, facts, table, answer.status);
-        else setImmediate(finish, request, facts, table, answer.status);
-      } else {
-        // Beside the answer's way out, not in it.
-        answer.then(
-          (response) => finish(request, facts, table, response.status),
-          () => finish(request, facts, table, 500),
-        );
-      }
+      const note = (status: number) => finish(request, facts, routes.find(table, request), status);
+      // The first one finds the routes not yet sorted, which takes longer than its answer should.
+      if (answer instanceof Response && !routes.isSorted(table)) setImmediate(note, answer.status);
+      else whenAnswered(answer, note);
+    },
+    watchRoute(request, facts, counts, answer) {
+      whenAnswered(answer, (status) => finish(request, facts, counts, status));
     },
   };
+}
+
+function whenAnswered(answer: Awaitable<Response>, note: (status: number) => void): void {
+  if (answer instanceof Response) {
+    note(answer.status);
+    return;
+  }
+  // Beside the answer's way out, not in it.
+  answer.then(
+    (response) => note(response.status),
+    () => note(500),
+  );
 }
 
 interface Answered {
@@ -115,8 +128,6 @@ interface RouteFinder {
 interface SortedRoutes {
   readonly byPath: Map<string, Map<string, RouteCounts>>;
   readonly byStore: Map<object, RouteCounts>;
-  /** By path: a widget's configuration and a companion are asked for again and again. */
-  readonly recentReads: Map<string, RouteCounts>;
 }
 
 /** A search of its own after the fact: it costs less than a hook in front of every route. */
@@ -126,7 +137,7 @@ function createRouteFinder(measurements: Measurements): RouteFinder {
 
   /** On the first request: the router is built by then. */
   function sort(table: RouteTable): SortedRoutes {
-    const routes: SortedRoutes = { byPath: new Map(), byStore: new Map(), recentReads: new Map() };
+    const routes: SortedRoutes = { byPath: new Map(), byStore: new Map() };
     for (const { method, path } of table.routes) {
       const counts = measurements.addRoute(method, path);
       if (table.router.static[path]?.[method] !== undefined) {
@@ -144,27 +155,12 @@ function createRouteFinder(measurements: Measurements): RouteFinder {
     const method = request.method === "HEAD" ? "GET" : request.method;
     const path = pathOf(request.url);
     let known = routes.byPath.get(path)?.get(method);
-    known ??= method === "GET" ? routes.recentReads.get(path) : undefined;
-    known ??= match(table, routes, method, path);
+    known ??= routes.byStore.get(table.router.http.find(method, path)?.store ?? noStore);
     if (known !== undefined) return known;
     const label = methods.includes(request.method) ? request.method : "other";
     let counts = unmatched.get(label);
     counts ??= measurements.addRoute(label, "unmatched");
     unmatched.set(label, counts);
-    return counts;
-  }
-
-  function match(
-    table: RouteTable,
-    { byStore, recentReads }: SortedRoutes,
-    method: string,
-    path: string,
-  ): RouteCounts | undefined {
-    const counts = byStore.get(table.router.http.find(method, path)?.store ?? noStore);
-    if (counts !== undefined && method === "GET" && path.length <= recentPathLength) {
-      if (recentReads.size >= recentReadsLimit) recentReads.clear();
-      recentReads.set(path, counts);
-    }
     return counts;
   }
 

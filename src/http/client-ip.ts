@@ -66,6 +66,11 @@ export function forwardedBase(headers: Pick<Headers, "get">, trustedProxyCount: 
   };
 }
 
+/** The host that the request was addressed to, lower case, or null where the header names none. */
+export function hostOf(request: Request): string | null {
+  return readHost(request.headers.get("host"));
+}
+
 const unknown = "unknown";
 const comma = 44;
 const colon = 58;

@@ -2,6 +2,7 @@
 import { cors } from "@elysiajs/cors";
 import type { Elysia } from "elysia";
 
+/** A string is sent as it is; the package would join a list anew on every request. */
 const exposedHeaders = [
   "RateLimit",
   "RateLimit-Policy",
@@ -9,7 +10,15 @@ const exposedHeaders = [
   "X-Session-Id",
   "X-Request-Id",
   "Idempotent-Replayed",
-];
+].join(", ");
+
+/** What the package sets below, but for the origin, for answers that do not pass through it. */
+export const corsHeaders = { "access-control-expose-headers": exposedHeaders, vary: "Origin" };
+
+/** For `Access-Control-Allow-Origin`. */
+export function allowedOrigin(request: Request): string {
+  return request.headers.get("origin") || "*";
+}
 
 /** What only an answer to a preflight needs to say; the package would say it with every response. */
 const preflightHeaders = {
@@ -30,8 +39,7 @@ export function apiCors() {
           methods: false,
           // An empty list would be sent as an empty header; of what is neither text nor `true` it sends nothing.
           allowedHeaders: null as unknown as string[],
-          // A string is sent as it is; a list would be joined anew on every request.
-          exposeHeaders: exposedHeaders.join(", "),
+          exposeHeaders: exposedHeaders,
           maxAge: 86_400,
         }),
       );

@@ -6,30 +6,30 @@ import { applyProblem, type HeaderBag, renderProblem, toAppError } from "./probl
 import { factsOf } from "./request-facts.ts";
 import type { Services } from "./services.ts";
 
-type ErrorDoor = Pick<Services, "settings" | "ids" | "log">;
+export type ErrorDoor = Pick<Services, "settings" | "ids" | "log">;
 
-/** The part of Elysia's context that an answer to a failure needs; its headers go into `set`. */
-export interface FailedContext {
-  readonly request: Request;
-  readonly set: { readonly headers: object };
+export interface Failure {
+  readonly status: number;
+  /** On top of those that the response has anyway. */
+  readonly headers: HeaderBag;
+  readonly body: string | null;
 }
 
 /** `allowedMethods` tells which methods a path has routes for: none is 404, others are 405 with `Allow`. */
 export function errorHandling(door: ErrorDoor, allowedMethods: (path: string) => string[]) {
-  return new Elysia({ name: "error-handling" }).onError({ as: "global" }, ({ error, code, request, set, path }) =>
-    answerFailure(
-      door,
-      explain(error, code, () => allowedMethods(path)),
-      { request, set },
-    ),
-  );
+  return new Elysia({ name: "error-handling" }).onError({ as: "global" }, ({ error, code, request, set, path }) => {
+    const explained = explain(error, code, () => allowedMethods(path));
+    const { status, headers, body } = describeFailure(door, explained, request);
+    Object.assign(set.headers, headers);
+    return new Response(body, { status });
+  });
 }
 
-/** The response to a failure, which is logged where it is ours. */
-export function answerFailure(door: ErrorDoor, error: AppError, { request, set }: FailedContext): Response {
+/** What is answered to a failure, which is logged where it is ours. */
+export function describeFailure(door: ErrorDoor, error: AppError, request: Request): Failure {
   const facts = factsOf(request, door.ids);
   // The visitor has gone; nobody reads the answer, and it is no failure of ours.
-  if (request.signal.aborted) return new Response(null, { status: 499 });
+  if (request.signal.aborted) return { status: 499, headers: {}, body: null };
   if (errorCodes[error.code].status >= 500) {
     const cause = error.cause ?? error;
     const fields = { requestId: facts.requestId, code: error.code, error: cause };
@@ -38,9 +38,7 @@ export function answerFailure(door: ErrorDoor, error: AppError, { request, set }
   }
   const headers: HeaderBag = {};
   const status = applyProblem(error, headers);
-  Object.assign(set.headers, headers);
-  const body = renderProblem(error, facts.requestId, baseUrlOf(door.settings, request));
-  return new Response(body, { status });
+  return { status, headers, body: renderProblem(error, facts.requestId, baseUrlOf(door.settings, request)) };
 }
 
 function explain(thrown: unknown, code: string | number, findMethods: () => string[]): AppError {

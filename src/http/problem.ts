@@ -4,6 +4,9 @@ import { AppError, errorCodes } from "../domain/errors.ts";
 /** The headers of the response under way; Elysia's `set.headers` has this shape. */
 export type HeaderBag = Record<string, string | number>;
 
+/** What every answer of ours has, whatever it says. */
+export const everyAnswerHeaders = { "x-content-type-options": "nosniff" };
+
 /** Whatever was thrown, as an `AppError`: unknown failures keep their cause and say nothing of it. */
 export function toAppError(thrown: unknown): AppError {
   if (thrown instanceof AppError) return thrown;

@@ -1,0 +1,229 @@
+/** The route that every widget asks first, found without the sitemap: nobody can tell which of the two answered. */
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import { createApp } from "../../src/app.ts";
+import { AppError } from "../../src/domain/errors.ts";
+import type { DirectRequest } from "../../src/http/direct-route.ts";
+import type { Services } from "../../src/http/services.ts";
+import { startTestServer, type TestServer, testContext } from "../support/app.ts";
+import { connectRaw } from "../support/raw-visitor.ts";
+
+let server: TestServer;
+let sitemap: { url: string; stop(): Promise<void> };
+let token: string;
+let tokenOfOnePage: string;
+let revokedToken: string;
+
+beforeAll(async () => {
+  server = await startTestServer({ environment: { COMPANIOND_RATE_PER_TOKEN: "1000" } });
+  const account = await server.createAccount();
+  token = (await server.createCompanion({}, account)).embedToken;
+  const allowedOrigins = ["https://shop.example"];
+  tokenOfOnePage = (await server.createCompanion({ allowedOrigins }, account)).embedToken;
+  const revoked = await server.createCompanion({}, account);
+  revokedToken = revoked.embedToken;
+  const { embedTokens } = server.services.store;
+  const [issued] = (await embedTokens.list(account.id, revoked.id)) ?? [];
+  await embedTokens.revoke(account.id, revoked.id, issued?.id ?? "", testContext());
+  sitemap = serveSitemapAlone(server.services);
+});
+afterAll(async () => {
+  await sitemap.stop();
+  await server.close();
+});
+
+function serveSitemapAlone(services: Services) {
+  const app = createApp(services);
+  const alone = Bun.serve({ hostname: "127.0.0.1", port: 0, development: false, fetch: app.fetch });
+  return { url: `http://127.0.0.1:${alone.port}`, stop: () => alone.stop(true) };
+}
+
+interface Answer {
+  status: string;
+  headers: Record<string, string>;
+  body: string;
+}
+
+async function ask(url: string, request: string, fields: readonly string[]): Promise<Answer> {
+  const visitor = await connectRaw(url);
+  visitor.write(`${[request, ...fields, "Connection: close"].join("\r\n")}\r\n\r\n`);
+  const [head = "", body = ""] = (await visitor.closed).split("\r\n\r\n");
+  const [status = "", ...lines] = head.split("\r\n");
+  const headers = Object.fromEntries(
+    lines.map((line) => [line.slice(0, line.indexOf(":")).toLowerCase(), line.slice(line.indexOf(":") + 2)]),
+  );
+  return { status, headers, body };
+}
+
+/** Without what differs from one request to the next. */
+function comparable({ status, headers, body }: Answer) {
+  const { date: _, "x-request-id": id = "", ratelimit = "", ...others } = headers;
+  const windows = ratelimit.replace(/r=\d+;t=\d+/g, "r;t");
+  return { status, headers: others, windows, hasId: /^[0-9a-f-]{36}$/.test(id), body: body.replaceAll(id, "ID") };
+}
+
+/** Asks both, and answers what they agree on. */
+async function askBoth(request: string, ...fields: string[]): Promise<Answer> {
+  const [direct, routed] = [await ask(server.url, request, fields), await ask(sitemap.url, request, fields)];
+  expect(comparable(direct)).toEqual(comparable(routed));
+  return direct;
+}
+
+const host = "Host: companion.test";
+
+test("answers a widget as the sitemap does", async () => {
+  const answer = await askBoth(`GET /api/embed/${token} HTTP/1.1`, host);
+  expect(answer.status).toBe("HTTP/1.1 200 OK");
+  expect(JSON.parse(answer.body).avatar_url).toBe(`http://companion.test/avatars/${token}.svg`);
+  expect(answer.headers["access-control-allow-origin"]).toBe("*");
+  const fromPage = await askBoth(`GET /api/embed/${token} HTTP/1.1`, host, "Origin: https://shop.example");
+  expect(fromPage.headers["access-control-allow-origin"]).toBe("https://shop.example");
+});
+
+test("refuses as the sitemap does", async () => {
+  const onePage = `GET /api/embed/${tokenOfOnePage} HTTP/1.1`;
+  expect((await askBoth(onePage, host, "Origin: https://shop.example")).status).toBe("HTTP/1.1 200 OK");
+  expect((await askBoth(onePage, host, "Origin: https://other.example")).body).toContain("origin_not_allowed");
+  expect((await askBoth(onePage, host)).body).toContain("origin_not_allowed");
+  for (const unknown of [revokedToken, `emb_${"a".repeat(32)}`]) {
+    expect((await askBoth(`GET /api/embed/${unknown} HTTP/1.1`, host)).body).toContain("not_found");
+  }
+});
+
+test.each([
+  ["GET", "?x=1"],
+  ["GET", "?"],
+  ["GET", "/"],
+  ["GET", "#part"],
+  ["GET", "x"],
+  ["GET", "%20"],
+  ["GET", "%ff"],
+  ["GET", "%zz"],
+  ["GET", "%2Fchat"],
+  ["GET", "/nothing"],
+  ["HEAD", ""],
+  ["OPTIONS", ""],
+  ["POST", ""],
+  ["PUT", ""],
+  ["PATCH", ""],
+])("answers %s /api/embed/{token}%s alike", async (method, rest) => {
+  await askBoth(`${method} /api/embed/${token}${rest} HTTP/1.1`, host, "Content-Length: 0");
+});
+
+test("answers paths alike that are nearly its own", async () => {
+  const escaped = token.replace("emb_", "%65mb_");
+  const paths = ["", "/", `/${escaped}`, `//${token}`, `/./${token}`, `/x/../${token}`, `/${token}/../${token}`];
+  for (const path of paths) await askBoth(`GET /api/embed${path} HTTP/1.1`, host);
+  await askBoth(`GET /API/embed/${token} HTTP/1.1`, host);
+  await askBoth(`GET http://other.test/api/embed/${token} HTTP/1.1`, host);
+});
+
+test("refuses hosts alike, and requests that name none", async () => {
+  for (const name of ["", "}", "a b", "1.2.3.4.5", "a:99999", "[::1", "xn--a", "\xe0"]) {
+    const answer = await askBoth(`GET /api/embed/${token} HTTP/1.1`, `Host: ${name}`);
+    expect(answer.status).toBe("HTTP/1.1 400 Bad Request");
+  }
+  expect((await askBoth(`GET /api/embed/${token} HTTP/1.0`)).status).toBe("HTTP/1.1 400 Bad Request");
+});
+
+test.each([
+  ["COMPANIOND_RATE_PER_IP", "This address has sent too many requests."],
+  ["COMPANIOND_RATE_PER_TOKEN", "This companion has had too many requests."],
+])("refuses alike by %s", async (limit, reason) => {
+  const limited = await startTestServer({ environment: { [limit]: "1" } });
+  const { embedToken } = await limited.createCompanion();
+  const alone = serveSitemapAlone(limited.services);
+  try {
+    const refused: Answer[] = [];
+    for (const { url } of [limited, alone]) {
+      for (let count = 0; count < 2; count++) {
+        const answer = await ask(url, `GET /api/embed/${embedToken} HTTP/1.1`, [host]);
+        if (count === 1) refused.push(answer);
+      }
+    }
+    const [direct, routed] = refused.map((answer) => {
+      expect(answer.status).toBe("HTTP/1.1 429 Too Many Requests");
+      expect(answer.body).toContain(reason);
+      const { headers, body, ...others } = comparable(answer);
+      expect(Number(headers["retry-after"])).toBeGreaterThan(0);
+      return { ...others, names: Object.keys(headers).sort(), policy: headers["ratelimit-policy"] };
+    });
+    expect(direct).toEqual(routed as NonNullable<typeof routed>);
+  } finally {
+    await alone.stop();
+    await limited.close();
+  }
+});
+
+test("is counted and logged as the sitemap's own route", async () => {
+  const counted = await startTestServer();
+  const { embedToken } = await counted.createCompanion();
+  try {
+    for (const path of [embedToken, `emb_${"a".repeat(32)}`, `${embedToken}/`]) {
+      await (await fetch(`${counted.url}/api/embed/${path}`)).text();
+    }
+    const routes = counted.services.measurements.routes.filter(({ route }) => route.startsWith("/api/embed/:token"));
+    const counts = routes.find(({ method, route }) => method === "GET" && route === "/api/embed/:token");
+    expect([...(counts?.statuses ?? [])]).toEqual([
+      [200, 2],
+      [404, 1],
+    ]);
+    expect(counts?.seconds.counts.reduce((sum, one) => sum + one, 0)).toBe(3);
+    const lines = counted.log.events.filter(({ event }) => event === "request").map(({ fields }) => fields);
+    const line = { method: "GET", route: "/api/embed/:token", client: "127.0.0.0/24" };
+    expect(lines).toMatchObject([200, 404, 200].map((status) => ({ ...line, status })));
+  } finally {
+    await counted.close();
+  }
+});
+
+/** The route itself, over the services with a store that finds embed tokens as told. */
+function openRoute(find: Services["store"]["companions"]["findByEmbedToken"]) {
+  const { store } = server.services;
+  const companions = { ...store.companions, findByEmbedToken: find };
+  const [route] = createApp({ ...server.services, store: { ...store, companions } }).directRoutes;
+  if (route === undefined) throw new Error("no direct route");
+  const request = Object.assign(new Request(`${server.url}/api/embed/${token}`, { headers: { host: "a.test" } }), {
+    params: { token },
+  }) as unknown as DirectRequest;
+  expect(route.takes(request)).toBe(true);
+  return route.answer(request);
+}
+
+test("answers at once where there is nothing to wait for, and alike where there is", async () => {
+  const { findByEmbedToken } = server.services.store.companions;
+  const prompt = openRoute(findByEmbedToken);
+  expect(prompt).toBeInstanceOf(Response);
+  const late = openRoute(async (text) => {
+    await Bun.sleep(1);
+    return findByEmbedToken(text);
+  });
+  expect(late).toBeInstanceOf(Promise);
+  const [first, second] = [await prompt, await late];
+  expect(second.status).toBe(200);
+  expect(await second.json()).toEqual(await first.json());
+  const namesOf = ({ headers }: Response) => [...headers.keys()];
+  expect(namesOf(second)).toEqual(namesOf(first));
+});
+
+test.each([
+  ["unavailable", new AppError("unavailable", "Try again in a moment."), 503],
+  ["internal", new Error("of any other kind"), 500],
+])("answers a failure of the store, now or later: %s", async (code, error, status) => {
+  const failures = [
+    () => {
+      throw error;
+    },
+    async () => {
+      await Bun.sleep(1);
+      throw error;
+    },
+  ];
+  for (const fail of failures) {
+    const response = await openRoute(fail);
+    expect(response.status).toBe(status);
+    expect(response.headers.get("content-type")).toBe("application/problem+json");
+    expect(response.headers.get("x-content-type-options")).toBe("nosniff");
+    expect(response.headers.get("access-control-allow-origin")).toBe("*");
+    expect(await response.json()).toMatchObject({ code, request_id: response.headers.get("x-request-id") });
+  }
+});
