@@ -37,7 +37,7 @@ const starters: Start[] = [
   startPortkey,
 ];
 
-const streamRounds = 2;
+const streamRounds = 4;
 
 function say(sentence: string): void {
   console.error(sentence);

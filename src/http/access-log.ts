@@ -86,8 +86,8 @@ export function createAccessLog(services: Pick<Services, "log" | "measurements" 
     watch(request, facts, table, answer) {
       const note = (status: number) => finish(request, facts, routes.find(table, request), status);
       // The first one finds the routes not yet sorted, which takes longer than its answer should.
-      if (answer instanceof Response && !routes.isSorted(table)) setImmediate(note, answer.status);
-      else whenAnswered(answer, note);
+      const later = (status: number) => void setImmediate(note, status);
+      whenAnswered(answer, routes.isSorted(table) ? note : later);
     },
     watchRoute(request, facts, counts, answer) {
       whenAnswered(answer, (status) => finish(request, facts, counts, status));
@@ -100,7 +100,6 @@ function whenAnswered(answer: Awaitable<Response>, note: (status: number) => voi
     note(answer.status);
     return;
   }
-  // Beside the answer's way out, not in it.
   answer.then(
     (response) => note(response.status),
     () => note(500),

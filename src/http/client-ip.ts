@@ -56,7 +56,7 @@ export function forwardedBase(headers: Pick<Headers, "get">, trustedProxyCount: 
   if (trustedProxyCount > 0) {
     const protocol = vouchedValue(headers.get("x-forwarded-proto"), trustedProxyCount)?.toLowerCase();
     isHttps = protocol === "https" || (protocol !== "http" && isTls);
-    host = readHost(vouchedValue(headers.get("x-forwarded-host"), trustedProxyCount));
+    host = readForwardedHost(vouchedValue(headers.get("x-forwarded-host"), trustedProxyCount));
   }
   host ??= readHost(headers.get("host")) ?? "localhost";
   const ownPort = isHttps ? ":443" : ":80";
@@ -66,9 +66,9 @@ export function forwardedBase(headers: Pick<Headers, "get">, trustedProxyCount: 
   };
 }
 
-/** The host that the request was addressed to, lower case, or null where the header names none. */
-export function hostOf(request: Request): string | null {
-  return readHost(request.headers.get("host"));
+/** Whether the request says which host it was addressed to, and that is one. */
+export function hasUsualHost(request: Request): boolean {
+  return readHost(request.headers.get("host")) !== null;
 }
 
 const unknown = "unknown";
@@ -159,13 +159,22 @@ function vouchedValue(list: string | null, hops: number): string | null {
 const hostShape = /^(?:[a-z0-9._-]+|\[[0-9a-f:.]+\])(?::\d{1,5})?$/;
 
 /** A server has few names, and nearly every request bears the one of the request before. */
-let lastHost: { text: string; host: string | null } = { text: "", host: null };
-
-function readHost(text: string | null): string | null {
-  if (text === null || text.length > 261) return null;
-  if (text !== lastHost.text) lastHost = { text, host: parseHost(text) };
-  return lastHost.host;
+function createHostReader(): (text: string | null) => string | null {
+  let lastText = "";
+  let lastHost: string | null = null;
+  return (text) => {
+    if (text === null || text.length > 261) return null;
+    if (text !== lastText) {
+      lastText = text;
+      lastHost = parseHost(text);
+    }
+    return lastHost;
+  };
 }
+
+const readHost = createHostReader();
+/** Proxies may ask under a name of their own. */
+const readForwardedHost = createHostReader();
 
 function parseHost(text: string): string | null {
   const host = text.toLowerCase();

@@ -2,7 +2,6 @@
 import { cors } from "@elysiajs/cors";
 import type { Elysia } from "elysia";
 
-/** A string is sent as it is; the package would join a list anew on every request. */
 const exposedHeaders = [
   "RateLimit",
   "RateLimit-Policy",

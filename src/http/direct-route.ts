@@ -4,7 +4,7 @@
  */
 import type { BunRequest } from "bun";
 import type { Awaitable } from "../lib/awaitable.ts";
-import { hostOf } from "./client-ip.ts";
+import { hasUsualHost } from "./client-ip.ts";
 import { allowedOrigin, corsHeaders } from "./cors.ts";
 import { describeFailure, type ErrorDoor } from "./error-handling.ts";
 import { everyAnswerHeaders, type HeaderBag, toAppError } from "./problem.ts";
@@ -16,7 +16,7 @@ export type DirectRequest = BunRequest<string>;
 export interface DirectRoute {
   /** As written in the sitemap. */
   readonly path: string;
-  /** Whether it names a host, which only the whole URL can tell for sure of some; the sitemap is to answer the others. */
+  /** False for a host or parameters of an unusual form, which the sitemap judges by the whole URL: it is to answer. */
   takes(request: DirectRequest): boolean;
   /** Never throws or rejects. */
   answer(request: DirectRequest): Awaitable<Response>;
@@ -24,6 +24,7 @@ export interface DirectRoute {
 
 interface DirectRouteParts {
   path: string;
+  isUsual(params: Readonly<Record<string, string>>): boolean;
   /** Of a success, on top of those that every answer has; `answer` may replace them. */
   headers: Readonly<Record<string, string>>;
   /** The body; `headers` takes what differs from request to request, for a failure too. */
@@ -48,7 +49,7 @@ export function createDirectRoute(door: ErrorDoor, parts: DirectRouteParts): Dir
 
   return {
     path: parts.path,
-    takes: (request) => hostOf(request) !== null,
+    takes: (request) => parts.isUsual(request.params) && hasUsualHost(request),
     answer(request) {
       const varying: HeaderBag = {
         "x-request-id": factsOf(request, door.ids).requestId,

@@ -1,5 +1,5 @@
 /** The route that every widget asks first, found without the sitemap: nobody can tell which of the two answered. */
-import { afterAll, beforeAll, expect, test } from "bun:test";
+import { afterAll, beforeAll, expect, spyOn, test } from "bun:test";
 import { createApp } from "../../src/app.ts";
 import { AppError } from "../../src/domain/errors.ts";
 import type { DirectRequest } from "../../src/http/direct-route.ts";
@@ -79,6 +79,20 @@ test("answers a widget as the sitemap does", async () => {
   expect(fromPage.headers["access-control-allow-origin"]).toBe("https://shop.example");
 });
 
+test("parses no URL for a widget's request, as the sitemap would", async () => {
+  const ask = async (rest: string) => await (await fetch(`${server.url}/api/embed/${token}${rest}`)).text();
+  await ask("");
+  const parsed = spyOn(URL, "canParse");
+  try {
+    await ask("");
+    expect(parsed).toHaveBeenCalledTimes(0);
+    await ask("/");
+    expect(parsed).toHaveBeenCalledTimes(1);
+  } finally {
+    parsed.mockRestore();
+  }
+});
+
 test("refuses as the sitemap does", async () => {
   const onePage = `GET /api/embed/${tokenOfOnePage} HTTP/1.1`;
   expect((await askBoth(onePage, host, "Origin: https://shop.example")).status).toBe("HTTP/1.1 200 OK");
@@ -114,6 +128,11 @@ test("answers paths alike that are nearly its own", async () => {
   const paths = ["", "/", `/${escaped}`, `//${token}`, `/./${token}`, `/x/../${token}`, `/${token}/../${token}`];
   for (const path of paths) await askBoth(`GET /api/embed${path} HTTP/1.1`, host);
   await askBoth(`GET /API/embed/${token} HTTP/1.1`, host);
+  for (const dots of [".", "..", "%2e", "%2E%2e", ".%2e", "..?x"])
+    await askBoth(`GET /api/embed/${dots} HTTP/1.1`, host);
+  for (const end of [`${token}\\`, `x\\..\\${token}`, "..\\..\\healthz"]) {
+    await askBoth(`GET /api/embed/${end} HTTP/1.1`, host);
+  }
   await askBoth(`GET http://other.test/api/embed/${token} HTTP/1.1`, host);
 });
 
@@ -177,14 +196,16 @@ test("is counted and logged as the sitemap's own route", async () => {
 });
 
 /** The route itself, over the services with a store that finds embed tokens as told. */
-function openRoute(find: Services["store"]["companions"]["findByEmbedToken"]) {
+function openRoute(find: Services["store"]["companions"]["findByEmbedToken"], signal?: AbortSignal) {
   const { store } = server.services;
   const companions = { ...store.companions, findByEmbedToken: find };
   const [route] = createApp({ ...server.services, store: { ...store, companions } }).directRoutes;
   if (route === undefined) throw new Error("no direct route");
-  const request = Object.assign(new Request(`${server.url}/api/embed/${token}`, { headers: { host: "a.test" } }), {
-    params: { token },
-  }) as unknown as DirectRequest;
+  const asked = new Request(`${server.url}/api/embed/${token}`, {
+    headers: { host: "a.test" },
+    ...(signal && { signal }),
+  });
+  const request = Object.assign(asked, { params: { token } }) as unknown as DirectRequest;
   expect(route.takes(request)).toBe(true);
   return route.answer(request);
 }
@@ -226,4 +247,15 @@ test.each([
     expect(response.headers.get("access-control-allow-origin")).toBe("*");
     expect(await response.json()).toMatchObject({ code, request_id: response.headers.get("x-request-id") });
   }
+});
+
+test("says nothing of a failure, in the answer or in the log, to a visitor who has left", async () => {
+  const { events } = server.log;
+  const before = events.length;
+  const response = await openRoute(() => {
+    throw new Error("of any kind");
+  }, AbortSignal.abort());
+  expect(response.status).toBe(499);
+  expect(await response.text()).toBe("");
+  expect(events.length).toBe(before);
 });

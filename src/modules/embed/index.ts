@@ -45,6 +45,7 @@ function answerConfig(services: Services, request: Request, token: string, heade
 export function embedConfigRoute(services: Services): DirectRoute {
   return createDirectRoute(services, {
     path: configPath,
+    isUsual: ({ token = "" }) => isEmbedToken(token),
     headers: configHeaders,
     answer: (request, headers) => answerConfig(services, request, request.params["token"] ?? "", headers),
   });
