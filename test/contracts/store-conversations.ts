@@ -68,6 +68,30 @@ export function conversationStoreContract(open: OpenStore): void {
       expect(third.nextAfterId).toBeNull();
     });
 
+    test("of one millisecond are all listed to whoever deletes each page before the next", async () => {
+      const { conversations, turns } = world.store;
+      const atMs = world.clock.nowMs();
+      const idAt = (epochMs: number) => Bun.randomUUIDv7("hex", epochMs);
+      const [oldest = "", begunFirst = "", begunLast = ""] = [idAt(atMs - 1), idAt(atMs), idAt(atMs)];
+      // The one that began last has its reply first.
+      for (const conversationId of [oldest, begunLast, begunFirst]) {
+        const createdAt = conversationId === oldest ? atMs - 1 : atMs;
+        const key = { companionId: companion.id, sessionId: systemIds.randomUuid(), visitorId: null };
+        const userMessage = { id: systemIds.uuid(), text: "Hello", createdAt };
+        await turns.settle(world.turnOf(companion, { key, conversationId, userMessage }));
+      }
+      const seen: string[] = [];
+      for (let afterId: string | null = null; ; ) {
+        const page = await conversations.list(account.id, anything, { limit: 1, afterId });
+        seen.push(...page.items.map(({ id }) => id));
+        for (const { id } of page.items) await conversations.delete(account.id, id, world.context());
+        if (page.nextAfterId === null) break;
+        afterId = page.nextAfterId;
+      }
+      expect(seen.at(-1)).toBe(oldest);
+      expect(seen.toSorted()).toEqual([oldest, begunFirst, begunLast].toSorted());
+    });
+
     test("are searched by part of any message, in any case", async () => {
       const asked = await converse({ said: "Wo ist der ÄRZTE-Ausweis?", answered: "Hier." });
       const answered = await converse({ said: "Hm", answered: "It costs 100% of nothing" });

@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { type ApiClient, apiClient, expectInvalid, expectProblem } from "../support/api-client.ts";
 import { startTestServer, type TestServer } from "../support/app.ts";
 import { chat } from "../support/chat.ts";
+import { eventually } from "../support/eventually.ts";
 import { keepTurn } from "../support/kept-turn.ts";
 import { chunk, doneMark } from "../support/mock-llm-replies.ts";
 
@@ -83,7 +84,7 @@ describe("lists", () => {
     const answers: Promise<unknown>[] = [];
     for (const message of ["middle", "newest"]) {
       answers.push(chat(server.url, busy.embedToken, { message }));
-      await server.mockLlm.until(() => server.mockLlm.openRequests === answers.length);
+      await eventually(() => releases.has(message));
     }
     for (const message of ["newest", "middle"]) {
       releases.get(message)?.();

@@ -59,6 +59,10 @@ export function createConversationLists(engine: SqliteEngine) {
   const selectPosition = engine.query<{ id: string; created_at: number; number: number }, [string]>(
     "SELECT id, created_at, number FROM conversations WHERE id <= ? ORDER BY id DESC LIMIT 1",
   );
+  // Within a millisecond ids tell which began first, numbers whose first reply ended first.
+  const selectTwin = engine.query<{ id: string }, [string, string, number]>(
+    "SELECT id FROM conversations WHERE id > ? AND id < ? AND created_at = ? LIMIT 1",
+  );
   const selectTexts = engine.query<{ text: string }, [number, number, number]>(
     "SELECT text FROM messages WHERE conversation_number = ? ORDER BY created_at DESC, number DESC LIMIT ? OFFSET ?",
   );
@@ -67,10 +71,17 @@ export function createConversationLists(engine: SqliteEngine) {
   function startOf(query: ConversationQuery, afterId: string | null): Position {
     const end = { createdAt: query.toMs ?? Number.MAX_SAFE_INTEGER, number: 0 };
     if (afterId === null) return end;
-    const row = selectPosition.get(afterId);
-    if (row === null) return { createdAt: 0, number: 0 };
-    const after = { createdAt: row.created_at, number: row.id === afterId ? row.number : row.number + 1 };
+    const after = positionOf(afterId);
     return after.createdAt < end.createdAt ? after : end;
+  }
+
+  function positionOf(id: string): Position {
+    const row = selectPosition.get(id);
+    if (row?.id === id) return { createdAt: row.created_at, number: row.number };
+    const { prefix, epochMs } = timeOf(id);
+    // One of the same millisecond may have come before the deleted one or after it: rather twice than never.
+    if (selectTwin.get(id, `${prefix}.`, epochMs) !== null) return { createdAt: epochMs + 1, number: 0 };
+    return row === null ? { createdAt: 0, number: 0 } : { createdAt: row.created_at, number: row.number + 1 };
   }
 
   function selectRows(accountId: string, query: ConversationQuery, after: Position, limit: number): ConversationRow[] {
@@ -133,6 +144,12 @@ export function createConversationLists(engine: SqliteEngine) {
       }
     },
   };
+}
+
+/** Of a UUIDv7: the characters that say when it was made, and what they say. */
+function timeOf(id: string): { prefix: string; epochMs: number } {
+  const prefix = id.slice(0, 13);
+  return { prefix, epochMs: Number.parseInt(prefix.replace("-", ""), 16) };
 }
 
 function toConversation(row: ConversationRow): Conversation {
