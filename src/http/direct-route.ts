@@ -1,6 +1,6 @@
 /**
  * Routes that the listener finds itself, for what is asked most: the way through the router, its hooks and the request's
- * URL would take a sixth of such an answer. The sitemap has the same routes, and answers whatever is unusual.
+ * URL would take an eighth of such an answer. The sitemap has the same routes, and answers whatever is unusual.
  */
 import type { BunRequest } from "bun";
 import type { Awaitable } from "../lib/awaitable.ts";
