@@ -10,8 +10,9 @@ export type ErrorDoor = Pick<Services, "settings" | "ids" | "log">;
 
 export interface Failure {
   readonly status: number;
-  /** On top of those that the response has anyway. */
+  /** The failure's own; whoever answers adds what every answer has, and what the request was told before it failed. */
   readonly headers: HeaderBag;
+  /** Null where nobody is left to read it. */
   readonly body: string | null;
 }
 

@@ -1,6 +1,5 @@
 /** Query parameters of the management API: known ones only, each once, every fault in one answer. */
-import { AppError, type FieldError, invalidFields } from "../domain/errors.ts";
-import { toUuid } from "../lib/ids.ts";
+import { type FieldError, invalidFields } from "../domain/errors.ts";
 import type { MetadataFilter } from "../store/store.ts";
 
 const metadataPrefix = "metadata.";
@@ -62,16 +61,4 @@ export function openQuery(request: Request, known: readonly string[], takesMetad
 /** For routes that take no parameters at all. */
 export function refuseQuery(request: Request): void {
   openQuery(request, []).finish();
-}
-
-/** An id of the path, as it is kept. Throws `not_found`: an id of another shape than ids have is as absent as any other. */
-export function readPathId(text: string, noun: string): string {
-  const id = toUuid(text);
-  if (id === undefined) throw missing(noun);
-  return id;
-}
-
-/** An id of the path that has no such thing behind it, whatever the reason. */
-export function missing(noun: string): AppError {
-  return new AppError("not_found", `There is no such ${noun}.`);
 }

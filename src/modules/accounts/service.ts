@@ -3,7 +3,7 @@ import { type Account, type Principal, plans, roles } from "../../domain/account
 import { normalizeEmail } from "../../domain/email.ts";
 import { type FieldError, invalidFields } from "../../domain/errors.ts";
 import { makeOneTimeLink } from "../../domain/one-time-link.ts";
-import { missing, readPathId } from "../../http/query.ts";
+import { missing, readPathId } from "../../http/path-id.ts";
 import type { Services } from "../../http/services.ts";
 import type { AccountPatch, WriteContext } from "../../store/store.ts";
 import type { AccountPatchBody, NewAccountBody } from "./model.ts";

@@ -3,7 +3,7 @@ import type { Principal } from "../../domain/account.ts";
 import type { Companion, EmbedToken } from "../../domain/companion.ts";
 import { makeEmbedToken } from "../../domain/credentials.ts";
 import { omitFields } from "../../http/omit-fields.ts";
-import { missing, readPathId } from "../../http/query.ts";
+import { missing, readPathId } from "../../http/path-id.ts";
 import type { Services } from "../../http/services.ts";
 import type { WriteContext } from "../../store/store.ts";
 import { newEmbedTokenBody, readOnlyEmbedTokenFields } from "./model.ts";

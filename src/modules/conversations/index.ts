@@ -2,8 +2,9 @@
 import type { Elysia } from "elysia";
 import { answerJson, answerNothing } from "../../http/json-answer.ts";
 import { pageParameters, readPage, toWireList } from "../../http/paging.ts";
+import { missing, readPathId } from "../../http/path-id.ts";
 import { openPrincipal } from "../../http/principal-guard.ts";
-import { missing, openQuery, type QueryReader, readPathId, refuseQuery } from "../../http/query.ts";
+import { openQuery, type QueryReader, refuseQuery } from "../../http/query.ts";
 import { factsOf } from "../../http/request-facts.ts";
 import type { Services } from "../../http/services.ts";
 import { rangeParameters, readRange } from "../../http/time-range.ts";

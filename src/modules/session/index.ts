@@ -9,7 +9,8 @@ import { type AnswerHead, answerJson, answerNothing } from "../../http/json-answ
 import { managementBodyLimitBytes, readJson } from "../../http/json-body.ts";
 import { requireOwnPage } from "../../http/own-page.ts";
 import { cutPage, pageParameters, readPage, toWireList } from "../../http/paging.ts";
-import { missing, openQuery, readPathId, refuseQuery } from "../../http/query.ts";
+import { missing, readPathId } from "../../http/path-id.ts";
+import { openQuery, refuseQuery } from "../../http/query.ts";
 import { refuse } from "../../http/rate-limit.ts";
 import { factsOf } from "../../http/request-facts.ts";
 import type { Services } from "../../http/services.ts";

@@ -1,8 +1,9 @@
 /** `GET /api/usage`: what was used, by UTC day, companion and key, as JSON or CSV. */
 import type { Elysia } from "elysia";
 import { answerJson } from "../../http/json-answer.ts";
+import { missing, readPathId } from "../../http/path-id.ts";
 import { openPrincipal } from "../../http/principal-guard.ts";
-import { missing, openQuery, type QueryReader, readPathId, refuseQuery } from "../../http/query.ts";
+import { openQuery, type QueryReader, refuseQuery } from "../../http/query.ts";
 import type { Services } from "../../http/services.ts";
 import { toUtcDay } from "../../lib/clock.ts";
 import { toUuid } from "../../lib/ids.ts";

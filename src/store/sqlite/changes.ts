@@ -1,5 +1,4 @@
 /** What every change that people make writes beside itself, in the same commit: its audit entry and its idempotent answer. */
-
 import { AppError } from "../../domain/errors.ts";
 import type { AuditEntry } from "../contract/audit.ts";
 import type { IdempotentWrite } from "../contract/idempotency.ts";

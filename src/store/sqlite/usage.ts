@@ -1,5 +1,4 @@
 /** Usage in SQLite: sums over the day's counts, never over messages. */
-
 import type { UsageCounts } from "../../domain/usage.ts";
 import type { UsageGroup, UsageQuery, UsageRow, UsageStore } from "../contract/usage.ts";
 import { createAccountNumberFinder } from "./account-number.ts";
