@@ -1,7 +1,8 @@
 /** The only reader of the environment: flags, variables and the env file become one checked, frozen object. */
 import { join, resolve } from "node:path";
 import { type Flags, mergeVariables, type Problem, readSettings, type Variables } from "./config/read-settings.ts";
-import type { SettingValues } from "./config/settings.ts";
+import type { SettingValues, TotpRequirement } from "./config/settings.ts";
+import type { Plan } from "./domain/account.ts";
 import type { JsonObject } from "./domain/companion.ts";
 import type { LogLevel } from "./lib/log.ts";
 
@@ -36,11 +37,32 @@ export interface Config {
     readonly baseUrl: string;
     readonly webhookSecret: string | null;
   };
-  readonly ratesPerMinute: { readonly token: number; readonly ip: number; readonly key: number };
-  readonly messagesPerDay: { readonly free: number; readonly paid: number };
+  readonly ratesPerMinute: {
+    readonly token: ByPlan;
+    readonly ip: number;
+    readonly key: number;
+  };
+  /** Open chat streams. */
+  readonly streamsPerIp: number;
+  readonly messagesPerDay: ByPlan;
+  readonly voiceSessionsPerDay: ByPlan;
+  /** What an account may hold; tokens by companion. */
+  readonly holdings: Readonly<Record<Plan, Holdings>>;
+  /** As given: 32 bytes in base64, or null where a file in the data directory has it. */
+  readonly secretKey: string | null;
+  readonly requireTotp: TotpRequirement;
   readonly metrics: { readonly token: string | null; readonly port: number | null };
   readonly backup: { readonly cron: string | null; readonly dir: string; readonly keep: number };
   readonly log: { readonly level: LogLevel };
+}
+
+type ByPlan = Readonly<Record<Plan, number>>;
+
+export interface Holdings {
+  readonly companions: number;
+  readonly keys: number;
+  readonly tokensPerCompanion: number;
+  readonly bytes: number;
 }
 
 export interface ConfigSources {
@@ -101,8 +123,30 @@ function toConfig(values: SettingValues, tls: Config["server"]["tls"], isDemo: b
       baseUrl: values.elevenlabsBaseUrl,
       webhookSecret: values.elevenlabsWebhookSecret,
     },
-    ratesPerMinute: { token: values.ratePerToken, ip: values.ratePerIp, key: values.ratePerKey },
+    ratesPerMinute: {
+      token: { free: values.ratePerToken, paid: values.ratePerTokenPaid ?? values.ratePerToken },
+      ip: values.ratePerIp,
+      key: values.ratePerKey,
+    },
+    streamsPerIp: values.streamsPerIp,
     messagesPerDay: { free: values.dailyFree, paid: values.dailyPaid },
+    voiceSessionsPerDay: { free: values.dailyVoiceFree, paid: values.dailyVoicePaid },
+    holdings: {
+      free: {
+        companions: values.maxCompanionsFree,
+        keys: values.maxKeysFree,
+        tokensPerCompanion: values.maxTokensFree,
+        bytes: values.maxBytesFree,
+      },
+      paid: {
+        companions: values.maxCompanionsPaid,
+        keys: values.maxKeysPaid,
+        tokensPerCompanion: values.maxTokensPaid,
+        bytes: values.maxBytesPaid,
+      },
+    },
+    secretKey: values.secretKey,
+    requireTotp: values.requireTotp,
     metrics: { token: values.metricsToken, port: values.metricsPort },
     backup: {
       cron: values.backupCron,

@@ -153,7 +153,7 @@ export async function openServices(config: Config, overrides: ServiceOverrides =
     store,
     limiter,
     rules: createRateRules({
-      ratePerToken: config.ratesPerMinute.token,
+      ratePerToken: config.ratesPerMinute.token.free,
       ratePerIp: config.ratesPerMinute.ip,
       ratePerKey: config.ratesPerMinute.key,
     }),

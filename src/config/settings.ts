@@ -3,6 +3,7 @@ import type { JsonObject } from "../domain/companion.ts";
 import type { LogLevel } from "../lib/log.ts";
 import {
   baseUrl,
+  byteCount,
   cronSchedule,
   jsonObject,
   oneOf,
@@ -14,6 +15,9 @@ import {
   word,
   wordList,
 } from "./values.ts";
+
+/** Whose dashboard account must have a second factor. */
+export type TotpRequirement = "none" | "operators" | "all";
 
 export interface Setting<Value> {
   variable: string;
@@ -29,6 +33,8 @@ export interface Setting<Value> {
 }
 
 const perMinute = wholeNumber(1, 1_000_000_000);
+const held = wholeNumber(0, 1_000_000_000);
+const totpRequirements = ["none", "operators", "all"] as const;
 const levels: readonly LogLevel[] = ["debug", "info", "warn", "error"];
 
 function setting<Value>(entry: Setting<Value>): Setting<Value> {
@@ -133,8 +139,19 @@ export const settings = {
     about: "Proves that transcripts come from the voice-agent provider; without it none are taken.",
   }),
   ratePerToken: number("COMPANIOND_RATE_PER_TOKEN", 30, perMinute, "Embed requests a minute by embed token."),
+  ratePerTokenPaid: optional({
+    variable: "COMPANIOND_RATE_PER_TOKEN_PAID",
+    parse: perMinute,
+    about: "The same for companions of accounts on the paid plan; without it, as on the free one.",
+  }),
   ratePerIp: number("COMPANIOND_RATE_PER_IP", 10, perMinute, "Embed requests a minute by client address."),
-  ratePerKey: number("COMPANIOND_RATE_PER_KEY", 600, perMinute, "Management requests a minute by API key."),
+  ratePerKey: number(
+    "COMPANIOND_RATE_PER_KEY",
+    600,
+    perMinute,
+    "Management requests a minute by API key, and by dashboard session.",
+  ),
+  streamsPerIp: number("COMPANIOND_STREAMS_PER_IP", 20, perMinute, "Open chat streams of one client address."),
   dailyFree: number(
     "COMPANIOND_DAILY_FREE",
     1000,
@@ -142,6 +159,46 @@ export const settings = {
     "Messages a day (UTC) for each companion of an account on the free plan.",
   ),
   dailyPaid: number("COMPANIOND_DAILY_PAID", 10_000, perMinute, "The same on the paid plan."),
+  dailyVoiceFree: number(
+    "COMPANIOND_DAILY_VOICE_FREE",
+    200,
+    perMinute,
+    "Voice sessions a day (UTC) for each companion of an account on the free plan.",
+  ),
+  dailyVoicePaid: number("COMPANIOND_DAILY_VOICE_PAID", 2000, perMinute, "The same on the paid plan."),
+  maxCompanionsFree: number("COMPANIOND_MAX_COMPANIONS_FREE", 10_000, held, "Companions of an account, free plan."),
+  maxCompanionsPaid: number("COMPANIOND_MAX_COMPANIONS_PAID", 1_000_000, held, "The same on the paid plan."),
+  maxKeysFree: number("COMPANIOND_MAX_KEYS_FREE", 100, held, "API keys of an account, free plan."),
+  maxKeysPaid: number("COMPANIOND_MAX_KEYS_PAID", 1000, held, "The same on the paid plan."),
+  maxTokensFree: number("COMPANIOND_MAX_TOKENS_FREE", 20, held, "Embed tokens of a companion, free plan."),
+  maxTokensPaid: number("COMPANIOND_MAX_TOKENS_PAID", 100, held, "The same on the paid plan."),
+  maxBytesFree: setting({
+    variable: "COMPANIOND_MAX_BYTES_FREE",
+    parse: byteCount,
+    fallback: 1024 ** 3,
+    defaultText: "1GiB",
+    about: "What an account's companions may take up, free plan; visitors' words are not counted.",
+  }),
+  maxBytesPaid: setting({
+    variable: "COMPANIOND_MAX_BYTES_PAID",
+    parse: byteCount,
+    fallback: 100 * 1024 ** 3,
+    defaultText: "100GiB",
+    about: "The same on the paid plan.",
+  }),
+  secretKey: optional({
+    variable: "COMPANIOND_SECRET_KEY",
+    isSecret: true,
+    parse: secret,
+    about: "Seals secrets in the database: 32 bytes in base64. Without it, kept in secret.key in the data directory.",
+  }),
+  requireTotp: setting<TotpRequirement>({
+    variable: "COMPANIOND_REQUIRE_TOTP",
+    parse: oneOf(totpRequirements),
+    fallback: "none",
+    defaultText: "none",
+    about: "Who must have a second factor to use the dashboard: none, operators or all.",
+  }),
   metricsToken: optional({
     variable: "COMPANIOND_METRICS_TOKEN",
     isSecret: true,

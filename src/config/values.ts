@@ -15,6 +15,22 @@ export function wholeNumber(min: number, max: number): ParseValue<number> {
   };
 }
 
+const byteUnits: Readonly<Record<string, number>> = {
+  "": 1,
+  KiB: 1024,
+  MiB: 1024 ** 2,
+  GiB: 1024 ** 3,
+  TiB: 1024 ** 4,
+};
+
+/** A whole number of bytes, or of KiB, MiB, GiB or TiB. */
+export const byteCount: ParseValue<number> = (text) => {
+  const [, digits = "", unit = ""] = /^(\d{1,15}) ?([KMGT]iB)?$/.exec(text) ?? [];
+  const bytes = digits === "" ? Number.NaN : Number(digits) * (byteUnits[unit] ?? 1);
+  if (Number.isSafeInteger(bytes)) return bytes;
+  throw new BadValue(`must be a number of bytes such as 1073741824, 512MiB or 1GiB, not ${quote(text)}.`);
+};
+
 export function oneOf<Choice extends string>(choices: readonly Choice[]): ParseValue<Choice> {
   return (text) => {
     const found = choices.find((choice) => choice === text);

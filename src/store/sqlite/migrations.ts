@@ -2,6 +2,8 @@
 import initial from "../../../drizzle/sqlite/0000_initial.sql" with { type: "text" };
 import clustered from "../../../drizzle/sqlite/0001_clustered.sql" with { type: "text" };
 import narrowKeys from "../../../drizzle/sqlite/0002_narrow_keys.sql" with { type: "text" };
+import secondFactor from "../../../drizzle/sqlite/0003_second_factor.sql" with { type: "text" };
+import keyLineage from "../../../drizzle/sqlite/0004_key_lineage.sql" with { type: "text" };
 
 export interface Migration {
   name: string;
@@ -12,4 +14,6 @@ export const migrations: readonly Migration[] = [
   { name: "0000_initial", sql: initial },
   { name: "0001_clustered", sql: clustered },
   { name: "0002_narrow_keys", sql: narrowKeys },
+  { name: "0003_second_factor", sql: secondFactor },
+  { name: "0004_key_lineage", sql: keyLineage },
 ];

@@ -1,5 +1,5 @@
 /** Tables of accounts, their dashboard sessions and one-time links, and the audit trail. */
-import { index, integer, sqliteTable, text } from "drizzle-orm/sqlite-core";
+import { index, integer, primaryKey, sqliteTable, text } from "drizzle-orm/sqlite-core";
 import type { Plan, Role } from "../../../domain/account.ts";
 import { later } from "../../../lib/later.ts";
 import type { AuditActor, AuditEntry } from "../../contract/audit.ts";
@@ -16,7 +16,50 @@ export const accounts = later(() =>
     passwordHash: text("password_hash"),
     suspendedAt: integer("suspended_at"),
     createdAt: integer("created_at").notNull(),
+    /** Sealed; null without a second factor. */
+    totpSecret: text("totp_secret"),
+    /** Null while the secret waits for its first code. */
+    totpConfirmedAt: integer("totp_confirmed_at"),
+    /** The newest time step of which a code was taken: no code counts twice. */
+    totpLastStep: integer("totp_last_step"),
   }),
+);
+
+/** What signs in once where the second factor is lost; a used one is deleted. */
+export const recoveryCodes = later(() =>
+  sqliteTable(
+    "recovery_codes",
+    {
+      accountId: text("account_id")
+        .notNull()
+        .references(() => accounts.id, { onDelete: "cascade" }),
+      hash: text("hash").notNull(),
+    },
+    (table) => [primaryKey({ columns: [table.accountId, table.hash] })],
+  ),
+);
+
+/** Sealed values of the server itself, such as the one that proves the sealing key. */
+export const serverSecrets = later(() =>
+  sqliteTable("server_secrets", {
+    name: text("name").primaryKey(),
+    sealed: text("sealed").notNull(),
+  }),
+);
+
+/** Agents of the voice provider that an operator lets an account use. */
+export const voiceAgentGrants = later(() =>
+  sqliteTable(
+    "voice_agent_grants",
+    {
+      accountId: text("account_id")
+        .notNull()
+        .references(() => accounts.id, { onDelete: "cascade" }),
+      agentId: text("agent_id").notNull(),
+      createdAt: integer("created_at").notNull(),
+    },
+    (table) => [primaryKey({ columns: [table.accountId, table.agentId] })],
+  ),
 );
 
 export const sessions = later(() =>

@@ -20,6 +20,13 @@ export const apiKeys = later(() =>
     lastUsedAt: integer("last_used_at"),
     requests: integer("requests").notNull().default(0),
     createdAt: integer("created_at").notNull(),
+    /** The last four characters; null for keys of before they were kept. */
+    lastFour: text("last_four"),
+    /** Null: made in the dashboard or by a command. */
+    createdByKeyId: text("created_by_key_id"),
+    /** Set by a rotation: which key took its place, and when. */
+    replacedByKeyId: text("replaced_by_key_id"),
+    replacedAt: integer("replaced_at"),
   }),
 );
 
@@ -42,8 +49,24 @@ export const quotaDaily = later(() =>
       companionId: text("companion_id").notNull(),
       day: text("day").notNull(),
       messages: integer("messages").notNull(),
+      voiceSessions: integer("voice_sessions").notNull().default(0),
     },
     (table) => [primaryKey({ columns: [table.companionId, table.day] })],
+  ),
+);
+
+/** Replies that failed, by day and kind. */
+export const failedReplies = later(() =>
+  sqliteTable(
+    "failed_replies",
+    {
+      accountId: text("account_id").notNull(),
+      day: text("day").notNull(),
+      companionId: text("companion_id").notNull(),
+      kind: text("kind").notNull(),
+      replies: integer("replies").notNull(),
+    },
+    (table) => [primaryKey({ columns: [table.accountId, table.day, table.companionId, table.kind] })],
   ),
 );
 
