@@ -3,6 +3,7 @@ import { Database } from "bun:sqlite";
 import { readdirSync } from "node:fs";
 import { join } from "node:path";
 import { chat } from "../test/support/chat.ts";
+import { eventually } from "../test/support/eventually.ts";
 import { executablePath } from "../test/support/executable.ts";
 import { apiFaults, type Client } from "./client.ts";
 import { Expected } from "./kill-expected.ts";
@@ -73,7 +74,7 @@ async function loadAndKill(
     ...Array.from({ length: 4 }, () => work(() => manage(client, expected, random.below(6), tally))()),
   ];
   const enough = random.below(150);
-  while (answers < enough) await new Promise((resolve) => setImmediate(resolve));
+  await eventually(() => answers >= enough, { everyMs: 0 });
   // Between two answers too, not only at one.
   for (let turns = random.below(200); turns > 0; turns--) await new Promise((resolve) => setImmediate(resolve));
   await world.server.kill();

@@ -3,6 +3,7 @@ import { afterAll, beforeAll, beforeEach, expect, test } from "bun:test";
 import { processLog } from "../src/lib/log.ts";
 import { openSqliteStore } from "../src/store/sqlite/open.ts";
 import { chat } from "./support/chat.ts";
+import { eventually } from "./support/eventually.ts";
 import { runExecutable, startExecutable } from "./support/executable.ts";
 import { type MockLlm, startMockLlm } from "./support/mock-llm.ts";
 import { chunk, doneMark } from "./support/mock-llm-replies.ts";
@@ -79,7 +80,7 @@ test("every reply that ended in [DONE] outlives a kill -9 at a random moment, wi
     };
     const visitors = Array.from({ length: 20 }, visitor);
     const enough = acknowledged.size + 20 + random.below(100);
-    while (acknowledged.size < enough) await new Promise((resolve) => setImmediate(resolve));
+    await eventually(() => acknowledged.size >= enough, { everyMs: 0 });
     await server.kill();
     isOver.yes = true;
     await Promise.all(visitors);

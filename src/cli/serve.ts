@@ -10,6 +10,7 @@ import { lockDataDir, type OpenedServices, openServices } from "../services.ts";
 import { loadCertificate, reloadCertificate } from "./certificate.ts";
 import { type ActionInput, type Command, CommandFailure } from "./command.ts";
 import { ensureDemo } from "./demo.ts";
+import { explainListenFailure } from "./listen-failure.ts";
 import { describeSettings } from "./settings-help.ts";
 import { offerSetup } from "./setup-offer.ts";
 import { describeStart, toReachable } from "./start-message.ts";
@@ -120,24 +121,18 @@ async function announce(
   else if (facts.demoToken !== null) await io.writeError(`${describeStart({ ...urls, ...facts, setupLink: null })}\n`);
 }
 
-function listen(
+async function listen(
   services: OpenedServices,
   { server: { host, port }, metrics }: Config,
   tls: Certificate | null,
-): RunningServer {
+): Promise<RunningServer> {
   try {
     return startServer(services, { host, port, metricsPort: metrics.port, ...(tls === null ? {} : { tls }) });
   } catch (error) {
-    throw error instanceof ListenFailure ? new CommandFailure(describeListenFailure(error)) : error;
+    if (!(error instanceof ListenFailure)) throw error;
+    const { wrong, advice } = await explainListenFailure(error);
+    throw new CommandFailure(`${wrong} ${advice}`);
   }
-}
-
-function describeListenFailure({ host, port, code, message }: ListenFailure): string {
-  if (code === "EADDRINUSE") return `port ${port} of ${host} is taken by another program. Choose another with --port.`;
-  if (code === "EACCES") return `port ${port} may not be used: ports below 1024 need a privilege.`;
-  // EINVAL: a name that leads to no address at all.
-  if (code === "EADDRNOTAVAIL" || code === "EINVAL") return `${host} is not an address of this machine.`;
-  return `cannot listen on ${host}, port ${port}: ${message}`;
 }
 
 /** What was opened must not stay open when a later step fails. */

@@ -2,6 +2,7 @@ import { expect, test } from "bun:test";
 import { createUseRecorder } from "../../src/http/use-recorder.ts";
 import type { KeyUse } from "../../src/store/store.ts";
 import { createCapturedLog } from "../support/captured-log.ts";
+import { eventually } from "../support/eventually.ts";
 import { createManualClock } from "../support/manual-clock.ts";
 
 function createParts() {
@@ -43,7 +44,7 @@ test("many calls of a key become one write", async () => {
 test("writes by itself, and nothing when nothing was noted", async () => {
   const { recorder, written } = createParts();
   recorder.noteToken("token-a");
-  while (written.length === 0) await Bun.sleep(1);
+  await eventually(() => written.length > 0);
   await recorder.flush();
   await recorder.close();
   expect(written).toHaveLength(1);

@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { createParser, type EventSourceMessage } from "eventsource-parser";
 import { startTestServer, type TestServer, testContext } from "../support/app.ts";
 import { chat, type Problem, readProblem, sendChat } from "../support/chat.ts";
+import { eventually } from "../support/eventually.ts";
 
 let server: TestServer;
 beforeAll(async () => {
@@ -362,8 +363,7 @@ describe("the turns of one conversation", () => {
   });
 
   async function queued(count: number): Promise<void> {
-    while (server.services.conversationQueue.waitingCount < count)
-      await new Promise((resolve) => setImmediate(resolve));
+    await eventually(() => server.services.conversationQueue.waitingCount >= count, { everyMs: 0 });
   }
 });
 

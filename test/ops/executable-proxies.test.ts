@@ -1,6 +1,7 @@
 /** The shipped examples for nginx (/usr/sbin/nginx) and Caddy (/usr/bin/caddy), in front of the executable. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { request } from "node:https";
+import { eventually } from "../support/eventually.ts";
 import { type RunningExecutable, startExecutable } from "../support/executable.ts";
 import { type MockLlm, startMockLlm } from "../support/mock-llm.ts";
 import { findFreePort, type RunningProxy, startCaddy, startNginx } from "../support/proxy.ts";
@@ -105,7 +106,7 @@ describe.each([
     const answer = await ask(embedUrl, undefined, { "x-forwarded-for": "203.0.113.5, 198.51.100.7" });
     expect(JSON.parse(await readRest(answer)).avatar_url).toStartWith(`${proxy.url}/avatars/`);
     await readRest(await ask(`${proxy.url}/healthz`));
-    while (!server.log.slice(before).some(({ route }) => route === "/healthz")) await Bun.sleep(10);
+    await eventually(() => server.log.slice(before).some(({ route }) => route === "/healthz"));
     const clients = server.log.slice(before).filter(({ event }) => event === "request");
     for (const { client } of clients) expect(client).toBe("127.77.0.0/24");
   });
@@ -128,13 +129,13 @@ describe.each([
         outcomes.push(`${answer.status} ${isWhole ? "whole" : body}`);
       }
     });
-    while (outcomes.length < 20) await Bun.sleep(5);
+    await eventually(() => outcomes.length >= 20);
     expect(await server.stop()).toBe(0);
     await server[Symbol.asyncDispose]();
     const atStop = outcomes.length;
     server = await startServer();
     // Every lane was waiting, and goes on.
-    while (outcomes.length < atStop + 12) await Bun.sleep(5);
+    await eventually(() => outcomes.length >= atStop + 12);
     isOver = true;
     await Promise.all(asking);
     expect({

@@ -6,6 +6,7 @@ import { join } from "node:path";
 import type { Account } from "../../src/domain/account.ts";
 import type { Companion } from "../../src/domain/companion.ts";
 import { systemIds } from "../../src/lib/ids.ts";
+import { eventually } from "../support/eventually.ts";
 import { createRandom } from "../support/random.ts";
 import { openTemporaryStore } from "../support/sqlite-store.ts";
 import { openWorld, type StoreWorld } from "../support/store-world.ts";
@@ -128,6 +129,6 @@ test("the places of erased messages are given back, but for a margin", async () 
   await world.store.turns.settle(world.turnOf(other));
   expect(countRows("true")).toBe(3002);
   await world.store.companions.delete(account.id, companion.id, world.context());
-  while (countRows("conversation_number > 0") > 2) await Bun.sleep(5);
+  await eventually(() => countRows("conversation_number > 0") <= 2);
   expect(countRows("true")).toBeLessThan(500);
 });

@@ -1,6 +1,7 @@
 /** What a deletion leaves is removed behind everything else, also by a later process. */
 import { Database } from "bun:sqlite";
 import { expect, test } from "bun:test";
+import { eventually } from "../support/eventually.ts";
 import { openStoreAt } from "../support/sqlite-store.ts";
 import { openWorld } from "../support/store-world.ts";
 import { type TemporaryDirectory, temporaryDirectory } from "../support/temporary.ts";
@@ -30,7 +31,7 @@ test("goes on after a restart until nothing is left, in commits of bounded size"
   expect(count(directory, "messages WHERE conversation_number > 0")).toBeGreaterThan(0);
 
   const second = await openAt(directory);
-  while (count(directory, "removals") > 0) await Bun.sleep(5);
+  await eventually(() => count(directory, "removals") === 0);
   expect(second.commits.length).toBeGreaterThan(2);
   for (const left of ["companions", "conversations", "embed_tokens", "companion_metadata", "quota_daily"]) {
     expect(count(directory, left)).toBe(0);

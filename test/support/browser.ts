@@ -1,13 +1,15 @@
 /** A real browser for tests: Debian's Chromium with an empty profile, and screenshots kept as artefacts. */
-import { mkdirSync } from "node:fs";
+import { existsSync, mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { type Browser, type BrowserContextOptions, chromium, type Locator, type Page } from "playwright-core";
 import { eventually } from "./eventually.ts";
 
 /** `flags` are further command line arguments, such as those of a fake microphone. */
 export function launchBrowser(flags: string[] = []): Promise<Browser> {
+  const executablePath = "/usr/bin/chromium";
+  if (!existsSync(executablePath)) throw new Error(`There is no ${executablePath}: install the package "chromium".`);
   return chromium.launch({
-    executablePath: "/usr/bin/chromium",
+    executablePath,
     args: [
       "--no-sandbox",
       "--disable-gpu",

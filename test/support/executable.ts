@@ -11,6 +11,7 @@ import { existsSync } from "node:fs";
 import { constants } from "node:os";
 import { join } from "node:path";
 import type { Subprocess } from "bun";
+import { inTime } from "./eventually.ts";
 import { temporaryDirectory } from "./temporary.ts";
 
 export const executablePath = join(import.meta.dir, "../../dist/companiond");
@@ -76,8 +77,9 @@ export async function startExecutable(options: ExecutableOptions = {}): Promise<
     await child.exited;
   };
 
-  const findLine = async (event: string): Promise<LogLine> => {
-    const found = await out.until((text) => parseLog(text).find((line) => line.event === event));
+  const findLine = async (event: string, withinMs?: number): Promise<LogLine> => {
+    const looking = out.until((text) => parseLog(text).find((line) => line.event === event));
+    const found = await inTime(looking, { what: `the log line "${event}"`, withinMs });
     if (found !== null) return found;
     await error.ended;
     throw new Error(`companiond ended without logging "${event}":\n${out.text()}\n${error.text()}`);
@@ -106,7 +108,8 @@ export async function startExecutable(options: ExecutableOptions = {}): Promise<
     },
     logged: findLine,
     async printed(pattern) {
-      const match = await error.until((text) => pattern.exec(text) ?? undefined);
+      const looking = error.until((text) => pattern.exec(text) ?? undefined);
+      const match = await inTime(looking, { what: `${pattern} on standard error` });
       if (match !== null) return match;
       throw new Error(`companiond ended without printing ${pattern}:\n${error.text()}`);
     },

@@ -22,8 +22,8 @@
  * As a script it prints its address as JSON and stays: `bun test/support/mock-llm.ts --port 0`.
  */
 import { createServer, type Socket } from "node:net";
+import { inTime } from "./eventually.ts";
 import { createDirectiveResponder, type MockRequest, type MockResponse, type Responder } from "./mock-llm-replies.ts";
-
 import { readRequests } from "./mock-llm-requests.ts";
 
 export type { MockRequest, MockResponse, Responder } from "./mock-llm-replies.ts";
@@ -43,7 +43,7 @@ export interface MockLlm {
   /** Answers all requests from now on; null returns to the directives. */
   respond(responder: Responder | null): void;
   /** Resolves once the condition holds; looked at whenever something happens here. */
-  until(condition: () => boolean): Promise<void>;
+  until(condition: () => boolean, withinMs?: number): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -99,8 +99,8 @@ export async function startMockLlm({ port = 0 }: { port?: number } = {}): Promis
     respond(next) {
       responder = next ?? directives;
     },
-    until(condition) {
-      return new Promise((resolve) => {
+    until(condition, withinMs) {
+      const fulfilled = new Promise<void>((resolve) => {
         const look = () => {
           if (!condition()) return;
           waiting.delete(look);
@@ -109,6 +109,7 @@ export async function startMockLlm({ port = 0 }: { port?: number } = {}): Promis
         waiting.add(look);
         look();
       });
+      return inTime(fulfilled, { what: String(condition), withinMs });
     },
     close() {
       for (const socket of sockets) socket.destroy();

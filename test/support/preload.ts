@@ -1,7 +1,20 @@
 /**
- * Loaded before every test file: a rejection or exception that nobody awaited fails the run instead of passing unseen,
- * and every answer of our own server is held against the API document.
+ * Loaded before every test file: a test without an expectation fails, and so does a run with a rejection or exception
+ * that nobody awaited; every answer of our own server is held against the API document.
  */
+import { beforeEach, expect, setDefaultTimeout } from "bun:test";
+import { existsSync } from "node:fs";
+import { join } from "node:path";
+
+if (!existsSync(join(import.meta.dir, "../../src/web/generated/assets.ts"))) {
+  console.error("The browser bundles are not built. `bun run build` prepares everything; then `bun test` works.");
+  process.exit(1);
+}
+
+// Bun's own limit of 5 s is one on the machine. What waits in vain says so before this one ends it.
+setDefaultTimeout(30_000);
+beforeEach(() => expect.hasAssertions());
+
 process.on("unhandledRejection", (reason) => {
   console.error("unhandled rejection in a test:", reason);
   process.exitCode = 1;

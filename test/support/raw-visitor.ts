@@ -1,12 +1,13 @@
 /** Visitors over plain sockets: hundreds at once, which `fetch` does not do, and readers who stall, trickle or vanish. */
 import { connect, type Socket } from "node:net";
+import { inTime } from "./eventually.ts";
 
 export interface RawVisitor {
   /** Everything received so far, one character per byte. */
   readonly received: string;
   readonly isClosed: boolean;
   /** Resolves once what was received fulfils the condition; rejects when the connection closes before that. */
-  until(condition: (received: string) => boolean): Promise<string>;
+  until(condition: (received: string) => boolean, withinMs?: number): Promise<string>;
   /** Resolves when the connection is closed, with all that was received. */
   closed: Promise<string>;
   write(text: string): void;
@@ -58,8 +59,8 @@ function watch(socket: Socket): RawVisitor {
       return isClosed;
     },
     closed,
-    until(condition) {
-      return new Promise((resolve, reject) => {
+    until(condition, withinMs) {
+      const fulfilled = new Promise<string>((resolve, reject) => {
         const look = () => {
           if (condition(received)) resolve(received);
           else if (isClosed) reject(new Error(`closed after: ${received.slice(-300)}`));
@@ -69,6 +70,7 @@ function watch(socket: Socket): RawVisitor {
         waiting.add(look);
         look();
       });
+      return inTime(fulfilled, { what: `${condition} in what came`, withinMs });
     },
     write: (text) => void socket.write(text, "latin1"),
     pause: () => void socket.pause(),

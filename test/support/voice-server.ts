@@ -57,8 +57,3 @@ export async function startVoiceServer(options: VoiceServerOptions = {}): Promis
     },
   };
 }
-
-/** Resolves when the condition holds; the test's own timeout ends a wait for what never comes. */
-export async function eventually(isTrue: () => boolean | Promise<boolean>): Promise<void> {
-  while (!(await isTrue())) await Bun.sleep(10);
-}

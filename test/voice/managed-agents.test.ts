@@ -1,7 +1,8 @@
 /** The agents that the server keeps at the provider: one for each companion, true to it, gone with it. */
 import { afterAll, beforeAll, beforeEach, expect, test } from "bun:test";
 import { testContext } from "../support/app.ts";
-import { eventually, startVoiceServer, type VoiceServer } from "../support/voice-server.ts";
+import { eventually } from "../support/eventually.ts";
+import { startVoiceServer, type VoiceServer } from "../support/voice-server.ts";
 
 let server: VoiceServer;
 beforeAll(async () => {
@@ -192,6 +193,8 @@ test("deletes the agent with its companion, and when the voice is cleared", asyn
   await server.services.store.companions.delete(companions[0].accountId, companions[0].id, testContext());
   await server.updateCompanion(companions[1], { voiceId: null });
   await eventually(() => agentIds.every((agentId) => !server.voice.agents.has(agentId)));
+  expect((await server.askVoiceToken(companions[0].embedToken)).status).toBe(404);
+  expect((await server.askVoiceToken(companions[1].embedToken)).status).toBe(400);
 });
 
 test("goes on trying to delete an agent, also after a restart", async () => {

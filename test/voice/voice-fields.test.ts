@@ -1,7 +1,8 @@
 /** What the management API lets a companion's voice fields hold: one provider key serves all accounts. */
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { type ApiClient, apiClient, expectProblem } from "../support/api-client.ts";
-import { eventually, startVoiceServer, type VoiceServer } from "../support/voice-server.ts";
+import { eventually } from "../support/eventually.ts";
+import { startVoiceServer, type VoiceServer } from "../support/voice-server.ts";
 
 let server: VoiceServer;
 beforeAll(async () => {

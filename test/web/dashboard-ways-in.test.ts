@@ -49,6 +49,7 @@ test("a link without its secret says so", async () => {
   const { page } = await world.open();
   await page.goto(`${world.server.url}/app/setup`);
   await atPage(page, "The link is incomplete");
+  expect(await page.getByRole("textbox").count()).toBe(0);
 });
 
 test("signs in, back to the page that was asked for, and out again", async () => {
@@ -96,6 +97,7 @@ test("a session that ends elsewhere leads to the sign-in with the next call", as
   }
   await page.getByRole("link", { name: "API keys" }).click();
   await atPage(page, "Sign in");
+  expect(await page.getByRole("heading", { name: "API keys" }).count()).toBe(0);
 });
 
 test("changes the password, which ends all other sessions", async () => {
@@ -134,6 +136,7 @@ test("a reset link from the command line sets a new password", async () => {
   await page.getByRole("button", { name: "Save and sign in" }).click();
   await atPage(page, "Companions");
   await page.getByText("forgetful@example.com").waitFor();
+  expect(new URL(page.url()).hash).toBe("");
 });
 
 test("an operator adds an account, changes it, suspends and deletes it", async () => {

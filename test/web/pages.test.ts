@@ -63,6 +63,7 @@ test("a page of a companion with allowed origins still works, being the server's
   const widget = widgetOn(page);
   await widget.ask("Allowed?");
   await widget.replied();
+  expect(await widget.notice.isVisible()).toBe(false);
 });
 
 test("the page speaks the visitor's language", async () => {

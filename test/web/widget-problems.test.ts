@@ -70,6 +70,7 @@ test("a website that is not in the list is told so", async () => {
   const { page, widget } = await openChat(embed_token);
   await widget.notice.getByText("This chat may not be used on this website.").waitFor();
   await keepScreenshot(page, "origin-refused");
+  expect(await widget.log.getByRole("textbox").count()).toBe(0);
 });
 
 test("offline is said and unsaid", async () => {
@@ -85,6 +86,7 @@ test("offline is said and unsaid", async () => {
   await notice.waitFor({ state: "hidden" });
   await widget.button("Try again").click();
   await widget.replied();
+  expect(await widget.notice.isVisible()).toBe(false);
 });
 
 test("a message too many says how long to wait, counts down, and can then be sent", async () => {

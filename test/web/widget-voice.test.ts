@@ -2,6 +2,7 @@
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test";
 import { findViolations } from "../support/axe.ts";
 import { keepScreenshot } from "../support/browser.ts";
+import { eventually } from "../support/eventually.ts";
 import { type MockElevenLabs, startMockElevenLabs } from "../support/mock-elevenlabs.ts";
 import { type MockVoiceSocket, startMockVoiceSocket } from "../support/mock-voice-socket.ts";
 import { focusedName, openWidgetWorld, tag, type WidgetWorld, widgetOn } from "../support/widget-world.ts";
@@ -54,7 +55,7 @@ test("connects, listens, speaks, mutes and ends, under a strict policy and witho
   expect(await findViolations(page)).toEqual([]);
   expect(await widget.button("Start voice chat").isVisible()).toBe(false);
   expect(socket.received).toContain("conversation_initiation_client_data");
-  await expectSoon(() => socket.received.includes("user_audio_chunk"));
+  await eventually(() => socket.received.includes("user_audio_chunk"));
   // The provider's address goes to the provider as it was signed.
   expect(socket.queries[0]).toStartWith("?conversation_signature=cvtkn_%2fa~b+c==&agent_id=agent_");
 
@@ -76,9 +77,10 @@ test("connects, listens, speaks, mutes and ends, under a strict policy and witho
   await bar.getByText("Listening…").waitFor();
   await widget.button("End voice chat").press("Enter");
   await bar.getByText("Voice chat ended").waitFor();
+  expect(socket.connections).toBe(0);
   await widget.button("Start voice chat").waitFor();
   expect(await focusedName(page)).toBe("Start voice chat");
-  await expectSoon(() => socket.connections === 0);
+  await eventually(() => socket.connections === 0);
 
   const hosts = new Set(requests.map((url) => new URL(url).hostname));
   expect([...hosts]).toEqual(["127.0.0.1"]);
@@ -118,7 +120,7 @@ test("the words of a session are spoken in the page's language, and the session 
   await widget.button("Sprachchat beginnen").click();
   await bar.getByText("Hört zu …").waitFor();
   await page.evaluate(`document.querySelector("companion-chat").remove()`);
-  await expectSoon(() => socket.connections === 0);
+  await eventually(() => socket.connections === 0);
 });
 
 test("a companion without a voice has no button for one", async () => {
@@ -129,9 +131,3 @@ test("a companion without a voice has no button for one", async () => {
   await widget.open();
   expect(await widget.button("Start voice chat").isVisible()).toBe(false);
 });
-
-async function expectSoon(condition: () => boolean): Promise<void> {
-  const deadline = Date.now() + 8_000;
-  while (!condition() && Date.now() < deadline) await Bun.sleep(20);
-  expect(condition()).toBe(true);
-}

@@ -2,6 +2,7 @@
 import type { Config } from "../../config.ts";
 import { readCertificateExpiry } from "../../lib/certificate.ts";
 import { loadCertificate } from "../certificate.ts";
+import { explainListenFailure } from "../listen-failure.ts";
 import { describeFailure, type Finding, fail, ok, warn } from "./finding.ts";
 
 const dayMs = 24 * 60 * 60_000;
@@ -31,15 +32,13 @@ export async function examinePort({ server: { host, port, tls } }: Config): Prom
     await probe.stop(true);
     return ok(name, `${port} of ${host} is free.`);
   } catch (error) {
-    const code = error instanceof Error && "code" in error ? error.code : null;
-    const advice = "Choose another with --port or PORT.";
-    if (code !== "EADDRINUSE")
-      return fail(name, `${port} of ${host} cannot be used: ${describeFailure(error)}.`, advice);
+    const code = error instanceof Error && "code" in error ? String(error.code) : "";
     const reachable = host === "0.0.0.0" || host === "::" ? "127.0.0.1" : host;
     const address = reachable.includes(":") ? `[${reachable}]` : reachable;
     const running = await findServer(`${tls === null ? "http" : "https"}://${address}:${port}`);
     if (running !== null) return ok(name, `companiond ${running.version} is serving on ${port} of ${host}.`);
-    return fail(name, `${port} of ${host} is taken by another program.`, advice);
+    const { wrong, advice } = await explainListenFailure({ host, port, code, message: describeFailure(error) });
+    return fail(name, wrong, advice);
   }
 }
 

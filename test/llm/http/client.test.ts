@@ -2,6 +2,7 @@ import { afterEach, beforeEach, expect, test } from "bun:test";
 import { join } from "node:path";
 import { createHttpClient, type HttpClient } from "../../../src/llm/http/client.ts";
 import type { HttpBody } from "../../../src/llm/http/exchange.ts";
+import { eventually } from "../../support/eventually.ts";
 import { type MockLlm, startMockLlm } from "../../support/mock-llm.ts";
 import { turnsOfTheLoop } from "../../support/turns-of-the-loop.ts";
 
@@ -90,7 +91,7 @@ test("delivers nothing while paused, and everything afterwards", async () => {
   await turnsOfTheLoop(20);
   expect(seen).toEqual(["one "]);
   body.resume();
-  while (seen.length < 2) await turnsOfTheLoop(1);
+  await eventually(() => seen.length >= 2, { everyMs: 0 });
   expect(seen).toEqual(["one ", "two"]);
   body.resume();
   await ended;

@@ -1,0 +1,75 @@
+/** The test files, and what each needs beside Bun, read from its imports. */
+import { existsSync, readFileSync } from "node:fs";
+import { dirname, join, relative } from "node:path";
+import { Glob } from "bun";
+
+const root = join(import.meta.dir, "..");
+
+/** A program of the system that tests run: `package` is Debian's, `path` names it in the tests. */
+export interface SystemProgram {
+  package: string;
+  path: string;
+  /** What it is there for. */
+  purpose: string;
+}
+
+const programs: readonly SystemProgram[] = [
+  { package: "chromium", path: "/usr/bin/chromium", purpose: "widget, SDK and dashboard in a real browser" },
+  { package: "nginx", path: "/usr/sbin/nginx", purpose: "streams through a proxy" },
+  { package: "caddy", path: "/usr/bin/caddy", purpose: "streams through a proxy" },
+  { package: "prometheus", path: "/usr/bin/promtool", purpose: "the metrics and alert rules" },
+  { package: "systemd", path: "/usr/bin/systemd-analyze", purpose: "the unit file" },
+  { package: "faketime", path: "/usr/bin/faketime", purpose: "a clock that is set" },
+  { package: "musl", path: "/lib/ld-musl-x86_64.so.1", purpose: "the executable for musl" },
+  { package: "binutils", path: "/usr/bin/ld", purpose: "the executable for musl" },
+  {
+    package: "libstdc++-12-pic",
+    path: "/usr/lib/gcc/x86_64-linux-gnu/12/libstdc++_pic.a",
+    purpose: "the executable for musl",
+  },
+];
+
+export interface TestFile {
+  /** Relative to the project. */
+  path: string;
+  programs: readonly SystemProgram[];
+  /** Whether it runs or builds `dist/companiond`. */
+  needsExecutable: boolean;
+}
+
+export function findTestFiles(): TestFile[] {
+  const paths = [...new Glob("test/**/*.test.{ts,tsx}").scanSync({ cwd: root })].sort();
+  return paths.map((path) => {
+    const sources = readWithImports(join(root, path));
+    const text = [...sources.values()].join("\n");
+    return {
+      path,
+      programs: programs.filter((program) => text.includes(program.path)),
+      needsExecutable: sources.has(join(root, "test/support/executable.ts")) || text.includes("scripts/build.ts"),
+    };
+  });
+}
+
+export function missingPrograms(files: readonly TestFile[]): SystemProgram[] {
+  const needed = new Set(files.flatMap((file) => file.programs));
+  return [...needed].filter(({ path }) => !existsSync(path));
+}
+
+/** Those that need no browser or other program, and not the executable. */
+export function isQuick(file: TestFile): boolean {
+  return file.programs.length === 0 && !file.needsExecutable;
+}
+
+const transpilers = { ts: new Bun.Transpiler({ loader: "ts" }), tsx: new Bun.Transpiler({ loader: "tsx" }) };
+
+/** The file and all that it imports from the tests and the faults, by path; nothing of the program itself. */
+function readWithImports(path: string, found = new Map<string, string>()): Map<string, string> {
+  if (found.has(path) || !/^(test|faults)\//.test(relative(root, path)) || !existsSync(path)) return found;
+  const source = readFileSync(path, "utf8");
+  found.set(path, source);
+  const { imports } = transpilers[path.endsWith("x") ? "tsx" : "ts"].scan(source);
+  for (const { path: name } of imports) {
+    if (name.startsWith(".") && /\.tsx?$/.test(name)) readWithImports(join(dirname(path), name), found);
+  }
+  return found;
+}
