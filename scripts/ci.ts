@@ -136,9 +136,12 @@ interface TestOutcome {
 async function runTestFiles(title: string, files: readonly string[], flags: string[]): Promise<TestOutcome> {
   const report = join(mkdtempSync(join(tmpdir(), "companiond-ci-")), "report.xml");
   const reporter = ["--reporter=junit", `--reporter-outfile=${report}`];
+  // Bun's own limit of 5 s is one on the machine. What waits in vain says so before this one ends it.
+  const limit = ["--timeout", "30000"];
   const { isOk, output } = await runStep(title, [
     bun,
     "test",
+    ...limit,
     ...flags,
     ...reporter,
     ...files.map((file) => `./${file}`),

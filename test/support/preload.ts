@@ -2,7 +2,7 @@
  * Loaded before every test file: a test without an expectation fails, and so does a run with a rejection or exception
  * that nobody awaited; every answer of our own server is held against the API document.
  */
-import { beforeEach, expect, setDefaultTimeout } from "bun:test";
+import { beforeEach, expect } from "bun:test";
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 
@@ -11,8 +11,6 @@ if (!existsSync(join(import.meta.dir, "../../src/web/generated/assets.ts"))) {
   process.exit(1);
 }
 
-// Bun's own limit of 5 s is one on the machine. What waits in vain says so before this one ends it.
-setDefaultTimeout(30_000);
 beforeEach(() => expect.hasAssertions());
 
 process.on("unhandledRejection", (reason) => {
