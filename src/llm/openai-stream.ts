@@ -3,18 +3,12 @@
  *
  * Bytes are characters 0 to 255: the structure of a stream is ASCII, and only what is shown needs decoding.
  */
+
 import { type ChunkReading, parseJson, readChunk } from "./openai-chunk.ts";
+import { EventLines } from "./openai-event-lines.ts";
+import { type StreamLimits, streamLimits } from "./openai-stream-limits.ts";
 import { type ChunkTemplate, lastMatch, learnTemplate, matchRun, matchTemplate } from "./openai-template.ts";
 import { isTransientStatus, ProviderFailure } from "./provider-failure.ts";
-
-export interface StreamLimits {
-  /** Of one line, or one event of several lines. */
-  maxLineBytes: number;
-  /** Of the whole reply, in UTF-16 units. */
-  maxTextUnits: number;
-}
-
-export const streamLimits: StreamLimits = { maxLineBytes: 1024 * 1024, maxTextUnits: 4 * 1024 * 1024 };
 
 /** After as many templates that fitted no further line, lines are simply parsed. */
 const maxUselessTemplates = 4;
@@ -37,8 +31,7 @@ export class OpenAiStream {
   /** The line that the last read cut off; all there is of a document. */
   #pending = "";
   #eventName = "";
-  /** The data of an event so far, where it takes more lines than one to be JSON. */
-  #partialData = "";
+  readonly #eventLines: EventLines;
   /** The first half of a surrogate pair: vendors that escape may cut between the halves. */
   #highSurrogate = "";
   #textUnits = 0;
@@ -48,6 +41,7 @@ export class OpenAiStream {
 
   constructor(limits: StreamLimits = streamLimits) {
     this.#limits = limits;
+    this.#eventLines = new EventLines(limits);
   }
 
   /** The text deltas in what one read brought: none empty, all well-formed, without NUL. */
@@ -68,7 +62,7 @@ export class OpenAiStream {
     this.#pending = "";
     if (this.#form === "events") {
       if (rest !== "") this.#readLine(rest.endsWith("\r") ? rest.slice(0, -1) : rest, deltas);
-      if (!this.isDone) this.#endEvent();
+      if (!this.isDone) this.#endEvent(deltas);
     } else if (this.#form === "document") this.#readDocument(rest, deltas);
     this.isDone = true;
     return deltas;
@@ -106,7 +100,7 @@ export class OpenAiStream {
       if (feed === -1) break;
       const end = feed > start && input.charCodeAt(feed - 1) === 13 ? feed - 1 : feed;
       if (end > start) this.#readLine(input.substring(start, end), deltas);
-      else this.#endEvent();
+      else this.#endEvent(deltas);
       if (this.isDone) return;
       start = feed + 1;
     }
@@ -119,8 +113,7 @@ export class OpenAiStream {
 
   /** The texts of the template's events at `start`; `lastMatch.end` tells where they end. */
   #matchRun(input: string, start: number): string[] {
-    if (this.#template === null || this.#partialData !== "" || this.#eventName !== "" || this.#highSurrogate !== "")
-      return [];
+    if (this.#template === null || this.#isInEvent() || this.#highSurrogate !== "") return [];
     const texts = matchRun(this.#template, input, start);
     if (texts.length === 0) return texts;
     this.#templateMatches += texts.length;
@@ -132,7 +125,7 @@ export class OpenAiStream {
   /** Takes lines of the template, and the empty lines between them, as long as there are any; returns where they end. */
   #matchLines(input: string, from: number, deltas: string[]): number {
     const template = this.#template;
-    if (template === null || this.#partialData !== "" || this.#eventName !== "") return from;
+    if (template === null || this.#isInEvent()) return from;
     let start = from;
     for (;;) {
       const run = this.#matchRun(input, start);
@@ -157,28 +150,34 @@ export class OpenAiStream {
     const dataStart = line.charCodeAt(5) === 32 ? 6 : 5;
     const data = line.substring(dataStart);
     if (data.startsWith("[DONE]") && data.trim() === "[DONE]") {
+      this.#endEvent(deltas);
+      if (this.isDone) return;
       this.isDone = true;
       this.hasDoneMark = true;
       return;
     }
-    const isAlone = this.#partialData === "";
-    const json = isAlone ? data : `${this.#partialData}\n${data}`;
-    if (json.trim() === "") return;
-    const value = parseJson(json);
+    if (this.#eventLines.isEmpty && data.trim() === "") return;
+    // Once a first line was not JSON by itself, the whole event is parsed at its end, and only there.
+    const value = this.#eventLines.isEmpty ? parseJson(data) : undefined;
     if (value === undefined) {
-      // An event of several data lines is JSON only when all are there.
-      this.#partialData = json;
-      if (json.length > this.#limits.maxLineBytes) this.#fail("an event is too long");
+      if (!this.#eventLines.add(data)) this.#fail("an event is too long");
       return;
     }
-    this.#partialData = "";
     const text = this.#takeChunk(value, deltas);
-    if (isAlone && text !== null && this.finishReason === null) this.#learn(line, dataStart, text);
+    if (text !== null && this.finishReason === null) this.#learn(line, dataStart, text);
   }
 
-  #endEvent(): void {
+  #isInEvent(): boolean {
+    return !this.#eventLines.isEmpty || this.#eventName !== "";
+  }
+
+  #endEvent(deltas: string[]): void {
+    if (!this.#eventLines.isEmpty) {
+      const value = this.#eventLines.take();
+      if (value === undefined) this.#fail("an event is not JSON");
+      else this.#takeChunk(value, deltas);
+    }
     this.#eventName = "";
-    if (this.#partialData !== "") this.#fail("an event is not JSON");
   }
 
   #readDocument(bytes: string, deltas: string[]): void {

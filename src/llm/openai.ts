@@ -43,7 +43,10 @@ export function createOpenAiProvider(options: OpenAiOptions): LlmProvider {
   const baseUrl = options.baseUrl ?? openAiUrl;
   const isOpenAi = new URL(baseUrl).hostname === "api.openai.com";
   const deadlines = { ...replyDeadlines, ...options.deadlines };
-  const http = createHttpClient();
+  const http = createHttpClient({
+    onSurplus: (origin) =>
+      log.warn("provider answers what was not asked: no connection to it is kept for a while", { origin }),
+  });
   let opening: Promise<Opened> | null = null;
   const rules = { boundName: isOpenAi ? "max_completion_tokens" : "max_tokens", extra: options.extra } as const;
   const quirksByModel = new Map<string, ModelQuirks>();

@@ -7,6 +7,7 @@ import { createCapturedLog } from "../support/captured-log.ts";
 import { collectReply } from "../support/collected-reply.ts";
 import { type MockLlm, startMockLlm } from "../support/mock-llm.ts";
 import { chunk, wholeStream } from "../support/mock-llm-replies.ts";
+import { rested } from "../support/rested.ts";
 import { turnsOfTheLoop } from "../support/turns-of-the-loop.ts";
 
 let mock: MockLlm;
@@ -163,6 +164,7 @@ describe("connections", () => {
     for (let round = 0; round < 5; round++) {
       await provider.streamReply(replyRequest("Hi"), collectReply(), new AbortController().signal);
       await mock.until(() => mock.openRequests === 0);
+      await rested();
     }
     expect(mock.connections).toBe(1);
   });
@@ -170,6 +172,7 @@ describe("connections", () => {
   test("that the provider closes at the moment of use are replaced without a word", async () => {
     await provider.streamReply(replyRequest("Hi"), collectReply(), new AbortController().signal);
     await mock.until(() => mock.openRequests === 0);
+    await rested();
     mock.respond((_, response) => {
       mock.respond(null);
       response.reset();

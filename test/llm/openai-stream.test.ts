@@ -1,4 +1,4 @@
-import { describe, expect, test } from "bun:test";
+import { describe, expect, spyOn, test } from "bun:test";
 import { OpenAiStream } from "../../src/llm/openai-stream.ts";
 import { dialects, readFixture } from "../support/llm-dialects.ts";
 import { chunk, doneMark, event, usageChunk, wholeStream } from "../support/mock-llm-replies.ts";
@@ -164,8 +164,32 @@ describe("failures", () => {
     ]);
   });
 
+  test("an event of many lines is parsed once, at its end", () => {
+    const parse = spyOn(JSON, "parse");
+    try {
+      const countParses = (lines: number) => {
+        parse.mockClear();
+        read(...Array<string>(lines).fill("data:[1,\n"), "\n");
+        return parse.mock.calls.length;
+      };
+      expect([countParses(1000), countParses(2000)]).toEqual([2, 2]);
+    } finally {
+      parse.mockRestore();
+    }
+  });
+
+  test("an event of several lines counts also where [DONE] follows without an empty line", () => {
+    const lines = JSON.stringify({ choices: [{ delta: { content: "whole" } }] }, null, 2).split("\n");
+    const { text, stream } = read(`${lines.map((line) => `data: ${line}\n`).join("")}data: [DONE]\n\n`);
+    expect({ text, failure: stream.failure, isWhole: stream.hasDoneMark }).toEqual({
+      text: "whole",
+      failure: null,
+      isWhole: true,
+    });
+  });
+
   test("a line, an event, a reply and a document are bounded", () => {
-    const limits = { maxLineBytes: 400, maxTextUnits: 1000 };
+    const limits = { maxLineBytes: 400, maxEventLines: 3, maxTextUnits: 1000 };
     const feed = (reads: string[]) => {
       const stream = new OpenAiStream(limits);
       for (const bytes of reads) stream.feed(bytes);

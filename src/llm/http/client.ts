@@ -37,24 +37,46 @@ export interface HttpClientOptions {
   /** How long an unused connection is kept. */
   idleSeconds: number;
   maxIdle: number;
+  /** Before it carries another request, a connection is left alone for so long: a late surplus answer shows itself then. */
+  restMs: number;
+  /** For so long no connection to an origin is used again, once it has sent what nobody asked for. */
+  distrustMs: number;
+  /** That has happened; the origin as a host and port. Told once in `distrustMs`. */
+  onSurplus(origin: string): void;
 }
 
-const defaults: HttpClientOptions = { connectTimeoutMs: 10_000, idleSeconds: 60, maxIdle: 256 };
+export const defaults: HttpClientOptions = {
+  connectTimeoutMs: 10_000,
+  idleSeconds: 60,
+  maxIdle: 256,
+  restMs: 50,
+  distrustMs: 10 * 60_000,
+  onSurplus() {},
+};
 
 export function createHttpClient(options: Partial<HttpClientOptions> = {}): HttpClient {
-  const { connectTimeoutMs, idleSeconds, maxIdle } = { ...defaults, ...options };
+  const { connectTimeoutMs, idleSeconds, maxIdle, restMs, distrustMs, onSurplus } = { ...defaults, ...options };
   const origins = new Map<string, Origin>();
   let isClosed = false;
 
   const owner = {
     onFree(connection: Connection) {
-      const { idle } = connection.origin;
-      if (isClosed || idle.length >= maxIdle) {
+      const { idle, distrustedUntilMs } = connection.origin;
+      if (isClosed || idle.length >= maxIdle || distrustedUntilMs > performance.now()) {
         connection.terminate();
         return;
       }
       connection.setIdle(idleSeconds);
+      connection.restedAtMs = performance.now() + restMs;
       idle.push(connection);
+    },
+    onSurplus({ origin }: Connection) {
+      const nowMs = performance.now();
+      const isNews = origin.distrustedUntilMs <= nowMs;
+      origin.distrustedUntilMs = nowMs + distrustMs;
+      // Whose answer any of them would bring next is not known.
+      for (const connection of origin.idle.splice(0)) connection.terminate();
+      if (isNews) onSurplus(`${origin.hostname}:${origin.port}`);
     },
     onClose(connection: Connection) {
       const { idle } = connection.origin;
@@ -86,7 +108,7 @@ export function createHttpClient(options: Partial<HttpClientOptions> = {}): Http
   async function sendOnAny(origin: Origin, bytes: Uint8Array, signal: AbortSignal): Promise<HttpResponse> {
     for (;;) {
       signal.throwIfAborted();
-      let connection = origin.idle.pop();
+      let connection = takeRested(origin.idle);
       if (connection === undefined) connection = await connect(origin, signal);
       else connection.setBusy();
       try {
@@ -115,6 +137,12 @@ export function createHttpClient(options: Partial<HttpClientOptions> = {}): Http
   };
 }
 
+/** The one that has rested longest, as none has rested where it has not: the list is in the order of their last use. */
+function takeRested(idle: Connection[]): Connection | undefined {
+  const [longest] = idle;
+  return longest === undefined || longest.restedAtMs > performance.now() ? undefined : idle.shift();
+}
+
 /** Waits for a step on a connection; an abort closes the connection, which ends the step. */
 async function unlessAborted<Result>(
   signal: AbortSignal,
@@ -137,7 +165,7 @@ function toOrigin(url: URL): Origin {
   const isTls = url.protocol === "https:";
   const port = url.port === "" ? (isTls ? 443 : 80) : Number(url.port);
   // An IPv6 address stands in brackets in a URL, and without them everywhere else.
-  return { hostname: url.hostname.replace(/^\[(.*)\]$/, "$1"), port, isTls, idle: [] };
+  return { hostname: url.hostname.replace(/^\[(.*)\]$/, "$1"), port, isTls, idle: [], distrustedUntilMs: 0 };
 }
 
 function encodeRequest(target: HttpTarget, body: string): Uint8Array {

@@ -7,8 +7,10 @@ export interface Origin {
   hostname: string;
   port: number;
   isTls: boolean;
-  /** Connections to it that wait for a request, the most recently used last: it is the likeliest to be alive. */
+  /** Connections to it that wait for a request, the most recently used last. */
   idle: Connection[];
+  /** Until then (by `performance.now()`) none is used again. */
+  distrustedUntilMs: number;
 }
 
 /** A connection that could not be made, or broke. */
@@ -26,6 +28,8 @@ export interface ConnectionOwner {
   /** The connection carries nothing any more and may be used again. */
   onFree(connection: Connection): void;
   onClose(connection: Connection): void;
+  /** It brought bytes beyond the response that was asked for; it is closed. */
+  onSurplus(connection: Connection): void;
 }
 
 /** A fast provider's read is up to 512 KiB: in one piece, its strings would be new memory from the kernel every time. */
@@ -47,6 +51,8 @@ const handlers: SocketHandler<Connection> = {
 export class Connection implements Wire {
   readonly #owner: ConnectionOwner;
   readonly origin: Origin;
+  /** By `performance.now()`; for its owner. */
+  restedAtMs = 0;
   /** Who waits for the connection; null once it is open. */
   #opening: PromiseWithResolvers<void> | null = null;
   #socket: ProviderSocket | null = null;
@@ -56,6 +62,7 @@ export class Connection implements Wire {
   #reader = new ResponseReader();
   #unsent: Uint8Array | null = null;
   #hasServed = false;
+  #isPaused = false;
 
   constructor(origin: Origin, owner: ConnectionOwner) {
     this.origin = origin;
@@ -93,10 +100,12 @@ export class Connection implements Wire {
   }
 
   pause(): void {
+    this.#isPaused = true;
     this.#socket?.pause();
   }
 
   resume(): void {
+    this.#isPaused = false;
     this.#socket?.resume();
   }
 
@@ -127,9 +136,8 @@ export class Connection implements Wire {
 
   onData(bytes: Buffer): void {
     const exchange = this.#exchange;
-    // Bytes that nobody asked for could be taken for the next response.
     if (exchange === null) {
-      this.terminate();
+      this.#refuseSurplus();
       return;
     }
     const reader = this.#reader;
@@ -142,6 +150,12 @@ export class Connection implements Wire {
     if (body.length > 0) exchange.takeBody(body);
     if (reader.failure !== null) this.#fail(reader.failure);
     else if (reader.isDone && this.#exchange === exchange) this.#finishExchange(exchange);
+  }
+
+  /** Bytes that nobody asked for could be taken for the next response. */
+  #refuseSurplus(): void {
+    this.terminate();
+    this.#owner.onSurplus(this);
   }
 
   onDrain(): void {
@@ -174,7 +188,10 @@ export class Connection implements Wire {
   #finishExchange(exchange: Exchange): void {
     this.#exchange = null;
     this.#hasServed = true;
-    if (this.#reader.canReuse && this.#unsent === null) this.#owner.onFree(this);
+    // A reader may still hold back what it has: that is kept in the exchange, and the socket is the next one's.
+    if (this.#isPaused) this.resume();
+    if (this.#reader.hasSurplus) this.#refuseSurplus();
+    else if (this.#reader.canReuse && this.#unsent === null) this.#owner.onFree(this);
     else this.#fail(null);
     exchange.finish(null);
   }

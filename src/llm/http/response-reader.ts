@@ -26,6 +26,8 @@ export class ResponseReader {
   canReuse = false;
   /** What breaks the protocol: body that came before it still counts, wherever the network cut its pieces. */
   failure: HttpProtocolError | null = null;
+  /** Whether more came than the response. */
+  hasSurplus = false;
   /** Whether nothing has arrived at all. */
   isUntouched = true;
   #state: State = "head";
@@ -66,6 +68,7 @@ export class ResponseReader {
         case "done":
           // Nobody asked for more: whatever it is, it must not be taken for the next response.
           this.canReuse = false;
+          this.hasSurplus = true;
           at = input.length;
           break;
         default: {
@@ -159,6 +162,8 @@ export class ResponseReader {
     if (status === 204 || status === 304) {
       this.#state = "done";
     } else if (coding !== undefined) {
+      // Which of the two ends the response is a matter of opinion: two readers of it would go on in different places.
+      if (length !== undefined) throw new HttpProtocolError("two ways to tell its length");
       if (coding.toLowerCase() !== "chunked") throw new HttpProtocolError("an unknown transfer coding");
       this.#state = "size";
     } else if (length !== undefined) {

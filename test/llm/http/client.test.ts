@@ -4,6 +4,7 @@ import { createHttpClient, type HttpClient } from "../../../src/llm/http/client.
 import type { HttpBody } from "../../../src/llm/http/exchange.ts";
 import { eventually } from "../../support/eventually.ts";
 import { type MockLlm, startMockLlm } from "../../support/mock-llm.ts";
+import { rested } from "../../support/rested.ts";
 import { turnsOfTheLoop } from "../../support/turns-of-the-loop.ts";
 
 const fixture = (name: string) => join(import.meta.dir, "../../fixtures/tls", name);
@@ -105,6 +106,71 @@ test("a kept connection that says something unasked is closed", async () => {
   await readAll((await send(mock.url)).body);
   await mock.until(() => mock.openConnections === 0);
   expect(await readAll((await send(mock.url)).body)).toBe("fine");
+});
+
+test("a connection is used again although its last reader had paused it", async () => {
+  const isRead = Promise.withResolvers<void>();
+  mock.respond(async (request, response) => {
+    if (request.index > 0) return response.send(200, {}, "fine");
+    await response.write("one ");
+    await isRead.promise;
+    response.writeRaw("3\r\ntwo\r\n0\r\n\r\n");
+  });
+  const { body } = await send(mock.url);
+  await new Promise<void>((resolve, reject) => {
+    body.read({
+      data(parts) {
+        isRead.resolve();
+        // This read brings the end as well, which is told once the reader goes on.
+        if (parts.join("") !== "two") return;
+        body.pause();
+        setImmediate(() => body.resume());
+      },
+      end: resolve,
+      fail: reject,
+    });
+  });
+  await rested();
+  expect(await readAll((await send(mock.url)).body)).toBe("fine");
+  expect(mock.connections).toBe(1);
+});
+
+test("what comes unasked ends the reuse of every connection to that origin for a while", async () => {
+  let told = 0;
+  client.close();
+  client = createHttpClient({ restMs: 0, distrustMs: 60_000, onSurplus: () => told++ });
+  mock.respond((request, response) => {
+    response.send(200, {}, `for ${request.headers["x-test"]}`);
+    if (request.index === 1) setImmediate(() => response.writeRaw("HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\nevil"));
+  });
+  const both = await Promise.all([send(mock.url), send(mock.url)]);
+  for (const { body } of both) await readAll(body);
+  await mock.until(() => mock.openConnections === 0);
+  for (let round = 0; round < 3; round++) await readAll((await send(mock.url)).body);
+  expect(mock.connections).toBe(5);
+  expect(told).toBe(1);
+});
+
+test("of thousands of replies none is another's, where the server sends a surplus one some milliseconds later", async () => {
+  const lateMs = 5;
+  mock.respond((request, response) => {
+    response.send(200, {}, `answer to ${request.path}`);
+    const surplus = `stale answer to ${request.path}`;
+    setTimeout(() => {
+      if (!response.isClosed)
+        response.writeRaw(`HTTP/1.1 200 OK\r\nContent-Length: ${surplus.length}\r\n\r\n${surplus}`);
+    }, lateMs);
+  });
+  let wrong = 0;
+  await Promise.all(
+    Array.from({ length: 20 }, async (_unused, lane) => {
+      for (let i = 0; i < 100; i++) {
+        const path = `/${lane}/${i}`;
+        if ((await readAll((await send(`${mock.url}${path}`)).body)) !== `answer to ${path}`) wrong++;
+      }
+    }),
+  );
+  expect(wrong).toBe(0);
 });
 
 test("keeps no more connections than it may", async () => {

@@ -56,6 +56,19 @@ describe("a response", () => {
     expect(read(`HTTP/1.0 200 OK\r\n${length}`).canReuse).toBe(false);
   });
 
+  test("that tells its length in two ways is refused, in whatever order", () => {
+    for (const lengths of [
+      "Content-Length: 5\r\nTransfer-Encoding: chunked",
+      "Transfer-Encoding: chunked\r\nContent-Length: 5",
+    ]) {
+      const { reader, body } = read(`HTTP/1.1 200 OK\r\n${lengths}\r\n\r\n5\r\nhello\r\n0\r\n\r\n`);
+      expect({ body, failure: reader.failure?.message }).toEqual({
+        body: "",
+        failure: "not an HTTP/1.1 response: two ways to tell its length",
+      });
+    }
+  });
+
   test("followed by bytes that nobody asked for spoils the connection", () => {
     expect(read(`HTTP/1.1 200 OK\r\nContent-Length: 1\r\n\r\naHTTP/1.1 200 OK`).canReuse).toBe(false);
     expect(read(`${chunked}0\r\n\r\n`, "x").canReuse).toBe(false);
