@@ -3,7 +3,7 @@ import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import type { Account } from "../../src/domain/account.ts";
 import type { Companion } from "../../src/domain/companion.ts";
 import { systemIds } from "../../src/lib/ids.ts";
-import type { ConversationQuery } from "../../src/store/store.ts";
+import type { ConversationQuery, MessagePosition } from "../../src/store/store.ts";
 import { firstPage, type OpenStore, openWorld, type StoreWorld } from "../support/store-world.ts";
 
 const anything: ConversationQuery = { companionId: null, visitorId: null, fromMs: null, toMs: null, q: null };
@@ -90,6 +90,55 @@ export function conversationStoreContract(open: OpenStore): void {
       }
       expect(seen.at(-1)).toBe(oldest);
       expect(seen.toSorted()).toEqual([oldest, begunFirst, begunLast].toSorted());
+    });
+
+    test("are read a page of messages at a time, newest page first, whatever instant they share", async () => {
+      const key = { companionId: companion.id, sessionId: systemIds.randomUuid(), visitorId: null };
+      const said: string[] = [];
+      let id = "";
+      for (let at = 0; at < 30; at++) {
+        const turn = world.turnOf(companion, { key, said: `q${at}`, answered: `a${at}` });
+        // Whole turns within one millisecond, and several of them.
+        const createdAt = 1_000_000 + Math.floor(at / 4);
+        const userMessage = { ...turn.userMessage, createdAt };
+        await world.store.turns.settle({ ...turn, userMessage, reply: turn.reply && { ...turn.reply, createdAt } });
+        said.push(`q${at}`, `a${at}`);
+        if (at === 0) id = turn.conversationId;
+      }
+      for (const limit of [1, 7, 20, 60, 200]) {
+        const pages: string[][] = [];
+        for (let before: MessagePosition | null = null; ; ) {
+          const page = await world.store.conversations.find(account.id, id, { limit, before });
+          expect(page?.messages.length).toBeLessThanOrEqual(limit);
+          pages.unshift(page?.messages.map((message) => message.text) ?? []);
+          before = page?.nextBefore ?? null;
+          if (before === null) break;
+        }
+        expect(pages.flat()).toEqual(said);
+        expect(pages).toHaveLength(Math.ceil(60 / limit));
+      }
+      const gone = { createdAt: 1_000_003, id: systemIds.uuid() };
+      const older = await world.store.conversations.find(account.id, id, { limit: 200, before: gone });
+      expect(older?.messages.map((message) => message.text)).toEqual(said.slice(0, 24));
+    });
+
+    test("of long messages come in shorter pages, none of them empty", async () => {
+      const key = { companionId: companion.id, sessionId: systemIds.randomUuid(), visitorId: null };
+      const answered = "x".repeat(900_000);
+      const first = world.turnOf(companion, { key, answered });
+      await world.store.turns.settle(first);
+      for (let at = 1; at < 6; at++) await world.store.turns.settle(world.turnOf(companion, { key, answered }));
+      let read = 0;
+      for (let before: MessagePosition | null = null; ; ) {
+        const page = await world.store.conversations.find(account.id, first.conversationId, { limit: 100, before });
+        const bytes = page?.messages.reduce((sum, message) => sum + message.text.length, 0) ?? 0;
+        expect(bytes).toBeLessThan(3_000_000);
+        expect(bytes).toBeGreaterThan(0);
+        read += page?.messages.length ?? 0;
+        before = page?.nextBefore ?? null;
+        if (before === null) break;
+      }
+      expect(read).toBe(12);
     });
 
     test("are searched by part of any message, in any case", async () => {

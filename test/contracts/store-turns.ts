@@ -167,7 +167,7 @@ export function turnStoreContract(open: OpenStore): void {
       const { items } = await store.conversations.list(account.id, anything, firstPage);
       expect(items).toHaveLength(1);
       expect(items[0]?.messageCount).toBe(200);
-      const found = await store.conversations.find(account.id, items[0]?.id ?? "");
+      const found = await store.conversations.find(account.id, items[0]?.id ?? "", { limit: 200, before: null });
       const said = found?.messages.filter((message) => message.role === "user").map((message) => message.text);
       expect(said).toEqual(turns.map((turn) => turn.userMessage.text));
     });

@@ -1,6 +1,6 @@
 /** Conversations: filtered, paged, read, deleted, erased, and only ever the own ones. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { type ApiClient, apiClient, expectInvalid, expectProblem } from "../support/api-client.ts";
+import { type ApiAnswer, type ApiClient, apiClient, expectInvalid, expectProblem } from "../support/api-client.ts";
 import { startTestServer, type TestServer } from "../support/app.ts";
 import { chat } from "../support/chat.ts";
 import { eventually } from "../support/eventually.ts";
@@ -43,6 +43,40 @@ async function list(query: string): Promise<string[]> {
   expect(answer.status).toBe(200);
   return answer.json.data.map(({ id }) => id);
 }
+
+test("a conversation is read with its newest messages, and older ones a page at a time", async () => {
+  const long = await server.createCompanion();
+  const reader = apiClient(
+    server.url,
+    (await server.createKey({ ...(await server.createAccount()), id: long.accountId })).key,
+  );
+  const sessionId = crypto.randomUUID();
+  for (let at = 0; at < 60; at++) {
+    await keepTurn(server, long, {
+      sessionId,
+      message: `q${at}`,
+      reply: `a${at}`,
+      atMs: Date.parse("2026-03-01") + at,
+    });
+  }
+  const { data } = (await reader.call("GET", "/api/conversations")).json;
+  const path = `/api/conversations/${data[0]?.id}`;
+  const texts = ({ json }: ApiAnswer) => (json.messages as { text: string }[]).map(({ text }) => text);
+  const all = Array.from({ length: 60 }, (_, at) => [`q${at}`, `a${at}`]).flat();
+  const newest = await reader.call("GET", path);
+  expect(texts(newest)).toEqual(all.slice(-100));
+  const older = await reader.call("GET", `${path}?messages_cursor=${newest.json.messages_next_cursor}`);
+  expect(texts(older)).toEqual(all.slice(0, 20));
+  expect(older.json.messages_next_cursor).toBeNull();
+  expect(texts(await reader.call("GET", `${path}?messages_limit=200`))).toEqual(all);
+  expect(texts(await reader.call("GET", `${path}?messages_limit=1`))).toEqual(["a59"]);
+  for (const wrong of ["0", "201", "x", "1.5"]) {
+    expectInvalid(await reader.call("GET", `${path}?messages_limit=${wrong}`), ["messages_limit"]);
+  }
+  for (const wrong of ["x", "MS4y", `${newest.json.messages_next_cursor}x`]) {
+    expectInvalid(await reader.call("GET", `${path}?messages_cursor=${wrong}`), ["messages_cursor"]);
+  }
+});
 
 describe("lists", () => {
   test("the account's own, newest first", async () => {

@@ -61,6 +61,22 @@ test("words of a conversation that was deleted just before are gone too", async 
   expect(filesWith("MARKER-DELETED")).toEqual([]);
 });
 
+test("words of a conversation, a companion and an account are gone once their deletion has finished", async () => {
+  const turn = world.turnOf(companion, { said: "MARKER-CONVERSATION" });
+  await world.store.turns.settle(turn);
+  await world.store.conversations.delete(account.id, turn.conversationId, world.context());
+  await eventually(() => filesWith("MARKER-CONVERSATION").length === 0);
+
+  await world.store.turns.settle(world.turnOf(companion, { said: "MARKER-COMPANION" }));
+  await world.store.companions.delete(account.id, companion.id, world.context());
+  await eventually(() => filesWith("MARKER-COMPANION").length === 0);
+
+  await world.store.turns.settle(world.turnOf(await world.createCompanion(account), { said: "MARKER-ACCOUNT" }));
+  expect(filesWith("MARKER-ACCOUNT")).not.toEqual([]);
+  await world.store.accounts.delete(account.id, world.context());
+  await eventually(() => filesWith("MARKER-ACCOUNT").length === 0);
+});
+
 test("no stale copy is left by whatever was written and deleted around them", async () => {
   const random = createRandom(11);
   const visitors = Array.from({ length: 20 }, (_, at) => ({ id: systemIds.randomUuid(), marker: `MARKER-${at}-` }));

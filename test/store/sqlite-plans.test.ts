@@ -4,6 +4,7 @@ import { apiKeyQueries } from "../../src/store/sqlite/api-keys.ts";
 import { companionListQueries } from "../../src/store/sqlite/companion-lists.ts";
 import { openConnection } from "../../src/store/sqlite/connection.ts";
 import { conversationListQueries } from "../../src/store/sqlite/conversation-lists.ts";
+import { messagePageQuery } from "../../src/store/sqlite/message-pages.ts";
 import { metadataQueries } from "../../src/store/sqlite/metadata-index.ts";
 import { migrateDatabase } from "../../src/store/sqlite/migrator.ts";
 import { temporaryDirectory } from "../support/temporary.ts";
@@ -35,6 +36,11 @@ const plans: [name: string, sql: string, plan: string[]][] = [
     "the newest companions",
     companionListQueries.newest,
     ["SEARCH c USING INDEX companions_account (account_id=? AND number<?)"],
+  ],
+  [
+    "a page of a conversation's messages",
+    messagePageQuery,
+    ["SEARCH messages USING INDEX messages_conversation (conversation_number=? AND (created_at,rowid)<(?,?))"],
   ],
   [
     "names of companions",

@@ -16,7 +16,7 @@ export interface KeptTurn {
 
 /** Returns the conversation's id where the turn began it. */
 export async function keepTurn(
-  { services }: Pick<TestServer, "services">,
+  { services }: { services: Pick<TestServer["services"], "store" | "clock"> },
   companion: Companion,
   turn: KeptTurn = {},
 ): Promise<string> {

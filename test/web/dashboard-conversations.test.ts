@@ -2,8 +2,12 @@
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import type { Page } from "playwright-core";
+import { systemClock } from "../../src/lib/clock.ts";
+import { processLog } from "../../src/lib/log.ts";
+import { openSqliteStore } from "../../src/store/sqlite/open.ts";
 import { hasCount, keepScreenshot } from "../support/browser.ts";
 import { atPage, type DashboardWorld, openDashboardWorld } from "../support/dashboard-world.ts";
+import { keepTurn } from "../support/kept-turn.ts";
 
 setDefaultTimeout(30_000);
 
@@ -33,6 +37,44 @@ test("new conversations and turns appear by themselves", async () => {
   await page.getByText("11 in, 7 out").waitFor();
   expect(complaints).toEqual([]);
 });
+
+test("a long conversation shows its newest messages, leads back to its beginning, and is exported whole", async () => {
+  const { page, api, complaints } = await world.openAs("owner", "/app/companions");
+  const ada = (await api.call("POST", "/api/companions", { name: "Ada" })).json;
+  const sessionId = crypto.randomUUID();
+  await keepTurns(ada.id, sessionId, 80);
+  const [conversation] = (await api.call("GET", `/api/conversations?companion_id=${ada.id}`)).json.data;
+  await page.goto(`${world.server.url}/app/conversations/${conversation?.id}`);
+  await page.getByText("answer 79", { exact: true }).waitFor();
+  expect(await page.getByText(/^question \d+$/).count()).toBe(50);
+  await page.getByRole("button", { name: "Show earlier messages" }).click();
+  await page.getByText("question 0", { exact: true }).waitFor();
+  await keepTurns(ada.id, sessionId, 1, 80);
+  await page.getByText("answer 80", { exact: true }).waitFor();
+  expect(await page.getByText(/^question \d+$/).allInnerTexts()).toEqual(
+    Array.from({ length: 81 }, (_, at) => `question ${at}`),
+  );
+  await page.reload();
+  await page.getByText("answer 80", { exact: true }).waitFor();
+  const file = await readDownload(page, () => page.getByRole("button", { name: "Export" }).click());
+  expect(JSON.parse(file.text).messages).toHaveLength(162);
+  expect(complaints).toEqual([]);
+});
+
+/** Puts turns beside the running server into its database, as its own chat would settle them. */
+async function keepTurns(companionId: string, sessionId: string, count: number, from = 0): Promise<void> {
+  const store = await openSqliteStore({ dataDir: world.server.dataDir, log: processLog() });
+  const found = await store.accounts.list();
+  for (const { id: accountId } of found) {
+    const companion = await store.companions.find(accountId, companionId);
+    if (companion === null) continue;
+    for (let at = from; at < from + count; at++) {
+      const turn = { message: `question ${at}`, reply: `answer ${at}`, atMs: Date.UTC(2026, 0, 1) + at * 1000 };
+      await keepTurn({ services: { store, clock: systemClock } }, companion, { sessionId, ...turn });
+    }
+  }
+  await store.close();
+}
 
 test("finds, exports, deletes, and erases visitors", async () => {
   const { page, api, complaints } = await world.openAs("owner", "/app/companions");

@@ -33,6 +33,12 @@ const fields = {
 const ConversationObject = t.Object(fields, { $id: "Conversation" });
 export const ConversationList = listOf(ConversationObject, "ConversationList");
 export const ConversationWithMessages = t.Object(
-  { ...fields, messages: t.Array(MessageObject, { description: "Oldest first." }) },
+  {
+    ...fields,
+    messages: t.Array(MessageObject, { description: "A page of them, oldest first; without a cursor the newest." }),
+    messages_next_cursor: Nullable(
+      t.String({ description: "As `messages_cursor`, leads to older ones; null where there are none." }),
+    ),
+  },
   { $id: "ConversationWithMessages" },
 );

@@ -1,7 +1,9 @@
 /** The conversations' routes, for the API document. */
+import { Type as t } from "@sinclair/typebox";
 import { type ApiOperation, idParam, pageQuery, rangeQuery } from "../../http/api-description.ts";
 import { Text } from "../../http/schema.ts";
 import { ConversationList, ConversationWithMessages } from "./answers.ts";
+import { defaultMessages, maxMessages } from "./message-paging.ts";
 
 const filterQuery = {
   visitor_id: Text({ description: "Those of this visitor.", examples: ["0b8f3f5e-59a5-4d3b-9f5e-8c3a9d8a1c11"] }),
@@ -46,8 +48,18 @@ export const conversationsApi: ApiOperation[] = [
     path: "/api/conversations/{id}",
     tag: "Conversations",
     summary: "Read a conversation with its messages",
+    description: "With the newest page of its messages; `messages_next_cursor` leads to older ones.",
     access: "conversations:read",
     params: { id: idParam("conversation") },
+    query: {
+      messages_limit: t.Integer({
+        minimum: 1,
+        maximum: maxMessages,
+        default: defaultMessages,
+        description: "How many messages at most; very long ones make a page shorter.",
+      }),
+      messages_cursor: t.String({ description: "`messages_next_cursor` of the page before." }),
+    },
     answers: {
       200: { description: "The conversation.", content: { "application/json": ConversationWithMessages } },
     },

@@ -11,7 +11,8 @@ import { rangeParameters, readRange } from "../../http/time-range.ts";
 import { writeContext } from "../../http/write-context.ts";
 import { toUuid } from "../../lib/ids.ts";
 import type { ConversationQuery } from "../../store/store.ts";
-import { toWireConversation, toWireMessage } from "./model.ts";
+import { messagePageParameters, readMessagePage, toWireConversationPage } from "./message-paging.ts";
+import { toWireConversation } from "./model.ts";
 
 const filterParameters = ["visitor_id", "q", ...rangeParameters, ...pageParameters];
 
@@ -47,11 +48,12 @@ export function conversationsModule(services: Services) {
       })
       .get("/api/conversations/:id", async ({ request, params, set }) => {
         const { account } = await openPrincipal(services, request, "conversations:read", set.headers);
-        refuseQuery(request);
-        const found = await conversations.find(account.id, readPathId(params.id, "conversation"));
+        const query = openQuery(request, messagePageParameters);
+        const page = readMessagePage(query);
+        query.finish();
+        const found = await conversations.find(account.id, readPathId(params.id, "conversation"), page);
         if (found === null) throw missing("conversation");
-        const messages = found.messages.map(toWireMessage);
-        return answerJson(set, { ...toWireConversation(found.conversation), messages });
+        return answerJson(set, toWireConversationPage(found));
       })
       .delete(
         "/api/conversations/:id",

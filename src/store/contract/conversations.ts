@@ -14,15 +14,41 @@ export interface ConversationQuery {
   q: string | null;
 }
 
+/** The place of a message in its conversation. */
+export interface MessagePosition {
+  createdAt: number;
+  id: string;
+}
+
+export interface MessagePageRequest {
+  /** At least 1. */
+  limit: number;
+  /** Only older ones than this; null begins with the newest. */
+  before: MessagePosition | null;
+}
+
+export interface ConversationPage {
+  conversation: Conversation;
+  /** Oldest first. Fewer than the limit where they are long: a page is bounded in bytes too, and never empty for that. */
+  messages: Message[];
+  /** Leads on to older ones; null where there are none. */
+  nextBefore: MessagePosition | null;
+}
+
+export const newestMessages: MessagePageRequest = { limit: 100, before: null };
+
 export interface ConversationStore {
   /**
    * Newest first by creation. With `q` a page may hold fewer than `limit`, or none, while more follow: a search hands
    * back what it has found after a bounded amount of reading.
    */
   list(accountId: string, query: ConversationQuery, page: PageRequest): Promise<Page<Conversation>>;
-  /** With its messages, oldest first. */
-  find(accountId: string, id: string): Promise<{ conversation: Conversation; messages: Message[] } | null>;
-  /** With what its visitor has sent until now and is still being answered. Audit: `conversation.delete`. */
+  /** With a page of its messages, the newest hundred unless told otherwise. */
+  find(accountId: string, id: string, page?: MessagePageRequest): Promise<ConversationPage | null>;
+  /**
+   * With what its visitor has sent until now and is still being answered. Its words are gone from the database's files
+   * soon after, behind everything else. Audit: `conversation.delete`.
+   */
   delete(accountId: string, id: string, context: WriteContext): Promise<boolean>;
   /**
    * Erases all that this visitor said to the companion, from the database's files too (free pages overwritten, WAL

@@ -1,46 +1,34 @@
 /** Conversations in SQLite: lists, reading, deletion and erasure. */
-import { and, asc, eq } from "drizzle-orm";
-import { later } from "../../lib/later.ts";
-import type { ConversationStore } from "../contract/conversations.ts";
+import { and, eq } from "drizzle-orm";
+import { type ConversationStore, newestMessages } from "../contract/conversations.ts";
 import type { ChangeRecorder } from "./changes.ts";
 import { createConversationLists } from "./conversation-lists.ts";
 import type { SqliteEngine } from "./engine.ts";
 import type { Erasures } from "./erasures.ts";
-import { unavailable } from "./failures.ts";
+import type { LogEmptier } from "./log-emptier.ts";
 import type { MessageEraser } from "./message-eraser.ts";
+import { createMessagePages } from "./message-pages.ts";
 import { yieldToEventLoop } from "./pacing.ts";
 import { createRetention } from "./retention.ts";
-import { defaultLockLimitMs } from "./retry.ts";
 import { companions } from "./schema/companions.ts";
-import { conversations, messages, removals } from "./schema/conversations.ts";
+import { conversations, removals } from "./schema/conversations.ts";
 
 /** Messages in one commit while a visitor is erased: a few milliseconds of work. */
 const erasedPerCommit = 100;
-const logBusySleepMs = 10;
-
-const messageColumns = later(() => ({
-  id: messages.id,
-  role: messages.role,
-  channel: messages.channel,
-  text: messages.text,
-  complete: messages.complete,
-  inputTokens: messages.inputTokens,
-  outputTokens: messages.outputTokens,
-  tokensEstimated: messages.tokensEstimated,
-  createdAt: messages.createdAt,
-}));
 
 export interface ConversationParts {
   changes: ChangeRecorder;
   erasures: Erasures;
   eraser: MessageEraser;
+  logEmptier: LogEmptier;
   startRemovals: () => void;
 }
 
 export function createConversationStore(engine: SqliteEngine, parts: ConversationParts): ConversationStore {
-  const { changes, erasures, eraser, startRemovals } = parts;
+  const { changes, erasures, eraser, logEmptier, startRemovals } = parts;
   const { orm } = engine;
   const lists = createConversationLists(engine);
+  const pages = createMessagePages(engine);
   const selectOfVisitor = engine.query<{ number: number }, [string, string, string]>(
     `SELECT number FROM conversations INDEXED BY conversations_visitor
      WHERE account_id = ? AND visitor_id = ? AND visitor_id <> '' AND companion_id = ? LIMIT 1`,
@@ -85,34 +73,17 @@ export function createConversationStore(engine: SqliteEngine, parts: Conversatio
     return erased;
   }
 
-  /** What was deleted is overwritten in the database file, but its earlier pages are still in the write-ahead log. */
-  async function emptyLog(): Promise<void> {
-    const deadlineMs = performance.now() + defaultLockLimitMs;
-    while (!(await engine.read(() => engine.truncateLog()))) {
-      if (performance.now() > deadlineMs) throw unavailable(new Error("the write-ahead log is in use"));
-      await Bun.sleep(logBusySleepMs);
-    }
-  }
-
   return {
     list: (accountId, query, page) => lists.list(accountId, query, page),
 
-    find: (accountId, id) =>
-      engine.read(() => {
+    find: (accountId, id, page = newestMessages) =>
+      engine.snapshot(() => {
         const row = selectOne(accountId, id);
         if (row === null) return null;
-        const ofConversation = eq(messages.conversationNumber, row.number);
-        const oldestFirst = [asc(messages.createdAt), asc(messages.number)];
-        const found = orm
-          .select(messageColumns)
-          .from(messages)
-          .where(ofConversation)
-          .orderBy(...oldestFirst)
-          .all();
         const { sessionId, messageCount, companionId, createdAt, updatedAt } = row;
         const visitorId = row.visitorId === "" ? null : row.visitorId;
         const conversation = { id, companionId, sessionId, visitorId, messageCount, createdAt, updatedAt };
-        return { conversation, messages: found };
+        return { conversation, ...pages.read(row.number, page) };
       }),
 
     delete: async (accountId, id, context) => {
@@ -144,7 +115,7 @@ export function createConversationStore(engine: SqliteEngine, parts: Conversatio
       while ((await engine.write(() => eraseSome(accountId, companionId, visitorId))) >= erasedPerCommit) {
         await yieldToEventLoop();
       }
-      await emptyLog();
+      await logEmptier.empty();
       return true;
     },
 

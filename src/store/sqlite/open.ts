@@ -14,6 +14,7 @@ import { createEmbedTokenStore } from "./embed-tokens.ts";
 import { SqliteEngine } from "./engine.ts";
 import { createErasures } from "./erasures.ts";
 import { createIdempotencyStore } from "./idempotency.ts";
+import { createLogEmptier } from "./log-emptier.ts";
 import { createMessageEraser } from "./message-eraser.ts";
 import { createMetadataIndex } from "./metadata-index.ts";
 import { type MigrateOptions, migrateDatabase } from "./migrator.ts";
@@ -54,7 +55,8 @@ function createStore(engine: SqliteEngine, log: Log): Store {
   const conversations = createConversationWriter(engine);
   const eraser = createMessageEraser(engine);
   const erasures = createErasures();
-  const removals = createRemovals(engine, { eraser, voiceAgents, log });
+  const logEmptier = createLogEmptier(engine);
+  const removals = createRemovals(engine, { eraser, logEmptier, voiceAgents, log });
   const startRemovals = removals.start;
   const checkRead = engine.query<{ one: number }>("SELECT 1 AS one FROM accounts LIMIT 1");
 
@@ -65,7 +67,7 @@ function createStore(engine: SqliteEngine, log: Log): Store {
     apiKeys: createApiKeyStore(engine, changes, usage),
     audit: createAuditStore(engine, changes),
     companions: createCompanionStore(engine, { changes, metadata, voiceAgents, startRemovals }),
-    conversations: createConversationStore(engine, { changes, erasures, eraser, startRemovals }),
+    conversations: createConversationStore(engine, { changes, erasures, eraser, logEmptier, startRemovals }),
     embedTokens: createEmbedTokenStore(engine, changes),
     idempotency: createIdempotencyStore(engine),
     sessions: createSessionStore(engine, changes),

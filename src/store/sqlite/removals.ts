@@ -1,6 +1,7 @@
 /** Deletes, a chunk at a time and behind everything else, what a deleted account, companion or conversation leaves. */
 import type { Log } from "../../lib/log.ts";
 import type { SqliteEngine } from "./engine.ts";
+import type { LogEmptier } from "./log-emptier.ts";
 import type { MessageEraser } from "./message-eraser.ts";
 import { yieldToEventLoop } from "./pacing.ts";
 import type { VoiceAgentKeeper } from "./voice-agents.ts";
@@ -10,6 +11,8 @@ const rowsPerChunk = 100;
 const companionsPerChunk = 20;
 /** How often to look for what another process left, or what could not be written. */
 const lookAgainMs = 60_000;
+/** A script that deletes one after the other is waited for so long. */
+const gatherMs = 200;
 
 interface RemovalRow {
   number: number;
@@ -28,6 +31,7 @@ export interface Removals {
 
 export interface RemovalParts {
   eraser: MessageEraser;
+  logEmptier: LogEmptier;
   voiceAgents: VoiceAgentKeeper;
   log: Log;
 }
@@ -36,8 +40,11 @@ export function createRemovals(engine: SqliteEngine, parts: RemovalParts): Remov
   const { log } = parts;
   const removeChunk = createChunkRemover(engine, parts);
   const selectAny = engine.query<{ number: number }>("SELECT number FROM removals LIMIT 1");
+  const stopping = Promise.withResolvers<void>();
   let isStopped = false;
   let isAskedAgain = false;
+  /** Whether the log may hold what is gone from the tables; an earlier process may have ended in between. */
+  let isLogStale = true;
   let running: Promise<void> | null = null;
 
   async function run(): Promise<void> {
@@ -46,13 +53,29 @@ export function createRemovals(engine: SqliteEngine, parts: RemovalParts): Remov
         isAskedAgain = false;
         // A write would be a commit; most looks find nothing.
         while (!isStopped && (await engine.read(() => selectAny.get() !== null))) {
+          isLogStale = true;
           await engine.write(removeChunk);
           await yieldToEventLoop();
         }
+        if (isLogStale && !isStopped) await emptyLog();
       } while (isAskedAgain && !isStopped);
     } catch (error) {
       // Nobody waits for this, and the timer tries again: a rejection would only end the process.
       log.warn("deletion of leftovers is put off", { error });
+    }
+  }
+
+  /** Only then is the deletion finished. At the end of the process the log is emptied anyway. */
+  async function emptyLog(): Promise<void> {
+    // Many deletions in a row share one, which writes to the disk and waits for it.
+    await Promise.race([Bun.sleep(gatherMs), stopping.promise]);
+    if (isStopped) return;
+    isLogStale = false;
+    try {
+      await parts.logEmptier.empty();
+    } catch (error) {
+      isLogStale = true;
+      throw error;
     }
   }
 
@@ -71,6 +94,7 @@ export function createRemovals(engine: SqliteEngine, parts: RemovalParts): Remov
     start,
     async stop() {
       isStopped = true;
+      stopping.resolve();
       clearInterval(timer);
       await running;
     },

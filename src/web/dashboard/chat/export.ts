@@ -1,7 +1,8 @@
 /** A conversation as a file of this browser. */
 import type { ConversationWithMessages } from "../lib/types.ts";
 
-export function exportConversation(conversation: ConversationWithMessages, companionName: string): void {
+export function exportConversation(whole: ConversationWithMessages, companionName: string): void {
+  const { messages_next_cursor: _, ...conversation } = whole;
   const text = JSON.stringify({ companion: companionName, ...conversation }, null, 2);
   saveFile(`conversation-${conversation.id}.json`, text, "application/json");
 }

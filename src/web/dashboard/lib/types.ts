@@ -112,7 +112,9 @@ export interface Message {
 }
 
 export interface ConversationWithMessages extends Conversation {
+  /** A page of them, oldest first. */
   messages: Message[];
+  messages_next_cursor: string | null;
 }
 
 export interface UsageCounts {

@@ -3,12 +3,13 @@ import { Download, Mic, Trash2, UserRoundX } from "lucide-preact";
 import { useState } from "preact/hooks";
 import { Bubble } from "../chat/bubble.tsx";
 import { exportConversation } from "../chat/export.ts";
+import { useTranscript } from "../chat/transcript.ts";
 import { ApiError, call } from "../lib/api.ts";
 import { useCompanionNames } from "../lib/companion-names.ts";
 import { formatInstant, formatNumber } from "../lib/format.ts";
-import { useEvery, useLoad } from "../lib/load.ts";
+import { useAction, useEvery } from "../lib/load.ts";
 import { navigate } from "../lib/router.ts";
-import type { ConversationWithMessages, Message } from "../lib/types.ts";
+import type { Message } from "../lib/types.ts";
 import type { Params } from "../routes.ts";
 import { Button } from "../ui/button.tsx";
 import { Confirm } from "../ui/dialog.tsx";
@@ -22,15 +23,16 @@ const back = { href: listPath, label: "Conversations" };
 
 export default function ConversationPage({ params }: { params: Params }) {
   const path = `/api/conversations/${encodeURIComponent(params.id ?? "")}`;
-  const loaded = useLoad<ConversationWithMessages>(path);
-  const conversation = loaded.data;
+  const transcript = useTranscript(path);
+  const { conversation, error } = transcript;
   const names = useCompanionNames([conversation?.companion_id]);
   const [asked, setAsked] = useState<"delete" | "erase" | null>(null);
+  const exporting = useAction(async (name: string) => exportConversation(await transcript.readWhole(), name));
   useEvery(pollMs, () => {
-    if (conversation && !loaded.isLoading) void loaded.reload();
+    if (conversation) void transcript.reload();
   });
 
-  const isGone = loaded.error instanceof ApiError && loaded.error.status === 404;
+  const isGone = error instanceof ApiError && error.status === 404;
   if (isGone) {
     return (
       <>
@@ -43,11 +45,7 @@ export default function ConversationPage({ params }: { params: Params }) {
     return (
       <>
         <PageHead title="Conversation" back={back} />
-        {loaded.error !== null ? (
-          <Failure error={loaded.error} onRetry={() => void loaded.reload()} />
-        ) : (
-          <Skeleton lines={6} />
-        )}
+        {error !== null ? <Failure error={error} onRetry={() => void transcript.reload()} /> : <Skeleton lines={6} />}
       </>
     );
   }
@@ -61,7 +59,7 @@ export default function ConversationPage({ params }: { params: Params }) {
         back={back}
         actions={
           <>
-            <Button onClick={() => exportConversation(conversation, name)}>
+            <Button isBusy={exporting.isBusy} onClick={() => void exporting.run(name)}>
               <Download size={16} aria-hidden="true" />
               Export
             </Button>
@@ -88,6 +86,14 @@ export default function ConversationPage({ params }: { params: Params }) {
           </>
         )}
       </PageHead>
+      {exporting.error !== null && <Failure error={exporting.error} onRetry={() => void exporting.run(name)} />}
+      {transcript.hasEarlier && (
+        <p class="mb-4 text-center">
+          <Button isBusy={transcript.isLoadingEarlier} onClick={() => void transcript.loadEarlier()}>
+            Show earlier messages
+          </Button>
+        </p>
+      )}
       <div class="card space-y-5 p-4 sm:p-6" role="log" aria-label="Transcript">
         {conversation.messages.map((message) => (
           <Bubble

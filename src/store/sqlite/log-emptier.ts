@@ -1,0 +1,26 @@
+/**
+ * Empties the write-ahead log once something was deleted: it is overwritten in the database file, but its earlier pages
+ * are still in the log.
+ */
+import type { SqliteEngine } from "./engine.ts";
+import { unavailable } from "./failures.ts";
+import { defaultLockLimitMs } from "./retry.ts";
+
+const busySleepMs = 10;
+
+export interface LogEmptier {
+  /** Resolves once the log holds nothing of what was committed before; `unavailable` where a reader stays in the way. */
+  empty(): Promise<void>;
+}
+
+export function createLogEmptier(engine: SqliteEngine): LogEmptier {
+  return {
+    async empty() {
+      const deadlineMs = performance.now() + defaultLockLimitMs;
+      while (!(await engine.read(() => engine.truncateLog()))) {
+        if (performance.now() > deadlineMs) throw unavailable(new Error("the write-ahead log is in use"));
+        await Bun.sleep(busySleepMs);
+      }
+    },
+  };
+}

@@ -1,0 +1,112 @@
+/** A conversation with as many of its messages as were asked for: the newest first of all, older ones a page at a time. */
+import { useCallback, useEffect, useRef, useState } from "preact/hooks";
+import { call, type Query } from "../lib/api.ts";
+import type { ConversationWithMessages } from "../lib/types.ts";
+
+export interface Transcript {
+  /** Null until it has arrived. */
+  conversation: ConversationWithMessages | null;
+  error: unknown;
+  hasEarlier: boolean;
+  isLoadingEarlier: boolean;
+  loadEarlier(): Promise<void>;
+  /** Takes up what was said meanwhile. */
+  reload(): Promise<void>;
+  /** The whole conversation, read to its beginning; rejects as a call does. */
+  readWhole(): Promise<ConversationWithMessages>;
+}
+
+/** Enough for what is said between two looks; where it is not, all is read anew. */
+const freshMessages = 20;
+const mostMessages = 200;
+
+export function useTranscript(path: string): Transcript {
+  const [conversation, setConversation] = useState<ConversationWithMessages | null>(null);
+  const [error, setError] = useState<unknown>(null);
+  const [isLoadingEarlier, setIsLoadingEarlier] = useState(false);
+  const shown = useRef<ConversationWithMessages | null>(null);
+  const controller = useRef(new AbortController());
+  const running = useRef<Promise<void> | null>(null);
+
+  const show = useCallback((next: ConversationWithMessages) => {
+    shown.current = next;
+    setConversation(next);
+    setError(null);
+  }, []);
+
+  /** What comes for a conversation that was left is dropped. */
+  const run = useCallback(
+    (act: (read: Read) => Promise<void>): Promise<void> => {
+      const { signal } = controller.current;
+      const one = act((query) => call<ConversationWithMessages>("GET", path, { query, signal }))
+        .catch((failure: unknown) => {
+          if (!signal.aborted) setError(failure);
+        })
+        .finally(() => {
+          if (running.current === one) running.current = null;
+        });
+      running.current = one;
+      return one;
+    },
+    [path],
+  );
+
+  const reload = useCallback(async () => {
+    if (running.current !== null) return;
+    await run(async (read) => {
+      const known = shown.current;
+      const fresh = known && joinFresh(known, await read({ messages_limit: freshMessages }));
+      show(fresh ?? (await read({})));
+    });
+  }, [run, show]);
+
+  const loadEarlier = useCallback(async () => {
+    setIsLoadingEarlier(true);
+    // What was under way changes what is earlier.
+    while (running.current !== null) await running.current;
+    await run(async (read) => {
+      const known = shown.current;
+      if (known === null || known.messages_next_cursor === null) return;
+      show(joinEarlier(known, await read({ messages_cursor: known.messages_next_cursor })));
+    });
+    setIsLoadingEarlier(false);
+  }, [run, show]);
+
+  useEffect(() => {
+    controller.current = new AbortController();
+    running.current = null;
+    shown.current = null;
+    setConversation(null);
+    setError(null);
+    void reload();
+    return () => controller.current.abort();
+  }, [reload]);
+
+  async function readWhole(): Promise<ConversationWithMessages> {
+    let whole = await call<ConversationWithMessages>("GET", path, { query: { messages_limit: mostMessages } });
+    while (whole.messages_next_cursor !== null) {
+      const query = { messages_limit: mostMessages, messages_cursor: whole.messages_next_cursor };
+      whole = joinEarlier(whole, await call<ConversationWithMessages>("GET", path, { query }));
+    }
+    return whole;
+  }
+
+  const hasEarlier = conversation !== null && conversation.messages_next_cursor !== null;
+  return { conversation, error, hasEarlier, isLoadingEarlier, loadEarlier, reload, readWhole };
+}
+
+type Read = (query: Query) => Promise<ConversationWithMessages>;
+
+/** Null where the two do not meet. */
+function joinFresh(known: ConversationWithMessages, fresh: ConversationWithMessages): ConversationWithMessages | null {
+  const firstId = fresh.messages[0]?.id;
+  const at = known.messages.findIndex((message) => message.id === firstId);
+  if (at === -1) return null;
+  const { messages_next_cursor } = known;
+  return { ...fresh, messages: [...known.messages.slice(0, at), ...fresh.messages], messages_next_cursor };
+}
+
+function joinEarlier(known: ConversationWithMessages, earlier: ConversationWithMessages): ConversationWithMessages {
+  const { messages, messages_next_cursor } = earlier;
+  return { ...known, messages: [...messages, ...known.messages], messages_next_cursor };
+}
