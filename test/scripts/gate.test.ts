@@ -1,0 +1,66 @@
+/** What the gate knows of its tests, and what it says before it changes the machine. */
+import { expect, test } from "bun:test";
+import { installMissing, type Machine } from "../../scripts/system-packages.ts";
+import { findTestFiles, isQuick, type SystemProgram } from "../../scripts/test-files.ts";
+
+const files = new Map(findTestFiles().map((file) => [file.path, file]));
+
+test.each([
+  ["test/web/pages.test.ts", ["chromium"], true],
+  ["test/ops/deploy.test.ts", ["prometheus", "systemd"], false],
+  ["test/executable-chat.test.ts", [], true],
+  ["test/ops/executable-targets.test.ts", [], true],
+  ["test/http/sse.test.ts", [], false],
+])("%s needs %j", (path, packages, needsExecutable) => {
+  const file = files.get(path);
+  expect(file?.programs.map((program) => program.package)).toEqual(packages);
+  expect(file?.needsExecutable).toBe(needsExecutable);
+  expect(file && isQuick(file)).toBe(packages.length === 0 && !needsExecutable);
+});
+
+const missing: SystemProgram[] = [
+  { package: "nginx", path: "/usr/sbin/nginx", purpose: "streams through a proxy" },
+  { package: "caddy", path: "/usr/bin/caddy", purpose: "streams through a proxy" },
+];
+
+function machineThat(canInstall: boolean): Machine & { events: string[] } {
+  const events: string[] = [];
+  return {
+    canInstall,
+    events,
+    say: (line) => void events.push(`says ${line}`),
+    run: async (command) => {
+      events.push(`runs ${command.join(" ")}`);
+      return 0;
+    },
+  };
+}
+
+test("says which packages it installs and why before it does, and how to leave them", async () => {
+  const machine = machineThat(true);
+  await installMissing(missing, machine);
+  const firstRun = machine.events.findIndex((event) => event.startsWith("runs "));
+  const said = machine.events.slice(0, firstRun).join("\n");
+  for (const part of ["nginx (/usr/sbin/nginx): streams through a proxy", "caddy", "--no-system-packages"]) {
+    expect(said).toContain(part);
+  }
+  expect(machine.events.filter((event) => event.startsWith("runs "))).toEqual([
+    "runs apt-get update",
+    "runs apt-get install -y --no-install-recommends nginx caddy",
+  ]);
+});
+
+test("installs nothing where it cannot, and says the one command that does", async () => {
+  const machine = machineThat(false);
+  await installMissing(missing, machine);
+  expect(machine.events.join("\n")).not.toContain("runs ");
+  expect(machine.events).toContain(
+    "says Install them with: sudo apt-get install -y --no-install-recommends nginx caddy",
+  );
+});
+
+test("says nothing where nothing is missing", async () => {
+  const machine = machineThat(true);
+  await installMissing([], machine);
+  expect(machine.events).toEqual([]);
+});
