@@ -119,7 +119,11 @@ export async function openServices(config: Config, overrides: ServiceOverrides =
   const limiter = measureLimiter(createMemoryLimiter({ clock }), measurements);
   const dailyQuota = measureQuota(
     createDailyQuota({ countDay: (companionId, day) => store.turns.countDay(companionId, day) }),
-    measurements,
+    measurements.verdicts.daily,
+  );
+  const voiceQuota = measureQuota(
+    createDailyQuota({ countDay: (companionId, day) => store.voice.countDay(companionId, day) }),
+    measurements.verdicts.daily_voice,
   );
   const lifecycle = { isDraining: false };
   measurements.probes.push(...createProbes({ limiter, lifecycle }, config.dataDir));
@@ -147,6 +151,7 @@ export async function openServices(config: Config, overrides: ServiceOverrides =
       isDemo: config.isDemo,
       llm: { model: config.llm.model, models: config.llm.models, maxOutputTokens: config.llm.maxOutputTokens },
       dailyMessages: config.messagesPerDay,
+      dailyVoiceSessions: config.voiceSessionsPerDay,
       metricsToken: config.metrics.token,
       version: buildInfo.version,
     },
@@ -158,6 +163,7 @@ export async function openServices(config: Config, overrides: ServiceOverrides =
       ratePerKey: config.ratesPerMinute.key,
     }),
     dailyQuota,
+    voiceQuota,
     conversationQueue: createKeyedQueue({ maxWaiting: 3 }),
     llm,
     voice,

@@ -26,11 +26,11 @@ export function measureLimiter(limiter: Limiter, { verdicts }: Measurements): Li
   };
 }
 
-export function measureQuota(quota: DailyQuota, { verdicts }: Measurements): DailyQuota {
+export function measureQuota(quota: DailyQuota, verdicts: VerdictCounts): DailyQuota {
   return {
     async reserve(companionId, limit, nowMs) {
       const verdict = await quota.reserve(companionId, limit, nowMs);
-      count(verdicts.daily, verdict.isAdmitted);
+      count(verdicts, verdict.isAdmitted);
       return verdict;
     },
     get size() {

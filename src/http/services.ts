@@ -1,4 +1,5 @@
 /** What rooms may use: sockets by their contracts, and settings. `src/services.ts` decides which engines are behind it. */
+import type { Plan } from "../domain/account.ts";
 import type { Clock } from "../lib/clock.ts";
 import type { IdSource } from "../lib/ids.ts";
 import type { KeyedQueue } from "../lib/keyed-queue.ts";
@@ -30,7 +31,9 @@ export interface Settings {
     maxOutputTokens: number;
   };
   /** Messages a day per companion, by plan. */
-  dailyMessages: { free: number; paid: number };
+  dailyMessages: Readonly<Record<Plan, number>>;
+  /** Voice sessions a day per companion, by plan. */
+  dailyVoiceSessions: Readonly<Record<Plan, number>>;
   metricsToken: string | null;
   /** Program version, shown in the API document and on `/healthz`. */
   version: string;
@@ -41,7 +44,10 @@ export interface Services {
   readonly store: Store;
   readonly limiter: Limiter;
   readonly rules: RateRules;
+  /** Of messages. */
   readonly dailyQuota: DailyQuota;
+  /** Of voice sessions. */
+  readonly voiceQuota: DailyQuota;
   readonly conversationQueue: KeyedQueue;
   readonly llm: LlmProvider;
   readonly voice: Voice;

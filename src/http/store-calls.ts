@@ -57,6 +57,7 @@ export const storeCalls: { readonly [Noun in keyof Nouns]: Readonly<Record<keyof
     finishOutbox: "write",
     postponeOutbox: "write",
     startSession: "write",
+    countDay: "read",
     findSession: "read",
     addTranscript: "write",
     deleteSessions: "write",
