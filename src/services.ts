@@ -158,7 +158,7 @@ export async function openServices(config: Config, overrides: ServiceOverrides =
     store,
     limiter,
     rules: createRateRules({
-      ratePerToken: config.ratesPerMinute.token.free,
+      ratePerToken: config.ratesPerMinute.token,
       ratePerIp: config.ratesPerMinute.ip,
       ratePerKey: config.ratesPerMinute.key,
     }),

@@ -1,4 +1,5 @@
 /** The public door: client address, embed token, origin and token limit, in the order that the contract fixes. */
+import type { Plan } from "../domain/account.ts";
 import { isEmbedToken } from "../domain/credentials.ts";
 import { AppError } from "../domain/errors.ts";
 import { isOriginAllowed } from "../domain/origin.ts";
@@ -8,7 +9,7 @@ import type { EmbedTarget } from "../store/store.ts";
 import { baseUrlOf } from "./base-url.ts";
 import { clientOf } from "./client.ts";
 import type { HeaderBag } from "./problem.ts";
-import { refuse, writeRateLimitHeaders } from "./rate-limit.ts";
+import { admitClient, refuse, writeRateLimitHeaders } from "./rate-limit.ts";
 import type { Services } from "./services.ts";
 
 export type EmbedDoor = Pick<Services, "settings" | "store" | "limiter" | "rules" | "ids" | "log" | "uses">;
@@ -23,8 +24,10 @@ export function openEmbed(
   token: string,
   headers: HeaderBag,
 ): Awaitable<EmbedTarget> {
-  const { ip, token: perToken } = door.rules;
-  const tell = (byIp: Verdict, byToken?: Verdict) => writeRateLimitHeaders(headers, door.rules, "embed", byIp, byToken);
+  const { rules } = door;
+  // While the token is unknown, the plan is too.
+  let plan: Plan = "free";
+  const tell = (byIp: Verdict, byToken?: Verdict) => writeRateLimitHeaders(headers, rules, plan, byIp, byToken);
 
   function checkToken(byIp: Verdict): Awaitable<EmbedTarget> {
     if (!byIp.isAdmitted) tell(byIp);
@@ -39,11 +42,12 @@ export function openEmbed(
       tell(byIp);
       throw new AppError("not_found", "There is no companion behind this embed token.");
     }
+    plan = target.plan;
     if (!mayEmbed(door, request, target.companion.allowedOrigins)) {
       tell(byIp);
       throw new AppError("origin_not_allowed", "This companion may not be used from this website.");
     }
-    return andThen(door.limiter.admit(perToken, token), (byToken) => {
+    return andThen(door.limiter.admit(rules.token[plan], token), (byToken) => {
       tell(byIp, byToken);
       refuse(byToken, "This companion has had too many requests.");
       door.uses.noteToken(target.tokenId);
@@ -51,7 +55,7 @@ export function openEmbed(
     });
   }
 
-  return andThen(door.limiter.admit(ip, clientOf(door, request).limitSubject), checkToken);
+  return andThen(admitClient(door.limiter, rules.ip, clientOf(door, request)), checkToken);
 }
 
 /** Whether the page that asks is in the list, or is one of our own. An empty list allows every page. */

@@ -1,4 +1,5 @@
 /** Sockets that count what passes through them, whichever engine is behind. */
+import { andThen } from "../lib/awaitable.ts";
 import type { Histogram } from "../lib/histogram.ts";
 import type { DailyQuota } from "../limits/daily-quota.ts";
 import type { Limiter, Verdict } from "../limits/limiter.ts";
@@ -12,10 +13,8 @@ export function measureLimiter(limiter: Limiter, { verdicts }: Measurements): Li
     return verdict;
   }
   return {
-    admit(rule, subject) {
-      const verdict = limiter.admit(rule, subject);
-      return verdict instanceof Promise ? verdict.then(note) : note(verdict);
-    },
+    admit: (rule, subject) => andThen(limiter.admit(rule, subject), note),
+    admitAll: (places) => andThen(limiter.admitAll(places), note),
     get evictedCount() {
       return limiter.evictedCount;
     },

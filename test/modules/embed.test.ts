@@ -217,6 +217,53 @@ describe("limits", () => {
     });
   });
 
+  test("of an IPv6 address hold for the networks around it too, on every embed route", async () => {
+    await withLimits({ COMPANIOND_RATE_PER_IP: "10", COMPANIOND_TRUST_PROXY: "1" }, async (limited) => {
+      const { embedToken } = await limited.createCompanion();
+      const ask = async (network: number) => {
+        const headers = {
+          "x-forwarded-for": `2001:db8:1:${network.toString(16)}::1`,
+          "content-type": "application/json",
+        };
+        if (network % 2 === 0) return await getConfig(embedToken, headers, limited);
+        const answer = await sendChat(limited.url, embedToken, { message: "[[say:yes]]" }, { headers });
+        await answer.text();
+        return answer;
+      };
+      const statuses: number[] = [];
+      for (let network = 0; network < 60; network++) statuses.push((await ask(network)).status);
+      expect(statuses).toEqual([...Array(40).fill(200), ...Array(20).fill(429)]);
+      const refused = await ask(0);
+      expect(refused.headers.get("ratelimit")).toMatch(/^"ip";r=0;t=\d+$/);
+      // From its own network it had one request; the tightest is told.
+      expect((await ask(0x100)).headers.get("ratelimit")).toMatch(/^"ip";r=9;t=60/);
+      for (let network = 0x200; network < 0x200 + 130 * 256; network += 256) await ask(network);
+      expect((await ask(0xff00)).status).toBe(429);
+    });
+  });
+
+  test("of a token can be higher on the paid plan, and each is told its own", async () => {
+    const environment = { COMPANIOND_RATE_PER_TOKEN: "2", COMPANIOND_RATE_PER_TOKEN_PAID: "4" };
+    await withLimits(environment, async (limited) => {
+      for (const [plan, limit] of [
+        ["free", 2],
+        ["paid", 4],
+      ] as const) {
+        const { embedToken } = await limited.createCompanion({}, await limited.createAccount({ plan }));
+        for (let left = limit - 1; left >= 0; left--) {
+          const { headers } = await getConfig(embedToken, {}, limited);
+          expect(headers.get("ratelimit-policy")).toEndWith(`"token";q=${limit};w=60`);
+          expect(headers.get("ratelimit")).toContain(`"token";r=${left};`);
+        }
+        const refused = await getConfig(embedToken, {}, limited);
+        expect(refused.status).toBe(429);
+        expect(refused.headers.get("ratelimit-policy")).toEndWith(`"token";q=${limit};w=60`);
+      }
+      const unknown = await getConfig(`emb_${"x".repeat(32)}`, {}, limited);
+      expect(unknown.headers.get("ratelimit-policy")).toEndWith('"token";q=2;w=60');
+    });
+  });
+
   test("come before the body is looked at", async () => {
     await withLimits({ COMPANIOND_RATE_PER_TOKEN: "1" }, async (limited) => {
       const { embedToken } = await limited.createCompanion();
