@@ -13,6 +13,7 @@ import { type Clock, fileStamp, systemClock } from "./lib/clock.ts";
 import { type IdSource, systemIds } from "./lib/ids.ts";
 import { createKeyedQueue } from "./lib/keyed-queue.ts";
 import { type Log, processLog } from "./lib/log.ts";
+import { isLoopbackAddress } from "./lib/loopback.ts";
 import { createDailyQuota } from "./limits/daily-quota.ts";
 import { createMemoryLimiter } from "./limits/memory.ts";
 import { createRateRules } from "./limits/rules.ts";
@@ -146,6 +147,7 @@ export async function openServices(config: Config, overrides: ServiceOverrides =
   return {
     settings: {
       publicUrl: config.publicUrl,
+      isLoopback: isLoopbackAddress(config.server.host),
       trustedProxies: config.server.trustProxy,
       isTls: config.server.tls !== null,
       isDemo: config.isDemo,

@@ -6,7 +6,7 @@ import { isOriginAllowed } from "../domain/origin.ts";
 import { type Awaitable, andThen } from "../lib/awaitable.ts";
 import type { Verdict } from "../limits/limiter.ts";
 import type { EmbedTarget } from "../store/store.ts";
-import { baseUrlOf } from "./base-url.ts";
+import { knownBaseUrlOf } from "./base-url.ts";
 import { clientOf } from "./client.ts";
 import type { HeaderBag } from "./problem.ts";
 import { admitClient, refuse, writeRateLimitHeaders } from "./rate-limit.ts";
@@ -62,13 +62,20 @@ export function openEmbed(
 function mayEmbed(door: EmbedDoor, request: Request, allowedOrigins: readonly string[]): boolean {
   if (allowedOrigins.length === 0) return true;
   const origin = request.headers.get("origin");
-  if (origin === null) return request.headers.get("sec-fetch-site") === "same-origin";
-  return isOriginAllowed(origin, allowedOrigins) || isOwnOrigin(door, request, origin);
+  return (origin !== null && isOriginAllowed(origin, allowedOrigins)) || isOwnPage(door, request, origin);
 }
 
-/** While no public URL is configured, TLS may end before us: then host and port alone are compared. */
-function isOwnOrigin(door: EmbedDoor, request: Request, origin: string): boolean {
-  const base = baseUrlOf(door.settings, request);
-  if (door.settings.publicUrl !== null) return origin === new URL(base).origin;
-  return origin.slice(origin.indexOf("://") + 3) === base.slice(base.indexOf("://") + 3);
+/** Where our own address is not known, no page is ours: whoever asks may have named any host. */
+function isOwnPage({ settings }: EmbedDoor, request: Request, origin: string | null): boolean {
+  const own = knownBaseUrlOf(settings, request);
+  if (own === null) return false;
+  if (origin === null) return request.headers.get("sec-fetch-site") === "same-origin";
+  if (settings.publicUrl !== null) return origin === own;
+  // On this machine, TLS may end before us.
+  return hostOf(origin) === hostOf(own);
+}
+
+/** With its port. */
+function hostOf(origin: string): string {
+  return origin.slice(origin.indexOf("://") + 3);
 }

@@ -15,8 +15,10 @@ import type { Measurements } from "./measurements.ts";
 import type { UseRecorder } from "./use-recorder.ts";
 
 export interface Settings {
-  /** Without a trailing slash; null: derived from each request. */
+  /** Without a trailing slash; null: links are made only where it is certain, see `base-url.ts`. */
   publicUrl: string | null;
+  /** Whether the server listens on an address that only this machine reaches. */
+  isLoopback: boolean;
   /** How many proxies in front are trusted for address, protocol and host. */
   trustedProxies: number;
   /** Whether the server itself speaks TLS. */

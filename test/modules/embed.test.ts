@@ -47,6 +47,48 @@ describe("the config", () => {
     expect(text).not.toContain("secret instruction");
   });
 
+  test("has another tag whenever it says something else, and the same again when it says the same", async () => {
+    const { accountId, id, embedToken } = await server.createCompanion({ name: "Ada" });
+    const { companions } = server.services.store;
+    const tag = async () => (await getConfig(embedToken)).headers.get("etag") ?? "";
+    const first = await tag();
+    const seen = new Set([first]);
+    for (const patch of [
+      { name: "Bea" },
+      { themeColor: "#000000" },
+      { starters: ["One?"] },
+      { avatarUrl: "https://a.example/a.png" },
+    ]) {
+      await companions.update(accountId, id, patch, testContext());
+      seen.add(await tag());
+    }
+    expect(seen.size).toBe(5);
+    await companions.update(accountId, id, { systemPrompt: "unseen" }, testContext());
+    expect(seen).toContain(await tag());
+    const back = { name: "Ada", themeColor: null, starters: [], avatarUrl: null };
+    await companions.update(accountId, id, back, testContext());
+    expect(await tag()).toBe(first);
+    expect((await getConfig(embedToken, { "if-none-match": first })).status).toBe(304);
+    expect((await getConfig(embedToken, { host: "localhost", "if-none-match": first })).status).toBe(200);
+  });
+
+  test("of two tokens of one companion differs by their avatars", async () => {
+    const companion = await server.createCompanion({});
+    const { embedTokens } = server.services.store;
+    const token = `emb_${"B".repeat(32)}`;
+    await embedTokens.create(
+      companion.accountId,
+      companion.id,
+      { id: crypto.randomUUID(), token, name: null },
+      testContext(),
+    );
+    for (const asked of [companion.embedToken, token, companion.embedToken]) {
+      expect((await (await getConfig(asked)).json()) as object).toMatchObject({
+        avatar_url: `${server.url}/avatars/${asked}.svg`,
+      });
+    }
+  });
+
   test("is 404 while the companion is disabled or its account suspended, and back afterwards", async () => {
     const companion = await server.createCompanion();
     const { accountId, id, embedToken } = companion;
@@ -154,11 +196,16 @@ describe("allowed origins", () => {
     });
     expect(preflight.status).toBe(204);
     expect(preflight.headers.get("access-control-max-age")).toBe("86400");
-    expect(preflight.headers.get("access-control-allow-methods")).toBe("GET, POST, PATCH, DELETE");
-    expect(preflight.headers.get("access-control-allow-headers")).toBe("Authorization, Content-Type, Idempotency-Key");
+    expect(preflight.headers.get("access-control-allow-methods")).toBe("GET, POST, PUT, PATCH, DELETE");
+    expect(preflight.headers.get("access-control-allow-headers")).toBe(
+      "Authorization, Content-Type, Idempotency-Key, If-Match, Last-Event-ID, X-Visitor-Token, X-Challenge",
+    );
     expect(preflight.headers.get("ratelimit")).toBeNull();
     const answer = await getConfig(embedToken, { origin: "https://shop.example" });
     expect(answer.headers.get("access-control-allow-origin")).toBe("https://shop.example");
+    expect(answer.headers.get("access-control-expose-headers")).toBe(
+      "RateLimit, RateLimit-Policy, Retry-After, X-Session-Id, ETag, Idempotent-Replayed, WWW-Authenticate, X-Request-Id",
+    );
     expect(answer.headers.get("access-control-allow-methods")).toBeNull();
     expect(answer.headers.get("access-control-allow-headers")).toBeNull();
   });
