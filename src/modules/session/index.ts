@@ -64,7 +64,6 @@ export function sessionModule(services: Services) {
       .get("/api/session", async ({ request, set }) => {
         const { account, sessionId, scopes } = await openSession(services, request, set.headers);
         refuseQuery(request);
-        set.headers["cache-control"] = "no-store";
         const session = (await services.store.sessions.list(account.id)).find(({ id }) => id === sessionId);
         if (!session) throw missing("session");
         const server = toWireServer(services, account, baseUrlOf(services.settings, request));
