@@ -24,6 +24,7 @@ const roomy = {
   COMPANIOND_DAILY_PAID: "1000000",
   // Visitors choose their address, so that limits by address can be tried.
   COMPANIOND_TRUST_PROXY: "1",
+  COMPANIOND_PUBLIC_URL: "http://companions.example",
 };
 
 export interface World extends AsyncDisposable {

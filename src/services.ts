@@ -13,6 +13,7 @@ import { type Clock, fileStamp, systemClock } from "./lib/clock.ts";
 import { type IdSource, systemIds } from "./lib/ids.ts";
 import { createKeyedQueue } from "./lib/keyed-queue.ts";
 import { type Log, processLog } from "./lib/log.ts";
+import { isLoopbackAddress } from "./lib/loopback.ts";
 import { createDailyQuota } from "./limits/daily-quota.ts";
 import { createMemoryLimiter } from "./limits/memory.ts";
 import { createRateRules } from "./limits/rules.ts";
@@ -119,7 +120,11 @@ export async function openServices(config: Config, overrides: ServiceOverrides =
   const limiter = measureLimiter(createMemoryLimiter({ clock }), measurements);
   const dailyQuota = measureQuota(
     createDailyQuota({ countDay: (companionId, day) => store.turns.countDay(companionId, day) }),
-    measurements,
+    measurements.verdicts.daily,
+  );
+  const voiceQuota = measureQuota(
+    createDailyQuota({ countDay: (companionId, day) => store.voice.countDay(companionId, day) }),
+    measurements.verdicts.daily_voice,
   );
   const lifecycle = { isDraining: false };
   measurements.probes.push(...createProbes({ limiter, lifecycle }, config.dataDir));
@@ -142,22 +147,25 @@ export async function openServices(config: Config, overrides: ServiceOverrides =
   return {
     settings: {
       publicUrl: config.publicUrl,
+      isLoopback: isLoopbackAddress(config.server.host),
       trustedProxies: config.server.trustProxy,
       isTls: config.server.tls !== null,
       isDemo: config.isDemo,
       llm: { model: config.llm.model, models: config.llm.models, maxOutputTokens: config.llm.maxOutputTokens },
       dailyMessages: config.messagesPerDay,
+      dailyVoiceSessions: config.voiceSessionsPerDay,
       metricsToken: config.metrics.token,
       version: buildInfo.version,
     },
     store,
     limiter,
     rules: createRateRules({
-      ratePerToken: config.ratesPerMinute.token.free,
+      ratePerToken: config.ratesPerMinute.token,
       ratePerIp: config.ratesPerMinute.ip,
       ratePerKey: config.ratesPerMinute.key,
     }),
     dailyQuota,
+    voiceQuota,
     conversationQueue: createKeyedQueue({ maxWaiting: 3 }),
     llm,
     voice,

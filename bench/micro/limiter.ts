@@ -1,5 +1,6 @@
 /** Prints what a verdict of the memory limiter costs, and what a million addresses with full windows take. */
 import { clientIp } from "../../src/http/client-ip.ts";
+import { admitClient } from "../../src/http/rate-limit.ts";
 import { systemClock } from "../../src/lib/clock.ts";
 import { createMemoryLimiter } from "../../src/limits/memory.ts";
 import { createRateRules } from "../../src/limits/rules.ts";
@@ -39,6 +40,18 @@ function time(name: string, calls: number, call: (index: number) => void): void 
 function verdicts(name: string, subjects: readonly string[], rule = rules.ip): void {
   const limiter = createMemoryLimiter({ clock: systemClock });
   time(name, million, (index) => void limiter.admit(rule, subjects[index % subjects.length] ?? ""));
+  limiter.close();
+}
+
+function networkVerdicts(): void {
+  const limiter = createMemoryLimiter({ clock: systemClock });
+  const clients = Array.from({ length: 100_000 }, (_, index) => {
+    return clientIp(`2001:db8:${(index >>> 8).toString(16)}:${(index & 0xff).toString(16)}00::1`, null, 0);
+  });
+  time("verdict, IPv6 clients in their /56 and /48", million, (index) => {
+    const client = clients[index % clients.length];
+    if (client !== undefined) void admitClient(limiter, rules.ip, client);
+  });
   limiter.close();
 }
 
@@ -84,7 +97,8 @@ verdicts(
 verdicts(
   "verdict, 10 000 embed tokens",
   Array.from({ length: 10_000 }, (_, index) => `emb_${String(index).padStart(32, "0")}`),
-  rules.token,
+  rules.token.free,
 );
+networkVerdicts();
 time("client address, IPv4 socket", million, () => void clientIp("203.0.113.7", null, 0));
 time("client address, IPv6 behind one proxy", million, () => void clientIp("10.0.0.1", "1.2.3.4, 2001:db8:1:2::3", 1));

@@ -11,6 +11,7 @@ import { loadCertificate, reloadCertificate } from "./certificate.ts";
 import { type ActionInput, type Command, CommandFailure } from "./command.ts";
 import { ensureDemo } from "./demo.ts";
 import { explainListenFailure } from "./listen-failure.ts";
+import { lacksPublicUrl, withoutPublicUrl } from "./public-url.ts";
 import { describeSettings } from "./settings-help.ts";
 import { offerSetup } from "./setup-offer.ts";
 import { describeStart, toReachable } from "./start-message.ts";
@@ -73,6 +74,7 @@ async function serve(input: ActionInput): Promise<void> {
       dataDir: config.dataDir,
       isShown: io.isTerminal && !isJson,
     });
+    if (lacksPublicUrl(config)) log.warn(`COMPANIOND_PUBLIC_URL is not set: ${withoutPublicUrl}`);
     log.info("listening", {
       url: server.url,
       ...(server.metricsUrl === null ? {} : { metricsUrl: server.metricsUrl }),

@@ -74,7 +74,7 @@ export const settings = {
   publicUrl: optional({
     variable: "COMPANIOND_PUBLIC_URL",
     parse: originUrl,
-    about: "How the outside reaches this server, for snippets and links; without it, derived from each request.",
+    about: "How the outside reaches this server, for snippets and links; needed off loopback and behind a proxy.",
   }),
   trustProxy: number(
     "COMPANIOND_TRUST_PROXY",

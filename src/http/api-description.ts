@@ -14,6 +14,8 @@ export type ApiHeader =
   | "Idempotent-Replayed"
   | "Set-Cookie"
   | "Content-Disposition"
+  | "ETag"
+  | "Cache-Control"
   | "Access-Control-Allow-Origin";
 
 export interface ApiAnswer {

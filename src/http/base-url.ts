@@ -1,13 +1,24 @@
-/** The `{base_url}` in links and snippets: configured, or what the request was addressed to. */
+/** The `{base_url}`: for whoever asked, what the request was addressed to; for everybody else, only what is known. */
+import { isLoopbackHost } from "../lib/loopback.ts";
 import { forwardedBase } from "./client-ip.ts";
 import type { Settings } from "./services.ts";
 
-/** Without a trailing slash. */
-export function baseUrlOf(
-  settings: Pick<Settings, "publicUrl" | "trustedProxies" | "isTls">,
-  request: Request,
-): string {
+type Address = Pick<Settings, "publicUrl" | "trustedProxies" | "isTls" | "isLoopback">;
+
+/** Without a trailing slash. Never in what caches keep or others follow: any client may have written it. */
+export function baseUrlOf(settings: Omit<Address, "isLoopback">, request: Request): string {
   if (settings.publicUrl !== null) return settings.publicUrl;
   const forwarded = forwardedBase(request.headers, settings.trustedProxies, settings.isTls);
   return `${forwarded.protocol}://${forwarded.host}`;
+}
+
+/**
+ * The same where it is known for certain, else null: it is configured, or a program on this machine asked this machine,
+ * with nothing in between. A page of another name that was made to lead here would still name itself.
+ */
+export function knownBaseUrlOf(settings: Address, request: Request): string | null {
+  if (settings.publicUrl !== null) return settings.publicUrl;
+  if (!settings.isLoopback || settings.trustedProxies > 0) return null;
+  const { protocol, host } = forwardedBase(request.headers, 0, settings.isTls);
+  return isLoopbackHost(host) ? `${protocol}://${host}` : null;
 }

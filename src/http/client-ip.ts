@@ -6,6 +6,8 @@ export interface ClientIp {
   readonly ip: string;
   /** What rate limits count: the IPv4 address, or the /64 of an IPv6 one, within which a client moves at will. */
   readonly limitSubject: string;
+  /** The networks around an IPv6 client, /56 and /48, which are as easily had; null for any other. */
+  readonly networks: readonly [string, string] | null;
   /** Fit for logs: cut to /24 and /48. */
   readonly logPrefix: string;
   /** A forwarded header came from a loopback or private peer while no proxy is trusted: worth one warning. */
@@ -83,11 +85,13 @@ const candidate = new Uint16Array(8);
 class Client implements ClientIp {
   readonly ip: string;
   readonly limitSubject: string;
+  readonly networks: readonly [string, string] | null;
   readonly isForwardedByUntrusted: boolean;
 
   constructor(version: IpVersion, groups: Uint16Array, isForwardedByUntrusted: boolean) {
     this.ip = version === 4 ? formatIpv4(groups) : version === 6 ? formatIpv6(groups) : unknown;
     this.limitSubject = version === 6 ? `${formatIpv6(groups, 4)}/64` : this.ip;
+    this.networks = version === 6 ? formatNetworks(groups) : null;
     this.isForwardedByUntrusted = isForwardedByUntrusted;
   }
 
@@ -95,6 +99,14 @@ class Client implements ClientIp {
   get logPrefix(): string {
     return toLogPrefix(this.ip);
   }
+}
+
+function formatNetworks(groups: Uint16Array): [string, string] {
+  const fourth = groups[3] ?? 0;
+  groups[3] = fourth & 0xff00;
+  const by56 = `${formatIpv6(groups, 4)}/56`;
+  groups[3] = fourth;
+  return [by56, `${formatIpv6(groups, 3)}/48`];
 }
 
 /** Leaves the outermost well-formed entry among the last `hops` in `groups`; untouched and 0 where there is none. */

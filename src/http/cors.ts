@@ -7,8 +7,10 @@ const exposedHeaders = [
   "RateLimit-Policy",
   "Retry-After",
   "X-Session-Id",
-  "X-Request-Id",
+  "ETag",
   "Idempotent-Replayed",
+  "WWW-Authenticate",
+  "X-Request-Id",
 ].join(", ");
 
 /** What the package sets below, but for the origin, for answers that do not pass through it. */
@@ -21,8 +23,9 @@ export function allowedOrigin(request: Request): string {
 
 /** What only an answer to a preflight needs to say; the package would say it with every response. */
 const preflightHeaders = {
-  "access-control-allow-methods": "GET, POST, PATCH, DELETE",
-  "access-control-allow-headers": "Authorization, Content-Type, Idempotency-Key",
+  "access-control-allow-methods": "GET, POST, PUT, PATCH, DELETE",
+  "access-control-allow-headers":
+    "Authorization, Content-Type, Idempotency-Key, If-Match, Last-Event-ID, X-Visitor-Token, X-Challenge",
 };
 
 export function apiCors() {

@@ -12,11 +12,14 @@ import { factsOf } from "./request-facts.ts";
 
 export type DirectRequest = BunRequest<string>;
 
-/** Answers GET, and HEAD, whose body Bun leaves out. */
+/** Answers GET. */
 export interface DirectRoute {
   /** As written in the sitemap. */
   readonly path: string;
-  /** False for a host or parameters of an unusual form, which the sitemap judges by the whole URL: it is to answer. */
+  /**
+   * False for HEAD, which Bun brings here too, and for a host or parameters of an unusual form, which the sitemap judges by
+   * the whole URL: it is to answer.
+   */
   takes(request: DirectRequest): boolean;
   /** Never throws or rejects. */
   answer(request: DirectRequest): Awaitable<Response>;
@@ -27,16 +30,20 @@ interface DirectRouteParts {
   isUsual(params: Readonly<Record<string, string>>): boolean;
   /** Of a success, on top of those that every answer has; `answer` may replace them. */
   headers: Readonly<Record<string, string>>;
-  /** The body; `headers` takes what differs from request to request, for a failure too. */
-  answer(request: DirectRequest, headers: HeaderBag): Awaitable<string>;
+  /**
+   * The body, or null where the client has it already: 304. `headers` takes what differs from request to request, for a
+   * failure too.
+   */
+  answer(request: DirectRequest, headers: HeaderBag): Awaitable<string | null>;
 }
 
 export function createDirectRoute(door: ErrorDoor, parts: DirectRouteParts): DirectRoute {
   // Copying these and setting a few costs less than making all anew.
   const usualHeaders = new Headers({ ...everyAnswerHeaders, ...corsHeaders, ...parts.headers });
 
-  function succeed(body: string, varying: HeaderBag): Response {
-    const response = new Response(body, { headers: usualHeaders });
+  function succeed(body: string | null, varying: HeaderBag): Response {
+    const response = new Response(body, { status: body === null ? 304 : 200, headers: usualHeaders });
+    if (body === null) response.headers.delete("content-type");
     for (const name in varying) response.headers.set(name, String(varying[name]));
     return response;
   }
@@ -49,7 +56,7 @@ export function createDirectRoute(door: ErrorDoor, parts: DirectRouteParts): Dir
 
   return {
     path: parts.path,
-    takes: (request) => parts.isUsual(request.params) && hasUsualHost(request),
+    takes: (request) => request.method === "GET" && parts.isUsual(request.params) && hasUsualHost(request),
     answer(request) {
       const varying: HeaderBag = {
         "x-request-id": factsOf(request, door.ids).requestId,
@@ -57,7 +64,7 @@ export function createDirectRoute(door: ErrorDoor, parts: DirectRouteParts): Dir
       };
       try {
         const body = parts.answer(request, varying);
-        if (typeof body === "string") return succeed(body, varying);
+        if (!(body instanceof Promise)) return succeed(body, varying);
         return body.then(
           (text) => succeed(text, varying),
           (error: unknown) => fail(error, request, varying),

@@ -1,14 +1,15 @@
 /** The public door: client address, embed token, origin and token limit, in the order that the contract fixes. */
+import type { Plan } from "../domain/account.ts";
 import { isEmbedToken } from "../domain/credentials.ts";
 import { AppError } from "../domain/errors.ts";
 import { isOriginAllowed } from "../domain/origin.ts";
 import { type Awaitable, andThen } from "../lib/awaitable.ts";
 import type { Verdict } from "../limits/limiter.ts";
 import type { EmbedTarget } from "../store/store.ts";
-import { baseUrlOf } from "./base-url.ts";
+import { knownBaseUrlOf } from "./base-url.ts";
 import { clientOf } from "./client.ts";
 import type { HeaderBag } from "./problem.ts";
-import { refuse, writeRateLimitHeaders } from "./rate-limit.ts";
+import { admitClient, refuse, writeRateLimitHeaders } from "./rate-limit.ts";
 import type { Services } from "./services.ts";
 
 export type EmbedDoor = Pick<Services, "settings" | "store" | "limiter" | "rules" | "ids" | "log" | "uses">;
@@ -23,8 +24,10 @@ export function openEmbed(
   token: string,
   headers: HeaderBag,
 ): Awaitable<EmbedTarget> {
-  const { ip, token: perToken } = door.rules;
-  const tell = (byIp: Verdict, byToken?: Verdict) => writeRateLimitHeaders(headers, door.rules, "embed", byIp, byToken);
+  const { rules } = door;
+  // While the token is unknown, the plan is too.
+  let plan: Plan = "free";
+  const tell = (byIp: Verdict, byToken?: Verdict) => writeRateLimitHeaders(headers, rules, plan, byIp, byToken);
 
   function checkToken(byIp: Verdict): Awaitable<EmbedTarget> {
     if (!byIp.isAdmitted) tell(byIp);
@@ -39,11 +42,12 @@ export function openEmbed(
       tell(byIp);
       throw new AppError("not_found", "There is no companion behind this embed token.");
     }
+    plan = target.plan;
     if (!mayEmbed(door, request, target.companion.allowedOrigins)) {
       tell(byIp);
       throw new AppError("origin_not_allowed", "This companion may not be used from this website.");
     }
-    return andThen(door.limiter.admit(perToken, token), (byToken) => {
+    return andThen(door.limiter.admit(rules.token[plan], token), (byToken) => {
       tell(byIp, byToken);
       refuse(byToken, "This companion has had too many requests.");
       door.uses.noteToken(target.tokenId);
@@ -51,20 +55,27 @@ export function openEmbed(
     });
   }
 
-  return andThen(door.limiter.admit(ip, clientOf(door, request).limitSubject), checkToken);
+  return andThen(admitClient(door.limiter, rules.ip, clientOf(door, request)), checkToken);
 }
 
 /** Whether the page that asks is in the list, or is one of our own. An empty list allows every page. */
 function mayEmbed(door: EmbedDoor, request: Request, allowedOrigins: readonly string[]): boolean {
   if (allowedOrigins.length === 0) return true;
   const origin = request.headers.get("origin");
-  if (origin === null) return request.headers.get("sec-fetch-site") === "same-origin";
-  return isOriginAllowed(origin, allowedOrigins) || isOwnOrigin(door, request, origin);
+  return (origin !== null && isOriginAllowed(origin, allowedOrigins)) || isOwnPage(door, request, origin);
 }
 
-/** While no public URL is configured, TLS may end before us: then host and port alone are compared. */
-function isOwnOrigin(door: EmbedDoor, request: Request, origin: string): boolean {
-  const base = baseUrlOf(door.settings, request);
-  if (door.settings.publicUrl !== null) return origin === new URL(base).origin;
-  return origin.slice(origin.indexOf("://") + 3) === base.slice(base.indexOf("://") + 3);
+/** Where our own address is not known, no page is ours: whoever asks may have named any host. */
+function isOwnPage({ settings }: EmbedDoor, request: Request, origin: string | null): boolean {
+  const own = knownBaseUrlOf(settings, request);
+  if (own === null) return false;
+  if (origin === null) return request.headers.get("sec-fetch-site") === "same-origin";
+  if (settings.publicUrl !== null) return origin === own;
+  // On this machine, TLS may end before us.
+  return hostOf(origin) === hostOf(own);
+}
+
+/** With its port. */
+function hostOf(origin: string): string {
+  return origin.slice(origin.indexOf("://") + 3);
 }

@@ -1,8 +1,11 @@
 /** Sockets that count what passes through them, whichever engine is behind. */
+import { andThen } from "../lib/awaitable.ts";
+import type { Histogram } from "../lib/histogram.ts";
 import type { DailyQuota } from "../limits/daily-quota.ts";
 import type { Limiter, Verdict } from "../limits/limiter.ts";
 import type { Store } from "../store/store.ts";
 import type { Measurements, VerdictCounts } from "./measurements.ts";
+import { type StoreCall, storeCalls } from "./store-calls.ts";
 
 export function measureLimiter(limiter: Limiter, { verdicts }: Measurements): Limiter {
   function note(verdict: Verdict): Verdict {
@@ -10,10 +13,8 @@ export function measureLimiter(limiter: Limiter, { verdicts }: Measurements): Li
     return verdict;
   }
   return {
-    admit(rule, subject) {
-      const verdict = limiter.admit(rule, subject);
-      return verdict instanceof Promise ? verdict.then(note) : note(verdict);
-    },
+    admit: (rule, subject) => andThen(limiter.admit(rule, subject), note),
+    admitAll: (places) => andThen(limiter.admitAll(places), note),
     get evictedCount() {
       return limiter.evictedCount;
     },
@@ -24,11 +25,11 @@ export function measureLimiter(limiter: Limiter, { verdicts }: Measurements): Li
   };
 }
 
-export function measureQuota(quota: DailyQuota, { verdicts }: Measurements): DailyQuota {
+export function measureQuota(quota: DailyQuota, verdicts: VerdictCounts): DailyQuota {
   return {
     async reserve(companionId, limit, nowMs) {
       const verdict = await quota.reserve(companionId, limit, nowMs);
-      count(verdicts.daily, verdict.isAdmitted);
+      count(verdicts, verdict.isAdmitted);
       return verdict;
     },
     get size() {
@@ -38,42 +39,43 @@ export function measureQuota(quota: DailyQuota, { verdicts }: Measurements): Dai
 }
 
 export function measureStore(store: Store, measurements: Measurements): Store {
-  const measured: Record<string, unknown> = {};
-  for (const [name, part] of Object.entries(store) as [string, unknown][]) {
-    const isNoun = typeof part === "object" && part !== null;
-    measured[name] = isNoun ? measureNoun(part, measurements) : part;
+  const measured: Record<string, unknown> = { check: () => store.check(), close: () => store.close() };
+  for (const [name, calls] of Object.entries(storeCalls)) {
+    measured[name] = measureNoun(store[name as keyof typeof storeCalls], calls, measurements);
   }
-  // Every member was taken over from a store, under its own name.
+  // Every noun of a store is in the table, with every member, or the table would not compile.
   return measured as unknown as Store;
 }
 
-const reading = /^(find|get|list|count|check)/;
+type Member = (...parameters: unknown[]) => unknown;
 
-function measureNoun(noun: object, measurements: Measurements): object {
-  const measured: Record<string, unknown> = {};
-  for (const [name, member] of Object.entries(noun) as [string, unknown][]) {
-    measured[name] = member;
-    if (typeof member !== "function") continue;
-    const { storeReadSeconds, storeWriteSeconds } = measurements;
-    const seconds = reading.test(name) ? storeReadSeconds : storeWriteSeconds;
-    measured[name] = (...parameters: unknown[]): unknown => {
-      const startedMs = performance.now();
-      const outcome: unknown = Reflect.apply(member, noun, parameters);
-      if (!(outcome instanceof Promise)) {
-        seconds.observe((performance.now() - startedMs) / 1000);
-        return outcome;
-      }
-      outcome.then(
-        () => seconds.observe((performance.now() - startedMs) / 1000),
-        (error: unknown) => {
-          seconds.observe((performance.now() - startedMs) / 1000);
-          if (isUnavailable(error)) measurements.storeFailures++;
-        },
-      );
-      return outcome;
-    };
+function measureNoun(noun: object, calls: Readonly<Record<string, StoreCall>>, measurements: Measurements): object {
+  const seconds = { read: measurements.storeReadSeconds, write: measurements.storeWriteSeconds };
+  const members = noun as Record<string, Member>;
+  const measured: Record<string, Member> = {};
+  for (const [name, call] of Object.entries(calls)) {
+    const member = members[name]?.bind(noun);
+    if (member === undefined) continue;
+    measured[name] = call === "instant" ? member : measureCalls(member, seconds[call], measurements);
   }
   return measured;
+}
+
+function measureCalls(call: Member, seconds: Histogram, measurements: Measurements): Member {
+  return (...parameters) => {
+    const startedMs = performance.now();
+    const observe = () => seconds.observe((performance.now() - startedMs) / 1000);
+    const outcome = call(...parameters);
+    if (!(outcome instanceof Promise)) {
+      observe();
+      return outcome;
+    }
+    outcome.then(observe, (error: unknown) => {
+      observe();
+      if (isUnavailable(error)) measurements.storeFailures++;
+    });
+    return outcome;
+  };
 }
 
 function isUnavailable(error: unknown): boolean {

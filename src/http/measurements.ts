@@ -44,13 +44,14 @@ export class Measurements {
   readonly streamSeconds = new Histogram(streamBounds);
   /** By whether the provider counted them; estimates otherwise. */
   readonly tokens = { input: { counted: 0, estimated: 0 }, output: { counted: 0, estimated: 0 } };
-  readonly verdicts: Record<RateRule["name"] | "daily", VerdictCounts> = {
+  readonly verdicts: Record<RateRule["name"] | "daily" | "daily_voice", VerdictCounts> = {
     ip: newVerdicts(),
     token: newVerdicts(),
     key: newVerdicts(),
     sign_in: newVerdicts(),
     webhook: newVerdicts(),
     daily: newVerdicts(),
+    daily_voice: newVerdicts(),
   };
   readonly storeReadSeconds = new Histogram(storeBounds);
   readonly storeWriteSeconds = new Histogram(storeBounds);

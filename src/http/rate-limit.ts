@@ -1,13 +1,28 @@
-/** What a verdict is to the outside: the `RateLimit` headers (draft-ietf-httpapi-ratelimit-headers), and a 429 with `Retry-After`. */
+/** A client's request before the limiter, and what the verdict is to the outside: the `RateLimit` headers (draft-ietf-httpapi-ratelimit-headers), and a 429 with `Retry-After`. */
+import type { Plan } from "../domain/account.ts";
 import { AppError } from "../domain/errors.ts";
-import type { RateRule, Verdict } from "../limits/limiter.ts";
-import type { RateRules } from "../limits/rules.ts";
+import type { Awaitable } from "../lib/awaitable.ts";
+import type { Limiter, RateRule, Verdict } from "../limits/limiter.ts";
+import { networkRulesOf, type RateRules } from "../limits/rules.ts";
+import type { ClientIp } from "./client-ip.ts";
 import type { HeaderBag } from "./problem.ts";
 
-/** What each door says of its limits, in the order in which it checks them; it never changes. */
-interface Policies {
-  readonly embed: string;
-  readonly key: string;
+/** What each door says of its limits, in the order in which it checks them; it never changes. Embed routes: by plan. */
+type Policies = Readonly<Record<Plan | "key", string>>;
+
+/** Counts a request against its client's address; an IPv6 client's also against the networks around it. */
+export function admitClient(
+  limiter: Limiter,
+  rule: RateRule,
+  { limitSubject, networks }: Pick<ClientIp, "limitSubject" | "networks">,
+): Awaitable<Verdict> {
+  if (networks === null) return limiter.admit(rule, limitSubject);
+  const [by56, by48] = networkRulesOf(rule);
+  return limiter.admitAll([
+    { rule, subject: limitSubject },
+    { rule: by56, subject: networks[0] },
+    { rule: by48, subject: networks[1] },
+  ]);
 }
 
 const knownPolicies = new WeakMap<RateRules, Policies>();
@@ -15,7 +30,11 @@ const knownPolicies = new WeakMap<RateRules, Policies>();
 function policiesOf(rules: RateRules): Policies {
   let policies = knownPolicies.get(rules);
   if (policies === undefined) {
-    policies = { embed: `${toPolicy(rules.ip)}, ${toPolicy(rules.token)}`, key: toPolicy(rules.key) };
+    policies = {
+      free: `${toPolicy(rules.ip)}, ${toPolicy(rules.token.free)}`,
+      paid: `${toPolicy(rules.ip)}, ${toPolicy(rules.token.paid)}`,
+      key: toPolicy(rules.key),
+    };
     knownPolicies.set(rules, policies);
   }
   return policies;

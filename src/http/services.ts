@@ -1,4 +1,5 @@
 /** What rooms may use: sockets by their contracts, and settings. `src/services.ts` decides which engines are behind it. */
+import type { Plan } from "../domain/account.ts";
 import type { Clock } from "../lib/clock.ts";
 import type { IdSource } from "../lib/ids.ts";
 import type { KeyedQueue } from "../lib/keyed-queue.ts";
@@ -14,8 +15,10 @@ import type { Measurements } from "./measurements.ts";
 import type { UseRecorder } from "./use-recorder.ts";
 
 export interface Settings {
-  /** Without a trailing slash; null: derived from each request. */
+  /** Without a trailing slash; null: links are made only where it is certain, see `base-url.ts`. */
   publicUrl: string | null;
+  /** Whether the server listens on an address that only this machine reaches. */
+  isLoopback: boolean;
   /** How many proxies in front are trusted for address, protocol and host. */
   trustedProxies: number;
   /** Whether the server itself speaks TLS. */
@@ -30,7 +33,9 @@ export interface Settings {
     maxOutputTokens: number;
   };
   /** Messages a day per companion, by plan. */
-  dailyMessages: { free: number; paid: number };
+  dailyMessages: Readonly<Record<Plan, number>>;
+  /** Voice sessions a day per companion, by plan. */
+  dailyVoiceSessions: Readonly<Record<Plan, number>>;
   metricsToken: string | null;
   /** Program version, shown in the API document and on `/healthz`. */
   version: string;
@@ -41,7 +46,10 @@ export interface Services {
   readonly store: Store;
   readonly limiter: Limiter;
   readonly rules: RateRules;
+  /** Of messages. */
   readonly dailyQuota: DailyQuota;
+  /** Of voice sessions. */
+  readonly voiceQuota: DailyQuota;
   readonly conversationQueue: KeyedQueue;
   readonly llm: LlmProvider;
   readonly voice: Voice;

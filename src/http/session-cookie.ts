@@ -1,6 +1,7 @@
 /** The dashboard's cookie: its name and flags, and the principal behind it. */
 import { type SessionPrincipal, scopes } from "../domain/account.ts";
 import { idleLifetimeMs } from "../domain/session.ts";
+import { isLoopbackHost } from "../lib/loopback.ts";
 import { sha256Hex } from "../lib/sha256.ts";
 import type { Session } from "../store/store.ts";
 import { forwardedBase } from "./client-ip.ts";
@@ -12,7 +13,6 @@ type CookieDoor = Pick<Services, "settings" | "store" | "clock" | "uses">;
 const tokenPattern = /^[0-9A-Za-z]{43}$/;
 const plainName = "companiond_session";
 const secureName = "__Host-companiond_session";
-const loopbackHost = /^(?:localhost|[^:]+\.localhost|127(?:\.\d{1,3}){3}|\[::1\])(?::\d+)?$/;
 
 /** The last use is written at most this often, far more often than sessions end by idling. */
 const useIntervalMs = 60_000;
@@ -55,9 +55,9 @@ export function cookieNameOf(settings: Services["settings"], request: Request): 
   const { protocol, host } = forwardedBase(request.headers, settings.trustedProxies, settings.isTls);
   if (protocol === "https") return secureName;
   // A browser on the server's own machine; a proxy that does not pass the host on says at least that it is there.
-  if (loopbackHost.test(host) && !request.headers.has("x-forwarded-for")) return plainName;
+  if (isLoopbackHost(host) && !request.headers.has("x-forwarded-for")) return plainName;
   if (settings.publicUrl?.startsWith("https:")) return secureName;
-  return loopbackHost.test(host) ? plainName : null;
+  return isLoopbackHost(host) ? plainName : null;
 }
 
 /** `Set-Cookie` for a new session; an empty token ends it. */

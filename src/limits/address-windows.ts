@@ -1,4 +1,4 @@
-/** Sliding windows of internet addresses, 48 bytes each at ten a minute, where objects take ten times that. */
+/** Sliding windows of internet addresses and networks, 48 bytes each at ten a minute, where objects take ten times that. */
 import { readIp, readIpv4 } from "../lib/ip-address.ts";
 import { AddressTable } from "./address-table.ts";
 import type { RateRule, Verdict } from "./limiter.ts";
@@ -8,30 +8,43 @@ export interface AddressKey {
   low: number;
 }
 
+/** What a key stands for, since the same bits are an address and networks of several sizes. */
+export type AddressKind = "client" | "/56" | "/48";
+
 /**
- * Reads an IPv4 address or an IPv6 network of the form `…/64` into `key`; false for any other subject. The key is the
- * address itself and not a hash of it, so no two addresses ever share a window. IPv4 takes the place of
- * `0:ffff:…/64`, a reserved prefix, which is therefore refused.
+ * Reads a client's address, IPv4 or an IPv6 network of the form `…/64`, or a wider IPv6 network into `key`, and tells
+ * which; null for any other subject. The key is the address itself and not a hash of it, so no two of a kind ever share
+ * a window. IPv4 takes the place of `0:ffff:…/64`, a reserved prefix, which is therefore refused.
  */
-export function readAddressKey(subject: string, key: AddressKey): boolean {
+export function readAddressKey(subject: string, key: AddressKey): AddressKind | null {
   const length = subject.length;
   if (length <= 15) {
     const address = readIpv4(subject, 0, length);
     if (address >= 0) {
       key.high = ipv4High;
       key.low = address;
-      return true;
+      return "client";
     }
   }
-  if (!subject.endsWith("/64") || readIp(subject, 0, length - 3, groups) !== 6) return false;
+  const kind = kindOf(subject);
+  if (kind === null || readIp(subject, 0, length - 3, groups) !== 6) return null;
   key.high = (((groups[0] ?? 0) << 16) | (groups[1] ?? 0)) >>> 0;
   key.low = (((groups[2] ?? 0) << 16) | (groups[3] ?? 0)) >>> 0;
-  return key.high !== ipv4High;
+  return key.high === ipv4High ? null : kind;
 }
 
-/** Distances of times are kept in 16 bits, and moved as they expire: long windows and high limits do not fit. */
-export function fitsAddressWindows(rule: RateRule): boolean {
-  return rule.windowMs <= 65_000 && rule.limit <= 64;
+function kindOf(subject: string): AddressKind | null {
+  if (subject.endsWith("/64")) return "client";
+  if (subject.endsWith("/56")) return "/56";
+  return subject.endsWith("/48") ? "/48" : null;
+}
+
+/**
+ * Distances of times are kept in 16 bits, and moved as they expire: long windows and high limits do not fit. Wider networks
+ * are fewer, and may take more each.
+ */
+export function fitsAddressWindows(rule: RateRule, kind: AddressKind): boolean {
+  return rule.windowMs <= 65_000 && rule.limit <= (kind === "client" ? 64 : 256);
 }
 
 export class AddressWindows {
@@ -43,6 +56,7 @@ export class AddressWindows {
    */
   readonly #table: AddressTable;
   #lastMs = 0;
+  #oldestAgeMs = 0;
 
   constructor(rule: RateRule, maxSubjects: number, seed: number) {
     this.#rule = rule;
@@ -61,7 +75,41 @@ export class AddressWindows {
     if (record === 0) record = this.#addSubject(key);
     else table.touch(record);
 
-    const { limit, windowMs } = this.#rule;
+    let count = this.#dropExpired(record, nowMs);
+    const isAdmitted = count < this.#rule.limit;
+    if (isAdmitted) {
+      const countAt = table.numbersAt(record);
+      if (count > 0) table.numbers[countAt + count] = table.stamp(record);
+      table.setStamp(record, nowMs);
+      count++;
+      table.numbers[countAt] = count;
+    }
+    return this.#tell(isAdmitted, count);
+  }
+
+  /** What `admit` would answer. Nothing is occupied, and nobody added. */
+  look(key: AddressKey, nowMs: number): Verdict {
+    this.#forgetExpired(nowMs);
+    const record = this.#table.find(key.high, key.low);
+    let count = 0;
+    this.#oldestAgeMs = 0;
+    if (record !== 0) {
+      this.#table.touch(record);
+      count = this.#dropExpired(record, nowMs);
+    }
+    const isAdmitted = count < this.#rule.limit;
+    return this.#tell(isAdmitted, isAdmitted ? count + 1 : count);
+  }
+
+  #tell(isAdmitted: boolean, count: number): Verdict {
+    const rule = this.#rule;
+    return { isAdmitted, rule, remaining: rule.limit - count, resetMs: rule.windowMs - this.#oldestAgeMs };
+  }
+
+  /** How many are in the record's window; tells the age of the oldest of them, 0 for none, in `#oldestAgeMs`. */
+  #dropExpired(record: number, nowMs: number): number {
+    const table = this.#table;
+    const { windowMs } = this.#rule;
     const { numbers } = table;
     const countAt = table.numbersAt(record);
     const timesAt = countAt + 1;
@@ -83,15 +131,9 @@ export class AddressWindows {
       numbers.copyWithin(timesAt, timesAt + expired, timesAt + count - 1);
       count -= expired;
     }
-
-    const isAdmitted = count < limit;
-    if (isAdmitted) {
-      if (count > 0) numbers[timesAt + count - 1] = newest;
-      table.setStamp(record, nowMs);
-      count++;
-    }
     numbers[countAt] = count;
-    return { isAdmitted, rule: this.#rule, remaining: limit - count, resetMs: windowMs - oldestAgeMs };
+    this.#oldestAgeMs = oldestAgeMs;
+    return count;
   }
 
   /** A few at a time, so that no verdict is slow; more than are added, so that they never pile up. */

@@ -1,17 +1,17 @@
-/** Messages a day for each companion: reservations in memory on top of the durable count. */
+/** Messages, or voice sessions, a day for each companion: reservations in memory on top of the durable count. */
 import { AppError } from "../domain/errors.ts";
 import { toUtcDay } from "../lib/clock.ts";
 import { type RecencyLinks, RecencyList } from "../lib/recency-list.ts";
 
 export interface QuotaReservation {
   readonly isAdmitted: true;
-  /** The UTC day of admission, under which the turn is to be settled even if it ends after midnight. */
+  /** The UTC day of admission, under which it is to be settled even if it ends after midnight. */
   readonly day: string;
-  /** Gives the message back: nothing was, or will be, made durable for it. */
+  /** Gives it back: nothing was, or will be, made durable for it. */
   release(): void;
   /**
-   * The message stays counted. To be called once its turn is durable, or where it is not known whether it is: from then
-   * on the durable count may be read anew. Of both, only the first call has an effect.
+   * It stays counted. To be called once it is durable, or where it is not known whether it is: from then on the durable
+   * count may be read anew. Of both, only the first call has an effect.
    */
   settle(): void;
 }
@@ -24,7 +24,7 @@ export interface QuotaRefusal {
 
 export interface DailyQuota {
   /**
-   * Takes one message out of the `limit` of the UTC day of `nowMs`. However many ask at once, no more than the limit
+   * Takes one out of the `limit` of the UTC day of `nowMs`. However many ask at once, no more than the limit
    * are ever reserved and settled together. `unavailable` where the durable count cannot be read: nothing is reserved.
    * Every reservation must end in one of its two calls.
    */
@@ -34,7 +34,7 @@ export interface DailyQuota {
 }
 
 export interface DailyQuotaOptions {
-  /** Messages of the companion that are durable for the day. */
+  /** What is durable of the companion for the day. */
   countDay: (companionId: string, day: string) => Promise<number>;
   /** Counts kept without reservations under way, so that they need not be read again. */
   capacity?: number;
@@ -45,7 +45,7 @@ export function createDailyQuota(options: DailyQuotaOptions): DailyQuota {
   return new MemoryDailyQuota(options.countDay, options.capacity ?? 10_000);
 }
 
-/** One companion's day. Durable messages enter `used` once, when it is read; later ones entered it as reservations. */
+/** One companion's day. What is durable enters `used` once, when it is read; later ones entered it as reservations. */
 interface DayCount extends RecencyLinks<DayCount> {
   readonly name: string;
   readonly day: string;
@@ -89,7 +89,7 @@ class MemoryDailyQuota implements DailyQuota {
       count.used = used + 1;
     } catch (cause) {
       this.#forget(count);
-      throw new AppError("unavailable", "The day's messages cannot be counted right now. Try again shortly.", {
+      throw new AppError("unavailable", "What was used today cannot be counted right now. Try again shortly.", {
         cause,
       });
     }

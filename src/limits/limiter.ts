@@ -28,6 +28,12 @@ export interface Verdict {
   readonly resetMs: number;
 }
 
+/** One window that a request is to be counted in. */
+export interface Place {
+  readonly rule: RateRule;
+  readonly subject: string;
+}
+
 export interface Limiter {
   /**
    * Admits or refuses one request of `subject` under `rule`. Only an admitted one occupies the window: refused ones
@@ -36,6 +42,12 @@ export interface Limiter {
    * locks out.
    */
   admit(rule: RateRule, subject: string): Awaitable<Verdict>;
+  /**
+   * Admits a request only where each of the windows, all different, has room, and then occupies all of them;
+   * a refused one occupies none. The verdict is that of the tightest window: refused, the one to wait for longest;
+   * admitted, the one with the least left.
+   */
+  admitAll(places: readonly [Place, ...Place[]]): Awaitable<Verdict>;
   /** Subjects forgotten because memory was bounded, since the start. */
   readonly evictedCount: number;
   /** Subjects held now. */

@@ -30,16 +30,8 @@ export class TextWindows {
   /** `nowMs`: whole milliseconds that never go back. */
   admit(subject: string, nowMs: number): Verdict {
     const rule = this.#rule;
-    this.#forgetExpired(nowMs);
-    let window = this.#windows.get(subject);
-    if (window === undefined) window = this.#addSubject(subject);
-    else this.#recency.touch(window);
-
     const expiredMs = nowMs - rule.windowMs;
-    while (window.count > 0 && oldestOf(window) <= expiredMs) {
-      window.first = (window.first + 1) % window.times.length;
-      window.count--;
-    }
+    const window = this.#find(subject, nowMs) ?? this.#addSubject(subject);
     const isAdmitted = window.count < rule.limit;
     if (isAdmitted) note(window, nowMs, rule.limit);
     return {
@@ -48,6 +40,31 @@ export class TextWindows {
       remaining: rule.limit - window.count,
       resetMs: oldestOf(window) - expiredMs,
     };
+  }
+
+  /** What `admit` would answer. Nothing is occupied, and nobody added. */
+  look(subject: string, nowMs: number): Verdict {
+    const rule = this.#rule;
+    const window = this.#find(subject, nowMs);
+    const count = window?.count ?? 0;
+    const oldestMs = window === null || count === 0 ? nowMs : oldestOf(window);
+    const isAdmitted = count < rule.limit;
+    const remaining = isAdmitted ? rule.limit - count - 1 : 0;
+    return { isAdmitted, rule, remaining, resetMs: oldestMs + rule.windowMs - nowMs };
+  }
+
+  /** The subject's window, without what has left it, as the most recently seen. */
+  #find(subject: string, nowMs: number): Window | null {
+    this.#forgetExpired(nowMs);
+    const window = this.#windows.get(subject);
+    if (window === undefined) return null;
+    this.#recency.touch(window);
+    const expiredMs = nowMs - this.#rule.windowMs;
+    while (window.count > 0 && oldestOf(window) <= expiredMs) {
+      window.first = (window.first + 1) % window.times.length;
+      window.count--;
+    }
+    return window;
   }
 
   #forgetExpired(nowMs: number): void {

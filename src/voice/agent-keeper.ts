@@ -8,6 +8,7 @@ import { sha256Hex } from "../lib/sha256.ts";
 import type { Store } from "../store/store.ts";
 import type { AgentSettings, VoiceProvider } from "./provider.ts";
 import { upstreamError } from "./provider-call.ts";
+import { notConfigured } from "./voice-fields.ts";
 
 export interface AgentKeeper {
   /**
@@ -126,10 +127,6 @@ export function createAgentKeeper({ provider, store, clock, ids, log, deadlineMs
       await Promise.allSettled(flights.values());
     },
   };
-}
-
-export function notConfigured(): AppError {
-  return new AppError("voice_not_configured", "This companion has no voice.");
 }
 
 function toAgentSettings(companion: Companion, voiceId: string): AgentSettings {

@@ -1,4 +1,5 @@
 /** What the voice fields of a companion may hold, whatever provider is configured. */
+import { AppError } from "../domain/errors.ts";
 import { requireOneVoice, unusableAgent, type VoiceFields } from "../domain/voice-fields.ts";
 import type { VoiceStore } from "../store/store.ts";
 
@@ -13,4 +14,9 @@ export async function checkVoiceFields(store: VoiceStore, accountId: string, fie
   const isTaken =
     (await store.isManagedAgent(voiceAgentId)) || (await store.findAgentAccount(voiceAgentId, accountId)) !== null;
   if (isTaken) throw unusableAgent();
+}
+
+/** Of a companion without a voice, or on a server without a provider. */
+export function notConfigured(): AppError {
+  return new AppError("voice_not_configured", "This companion has no voice.");
 }

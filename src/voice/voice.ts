@@ -6,10 +6,10 @@ import type { Clock } from "../lib/clock.ts";
 import type { IdSource } from "../lib/ids.ts";
 import type { Log } from "../lib/log.ts";
 import type { Store } from "../store/store.ts";
-import { createAgentKeeper, notConfigured } from "./agent-keeper.ts";
+import { createAgentKeeper } from "./agent-keeper.ts";
 import type { SignedSession, TranscriptReader, VoiceProvider } from "./provider.ts";
 import { startUpkeep } from "./upkeep.ts";
-import { checkVoiceFields } from "./voice-fields.ts";
+import { checkVoiceFields, notConfigured } from "./voice-fields.ts";
 
 export interface OpenedSession extends SignedSession {
   agentId: string;

@@ -17,6 +17,11 @@ const subjects = [
   "2001:db8:0:1::/64",
   "0:ffff:c000:201::/64",
   "::/64",
+  "2001:db8::/56",
+  "2001:db8::/48",
+  "2001:db8:0:100::/56",
+  "0:ffff:c000:201::/56",
+  "2001:db8::/52",
   "2001:db8::1",
   "192.0.2.1/64",
   "emb_0123456789abcdefghijABCDEFGHIJ01",
@@ -33,6 +38,8 @@ const rules: readonly RateRule[] = [
   byToken,
   { name: "ip", limit: 64, windowMs: minuteMs },
   { name: "ip", limit: 65, windowMs: minuteMs },
+  { name: "ip", limit: 256, windowMs: minuteMs },
+  { name: "ip", limit: 257, windowMs: minuteMs },
   { name: "ip", limit: 7, windowMs: 1 },
   { name: "ip", limit: 7, windowMs: 65_000 },
   { name: "key", limit: 600, windowMs: minuteMs },
@@ -85,7 +92,7 @@ export function testLimiterContract(
       expect(await admitTimes(12, { ...byIp, windowMs: 30_000 }, "192.0.2.1")).toBe(10);
     });
 
-    test.each(["192.0.2.1", "2001:db8::/64", "a token"])(
+    test.each(["192.0.2.1", "2001:db8::/64", "2001:db8::/48", "a token"])(
       "frees each place of %s exactly when its own request leaves the window",
       async (subject) => {
         const rule: RateRule = { name: "ip", limit: 2, windowMs: minuteMs };
@@ -150,6 +157,61 @@ export function testLimiterContract(
       expect(await admitTimes(12, byIp, "192.0.2.1")).toBe(10);
     });
 
+    describe("several windows at once", () => {
+      const tight: RateRule = { name: "ip", limit: 2, windowMs: minuteMs };
+      const wide: RateRule = { name: "ip", limit: 5, windowMs: minuteMs };
+      const ask = (own: string, around: string) =>
+        limiter.admitAll([
+          { rule: tight, subject: own },
+          { rule: wide, subject: around },
+        ]);
+      const kinds = [
+        ["2001:db8:0:1::/64", "2001:db8:0:2::/64", "2001:db8:0:3::/64", "2001:db8::/56"],
+        ["192.0.2.1", "192.0.2.2", "192.0.2.3", "a site"],
+        ["one", "two", "three", "2001:db8::/48"],
+      ] as const;
+
+      test.each(kinds)("admit only what all of them admit: %s, %s, %s in %s", async (one, two, three, around) => {
+        const verdicts = [];
+        for (const own of [one, one, one, two, two, two, three, three]) {
+          const { isAdmitted, remaining } = await ask(own, around);
+          verdicts.push(isAdmitted ? remaining : "refused");
+        }
+        expect(verdicts).toEqual([1, 0, "refused", 1, 0, "refused", 0, "refused"]);
+      });
+
+      test.each(kinds)("are not occupied by what is refused: %s, %s, %s in %s", async (one, two, three, around) => {
+        for (let i = 0; i < 20; i++) await ask(one, around);
+        expect(await admitTimes(9, wide, around)).toBe(3);
+        for (let i = 0; i < 20; i++) expect((await ask(two, around)).isAdmitted).toBe(false);
+        for (const own of [two, three]) expect(await admitTimes(9, tight, own)).toBe(2);
+      });
+
+      test.each(kinds)(
+        "tell how long to wait for the last of them: %s, %s, %s in %s",
+        async (one, two, three, around) => {
+          expect(await ask(one, around)).toEqual({ isAdmitted: true, rule: tight, remaining: 1, resetMs: minuteMs });
+          clock.advance(10_000);
+          for (const own of [one, two, two]) await ask(own, around);
+          expect(await ask(three, around)).toEqual({ isAdmitted: true, rule: wide, remaining: 0, resetMs: 50_000 });
+          expect(await ask(three, around)).toEqual({ isAdmitted: false, rule: wide, remaining: 0, resetMs: 50_000 });
+          expect(await ask(two, around)).toEqual({ isAdmitted: false, rule: tight, remaining: 0, resetMs: minuteMs });
+          clock.advance(50_000);
+          expect((await ask(three, around)).isAdmitted).toBe(true);
+          expect((await ask(two, around)).isAdmitted).toBe(false);
+        },
+      );
+
+      test("admit exactly the least of the limits of many that ask at once", async () => {
+        const verdicts = await Promise.all(
+          Array.from({ length: 200 }, (_, index) =>
+            ask(`2001:db8:0:${(index % 100).toString(16)}::/64`, "2001:db8::/56"),
+          ),
+        );
+        expect(verdicts.filter(({ isAdmitted }) => isAdmitted)).toHaveLength(5);
+      });
+    });
+
     for (const rule of rules) {
       test(`agrees with a plain list of times at random: ${rule.limit} in ${rule.windowMs} ms`, async () => {
         const random = createRandom(rule.limit * 7 + rule.windowMs);
@@ -157,7 +219,7 @@ export function testLimiterContract(
         const calls = Math.max(3000, rule.limit * 12);
         for (let i = 0; i < calls; i++) {
           clock.advance(randomPauseMs(random, rule));
-          const subject = random.pick(["192.0.2.1", "2001:db8::/64", "a token"]);
+          const subject = random.pick(["192.0.2.1", "2001:db8::/56", "a token"]);
           const nowMs = clock.monotonicMs();
           const live = (admitted.get(subject) ?? []).filter((timeMs) => timeMs > nowMs - rule.windowMs);
           const isAdmitted = live.length < rule.limit;

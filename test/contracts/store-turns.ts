@@ -140,7 +140,7 @@ export function turnStoreContract(open: OpenStore): void {
       expect(await turns.listHistory(key, 1000)).toHaveLength(2);
     });
 
-    test("of a test chat are counted in usage, and nowhere else", async () => {
+    test("of a test chat are counted in usage and the day, and kept nowhere", async () => {
       const { store } = world;
       const usage = { inputTokens: 5, outputTokens: 6, estimated: true };
       const unkept = {
@@ -154,7 +154,7 @@ export function turnStoreContract(open: OpenStore): void {
       await store.turns.settleUnkept(unkept);
       const counted = { messages: 1, inputTokens: 5, outputTokens: 6, errors: 1 };
       expect(await store.usage.query(account.id, dayUsage)).toMatchObject([counted]);
-      expect(await store.turns.countDay(companion.id, day)).toBe(0);
+      expect(await store.turns.countDay(companion.id, day)).toBe(1);
       expect((await store.conversations.list(account.id, anything, firstPage)).items).toEqual([]);
     });
 

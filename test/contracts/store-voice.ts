@@ -177,6 +177,23 @@ export function voiceStoreContract(open: OpenStore): void {
       expect(await usage.query(account.id, query)).toMatchObject([{ voiceSessions: 2 }]);
     });
 
+    test("count against the day apart from messages, and not where the companion is gone", async () => {
+      const { companions, turns, voice } = world.store;
+      expect(await voice.countDay(companion.id, day)).toBe(0);
+      await turns.settle(world.turnOf(companion, { day }));
+      await Promise.all(
+        ["conv-1", "conv-2", null].map((id) => voice.startSession(newSession({ providerConversationId: id }))),
+      );
+      await voice.startSession(newSession({ providerConversationId: "conv-3", day: "2026-01-14" }));
+      await turns.settle(world.turnOf(companion, { day }));
+      expect(await voice.countDay(companion.id, day)).toBe(3);
+      expect(await voice.countDay(companion.id, "2026-01-14")).toBe(1);
+      expect(await turns.countDay(companion.id, day)).toBe(2);
+      await companions.delete(account.id, companion.id, world.context());
+      await voice.startSession(newSession({ providerConversationId: "conv-4" }));
+      expect(await voice.countDay(companion.id, day)).toBe(0);
+    });
+
     test("bring their transcript into the conversation by time, once, however often it is delivered", async () => {
       const { conversations, turns, voice } = world.store;
       await voice.startSession(newSession());

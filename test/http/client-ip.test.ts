@@ -83,6 +83,16 @@ describe("the client's address", () => {
     expect(clientIp("2001:db8::1", null, 0).logPrefix).toBe("2001:db8::/48");
   });
 
+  test("has networks around it in IPv6 alone: its /56 and its /48", () => {
+    expect(clientIp("2001:db8:aaaa:bbbb::1", null, 0).networks).toEqual([
+      "2001:db8:aaaa:bb00::/56",
+      "2001:db8:aaaa::/48",
+    ]);
+    expect(clientIp("10.0.0.1", "2001:db8:0:1::1", 1).networks).toEqual(["2001:db8::/56", "2001:db8::/48"]);
+    for (const address of ["198.51.100.9", "::ffff:198.51.100.9", null])
+      expect(clientIp(address, null, 0).networks).toBeNull();
+  });
+
   test("is unknown where there is no socket, and never fails", () => {
     for (const socket of [null, "", "/run/companiond.sock"]) {
       expect(clientIp(socket, null, 0)).toMatchObject({ ip: "unknown", limitSubject: "unknown", logPrefix: "unknown" });

@@ -74,10 +74,43 @@ const host = "Host: companion.test";
 test("answers a widget as the sitemap does", async () => {
   const answer = await askBoth(`GET /api/embed/${token} HTTP/1.1`, host);
   expect(answer.status).toBe("HTTP/1.1 200 OK");
-  expect(JSON.parse(answer.body).avatar_url).toBe(`http://companion.test/avatars/${token}.svg`);
+  expect(JSON.parse(answer.body).avatar_url).toStartWith("data:image/svg+xml,");
+  const local = await askBoth(`GET /api/embed/${token} HTTP/1.1`, "Host: localhost:3000");
+  expect(JSON.parse(local.body).avatar_url).toBe(`http://localhost:3000/avatars/${token}.svg`);
   expect(answer.headers["access-control-allow-origin"]).toBe("*");
   const fromPage = await askBoth(`GET /api/embed/${token} HTTP/1.1`, host, "Origin: https://shop.example");
   expect(fromPage.headers["access-control-allow-origin"]).toBe("https://shop.example");
+});
+
+test("lets the browser keep the answer for a minute, and says after it what has changed, as the sitemap does", async () => {
+  const line = `GET /api/embed/${token} HTTP/1.1`;
+  const { headers, body } = await askBoth(line, host, "Origin: https://shop.example");
+  expect(headers["cache-control"]).toBe("private, max-age=60");
+  const etag = headers["etag"] ?? "";
+  expect(etag).toMatch(/^"[0-9a-z]+"$/);
+  for (const known of [etag, `W/${etag}`, `"other", ${etag}`, "*"]) {
+    const unchanged = await askBoth(line, host, "Origin: https://shop.example", `If-None-Match: ${known}`);
+    expect(unchanged.status).toBe("HTTP/1.1 304 Not Modified");
+    expect(unchanged.body).toBe("");
+    const { "access-control-allow-origin": origin, vary, etag: tag, ...others } = unchanged.headers;
+    expect([origin, vary, tag]).toEqual(["https://shop.example", "Origin", etag]);
+    expect(others["cache-control"]).toBe("private, max-age=60");
+    expect(others["content-type"]).toBeUndefined();
+    expect(others["ratelimit"]).toMatch(/"token";r=\d+/);
+  }
+  const other = await askBoth(line, host, 'If-None-Match: "other"');
+  expect([other.status, other.body]).toEqual(["HTTP/1.1 200 OK", body]);
+  expect((await askBoth(line.replace("GET", "HEAD"), host, `If-None-Match: ${etag}`)).status).toContain(" 304 ");
+  // Every check comes first.
+  for (const [of, fields] of [
+    [tokenOfOnePage, ["Origin: https://other.example"]],
+    [revokedToken, []],
+  ] as const) {
+    const refused = await askBoth(`GET /api/embed/${of} HTTP/1.1`, host, ...fields, "If-None-Match: *");
+    expect(refused.status).toMatch(/ 40[34] /);
+    expect(refused.headers["cache-control"]).toBe("no-store");
+    expect(refused.headers["etag"]).toBeUndefined();
+  }
 });
 
 test("parses no URL for a widget's request, as the sitemap would", async () => {

@@ -15,13 +15,14 @@ function addressOf(index: number): string {
 
 const kinds = [
   { kind: "addresses", subjectOf: addressOf },
+  { kind: "networks", subjectOf: (index: number) => `2001:db8:${index.toString(16)}::/48` },
   { kind: "texts", subjectOf: (index: number) => `subject ${index}` },
 ];
 
 describe.each(kinds)("the memory limiter's bounds for $kind", ({ subjectOf }) => {
   function open() {
     const clock = createManualClock();
-    return { clock, limiter: createMemoryLimiter({ clock, maxAddresses: 1000, maxTexts: 1000 }) };
+    return { clock, limiter: createMemoryLimiter({ clock, maxAddresses: 1000, maxNetworks: 1000, maxTexts: 1000 }) };
   }
 
   test("holds no more subjects than it may, and counts those that had to leave", () => {

@@ -47,6 +47,48 @@ describe("the config", () => {
     expect(text).not.toContain("secret instruction");
   });
 
+  test("has another tag whenever it says something else, and the same again when it says the same", async () => {
+    const { accountId, id, embedToken } = await server.createCompanion({ name: "Ada" });
+    const { companions } = server.services.store;
+    const tag = async () => (await getConfig(embedToken)).headers.get("etag") ?? "";
+    const first = await tag();
+    const seen = new Set([first]);
+    for (const patch of [
+      { name: "Bea" },
+      { themeColor: "#000000" },
+      { starters: ["One?"] },
+      { avatarUrl: "https://a.example/a.png" },
+    ]) {
+      await companions.update(accountId, id, patch, testContext());
+      seen.add(await tag());
+    }
+    expect(seen.size).toBe(5);
+    await companions.update(accountId, id, { systemPrompt: "unseen" }, testContext());
+    expect(seen).toContain(await tag());
+    const back = { name: "Ada", themeColor: null, starters: [], avatarUrl: null };
+    await companions.update(accountId, id, back, testContext());
+    expect(await tag()).toBe(first);
+    expect((await getConfig(embedToken, { "if-none-match": first })).status).toBe(304);
+    expect((await getConfig(embedToken, { host: "localhost", "if-none-match": first })).status).toBe(200);
+  });
+
+  test("of two tokens of one companion differs by their avatars", async () => {
+    const companion = await server.createCompanion({});
+    const { embedTokens } = server.services.store;
+    const token = `emb_${"B".repeat(32)}`;
+    await embedTokens.create(
+      companion.accountId,
+      companion.id,
+      { id: crypto.randomUUID(), token, name: null },
+      testContext(),
+    );
+    for (const asked of [companion.embedToken, token, companion.embedToken]) {
+      expect((await (await getConfig(asked)).json()) as object).toMatchObject({
+        avatar_url: `${server.url}/avatars/${asked}.svg`,
+      });
+    }
+  });
+
   test("is 404 while the companion is disabled or its account suspended, and back afterwards", async () => {
     const companion = await server.createCompanion();
     const { accountId, id, embedToken } = companion;
@@ -154,11 +196,16 @@ describe("allowed origins", () => {
     });
     expect(preflight.status).toBe(204);
     expect(preflight.headers.get("access-control-max-age")).toBe("86400");
-    expect(preflight.headers.get("access-control-allow-methods")).toBe("GET, POST, PATCH, DELETE");
-    expect(preflight.headers.get("access-control-allow-headers")).toBe("Authorization, Content-Type, Idempotency-Key");
+    expect(preflight.headers.get("access-control-allow-methods")).toBe("GET, POST, PUT, PATCH, DELETE");
+    expect(preflight.headers.get("access-control-allow-headers")).toBe(
+      "Authorization, Content-Type, Idempotency-Key, If-Match, Last-Event-ID, X-Visitor-Token, X-Challenge",
+    );
     expect(preflight.headers.get("ratelimit")).toBeNull();
     const answer = await getConfig(embedToken, { origin: "https://shop.example" });
     expect(answer.headers.get("access-control-allow-origin")).toBe("https://shop.example");
+    expect(answer.headers.get("access-control-expose-headers")).toBe(
+      "RateLimit, RateLimit-Policy, Retry-After, X-Session-Id, ETag, Idempotent-Replayed, WWW-Authenticate, X-Request-Id",
+    );
     expect(answer.headers.get("access-control-allow-methods")).toBeNull();
     expect(answer.headers.get("access-control-allow-headers")).toBeNull();
   });
@@ -214,6 +261,53 @@ describe("limits", () => {
       const refused = await ask("192.0.2.3", "https://a.example");
       expect(refused.status).toBe(429);
       expect(refused.headers.get("ratelimit")).toMatch(/"token";r=0;t=\d+$/);
+    });
+  });
+
+  test("of an IPv6 address hold for the networks around it too, on every embed route", async () => {
+    await withLimits({ COMPANIOND_RATE_PER_IP: "10", COMPANIOND_TRUST_PROXY: "1" }, async (limited) => {
+      const { embedToken } = await limited.createCompanion();
+      const ask = async (network: number) => {
+        const headers = {
+          "x-forwarded-for": `2001:db8:1:${network.toString(16)}::1`,
+          "content-type": "application/json",
+        };
+        if (network % 2 === 0) return await getConfig(embedToken, headers, limited);
+        const answer = await sendChat(limited.url, embedToken, { message: "[[say:yes]]" }, { headers });
+        await answer.text();
+        return answer;
+      };
+      const statuses: number[] = [];
+      for (let network = 0; network < 60; network++) statuses.push((await ask(network)).status);
+      expect(statuses).toEqual([...Array(40).fill(200), ...Array(20).fill(429)]);
+      const refused = await ask(0);
+      expect(refused.headers.get("ratelimit")).toMatch(/^"ip";r=0;t=\d+$/);
+      // From its own network it had one request; the tightest is told.
+      expect((await ask(0x100)).headers.get("ratelimit")).toMatch(/^"ip";r=9;t=60/);
+      for (let network = 0x200; network < 0x200 + 130 * 256; network += 256) await ask(network);
+      expect((await ask(0xff00)).status).toBe(429);
+    });
+  });
+
+  test("of a token can be higher on the paid plan, and each is told its own", async () => {
+    const environment = { COMPANIOND_RATE_PER_TOKEN: "2", COMPANIOND_RATE_PER_TOKEN_PAID: "4" };
+    await withLimits(environment, async (limited) => {
+      for (const [plan, limit] of [
+        ["free", 2],
+        ["paid", 4],
+      ] as const) {
+        const { embedToken } = await limited.createCompanion({}, await limited.createAccount({ plan }));
+        for (let left = limit - 1; left >= 0; left--) {
+          const { headers } = await getConfig(embedToken, {}, limited);
+          expect(headers.get("ratelimit-policy")).toEndWith(`"token";q=${limit};w=60`);
+          expect(headers.get("ratelimit")).toContain(`"token";r=${left};`);
+        }
+        const refused = await getConfig(embedToken, {}, limited);
+        expect(refused.status).toBe(429);
+        expect(refused.headers.get("ratelimit-policy")).toEndWith(`"token";q=${limit};w=60`);
+      }
+      const unknown = await getConfig(`emb_${"x".repeat(32)}`, {}, limited);
+      expect(unknown.headers.get("ratelimit-policy")).toEndWith('"token";q=2;w=60');
     });
   });
 

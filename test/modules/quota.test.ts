@@ -1,4 +1,4 @@
-/** `GET /api/companions/{id}/quota`: what visitors have left today. */
+/** `GET /api/companions/{id}/quota`: what is left of a companion's day. */
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { toUtcDay } from "../../src/lib/clock.ts";
 import { apiClient, expectProblem } from "../support/api-client.ts";
@@ -16,7 +16,7 @@ async function say(token: string, message: string): Promise<void> {
   await (await fetch(`${server.url}/api/embed/${token}/chat`, { method: "POST", headers, body })).text();
 }
 
-test("counts what visitors said, and not what the owner tried", async () => {
+test("counts what visitors said and what the owner tried, and not what the provider refused", async () => {
   const account = await server.createAccount();
   const companion = await server.createCompanion({}, account);
   const { call } = apiClient(server.url, (await server.createKey(account, ["usage:read", "companions:write"])).key);
@@ -27,14 +27,15 @@ test("counts what visitors said, and not what the owner tried", async () => {
   await call("POST", `/api/companions/${companion.id}/test-chat`, { message: "A trial" });
   await say(companion.embedToken, "Hello");
   await say(companion.embedToken, "[[fail:400]]");
-  expect((await call("GET", path)).json).toMatchObject({ day, limit: 3, used: 1, left: 2 });
+  expect((await call("GET", path)).json).toMatchObject({ day, limit: 3, used: 2, left: 1 });
 });
 
 test("follows the plan", async () => {
   const account = await server.createAccount({ plan: "paid" });
   const companion = await server.createCompanion({}, account);
   const { call } = apiClient(server.url, (await server.createKey(account)).key);
-  expect((await call("GET", `/api/companions/${companion.id}/quota`)).json.limit).toBe(50);
+  const { json } = await call("GET", `/api/companions/${companion.id}/quota`);
+  expect(json).toMatchObject({ limit: 50, voice_sessions: { limit: 2000, used: 0, left: 2000 } });
 });
 
 test("is closed to other accounts and to keys without the scope", async () => {

@@ -10,7 +10,9 @@ let api: ApiClient;
 let keyId: string;
 let companionId: string;
 beforeAll(async () => {
-  server = await startTestServer({ environment: { COMPANIOND_DAILY_FREE: "1", COMPANIOND_RATE_PER_IP: "1" } });
+  server = await startTestServer({
+    environment: { COMPANIOND_DAILY_FREE: "4", COMPANIOND_RATE_PER_IP: "1", COMPANIOND_RATE_PER_TOKEN: "1" },
+  });
 });
 afterAll(() => server.close());
 beforeEach(async () => {
@@ -79,9 +81,47 @@ test("counts in usage under the companion and the key that made it, and is kept 
   expect(items).toEqual([]);
 });
 
-test("knows neither the embed limits nor the daily quota", async () => {
-  for (let message = 0; message < 4; message++) expect((await chat({ message: "hello" })).status).toBe(200);
-  expect(await server.services.store.turns.countDay(companionId, toUtcDay(Date.now()))).toBe(0);
+const countDay = () => server.services.store.turns.countDay(companionId, toUtcDay(Date.now()));
+
+describe("the day's quota", () => {
+  test("admits as many as the plan has, without the embed limits, and then says until when", async () => {
+    for (let message = 0; message < 4; message++) expect((await chat({ message: "hello" })).status).toBe(200);
+    const asked = server.mockLlm.requests.length;
+    const refused = expectProblem(await chat({ message: "hello" }), 429, "quota_exceeded");
+    expect(Number(refused.headers.get("retry-after"))).toBeWithin(1, 86_401);
+    expect(server.mockLlm.requests.length).toBe(asked);
+    expect(await countDay()).toBe(4);
+    expect(await readUsage()).toMatchObject([{ messages: 4 }]);
+  });
+
+  test("is not passed by many at once", async () => {
+    const answers = await Promise.all(Array.from({ length: 30 }, () => chat({ message: "hello" })));
+    expect(answers.filter(({ status }) => status === 200)).toHaveLength(4);
+    expect(answers.filter(({ status }) => status === 429)).toHaveLength(26);
+    expect(await countDay()).toBe(4);
+  });
+
+  test("is the one that visitors use up", async () => {
+    await api.call("PATCH", `/api/companions/${companionId}`, { enabled: true });
+    const { json } = await api.call("GET", `/api/companions/${companionId}`);
+    for (let message = 0; message < 4; message++) await chat({ message: "hello" });
+    const visitor = await fetch(`${server.url}/api/embed/${json.embed_token}/chat`, {
+      method: "POST",
+      headers: { "content-type": "application/json" },
+      body: JSON.stringify({ message: "hello" }),
+    });
+    expect(visitor.status).toBe(429);
+    expect(await visitor.json()).toMatchObject({ code: "quota_exceeded" });
+  });
+
+  test("has its messages back that the provider refused, and those that a wrong body was about", async () => {
+    for (let message = 0; message < 6; message++) {
+      expectProblem(await chat({ message: "[[fail:401]]" }), 502, "upstream_error");
+      expectInvalid(await chat({ message: "" }), ["message"]);
+    }
+    for (let message = 0; message < 4; message++) expect((await chat({ message: "hello" })).status).toBe(200);
+    expectProblem(await chat({ message: "hello" }), 429, "quota_exceeded");
+  });
 });
 
 test("takes an Idempotency-Key, but streams anew", async () => {

@@ -164,6 +164,14 @@ test("finds contradictions between proxy, address and public URL", async () => {
   expect(behind.find("public URL")).toMatchObject({ status: "warn" });
   const open = await examine({ ...base, COMPANIOND_TRUST_PROXY: "1", HOST: "0.0.0.0" });
   expect(open.find("proxy headers").detail).toContain("can forge addresses");
+  for (const needing of [{ HOST: "0.0.0.0" }, { HOST: "192.168.0.2" }, { COMPANIOND_TRUST_PROXY: "1" }]) {
+    expect((await examine({ ...base, ...needing })).find("public URL")).toMatchObject({
+      status: "warn",
+      detail: expect.stringContaining("allowed_origins"),
+      advice: expect.stringContaining("COMPANIOND_PUBLIC_URL"),
+    });
+  }
+  expect((await examine(base)).find("public URL").status).toBe("ok");
 });
 
 test("looks at the certificate", async () => {

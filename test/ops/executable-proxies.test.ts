@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { request } from "node:https";
 import { eventually } from "../support/eventually.ts";
-import { type RunningExecutable, startExecutable } from "../support/executable.ts";
+import { executablePath, type RunningExecutable, startExecutable } from "../support/executable.ts";
 import { type MockLlm, startMockLlm } from "../support/mock-llm.ts";
 import { findFreePort, type RunningProxy, startCaddy, startNginx } from "../support/proxy.ts";
 import { temporaryDirectory } from "../support/temporary.ts";
@@ -22,6 +22,8 @@ function ask(url: string, body?: object, headers: Record<string, string> = {}): 
         method: body === undefined ? "GET" : "POST",
         localAddress: "127.77.0.1",
         rejectUnauthorized: false,
+        // Whatever the headers name as the host.
+        servername: "",
         agent: false,
         headers: { "content-type": "application/json", ...headers },
       },
@@ -58,6 +60,7 @@ describe.each([
       env: {
         OPENAI_BASE_URL: `${mock.url}/v1`,
         COMPANIOND_TRUST_PROXY: "1",
+        COMPANIOND_PUBLIC_URL: proxy.url,
         COMPANIOND_RATE_PER_IP: "1000000",
         COMPANIOND_RATE_PER_TOKEN: "1000000",
       },
@@ -66,8 +69,8 @@ describe.each([
 
   beforeAll(async () => {
     mock = await startMockLlm();
-    server = await startServer();
     proxy = await startProxy(port);
+    server = await startServer();
     const [token] = await server.printed(/emb_[0-9A-Za-z]{32}/);
     embedUrl = `${proxy.url}/api/embed/${token}`;
   });
@@ -101,14 +104,62 @@ describe.each([
     mock.respond(null);
   });
 
-  test("the client's address, protocol and host are the right ones, whatever the client claims", async () => {
+  test("the client's address and the server's own are the right ones, whatever the client claims", async () => {
     const before = server.log.length;
-    const answer = await ask(embedUrl, undefined, { "x-forwarded-for": "203.0.113.5, 198.51.100.7" });
+    const answer = await ask(embedUrl, undefined, {
+      "x-forwarded-for": "203.0.113.5, 198.51.100.7",
+      "x-forwarded-host": "evil.example",
+    });
     expect(JSON.parse(await readRest(answer)).avatar_url).toStartWith(`${proxy.url}/avatars/`);
     await readRest(await ask(`${proxy.url}/healthz`));
     await eventually(() => server.log.slice(before).some(({ route }) => route === "/healthz"));
     const clients = server.log.slice(before).filter(({ event }) => event === "request");
     for (const { client } of clients) expect(client).toBe("127.77.0.0/24");
+  });
+
+  test("nothing of what the server reads of proxies is the client's own", async () => {
+    let received: Headers | null = null;
+    const upstream = Bun.serve({
+      hostname: "127.0.0.1",
+      port: 0,
+      fetch(request) {
+        if (!request.url.endsWith("/readyz")) received = request.headers;
+        return new Response("ok");
+      },
+    });
+    await using other = await startProxy(upstream.port ?? 0);
+    const claims = {
+      "x-forwarded-for": "203.0.113.5",
+      "x-forwarded-host": "evil.example",
+      "x-forwarded-proto": "gopher",
+    };
+    expect((await ask(`${other.url}/healthz`, undefined, claims)).status).toBe(200);
+    const told = (name: string) => (received as Headers | null)?.get(name) ?? null;
+    expect(told("x-forwarded-for")).toBe("127.77.0.1");
+    expect(told("x-forwarded-proto")).toBe("https");
+    const { host } = new URL(other.url);
+    expect(told("host")).toBe(host);
+    expect([null, host]).toContain(told("x-forwarded-host"));
+    await upstream.stop(true);
+  });
+
+  test("a companion's own page can use it, whatever websites its owner allows", async () => {
+    const words = ["companion", "create", "--account", "demo@localhost", "--name", "Ada", "--json"];
+    const { success, stdout } = Bun.spawnSync(
+      [executablePath, ...words, "--allowed-origin", "https://shop.example", "--data-dir", data.path],
+      { env: {} },
+    );
+    expect(success).toBe(true);
+    const url = `${proxy.url}/api/embed/${JSON.parse(stdout.toString()).embed_token}`;
+    const statusOf = async (headers: Record<string, string>) => (await ask(url, undefined, headers)).status;
+    expect(await statusOf({ "sec-fetch-site": "same-origin" })).toBe(200);
+    expect(await statusOf({ origin: proxy.url })).toBe(200);
+    expect(await statusOf({ origin: "https://shop.example" })).toBe(200);
+    expect(await statusOf({ origin: "https://evil.example", "x-forwarded-host": "evil.example" })).toBe(403);
+    // Caddy answers an unknown host by itself, with nothing.
+    const elsewhere = await ask(url, undefined, { origin: "https://evil.example", host: "evil.example" });
+    expect(await readRest(elsewhere)).not.toContain("avatar_url");
+    expect(await statusOf({})).toBe(403);
   });
 
   test("a failing provider's 502 passes through as it is", async () => {

@@ -165,3 +165,79 @@ test("holds the connection for longer than the provider may take", async () => {
   expect((await createApp(server.services).fetch(request)).status).toBe(200);
   expect(silences).toEqual([30]);
 });
+
+/** How many of so many at once get a URL; the others are refused by the day. */
+async function countAdmitted(place: VoiceServer, token: string, asked: number): Promise<number> {
+  const answers = await Promise.all(Array.from({ length: asked }, () => place.askVoiceToken(token)));
+  const refused = answers.filter(({ status }) => status === 429);
+  for (const answer of refused) {
+    expect(await answer.json()).toMatchObject({ code: "quota_exceeded" });
+    expect(Number(answer.headers.get("retry-after"))).toBeWithin(1, 86_401);
+  }
+  const admitted = answers.filter(({ status }) => status === 200);
+  expect(admitted.length + refused.length).toBe(asked);
+  return admitted.length;
+}
+
+const daily = { COMPANIOND_DAILY_VOICE_FREE: "3", COMPANIOND_DAILY_VOICE_PAID: "5" };
+
+test("admits a day's sessions by plan, however many ask at once, and over a restart", async () => {
+  const limited = await startVoiceServer({ voice: server.voice, environment: daily });
+  for (const [plan, limit] of [
+    ["free", 3],
+    ["paid", 5],
+  ] as const) {
+    const account = await limited.createAccount({ plan });
+    const { id, embedToken } = await limited.createCompanion({ voiceId: "voice-1" }, account);
+    const before = server.voice.sessions.length;
+    expect(await countAdmitted(limited, embedToken, 20)).toBe(limit);
+    expect(server.voice.sessions.length).toBe(before + limit);
+    expect(await limited.services.store.voice.countDay(id, toUtcDay(Date.now()))).toBe(limit);
+    const { dataDir } = limited;
+    const restarted = await startVoiceServer({ voice: server.voice, environment: daily, dataDir });
+    expect(await countAdmitted(restarted, embedToken, 2)).toBe(0);
+    await restarted.close();
+  }
+  await limited.close();
+});
+
+test("takes sessions from another count than messages, which begins anew with the UTC day", async () => {
+  const limited = await startVoiceServer({
+    voice: server.voice,
+    environment: { ...daily, COMPANIOND_DAILY_FREE: "1" },
+  });
+  const { embedToken } = await limited.createCompanion({ voiceId: "voice-1" });
+  expect(await countAdmitted(limited, embedToken, 4)).toBe(3);
+  const say = () =>
+    fetch(`${limited.url}/api/embed/${embedToken}/chat`, {
+      method: "POST",
+      headers: { "content-type": "application/json" },
+      body: JSON.stringify({ message: "hello" }),
+    });
+  expect((await say()).status).toBe(200);
+  expect((await say()).status).toBe(429);
+  limited.advance(86_400_000);
+  expect(await countAdmitted(limited, embedToken, 4)).toBe(3);
+  await limited.close();
+});
+
+test("gives a session back that the provider refused", async () => {
+  const limited = await startVoiceServer({ voice: server.voice, environment: daily });
+  const { embedToken } = await limited.createCompanion({ voiceId: "voice-1" });
+  server.voice.fail({ kind: 500 });
+  for (let count = 0; count < 5; count++) expect((await limited.askVoiceToken(embedToken)).status).toBe(502);
+  server.voice.heal();
+  expect(await countAdmitted(limited, embedToken, 5)).toBe(3);
+  await limited.close();
+});
+
+test("says of a companion without a voice that it has none, whatever is left of its day", async () => {
+  const limited = await startVoiceServer({ voice: server.voice, environment: daily });
+  const companion = await limited.createCompanion({ voiceId: "voice-1" });
+  expect(await countAdmitted(limited, companion.embedToken, 4)).toBe(3);
+  await limited.updateCompanion(companion, { voiceId: null });
+  expect(await (await limited.askVoiceToken(companion.embedToken)).json()).toMatchObject({
+    code: "voice_not_configured",
+  });
+  await limited.close();
+});

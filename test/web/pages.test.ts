@@ -40,7 +40,8 @@ test("the page is installable: title, icon and manifest", async () => {
   expect(response.headers.get("content-type")).toBe("application/manifest+json");
   const manifest = (await response.json()) as { icons: { src: string }[] };
   expect(manifest).toMatchObject({ name: "Ada", display: "standalone", theme_color: "#0f766e" });
-  expect((await fetch(manifest.icons[0]?.src ?? "")).headers.get("content-type")).toBe("image/svg+xml");
+  const icon = new URL(manifest.icons[0]?.src ?? "", response.url);
+  expect((await fetch(icon)).headers.get("content-type")).toBe("image/svg+xml");
 });
 
 test("framing follows the allowed origins, and the policy forbids everything else", async () => {

@@ -9,6 +9,7 @@ import { focusedName, openWidgetWorld, tag, type WidgetWorld, widgetOn } from ".
 
 setDefaultTimeout(30_000);
 
+const dailySessions = 20;
 let world: WidgetWorld;
 let provider: MockElevenLabs;
 let socket: MockVoiceSocket;
@@ -19,7 +20,11 @@ beforeAll(async () => {
   socket = startMockVoiceSocket();
   provider.setSocketUrl(socket.url);
   world = await openWidgetWorld({
-    env: { ELEVENLABS_API_KEY: provider.apiKey, ELEVENLABS_BASE_URL: provider.url },
+    env: {
+      ELEVENLABS_API_KEY: provider.apiKey,
+      ELEVENLABS_BASE_URL: provider.url,
+      COMPANIOND_DAILY_VOICE_FREE: String(dailySessions),
+    },
     flags: ["--use-fake-device-for-media-stream", "--autoplay-policy=no-user-gesture-required"],
   });
   token = (await world.createCompanion({ voice_id: "voice_1" })).embed_token;
@@ -30,7 +35,7 @@ afterAll(async () => {
   await provider.close();
 });
 
-async function openVoice({ isAllowed = true, attributes = "" } = {}) {
+async function openVoice({ isAllowed = true, attributes = "", embedToken = token } = {}) {
   const opened = await world.open(isAllowed ? { permissions: ["microphone"] } : {});
   const requests: string[] = [];
   opened.page.on("request", (request) => requests.push(request.url()));
@@ -38,7 +43,7 @@ async function openVoice({ isAllowed = true, attributes = "" } = {}) {
   // As strict as a page can be: voice adds nothing but the provider's socket.
   const policy = `default-src 'none'; script-src 'self' ${url}; style-src 'self'; img-src ${url}; connect-src ${url} ${new URL(socket.url).origin}`;
   await opened.page.goto(
-    world.host(tag(world.server, token, attributes), { headers: { "Content-Security-Policy": policy } }),
+    world.host(tag(world.server, embedToken, attributes), { headers: { "Content-Security-Policy": policy } }),
   );
   const widget = widgetOn(opened.page);
   await widget.open();
@@ -113,6 +118,18 @@ test("a provider that fails, and one that hangs up, are said and can be tried ag
   await bar.getByText("Listening…").waitFor();
   socket.hangUp(1000);
   await bar.getByText("Voice chat ended").waitFor();
+});
+
+test("a day whose sessions are used up is said, and nothing is asked of the provider", async () => {
+  const { embed_token: embedToken } = await world.createCompanion({ voice_id: "voice_2" });
+  const { url } = world.server;
+  const ask = () => fetch(`${url}/api/embed/${embedToken}/voice-token`, { method: "POST" });
+  for (let session = 0; session < dailySessions; session++) expect((await ask()).status).toBe(200);
+  const before = provider.count("session");
+  const { widget, bar } = await openVoice({ embedToken });
+  await widget.button("Start voice chat").click();
+  await bar.getByText("Today's voice chats are used up.").waitFor();
+  expect(provider.count("session")).toBe(before);
 });
 
 test("the words of a session are spoken in the page's language, and the session ends with the element", async () => {

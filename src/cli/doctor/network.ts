@@ -1,8 +1,10 @@
 /** Looks at the port, the certificate, the proxy in front and the public URL. */
 import type { Config } from "../../config.ts";
 import { readCertificateExpiry } from "../../lib/certificate.ts";
+import { isLoopbackAddress } from "../../lib/loopback.ts";
 import { loadCertificate } from "../certificate.ts";
 import { explainListenFailure } from "../listen-failure.ts";
+import { lacksPublicUrl, withoutPublicUrl } from "../public-url.ts";
 import { describeFailure, type Finding, fail, ok, warn } from "./finding.ts";
 
 const dayMs = 24 * 60 * 60_000;
@@ -62,7 +64,7 @@ export async function examineProxy(config: Config): Promise<Finding> {
   const name = "proxy headers";
   const { publicUrl, server } = config;
   const trusted = server.trustProxy;
-  const isLoopback = server.host.startsWith("127.") || server.host === "localhost" || server.host === "::1";
+  const isLoopback = isLoopbackAddress(server.host);
   const set = "Set COMPANIOND_TRUST_PROXY to the number of proxies in front.";
   const seen = await countUntrustedForwards(config);
   if (trusted === 0 && seen > 0) {
@@ -106,15 +108,15 @@ async function countUntrustedForwards({ metrics, server: { host, port, tls } }: 
   }
 }
 
-export async function examinePublicUrl({ publicUrl, server }: Config): Promise<Finding> {
+export async function examinePublicUrl(config: Config): Promise<Finding> {
+  const { publicUrl } = config;
   const name = "public URL";
   if (publicUrl === null) {
-    const isLocal = server.host.startsWith("127.") || server.host === "localhost" || server.host === "::1";
-    if (isLocal && server.trustProxy === 0) return ok(name, "None is set; the server is for this machine alone.");
+    if (!lacksPublicUrl(config)) return ok(name, "None is set; the server is for this machine alone.");
     return warn(
       name,
-      "None is set: links and snippets show whatever host a request names.",
-      "Set COMPANIOND_PUBLIC_URL.",
+      `None is set: ${withoutPublicUrl}.`,
+      "Set COMPANIOND_PUBLIC_URL to the address that visitors use, such as https://chat.example.com.",
     );
   }
   const reached = await findServer(publicUrl);

@@ -69,8 +69,11 @@ export const accountsApi: ApiOperation[] = [
     method: "POST",
     path: "/api/accounts/{id}/reset-link",
     summary: "Make a link with which the account's owner chooses a password",
-    description: "It works once, within 30 minutes; earlier links of the account end.",
+    description:
+      "It works once, within 30 minutes; earlier links of the account end. 409 where the server does not know its own " +
+      "address: it needs `COMPANIOND_PUBLIC_URL`.",
     params,
     answers: { 201: { description: "The link.", content: { "application/json": ResetLink } } },
+    errors: ["conflict"],
   },
 ];

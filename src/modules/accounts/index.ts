@@ -1,6 +1,7 @@
 /** `/api/accounts`: operators add, change, suspend and delete accounts. */
 import type { Elysia } from "elysia";
-import { baseUrlOf } from "../../http/base-url.ts";
+import { AppError } from "../../domain/errors.ts";
+import { knownBaseUrlOf } from "../../http/base-url.ts";
 import { createIdempotency } from "../../http/idempotency.ts";
 import { answerJson, answerNothing } from "../../http/json-answer.ts";
 import { managementBodyLimitBytes, parseJson, readJsonText } from "../../http/json-body.ts";
@@ -76,10 +77,20 @@ export function accountsModule(services: Services) {
         async ({ request, params, set }) => {
           await openOperator(services, request, set.headers);
           refuseQuery(request);
+          const baseUrl = knownBaseUrlOf(services.settings, request);
+          if (baseUrl === null) throw placeUnknown();
           const { path, expiresAt } = await makeResetLink(services, params.id);
-          const url = baseUrlOf(services.settings, request) + path;
-          return answerJson(set, { url, expires_at: toRfc3339(expiresAt) }, 201);
+          return answerJson(set, { url: baseUrl + path, expires_at: toRfc3339(expiresAt) }, 201);
         },
         { parse: "none" },
       );
+}
+
+/** Whoever gets the link signs in by it: it may not lead to a host that somebody on the way named. */
+function placeUnknown(): AppError {
+  return new AppError(
+    "conflict",
+    "The server does not know its own address, which the link needs: set COMPANIOND_PUBLIC_URL and restart it, or make " +
+      "the link with companiond account reset-link on its machine.",
+  );
 }

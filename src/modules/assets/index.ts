@@ -1,8 +1,9 @@
 /** `/widget.js`, `/sdk.js` and their twins under `/assets/`, whose names change with their content. */
 import type { Elysia } from "elysia";
 import { AppError } from "../../domain/errors.ts";
+import { matchesTag } from "../../http/entity-tag.ts";
 import { answerJsonText } from "../../http/json-answer.ts";
-import { createAssetShelf, matchesTag } from "./service.ts";
+import { createAssetShelf } from "./service.ts";
 
 /** Short, so that a new version reaches every website within minutes, without a thing to be changed there. */
 const stableCaching = "public, max-age=300, stale-while-revalidate=3600";

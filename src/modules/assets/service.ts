@@ -65,9 +65,3 @@ export function chooseEncoding(acceptEncoding: string | null): Encoding {
   if (accepted.get("br") ?? any) return "br";
   return (accepted.get("gzip") ?? any) ? "gzip" : "identity";
 }
-
-/** Whether the client's `If-None-Match` names the tag. Compared weakly: a proxy may have marked it so. */
-export function matchesTag(ifNoneMatch: string | null, etag: string): boolean {
-  if (ifNoneMatch === null) return false;
-  return ifNoneMatch.split(",").some((tag) => tag.trim() === "*" || tag.trim().replace(/^W\//, "") === etag);
-}

@@ -1,9 +1,11 @@
 /** One turn of a conversation: its place in the queue, the day's quota, history, the reply, and the one commit that settles it. */
 import type { ConversationKey } from "../../domain/conversation.ts";
 import { AppError } from "../../domain/errors.ts";
+import { reserveMessage } from "../../http/day-quota.ts";
 import { type CollectedReply, type ReplyRun, type ReplyStream, runReply } from "../../http/reply.ts";
 import { contextTokensOf, toReplyRequest } from "../../http/reply-request.ts";
 import type { Services } from "../../http/services.ts";
+import type { QuotaReservation } from "../../limits/daily-quota.ts";
 import type { ReplyRequest } from "../../llm/provider.ts";
 import type { EmbedTarget } from "../../store/store.ts";
 
@@ -33,8 +35,6 @@ type TurnServices = Pick<
   | "runningTurns"
 >;
 
-type Reservation = { day: string; release(): void; settle(): void };
-
 /**
  * Starts the turn and resolves when its response may begin; the rest goes on in the background and ends the stream.
  * Rejects with `rate_limited`, `quota_exceeded`, `upstream_error` or `unavailable`; nothing is kept or counted then.
@@ -50,11 +50,11 @@ export async function openTurn(services: TurnServices, turn: TurnRequest): Promi
     });
   }
   let leaveQueue = () => {};
-  let reservation: Reservation | null = null;
+  let reservation: QuotaReservation | null = null;
   try {
     // Rejects when the visitor leaves while waiting: such a turn is dropped and costs nothing.
     leaveQueue = await place;
-    reservation = await reserveMessage(services, turn);
+    reservation = await reserveMessage(services, companion.id, turn.target.plan);
     const request = await buildRequest(services, turn, key);
     turn.signal.throwIfAborted();
     const run = runReply(services.llm, request, turn.stream, turn.signal);
@@ -74,15 +74,6 @@ function trackTurn(services: TurnServices, turn: Promise<void>): void {
   turn.finally(() => services.runningTurns.delete(turn));
 }
 
-async function reserveMessage(services: TurnServices, { target }: TurnRequest): Promise<Reservation> {
-  const limit = services.settings.dailyMessages[target.plan];
-  const verdict = await services.dailyQuota.reserve(target.companion.id, limit, services.clock.nowMs());
-  if (verdict.isAdmitted) return verdict;
-  throw new AppError("quota_exceeded", "This companion has answered all its messages for today. Try again tomorrow.", {
-    retryAfterSeconds: verdict.retryAfterSeconds,
-  });
-}
-
 async function buildRequest(services: TurnServices, turn: TurnRequest, key: ConversationKey): Promise<ReplyRequest> {
   const { companion } = turn.target;
   const earlier = await services.store.turns.listHistory(key, contextTokensOf(companion) * 4);
@@ -95,7 +86,7 @@ async function finishTurn(
   services: TurnServices,
   turn: TurnRequest,
   key: ConversationKey,
-  reservation: Reservation,
+  reservation: QuotaReservation,
   run: ReplyRun,
 ): Promise<void> {
   const userSentAt = services.clock.nowMs();

@@ -98,13 +98,13 @@ const companionRoutes: ApiOperation[] = [
     tag: "Companions",
     summary: "Try a companion as its owner",
     description:
-      "The reply as a visitor would get it, without the embed routes' limits and daily quota. Nothing is kept as a " +
-      "conversation; one message counts in usage.",
+      "The reply as a visitor would get it, without the embed routes' limits a minute. Nothing is kept as a " +
+      "conversation; it is one message of the companion's day and in usage, given back where the provider refuses.",
     access: "companions:write",
     params,
     body: { schema: testChatBody.schema },
     answers: { 200: eventStream },
-    errors: ["upstream_error"],
+    errors: ["quota_exceeded", "upstream_error"],
   },
 ];
 

@@ -127,7 +127,8 @@ export function companionsModule(services: Services) {
           const facts = factsOf(request, services.ids);
           const stream = new EventStream(request.signal, services.heartbeats);
           const { requestId } = facts;
-          await openTestTurn(services, { companion, body, requestId, stream, signal: request.signal });
+          const { plan } = principal.account;
+          await openTestTurn(services, { companion, plan, body, requestId, stream, signal: request.signal });
           return streamResponse(stream, set, facts);
         },
         { parse: "none" },

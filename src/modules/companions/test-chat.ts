@@ -1,13 +1,17 @@
-/** The owner tries a companion: the same reply as a visitor's, outside limits, quota and memory; counted in usage alone. */
+/** The owner tries a companion: the same reply as a visitor's, outside of rate limits and memory; one message of its day. */
+import type { Plan } from "../../domain/account.ts";
 import type { Companion } from "../../domain/companion.ts";
+import { reserveMessage } from "../../http/day-quota.ts";
 import { type CollectedReply, type ReplyRun, type ReplyStream, runReply } from "../../http/reply.ts";
 import { toReplyRequest } from "../../http/reply-request.ts";
 import type { Services } from "../../http/services.ts";
-import { toUtcDay } from "../../lib/clock.ts";
+import type { QuotaReservation } from "../../limits/daily-quota.ts";
 import { type TestChatBody, toWireTrace } from "./model.ts";
 
 export interface TestTurn {
   companion: Companion;
+  /** Of its account. */
+  plan: Plan;
   body: TestChatBody;
   requestId: string;
   stream: ReplyStream & { comment(text: string): void };
@@ -15,17 +19,26 @@ export interface TestTurn {
   signal: AbortSignal;
 }
 
-type TestServices = Pick<Services, "store" | "llm" | "settings" | "clock" | "log" | "measurements" | "runningTurns">;
+type TestServices = Pick<
+  Services,
+  "store" | "llm" | "dailyQuota" | "settings" | "clock" | "log" | "measurements" | "runningTurns"
+>;
 
-/** Resolves when the response may begin; rejects with `upstream_error` where the provider failed before that. */
+/**
+ * Resolves when the response may begin. Rejects with `quota_exceeded`, `upstream_error` or `unavailable`; nothing is
+ * counted then.
+ */
 export async function openTestTurn(services: TestServices, turn: TestTurn): Promise<void> {
   const { companion, body, stream, signal } = turn;
-  const { llm, settings, clock, runningTurns } = services;
-  const day = toUtcDay(clock.nowMs());
+  const { llm, settings, runningTurns } = services;
   const request = toReplyRequest(settings.llm, companion, {
     earlier: (body.history ?? []).toReversed(),
     message: body.message,
     requestId: turn.requestId,
+  });
+  const reservation = await reserveMessage(services, companion.id, turn.plan).catch((error: unknown) => {
+    stream.drop();
+    throw error;
   });
   const startedMs = performance.now();
   const run = runReply(llm, request, stream, signal);
@@ -34,7 +47,7 @@ export async function openTestTurn(services: TestServices, turn: TestTurn): Prom
     const totalMs = performance.now() - startedMs;
     stream.comment(`trace ${JSON.stringify(toWireTrace(request, reply, totalMs))}`);
   };
-  const finishing = finishTestTurn(services, turn, day, run, trace);
+  const finishing = finishTestTurn(services, turn, reservation, run, trace);
   runningTurns.add(finishing);
   void finishing.finally(() => runningTurns.delete(finishing));
   try {
@@ -49,7 +62,7 @@ export async function openTestTurn(services: TestServices, turn: TestTurn): Prom
 async function finishTestTurn(
   services: TestServices,
   { companion, requestId, stream }: TestTurn,
-  day: string,
+  reservation: QuotaReservation,
   run: ReplyRun,
   trace: (reply: CollectedReply) => void,
 ): Promise<void> {
@@ -58,20 +71,23 @@ async function finishTestTurn(
   try {
     reply = await run.finished;
   } catch (error) {
+    reservation.release();
     if (run.isOpen) services.log.warn("reply failed", { ...logged, error });
     return stream.fail("upstream_error");
   }
   services.measurements.countTokens(reply.usage);
   const { complete, failure } = reply.outcome;
   try {
-    await services.store.turns.settleUnkept({
-      accountId: companion.accountId,
-      companionId: companion.id,
-      keyId: companion.createdByKeyId,
-      day,
-      usage: reply.usage,
-      isUpstreamError: !complete && failure !== null,
-    });
+    await services.store.turns
+      .settleUnkept({
+        accountId: companion.accountId,
+        companionId: companion.id,
+        keyId: companion.createdByKeyId,
+        day: reservation.day,
+        usage: reply.usage,
+        isUpstreamError: !complete && failure !== null,
+      })
+      .finally(reservation.settle);
   } catch (error) {
     services.log.error("turn not counted", { ...logged, error });
     return stream.fail("unavailable");

@@ -52,7 +52,7 @@ export interface OpenApiResponse {
 }
 
 export interface DocumentFacts {
-  /** Without a trailing slash. */
+  /** Without a trailing slash; empty where it is not known, and links are relative. */
   baseUrl: string;
   version: string;
 }
@@ -76,7 +76,7 @@ export function buildDocument(operations: readonly ApiOperation[], facts: Docume
       description: guideText,
       license: { name: "MIT", identifier: "MIT" },
     },
-    servers: [{ url: facts.baseUrl }],
+    servers: [{ url: facts.baseUrl === "" ? "/" : facts.baseUrl }],
     tags: Object.entries(apiTags).map(([name, description]) => ({ name, description })),
     paths,
     components: {

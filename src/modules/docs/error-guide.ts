@@ -68,9 +68,9 @@ export const errorGuide: Record<ErrorCode, ErrorHelp> = {
       "Wait as long as `Retry-After` says. `RateLimit` tells what is left before it comes to that; refused requests do not prolong the wait.",
   },
   quota_exceeded: {
-    meaning: "The companion has answered all its messages of this UTC day.",
+    meaning: "The companion has answered all its messages, or held all its voice sessions, of this UTC day.",
     remedy:
-      "It answers again after midnight UTC (`Retry-After` has the seconds), or at once on a plan with more messages.",
+      "It answers again after midnight UTC (`Retry-After` has the seconds), or at once on a plan with more of them.",
   },
   internal: {
     meaning: "A failure on the server's side that nobody foresaw.",

@@ -26,6 +26,8 @@ export const sharedHeaders: Record<string, JsonSchema> = {
     "companiond_session=…; Path=/; HttpOnly; SameSite=Lax",
   ),
   "Content-Disposition": text("A name for the file.", 'attachment; filename="usage-2026-01-01-2026-01-30.csv"'),
+  ETag: text("The version of the answer, for `If-None-Match`.", '"2k8vq0x1c7hb3"'),
+  "Cache-Control": text("How long it may be kept, and by whom.", "private, max-age=60"),
   "Access-Control-Allow-Origin": text("Which origin may read it.", "*"),
 };
 

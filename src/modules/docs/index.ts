@@ -1,7 +1,7 @@
 /** `/openapi.json`, `/docs` and `/docs/errors`: the API for programs and for people. */
 import type { Elysia } from "elysia";
 import type { ApiOperation } from "../../http/api-description.ts";
-import { baseUrlOf } from "../../http/base-url.ts";
+import { knownBaseUrlOf } from "../../http/base-url.ts";
 import { answerJsonText } from "../../http/json-answer.ts";
 import type { HeaderBag } from "../../http/problem.ts";
 import type { Services } from "../../http/services.ts";
@@ -17,7 +17,7 @@ export function docsModule(
   let built: { baseUrl: string; json: string; page: string } | null = null;
 
   async function build(request: Request) {
-    const baseUrl = baseUrlOf(services.settings, request);
+    const baseUrl = knownBaseUrlOf(services.settings, request) ?? "";
     if (built?.baseUrl === baseUrl) return built;
     const [operations, { buildReference }] = await Promise.all([loadOperations(), import("./reference.ts")]);
     built = { baseUrl, ...buildReference(operations, { baseUrl, version: services.settings.version }) };

@@ -34,7 +34,7 @@ export function renderReferencePage(document: OpenApiDocument): string {
 <li><a href="/openapi.json">OpenAPI document</a></li></ul></nav>
 <main>
 <h1>API reference</h1>
-<p class="soft">companiond ${escapeHtml(document.info.version)} at <code>${escapeHtml(document.servers[0]?.url ?? "")}</code></p>
+<p class="soft">companiond ${escapeHtml(document.info.version)}${renderPlace(document)}</p>
 ${renderText(document.info.description)}
 ${sections.join("\n")}
 <h2 id="objects">Objects</h2>
@@ -115,4 +115,10 @@ function renderContent(content: OpenApiResponse["content"] = {}): string {
       return `<p class="soft"><code>${escapeHtml(type)}</code> ${shown}</p>${sample}`;
     })
     .join("\n");
+}
+
+/** Empty where the server does not know its own address. */
+function renderPlace({ servers }: OpenApiDocument): string {
+  const url = servers[0]?.url ?? "/";
+  return url === "/" ? "" : ` at <code>${escapeHtml(url)}</code>`;
 }

@@ -6,7 +6,7 @@ export const EmbedConfig = t.Object(
     name: t.String({ description: "Display name of the companion.", examples: ["Ada"] }),
     avatar_url: t.String({
       format: "uri",
-      description: "Avatar image; always set.",
+      description: "Avatar image; always set. A `data:` URL of the one made for it where the server has no public URL.",
       examples: ["https://shop.example/ada.png"],
     }),
     greeting: t.String({ description: "Opening message for the chat.", examples: ["Hi! Looking for a bicycle?"] }),

@@ -12,7 +12,16 @@ export const embedApi: ApiOperation[] = [
     summary: "Get what a widget needs to draw the chat",
     access: "embed",
     params: { token: embedTokenParam },
-    answers: { 200: { description: "The companion's public face.", content: { "application/json": EmbedConfig } } },
+    description:
+      "A browser may keep the answer for a minute, and revalidates it after. Every request that comes is judged at once.",
+    answers: {
+      200: {
+        description: "The companion's public face.",
+        content: { "application/json": EmbedConfig },
+        headers: ["ETag", "Cache-Control"],
+      },
+      304: { description: "Unchanged since the version of `If-None-Match`.", headers: ["ETag", "Cache-Control"] },
+    },
   },
   {
     id: "getAvatar",

@@ -3,9 +3,10 @@ import type { Elysia } from "elysia";
 import { type Companion, companionDefaults } from "../../domain/companion.ts";
 import { isEmbedToken } from "../../domain/credentials.ts";
 import { AppError } from "../../domain/errors.ts";
-import { baseUrlOf } from "../../http/base-url.ts";
+import { knownBaseUrlOf } from "../../http/base-url.ts";
 import { createDirectRoute, type DirectRoute } from "../../http/direct-route.ts";
 import { openEmbed } from "../../http/embed-guard.ts";
+import { matchesTag, tagOf } from "../../http/entity-tag.ts";
 import type { HeaderBag } from "../../http/problem.ts";
 import type { Services } from "../../http/services.ts";
 import { type Awaitable, andThen } from "../../lib/awaitable.ts";
@@ -13,31 +14,58 @@ import { renderAvatar } from "./avatar.ts";
 import { toEmbedConfig } from "./model.ts";
 
 interface RenderedConfig {
-  avatarUrl: string;
+  token: string;
+  baseUrl: string | null;
   voiceProvider: string | null;
   json: string;
+  etag: string;
 }
 
-/** The store hands out the same object for as long as nothing is committed, so what was made of it still holds. */
+/** By the object that the store hands out, which is another one as soon as anything of it may have changed. */
 const rendered = new WeakMap<Companion, RenderedConfig>();
 
-function renderConfig(companion: Companion, avatarUrl: string, voiceProvider: string | null): string {
+function renderConfig(
+  companion: Companion,
+  token: string,
+  baseUrl: string | null,
+  voiceProvider: string | null,
+): RenderedConfig {
   const known = rendered.get(companion);
-  if (known?.avatarUrl === avatarUrl && known.voiceProvider === voiceProvider) return known.json;
+  if (known?.token === token && known.baseUrl === baseUrl && known.voiceProvider === voiceProvider) return known;
+  const avatarUrl = companion.avatarUrl ?? ownAvatarUrl(companion, token, baseUrl);
   const json = JSON.stringify(toEmbedConfig(companion, avatarUrl, voiceProvider));
-  rendered.set(companion, { avatarUrl, voiceProvider, json });
-  return json;
+  const config = { token, baseUrl, voiceProvider, json, etag: tagOf(json) };
+  rendered.set(companion, config);
+  return config;
+}
+
+/** Where our own address is not known, the image itself: the answer is kept, and may hold no host that a client chose. */
+function ownAvatarUrl(companion: Companion, token: string, baseUrl: string | null): string {
+  if (baseUrl !== null) return `${baseUrl}/avatars/${token}.svg`;
+  return `data:image/svg+xml,${encodeURIComponent(drawAvatar(companion))}`;
+}
+
+function drawAvatar({ name, themeColor }: Companion): string {
+  return renderAvatar(name, themeColor ?? companionDefaults.themeColor);
 }
 
 const configPath = "/api/embed/:token";
-const configHeaders = { "content-type": "application/json", "cache-control": "no-store" };
+/** As long as a page may still show what was revoked or changed. */
+const configHeaders = { "content-type": "application/json", "cache-control": "private, max-age=60" };
 
-/** The body; throws what the guard throws. */
-function answerConfig(services: Services, request: Request, token: string, headers: HeaderBag): Awaitable<string> {
+/** The body, or null where the client has it already; throws what the guard throws. */
+function answerConfig(
+  services: Services,
+  request: Request,
+  token: string,
+  headers: HeaderBag,
+): Awaitable<string | null> {
   return andThen(openEmbed(services, request, token, headers), ({ companion }) => {
-    const ownAvatar = () => `${baseUrlOf(services.settings, request)}/avatars/${token}.svg`;
     const voiceProvider = services.voice.hasVoice(companion) ? services.voice.providerName : null;
-    return renderConfig(companion, companion.avatarUrl ?? ownAvatar(), voiceProvider);
+    const baseUrl = companion.avatarUrl === null ? knownBaseUrlOf(services.settings, request) : null;
+    const { json, etag } = renderConfig(companion, token, baseUrl, voiceProvider);
+    headers["etag"] = etag;
+    return matchesTag(request.headers.get("if-none-match"), etag) ? null : json;
   });
 }
 
@@ -56,7 +84,10 @@ export function embedModule(services: Services) {
     app
       .get(configPath, async ({ request, params, set }) => {
         Object.assign(set.headers, configHeaders);
-        return await answerConfig(services, request, params.token, set.headers as HeaderBag);
+        const json = await answerConfig(services, request, params.token, set.headers as HeaderBag);
+        if (json !== null) return json;
+        delete set.headers["content-type"];
+        return new Response(null, { status: 304 });
       })
       .get("/avatars/:file", async ({ params, set }) => {
         const token = params.file.endsWith(".svg") ? params.file.slice(0, -4) : "";
@@ -68,6 +99,6 @@ export function embedModule(services: Services) {
         // Short, since a revoked token's avatar must go too.
         set.headers["cache-control"] = "public, max-age=300";
         set.headers["content-security-policy"] = "default-src 'none'";
-        return renderAvatar(target.companion.name, target.companion.themeColor ?? companionDefaults.themeColor);
+        return drawAvatar(target.companion);
       });
 }

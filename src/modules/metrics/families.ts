@@ -62,7 +62,7 @@ export async function describeMeasurements(measurements: Measurements): Promise<
     numbers(
       "counter",
       "companiond_limiter_verdicts_total",
-      "Requests admitted and refused, by rule; daily is the quota of messages.",
+      "Requests admitted and refused, by rule; daily is the quota of messages, daily_voice that of voice sessions.",
       Object.entries(verdicts).flatMap(([rule, { admitted, refused }]) => [
         [{ rule, verdict: "admitted" }, admitted] as const,
         [{ rule, verdict: "refused" }, refused] as const,

@@ -11,8 +11,10 @@ const style =
 export interface CompanionPage {
   companion: Companion;
   token: string;
-  /** Without a trailing slash. */
-  baseUrl: string;
+  /** Without a trailing slash; null where it is not known. */
+  baseUrl: string | null;
+  /** Whether the visitor's way here is encrypted. */
+  isEncrypted: boolean;
   hasVoice: boolean;
   /** Of the visitor, a BCP 47 tag. */
   lang: string;
@@ -21,8 +23,13 @@ export interface CompanionPage {
 export function renderCompanionPage({ companion, token, baseUrl, lang }: CompanionPage): string {
   const name = escapeHtml(companion.name);
   const description = escapeHtml(companion.greeting ?? defaultGreeting(companion.name));
-  const icon = escapeHtml(companion.avatarUrl ?? `${baseUrl}/avatars/${token}.svg`);
-  const page = escapeHtml(`${baseUrl}/c/${token}`);
+  const ownIcon = `/avatars/${token}.svg`;
+  const icon = escapeHtml(companion.avatarUrl ?? ownIcon);
+  const links = [];
+  // Those who share the page need whole addresses, or none.
+  const image = companion.avatarUrl ?? (baseUrl === null ? null : baseUrl + ownIcon);
+  if (image !== null) links.push(`<meta property="og:image" content="${escapeHtml(image)}">`);
+  if (baseUrl !== null) links.push(`<meta property="og:url" content="${escapeHtml(`${baseUrl}/c/${token}`)}">`);
   return `<!doctype html>
 <html lang="en">
 <head>
@@ -35,8 +42,7 @@ export function renderCompanionPage({ companion, token, baseUrl, lang }: Compani
 <meta name="theme-color" media="(prefers-color-scheme: dark)" content="#16181e">
 <meta property="og:title" content="${name}">
 <meta property="og:description" content="${description}">
-<meta property="og:image" content="${icon}">
-<meta property="og:url" content="${page}">
+${links.join("\n")}
 <link rel="icon" href="${icon}">
 <link rel="apple-touch-icon" href="${icon}">
 <link rel="manifest" href="/c/${token}/manifest.webmanifest">
@@ -51,12 +57,13 @@ export function renderCompanionPage({ companion, token, baseUrl, lang }: Compani
 `;
 }
 
-export function companionPagePolicy({ companion, baseUrl, hasVoice }: CompanionPage): string {
+export function companionPagePolicy({ companion, baseUrl, isEncrypted, hasVoice }: CompanionPage): string {
   const { allowedOrigins, avatarUrl } = companion;
   // The provider chooses its host when it signs. On a page without TLS an unencrypted socket is no step down.
-  const voiceSockets = baseUrl.startsWith("https:") ? ["wss:"] : ["wss:", "ws:"];
+  const voiceSockets = isEncrypted ? ["wss:"] : ["wss:", "ws:"];
   // The base URL may be another name of this server than the one that the page was opened by.
-  const imageOrigin = normalizeOrigin(new URL(avatarUrl ?? baseUrl).origin);
+  const image = avatarUrl ?? baseUrl;
+  const imageOrigin = image === null ? null : normalizeOrigin(new URL(image).origin);
   return contentSecurityPolicy({
     style,
     images: imageOrigin === null ? [] : [imageOrigin],
@@ -65,11 +72,11 @@ export function companionPagePolicy({ companion, baseUrl, hasVoice }: CompanionP
   });
 }
 
-export function renderManifest({ companion, token, baseUrl }: CompanionPage): string {
+export function renderManifest({ companion, token }: CompanionPage): string {
   const themeColor = companion.themeColor ?? companionDefaults.themeColor;
   const icon = companion.avatarUrl
     ? { src: companion.avatarUrl, sizes: "any" }
-    : { src: `${baseUrl}/avatars/${token}.svg`, sizes: "any", type: "image/svg+xml" };
+    : { src: `/avatars/${token}.svg`, sizes: "any", type: "image/svg+xml" };
   return JSON.stringify({
     id: `/c/${token}`,
     name: companion.name,

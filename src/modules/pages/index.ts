@@ -3,7 +3,7 @@ import type { Elysia } from "elysia";
 import { demoEmail } from "../../domain/account.ts";
 import { isEmbedToken } from "../../domain/credentials.ts";
 import { AppError } from "../../domain/errors.ts";
-import { baseUrlOf } from "../../http/base-url.ts";
+import { baseUrlOf, knownBaseUrlOf } from "../../http/base-url.ts";
 import type { HeaderBag } from "../../http/problem.ts";
 import type { Services } from "../../http/services.ts";
 import { type CompanionPage, companionPagePolicy, renderCompanionPage, renderManifest } from "./companion-page.ts";
@@ -20,7 +20,8 @@ export function pagesModule(services: Pick<Services, "settings" | "store" | "voi
     return {
       companion,
       token,
-      baseUrl: baseUrlOf(settings, request),
+      baseUrl: knownBaseUrlOf(settings, request),
+      isEncrypted: baseUrlOf(settings, request).startsWith("https:"),
       hasVoice: voice.hasVoice(companion),
       lang: preferredLanguage(request),
     };
@@ -64,7 +65,7 @@ export function pagesModule(services: Pick<Services, "settings" | "store" | "voi
           writePageHeaders(set.headers, barePolicy());
           return renderBarePage();
         }
-        const baseUrl = baseUrlOf(settings, request);
+        const baseUrl = knownBaseUrlOf(settings, request);
         writePageHeaders(set.headers, welcomePolicy());
         return renderWelcomePage({
           token,

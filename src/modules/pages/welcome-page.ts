@@ -6,8 +6,8 @@ import { bareStyle, welcomeStyle } from "./welcome-style.ts";
 export interface WelcomeFacts {
   /** Of the demo companion. */
   token: string;
-  /** Without a trailing slash. */
-  baseUrl: string;
+  /** Without a trailing slash; null where it is not known. */
+  baseUrl: string | null;
   version: string;
   llmName: string;
   model: string;
@@ -15,7 +15,6 @@ export interface WelcomeFacts {
 
 export function renderWelcomePage({ token, baseUrl, version, llmName, model }: WelcomeFacts): string {
   const isScripted = llmName === "demo";
-  const snippet = `<script src="${baseUrl}/widget.js" data-token="${token}" async></script>`;
   const script = embeddedAssets.find(({ name }) => name === "welcome.js")?.fileName ?? "";
   return renderPage(
     "companiond",
@@ -41,9 +40,7 @@ printed when it started; <code>companiond account setup-link</code> makes a new 
 <p>Start the server with <code>OPENAI_API_KEY</code>, or with <code>OPENAI_BASE_URL</code> for any compatible endpoint:
 Ollama, vLLM, OpenRouter, LiteLLM.</p></li>
 <li><h2>Put a companion on your website</h2>
-<p>One tag, anywhere in the page:</p>
-<div class="snippet"><pre tabindex="0"><code>${escapeHtml(snippet)}</code></pre>
-<button type="button" data-copy="${escapeHtml(snippet)}">Copy</button></div>
+${renderSnippet(token, baseUrl)}
 <p>Or share <a href="/c/${token}">the companion's own page</a>.</p></li>
 </ol>
 </section>
@@ -52,6 +49,19 @@ Ollama, vLLM, OpenRouter, LiteLLM.</p></li>
 </section>
 </main>`,
   );
+}
+
+function renderSnippet(token: string, baseUrl: string | null): string {
+  if (baseUrl === null) {
+    return (
+      "<p>Start the server with <code>COMPANIOND_PUBLIC_URL</code> set to the address that visitors use: the tag to copy " +
+      "is here then.</p>"
+    );
+  }
+  const snippet = escapeHtml(`<script src="${baseUrl}/widget.js" data-token="${token}" async></script>`);
+  return `<p>One tag, anywhere in the page:</p>
+<div class="snippet"><pre tabindex="0"><code>${snippet}</code></pre>
+<button type="button" data-copy="${snippet}">Copy</button></div>`;
 }
 
 export function welcomePolicy(): string {

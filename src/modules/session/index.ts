@@ -11,7 +11,7 @@ import { requireOwnPage } from "../../http/own-page.ts";
 import { cutPage, pageParameters, readPage, toWireList } from "../../http/paging.ts";
 import { missing, readPathId } from "../../http/path-id.ts";
 import { openQuery, refuseQuery } from "../../http/query.ts";
-import { refuse } from "../../http/rate-limit.ts";
+import { admitClient, refuse } from "../../http/rate-limit.ts";
 import { factsOf } from "../../http/request-facts.ts";
 import type { Services } from "../../http/services.ts";
 import { cookieNameOf, findSessionPrincipal, isAlive, renderCookie } from "../../http/session-cookie.ts";
@@ -151,7 +151,7 @@ async function openSignIn(services: Services, request: Request, set: AnswerHead)
 
 async function limitSignIn(services: Services, request: Request): Promise<Visitor> {
   const client = clientOf(services, request);
-  const verdict = await services.limiter.admit(services.rules.signInByIp, client.limitSubject);
+  const verdict = await admitClient(services.limiter, services.rules.signInByIp, client);
   refuse(verdict, "This address has tried to sign in too often.");
   return {
     client: client.limitSubject,

@@ -32,8 +32,16 @@ export const QuotaObject = t.Object(
   {
     day: t.String({ format: "date", description: "The UTC day, at whose end the count begins anew." }),
     limit: t.Integer({ description: "Messages a day, by the account's plan.", examples: [1000] }),
-    used: t.Integer({ description: "Of these, used so far.", examples: [12] }),
+    used: t.Integer({ description: "Of these, used so far, test chats included.", examples: [12] }),
     left: t.Integer({ examples: [988] }),
+    voice_sessions: t.Object(
+      {
+        limit: t.Integer({ description: "Voice sessions a day, by the account's plan.", examples: [200] }),
+        used: t.Integer({ description: "Of these, started so far.", examples: [3] }),
+        left: t.Integer({ examples: [197] }),
+      },
+      { description: "The same of voice sessions." },
+    ),
   },
   { $id: "Quota" },
 );

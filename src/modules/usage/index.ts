@@ -38,10 +38,21 @@ export function usageModule(services: Services) {
         const companion = await services.store.companions.find(account.id, readPathId(params.id, "companion"));
         if (companion === null) throw missing("companion");
         const day = toUtcDay(services.clock.nowMs());
-        const limit = services.settings.dailyMessages[account.plan];
-        const used = await services.store.turns.countDay(companion.id, day);
-        return answerJson(set, { day, limit, used, left: Math.max(0, limit - used) });
+        const { settings, store } = services;
+        const messages = toWireQuota(
+          settings.dailyMessages[account.plan],
+          await store.turns.countDay(companion.id, day),
+        );
+        const voice = toWireQuota(
+          settings.dailyVoiceSessions[account.plan],
+          await store.voice.countDay(companion.id, day),
+        );
+        return answerJson(set, { day, ...messages, voice_sessions: voice });
       });
+}
+
+function toWireQuota(limit: number, used: number) {
+  return { limit, used, left: Math.max(0, limit - used) };
 }
 
 function readUsageQuery(query: QueryReader, nowMs: number): UsageQuery {

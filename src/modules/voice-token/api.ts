@@ -10,7 +10,9 @@ export const voiceTokenApi: ApiOperation[] = [
     path: "/api/embed/{token}/voice-token",
     tag: "Embed",
     summary: "Get the signed URL of one voice session",
-    description: "The URL is short-lived: ask for a new one for each session. The body may be left out.",
+    description:
+      "The URL is short-lived: ask for a new one for each session. Each is one voice session of the companion's day, " +
+      "given back where the provider refuses. The body may be left out.",
     access: "embed",
     params: { token: embedTokenParam },
     body: { schema: voiceTokenRequest.schema, isOptional: true },
@@ -21,6 +23,6 @@ export const voiceTokenApi: ApiOperation[] = [
         headers: ["X-Session-Id"],
       },
     },
-    errors: ["voice_not_configured", "upstream_error"],
+    errors: ["voice_not_configured", "quota_exceeded", "upstream_error"],
   },
 ];

@@ -16,14 +16,14 @@ export function voiceTokenModule(services: Services) {
     app.post(
       "/api/embed/:token/voice-token",
       async ({ request, params, set }) => {
-        const { companion } = await openEmbed(services, request, params.token, set.headers);
+        const target = await openEmbed(services, request, params.token, set.headers);
         const text = await readJsonText(request, embedBodyLimitBytes);
         const body = voiceTokenRequest.check(text === "" ? {} : parseJson(text));
         const sessionId = body.session_id?.toLowerCase() ?? services.ids.randomUuid();
         set.headers["x-session-id"] = sessionId;
         const visitorId = body.visitor_id?.toLowerCase() ?? null;
         factsOf(request, services.ids).allowSilence(providerSilenceSeconds);
-        const answer = await startVoiceSession(services, { companion, sessionId, visitorId, signal: request.signal });
+        const answer = await startVoiceSession(services, { target, sessionId, visitorId, signal: request.signal });
         // It opens a paid session: no cache may keep it.
         set.headers["cache-control"] = "no-store";
         return answerJson(set, answer);

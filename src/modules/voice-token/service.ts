@@ -1,42 +1,60 @@
-/** One voice session: opened at the provider, then kept and counted, then handed out. */
-import type { Companion } from "../../domain/companion.ts";
+/** One voice session: taken from the day, opened at the provider, then kept and counted, then handed out. */
+import { reserveVoiceSession } from "../../http/day-quota.ts";
 import type { Services } from "../../http/services.ts";
-import { toUtcDay } from "../../lib/clock.ts";
+import type { QuotaReservation } from "../../limits/daily-quota.ts";
+import type { EmbedTarget } from "../../store/store.ts";
+import type { OpenedSession } from "../../voice/voice.ts";
+import { notConfigured } from "../../voice/voice-fields.ts";
 import type { VoiceTokenResponse } from "./answers.ts";
 
 export interface SessionRequest {
-  companion: Companion;
+  target: EmbedTarget;
   sessionId: string;
   visitorId: string | null;
   /** Fires when the visitor has gone. */
   signal: AbortSignal;
 }
 
-type SessionServices = Pick<Services, "voice" | "store" | "clock" | "log">;
+type SessionServices = Pick<Services, "voice" | "voiceQuota" | "settings" | "store" | "clock" | "log">;
 
-/** Rejects with `voice_not_configured`, `upstream_error` or `unavailable`; nothing is counted then. */
+/** Rejects with `voice_not_configured`, `quota_exceeded`, `upstream_error` or `unavailable`; nobody got a URL then. */
 export async function startVoiceSession(
   services: SessionServices,
   request: SessionRequest,
 ): Promise<VoiceTokenResponse> {
-  const { companion, sessionId, visitorId } = request;
-  const session = await services.voice.openSession(companion, request.signal);
+  const { companion, plan } = request.target;
+  // Where there is no voice, that is the answer, whatever is left of the day.
+  if (!services.voice.hasVoice(companion)) throw notConfigured();
+  const reservation = await reserveVoiceSession(services, companion.id, plan);
+  const session = await services.voice.openSession(companion, request.signal).catch((error: unknown) => {
+    reservation.release();
+    throw error;
+  });
   if (session.conversationId === null) {
     services.log.warn("voice session without a conversation id: its transcript cannot be matched", {
       companionId: companion.id,
     });
   }
-  const createdAt = services.clock.nowMs();
-  // Before the answer: a transcript may not come before its session is known.
-  await services.store.voice.startSession({
-    providerConversationId: session.conversationId,
+  // Before the answer: a transcript may not come before its session is known. A failure may come after the commit, so
+  // the session stays counted.
+  await keepSession(services, request, session, reservation).finally(reservation.settle);
+  return { signed_url: session.signedUrl, agent_id: session.agentId };
+}
+
+function keepSession(
+  { store, clock }: SessionServices,
+  { target: { companion }, sessionId, visitorId }: SessionRequest,
+  { conversationId }: OpenedSession,
+  { day }: QuotaReservation,
+): Promise<void> {
+  return store.voice.startSession({
+    providerConversationId: conversationId,
     accountId: companion.accountId,
     companionId: companion.id,
     sessionId,
     visitorId,
     keyId: companion.createdByKeyId,
-    day: toUtcDay(createdAt),
-    createdAt,
+    day,
+    createdAt: clock.nowMs(),
   });
-  return { signed_url: session.signedUrl, agent_id: session.agentId };
 }

@@ -3,7 +3,7 @@ import type { Elysia } from "elysia";
 import { clientOf } from "../../http/client.ts";
 import { answerJson } from "../../http/json-answer.ts";
 import { readBytes } from "../../http/json-body.ts";
-import { refuse } from "../../http/rate-limit.ts";
+import { admitClient, refuse } from "../../http/rate-limit.ts";
 import type { Services } from "../../http/services.ts";
 import type { TranscriptReader } from "../../voice/provider.ts";
 import { keepTranscript } from "./service.ts";
@@ -29,7 +29,7 @@ export function webhooksModule(services: Services) {
 
 async function takeDelivery(services: Services, reader: TranscriptReader, request: Request): Promise<void> {
   const client = clientOf(services, request);
-  const verdict = await services.limiter.admit(services.rules.webhook, client.limitSubject);
+  const verdict = await admitClient(services.limiter, services.rules.webhook, client);
   refuse(verdict, "This address has sent too many requests.");
   // Before the body: whoever cannot sign must not make us read megabytes.
   reader.checkHeaders(request.headers, services.clock.nowMs());

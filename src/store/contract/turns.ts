@@ -22,7 +22,7 @@ export interface SettledTurn {
   day: string;
 }
 
-/** Usage without a conversation (`test-chat`): one message under the companion, no quota. */
+/** A turn without a conversation (`test-chat`): one message in usage and of the day's quota. */
 export interface UnkeptTurn {
   accountId: string;
   companionId: string;
@@ -44,6 +44,7 @@ export interface TurnStore {
    * Resolves once durable.
    */
   settle(turn: SettledTurn): Promise<void>;
+  /** Counts the turn in one commit. A companion that was deleted meanwhile leaves usage only. Resolves once durable. */
   settleUnkept(turn: UnkeptTurn): Promise<void>;
   /** Messages that count against the day's quota so far. */
   countDay(companionId: string, day: string): Promise<number>;

@@ -22,7 +22,7 @@ export interface NewVoiceSession {
   visitorId: string | null;
   /** The key that made the companion, under which usage counts; null for the dashboard. */
   keyId: string | null;
-  /** UTC day under which usage counts. */
+  /** UTC day of admission, under which quota and usage count. */
   day: string;
   createdAt: number;
 }
@@ -84,8 +84,13 @@ export interface VoiceStore {
   finishOutbox(provider: string, agentId: string): Promise<void>;
   postponeOutbox(provider: string, agentId: string, dueAt: number): Promise<void>;
 
-  /** Keeps the session and counts it in the day's usage, in one commit. A companion that was deleted meanwhile leaves usage only. */
+  /**
+   * Keeps the session and counts it in the day's usage and quota, in one commit. A companion that was deleted meanwhile
+   * leaves usage only.
+   */
   startSession(session: NewVoiceSession): Promise<void>;
+  /** Sessions that count against the day's quota so far. */
+  countDay(companionId: string, day: string): Promise<number>;
   /** Null where unknown, erased with its visitor or companion, or forgotten. */
   findSession(providerConversationId: string): Promise<VoiceSession | null>;
   /**

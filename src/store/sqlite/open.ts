@@ -18,6 +18,7 @@ import { createLogEmptier } from "./log-emptier.ts";
 import { createMessageEraser } from "./message-eraser.ts";
 import { createMetadataIndex } from "./metadata-index.ts";
 import { type MigrateOptions, migrateDatabase } from "./migrator.ts";
+import { createQuotaCounts } from "./quota.ts";
 import { createRemovals } from "./removals.ts";
 import { createSessionStore } from "./sessions.ts";
 import { createTurnStore } from "./turns.ts";
@@ -50,6 +51,7 @@ export async function openSqliteStore(options: SqliteStoreOptions): Promise<Stor
 function createStore(engine: SqliteEngine, log: Log): Store {
   const changes = createChangeRecorder(engine);
   const usage = createUsageWriter(engine);
+  const quota = createQuotaCounts(engine);
   const metadata = createMetadataIndex(engine);
   const voiceAgents = createVoiceAgentKeeper(engine);
   const conversations = createConversationWriter(engine);
@@ -71,9 +73,9 @@ function createStore(engine: SqliteEngine, log: Log): Store {
     embedTokens: createEmbedTokenStore(engine, changes),
     idempotency: createIdempotencyStore(engine),
     sessions: createSessionStore(engine, changes),
-    turns: createTurnStore(engine, conversations, usage, erasures),
+    turns: createTurnStore(engine, { conversations, usage, quota, erasures }),
     usage: createUsageStore(engine, metadata),
-    voice: createVoiceStore(engine, { agents: voiceAgents, conversations, usage }),
+    voice: createVoiceStore(engine, { agents: voiceAgents, conversations, usage, quota }),
 
     async check() {
       await engine.read(() => checkRead.get());

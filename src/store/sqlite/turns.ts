@@ -4,36 +4,25 @@ import type { SettledTurn, TurnStore } from "../contract/turns.ts";
 import type { ConversationWriter } from "./conversation-writer.ts";
 import type { SqliteEngine } from "./engine.ts";
 import type { Erasures } from "./erasures.ts";
+import type { QuotaCounts } from "./quota.ts";
 import type { UsageWriter } from "./usage-writer.ts";
 
 /** How many messages the first read of a history takes; each further one takes as many as were read so far. */
 const firstHistoryRead = 32;
 
-export function createTurnStore(
-  engine: SqliteEngine,
-  conversations: ConversationWriter,
-  usage: UsageWriter,
-  erasures: Erasures,
-): TurnStore {
+export interface TurnParts {
+  conversations: ConversationWriter;
+  usage: UsageWriter;
+  quota: QuotaCounts;
+  erasures: Erasures;
+}
+
+export function createTurnStore(engine: SqliteEngine, { conversations, usage, quota, erasures }: TurnParts): TurnStore {
   const selectHistory = engine.query<{ role: MessageRole; text: string }, [string, string, string, number, number]>(
     `SELECT role, text FROM messages
      WHERE conversation_number =
        (SELECT number FROM conversations WHERE companion_id = ? AND session_id = ? AND visitor_id = ?)
      ORDER BY created_at DESC, number DESC LIMIT ? OFFSET ?`,
-  );
-  // Selecting from companions makes it count nothing where the companion is gone.
-  const countTowardsQuota = engine.query<{ messages: number }, [string, string]>(
-    `INSERT INTO quota_daily (companion_id, day, messages) SELECT id, ?, 1 FROM companions WHERE id = ?
-     ON CONFLICT DO UPDATE SET messages = messages + 1 RETURNING messages`,
-  );
-  // A turn admitted before midnight may settle after it, so yesterday's count stays. So do the last three days whatever
-  // they are: a clock that is ahead for a while must not make today's messages free again.
-  const forgetQuota = engine.query<null, [string, string, string]>(
-    `DELETE FROM quota_daily WHERE companion_id = ? AND day < date(?, '-1 day')
-       AND day < (SELECT day FROM quota_daily WHERE companion_id = ? ORDER BY day DESC LIMIT 1 OFFSET 2)`,
-  );
-  const selectQuota = engine.query<{ messages: number }, [string, string]>(
-    "SELECT messages FROM quota_daily WHERE companion_id = ? AND day = ?",
   );
 
   function toMessages({ userMessage, reply, usage: { inputTokens, outputTokens, estimated } }: SettledTurn): Message[] {
@@ -76,16 +65,16 @@ export function createTurnStore(
             errors: turn.isUpstreamError ? 1 : 0,
           },
         );
-        const quota = countTowardsQuota.get(day, key.companionId);
-        if (quota?.messages === 1) forgetQuota.run(key.companionId, day, key.companionId);
+        quota.add("messages", key.companionId, day);
       }),
 
     settleUnkept: ({ accountId, companionId, keyId, day, usage: { inputTokens, outputTokens }, isUpstreamError }) =>
       engine.append(() => {
         const errors = isUpstreamError ? 1 : 0;
         usage.add({ accountId, companionId, keyId, day }, { messages: 1, inputTokens, outputTokens, errors });
+        quota.add("messages", companionId, day);
       }),
 
-    countDay: (companionId, day) => engine.read(() => selectQuota.get(companionId, day)?.messages ?? 0),
+    countDay: (companionId, day) => engine.read(() => quota.count("messages", companionId, day)),
   };
 }

@@ -3,6 +3,7 @@ import { and, eq, gte } from "drizzle-orm";
 import type { VoiceStore } from "../contract/voice.ts";
 import type { ConversationWriter } from "./conversation-writer.ts";
 import type { SqliteEngine } from "./engine.ts";
+import type { QuotaCounts } from "./quota.ts";
 import { companions, voiceAgentLocks, voiceAgents, voiceOutbox, voiceSessions } from "./schema/companions.ts";
 import type { UsageWriter } from "./usage-writer.ts";
 import type { VoiceAgentKeeper } from "./voice-agents.ts";
@@ -20,9 +21,13 @@ export interface VoiceParts {
   agents: VoiceAgentKeeper;
   conversations: ConversationWriter;
   usage: UsageWriter;
+  quota: QuotaCounts;
 }
 
-export function createVoiceStore(engine: SqliteEngine, { agents, conversations, usage }: VoiceParts): VoiceStore {
+export function createVoiceStore(
+  engine: SqliteEngine,
+  { agents, conversations, usage, quota }: VoiceParts,
+): VoiceStore {
   const { orm } = engine;
   const takeLock = engine.query<null, [string, string, number, number, number]>(
     `INSERT INTO voice_agent_locks (companion_id, owner, until_ms) VALUES (?, ?, ?)
@@ -122,6 +127,7 @@ export function createVoiceStore(engine: SqliteEngine, { agents, conversations, 
       engine.write(() => {
         const { providerConversationId, accountId, companionId, keyId, day, sessionId, createdAt } = session;
         usage.add({ accountId, companionId, keyId, day }, { voiceSessions: 1 });
+        quota.add("voice_sessions", companionId, day);
         if (providerConversationId === null) return;
         const companion = orm
           .select({ id: companions.id })
@@ -136,6 +142,8 @@ export function createVoiceStore(engine: SqliteEngine, { agents, conversations, 
           .onConflictDoNothing()
           .run();
       }),
+
+    countDay: (companionId, day) => engine.read(() => quota.count("voice_sessions", companionId, day)),
 
     findSession: (providerConversationId) =>
       engine.read(() => {

@@ -75,7 +75,6 @@ async function tryOnce(
       signal: controller.signal,
       credentials: "omit",
       referrerPolicy: "no-referrer",
-      cache: "no-store",
     });
     const response = await next(sent);
     if (!response.ok) throw await next(readProblem(response));

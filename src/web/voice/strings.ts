@@ -5,6 +5,7 @@ export const voiceEnglish = {
   voiceSpeaking: "Speaking…",
   voiceMuted: "Microphone muted",
   voiceEnded: "Voice chat ended",
+  voiceQuota: "Today's voice chats are used up. Please write instead.",
   voiceMute: "Mute microphone",
   voiceUnmute: "Unmute microphone",
   voiceEnd: "End voice chat",

@@ -1,0 +1,65 @@
+/** What each call of the store does, for the figures: told here, since names tell it only to people. */
+import type { Store } from "../store/store.ts";
+
+/** `instant` is neither input nor output nor waiting: to measure it would only count zeros. */
+export type StoreCall = "read" | "write" | "instant";
+
+type Nouns = Omit<Store, "check" | "close">;
+
+/** A member of a noun that is missing here, or is none, does not compile. */
+export const storeCalls: { readonly [Noun in keyof Nouns]: Readonly<Record<keyof Nouns[Noun], StoreCall>> } = {
+  accounts: {
+    create: "write",
+    findById: "read",
+    findByEmail: "read",
+    findPasswordHash: "read",
+    list: "read",
+    hasAnyPassword: "read",
+    update: "write",
+    delete: "write",
+  },
+  apiKeys: { create: "write", findByHash: "read", list: "read", revoke: "write", recordUses: "write" },
+  audit: { record: "write", list: "read" },
+  companions: {
+    create: "write",
+    createMany: "write",
+    findByEmbedToken: "read",
+    find: "read",
+    list: "read",
+    update: "write",
+    delete: "write",
+  },
+  conversations: { list: "read", find: "read", delete: "write", eraseVisitor: "write", deleteExpired: "write" },
+  embedTokens: { create: "write", list: "read", revoke: "write", recordUses: "write" },
+  idempotency: { find: "read", purge: "write" },
+  sessions: {
+    create: "write",
+    findByHash: "read",
+    list: "read",
+    revoke: "write",
+    revokeAll: "write",
+    recordUses: "write",
+    purge: "write",
+    createLink: "write",
+    takeLink: "write",
+  },
+  turns: { markArrival: "instant", listHistory: "read", settle: "write", settleUnkept: "write", countDay: "read" },
+  usage: { query: "read" },
+  voice: {
+    findAgent: "read",
+    isManagedAgent: "read",
+    findAgentAccount: "read",
+    lockAgent: "write",
+    unlockAgent: "write",
+    saveAgent: "write",
+    // It looks again and again, and nearly never finds anything to take.
+    takeDueOutbox: "read",
+    finishOutbox: "write",
+    postponeOutbox: "write",
+    startSession: "write",
+    countDay: "read",
+    findSession: "read",
+    addTranscript: "write",
+    deleteSessions: "write",
+  },
+};
