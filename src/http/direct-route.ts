@@ -33,7 +33,8 @@ interface DirectRouteParts {
 
 export function createDirectRoute(door: ErrorDoor, parts: DirectRouteParts): DirectRoute {
   // Copying these and setting a few costs less than making all anew.
-  const usualHeaders = new Headers({ ...everyAnswerHeaders, ...corsHeaders, ...parts.headers });
+  const everyHeaders = everyAnswerHeaders(door.settings);
+  const usualHeaders = new Headers({ ...everyHeaders, ...corsHeaders, ...parts.headers });
 
   function succeed(body: string, varying: HeaderBag): Response {
     const response = new Response(body, { headers: usualHeaders });
@@ -43,7 +44,7 @@ export function createDirectRoute(door: ErrorDoor, parts: DirectRouteParts): Dir
 
   function fail(error: unknown, request: DirectRequest, varying: HeaderBag): Response {
     const { status, headers, body } = describeFailure(door, toAppError(error), request);
-    const all = { ...everyAnswerHeaders, ...corsHeaders, ...varying, ...headers };
+    const all = { ...everyHeaders, ...corsHeaders, ...varying, ...headers };
     return new Response(body, { status, headers: all as Record<string, string> });
   }
 
