@@ -9,14 +9,14 @@ import { createCompanionLists } from "./companion-lists.ts";
 import { type CompanionRow, companionColumns, foldName, parseMetadata, toCompanion } from "./companion-rows.ts";
 import type { SqliteEngine } from "./engine.ts";
 import type { MetadataIndex } from "./metadata-index.ts";
-import { Remembered } from "./remembered.ts";
+import { type ReadRow, Remembered } from "./remembered.ts";
 import { quotaDaily } from "./schema/clustered.ts";
 import { companions } from "./schema/companions.ts";
 import { removals } from "./schema/conversations.ts";
 import type { VoiceAgentKeeper } from "./voice-agents.ts";
 
-/** Companions whose embed tokens were asked for last; a system prompt can be large. */
-const maxRemembered = 500;
+/** Companions whose embed tokens were asked for last. */
+const rememberedLimits = { count: 500, bytes: 16 * 1024 * 1024 };
 
 export interface CompanionParts {
   changes: ChangeRecorder;
@@ -38,7 +38,7 @@ export function createCompanionStore(engine: SqliteEngine, parts: CompanionParts
     `SELECT ${companionColumns("c")} FROM companions c WHERE c.id = ? AND c.account_id = ?`,
   );
   const insert = createCompanionInsert(engine, metadata, voiceAgents);
-  const remembered = new Remembered<EmbedTarget>(engine, maxRemembered);
+  const remembered = new Remembered<EmbedTarget>(engine, rememberedLimits);
   const lists = createCompanionLists(engine, metadata);
 
   function find(accountId: string, id: string): Companion | null {
@@ -46,10 +46,11 @@ export function createCompanionStore(engine: SqliteEngine, parts: CompanionParts
     return row === null ? null : toCompanion(row);
   }
 
-  function findByToken(token: string): EmbedTarget | null {
+  function findByToken(token: string): ReadRow<EmbedTarget> | null {
     const row = selectByToken.get(token, token);
     if (row === null || row.plan === null) return null;
-    return { companion: Object.freeze(toCompanion(row)), tokenId: row.token_id, plan: row.plan };
+    const value = { companion: Object.freeze(toCompanion(row)), tokenId: row.token_id, plan: row.plan };
+    return { value, bytes: estimateBytes(row) };
   }
 
   return {
@@ -122,6 +123,13 @@ export function createCompanionStore(engine: SqliteEngine, parts: CompanionParts
       return isDeleted;
     },
   };
+}
+
+/** Two bytes a character, as most take up at most, once more for what is made of them; and the objects around them. */
+function estimateBytes(row: CompanionRow): number {
+  let characters = 0;
+  for (const value of Object.values(row)) if (typeof value === "string") characters += value.length;
+  return 1024 + 4 * characters;
 }
 
 function toMade(accountId: string, companion: NewCompanion, nowMs: number): Companion {
