@@ -147,6 +147,7 @@ export async function openServices(config: Config, overrides: ServiceOverrides =
       isDemo: config.isDemo,
       llm: { model: config.llm.model, models: config.llm.models, maxOutputTokens: config.llm.maxOutputTokens },
       dailyMessages: config.messagesPerDay,
+      holdings: config.holdings,
       metricsToken: config.metrics.token,
       version: buildInfo.version,
     },

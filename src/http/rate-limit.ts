@@ -8,6 +8,7 @@ import type { HeaderBag } from "./problem.ts";
 interface Policies {
   readonly embed: string;
   readonly key: string;
+  readonly session: string;
 }
 
 const knownPolicies = new WeakMap<RateRules, Policies>();
@@ -15,7 +16,11 @@ const knownPolicies = new WeakMap<RateRules, Policies>();
 function policiesOf(rules: RateRules): Policies {
   let policies = knownPolicies.get(rules);
   if (policies === undefined) {
-    policies = { embed: `${toPolicy(rules.ip)}, ${toPolicy(rules.token)}`, key: toPolicy(rules.key) };
+    policies = {
+      embed: `${toPolicy(rules.ip)}, ${toPolicy(rules.token)}`,
+      key: toPolicy(rules.key),
+      session: toPolicy(rules.session),
+    };
     knownPolicies.set(rules, policies);
   }
   return policies;

@@ -8,6 +8,8 @@ export interface RateRules {
   readonly token: RateRule;
   /** Management requests by API key. */
   readonly key: RateRule;
+  /** The same by dashboard session, as many. */
+  readonly session: RateRule;
   /**
    * Attempts to sign in by client address, right ones included: bounds what passwords cost us. Guessing at one account
    * is held back where failures are counted; a limit by account would let anyone lock its owner out.
@@ -31,6 +33,7 @@ export function createRateRules(rates: RateSettings = defaultRates): RateRules {
     ip: { name: "ip", limit: rates.ratePerIp, windowMs: minuteMs },
     token: { name: "token", limit: rates.ratePerToken, windowMs: minuteMs },
     key: { name: "key", limit: rates.ratePerKey, windowMs: minuteMs },
+    session: { name: "session", limit: rates.ratePerKey, windowMs: minuteMs },
     signInByIp: { name: "sign_in", limit: 30, windowMs: minuteMs },
     webhook: { name: "webhook", limit: 600, windowMs: minuteMs },
   };

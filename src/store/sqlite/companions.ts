@@ -8,6 +8,7 @@ import { createCompanionInsert } from "./companion-insert.ts";
 import { createCompanionLists } from "./companion-lists.ts";
 import { type CompanionRow, companionColumns, foldName, parseMetadata, toCompanion } from "./companion-rows.ts";
 import type { SqliteEngine } from "./engine.ts";
+import type { HoldingsKeeper } from "./holdings.ts";
 import type { MetadataIndex } from "./metadata-index.ts";
 import { type ReadRow, Remembered } from "./remembered.ts";
 import { quotaDaily } from "./schema/clustered.ts";
@@ -20,13 +21,14 @@ const rememberedLimits = { count: 500, bytes: 16 * 1024 * 1024 };
 
 export interface CompanionParts {
   changes: ChangeRecorder;
+  holdings: HoldingsKeeper;
   metadata: MetadataIndex;
   voiceAgents: VoiceAgentKeeper;
   startRemovals: () => void;
 }
 
 export function createCompanionStore(engine: SqliteEngine, parts: CompanionParts): CompanionStore {
-  const { changes, metadata, voiceAgents, startRemovals } = parts;
+  const { changes, holdings, metadata, voiceAgents, startRemovals } = parts;
   const { orm } = engine;
   // Subqueries, since a join of these three tables takes ten times as long as the lookups it consists of.
   const selectByToken = engine.query<CompanionRow & { token_id: string; plan: Plan | null }, [string, string]>(
@@ -57,6 +59,7 @@ export function createCompanionStore(engine: SqliteEngine, parts: CompanionParts
     create: (accountId, companion, context) =>
       engine.write(() => {
         insert(accountId, changes.requireAccount(accountId), [companion], context.nowMs);
+        holdings.checkNewCompanions(accountId, context);
         const made = toMade(accountId, companion, context.nowMs);
         const details = { name: made.name };
         changes.record(context, { accountId, action: "companion.create", targetId: made.id, details }, made);
@@ -66,6 +69,7 @@ export function createCompanionStore(engine: SqliteEngine, parts: CompanionParts
     createMany: (accountId, many, context) =>
       engine.write(() => {
         insert(accountId, changes.requireAccount(accountId), many, context.nowMs);
+        holdings.checkNewCompanions(accountId, context);
         const details = { count: many.length };
         changes.record(context, { accountId, action: "companion.import", targetId: null, details });
       }),
@@ -82,12 +86,14 @@ export function createCompanionStore(engine: SqliteEngine, parts: CompanionParts
         if (before === null) return null;
         const { voiceId = before.voice_id, voiceAgentId = before.voice_agent_id } = patch;
         voiceAgents.check(accountId, { voiceId, voiceAgentId });
+        const checkGrowth = holdings.watchGrowth(accountId, context);
         if (patch.voiceId === null) voiceAgents.dismiss(id, context.nowMs);
         orm
           .update(companions)
           .set(toChangedColumns(patch, context.nowMs))
           .where(eq(companions.number, before.number))
           .run();
+        checkGrowth();
         if (patch.metadata !== undefined) {
           const accountNumber = changes.requireAccount(accountId);
           metadata.replace(accountNumber, before.number, parseMetadata(before.metadata), patch.metadata);
