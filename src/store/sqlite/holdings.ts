@@ -13,21 +13,21 @@ interface HeldRow {
   answer_bytes: number;
 }
 
+export const holdingsQueries = {
+  held: `SELECT a.number, a.plan, h.companions, h.companion_bytes, h.answer_bytes
+     FROM accounts a JOIN account_holdings h ON h.account_id = a.id WHERE a.id = ?`,
+  // No further than the limit: there may be far more, where a command made them.
+  keys: "SELECT count(*) AS count FROM (SELECT 1 FROM api_keys WHERE account_number = ? AND revoked_at IS NULL LIMIT ?)",
+  tokens: "SELECT count(*) AS count FROM (SELECT 1 FROM embed_tokens WHERE companion_id = ? LIMIT ?)",
+};
+
 export type HoldingsKeeper = ReturnType<typeof createHoldingsKeeper>;
 
 /** Each check comes after its rows were written: where it throws, they are rolled back. */
 export function createHoldingsKeeper(engine: SqliteEngine) {
-  const selectHeld = engine.query<HeldRow, [string]>(
-    `SELECT a.number, a.plan, h.companions, h.companion_bytes, h.answer_bytes
-     FROM accounts a JOIN account_holdings h ON h.account_id = a.id WHERE a.id = ?`,
-  );
-  // No further than the limit: there may be far more, where a command made them.
-  const countKeys = engine.query<{ count: number }, [number, number]>(
-    "SELECT count(*) AS count FROM (SELECT 1 FROM api_keys WHERE account_number = ? AND revoked_at IS NULL LIMIT ?)",
-  );
-  const countTokens = engine.query<{ count: number }, [string, number]>(
-    "SELECT count(*) AS count FROM (SELECT 1 FROM embed_tokens WHERE companion_id = ? LIMIT ?)",
-  );
+  const selectHeld = engine.query<HeldRow, [string]>(holdingsQueries.held);
+  const countKeys = engine.query<{ count: number }, [number, number]>(holdingsQueries.keys);
+  const countTokens = engine.query<{ count: number }, [string, number]>(holdingsQueries.tokens);
 
   /** Null where nothing binds the write. */
   function find(accountId: string, { holdings }: WriteContext): { held: HeldRow; limits: Holdings } | null {
