@@ -105,6 +105,7 @@ function createManagementSite(services: Services): Site {
 
 /** Without routes yet, which are added in place; with all that surrounds every route. */
 function createSite(services: Services) {
+  const everyHeaders = everyAnswerHeaders(services.settings);
   const site = new Elysia({
     name: "companiond",
     aot: true,
@@ -114,7 +115,7 @@ function createSite(services: Services) {
   })
     .onRequest(({ request, set }) => {
       set.headers["x-request-id"] = factsOf(request, services.ids).requestId;
-      Object.assign(set.headers, everyAnswerHeaders);
+      Object.assign(set.headers, everyHeaders);
       // Links are made of the host, and routers and guards read URLs whose path begins behind one.
       if (!URL.canParse(request.url)) throw new AppError("invalid_request", "The Host header names no host.");
     })

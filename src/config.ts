@@ -2,7 +2,7 @@
 import { join, resolve } from "node:path";
 import { type Flags, mergeVariables, type Problem, readSettings, type Variables } from "./config/read-settings.ts";
 import type { SettingValues, TotpRequirement } from "./config/settings.ts";
-import type { Plan } from "./domain/account.ts";
+import type { HoldingsByPlan, Plan } from "./domain/account.ts";
 import type { JsonObject } from "./domain/companion.ts";
 import type { LogLevel } from "./lib/log.ts";
 
@@ -46,8 +46,7 @@ export interface Config {
   readonly streamsPerIp: number;
   readonly messagesPerDay: ByPlan;
   readonly voiceSessionsPerDay: ByPlan;
-  /** What an account may hold; tokens by companion. */
-  readonly holdings: Readonly<Record<Plan, Holdings>>;
+  readonly holdings: HoldingsByPlan;
   /** As given: 32 bytes in base64, or null where a file in the data directory has it. */
   readonly secretKey: string | null;
   readonly requireTotp: TotpRequirement;
@@ -57,13 +56,6 @@ export interface Config {
 }
 
 type ByPlan = Readonly<Record<Plan, number>>;
-
-export interface Holdings {
-  readonly companions: number;
-  readonly keys: number;
-  readonly tokensPerCompanion: number;
-  readonly bytes: number;
-}
 
 export interface ConfigSources {
   /** Instead of the process's own. */

@@ -46,6 +46,12 @@ export class ListenFailure extends Error {
 const maxRequestBodyBytes = 8 * 1024 * 1024 + 64 * 1024;
 const idleBeforeCutMs = 1_000;
 const lookEveryMs = 100;
+/** Of TLS 1.2: forward-secret and authenticated ones alone, where the default list ends with plain RSA and CBC. TLS 1.3 has no others. */
+const ciphers = [
+  ...["ECDHE-ECDSA-AES128-GCM-SHA256", "ECDHE-RSA-AES128-GCM-SHA256"],
+  ...["ECDHE-ECDSA-AES256-GCM-SHA384", "ECDHE-RSA-AES256-GCM-SHA384"],
+  ...["ECDHE-ECDSA-CHACHA20-POLY1305", "ECDHE-RSA-CHACHA20-POLY1305"],
+].join(":");
 /** Two sockets of one process can share a port there, and so hand over without a gap. */
 const canShare = process.platform === "linux";
 
@@ -61,7 +67,7 @@ export function openListener(options: ListenerOptions): Listener {
       return Bun.serve({
         hostname: host,
         port,
-        ...(tls === null ? {} : { tls }),
+        ...(tls === null ? {} : { tls: { ...tls, ciphers } }),
         routes,
         fetch: handle,
         maxRequestBodySize: maxRequestBodyBytes,

@@ -109,6 +109,7 @@ export function startServer(services: OpenedServices, options: ServerOptions): R
     if (services.heartbeats.interruptAll()) await sleep(lastWordsMs);
     await Promise.all([listener.cut(), metrics?.stop()]);
     await Promise.allSettled([jobs.stop(), idleMemory.stop(), ...services.runningTurns]);
+    accessLog.close();
     await services.close();
   }
 

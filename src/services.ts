@@ -154,6 +154,7 @@ export async function openServices(config: Config, overrides: ServiceOverrides =
       llm: { model: config.llm.model, models: config.llm.models, maxOutputTokens: config.llm.maxOutputTokens },
       dailyMessages: config.messagesPerDay,
       dailyVoiceSessions: config.voiceSessionsPerDay,
+      holdings: config.holdings,
       metricsToken: config.metrics.token,
       version: buildInfo.version,
     },

@@ -9,6 +9,7 @@ import { type RunningServer, startServer } from "../server.ts";
 import { lockDataDir, type OpenedServices, openServices } from "../services.ts";
 import { loadCertificate, reloadCertificate } from "./certificate.ts";
 import { type ActionInput, type Command, CommandFailure } from "./command.ts";
+import { findWeakness } from "./data-rights.ts";
 import { ensureDemo } from "./demo.ts";
 import { explainListenFailure } from "./listen-failure.ts";
 import { lacksPublicUrl, withoutPublicUrl } from "./public-url.ts";
@@ -61,6 +62,8 @@ async function serve(input: ActionInput): Promise<void> {
   });
   const dataLock = lockDataDir(config.dataDir);
   try {
+    const weakness = findWeakness(config.dataDir);
+    if (weakness !== null) log.warn("the data directory is not safe", { ...weakness });
     const services = await openServices(config);
     // Whatever was not foreseen must end one request at most, never the server.
     io.onDefect((error) => log.error("defect", { error, count: ++services.measurements.defects }));

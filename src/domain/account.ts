@@ -1,8 +1,19 @@
 /** Accounts: who owns companions, under which plan and with which rights. */
 
 export const plans = ["free", "paid"] as const;
-/** Decides the daily message quota of each of the account's companions. */
+/** Decides the daily message quota of each of the account's companions, and what it may hold. */
 export type Plan = (typeof plans)[number];
+
+/** What an account may hold, by its plan. */
+export interface Holdings {
+  readonly companions: number;
+  /** Not revoked; expired ones included, as they are listed. */
+  readonly keys: number;
+  readonly tokensPerCompanion: number;
+  /** Of companions as stored; visitors' words are not counted. */
+  readonly bytes: number;
+}
+export type HoldingsByPlan = Readonly<Record<Plan, Holdings>>;
 
 export const roles = ["owner", "operator"] as const;
 /** An operator may also manage accounts. */

@@ -6,6 +6,7 @@ export const errorCodes = {
   unauthorized: { status: 401, title: "Unauthorized" },
   origin_not_allowed: { status: 403, title: "Origin not allowed" },
   insufficient_scope: { status: 403, title: "Insufficient scope" },
+  limit_reached: { status: 403, title: "Limit of the account reached" },
   not_found: { status: 404, title: "Not found" },
   method_not_allowed: { status: 405, title: "Method not allowed" },
   conflict: { status: 409, title: "Conflict" },

@@ -1,8 +1,9 @@
-/** One line in the log and one count for every request, told apart by route: a path can hold an embed token. */
+/** One count for every request, and a line in the log unless refusals flood it, told apart by route: a path can hold an embed token. */
 import type { Awaitable } from "../lib/awaitable.ts";
 import { clientOf } from "./client.ts";
 import type { ClientIp } from "./client-ip.ts";
 import type { Measurements, RouteCounts } from "./measurements.ts";
+import { createRefusalLog } from "./refusal-log.ts";
 import type { RequestFacts } from "./request-facts.ts";
 import type { Services } from "./services.ts";
 import type { EventStream } from "./sse.ts";
@@ -12,6 +13,8 @@ export interface AccessLog {
   watch(request: Request, facts: RequestFacts, table: RouteTable, answer: Awaitable<Response>): void;
   /** The same where the route is known. */
   watchRoute(request: Request, facts: RequestFacts, counts: RouteCounts, answer: Awaitable<Response>): void;
+  /** Logs what was only counted so far. */
+  close(): void;
 }
 
 /** The half of the sitemap that answers a request, as far as naming a route goes. */
@@ -34,6 +37,7 @@ export function createAccessLog(services: Pick<Services, "log" | "measurements" 
   const { log, measurements } = services;
   const routes = createRouteFinder(measurements);
   const prefixOf = createPrefixCutter();
+  const refusals = createRefusalLog(log);
 
   /** Takes all that the line needs, so that an open stream keeps nothing else of its request. */
   function take(
@@ -54,7 +58,9 @@ export function createAccessLog(services: Pick<Services, "log" | "measurements" 
     counts.seconds.observe(durationMs / 1000);
     // Proxies ask many times a second: only the answer that is not the usual one is worth a line.
     if (counts.route === "/readyz" && status === 200) return;
-    log.request({ requestId, method, route: counts.route, status, durationMs, client });
+    const line = { requestId, method, route: counts.route, status, durationMs, client };
+    if (status >= 400 && status < 500) refusals.note(line);
+    else log.request(line);
   }
 
   function noteStream({ counts, requestId, method, status, startedMs, client }: Answered, stream: EventStream): void {
@@ -92,6 +98,7 @@ export function createAccessLog(services: Pick<Services, "log" | "measurements" 
     watchRoute(request, facts, counts, answer) {
       whenAnswered(answer, (status) => finish(request, facts, counts, status));
     },
+    close: refusals.tell,
   };
 }
 

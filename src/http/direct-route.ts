@@ -39,7 +39,8 @@ interface DirectRouteParts {
 
 export function createDirectRoute(door: ErrorDoor, parts: DirectRouteParts): DirectRoute {
   // Copying these and setting a few costs less than making all anew.
-  const usualHeaders = new Headers({ ...everyAnswerHeaders, ...corsHeaders, ...parts.headers });
+  const everyHeaders = everyAnswerHeaders(door.settings);
+  const usualHeaders = new Headers({ ...everyHeaders, ...corsHeaders, ...parts.headers });
 
   function succeed(body: string | null, varying: HeaderBag): Response {
     const response = new Response(body, { status: body === null ? 304 : 200, headers: usualHeaders });
@@ -50,7 +51,7 @@ export function createDirectRoute(door: ErrorDoor, parts: DirectRouteParts): Dir
 
   function fail(error: unknown, request: DirectRequest, varying: HeaderBag): Response {
     const { status, headers, body } = describeFailure(door, toAppError(error), request);
-    const all = { ...everyAnswerHeaders, ...corsHeaders, ...varying, ...headers };
+    const all = { ...everyHeaders, ...corsHeaders, ...varying, ...headers };
     return new Response(body, { status, headers: all as Record<string, string> });
   }
 

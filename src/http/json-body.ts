@@ -36,7 +36,7 @@ export async function readJsonText(request: Request, limitBytes: number): Promis
 }
 
 /** At most `limitBytes` of body; more is 413, also where no Content-Length announced it. */
-export async function readBytes(request: Request, limitBytes: number): Promise<Uint8Array> {
+async function readBytes(request: Request, limitBytes: number): Promise<Uint8Array> {
   const announced = request.headers.get("content-length");
   if (announced !== null) {
     if (Number(announced) > limitBytes) throw tooLarge(limitBytes);

@@ -48,6 +48,7 @@ export class Measurements {
     ip: newVerdicts(),
     token: newVerdicts(),
     key: newVerdicts(),
+    session: newVerdicts(),
     sign_in: newVerdicts(),
     webhook: newVerdicts(),
     daily: newVerdicts(),

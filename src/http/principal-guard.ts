@@ -14,8 +14,8 @@ export type PrincipalDoor = Pick<
 >;
 
 /**
- * Lets a management request through, or throws: 401, the key's limit 429, scope 403. `scope` is null for routes that
- * any principal may use. Writes the rate-limit headers for keys; the dashboard has no such limit.
+ * Lets a management request through, or throws: 401, the limit of the key or session 429, scope 403. `scope` is null for
+ * routes that any principal may use. Writes the rate-limit headers.
  *
  * The limit comes before the scope, so that a key cannot try scopes faster than anything else.
  */
@@ -34,7 +34,11 @@ export async function openPrincipal(
       : await findKeyPrincipal(door, /^Bearer +(\S+)$/i.exec(authorization)?.[1] ?? "");
   if (principal === null) throw unauthorized();
 
-  if (principal.keyId !== null) {
+  if (principal.keyId === null) {
+    const verdict = await door.limiter.admit(door.rules.session, principal.sessionId);
+    writeRateLimitHeaders(headers, door.rules, "session", verdict);
+    refuse(verdict, "The dashboard has made too many requests.");
+  } else {
     const verdict = await door.limiter.admit(door.rules.key, principal.keyId);
     writeRateLimitHeaders(headers, door.rules, "key", verdict);
     refuse(verdict, "This API key has made too many requests.");

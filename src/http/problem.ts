@@ -4,8 +4,17 @@ import { AppError, errorCodes } from "../domain/errors.ts";
 /** The headers of the response under way; Elysia's `set.headers` has this shape. */
 export type HeaderBag = Record<string, string | number>;
 
-/** What every answer of ours has, whatever it says. */
-export const everyAnswerHeaders = { "x-content-type-options": "nosniff" };
+const plainHeaders = { "x-content-type-options": "nosniff" };
+/** A year, and the host alone: what else runs under its domain is not ours to decide for. */
+const tlsHeaders = { ...plainHeaders, "strict-transport-security": "max-age=31536000" };
+
+/**
+ * What every answer of ours has, whatever it says. Where TLS ends before us, whether browsers may ever come without it
+ * again is for the proxy to say.
+ */
+export function everyAnswerHeaders(settings: { readonly isTls: boolean }): Readonly<Record<string, string>> {
+  return settings.isTls ? tlsHeaders : plainHeaders;
+}
 
 /** Whatever was thrown, as an `AppError`: unknown failures keep their cause and say nothing of it. */
 export function toAppError(thrown: unknown): AppError {

@@ -8,7 +8,7 @@ import type { ClientIp } from "./client-ip.ts";
 import type { HeaderBag } from "./problem.ts";
 
 /** What each door says of its limits, in the order in which it checks them; it never changes. Embed routes: by plan. */
-type Policies = Readonly<Record<Plan | "key", string>>;
+type Policies = Readonly<Record<Plan | "key" | "session", string>>;
 
 /** Counts a request against its client's address; an IPv6 client's also against the networks around it. */
 export function admitClient(
@@ -34,6 +34,7 @@ function policiesOf(rules: RateRules): Policies {
       free: `${toPolicy(rules.ip)}, ${toPolicy(rules.token.free)}`,
       paid: `${toPolicy(rules.ip)}, ${toPolicy(rules.token.paid)}`,
       key: toPolicy(rules.key),
+      session: toPolicy(rules.session),
     };
     knownPolicies.set(rules, policies);
   }

@@ -1,5 +1,5 @@
 /** What rooms may use: sockets by their contracts, and settings. `src/services.ts` decides which engines are behind it. */
-import type { Plan } from "../domain/account.ts";
+import type { HoldingsByPlan, Plan } from "../domain/account.ts";
 import type { Clock } from "../lib/clock.ts";
 import type { IdSource } from "../lib/ids.ts";
 import type { KeyedQueue } from "../lib/keyed-queue.ts";
@@ -36,6 +36,8 @@ export interface Settings {
   dailyMessages: Readonly<Record<Plan, number>>;
   /** Voice sessions a day per companion, by plan. */
   dailyVoiceSessions: Readonly<Record<Plan, number>>;
+  /** Binds what API and dashboard write; the operator's commands are free. */
+  holdings: HoldingsByPlan;
   metricsToken: string | null;
   /** Program version, shown in the API document and on `/healthz`. */
   version: string;

@@ -14,6 +14,7 @@ export const storeCalls: { readonly [Noun in keyof Nouns]: Readonly<Record<keyof
     findByEmail: "read",
     findPasswordHash: "read",
     list: "read",
+    findHeld: "read",
     hasAnyPassword: "read",
     update: "write",
     delete: "write",

@@ -20,6 +20,7 @@ export function writeContext(
     },
     nowMs: services.clock.nowMs(),
     auditId: services.ids.uuid(),
+    holdings: services.settings.holdings,
     ...(idempotent ? { idempotent } : {}),
   };
 }

@@ -11,7 +11,7 @@ import type { Awaitable } from "../lib/awaitable.ts";
  * headers; rules that differ in any of the three have windows of their own.
  */
 export interface RateRule {
-  readonly name: "ip" | "token" | "key" | "sign_in" | "webhook";
+  readonly name: "ip" | "token" | "key" | "session" | "sign_in" | "webhook";
   readonly limit: number;
   readonly windowMs: number;
 }

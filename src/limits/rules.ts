@@ -9,6 +9,8 @@ export interface RateRules {
   readonly token: Readonly<Record<Plan, RateRule>>;
   /** Management requests by API key. */
   readonly key: RateRule;
+  /** The same by dashboard session, as many. */
+  readonly session: RateRule;
   /**
    * Attempts to sign in by client address, right ones included: bounds what passwords cost us. Guessing at one account
    * is held back where failures are counted; a limit by account would let anyone lock its owner out.
@@ -35,6 +37,7 @@ export function createRateRules(rates: RateSettings = defaultRates): RateRules {
       paid: { name: "token", limit: rates.ratePerToken.paid, windowMs: minuteMs },
     },
     key: { name: "key", limit: rates.ratePerKey, windowMs: minuteMs },
+    session: { name: "session", limit: rates.ratePerKey, windowMs: minuteMs },
     signInByIp: { name: "sign_in", limit: 30, windowMs: minuteMs },
     webhook: { name: "webhook", limit: 600, windowMs: minuteMs },
   };

@@ -8,15 +8,18 @@ const toleranceMs = 30 * 60 * 1000;
 export function createElevenLabsReader(secret: string): TranscriptReader {
   return {
     name: "elevenlabs",
-    checkHeaders(headers, nowMs) {
-      readSignature(headers, nowMs);
-    },
-    read(headers, body, nowMs) {
+    begin(headers, nowMs) {
       const { timestamp, digests } = readSignature(headers, nowMs);
-      const expected = new Bun.CryptoHasher("sha256", secret).update(`${timestamp}.`).update(body).digest();
-      if (!digests.some((digest) => isSameInConstantTime(digest, expected)))
-        throw refusal("it does not match the body");
-      return readTranscript(body);
+      const hasher = new Bun.CryptoHasher("sha256", secret).update(`${timestamp}.`);
+      return {
+        see: (piece) => void hasher.update(piece),
+        finish(pieces) {
+          const expected = hasher.digest();
+          if (!digests.some((digest) => isSameInConstantTime(digest, expected)))
+            throw refusal("it does not match the body");
+          return readTranscript(pieces);
+        },
+      };
     },
   };
 }
@@ -57,8 +60,8 @@ interface CallTurn {
   time_in_call_secs?: unknown;
 }
 
-function readTranscript(body: Uint8Array): Transcript | null {
-  const event = parseEvent(body);
+function readTranscript(pieces: readonly Uint8Array[]): Transcript | null {
+  const event = parseEvent(pieces);
   if (event.type !== "post_call_transcription") return null;
   const conversationId = event.data?.conversation_id;
   const turns = event.data?.transcript;
@@ -70,9 +73,11 @@ function readTranscript(body: Uint8Array): Transcript | null {
   return { conversationId, messages };
 }
 
-function parseEvent(body: Uint8Array): CallEvent {
+function parseEvent(pieces: readonly Uint8Array[]): CallEvent {
   try {
-    const event: unknown = JSON.parse(new TextDecoder("utf-8", { fatal: true }).decode(body));
+    const decoder = new TextDecoder("utf-8", { fatal: true });
+    const text = pieces.map((piece) => decoder.decode(piece, { stream: true })).join("") + decoder.decode();
+    const event: unknown = JSON.parse(text);
     if (typeof event === "object" && event !== null) return event;
   } catch {
     // Answered below, like any other body that is no event.

@@ -71,10 +71,17 @@ export interface TranscriptReader {
   /** The last part of the webhook's path: `/api/webhooks/{name}`. */
   readonly name: string;
   /** Throws `unauthorized` where the headers alone show that the delivery is not genuine or too old: nothing more need be read. */
-  checkHeaders(headers: Headers, nowMs: number): void;
+  begin(headers: Headers, nowMs: number): Delivery;
+}
+
+/** One delivery, whose body comes in pieces. */
+export interface Delivery {
+  /** Takes the next piece into the check of the signature, and keeps nothing of it. */
+  see(piece: Uint8Array): void;
   /**
-   * The transcript, or null for a genuine delivery of another kind. Throws `unauthorized` unless the body's bytes were
-   * signed with our secret within the last 30 minutes, `invalid_request` where a genuine body cannot be understood.
+   * The transcript, or null for a genuine delivery of another kind. `pieces` are all that were seen. Throws
+   * `unauthorized`, and looks into none of them, unless their bytes were signed with our secret within the last 30 minutes;
+   * `invalid_request` where a genuine body cannot be understood.
    */
-  read(headers: Headers, body: Uint8Array, nowMs: number): Transcript | null;
+  finish(pieces: readonly Uint8Array[]): Transcript | null;
 }

@@ -6,6 +6,7 @@ import { auditStoreContract } from "./store-audit.ts";
 import { companionStoreContract } from "./store-companions.ts";
 import { conversationStoreContract } from "./store-conversations.ts";
 import { embedTokenStoreContract } from "./store-embed-tokens.ts";
+import { holdingsContract } from "./store-holdings.ts";
 import { idempotencyStoreContract } from "./store-idempotency.ts";
 import { metadataContract } from "./store-metadata.ts";
 import { sessionStoreContract } from "./store-sessions.ts";
@@ -20,6 +21,7 @@ export function storeContract(open: OpenStore): void {
   companionStoreContract(open);
   conversationStoreContract(open);
   embedTokenStoreContract(open);
+  holdingsContract(open);
   idempotencyStoreContract(open);
   metadataContract(open);
   sessionStoreContract(open);

@@ -5,6 +5,7 @@ import { systemIds } from "../../src/lib/ids.ts";
 import { sha256 } from "../../src/lib/sha256.ts";
 import { apiClient, expectProblem } from "../support/api-client.ts";
 import { startTestServer, type TestServer, testContext } from "../support/app.ts";
+import { openDashboard } from "../support/dashboard.ts";
 
 let server: TestServer;
 beforeAll(async () => {
@@ -147,6 +148,27 @@ test("limits requests by key, with headers, and by nothing else", async () => {
     await limited.services.uses.flush();
     const keys = await limited.services.store.apiKeys.list(account.id);
     expect(keys.find((one) => one.id === id)?.requests).toBe(3);
+  } finally {
+    await limited.close();
+  }
+});
+
+test("limits requests by session as by key, with headers, whatever they are for", async () => {
+  const limited = await startTestServer({ environment: { COMPANIOND_RATE_PER_KEY: "4" } });
+  try {
+    const browser = await openDashboard(limited, { role: "operator" });
+    const paths = ["/api/companions", "/api/session", "/api/accounts", "/api/keys"];
+    const answers = [];
+    for (const path of paths) answers.push(await browser.call("GET", path));
+    expect(answers.map((answer) => answer.status)).toEqual([200, 200, 200, 200]);
+    expect(answers.map((answer) => answer.headers.get("ratelimit-policy"))).toEqual(
+      Array(4).fill('"session";q=4;w=60'),
+    );
+    expect(answers.at(-1)?.headers.get("ratelimit")).toMatch(/^"session";r=0;t=\d+$/);
+    const refused = expectProblem(await browser.call("POST", "/api/companions", { name: "Ada" }), 429, "rate_limited");
+    expect(Number(refused.headers.get("retry-after"))).toBeWithin(1, 61);
+    const elsewhere = await openDashboard(limited, {}, browser.account);
+    expect((await elsewhere.call("GET", "/api/companions")).json.data).toEqual([]);
   } finally {
     await limited.close();
   }

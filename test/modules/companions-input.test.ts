@@ -65,6 +65,11 @@ const atFault: [string, unknown, string[]?][] = [
   ["allowed_origins", [1], ["allowed_origins.0"]],
   [
     "allowed_origins",
+    [`https://${"a.".repeat(126)}a`, `https://${"a.".repeat(126)}ab`, `https://${"a.".repeat(10_000)}example`],
+    ["allowed_origins.1", "allowed_origins.2"],
+  ],
+  [
+    "allowed_origins",
     ["https://a;sandbox", "https://a,b", "https://a'b", "https://[::1]"],
     ["allowed_origins.0", "allowed_origins.1", "allowed_origins.2"],
   ],

@@ -26,3 +26,14 @@ test("a host that is none of the web's adds nothing to the policy", async () => 
     expect(await readPolicy(embedToken)).toBe(withoutImages);
   }
 });
+
+test("leaves entries out that are longer than any origin, and lets nobody else in for it", async () => {
+  const allowedOrigins = Array.from({ length: 50 }, (_, at) => `https://${"a.".repeat(10_000)}s${at}.example`);
+  const { embedToken: long } = await server.createCompanion({ allowedOrigins });
+  expect(await readPolicy(long)).toContain("frame-ancestors 'self';");
+  const [entry = ""] = allowedOrigins;
+  const asked = await fetch(`${server.url}/api/embed/${long}`, { headers: { origin: "https://shop.example" } });
+  expect(asked.status).toBe(403);
+  const { embedToken: mixed } = await server.createCompanion({ allowedOrigins: [entry, "https://shop.example"] });
+  expect(await readPolicy(mixed)).toContain("frame-ancestors 'self' https://shop.example;");
+});

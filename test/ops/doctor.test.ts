@@ -128,6 +128,17 @@ test("warns of files that others can read", async () => {
   expect(advice).toBe(`chmod 700 ${data.path}`);
 });
 
+test("warns of a directory in which others may replace the database", async () => {
+  using data = temporaryDirectory();
+  await makeDatabase(data.path);
+  chmodSync(data.path, 0o777);
+  expect((await examine({ COMPANIOND_DATA_DIR: data.path })).find("data directory")).toMatchObject({
+    status: "warn",
+    detail: expect.stringContaining("can write in"),
+    advice: `chmod 700 ${data.path}`,
+  });
+});
+
 test("tells a port that this program serves on from one that another program has", async () => {
   const running = await startTestServer();
   const other = Bun.serve({ port: 0, hostname: "127.0.0.1", fetch: () => new Response("something else") });

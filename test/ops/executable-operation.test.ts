@@ -1,6 +1,6 @@
 /** The executable in operation: one server per directory, backups beside it, restarts, metrics on a port of their own. */
 import { expect, test } from "bun:test";
-import { existsSync, readdirSync } from "node:fs";
+import { chmodSync, existsSync, readdirSync, statSync } from "node:fs";
 import { eventually } from "../support/eventually.ts";
 import { runExecutable, startExecutable } from "../support/executable.ts";
 import { readMetrics } from "../support/metrics.ts";
@@ -29,6 +29,20 @@ test("starts again on the directory of a server that was killed", async () => {
   await using second = await startExecutable({ dataDir: data.path });
   expect((await fetch(`${second.url}/readyz`)).status).toBe(200);
   expect(await second.stop()).toBe(0);
+});
+
+test("makes its directory for itself alone, and warns of one that others may write in", async () => {
+  await using own = await startExecutable();
+  expect(statSync(own.dataDir).mode & 0o777).toBe(0o700);
+  expect(own.log.filter(({ event }) => event.includes("data directory"))).toEqual([]);
+  using shared = temporaryDirectory();
+  chmodSync(shared.path, 0o777);
+  await using server = await startExecutable({ dataDir: shared.path });
+  expect(await server.logged("the data directory is not safe")).toMatchObject({
+    level: "warn",
+    sentence: expect.stringContaining("mode 777"),
+    advice: `chmod 700 ${shared.path}`,
+  });
 });
 
 test("refuses to restore over a running server, and restores once it has stopped", async () => {

@@ -71,6 +71,37 @@ test("invents no routes and no methods, whatever is asked for", async () => {
     expect(["GET unmatched", "OPTIONS /*", "other unmatched", "HEAD /healthz"]).toContain(known);
 });
 
+test("keeps a flood of refusals out, tells its size, and hides nothing else behind it", async () => {
+  const flooded = await startTestServer({ environment: { COMPANIOND_RATE_PER_IP: "40" } });
+  const { embedToken } = await flooded.createCompanion();
+  const ask = (path: string) => fetch(`${flooded.url}${path}`).then((answer) => answer.text());
+  for (let at = 0; at < 50; at++) {
+    await ask(`/nothing-${at}`);
+    await ask("/api/companions");
+    await ask(`/api/embed/${at % 10 === 0 ? embedToken : `emb_${"x".repeat(32)}`}`);
+    await ask("/healthz");
+  }
+  await flooded.close();
+  const lines = flooded.log.events.filter(({ event }) => event === "request").map(({ fields }) => fields);
+  const count = (route: string, status: number) =>
+    lines.filter((line) => line.route === route && line.status === status).length;
+  expect(count("/healthz", 200)).toBe(50);
+  expect(count("/api/embed/:token", 200)).toBe(4);
+  expect(count("unmatched", 404)).toBe(10);
+  expect(count("/api/companions", 401)).toBe(10);
+  expect(count("/api/embed/:token", 404)).toBe(10);
+  expect(count("/api/embed/:token", 429)).toBe(10);
+  const told = flooded.log.events.filter(({ event }) => event.startsWith("refused requests"));
+  expect(told.map(({ fields }) => [fields.route, fields.status, fields.count])).toEqual([
+    ["unmatched", 404, 40],
+    ["/api/companions", 401, 40],
+    ["/api/embed/:token", 404, 26],
+  ]);
+  // The metrics count them all.
+  const counted = flooded.services.measurements.routes.find(({ route }) => route === "unmatched");
+  expect(counted?.statuses.get(404)).toBe(50);
+});
+
 const fields: RequestFields = {
   requestId: "0192f3c1-7d2e-7a44-9a10-3f5b8c6d2e10",
   method: "POST",

@@ -4,6 +4,7 @@ import { apiKeyQueries } from "../../src/store/sqlite/api-keys.ts";
 import { companionListQueries } from "../../src/store/sqlite/companion-lists.ts";
 import { openConnection } from "../../src/store/sqlite/connection.ts";
 import { conversationListQueries } from "../../src/store/sqlite/conversation-lists.ts";
+import { holdingsQueries } from "../../src/store/sqlite/holdings.ts";
 import { messagePageQuery } from "../../src/store/sqlite/message-pages.ts";
 import { metadataQueries } from "../../src/store/sqlite/metadata-index.ts";
 import { migrateDatabase } from "../../src/store/sqlite/migrator.ts";
@@ -31,6 +32,25 @@ const plans: [name: string, sql: string, plan: string[]][] = [
     "metadata: a block",
     metadataQueries.findBlock,
     [`SEARCH companion_metadata USING PRIMARY KEY (${key} AND block=?)`],
+  ],
+  [
+    "what an account holds: the row of its counters, and its own",
+    holdingsQueries.held,
+    ["SEARCH h USING PRIMARY KEY (account_id=?)", "SEARCH a USING INDEX accounts_id_unique (id=?)"],
+  ],
+  [
+    "how many keys: past none that was revoked",
+    holdingsQueries.keys,
+    ["CO-ROUTINE (subquery-1)", "SEARCH api_keys USING INDEX api_keys_held (account_number=?)", "SCAN (subquery-1)"],
+  ],
+  [
+    "how many tokens of a companion",
+    holdingsQueries.tokens,
+    [
+      "CO-ROUTINE (subquery-1)",
+      "SEARCH embed_tokens USING COVERING INDEX embed_tokens_companion (companion_id=?)",
+      "SCAN (subquery-1)",
+    ],
   ],
   [
     "the newest companions",

@@ -1,5 +1,6 @@
 /** Embed tokens are remembered between commits, and never a moment longer. */
 import { expect, test } from "bun:test";
+import { Remembered } from "../../src/store/sqlite/remembered.ts";
 import { openStoreAt, openTemporaryStore } from "../support/sqlite-store.ts";
 import { openWorld } from "../support/store-world.ts";
 import { turnsOfTheLoop } from "../support/turns-of-the-loop.ts";
@@ -61,5 +62,43 @@ test("sees at once what this process or another has changed", async () => {
   await other.companions.delete(account.id, id, context());
   expect(await findName()).toBeUndefined();
   await other.close();
+  await close();
+});
+
+test("keeps no more than its bytes, whatever their number, and nothing that would take up most of them", () => {
+  let reads = 0;
+  const remembered = new Remembered<{ key: string }>({ readChangeMark: () => 1 }, { count: 100, bytes: 1600 });
+  const ask = (key: string, bytes: number) => {
+    const value = remembered.get(key, () => {
+      reads++;
+      return { value: { key }, bytes };
+    });
+    expect(value).toEqual({ key });
+  };
+  for (let key = 0; key < 16; key++) ask(String(key), 100);
+  for (let key = 0; key < 16; key++) ask(String(key), 100);
+  expect(reads).toBe(16);
+  // Makes room by forgetting the others.
+  ask("one more", 1);
+  ask("0", 100);
+  expect(reads).toBe(18);
+  ask("large", 101);
+  ask("large", 101);
+  expect(reads).toBe(20);
+  ask("0", 100);
+  expect(reads).toBe(20);
+});
+
+test("keeps no companion whose lists of before there was a limit are huge, and finds it all the same", async () => {
+  const statements: string[] = [];
+  const observer = { onStatement: (sql: string) => void statements.push(sql) };
+  const { store, createAccount, createCompanion, close } = await openWorld(() => openTemporaryStore({ observer }));
+  const allowedOrigins = Array.from({ length: 50 }, (_, at) => `https://${"a.".repeat(10_000)}s${at}.example`);
+  const { embedToken } = await createCompanion(await createAccount(), { allowedOrigins });
+  await store.companions.findByEmbedToken(embedToken);
+  statements.length = 0;
+  const found = await store.companions.findByEmbedToken(embedToken);
+  expect(found?.companion.allowedOrigins).toEqual(allowedOrigins);
+  expect(statements.some((sql) => sql.includes("FROM companions"))).toBe(true);
   await close();
 });

@@ -5,6 +5,7 @@ import { scopes } from "../../src/domain/account.ts";
 import { sha256, sha256Hex } from "../../src/lib/sha256.ts";
 import { migrations } from "../../src/store/sqlite/migrations.ts";
 import { migrateSqlite } from "../../src/store/sqlite/migrator.ts";
+import { testContext } from "../support/app.ts";
 import { openStoreAt } from "../support/sqlite-store.ts";
 import { temporaryDirectory } from "../support/temporary.ts";
 
@@ -71,4 +72,35 @@ test("API keys of schema 2 open the same doors as before, and revoked ones none"
     ["k3", "k", 60],
   ]);
   migrated.close();
+});
+
+test("what accounts of schema 5 hold is counted on the way, and goes on being counted", async () => {
+  using directory = temporaryDirectory();
+  const dataDir = directory.path;
+  await migrateSqlite({ dataDir, migrations: migrations.slice(0, 5) });
+  const database = new Database(directory.file("companiond.db"));
+  for (const id of ["ada", "ben"]) {
+    database.run("INSERT INTO accounts (id, email, plan, role, created_at) VALUES (?, ?, 'free', 'owner', 1)", [
+      id,
+      `${id}@shop.example`,
+    ]);
+  }
+  const insert = database.prepare(
+    `INSERT INTO companions (id, account_id, enabled, name, name_folded, greeting, system_prompt, created_at, updated_at,
+       allowed_origins, starters, metadata) VALUES (?, ?, 1, 'Ada', 'ada', ?, ?, 1, 1, '[]', '[]', '{}')`,
+  );
+  insert.run("c1", "ada", "é", "x".repeat(100));
+  insert.run("c2", "ada", null, null);
+  // Of an account that was deleted, and whose companions are still to follow.
+  insert.run("c3", "gone", null, "x");
+  const plainBytes = "Ada[][]{}".length;
+  database.close();
+
+  const store = await openStoreAt(dataDir);
+  expect(await store.accounts.findHeld("ada")).toEqual({ companions: 2, keys: 0, bytes: 2 * plainBytes + 102 });
+  expect(await store.accounts.findHeld("ben")).toEqual({ companions: 0, keys: 0, bytes: 0 });
+  expect(await store.accounts.findHeld("gone")).toBeNull();
+  await store.companions.delete("ada", "c1", testContext());
+  expect(await store.accounts.findHeld("ada")).toEqual({ companions: 1, keys: 0, bytes: plainBytes });
+  await store.close();
 });

@@ -2,6 +2,7 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { loadCertificate } from "../../src/cli/certificate.ts";
 import { loadConfig } from "../../src/config.ts";
 import type { Account, Plan, Role, Scope } from "../../src/domain/account.ts";
 import { scopes as allScopes } from "../../src/domain/account.ts";
@@ -22,6 +23,8 @@ export interface TestServerOptions extends ServiceOverrides {
   dataDir?: string;
   /** True: no mock, the built-in demo answers. */
   isDemoProvider?: boolean;
+  /** True: HTTPS, with a certificate that nobody trusts. */
+  isTls?: boolean;
 }
 
 export interface TestServer {
@@ -70,12 +73,16 @@ export async function startTestServer(options: TestServerOptions = {}): Promise<
         OPENAI_BASE_URL: `${mockLlm.url}/v1`,
         COMPANIOND_MODEL: "test-model",
       };
+  const certificate = join(import.meta.dir, "../fixtures/tls/one");
+  const files = { "tls-cert": `${certificate}.cert.pem`, "tls-key": `${certificate}.key.pem` };
   const config = loadConfig({
+    ...(options.isTls ? { flags: files } : {}),
     environment: { COMPANIOND_DATA_DIR: dataDir, PORT: "0", ...provider, ...roomyLimits, ...options.environment },
   });
   const log = createCapturedLog();
   const services = await openServices(config, { log, ...options });
-  const server = startServer(services, { host: "127.0.0.1", port: 0 });
+  const tls = await loadCertificate(config);
+  const server = startServer(services, { host: "127.0.0.1", port: 0, ...(tls === null ? {} : { tls }) });
   let made = 0;
 
   async function createAccount(fields: { email?: string; plan?: Plan; role?: Role } = {}): Promise<Account> {

@@ -11,7 +11,12 @@ const body = postCallEvent("conv_1", [{ role: "user", message: "Hello" }], {}, n
 
 function read(signature: string | null, text = body, atMs = nowMs) {
   const headers = new Headers(signature === null ? {} : { "ElevenLabs-Signature": signature });
-  return reader.read(headers, Buffer.from(text), atMs);
+  const delivery = reader.begin(headers, atMs);
+  // In pieces that cut characters in two.
+  const bytes = Buffer.from(text);
+  const pieces = Array.from({ length: Math.ceil(bytes.length / 7) }, (_, at) => bytes.subarray(at * 7, at * 7 + 7));
+  for (const piece of pieces) delivery.see(piece);
+  return delivery.finish(pieces);
 }
 
 test("reads who said what, and when", () => {
@@ -19,7 +24,7 @@ test("reads who said what, and when", () => {
     "conv_1",
     [
       { role: "agent", message: "Hi, I am" },
-      { role: "user", message: " What are your hours? " },
+      { role: "user", message: " What are your hours, s’il vous plaît? 🕰️ " },
       { role: "agent", message: "We are op", interrupted: true },
     ],
     {},
@@ -29,7 +34,7 @@ test("reads who said what, and when", () => {
     conversationId: "conv_1",
     messages: [
       { role: "assistant", text: "Hi, I am", complete: true, spokenAtMs: nowMs - 60_000 },
-      { role: "user", text: "What are your hours?", complete: true, spokenAtMs: nowMs - 55_000 },
+      { role: "user", text: "What are your hours, s’il vous plaît? 🕰️", complete: true, spokenAtMs: nowMs - 55_000 },
       { role: "assistant", text: "We are op", complete: false, spokenAtMs: nowMs - 50_000 },
     ],
   });
@@ -85,7 +90,7 @@ test("accepts any of several digests, as while a secret is being replaced", () =
 });
 
 test("refuses by the headers alone what could not be accepted", () => {
-  const check = (signature: string) => reader.checkHeaders(new Headers({ "elevenlabs-signature": signature }), nowMs);
+  const check = (signature: string) => reader.begin(new Headers({ "elevenlabs-signature": signature }), nowMs);
   expect(() => check(genuine)).not.toThrow();
   expect(() => check("t=1,v0=00")).toThrow();
   expect(() => check(signDelivery(secret, body, nowSeconds - 3600))).toThrow("older");

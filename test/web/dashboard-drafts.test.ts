@@ -31,6 +31,12 @@ test.each([
   "https://a_b.example",
   "*",
   "null",
+  `https://${"a.".repeat(126)}a`,
+  `https://${"a.".repeat(126)}ab`,
+  `https://*.${"a.".repeat(125)}a:65535/`,
+  `https://*.${"a.".repeat(125)}ab`,
+  `http://[${"0".repeat(300)}::1]`,
+  `https://shop.example/${"x".repeat(300)}`,
 ])("judges the origin %p as the server does", (text) => {
   expect(originProblem(text) === null).toBe(normalizeOrigin(text) !== null);
 });

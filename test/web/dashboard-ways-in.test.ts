@@ -100,6 +100,15 @@ test("a session that ends elsewhere leads to the sign-in with the next call", as
   expect(await page.getByRole("heading", { name: "API keys" }).count()).toBe(0);
 });
 
+test("the account page shows what is held now, of how much", async () => {
+  const { page, api } = await world.openAs("owner", "/app/companions");
+  await atPage(page, "Companions");
+  await api.call("POST", "/api/companions", { name: "Ada" });
+  await page.getByRole("link", { name: "Your account" }).click();
+  await page.getByText("1 of 10,000", { exact: true }).waitFor();
+  await page.getByText("9 bytes of 1 GiB", { exact: true }).waitFor();
+});
+
 test("changes the password, which ends all other sessions", async () => {
   const { page, api, email, complaints } = await world.openAs("owner", "/app/account");
   await page.getByText("this one").waitFor();

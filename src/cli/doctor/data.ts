@@ -3,6 +3,7 @@ import { accessSync, constants, existsSync, readdirSync, statfsSync, statSync } 
 import { join } from "node:path";
 import type { Config } from "../../config.ts";
 import { verifyDatabase } from "../../services.ts";
+import { findWeakness } from "../data-rights.ts";
 import { describeFailure, type Finding, fail, ok, warn } from "./finding.ts";
 
 const mebibyte = 1024 * 1024;
@@ -31,6 +32,8 @@ function examineDirectory(dataDir: string): Finding {
       "Run this and the server as the user who owns it.",
     );
   }
+  const weakness = findWeakness(dataDir);
+  if (weakness !== null) return warn(name, weakness.sentence, weakness.advice);
   if (process.platform !== "win32" && (statSync(dataDir).mode & 0o077) !== 0) {
     return warn(name, `${dataDir} is open to other users of the machine.`, `chmod 700 ${dataDir}`);
   }

@@ -71,7 +71,9 @@ const companionRoutes: ApiOperation[] = [
     path: "/api/companions/{id}",
     tag: "Companions",
     summary: "Change a companion",
-    description: "Top-level fields are merged, all or none. Read-only fields that are sent back are ignored.",
+    description:
+      "Top-level fields are merged, all or none. Read-only fields that are sent back are ignored. A change that makes the " +
+      "companion no larger is always possible, also above the account's limit.",
     access: "companions:write",
     params,
     body: {
@@ -79,6 +81,7 @@ const companionRoutes: ApiOperation[] = [
       example: { name: "Grace", greeting: null, metadata: { plan: "basic" } },
     },
     answers: { 200: { description: "The companion as it is now.", content: { "application/json": CompanionObject } } },
+    errors: ["limit_reached"],
   },
   {
     id: "deleteCompanion",

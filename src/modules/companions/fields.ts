@@ -1,7 +1,7 @@
 /** The fields of a companion that its owner sets: what each may hold, for the check and for the API document at once. */
 import { Type as t } from "@sinclair/typebox";
 import { companionDefaults, type JsonObject } from "../../domain/companion.ts";
-import { normalizeOrigin } from "../../domain/origin.ts";
+import { maxOriginLength, normalizeOrigin } from "../../domain/origin.ts";
 import { Nullable, Text } from "../../http/schema.ts";
 
 type CompanionFields = ReturnType<typeof makeFields>;
@@ -96,8 +96,9 @@ function makeFields() {
     ),
     allowed_origins: t.Array(
       Text({
+        maxLength: maxOriginLength,
         accepts: (text) => normalizeOrigin(text) !== null,
-        problem: "Must be an origin like https://shop.example or https://*.shop.example.",
+        problem: `Must be an origin like https://shop.example or https://*.shop.example, of at most ${maxOriginLength} characters.`,
         examples: ["https://shop.example", "https://*.shop.example"],
       }),
       { maxItems: 50, description: "Websites that may embed the companion, kept in normal form. Empty: any." },

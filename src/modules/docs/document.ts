@@ -231,7 +231,8 @@ export function listErrorCodes(operation: ApiOperation): ErrorCode[] {
     if (path.includes("{")) add("not_found");
   }
   if (body) add("invalid_request", "payload_too_large", "unsupported_media_type");
-  if (operation.isIdempotent) add("conflict", "idempotency_mismatch");
+  // Whatever is made may be too much, and so may the answers that are kept.
+  if (operation.isIdempotent) add("conflict", "idempotency_mismatch", "limit_reached");
   return (Object.keys(errorCodes) as ErrorCode[]).filter((code) => codes.has(code));
 }
 

@@ -35,6 +35,12 @@ export const errorGuide: Record<ErrorCode, ErrorHelp> = {
       "The API key is valid, but lacks the scope that the sentence names, or the route belongs to the dashboard.",
     remedy: "Create a key with that scope. A key cannot give a scope that it lacks.",
   },
+  limit_reached: {
+    meaning:
+      "The account holds as much as its plan allows of what the sentence names: companions, API keys, embed tokens of a companion, or bytes. Nothing was changed.",
+    remedy:
+      "Delete or revoke what is not needed, or shorten it, which is always possible; or ask the operator for another plan. Do not retry as it is.",
+  },
   not_found: {
     meaning:
       "There is nothing at this address for you: it never existed, was deleted or revoked, or belongs to another account.",

@@ -33,7 +33,6 @@ export const sharedHeaders: Record<string, JsonSchema> = {
 
 /** References to the headers of an answer: the own ones, and those that the way in brings along. */
 export function listHeaders(access: Access, own: readonly string[]): Record<string, JsonSchema> {
-  const isLimited = access !== "public" && access !== "session" && access !== "operator";
-  const names = ["X-Request-Id", ...(isLimited ? ["RateLimit-Policy", "RateLimit"] : []), ...own];
+  const names = ["X-Request-Id", ...(access !== "public" ? ["RateLimit-Policy", "RateLimit"] : []), ...own];
   return Object.fromEntries(names.map((name) => [name, { $ref: `#/components/headers/${name}` }]));
 }

@@ -1,6 +1,6 @@
 /** `/c/{token}`: one companion as a page of its own, and what makes it installable. */
 import { type Companion, companionDefaults, defaultGreeting } from "../../domain/companion.ts";
-import { normalizeOrigin } from "../../domain/origin.ts";
+import { maxOriginLength, normalizeOrigin } from "../../domain/origin.ts";
 import { contentSecurityPolicy, escapeHtml } from "./html.ts";
 
 const style =
@@ -68,7 +68,11 @@ export function companionPagePolicy({ companion, baseUrl, isEncrypted, hasVoice 
     style,
     images: imageOrigin === null ? [] : [imageOrigin],
     connections: hasVoice ? voiceSockets : [],
-    ancestors: allowedOrigins.length === 0 ? ["*"] : ["'self'", ...allowedOrigins],
+    // What is longer was let in once, and is no website's.
+    ancestors:
+      allowedOrigins.length === 0
+        ? ["*"]
+        : ["'self'", ...allowedOrigins.filter((origin) => origin.length <= maxOriginLength)],
   });
 }
 

@@ -40,12 +40,26 @@ const ServerFacts = t.Object(
   { $id: "ServerFacts" },
 );
 
+const held = (description: string) =>
+  t.Object({ used: t.Integer({ examples: [12] }), limit: t.Integer({ examples: [10_000] }) }, { description });
+
+const HoldingsObject = t.Object(
+  {
+    companions: held("Companions."),
+    api_keys: held("API keys that are not revoked; expired ones count."),
+    bytes: held("What the companions take up as stored; visitors' words are not counted."),
+    embed_tokens: t.Integer({ description: "Embed tokens that each companion may have." }),
+  },
+  { $id: "Holdings", description: "What the account holds, and may hold on its plan." },
+);
+
 export const SignedIn = t.Object(
   {
     account: AccountObject,
     scopes: t.Array(t.Union(scopes.map((scope) => t.Literal(scope))), { description: "What it may do." }),
     session: SessionObject,
     server: ServerFacts,
+    holdings: HoldingsObject,
   },
   { $id: "SignedIn" },
 );

@@ -21,6 +21,7 @@ import { createAttempts } from "./attempts.ts";
 import {
   passwordChangeBody,
   passwordResetBody,
+  readWireHoldings,
   setUpBody,
   signInBody,
   toWireServer,
@@ -67,7 +68,8 @@ export function sessionModule(services: Services) {
         const session = (await services.store.sessions.list(account.id)).find(({ id }) => id === sessionId);
         if (!session) throw missing("session");
         const server = toWireServer(services, account, baseUrlOf(services.settings, request));
-        return answerJson(set, toWireSignedIn({ account, session, scopes, server }));
+        const holdings = await readWireHoldings(services, account);
+        return answerJson(set, toWireSignedIn({ account, session, scopes, server, holdings }));
       })
       .delete(
         "/api/session",
@@ -171,7 +173,8 @@ async function answerSignedIn(
   await door.endBefore();
   set.headers["set-cookie"] = renderCookie(door.cookieName, token, lifetimeMs / 1000);
   const server = toWireServer(services, account, baseUrlOf(services.settings, request));
-  return answerJson(set, toWireSignedIn({ account, session, scopes, server }), 201);
+  const holdings = await readWireHoldings(services, account);
+  return answerJson(set, toWireSignedIn({ account, session, scopes, server, holdings }), 201);
 }
 
 function wireIsOpen(services: Services, request: Request): AppError {

@@ -77,13 +77,27 @@ export function toWireServer({ settings, llm, voice }: FactServices, account: Ac
   };
 }
 
+/** What the account holds, and may hold. */
+export async function readWireHoldings({ store, settings }: Pick<Services, "store" | "settings">, account: Account) {
+  const { companions = 0, keys = 0, bytes = 0 } = (await store.accounts.findHeld(account.id)) ?? {};
+  const limits = settings.holdings[account.plan];
+  return {
+    companions: { used: companions, limit: limits.companions },
+    api_keys: { used: keys, limit: limits.keys },
+    bytes: { used: bytes, limit: limits.bytes },
+    embed_tokens: limits.tokensPerCompanion,
+  };
+}
+
 export interface SignedInFacts {
   account: Account;
+  holdings: Awaited<ReturnType<typeof readWireHoldings>>;
   session: Session;
   scopes: readonly Scope[];
   server: ReturnType<typeof toWireServer>;
 }
 
-export function toWireSignedIn({ account, session, scopes: granted, server }: SignedInFacts) {
-  return { account: toWireAccount(account), scopes: granted, session: toWireSession(session, session.id), server };
+export function toWireSignedIn({ account, session, scopes: granted, server, holdings }: SignedInFacts) {
+  const shown = { account: toWireAccount(account), session: toWireSession(session, session.id) };
+  return { ...shown, scopes: granted, server, holdings };
 }

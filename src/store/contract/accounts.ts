@@ -19,6 +19,15 @@ export interface AccountPatch {
   passwordHash?: string;
 }
 
+/** What an account holds now. */
+export interface Held {
+  companions: number;
+  /** Not revoked. */
+  keys: number;
+  /** Of companions as stored. */
+  bytes: number;
+}
+
 export interface AccountStore {
   /** Rejects with `invalid_request` on `email` when the address is taken. Audit: `account.create`. */
   create(account: NewAccount, context: WriteContext): Promise<Account>;
@@ -26,6 +35,8 @@ export interface AccountStore {
   findByEmail(email: string): Promise<Account | null>;
   /** The stored password hash, or null where the account is unknown or has none. */
   findPasswordHash(accountId: string): Promise<string | null>;
+  /** Null where there is no such account. Never counts companions one by one. */
+  findHeld(accountId: string): Promise<Held | null>;
   /** All accounts, oldest first; there are as many as an operator makes by hand. */
   list(): Promise<Account[]>;
   /** Whether any account has a password; while none has, `serve` offers a set-up link. */

@@ -6,6 +6,7 @@ import type { AccountStore } from "../contract/accounts.ts";
 import type { ChangeRecorder } from "./changes.ts";
 import type { SqliteEngine } from "./engine.ts";
 import { isUniqueViolation } from "./failures.ts";
+import type { HoldingsKeeper } from "./holdings.ts";
 import { accounts, oneTimeLinks, sessions } from "./schema/accounts.ts";
 import { apiKeys, idempotency } from "./schema/clustered.ts";
 import { removals } from "./schema/conversations.ts";
@@ -20,11 +21,14 @@ export const accountColumns = later(() => ({
   createdAt: accounts.createdAt,
 }));
 
-export function createAccountStore(
-  engine: SqliteEngine,
-  changes: ChangeRecorder,
-  startRemovals: () => void,
-): AccountStore {
+export interface AccountParts {
+  changes: ChangeRecorder;
+  holdings: HoldingsKeeper;
+  startRemovals: () => void;
+}
+
+export function createAccountStore(engine: SqliteEngine, parts: AccountParts): AccountStore {
+  const { changes, holdings, startRemovals } = parts;
   const { orm } = engine;
   // Asked at every start, where the query builder's first query would take longer than opening the database.
   const findPassword = engine.query("SELECT 1 FROM accounts WHERE password_hash IS NOT NULL LIMIT 1");
@@ -63,6 +67,8 @@ export function createAccountStore(
         const hash = { passwordHash: accounts.passwordHash };
         return orm.select(hash).from(accounts).where(eq(accounts.id, accountId)).get()?.passwordHash ?? null;
       }),
+
+    findHeld: (accountId) => engine.read(() => holdings.read(accountId)),
 
     list: () => engine.read(() => orm.select(accountColumns).from(accounts).orderBy(asc(accounts.number)).all()),
 

@@ -4,6 +4,7 @@ import type { ApiKey, Plan } from "../../domain/account.ts";
 import type { ApiKeyStore, FoundKey, NewApiKey } from "../contract/api-keys.ts";
 import type { ChangeRecorder } from "./changes.ts";
 import type { SqliteEngine } from "./engine.ts";
+import type { HoldingsKeeper } from "./holdings.ts";
 import { setLastUse } from "./last-use.ts";
 import { apiKeys } from "./schema/clustered.ts";
 import { decodeScopes, encodeScopes } from "./scope-letters.ts";
@@ -25,7 +26,13 @@ export const apiKeyQueries = {
      FROM api_keys k JOIN accounts a ON a.number = k.account_number WHERE k.hash = ? AND k.revoked_at IS NULL`,
 };
 
-export function createApiKeyStore(engine: SqliteEngine, changes: ChangeRecorder, usage: UsageWriter): ApiKeyStore {
+export interface ApiKeyParts {
+  changes: ChangeRecorder;
+  holdings: HoldingsKeeper;
+  usage: UsageWriter;
+}
+
+export function createApiKeyStore(engine: SqliteEngine, { changes, holdings, usage }: ApiKeyParts): ApiKeyStore {
   const { orm } = engine;
   const selectByHash = engine.query<FoundRow, [Uint8Array]>(apiKeyQueries.findByHash);
   const selectOfAccount = engine.query<ListedRow, [string]>(
@@ -49,6 +56,7 @@ export function createApiKeyStore(engine: SqliteEngine, changes: ChangeRecorder,
         const made = toNewKey(accountId, key, context.nowMs);
         const { id, name, start, scopes, expiresAt, createdAt } = made;
         insert.run(key.hash, id, accountNumber, encodeScopes(scopes), expiresAt, name, start, createdAt);
+        holdings.checkNewKey(accountId, context);
         const details = { name, start, scopes };
         changes.record(context, { accountId, action: "key.create", targetId: id, details }, made);
         return made;

@@ -5,6 +5,7 @@ import type { IdempotentWrite } from "../contract/idempotency.ts";
 import type { WriteContext } from "../contract/write-context.ts";
 import { createAccountNumberFinder } from "./account-number.ts";
 import type { SqliteEngine } from "./engine.ts";
+import type { HoldingsKeeper } from "./holdings.ts";
 
 /** How long an answer is kept for retries. */
 export const idempotencyLifetimeMs = 24 * 60 * 60_000;
@@ -18,7 +19,7 @@ export interface Change {
 
 export type ChangeRecorder = ReturnType<typeof createChangeRecorder>;
 
-export function createChangeRecorder(engine: SqliteEngine) {
+export function createChangeRecorder(engine: SqliteEngine, holdings: HoldingsKeeper) {
   const insertAudit = engine.query<
     null,
     [string, string, string, string | null, string | null, string | null, string, string | null, string, number]
@@ -62,7 +63,9 @@ export function createChangeRecorder(engine: SqliteEngine) {
     /** To be called inside the write, once it has made or changed its rows. */
     record(context: WriteContext, change: Change, made?: unknown): void {
       audit({ id: context.auditId, actor: context.actor, createdAt: context.nowMs, ...change });
-      if (context.idempotent !== undefined) answer(context.idempotent, made, context.nowMs);
+      if (context.idempotent === undefined) return;
+      answer(context.idempotent, made, context.nowMs);
+      holdings.checkNewAnswer(context.idempotent.slot.accountId, context);
     },
     findAccountNumber,
     /** The account that a new row would belong to; it may have been deleted since the request was let in. */

@@ -8,25 +8,27 @@ import { createCompanionInsert } from "./companion-insert.ts";
 import { createCompanionLists } from "./companion-lists.ts";
 import { type CompanionRow, companionColumns, foldName, parseMetadata, toCompanion } from "./companion-rows.ts";
 import type { SqliteEngine } from "./engine.ts";
+import type { HoldingsKeeper } from "./holdings.ts";
 import type { MetadataIndex } from "./metadata-index.ts";
-import { Remembered } from "./remembered.ts";
+import { type ReadRow, Remembered } from "./remembered.ts";
 import { quotaDaily } from "./schema/clustered.ts";
 import { companions } from "./schema/companions.ts";
 import { removals } from "./schema/conversations.ts";
 import type { VoiceAgentKeeper } from "./voice-agents.ts";
 
-/** Companions whose embed tokens were asked for last; a system prompt can be large. */
-const maxRemembered = 500;
+/** Companions whose embed tokens were asked for last. */
+const rememberedLimits = { count: 500, bytes: 16 * 1024 * 1024 };
 
 export interface CompanionParts {
   changes: ChangeRecorder;
+  holdings: HoldingsKeeper;
   metadata: MetadataIndex;
   voiceAgents: VoiceAgentKeeper;
   startRemovals: () => void;
 }
 
 export function createCompanionStore(engine: SqliteEngine, parts: CompanionParts): CompanionStore {
-  const { changes, metadata, voiceAgents, startRemovals } = parts;
+  const { changes, holdings, metadata, voiceAgents, startRemovals } = parts;
   const { orm } = engine;
   // Subqueries, since a join of these three tables takes ten times as long as the lookups it consists of.
   const selectByToken = engine.query<CompanionRow & { token_id: string; plan: Plan | null }, [string, string]>(
@@ -38,7 +40,7 @@ export function createCompanionStore(engine: SqliteEngine, parts: CompanionParts
     `SELECT ${companionColumns("c")} FROM companions c WHERE c.id = ? AND c.account_id = ?`,
   );
   const insert = createCompanionInsert(engine, metadata, voiceAgents);
-  const remembered = new Remembered<EmbedTarget>(engine, maxRemembered);
+  const remembered = new Remembered<EmbedTarget>(engine, rememberedLimits);
   const lists = createCompanionLists(engine, metadata);
 
   function find(accountId: string, id: string): Companion | null {
@@ -46,16 +48,18 @@ export function createCompanionStore(engine: SqliteEngine, parts: CompanionParts
     return row === null ? null : toCompanion(row);
   }
 
-  function findByToken(token: string): EmbedTarget | null {
+  function findByToken(token: string): ReadRow<EmbedTarget> | null {
     const row = selectByToken.get(token, token);
     if (row === null || row.plan === null) return null;
-    return { companion: Object.freeze(toCompanion(row)), tokenId: row.token_id, plan: row.plan };
+    const value = { companion: Object.freeze(toCompanion(row)), tokenId: row.token_id, plan: row.plan };
+    return { value, bytes: estimateBytes(row) };
   }
 
   return {
     create: (accountId, companion, context) =>
       engine.write(() => {
         insert(accountId, changes.requireAccount(accountId), [companion], context.nowMs);
+        holdings.checkNewCompanions(accountId, context);
         const made = toMade(accountId, companion, context.nowMs);
         const details = { name: made.name };
         changes.record(context, { accountId, action: "companion.create", targetId: made.id, details }, made);
@@ -65,6 +69,7 @@ export function createCompanionStore(engine: SqliteEngine, parts: CompanionParts
     createMany: (accountId, many, context) =>
       engine.write(() => {
         insert(accountId, changes.requireAccount(accountId), many, context.nowMs);
+        holdings.checkNewCompanions(accountId, context);
         const details = { count: many.length };
         changes.record(context, { accountId, action: "companion.import", targetId: null, details });
       }),
@@ -81,12 +86,14 @@ export function createCompanionStore(engine: SqliteEngine, parts: CompanionParts
         if (before === null) return null;
         const { voiceId = before.voice_id, voiceAgentId = before.voice_agent_id } = patch;
         voiceAgents.check(accountId, { voiceId, voiceAgentId });
+        const checkGrowth = holdings.watchGrowth(accountId, context);
         if (patch.voiceId === null) voiceAgents.dismiss(id, context.nowMs);
         orm
           .update(companions)
           .set(toChangedColumns(patch, context.nowMs))
           .where(eq(companions.number, before.number))
           .run();
+        checkGrowth();
         if (patch.metadata !== undefined) {
           const accountNumber = changes.requireAccount(accountId);
           metadata.replace(accountNumber, before.number, parseMetadata(before.metadata), patch.metadata);
@@ -122,6 +129,13 @@ export function createCompanionStore(engine: SqliteEngine, parts: CompanionParts
       return isDeleted;
     },
   };
+}
+
+/** Two bytes a character, as most take up at most, once more for what is made of them; and the objects around them. */
+function estimateBytes(row: CompanionRow): number {
+  let characters = 0;
+  for (const value of Object.values(row)) if (typeof value === "string") characters += value.length;
+  return 1024 + 4 * characters;
 }
 
 function toMade(accountId: string, companion: NewCompanion, nowMs: number): Companion {

@@ -4,6 +4,7 @@ import { later } from "../../lib/later.ts";
 import type { EmbedTokenStore } from "../contract/embed-tokens.ts";
 import type { ChangeRecorder } from "./changes.ts";
 import type { SqliteEngine } from "./engine.ts";
+import type { HoldingsKeeper } from "./holdings.ts";
 import { setLastUse } from "./last-use.ts";
 import { embedTokens } from "./schema/clustered.ts";
 import { companions } from "./schema/companions.ts";
@@ -17,7 +18,11 @@ const tokenColumns = later(() => ({
   lastUsedAt: embedTokens.lastUsedAt,
 }));
 
-export function createEmbedTokenStore(engine: SqliteEngine, changes: ChangeRecorder): EmbedTokenStore {
+export function createEmbedTokenStore(
+  engine: SqliteEngine,
+  changes: ChangeRecorder,
+  holdings: HoldingsKeeper,
+): EmbedTokenStore {
   const { orm } = engine;
   const recordUse = engine.query<null, [number, string]>(`UPDATE embed_tokens SET ${setLastUse} WHERE id = ?`);
   // The companion keeps its oldest valid token at hand, for lists.
@@ -38,6 +43,7 @@ export function createEmbedTokenStore(engine: SqliteEngine, changes: ChangeRecor
         if (!ownsCompanion(accountId, companionId)) return null;
         const made = { id, companionId, token, name, createdAt: context.nowMs, lastUsedAt: null };
         orm.insert(embedTokens).values(made).run();
+        holdings.checkNewToken(accountId, companionId, context);
         refreshOldest.run(companionId);
         const details = { companionId, name };
         changes.record(context, { accountId, action: "embed_token.create", targetId: id, details }, made);

@@ -4,6 +4,7 @@ import clustered from "../../../drizzle/sqlite/0001_clustered.sql" with { type: 
 import narrowKeys from "../../../drizzle/sqlite/0002_narrow_keys.sql" with { type: "text" };
 import secondFactor from "../../../drizzle/sqlite/0003_second_factor.sql" with { type: "text" };
 import keyLineage from "../../../drizzle/sqlite/0004_key_lineage.sql" with { type: "text" };
+import accountHoldings from "../../../drizzle/sqlite/0005_account_holdings.sql" with { type: "text" };
 
 export interface Migration {
   name: string;
@@ -16,4 +17,5 @@ export const migrations: readonly Migration[] = [
   { name: "0002_narrow_keys", sql: narrowKeys },
   { name: "0003_second_factor", sql: secondFactor },
   { name: "0004_key_lineage", sql: keyLineage },
+  { name: "0005_account_holdings", sql: accountHoldings },
 ];

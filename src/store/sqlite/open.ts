@@ -13,6 +13,7 @@ import type { StoreObserver } from "./database.ts";
 import { createEmbedTokenStore } from "./embed-tokens.ts";
 import { SqliteEngine } from "./engine.ts";
 import { createErasures } from "./erasures.ts";
+import { createHoldingsKeeper } from "./holdings.ts";
 import { createIdempotencyStore } from "./idempotency.ts";
 import { createLogEmptier } from "./log-emptier.ts";
 import { createMessageEraser } from "./message-eraser.ts";
@@ -49,7 +50,8 @@ export async function openSqliteStore(options: SqliteStoreOptions): Promise<Stor
 }
 
 function createStore(engine: SqliteEngine, log: Log): Store {
-  const changes = createChangeRecorder(engine);
+  const holdings = createHoldingsKeeper(engine);
+  const changes = createChangeRecorder(engine, holdings);
   const usage = createUsageWriter(engine);
   const quota = createQuotaCounts(engine);
   const metadata = createMetadataIndex(engine);
@@ -65,12 +67,12 @@ function createStore(engine: SqliteEngine, log: Log): Store {
   // What an earlier process was deleting when it ended.
   startRemovals();
   return {
-    accounts: createAccountStore(engine, changes, startRemovals),
-    apiKeys: createApiKeyStore(engine, changes, usage),
+    accounts: createAccountStore(engine, { changes, holdings, startRemovals }),
+    apiKeys: createApiKeyStore(engine, { changes, holdings, usage }),
     audit: createAuditStore(engine, changes),
-    companions: createCompanionStore(engine, { changes, metadata, voiceAgents, startRemovals }),
+    companions: createCompanionStore(engine, { changes, holdings, metadata, voiceAgents, startRemovals }),
     conversations: createConversationStore(engine, { changes, erasures, eraser, logEmptier, startRemovals }),
-    embedTokens: createEmbedTokenStore(engine, changes),
+    embedTokens: createEmbedTokenStore(engine, changes, holdings),
     idempotency: createIdempotencyStore(engine),
     sessions: createSessionStore(engine, changes),
     turns: createTurnStore(engine, { conversations, usage, quota, erasures }),

@@ -4,6 +4,10 @@ import { index, integer, primaryKey, real, sqliteTable, text } from "drizzle-orm
 import type { JsonObject } from "../../../domain/companion.ts";
 import { later } from "../../../lib/later.ts";
 
+/**
+ * A generated column `bytes`, and triggers that keep `account_holdings`, belong to it (0005_account_holdings): a migration
+ * that makes the table anew has to make them anew, too.
+ */
 export const companions = later(() =>
   sqliteTable(
     "companions",

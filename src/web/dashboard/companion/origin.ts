@@ -2,13 +2,15 @@
 
 /** A sentence, or null for an origin that the server takes. */
 export function originProblem(text: string): string | null {
+  if (text.length > 270) return `“${text.slice(0, 40)}…” is longer than 270 characters.`;
   const match = /^(https?):\/\/(\*\.)?([^/?#@*\\\s]+)(\/.*)?$/i.exec(text);
   if (!match) {
     if (!/^https?:\/\//i.test(text)) return `“${text}” must begin with https:// or http://.`;
     return `“${text}” is no origin: write https://shop.example, or https://*.shop.example for its subdomains.`;
   }
-  const [, scheme = "", , host = "", rest = ""] = match;
+  const [, scheme = "", wildcard = "", host = "", rest = ""] = match;
   if (rest !== "" && rest !== "/") return `“${text}” has a path: write ${scheme}://${host} alone.`;
   const { hostname = "" } = URL.parse(`${scheme}://${host}`) ?? {};
-  return /^(?:[a-z0-9._-]+|\[.+\])$/.test(hostname) ? null : `“${host}” is no host name.`;
+  const isHost = /^(?:[a-z0-9._-]+|\[.+\])$/.test(hostname) && wildcard.length + hostname.length <= 253;
+  return isHost ? null : `“${host}” is no host name.`;
 }

@@ -14,6 +14,15 @@ export function formatCompact(value: number): string {
   return compactNumbers.format(value);
 }
 
+const byteUnits = ["bytes", "KiB", "MiB", "GiB", "TiB"];
+
+/** "0 bytes", "1.5 MiB". */
+export function formatBytes(bytes: number): string {
+  const unit = Math.min(byteUnits.length - 1, Math.floor(Math.log2(Math.max(1, bytes)) / 10));
+  const amount = bytes / 1024 ** unit;
+  return `${amount < 10 && unit > 0 ? Math.round(amount * 10) / 10 : Math.round(amount)} ${byteUnits[unit]}`;
+}
+
 export function formatInstant(iso: string): string {
   return instants.format(new Date(iso));
 }

@@ -37,11 +37,26 @@ export interface ServerFacts {
   daily_messages: number;
 }
 
+export interface Held {
+  used: number;
+  limit: number;
+}
+
+/** What the account holds, and may hold on its plan. */
+export interface Holdings {
+  companions: Held;
+  api_keys: Held;
+  bytes: Held;
+  /** For each companion. */
+  embed_tokens: number;
+}
+
 export interface SignedIn {
   account: Account;
   scopes: string[];
   session: Session;
   server: ServerFacts;
+  holdings: Holdings;
 }
 
 export type Json = string | number | boolean | null | Json[] | { [key: string]: Json };

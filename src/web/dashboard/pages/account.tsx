@@ -1,10 +1,10 @@
 /** `/app/account`: the own account, its password, and where it is signed in. */
 import { useState } from "preact/hooks";
 import { call, fieldProblem, toSentence } from "../lib/api.ts";
-import { describeBrowser, formatDay, formatNumber } from "../lib/format.ts";
-import { useAction, useList } from "../lib/load.ts";
+import { describeBrowser, formatBytes, formatDay, formatNumber } from "../lib/format.ts";
+import { useAction, useList, useLoad } from "../lib/load.ts";
 import { useSession } from "../lib/session.ts";
-import type { Session } from "../lib/types.ts";
+import type { Held, Session, SignedIn } from "../lib/types.ts";
 import { Button } from "../ui/button.tsx";
 import { type Column, ListFrame, Table } from "../ui/list.tsx";
 import { PageHead, Section, Time } from "../ui/page.tsx";
@@ -25,12 +25,28 @@ export default function AccountPage() {
             <Fact name="Messages a day, per companion" value={formatNumber(server.daily_messages)} />
             <Fact name="Role" value={account.role === "operator" ? "Operator" : "Owner"} />
             <Fact name="Since" value={formatDay(account.created_at)} />
+            <Holds />
           </dl>
         </Section>
         <PasswordSection onChanged={sessions.reload} />
         <Sessions sessions={sessions} />
         <p class="text-center text-[0.86rem] text-muted">companiond {server.version}</p>
       </div>
+    </>
+  );
+}
+
+/** Asked anew: what the account held when the page was opened is long past. */
+function Holds() {
+  const known = useSession();
+  const { holdings } = useLoad<SignedIn>("/api/session").data ?? known;
+  const show = ({ used, limit }: Held, format = formatNumber) => `${format(used)} of ${format(limit)}`;
+  return (
+    <>
+      <Fact name="Companions" value={show(holdings.companions)} />
+      <Fact name="API keys" value={show(holdings.api_keys)} />
+      <Fact name="Taken up by companions" value={show(holdings.bytes, formatBytes)} />
+      <Fact name="Embed tokens, per companion" value={`up to ${formatNumber(holdings.embed_tokens)}`} />
     </>
   );
 }

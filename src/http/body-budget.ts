@@ -1,0 +1,127 @@
+/** Bodies of senders who have yet to prove themselves: few at once, few bytes of them in memory, and none for long. */
+import { AppError } from "../domain/errors.ts";
+
+export interface BodyBudgetLimits {
+  /** Bodies under way, of all senders and of one. */
+  readonly bodies: number;
+  readonly bodiesOfOne: number;
+  /** Bytes held of bodies under way. */
+  readonly bytes: number;
+  readonly bytesOfOne: number;
+  /** For one body. */
+  readonly bodyBytes: number;
+  readonly bodyMs: number;
+}
+
+export interface BodyBudget {
+  /**
+   * Reads the request's body and gives it to `use`; what `use` returns, or throws, is the outcome. The bytes count until
+   * `use` is done with them. `see` gets each piece as it comes.
+   *
+   * Throws `payload_too_large`, `rate_limited` with a time to wait where there is no room, and `invalid_request` where
+   * the body takes too long.
+   */
+  read<Result>(request: Request, sender: string, reading: BodyReading<Result>): Promise<Result>;
+  /** Held now; never above the limit. */
+  readonly heldBytes: number;
+}
+
+export interface BodyReading<Result> {
+  see(piece: Uint8Array): void;
+  use(pieces: readonly Uint8Array[]): Result;
+}
+
+interface Share {
+  bodies: number;
+  bytes: number;
+}
+
+const waitSeconds = 10;
+
+export function createBodyBudget(limits: BodyBudgetLimits): BodyBudget {
+  const all: Share = { bodies: 0, bytes: 0 };
+  /** Of those with a body under way: no more than there are bodies. */
+  const shares = new Map<string, Share>();
+
+  function enter(sender: string): Share {
+    const own = shares.get(sender) ?? { bodies: 0, bytes: 0 };
+    if (own.bodies >= limits.bodiesOfOne) throw crowded("This address sends too much at once.");
+    if (all.bodies >= limits.bodies) throw crowded("Too much is being sent to this server at once.");
+    shares.set(sender, own);
+    own.bodies++;
+    all.bodies++;
+    return own;
+  }
+
+  function leave(sender: string, own: Share, bytes: number): void {
+    all.bodies--;
+    all.bytes -= bytes;
+    own.bodies--;
+    own.bytes -= bytes;
+    if (own.bodies === 0) shares.delete(sender);
+  }
+
+  function hold(own: Share, bytes: number): void {
+    if (own.bytes + bytes > limits.bytesOfOne) throw crowded("This address sends too much at once.");
+    if (all.bytes + bytes > limits.bytes) throw crowded("Too much is being sent to this server at once.");
+    own.bytes += bytes;
+    all.bytes += bytes;
+  }
+
+  return {
+    async read(request, sender, { see, use }) {
+      if (Number(request.headers.get("content-length")) > limits.bodyBytes) throw tooLarge(limits);
+      const own = enter(sender);
+      const pieces: Uint8Array[] = [];
+      let bytes = 0;
+      try {
+        for await (const piece of readPieces(request, limits.bodyMs)) {
+          if (bytes + piece.length > limits.bodyBytes) throw tooLarge(limits);
+          hold(own, piece.length);
+          bytes += piece.length;
+          pieces.push(piece);
+          see(piece);
+        }
+        return use(pieces);
+      } finally {
+        leave(sender, own, bytes);
+      }
+    },
+    get heldBytes() {
+      return all.bytes;
+    },
+  };
+}
+
+/** Not `arrayBuffer()`, which gathers everything before anybody can say that it is too much. */
+async function* readPieces(request: Request, limitMs: number): AsyncGenerator<Uint8Array> {
+  if (request.body === null) return;
+  const reader = request.body.getReader();
+  let isLate = false;
+  // The listener's idle limit does not see a body that comes slowly but steadily.
+  const timer = setTimeout(() => {
+    isLate = true;
+    void reader.cancel().catch(() => {});
+  }, limitMs);
+  try {
+    for (;;) {
+      const { done, value }: { done: boolean; value?: Uint8Array } = await reader.read();
+      if (isLate) throw new AppError("invalid_request", `The body did not arrive within ${limitMs / 1000} seconds.`);
+      if (done || value === undefined) return;
+      yield value;
+    }
+  } finally {
+    clearTimeout(timer);
+    void reader.cancel().catch(() => {});
+  }
+}
+
+function crowded(reason: string): AppError {
+  return new AppError("rate_limited", `${reason} Try again in ${waitSeconds} seconds.`, {
+    retryAfterSeconds: waitSeconds,
+  });
+}
+
+function tooLarge({ bodyBytes }: BodyBudgetLimits): AppError {
+  return new AppError("payload_too_large", `The request body is larger than ${bodyBytes / 1024} KiB.`);
+}

@@ -1,0 +1,60 @@
+/** Keeps refusals from filling the disk: the first of a kind are told one by one, the rest of their minute in one line. */
+import type { Log, RequestFields } from "../lib/log.ts";
+
+export interface RefusalLog {
+  /** Logs the request, or counts it. */
+  note(fields: RequestFields): void;
+  /** Tells what was counted, and begins anew: at the end of each minute by itself, and once more before the end. */
+  tell(): void;
+}
+
+/** Refusals with the same status, route and client are of a kind. */
+const toldOfKind = 10;
+/** What comes from elsewhere, once that many are known, is counted together. */
+const maxKinds = 256;
+const minuteMs = 60_000;
+
+interface Kind {
+  readonly status: number;
+  readonly route: string;
+  readonly client: string;
+  count: number;
+}
+
+export function createRefusalLog(log: Pick<Log, "info" | "request">): RefusalLog {
+  const kinds = new Map<string, Kind>();
+  let otherCount = 0;
+  let timer: ReturnType<typeof setTimeout> | null = null;
+
+  function tell(): void {
+    if (timer !== null) clearTimeout(timer);
+    timer = null;
+    const event = "refused requests that have no line of their own";
+    for (const { count, ...kind } of kinds.values()) {
+      if (count > toldOfKind) log.info(event, { ...kind, count: count - toldOfKind });
+    }
+    if (otherCount > 0) log.info(event, { from: "everywhere else", count: otherCount });
+    kinds.clear();
+    otherCount = 0;
+  }
+
+  return {
+    note(fields) {
+      timer ??= setTimeout(tell, minuteMs).unref();
+      const { status, route, client } = fields;
+      const name = `${status} ${client} ${route}`;
+      let kind = kinds.get(name);
+      if (kind === undefined) {
+        if (kinds.size >= maxKinds) {
+          otherCount++;
+          return;
+        }
+        kind = { status, route, client, count: 0 };
+        kinds.set(name, kind);
+      }
+      kind.count++;
+      if (kind.count <= toldOfKind) log.request(fields);
+    },
+    tell,
+  };
+}

@@ -1,0 +1,88 @@
+/** What accounts hold, as triggers count it, and whether that is within what they may. To be called inside a write, or a read. */
+import type { Holdings, Plan } from "../../domain/account.ts";
+import { limitReached } from "../../domain/holdings.ts";
+import type { Held } from "../contract/accounts.ts";
+import type { WriteContext } from "../contract/write-context.ts";
+import type { SqliteEngine } from "./engine.ts";
+
+interface HeldRow {
+  number: number;
+  plan: Plan;
+  companions: number;
+  companion_bytes: number;
+  answer_bytes: number;
+}
+
+export const holdingsQueries = {
+  held: `SELECT a.number, a.plan, h.companions, h.companion_bytes, h.answer_bytes
+     FROM accounts a JOIN account_holdings h ON h.account_id = a.id WHERE a.id = ?`,
+  // No further than the limit: there may be far more, where a command made them.
+  keys: "SELECT count(*) AS count FROM (SELECT 1 FROM api_keys WHERE account_number = ? AND revoked_at IS NULL LIMIT ?)",
+  tokens: "SELECT count(*) AS count FROM (SELECT 1 FROM embed_tokens WHERE companion_id = ? LIMIT ?)",
+};
+
+export type HoldingsKeeper = ReturnType<typeof createHoldingsKeeper>;
+
+/** Each check comes after its rows were written: where it throws, they are rolled back. */
+export function createHoldingsKeeper(engine: SqliteEngine) {
+  const selectHeld = engine.query<HeldRow, [string]>(holdingsQueries.held);
+  const countKeys = engine.query<{ count: number }, [number, number]>(holdingsQueries.keys);
+  const countTokens = engine.query<{ count: number }, [string, number]>(holdingsQueries.tokens);
+
+  /** Null where nothing binds the write. */
+  function find(accountId: string, { holdings }: WriteContext): { held: HeldRow; limits: Holdings } | null {
+    const held = holdings === undefined ? null : selectHeld.get(accountId);
+    return holdings === undefined || held === null ? null : { held, limits: holdings[held.plan] };
+  }
+
+  return {
+    read(accountId: string): Held | null {
+      const held = selectHeld.get(accountId);
+      if (held === null) return null;
+      const keys = countKeys.get(held.number, Number.MAX_SAFE_INTEGER)?.count ?? 0;
+      return { companions: held.companions, keys, bytes: held.companion_bytes };
+    },
+
+    checkNewCompanions(accountId: string, context: WriteContext): void {
+      const found = find(accountId, context);
+      if (found === null) return;
+      const { held, limits } = found;
+      if (held.companions > limits.companions) throw limitReached.companions(limits.companions);
+      if (held.companion_bytes > limits.bytes) throw limitReached.bytes(limits.bytes);
+    },
+
+    /** To be called before the change; what it returns, after it. */
+    watchGrowth(accountId: string, context: WriteContext): () => void {
+      const before = find(accountId, context)?.held.companion_bytes ?? 0;
+      return () => {
+        const found = find(accountId, context);
+        if (found === null) return;
+        const { held, limits } = found;
+        if (held.companion_bytes > Math.max(before, limits.bytes)) throw limitReached.bytes(limits.bytes);
+      };
+    },
+
+    checkNewKey(accountId: string, context: WriteContext): void {
+      const found = find(accountId, context);
+      if (found === null) return;
+      const { keys } = found.limits;
+      const { count = 0 } = countKeys.get(found.held.number, keys + 1) ?? {};
+      if (count > keys) throw limitReached.keys(keys);
+    },
+
+    checkNewToken(accountId: string, companionId: string, context: WriteContext): void {
+      const found = find(accountId, context);
+      if (found === null) return;
+      const { tokensPerCompanion } = found.limits;
+      const { count = 0 } = countTokens.get(companionId, tokensPerCompanion + 1) ?? {};
+      if (count > tokensPerCompanion) throw limitReached.tokens(tokensPerCompanion);
+    },
+
+    checkNewAnswer(accountId: string, context: WriteContext): void {
+      const found = find(accountId, context);
+      if (found !== null && found.held.answer_bytes > found.limits.bytes) {
+        throw limitReached.answers(found.limits.bytes);
+      }
+    },
+  };
+}

@@ -1,0 +1,77 @@
+/** Bodies of strangers: what is given back, and when. */
+import { expect, test } from "bun:test";
+import { createBodyBudget } from "../../src/http/body-budget.ts";
+
+const limits = { bodies: 3, bodiesOfOne: 2, bytes: 30, bytesOfOne: 20, bodyBytes: 12, bodyMs: 60_000 };
+const ignore = () => {};
+
+function post(body: RequestInit["body"]): Request {
+  return new Request("http://companion.test/", { method: "POST", body });
+}
+
+function openBody(first = "") {
+  let controller: ReadableStreamDefaultController<Uint8Array> | undefined;
+  const body = new ReadableStream<Uint8Array>({
+    start(given) {
+      controller = given;
+      if (first !== "") given.enqueue(Buffer.from(first));
+    },
+  });
+  return {
+    request: post(body),
+    send: (text: string) => controller?.enqueue(Buffer.from(text)),
+    end: () => controller?.close(),
+  };
+}
+
+test("shows each piece as it comes, and gives all of them in the end", async () => {
+  const budget = createBodyBudget(limits);
+  const seen: string[] = [];
+  const body = openBody("one");
+  const see = (piece: Uint8Array) => {
+    seen.push(Buffer.from(piece).toString());
+    if (seen.length === 1) body.send("two");
+    else body.end();
+  };
+  const outcome = await budget.read(body.request, "a", {
+    see,
+    use: (pieces) => `${Buffer.concat(pieces)} ${budget.heldBytes}`,
+  });
+  expect(seen).toEqual(["one", "two"]);
+  expect(outcome).toBe("onetwo 6");
+  expect(budget.heldBytes).toBe(0);
+});
+
+test("has no room for more bodies of one sender, or of all, until one has ended", async () => {
+  const budget = createBodyBudget(limits);
+  const bodies = [openBody(), openBody(), openBody()];
+  const reads = bodies.map(({ request }, at) =>
+    budget.read(request, at < 2 ? "a" : "b", { see: ignore, use: () => "taken" }),
+  );
+  const refusal = { code: "rate_limited", retryAfterSeconds: 10 };
+  await expect(budget.read(post(""), "a", { see: ignore, use: ignore })).rejects.toMatchObject(refusal);
+  await expect(budget.read(post(""), "c", { see: ignore, use: ignore })).rejects.toMatchObject(refusal);
+  for (const body of bodies) body.end();
+  expect(await Promise.all(reads)).toEqual(["taken", "taken", "taken"]);
+  expect(await budget.read(post("more"), "a", { see: ignore, use: () => "taken" })).toBe("taken");
+});
+
+test("gives back what a body held, however it ends", async () => {
+  const budget = createBodyBudget(limits);
+  const failing = () => {
+    throw new Error("not genuine");
+  };
+  await expect(budget.read(post("x"), "a", { see: ignore, use: failing })).rejects.toThrow("not genuine");
+  await expect(budget.read(post("x"), "a", { see: failing, use: ignore })).rejects.toThrow("not genuine");
+  const long = budget.read(post("x".repeat(13)), "a", { see: ignore, use: ignore });
+  await expect(long).rejects.toMatchObject({ code: "payload_too_large" });
+  expect(budget.heldBytes).toBe(0);
+});
+
+test("waits for no body longer than its time", async () => {
+  const budget = createBodyBudget({ ...limits, bodyMs: 5 });
+  const slow = openBody("begun");
+  const outcome = budget.read(slow.request, "a", { see: ignore, use: ignore });
+  await expect(outcome).rejects.toMatchObject({ code: "invalid_request" });
+  expect(budget.heldBytes).toBe(0);
+});
