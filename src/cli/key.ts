@@ -1,6 +1,7 @@
 /** `companiond key`: API keys for platforms. */
 import { type ApiKey, scopes as knownScopes, type Scope } from "../domain/account.ts";
 import { apiKeyStart, makeApiKey } from "../domain/credentials.ts";
+import { isName, nameProblem } from "../domain/name.ts";
 import { toRfc3339 } from "../lib/clock.ts";
 import { parseDurationMs } from "../lib/duration.ts";
 import { sha256 } from "../lib/sha256.ts";
@@ -19,7 +20,8 @@ const create: Action = {
     expires: { value: "90d", about: "When it ends: in 30m, 12h, 90d, 4w, or at an RFC 3339 time. Without it, never." },
   },
   async run({ args, ids, clock, openStore, audit }) {
-    const name = readName(args.text("name"));
+    const name = args.text("name");
+    if (!isName(name)) throw new Misuse(`--name: ${nameProblem}`);
     const scopes = readScopes(args.text("scopes"));
     const expiresAt = readExpiry(args.find("expires"), clock.nowMs());
     const store = await openStore();
@@ -79,14 +81,6 @@ export const keyCommand: Command = {
   about: "Make and revoke API keys.",
   actions: [create, list, revoke],
 };
-
-function readName(text: string): string {
-  const name = text.trim();
-  if (name === "" || [...name].length > 100 || !name.isWellFormed()) {
-    throw new Misuse("--name must be 1 to 100 characters.");
-  }
-  return name;
-}
 
 function readScopes(text: string): Scope[] {
   const wanted = text.split(",").map((part) => part.trim());

@@ -91,9 +91,11 @@ test.each([
 });
 
 test("refuses a name that is empty or too long", async () => {
-  for (const name of ["   ", "x".repeat(101)]) {
+  for (const name of ["   ", "x".repeat(101), "\ud800"]) {
     const words = ["key", "create", "--account", email, "--name", name, "--scopes", "usage:read"];
-    expect((await runCommand(words, options)).exitCode).toBe(2);
+    const { exitCode, stderr } = await runCommand(words, options);
+    expect(exitCode).toBe(2);
+    expect(stderr).toContain("--name: Must be 1 to 100 characters");
   }
 });
 

@@ -91,6 +91,8 @@ describe("refuses, and names,", () => {
   const bad: [unknown, string[]][] = [
     [{}, ["name", "scopes"]],
     [{ ...good, name: "" }, ["name"]],
+    [{ ...good, name: " \t\u3000" }, ["name"]],
+    [{ ...good, name: "a\0b" }, ["name"]],
     [{ ...good, name: null }, ["name"]],
     [{ ...good, name: "x".repeat(101) }, ["name"]],
     [{ ...good, scopes: [] }, ["scopes"]],

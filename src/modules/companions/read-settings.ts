@@ -53,7 +53,6 @@ async function readSent<Schema extends TSchema & { static: SentSettings }>(
 
 function listRuleErrors(sent: SentSettings, rules: SettingRules): FieldError[] {
   const errors: FieldError[] = [];
-  if (sent.name?.trim() === "") errors.push({ param: "name", detail: "Must not be only white space." });
   if (sent.model != null && !rules.models.includes(sent.model)) {
     errors.push({ param: "model", detail: `Must be one of: ${rules.models.join(", ")}.` });
   }

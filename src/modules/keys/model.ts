@@ -1,6 +1,7 @@
 /** API keys on the wire: never the key itself, which only the answer to its creation adds. */
 import { Type as t } from "@sinclair/typebox";
 import { type ApiKey, scopes } from "../../domain/account.ts";
+import { nameText } from "../../http/name-text.ts";
 import { compileChecker, Nullable, Text } from "../../http/schema.ts";
 import { toRfc3339 } from "../../lib/clock.ts";
 
@@ -9,7 +10,7 @@ const instantPattern = "^\\d{4}-\\d{2}-\\d{2}[Tt]\\d{2}:\\d{2}:\\d{2}(\\.\\d{1,9
 export const newKeyBody = compileChecker(() =>
   t.Object(
     {
-      name: Text({ minLength: 1, maxLength: 100, description: "What the key is for.", examples: ["billing server"] }),
+      name: nameText("What the key is for.", "billing server"),
       scopes: t.Array(t.Union(scopes.map((scope) => t.Literal(scope))), {
         minItems: 1,
         maxItems: 100,

@@ -45,7 +45,9 @@ export interface CompanionStore {
   createMany(accountId: string, companions: readonly NewCompanion[], context: WriteContext): Promise<void>;
   /**
    * The companion behind a token, or null where the token is unknown or revoked, the companion is disabled, or its
-   * account is suspended. One indexed lookup, never cached.
+   * account is suspended. One indexed lookup, whose outcome may be kept in memory until any process commits a change
+   * that people made: a request never sees a token, companion or account as it was before it arrived. The companion is
+   * frozen, and may be handed out many times.
    */
   findByEmbedToken(token: string): Awaitable<EmbedTarget | null>;
   find(accountId: string, id: string): Promise<Companion | null>;
