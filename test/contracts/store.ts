@@ -7,6 +7,7 @@ import { companionStoreContract } from "./store-companions.ts";
 import { conversationStoreContract } from "./store-conversations.ts";
 import { embedTokenStoreContract } from "./store-embed-tokens.ts";
 import { idempotencyStoreContract } from "./store-idempotency.ts";
+import { keyLineStoreContract } from "./store-key-lines.ts";
 import { metadataContract } from "./store-metadata.ts";
 import { sessionStoreContract } from "./store-sessions.ts";
 import { turnStoreContract } from "./store-turns.ts";
@@ -16,6 +17,7 @@ import { voiceStoreContract } from "./store-voice.ts";
 export function storeContract(open: OpenStore): void {
   accountStoreContract(open);
   apiKeyStoreContract(open);
+  keyLineStoreContract(open);
   auditStoreContract(open);
   companionStoreContract(open);
   conversationStoreContract(open);

@@ -6,7 +6,7 @@ import { loadConfig } from "../../src/config.ts";
 import type { Account, Plan, Role, Scope } from "../../src/domain/account.ts";
 import { scopes as allScopes } from "../../src/domain/account.ts";
 import { type Companion, type CompanionSettings, newCompanionSettings } from "../../src/domain/companion.ts";
-import { apiKeyStart, makeApiKey, makeEmbedToken } from "../../src/domain/credentials.ts";
+import { apiKeyEnds, makeApiKey, makeEmbedToken } from "../../src/domain/credentials.ts";
 import { systemIds } from "../../src/lib/ids.ts";
 import { sha256 } from "../../src/lib/sha256.ts";
 import { startServer } from "../../src/server.ts";
@@ -96,7 +96,15 @@ export async function startTestServer(options: TestServerOptions = {}): Promise<
       const key = makeApiKey(systemIds.secret);
       const made = await services.store.apiKeys.create(
         account.id,
-        { id: systemIds.uuid(), name: "test", start: apiKeyStart(key), hash: sha256(key), scopes, expiresAt: null },
+        {
+          id: systemIds.uuid(),
+          name: "test",
+          ...apiKeyEnds(key),
+          createdByKeyId: null,
+          hash: sha256(key),
+          scopes,
+          expiresAt: null,
+        },
         testContext(),
       );
       return { id: made.id, key };

@@ -3,7 +3,8 @@ import type { Account } from "../../src/domain/account.ts";
 import { type Companion, type CompanionSettings, newCompanionSettings } from "../../src/domain/companion.ts";
 import { makeEmbedToken } from "../../src/domain/credentials.ts";
 import { systemIds } from "../../src/lib/ids.ts";
-import type { NewCompanion, SettledTurn, Store, WriteContext } from "../../src/store/store.ts";
+import { sha256 } from "../../src/lib/sha256.ts";
+import type { NewApiKey, NewCompanion, SettledTurn, Store, WriteContext } from "../../src/store/store.ts";
 import { createManualClock, type ManualClock } from "./manual-clock.ts";
 
 /** Opens an empty store of the engine under test. */
@@ -30,6 +31,22 @@ export function newCompanion(settings: Partial<CompanionSettings> = {}): NewComp
     id: systemIds.uuid(),
     createdByKeyId: null,
     embedToken: { id: systemIds.uuid(), token: makeEmbedToken(systemIds.secret) },
+  };
+}
+
+/** A key of the dashboard that never ends, unless told otherwise. */
+export function newApiKey(fields: Partial<NewApiKey> = {}): NewApiKey {
+  const id = fields.id ?? systemIds.uuid();
+  return {
+    id,
+    name: "Server",
+    start: "cmp_live_abcd",
+    lastFour: "wxyz",
+    hash: sha256(id),
+    scopes: ["keys:read"],
+    expiresAt: null,
+    createdByKeyId: null,
+    ...fields,
   };
 }
 
