@@ -82,10 +82,14 @@ export interface ApiKey {
   id: string;
   name: string;
   start: string;
+  last_four: string | null;
   scopes: string[];
   expires_at: string | null;
   last_used_at: string | null;
   requests: number;
+  created_by_key_id: string | null;
+  replaced_by_key_id: string | null;
+  replaced_at: string | null;
   created_at: string;
 }
 

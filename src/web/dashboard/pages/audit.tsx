@@ -16,6 +16,8 @@ const actions: Record<string, string> = {
   "embed_token.revoke": "Revoked an embed token",
   "key.create": "Created an API key",
   "key.revoke": "Revoked an API key",
+  "key.replace": "Replaced an API key",
+  "key.expire": "Gave an API key an end",
   "conversation.delete": "Deleted a conversation",
   "visitor.erase": "Erased a visitor",
   "account.create": "Added an account",
