@@ -13,6 +13,7 @@ import { sessionStoreContract } from "./store-sessions.ts";
 import { turnStoreContract } from "./store-turns.ts";
 import { usageStoreContract } from "./store-usage.ts";
 import { voiceStoreContract } from "./store-voice.ts";
+import { voiceAgentGrantStoreContract } from "./store-voice-agent-grants.ts";
 
 export function storeContract(open: OpenStore): void {
   accountStoreContract(open);
@@ -28,4 +29,5 @@ export function storeContract(open: OpenStore): void {
   turnStoreContract(open);
   usageStoreContract(open);
   voiceStoreContract(open);
+  voiceAgentGrantStoreContract(open);
 }

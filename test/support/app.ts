@@ -34,6 +34,8 @@ export interface TestServer {
   createAccount(fields?: { email?: string; plan?: Plan; role?: Role }): Promise<Account>;
   /** A key with every scope unless told otherwise; `key` is the secret. */
   createKey(account: Account, scopes?: readonly Scope[]): Promise<{ id: string; key: string }>;
+  /** What `companiond account grant-agent` does. */
+  grantAgent(accountId: string, agentId: string): Promise<void>;
   /** A companion of a new account unless one is given, with its embed token. */
   createCompanion(
     settings?: Partial<CompanionSettings>,
@@ -108,6 +110,9 @@ export async function startTestServer(options: TestServerOptions = {}): Promise<
         testContext(),
       );
       return { id: made.id, key };
+    },
+    async grantAgent(accountId, agentId) {
+      await services.store.voiceAgentGrants.grant(accountId, agentId, testContext());
     },
     async createCompanion(settings = {}, account) {
       const owner = account ?? (await createAccount());

@@ -1,5 +1,5 @@
 /** A store with accounts and companions in it, for the contract suites of storage engines. */
-import type { Account } from "../../src/domain/account.ts";
+import type { Account, Role } from "../../src/domain/account.ts";
 import { type Companion, type CompanionSettings, newCompanionSettings } from "../../src/domain/companion.ts";
 import { makeEmbedToken } from "../../src/domain/credentials.ts";
 import { systemIds } from "../../src/lib/ids.ts";
@@ -17,7 +17,8 @@ export interface StoreWorld {
   store: Store;
   clock: ManualClock;
   context(fields?: Partial<WriteContext>): WriteContext;
-  createAccount(fields?: { email?: string; passwordHash?: string }): Promise<Account>;
+  createAccount(fields?: { email?: string; passwordHash?: string; role?: Role }): Promise<Account>;
+  grantAgent(account: Account, agentId: string): Promise<void>;
   createCompanion(account: Account, settings?: Partial<CompanionSettings>): Promise<Companion & { embedToken: string }>;
   /** A turn of a new conversation without a visitor unless told otherwise; a second passes. */
   turnOf(companion: Companion, fields?: Partial<SettledTurn> & { said?: string; answered?: string }): SettledTurn;
@@ -65,8 +66,12 @@ export async function openWorld(open: OpenStore): Promise<StoreWorld> {
     context,
     close,
 
-    createAccount({ email = `${systemIds.secret(8)}@shop.example`, passwordHash } = {}) {
-      const account = { id: systemIds.uuid(), email, plan: "free", role: "owner" } as const;
+    async grantAgent(account, agentId) {
+      await store.voiceAgentGrants.grant(account.id, agentId, context());
+    },
+
+    createAccount({ email = `${systemIds.secret(8)}@shop.example`, passwordHash, role = "owner" } = {}) {
+      const account = { id: systemIds.uuid(), email, plan: "free", role } as const;
       return store.accounts.create({ ...account, passwordHash: passwordHash ?? null }, context());
     },
 

@@ -52,7 +52,8 @@ function makeFields() {
       minLength: 1,
       maxLength: 200,
       description:
-        "A voice agent that exists already at the operator's provider, used as it is. Never with `voice_id`.",
+        "A voice agent that exists already at the provider and that the operator has granted to the account, used as it " +
+        "is. Never with `voice_id`.",
       examples: ["agent_01jxyz"],
     }),
     model: Text({

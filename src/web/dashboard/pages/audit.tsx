@@ -23,6 +23,8 @@ const actions: Record<string, string> = {
   "account.create": "Added an account",
   "account.update": "Changed an account",
   "account.delete": "Deleted an account",
+  "voice_agent.grant": "Granted a voice agent",
+  "voice_agent.revoke": "Took a voice agent away",
   "session.create": "Signed in",
   "session.revoke": "Signed out",
   "session.refuse": "Failed to sign in",
