@@ -14,6 +14,14 @@ export interface Account {
   created_at: string;
 }
 
+/** An agent of the voice provider that the account may use. */
+export interface VoiceAgentGrant {
+  agent_id: string;
+  /** Of the account, that name it. */
+  companions: number;
+  created_at: string;
+}
+
 export interface Session {
   id: string;
   user_agent: string | null;
