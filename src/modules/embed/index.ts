@@ -18,7 +18,7 @@ interface RenderedConfig {
   json: string;
 }
 
-/** The store never changes a companion that it has handed out, and often hands out the same one again: what was made of it still holds. */
+/** The store freezes a companion before it hands it out, often many times: what was made of this very object holds. */
 const rendered = new WeakMap<Companion, RenderedConfig>();
 
 function renderConfig(companion: Companion, avatarUrl: string, voiceProvider: string | null): string {
