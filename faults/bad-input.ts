@@ -195,6 +195,7 @@ async function createTester(world: World, owner: Owner, tally: Tally): Promise<T
     visitor_id: crypto.randomUUID(),
     "/api/accounts/{id} id": owner.accountId,
     "/api/accounts/{id}/reset-link id": owner.accountId,
+    "/api/accounts/{id}/voice-agents id": owner.accountId,
   };
   return new Tester(callers, ids, tally);
 }

@@ -2,7 +2,7 @@
 import { chat } from "../test/support/chat.ts";
 import type { Client } from "./client.ts";
 import type { Tally } from "./row.ts";
-import { listAll, makeCompanion, makeOwner, type Owner, signIn, type World } from "./world.ts";
+import { listAll, makeCompanion, makeOwner, type Owner, runJson, signIn, type World } from "./world.ts";
 
 export interface Belongings {
   owner: Owner;
@@ -28,6 +28,7 @@ export interface Ids {
   audit: string;
   token_id: string;
   visitor_id: string;
+  agent_id: string;
 }
 
 /** `word` is in every private text of it; names, greetings and the like are shown to visitors and have another. */
@@ -63,7 +64,9 @@ export async function makeBelongings(
     audit: audit.json.data[0]?.id ?? "",
     token_id: token.id,
     visitor_id: visit.visitor_id,
+    agent_id: `agent_of_${name}`,
   };
+  await runJson(world.server.dataDir, ["account", "grant-agent", owner.email, ids.agent_id]);
   const secrets = [word, ...Object.values(ids), visit.session_id, token.token, owner.email, owner.key];
   return { owner, cookie, ids, token: companion.token, visit, secrets };
 }

@@ -106,6 +106,7 @@ class Pool {
       this.#add(noun, item.id);
       this.#add("token", item.embed_token);
       this.#add("visitor_id", item.visitor_id);
+      if (path.endsWith("/voice-agents")) this.#add("agent_id", item.agent_id);
     }
     if (typeof json.next_cursor === "string") this.#add("cursor", json.next_cursor);
     if (path === "/assets/integrity.json") {

@@ -56,7 +56,8 @@ export const injectionRow: FaultRow = {
     const before = await readBelongings(bystander);
     const tables = readTables(world.server.dataDir);
 
-    const owner = await makeOwner(world, tally, "injection");
+    // An operator may name every voice agent.
+    const owner = await makeOwner(world, tally, "injection", "operator");
     const operator = await makeOwner(world, tally, "operator", "operator");
     const plain = await makeCompanion(owner.client, { greeting: "Hello", starters: ["Hi"], voice_id: "plain" });
     const of: InjectionWorld = {

@@ -4,7 +4,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { scopes } from "../../src/domain/account.ts";
-import { apiKeyStart, makeApiKey } from "../../src/domain/credentials.ts";
+import { apiKeyEnds, makeApiKey } from "../../src/domain/credentials.ts";
 import { systemIds } from "../../src/lib/ids.ts";
 import { processLog } from "../../src/lib/log.ts";
 import { sha256 } from "../../src/lib/sha256.ts";
@@ -41,7 +41,14 @@ export async function measureKeyCheck(keys = 100_000, checks = 50_000): Promise<
       Array.from({ length: 1_000 }, () => {
         const key = makeApiKey(systemIds.secret);
         made.push(key);
-        const fields = { name: "bench", start: apiKeyStart(key), hash: sha256(key), scopes, expiresAt: null };
+        const fields = {
+          name: "bench",
+          ...apiKeyEnds(key),
+          createdByKeyId: null,
+          hash: sha256(key),
+          scopes,
+          expiresAt: null,
+        };
         return store.apiKeys.create(account.id, { id: systemIds.uuid(), ...fields }, context());
       }),
     );

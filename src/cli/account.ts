@@ -9,6 +9,7 @@ import { formatList } from "./columns.ts";
 import { type Action, type ActionInput, type ActionResult, type Command, CommandFailure, Misuse } from "./command.ts";
 import { getAccount, readChoice, readEmail } from "./find-account.ts";
 import { issueLink } from "./one-time-link.ts";
+import { voiceAgentActions } from "./voice-agents.ts";
 
 const create: Action = {
   name: "create",
@@ -123,7 +124,7 @@ const setupLink: Action = {
 export const accountCommand: Command = {
   name: "account",
   about: "Make and manage accounts.",
-  actions: [create, list, setPlan, suspend, resume, remove, resetLink, setupLink],
+  actions: [create, list, setPlan, suspend, resume, remove, resetLink, setupLink, ...voiceAgentActions],
 };
 
 async function change({ args, openStore, audit }: ActionInput, patch: AccountPatch): Promise<Account> {

@@ -32,7 +32,7 @@ export const importAction: Action = {
     if (!(await file.exists())) throw new CommandFailure(`there is no file ${args.operand(0)}.`);
     const rules: SettingRules = {
       ...config.llm,
-      checkVoiceFields: (fields) => checkVoiceFields(store.voice, account.id, fields),
+      checkVoiceFields: (fields, current) => checkVoiceFields(store.voice, account.id, fields, current),
     };
 
     const progress = createProgress(input.io, file.size * 2);

@@ -23,7 +23,7 @@ const create: Action = {
     const account = await getAccount(store, args.text("account"));
     const settings = await readNewCompanion(body, {
       ...llm,
-      checkVoiceFields: (fields) => checkVoiceFields(store.voice, account.id, fields),
+      checkVoiceFields: (fields, current) => checkVoiceFields(store.voice, account.id, fields, current),
     });
     const companion = await store.companions.create(
       account.id,

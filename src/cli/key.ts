@@ -1,6 +1,7 @@
 /** `companiond key`: API keys for platforms. */
 import { type ApiKey, scopes as knownScopes, type Scope } from "../domain/account.ts";
-import { apiKeyStart, makeApiKey } from "../domain/credentials.ts";
+import { apiKeyEnds, makeApiKey } from "../domain/credentials.ts";
+import { isName, nameProblem } from "../domain/name.ts";
 import { toRfc3339 } from "../lib/clock.ts";
 import { parseDurationMs } from "../lib/duration.ts";
 import { sha256 } from "../lib/sha256.ts";
@@ -19,7 +20,8 @@ const create: Action = {
     expires: { value: "90d", about: "When it ends: in 30m, 12h, 90d, 4w, or at an RFC 3339 time. Without it, never." },
   },
   async run({ args, ids, clock, openStore, audit }) {
-    const name = readName(args.text("name"));
+    const name = args.text("name");
+    if (!isName(name)) throw new Misuse(`--name: ${nameProblem}`);
     const scopes = readScopes(args.text("scopes"));
     const expiresAt = readExpiry(args.find("expires"), clock.nowMs());
     const store = await openStore();
@@ -27,7 +29,7 @@ const create: Action = {
     const secret = makeApiKey(ids.secret);
     const key = await store.apiKeys.create(
       account.id,
-      { id: ids.uuid(), name, start: apiKeyStart(secret), hash: sha256(secret), scopes, expiresAt },
+      { id: ids.uuid(), name, ...apiKeyEnds(secret), hash: sha256(secret), scopes, expiresAt, createdByKeyId: null },
       audit(),
     );
     return {
@@ -48,7 +50,7 @@ const list: Action = {
     return {
       json: keys.map(toWireKey),
       text: formatList(
-        ["name", "start", "scopes", "expires", "last used", "requests", "id"],
+        ["name", "key", "scopes", "created", "expires", "last used", "requests", "id"],
         keys.map(describeKey),
         `${account.email} has no keys.`,
       ),
@@ -58,16 +60,20 @@ const list: Action = {
 
 const revoke: Action = {
   name: "revoke",
-  about: "End a key at once, also for a running server.",
+  about: "End a key and all keys that it made at once, also for a running server.",
   operands: ["ID"],
-  async run({ args, openStore, audit }) {
+  async run({ args, ids, openStore, audit }) {
     const id = args.operand(0).toLowerCase();
     const store = await openStore();
     for (const account of await store.accounts.list()) {
-      if (!(await store.apiKeys.revoke(account.id, id, audit()))) continue;
+      const [key, ...others] = await store.apiKeys.revoke(account.id, id, audit(), ids.uuid);
+      if (key === undefined) continue;
+      const verdict = `Revoked the key "${key.name}" (${shownKey(key)}) of ${account.email}: it is refused from now on.`;
+      const further = others.map((other) => `  ${shownKey(other)}  ${other.name}  ${other.id}`);
+      const summary = `${others.length === 1 ? "A key" : `${others.length} keys`} that came of it ended with it:`;
       return {
-        json: { id, revoked: true },
-        text: `Revoked the key ${id} of ${account.email}: it is refused from now on.`,
+        json: { id, revoked: true, also_revoked: others.map((other) => other.id) },
+        text: [verdict, ...(others.length === 0 ? [] : [summary, ...further])].join("\n"),
       };
     }
     throw new CommandFailure(`there is no key ${id} that is not revoked. "companiond key list --account E" shows ids.`);
@@ -79,14 +85,6 @@ export const keyCommand: Command = {
   about: "Make and revoke API keys.",
   actions: [create, list, revoke],
 };
-
-function readName(text: string): string {
-  const name = text.trim();
-  if (name === "" || [...name].length > 100 || !name.isWellFormed()) {
-    throw new Misuse("--name must be 1 to 100 characters.");
-  }
-  return name;
-}
 
 function readScopes(text: string): Scope[] {
   const wanted = text.split(",").map((part) => part.trim());
@@ -106,11 +104,17 @@ function readExpiry(text: string | undefined, nowMs: number): number | null {
   throw new Misuse("--expires must be a duration like 90d or a future RFC 3339 time.");
 }
 
+/** As much of a key as tells it from others. */
+function shownKey({ start, lastFour }: Pick<ApiKey, "start" | "lastFour">): string {
+  return `${start}…${lastFour ?? ""}`;
+}
+
 function describeKey(key: ApiKey): string[] {
   return [
-    key.name,
-    `${key.start}…`,
+    key.replacedAt === null ? key.name : `${key.name} (replaced ${toRfc3339(key.replacedAt)})`,
+    shownKey(key),
     key.scopes.join(","),
+    toRfc3339(key.createdAt),
     key.expiresAt === null ? "never" : toRfc3339(key.expiresAt),
     key.lastUsedAt === null ? "never" : toRfc3339(key.lastUsedAt),
     String(key.requests),

@@ -52,11 +52,18 @@ export interface ApiKey {
   name: string;
   /** The first characters of the key, for display. */
   start: string;
+  /** The last four, likewise; null for a key that was made before they were kept. */
+  lastFour: string | null;
   scopes: Scope[];
   expiresAt: number | null;
   lastUsedAt: number | null;
   /** Management calls made with the key. */
   requests: number;
+  /** The key that asked for it, with which it ends; null where it was made in the dashboard or by a command. */
+  createdByKeyId: string | null;
+  /** By a rotation: which key took its place, and when. */
+  replacedByKeyId: string | null;
+  replacedAt: number | null;
   createdAt: number;
 }
 
@@ -66,6 +73,8 @@ export interface KeyPrincipal {
   account: Pick<Account, "id" | "plan">;
   scopes: readonly Scope[];
   keyId: string;
+  /** Of the key: what it makes ends no later. */
+  expiresAt: number | null;
   sessionId: null;
 }
 

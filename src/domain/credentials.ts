@@ -22,6 +22,7 @@ export function isEmbedToken(text: string): boolean {
   return tokenPattern.test(text);
 }
 
-export function apiKeyStart(key: string): string {
-  return key.slice(0, keyStartLength);
+/** As much of a key as is shown of it later: 24 of its 32 characters stay unknown. */
+export function apiKeyEnds(key: string): { start: string; lastFour: string } {
+  return { start: key.slice(0, keyStartLength), lastFour: key.slice(-4) };
 }

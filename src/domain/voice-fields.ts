@@ -14,7 +14,11 @@ export function requireOneVoice({ voiceId, voiceAgentId }: VoiceFields): void {
   ]);
 }
 
-/** For an agent that the server manages or that another account uses: one sentence, so that nobody learns what others have. */
+/** One sentence, whether there is such an agent or the server keeps it for a companion: nobody learns what others have. */
 export function unusableAgent(): AppError {
-  return invalidFields([{ param: "voice_agent_id", detail: "This agent cannot be used by this companion." }]);
+  const detail = "The account may not use this agent: the operator of the server grants agents to accounts.";
+  return invalidFields([{ param: "voice_agent_id", detail }]);
 }
+
+/** An agent's id as operators write it; the provider's have no white space, a careless copy of one may. */
+export const agentIdPattern = "^\\S{1,200}$";

@@ -59,7 +59,7 @@ async function findKeyPrincipal(door: PrincipalDoor, key: string): Promise<KeyPr
   if (found === null || found.suspendedAt !== null) return null;
   const { keyId, scopes, expiresAt, account } = found;
   if (expiresAt !== null && expiresAt <= door.clock.nowMs()) return null;
-  return { account, scopes, keyId, sessionId: null };
+  return { account, scopes, keyId, expiresAt, sessionId: null };
 }
 
 function unauthorized(): AppError {

@@ -16,15 +16,23 @@ interface TextOptions {
   accepts?: (value: string) => boolean;
 }
 
-type TextSchema = TSchema & TextOptions & { compiled?: RegExp };
+/** Rules that the schema document does not show. A symbol, since TypeBox copies schemas and JSON knows no symbols. */
+const ruleKey = Symbol("rules");
+
+interface TextRules extends Pick<TextOptions, "accepts" | "problem"> {
+  compiled?: RegExp;
+}
+
+type TextSchema = TSchema & TextOptions & { [ruleKey]: TextRules };
 
 // TypeBox counts UTF-16 units and lets NUL and lone surrogates pass; JSON Schema and our contract count code points.
 TypeRegistry.Set<TextSchema>("Text", (schema, value) => {
   if (typeof value !== "string" || !value.isWellFormed() || value.includes("\0")) return false;
   const { minLength = 0, maxLength = Number.POSITIVE_INFINITY } = schema;
   if (value.length < minLength || (value.length > maxLength && countCodePoints(value) > maxLength)) return false;
-  if (schema.compiled && !schema.compiled.test(value)) return false;
-  return schema.accepts ? schema.accepts(value) : true;
+  const { compiled, accepts } = schema[ruleKey];
+  if (compiled && !compiled.test(value)) return false;
+  return accepts ? accepts(value) : true;
 });
 
 export function countCodePoints(text: string): number {
@@ -36,12 +44,12 @@ export function countCodePoints(text: string): number {
 /** A well-formed string without NUL; lengths count Unicode code points, as in JSON Schema. */
 export function Text(options: TextOptions = {}): TSchema & { static: string } {
   const { accepts, problem, ...shown } = options;
-  const schema = t.Unsafe<string>({ ...shown, [Kind]: "Text", type: "string" });
-  // Not enumerable: the OpenAPI document is made by serialising the schema.
-  Object.defineProperty(schema, "accepts", { value: accepts });
-  Object.defineProperty(schema, "problem", { value: problem });
-  if (options.pattern) Object.defineProperty(schema, "compiled", { value: new RegExp(options.pattern, "u") });
-  return schema;
+  const rules: TextRules = {
+    ...(accepts ? { accepts } : {}),
+    ...(problem ? { problem } : {}),
+    ...(options.pattern ? { compiled: new RegExp(options.pattern, "u") } : {}),
+  };
+  return t.Unsafe<string>({ ...shown, [Kind]: "Text", [ruleKey]: rules, type: "string" });
 }
 
 /** `null` clears a field on PATCH and means "not set" in answers. */
@@ -127,12 +135,11 @@ function toParam(pointer: string): string {
 
 function describe(error: ValueError): string {
   const isNullable = error.schema.anyOf?.some((option: TSchema) => option.type === "null") ?? false;
-  const schema = (isNullable ? error.schema.anyOf[0] : error.schema) as TSchema & TextOptions;
+  const schema = (isNullable ? error.schema.anyOf[0] : error.schema) as TSchema & Partial<TextSchema>;
   if (error.value === undefined) return "This field is required.";
   if (error.message === "Unexpected property") return "This field is not known here.";
   const nullable = isNullable ? " or null" : "";
-  if (schema.problem) return schema.problem;
-  if (schema[Kind] === "Text") return describeText(schema, error.value, nullable);
+  if (schema[Kind] === "Text") return schema[ruleKey]?.problem ?? describeText(schema, error.value, nullable);
   const allowed = schema.anyOf?.map((option: TSchema) => option.const).filter((value: unknown) => value !== undefined);
   if (allowed?.length) return `Must be one of: ${allowed.join(", ")}.`;
   switch (schema.type) {

@@ -19,7 +19,14 @@ export const storeCalls: { readonly [Noun in keyof Nouns]: Readonly<Record<keyof
     update: "write",
     delete: "write",
   },
-  apiKeys: { create: "write", findByHash: "read", list: "read", revoke: "write", recordUses: "write" },
+  apiKeys: {
+    create: "write",
+    replace: "write",
+    findByHash: "read",
+    list: "read",
+    revoke: "write",
+    recordUses: "write",
+  },
   audit: { record: "write", list: "read" },
   companions: {
     create: "write",
@@ -48,8 +55,7 @@ export const storeCalls: { readonly [Noun in keyof Nouns]: Readonly<Record<keyof
   usage: { query: "read" },
   voice: {
     findAgent: "read",
-    isManagedAgent: "read",
-    findAgentAccount: "read",
+    canUseAgent: "read",
     lockAgent: "write",
     unlockAgent: "write",
     saveAgent: "write",
@@ -63,4 +69,5 @@ export const storeCalls: { readonly [Noun in keyof Nouns]: Readonly<Record<keyof
     addTranscript: "write",
     deleteSessions: "write",
   },
+  voiceAgentGrants: { list: "read", grant: "write", revoke: "write" },
 };

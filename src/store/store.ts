@@ -22,6 +22,7 @@ import type { SessionStore } from "./contract/sessions.ts";
 import type { TurnStore } from "./contract/turns.ts";
 import type { UsageStore } from "./contract/usage.ts";
 import type { VoiceStore } from "./contract/voice.ts";
+import type { VoiceAgentGrantStore } from "./contract/voice-agent-grants.ts";
 
 export interface Store {
   readonly accounts: AccountStore;
@@ -35,6 +36,7 @@ export interface Store {
   readonly turns: TurnStore;
   readonly usage: UsageStore;
   readonly voice: VoiceStore;
+  readonly voiceAgentGrants: VoiceAgentGrantStore;
 
   /** Resolves when a trivial read works; rejects with `unavailable` otherwise. For `/readyz`. */
   check(): Promise<void>;
@@ -54,4 +56,5 @@ export type * from "./contract/sessions.ts";
 export type * from "./contract/turns.ts";
 export type * from "./contract/usage.ts";
 export type * from "./contract/voice.ts";
+export type * from "./contract/voice-agent-grants.ts";
 export type * from "./contract/write-context.ts";

@@ -5,15 +5,19 @@ import type { VoiceStore } from "../store/store.ts";
 
 /**
  * Throws `invalid_request` where the companion of this account may not have these fields as they will be after the
- * write: both at once, an agent that the server manages, or one that another account uses.
+ * write: both at once, or an agent that the account may not use and that is not `currentAgentId`, which the companion
+ * has already.
  */
-export async function checkVoiceFields(store: VoiceStore, accountId: string, fields: VoiceFields): Promise<void> {
+export async function checkVoiceFields(
+  store: VoiceStore,
+  accountId: string,
+  fields: VoiceFields,
+  currentAgentId: string | null,
+): Promise<void> {
   requireOneVoice(fields);
   const { voiceAgentId } = fields;
-  if (voiceAgentId === null) return;
-  const isTaken =
-    (await store.isManagedAgent(voiceAgentId)) || (await store.findAgentAccount(voiceAgentId, accountId)) !== null;
-  if (isTaken) throw unusableAgent();
+  if (voiceAgentId === null || voiceAgentId === currentAgentId) return;
+  if (!(await store.canUseAgent(accountId, voiceAgentId))) throw unusableAgent();
 }
 
 /** Of a companion without a voice, or on a server without a provider. */

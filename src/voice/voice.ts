@@ -29,9 +29,9 @@ export interface Voice {
   openSession(companion: Companion, signal: AbortSignal): Promise<OpenedSession>;
   /**
    * Throws `invalid_request` where the companion of this account may not have these fields as they will be after the
-   * write: both at once, an agent that the server manages, or one that another account uses.
+   * write: both at once, or an agent that the account may not use and that is not `currentAgentId`.
    */
-  checkVoiceFields(accountId: string, fields: VoiceFields): Promise<void>;
+  checkVoiceFields(accountId: string, fields: VoiceFields, currentAgentId: string | null): Promise<void>;
   /** Resolves where the provider takes the server's key, or there is none; otherwise `upstream_error`, whose cause says why. For `doctor`. */
   check(signal: AbortSignal): Promise<void>;
   /** Ends the upkeep and waits for agents in the making. */
@@ -75,7 +75,8 @@ export function createVoice(options: VoiceParts): Voice {
       return { ...(await openOwn(provider, newAgentId, signal)), agentId: newAgentId };
     },
 
-    checkVoiceFields: (accountId, fields) => checkVoiceFields(store.voice, accountId, fields),
+    checkVoiceFields: (accountId, fields, currentAgentId) =>
+      checkVoiceFields(store.voice, accountId, fields, currentAgentId),
 
     async check(signal) {
       await provider?.check(signal);

@@ -102,3 +102,30 @@ test("makes reset links that keep their secret in the fragment, at the public ad
   const { stdout } = await runCommand(["account", "reset-link", "first@shop.example", "--data-dir", dir.path], {});
   expect(stdout).toStartWith("http://127.0.0.1:3000/app/reset#");
 });
+
+test("grants voice agents, lists them, and tells whose voice ends with a grant", async () => {
+  const email = "voice@shop.example";
+  await runJson(["account", "create", "--email", email], options);
+  const create = ["companion", "create", "--account", email, "--name", "Ada", "--voice-agent-id", "agent_1"];
+  const early = await runCommand(create, options);
+  expect(early.exitCode).toBe(1);
+  expect(early.stderr).toContain("voice_agent_id: The account may not use this agent");
+
+  const granted = { email, agent_id: "agent_1", companions: 0, created_at: expect.any(String) };
+  expect(await runJson(["account", "grant-agent", email, "agent_1"], options)).toEqual(granted);
+  const again = await runCommand(["account", "grant-agent", email, "agent_1"], options);
+  expect(again).toMatchObject({ exitCode: 1, stdout: "" });
+  expect(again.stderr).toContain("The account has this agent already.");
+  expect((await runCommand(["account", "grant-agent", email, "two words"], options)).stderr).toContain("agent_id: ");
+  await runJson(create, options);
+  expect(await runJson(["account", "list-agents", email], options)).toMatchObject([
+    { agent_id: "agent_1", companions: 1 },
+  ]);
+
+  const { stdout } = await runCommand(["account", "revoke-agent", email, "agent_1"], options);
+  expect(stdout).toContain("The companion that uses it has no voice from now on.");
+  const gone = await runCommand(["account", "revoke-agent", email, "agent_1"], options);
+  expect(gone.exitCode).toBe(1);
+  expect(gone.stderr).toContain(`${email} has no voice agent agent_1.`);
+  expect((await runCommand(["account", "list-agents", email], options)).stdout).toContain("may use no voice agent");
+});

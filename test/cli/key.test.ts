@@ -1,6 +1,8 @@
 /** `companiond key`, on a real database. */
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { sha256Hex } from "../../src/lib/sha256.ts";
+import { apiClient } from "../support/api-client.ts";
+import { startTestServer } from "../support/app.ts";
 import { type CliOptions, runCommand, runJson } from "../support/cli.ts";
 import { temporaryDirectory } from "../support/temporary.ts";
 
@@ -40,10 +42,14 @@ test("creates a key with the documented fields, and keeps nothing of it but its 
     id: expect.stringMatching(/^[0-9a-f-]{36}$/),
     name: "CRM",
     start: made.key.slice(0, 13),
+    last_four: made.key.slice(-4),
     scopes: ["companions:read", "usage:read"],
     expires_at: null,
     last_used_at: null,
     requests: 0,
+    created_by_key_id: null,
+    replaced_by_key_id: null,
+    replaced_at: null,
     created_at: expect.any(String),
     key: expect.stringMatching(/^cmp_live_[0-9A-Za-z]{32}$/),
   });
@@ -91,19 +97,52 @@ test.each([
 });
 
 test("refuses a name that is empty or too long", async () => {
-  for (const name of ["   ", "x".repeat(101)]) {
+  for (const name of ["   ", "x".repeat(101), "\ud800"]) {
     const words = ["key", "create", "--account", email, "--name", name, "--scopes", "usage:read"];
-    expect((await runCommand(words, options)).exitCode).toBe(2);
+    const { exitCode, stderr } = await runCommand(words, options);
+    expect(exitCode).toBe(2);
+    expect(stderr).toContain("--name: Must be 1 to 100 characters");
   }
 });
 
 test("revokes a key by its id, once", async () => {
   const { id } = await createKey();
-  expect(await runJson(["key", "revoke", id.toUpperCase()], options)).toEqual({ id, revoked: true });
+  expect(await runJson(["key", "revoke", id.toUpperCase()], options)).toEqual({ id, revoked: true, also_revoked: [] });
   expect(JSON.stringify(await runJson(["key", "list", "--account", email], options))).not.toContain(id);
   const again = await runCommand(["key", "revoke", id], options);
   expect(again.exitCode).toBe(1);
   expect(again.stderr).toContain(`there is no key ${id} that is not revoked`);
+});
+
+test("revokes the keys that a key made with it, and tells how many", async () => {
+  const made = await createKey();
+  const server = await startTestServer({ dataDir: dir.path });
+  try {
+    const sent = { name: "of the platform", scopes: ["usage:read"] };
+    const account = await server.services.store.accounts.findByEmail(email);
+    if (account === null) throw new Error("no account");
+    const maker = await server.createKey(account);
+    const child = (await apiClient(server.url, maker.key).call("POST", "/api/keys", sent)).json;
+    const { stdout } = await runCommand(["key", "list", "--account", email], options);
+    expect(stdout).toContain(`${child["start"]}…${child["last_four"]}`);
+
+    const words = ["key", "revoke", maker.id];
+    const revoked = await runCommand(words, options);
+    expect(revoked.stdout).toContain("A key that came of it ended with it:");
+    expect(revoked.stdout).toContain(`${child["start"]}…${child["last_four"]}  of the platform  ${child.id}`);
+    expect((await apiClient(server.url, child.key).call("GET", "/api/usage")).status).toBe(401);
+    const further = await server.createKey(account);
+    const second = (await apiClient(server.url, further.key).call("POST", "/api/keys", sent)).json;
+    expect(await runJson(["key", "revoke", further.id], options)).toEqual({
+      id: further.id,
+      revoked: true,
+      also_revoked: [second.id],
+    });
+    const kept = (await runJson(["key", "list", "--account", email], options)) as { id: string }[];
+    expect(kept.map(({ id }) => id)).toContain(made.id);
+  } finally {
+    await server.close();
+  }
 });
 
 test("knows no account of another name", async () => {

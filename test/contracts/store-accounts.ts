@@ -1,8 +1,7 @@
 /** What every storage engine must do with accounts. */
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { systemIds } from "../../src/lib/ids.ts";
-import { sha256 } from "../../src/lib/sha256.ts";
-import { firstPage, type OpenStore, openWorld, type StoreWorld } from "../support/store-world.ts";
+import { firstPage, newApiKey, type OpenStore, openWorld, type StoreWorld } from "../support/store-world.ts";
 
 export function accountStoreContract(open: OpenStore): void {
   describe("accounts", () => {
@@ -73,14 +72,7 @@ export function accountStoreContract(open: OpenStore): void {
       const companion = await world.createCompanion(account, { metadata: { plan: "pro" } });
       const kept = await world.createCompanion(other, { metadata: { plan: "pro" } });
       await store.turns.settle(world.turnOf(companion));
-      const key = {
-        id: systemIds.uuid(),
-        name: "K",
-        start: "cmp_live_abcd",
-        hash: sha256("K"),
-        scopes: [],
-        expiresAt: null,
-      };
+      const key = newApiKey();
       await store.apiKeys.create(account.id, key, world.context());
 
       expect(await store.accounts.delete(account.id, world.context())).toBe(true);

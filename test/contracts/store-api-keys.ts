@@ -3,23 +3,9 @@ import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { type Account, scopes } from "../../src/domain/account.ts";
 import { systemIds } from "../../src/lib/ids.ts";
 import { sha256 } from "../../src/lib/sha256.ts";
-import type { NewApiKey } from "../../src/store/store.ts";
-import { day, firstPage, type OpenStore, openWorld, type StoreWorld } from "../support/store-world.ts";
+import { day, firstPage, newApiKey, type OpenStore, openWorld, type StoreWorld } from "../support/store-world.ts";
 
 const [h1, h2] = [sha256("first"), sha256("second")];
-
-function newKey(fields: Partial<NewApiKey> = {}): NewApiKey {
-  const id = systemIds.uuid();
-  return {
-    id,
-    name: "Server",
-    start: "cmp_live_abcd",
-    hash: sha256(id),
-    scopes: ["keys:read"],
-    expiresAt: 9,
-    ...fields,
-  };
-}
 
 export function apiKeyStoreContract(open: OpenStore): void {
   describe("API keys", () => {
@@ -31,18 +17,24 @@ export function apiKeyStoreContract(open: OpenStore): void {
     });
     afterEach(() => world.close());
 
+    const revoke = (keyId: string) => world.store.apiKeys.revoke(account.id, keyId, world.context(), systemIds.uuid);
+
     test("are found by their hash with their account", async () => {
       const { apiKeys } = world.store;
-      const made = await apiKeys.create(account.id, newKey({ hash: h1 }), world.context());
+      const made = await apiKeys.create(account.id, newApiKey({ hash: h1, expiresAt: 9 }), world.context());
       expect(made).toEqual({
         id: made.id,
         accountId: account.id,
         name: "Server",
         start: "cmp_live_abcd",
+        lastFour: "wxyz",
         scopes: ["keys:read"],
         expiresAt: 9,
         lastUsedAt: null,
         requests: 0,
+        createdByKeyId: null,
+        replacedByKeyId: null,
+        replacedAt: null,
         createdAt: world.clock.nowMs(),
       });
       expect(await apiKeys.findByHash(h1)).toEqual({
@@ -57,13 +49,14 @@ export function apiKeyStoreContract(open: OpenStore): void {
 
     test("are gone for the very next call once revoked, and listed no more", async () => {
       const { apiKeys, audit } = world.store;
-      const first = await apiKeys.create(account.id, newKey({ hash: h1 }), world.context());
-      const second = await apiKeys.create(account.id, newKey(), world.context());
+      const first = await apiKeys.create(account.id, newApiKey({ hash: h1 }), world.context());
+      const second = await apiKeys.create(account.id, newApiKey(), world.context());
       expect(await apiKeys.list(account.id)).toEqual([second, first]);
-      expect(await apiKeys.revoke(account.id, first.id, world.context())).toBe(true);
+      const { id, name, start, lastFour } = first;
+      expect(await revoke(first.id)).toEqual([{ id, name, start, lastFour }]);
       expect(await apiKeys.findByHash(h1)).toBeNull();
       expect(await apiKeys.list(account.id)).toEqual([second]);
-      expect(await apiKeys.revoke(account.id, first.id, world.context())).toBe(false);
+      expect(await revoke(first.id)).toEqual([]);
       const trail = await audit.list(account.id, { fromMs: 0, toMs: Number.MAX_SAFE_INTEGER }, firstPage);
       expect(trail.items[0]).toMatchObject({ action: "key.revoke", targetId: first.id });
       expect(JSON.stringify(trail)).not.toContain(Buffer.from(h1).toString("hex"));
@@ -72,14 +65,14 @@ export function apiKeyStoreContract(open: OpenStore): void {
     test("keep every scope there is, in the order given", async () => {
       const { apiKeys } = world.store;
       const granted = [...scopes].reverse();
-      await apiKeys.create(account.id, newKey({ hash: h1, scopes: granted }), world.context());
+      await apiKeys.create(account.id, newApiKey({ hash: h1, scopes: granted }), world.context());
       expect((await apiKeys.findByHash(h1))?.scopes).toEqual(granted);
       expect((await apiKeys.list(account.id))[0]?.scopes).toEqual(granted);
     });
 
     test("tell of their account's suspension and plan as they are now", async () => {
       const { apiKeys, accounts } = world.store;
-      await apiKeys.create(account.id, newKey({ hash: h1 }), world.context());
+      await apiKeys.create(account.id, newApiKey({ hash: h1 }), world.context());
       await accounts.update(account.id, { suspendedAt: 5, plan: "paid" }, world.context());
       expect(await apiKeys.findByHash(h1)).toMatchObject({ suspendedAt: 5, account: { plan: "paid" } });
     });
@@ -87,20 +80,20 @@ export function apiKeyStoreContract(open: OpenStore): void {
     test("are out of reach for another account", async () => {
       const { apiKeys } = world.store;
       const other = await world.createAccount();
-      const key = await apiKeys.create(account.id, newKey(), world.context());
-      expect(await apiKeys.revoke(other.id, key.id, world.context())).toBe(false);
+      const key = await apiKeys.create(account.id, newApiKey(), world.context());
+      expect(await apiKeys.revoke(other.id, key.id, world.context(), systemIds.uuid)).toEqual([]);
       expect(await apiKeys.list(other.id)).toEqual([]);
       expect(await apiKeys.list(account.id)).toHaveLength(1);
     });
 
     test("cannot be made for an account that is gone", async () => {
-      const missing = world.store.apiKeys.create(systemIds.uuid(), newKey(), world.context());
+      const missing = world.store.apiKeys.create(systemIds.uuid(), newApiKey(), world.context());
       await expect(missing).rejects.toMatchObject({ code: "not_found" });
     });
 
     test("show a last use that is earlier, where it is so by more than a moment: the clock was ahead before", async () => {
       const { apiKeys } = world.store;
-      const key = await apiKeys.create(account.id, newKey({ hash: h1 }), world.context());
+      const key = await apiKeys.create(account.id, newApiKey({ hash: h1 }), world.context());
       for (const lastUsedAt of [2_000_000, 1_000_000, 999_000]) {
         await apiKeys.recordUses([{ keyId: key.id, requests: 1, lastUsedAt }], day);
       }
@@ -110,15 +103,15 @@ export function apiKeyStoreContract(open: OpenStore): void {
     test("are listed newest first by creation, also where the clock was set back between two ids", async () => {
       const { apiKeys } = world.store;
       const [smaller = "", greater = ""] = [systemIds.uuid(), systemIds.uuid()].sort();
-      await apiKeys.create(account.id, newKey({ id: greater, hash: h1 }), world.context());
+      await apiKeys.create(account.id, newApiKey({ id: greater, hash: h1 }), world.context());
       world.clock.advance(1000);
-      await apiKeys.create(account.id, newKey({ id: smaller, hash: h2 }), world.context());
+      await apiKeys.create(account.id, newApiKey({ id: smaller, hash: h2 }), world.context());
       expect((await apiKeys.list(account.id)).map(({ id }) => id)).toEqual([smaller, greater]);
     });
 
     test("count their uses, and as requests in the day's usage", async () => {
       const { apiKeys, usage } = world.store;
-      const key = await apiKeys.create(account.id, newKey({ hash: h1 }), world.context());
+      const key = await apiKeys.create(account.id, newApiKey({ hash: h1 }), world.context());
       await apiKeys.recordUses(
         [
           { keyId: key.id, requests: 3, lastUsedAt: 2000 },

@@ -193,9 +193,10 @@ export function companionStoreContract(open: OpenStore): void {
       await expect(missing).rejects.toMatchObject({ code: "not_found" });
     });
 
-    test("share a voice agent within an account, never across, however many ask at once", async () => {
+    test("take the voice agents of grants alone, and any number of accounts may have the same one", async () => {
       const { companions } = world.store;
       const other = await world.createAccount();
+      await world.grantAgent(account, "agent-1");
       await world.createCompanion(account, { voiceAgentId: "agent-1" });
       const second = await world.createCompanion(account, { voiceAgentId: "agent-1" });
       const foreign = await world.createCompanion(other);
@@ -207,15 +208,23 @@ export function companionStoreContract(open: OpenStore): void {
       await expect(many).rejects.toMatchObject(refusal);
       expect((await companions.list(other.id, newest, firstPage)).items).toEqual([{ ...foreign } as never]);
       await companions.update(account.id, second.id, { voiceAgentId: "agent-1" }, world.context());
+      await world.grantAgent(other, "agent-1");
+      expect(await world.createCompanion(other, patch)).toMatchObject(patch);
 
-      const claims = [account, other].map((owner) => world.createCompanion(owner, { voiceAgentId: "agent-2" }));
-      const outcomes = await Promise.allSettled(claims);
-      expect(outcomes.filter((outcome) => outcome.status === "fulfilled")).toHaveLength(1);
+      // Nobody has it by having named it first.
+      for (const owner of [account, other]) {
+        await expect(world.createCompanion(owner, { voiceAgentId: "agent-2" })).rejects.toMatchObject(refusal);
+      }
+      const operator = await world.createAccount({ role: "operator" });
+      expect(await world.createCompanion(operator, { voiceAgentId: "agent-2" })).toMatchObject({
+        voiceAgentId: "agent-2",
+      });
     });
 
     test("have a voice or a voice agent, never both, whichever of two updates comes first", async () => {
       const { companions } = world.store;
       const { id } = await world.createCompanion(account);
+      await world.grantAgent(account, "agent-1");
       const patches = [{ voiceId: "voice-1" }, { voiceAgentId: "agent-1" }];
       const outcomes = await Promise.allSettled(
         patches.map((patch) => companions.update(account.id, id, patch, world.context())),

@@ -3,9 +3,15 @@ import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import type { Account, Holdings } from "../../src/domain/account.ts";
 import type { CompanionSettings } from "../../src/domain/companion.ts";
 import { systemIds } from "../../src/lib/ids.ts";
-import { sha256 } from "../../src/lib/sha256.ts";
 import type { WriteContext } from "../../src/store/store.ts";
-import { firstPage, newCompanion, type OpenStore, openWorld, type StoreWorld } from "../support/store-world.ts";
+import {
+  firstPage,
+  newApiKey,
+  newCompanion,
+  type OpenStore,
+  openWorld,
+  type StoreWorld,
+} from "../support/store-world.ts";
 
 const roomy: Holdings = { companions: 1000, keys: 1000, tokensPerCompanion: 1000, bytes: 1e9 };
 const reached = { code: "limit_reached" };
@@ -29,11 +35,8 @@ export function holdingsContract(open: OpenStore): void {
     const held = () => world.store.accounts.findHeld(account.id);
     const create = (context: WriteContext, settings: Partial<CompanionSettings> = {}) =>
       world.store.companions.create(account.id, newCompanion(settings), context);
-    const createKey = (context: WriteContext) => {
-      const id = systemIds.uuid();
-      const key = { id, name: "Server", start: "cmp_live_abcd", hash: sha256(id), scopes: [], expiresAt: 9 };
-      return world.store.apiKeys.create(account.id, key, context);
-    };
+    const createKey = (context: WriteContext) =>
+      world.store.apiKeys.create(account.id, newApiKey({ scopes: [], expiresAt: 9 }), context);
     const createToken = (companionId: string, context: WriteContext) => {
       const token = { id: systemIds.uuid(), token: `emb_${systemIds.secret(32)}`, name: null };
       return world.store.embedTokens.create(account.id, companionId, token, context);
@@ -60,7 +63,7 @@ export function holdingsContract(open: OpenStore): void {
       expect(await race(200, () => createKey(within({ keys: 5 })))).toBe(5);
       expect(await held()).toMatchObject({ keys: 5 });
       const [first] = await world.store.apiKeys.list(account.id);
-      await world.store.apiKeys.revoke(account.id, first?.id ?? "", world.context());
+      await world.store.apiKeys.revoke(account.id, first?.id ?? "", world.context(), systemIds.uuid);
       expect(await held()).toMatchObject({ keys: 4 });
       expect(await race(20, () => createKey(within({ keys: 5 })))).toBe(1);
       await createKey(world.context());

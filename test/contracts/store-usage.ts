@@ -2,9 +2,8 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import type { Account } from "../../src/domain/account.ts";
 import type { Companion } from "../../src/domain/companion.ts";
-import { sha256 } from "../../src/lib/sha256.ts";
 import type { UsageGroup, UsageQuery } from "../../src/store/store.ts";
-import { type OpenStore, openWorld, type StoreWorld } from "../support/store-world.ts";
+import { newApiKey, type OpenStore, openWorld, type StoreWorld } from "../support/store-world.ts";
 
 const january: UsageQuery = {
   fromDay: "2026-01-01",
@@ -27,8 +26,7 @@ export function usageStoreContract(open: OpenStore): void {
       pro = await world.createCompanion(account, { metadata: { plan: "pro" } });
       free = await world.createCompanion(account, { metadata: { plan: "free" } });
       const { turns, apiKeys, voice } = world.store;
-      const key = { id: "k1", name: "K", start: "cmp_live_abcd", hash: sha256("K"), scopes: [], expiresAt: null };
-      await apiKeys.create(account.id, key, world.context());
+      await apiKeys.create(account.id, newApiKey({ id: "k1", name: "K" }), world.context());
       await turns.settle(world.turnOf(pro, { day: "2026-01-02", keyId: "k1" }));
       await turns.settle(world.turnOf(pro, { day: "2026-01-02", keyId: "k1", isUpstreamError: true }));
       await turns.settle(world.turnOf(pro, { day: "2026-01-03", keyId: "k1" }));

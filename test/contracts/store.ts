@@ -8,15 +8,18 @@ import { conversationStoreContract } from "./store-conversations.ts";
 import { embedTokenStoreContract } from "./store-embed-tokens.ts";
 import { holdingsContract } from "./store-holdings.ts";
 import { idempotencyStoreContract } from "./store-idempotency.ts";
+import { keyLineStoreContract } from "./store-key-lines.ts";
 import { metadataContract } from "./store-metadata.ts";
 import { sessionStoreContract } from "./store-sessions.ts";
 import { turnStoreContract } from "./store-turns.ts";
 import { usageStoreContract } from "./store-usage.ts";
 import { voiceStoreContract } from "./store-voice.ts";
+import { voiceAgentGrantStoreContract } from "./store-voice-agent-grants.ts";
 
 export function storeContract(open: OpenStore): void {
   accountStoreContract(open);
   apiKeyStoreContract(open);
+  keyLineStoreContract(open);
   auditStoreContract(open);
   companionStoreContract(open);
   conversationStoreContract(open);
@@ -28,4 +31,5 @@ export function storeContract(open: OpenStore): void {
   turnStoreContract(open);
   usageStoreContract(open);
   voiceStoreContract(open);
+  voiceAgentGrantStoreContract(open);
 }

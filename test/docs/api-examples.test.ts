@@ -3,6 +3,7 @@ import { scopes } from "../../src/domain/account.ts";
 import { systemIds } from "../../src/lib/ids.ts";
 import { sha256 } from "../../src/lib/sha256.ts";
 import { startTestServer, testContext } from "../support/app.ts";
+import { newApiKey } from "../support/store-world.ts";
 import { temporaryDirectory } from "../support/temporary.ts";
 
 test("the TypeScript of the guide for platforms runs as it stands, from the first block to the last", async () => {
@@ -16,8 +17,8 @@ test("the TypeScript of the guide for platforms runs as it stands, from the firs
   try {
     const account = await server.createAccount();
     const key = `cmp_live_${systemIds.secret(32)}`;
-    const named = { id: systemIds.uuid(), name: "our platform", start: key.slice(0, 13), hash: sha256(key) };
-    await server.services.store.apiKeys.create(account.id, { ...named, scopes, expiresAt: null }, testContext());
+    const first = newApiKey({ name: "our platform", hash: sha256(key), scopes });
+    await server.services.store.apiKeys.create(account.id, first, testContext());
     const run = Bun.spawn([process.execPath, dir.file("guide.ts")], {
       env: { BASE_URL: server.url, COMPANIOND_KEY: key },
       cwd: dir.path,
@@ -28,10 +29,11 @@ test("the TypeScript of the guide for platforms runs as it stands, from the firs
     expect({ exitCode, stderr }).toEqual({ exitCode: 0, stderr: "" });
     expect(stdout).toContain("in use from now on: emb_");
     expect(stdout).not.toContain("broke off");
-    // It rotated the key that it was given.
-    expect((await server.services.store.apiKeys.list(account.id)).map((one) => one.name)).toEqual([
-      "our platform, 2026",
-    ]);
+    // It made a key and rotated it.
+    const [renewed, replaced, own] = await server.services.store.apiKeys.list(account.id);
+    expect(own).toMatchObject({ id: first.id, replacedByKeyId: null });
+    expect(replaced).toMatchObject({ name: "shop servers", createdByKeyId: first.id, replacedByKeyId: renewed?.id });
+    expect(renewed).toMatchObject({ name: "shop servers", createdByKeyId: first.id, expiresAt: null });
   } finally {
     await server.close();
   }

@@ -25,7 +25,7 @@ const counted = () => ({ reads: total(measurements.storeReadSeconds), writes: to
 
 test("questions are reads, whatever they are called", async () => {
   await store.accounts.hasAnyPassword();
-  await store.voice.isManagedAgent("agent-1");
+  await store.voice.canUseAgent("account-1", "agent-1");
   expect(counted()).toEqual({ reads: 2, writes: 0 });
 });
 

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { scopes } from "../../src/domain/account.ts";
-import { apiKeyStart, makeApiKey } from "../../src/domain/credentials.ts";
+import { apiKeyEnds, makeApiKey } from "../../src/domain/credentials.ts";
 import { systemIds } from "../../src/lib/ids.ts";
 import { sha256 } from "../../src/lib/sha256.ts";
 import { apiClient, expectProblem } from "../support/api-client.ts";
@@ -38,14 +38,14 @@ describe("a management call is 401 with WWW-Authenticate", () => {
     const account = await server.createAccount();
     const { id, key } = await server.createKey(account);
     expect((await list(key)).status).toBe(200);
-    await server.services.store.apiKeys.revoke(account.id, id, testContext());
+    await server.services.store.apiKeys.revoke(account.id, id, testContext(), systemIds.uuid);
     expectProblem(await list(key), 401, "unauthorized");
   });
 
   test("once the key has expired", async () => {
     const account = await server.createAccount();
     const key = makeApiKey(systemIds.secret);
-    const fields = { name: "short", start: apiKeyStart(key), hash: sha256(key), scopes };
+    const fields = { name: "short", ...apiKeyEnds(key), createdByKeyId: null, hash: sha256(key), scopes };
     const expired = { ...fields, id: systemIds.uuid(), expiresAt: Date.now() - 1 };
     await server.services.store.apiKeys.create(account.id, expired, testContext());
     expectProblem(await list(key), 401, "unauthorized");

@@ -3,7 +3,7 @@ import { expect, test } from "bun:test";
 import { join } from "node:path";
 import { Type as t } from "@sinclair/typebox";
 import { AppError } from "../../src/domain/errors.ts";
-import { compileChecker } from "../../src/http/schema.ts";
+import { compileChecker, Nullable, Text } from "../../src/http/schema.ts";
 
 test("a start makes no schema: the first request that needs one does", async () => {
   const script = join(import.meta.dir, "../support/schema-count-process.ts");
@@ -27,4 +27,17 @@ test("a checker makes its schema once, whoever asks for it first", () => {
   expect(() => checker.check({})).toThrow(AppError);
   expect(checker.schema).toBe(checker.schema);
   expect(made).toBe(1);
+});
+
+test("a text keeps its rules and its sentence where it may be left out or null, and shows neither in the document", () => {
+  const even = Text({ accepts: (text) => text.length % 2 === 0, problem: "Must be even.", pattern: "^a*$" });
+  const checker = compileChecker(() =>
+    t.Object({ plain: even, left: t.Optional(even), empty: Nullable(even), both: t.Optional(Nullable(even)) }),
+  );
+  const faults = ["plain", "left", "empty", "both"].map((param) => ({ param, detail: "Must be even." }));
+  for (const bad of ["a", "bb"]) {
+    expect(checker.listErrors({ plain: bad, left: bad, empty: bad, both: bad })).toEqual(faults);
+  }
+  expect(checker.listErrors({ plain: "aa", left: "aa", empty: null })).toEqual([]);
+  expect(JSON.stringify(even)).toBe('{"pattern":"^a*$","type":"string"}');
 });

@@ -10,7 +10,9 @@ beforeAll(async () => {
   server = await startTestServer({
     environment: { COMPANIOND_MODELS: "other-model", COMPANIOND_MAX_OUTPUT_TOKENS: "500" },
   });
-  const { key } = await server.createKey(await server.createAccount());
+  const account = await server.createAccount();
+  await server.grantAgent(account.id, "agent");
+  const { key } = await server.createKey(account);
   authorization = `Bearer ${key}`;
   api = apiClient(server.url, key);
   id = (await api.call("POST", "/api/companions", { name: "Ada", voice_id: "voice-1" })).json.id;

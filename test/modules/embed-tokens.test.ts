@@ -80,7 +80,7 @@ test("shows when a token was last used", async () => {
 });
 
 test("refuses bad names, unknown fields and other types", async () => {
-  expectInvalid(await api.call("POST", path, { name: "" }), ["name"]);
+  for (const name of ["", "  ", "x".repeat(101)]) expectInvalid(await api.call("POST", path, { name }), ["name"]);
   expectInvalid(await api.call("POST", path, { name: 1, label: "x" }), ["label", "name"]);
   expectProblem(await api.call("POST", path, "[]"), 400, "invalid_request");
   expectProblem(await api.call("POST", path, "x", { "content-type": "text/plain" }), 415, "unsupported_media_type");

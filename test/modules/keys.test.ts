@@ -29,20 +29,24 @@ test("makes a key that works within its scopes, and shows it this once", async (
     id: expect.any(String),
     name: "reader",
     start: made.json.key.slice(0, 13),
+    last_four: made.json.key.slice(-4),
     scopes: ["companions:read"],
     expires_at: "2999-12-31T22:59:59.500Z",
     last_used_at: null,
     requests: 0,
+    created_by_key_id: ownId,
+    replaced_by_key_id: null,
+    replaced_at: null,
     created_at: expect.any(String),
     key: expect.stringMatching(/^cmp_live_[0-9A-Za-z]{32}$/),
   });
-  const reader = apiClient(server.url, made.json.key);
-  expect((await reader.call("GET", "/api/companions")).status).toBe(200);
-  expectProblem(await reader.call("POST", "/api/companions", { name: "x" }), 403, "insufficient_scope");
   const { key: _key, ...shown } = made.json;
   const listed = await api.call("GET", "/api/keys");
   expect(listed.json.data.find((one) => one.id === made.json.id)).toMatchObject({ ...shown, last_used_at: null });
   expect(listed.text).not.toContain(made.json.key);
+  const reader = apiClient(server.url, made.json.key);
+  expect((await reader.call("GET", "/api/companions")).status).toBe(200);
+  expectProblem(await reader.call("POST", "/api/companions", { name: "x" }), 403, "insufficient_scope");
 });
 
 test("the database holds no key, only its hash", async () => {
@@ -91,6 +95,8 @@ describe("refuses, and names,", () => {
   const bad: [unknown, string[]][] = [
     [{}, ["name", "scopes"]],
     [{ ...good, name: "" }, ["name"]],
+    [{ ...good, name: " \t\u3000" }, ["name"]],
+    [{ ...good, name: "a\0b" }, ["name"]],
     [{ ...good, name: null }, ["name"]],
     [{ ...good, name: "x".repeat(101) }, ["name"]],
     [{ ...good, scopes: [] }, ["scopes"]],
@@ -103,6 +109,13 @@ describe("refuses, and names,", () => {
     [{ ...good, expires_at: "2999-01-01T00:00:00" }, ["expires_at"]],
     [{ ...good, expires_at: "2001-01-01T00:00:00Z" }, ["expires_at"]],
     [{ ...good, expires_at: 4_102_444_800 }, ["expires_at"]],
+    [{ ...good, replaces: "the old one", grace_seconds: 0 }, ["replaces"]],
+    [{ ...good, replaces: crypto.randomUUID(), grace_seconds: 0 }, ["replaces"]],
+    [{ ...good, replaces: crypto.randomUUID() }, ["grace_seconds"]],
+    [{ ...good, grace_seconds: 60 }, ["grace_seconds"]],
+    [{ ...good, replaces: crypto.randomUUID(), grace_seconds: -1 }, ["grace_seconds"]],
+    [{ ...good, replaces: crypto.randomUUID(), grace_seconds: 2_592_001 }, ["grace_seconds"]],
+    [{ ...good, replaces: crypto.randomUUID(), grace_seconds: 1.5 }, ["grace_seconds"]],
     [{ ...good, scope: "x" }, ["scope"]],
     [{ name: "", scopes: [], expires_at: "2001-01-01T00:00:00Z", typo: 1 }, ["expires_at", "name", "scopes", "typo"]],
   ];
@@ -127,6 +140,12 @@ test("a key that was read can be sent back; what only the server sets is passed 
     requests: 99,
     created_at: "never",
     last_used_at: "never",
+    last_four: "mine",
+    created_by_key_id: "mine",
+    replaced_by_key_id: "mine",
+    replaced_at: "never",
+    replaces: null,
+    grace_seconds: null,
   });
   expect(made.json).toMatchObject({ requests: 0, last_used_at: null });
   expect(made.json.id).not.toBe("mine");

@@ -5,6 +5,7 @@ import { companionListQueries } from "../../src/store/sqlite/companion-lists.ts"
 import { openConnection } from "../../src/store/sqlite/connection.ts";
 import { conversationListQueries } from "../../src/store/sqlite/conversation-lists.ts";
 import { holdingsQueries } from "../../src/store/sqlite/holdings.ts";
+import { keyLineQueries } from "../../src/store/sqlite/key-lines.ts";
 import { messagePageQuery } from "../../src/store/sqlite/message-pages.ts";
 import { metadataQueries } from "../../src/store/sqlite/metadata-index.ts";
 import { migrateDatabase } from "../../src/store/sqlite/migrator.ts";
@@ -17,6 +18,19 @@ const plans: [name: string, sql: string, plan: string[]][] = [
     "an API key: one search in its own table, and its account by number",
     apiKeyQueries.findByHash,
     ["SEARCH k USING PRIMARY KEY (hash=?)", "SEARCH a USING INTEGER PRIMARY KEY (rowid=?)"],
+  ],
+  [
+    "the line of an API key: each of its keys, by the one that made it",
+    keyLineQueries.select,
+    [
+      "CO-ROUTINE line",
+      "SETUP",
+      "SEARCH api_keys USING INDEX api_keys_id (id=?)",
+      "RECURSIVE STEP",
+      "SCAN line",
+      "SEARCH made USING INDEX api_keys_created_by (created_by_key_id=?)",
+      "SCAN line",
+    ],
   ],
   [
     "metadata: how many blocks",

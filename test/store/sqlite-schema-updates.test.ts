@@ -55,10 +55,14 @@ test("API keys of schema 2 open the same doors as before, and revoked ones none"
       accountId: "ada",
       name: "Server",
       start: "cmp_live_aaaa",
+      lastFour: null,
       scopes: [...scopes].reverse(),
       expiresAt: 900,
       lastUsedAt: 800,
       requests: 7,
+      createdByKeyId: null,
+      replacedByKeyId: null,
+      replacedAt: null,
       createdAt: 100,
     },
   ]);
@@ -72,6 +76,34 @@ test("API keys of schema 2 open the same doors as before, and revoked ones none"
     ["k3", "k", 60],
   ]);
   migrated.close();
+});
+
+test("voice agents that companions use before there are grants stay theirs, and nobody else's", async () => {
+  using directory = temporaryDirectory();
+  const dataDir = directory.path;
+  await migrateSqlite({ dataDir, migrations: migrations.slice(0, 3) });
+  const database = new Database(directory.file("companiond.db"));
+  for (const id of ["ada", "ben"]) {
+    database.run("INSERT INTO accounts (id, email, plan, role, created_at) VALUES (?, ?, 'free', 'owner', 1)", [
+      id,
+      `${id}@shop.example`,
+    ]);
+  }
+  const insert = database.prepare(
+    `INSERT INTO companions (id, account_id, name, name_folded, voice_agent_id, enabled, metadata, allowed_origins,
+       starters, created_at, updated_at) VALUES (?, ?, 'Ada', 'ada', ?, 1, '{}', '[]', '[]', ?, ?)`,
+  );
+  insert.run("c1", "ada", "agent-1", 200, 200);
+  insert.run("c2", "ada", "agent-1", 100, 300);
+  insert.run("c3", "ben", null, 100, 100);
+  database.close();
+
+  const store = await openStoreAt(dataDir);
+  expect(await store.voiceAgentGrants.list("ada")).toEqual([{ agentId: "agent-1", companions: 2, createdAt: 100 }]);
+  expect(await store.voiceAgentGrants.list("ben")).toEqual([]);
+  expect(await store.voice.canUseAgent("ada", "agent-1")).toBe(true);
+  expect(await store.voice.canUseAgent("ben", "agent-1")).toBe(false);
+  await store.close();
 });
 
 test("what accounts of schema 5 hold is counted on the way, and goes on being counted", async () => {

@@ -7,7 +7,7 @@ import { loadConfig } from "../../src/config.ts";
 import type { Account, Plan, Role, Scope } from "../../src/domain/account.ts";
 import { scopes as allScopes } from "../../src/domain/account.ts";
 import { type Companion, type CompanionSettings, newCompanionSettings } from "../../src/domain/companion.ts";
-import { apiKeyStart, makeApiKey, makeEmbedToken } from "../../src/domain/credentials.ts";
+import { apiKeyEnds, makeApiKey, makeEmbedToken } from "../../src/domain/credentials.ts";
 import { systemIds } from "../../src/lib/ids.ts";
 import { sha256 } from "../../src/lib/sha256.ts";
 import { startServer } from "../../src/server.ts";
@@ -37,6 +37,8 @@ export interface TestServer {
   createAccount(fields?: { email?: string; plan?: Plan; role?: Role }): Promise<Account>;
   /** A key with every scope unless told otherwise; `key` is the secret. */
   createKey(account: Account, scopes?: readonly Scope[]): Promise<{ id: string; key: string }>;
+  /** What `companiond account grant-agent` does. */
+  grantAgent(accountId: string, agentId: string): Promise<void>;
   /** A companion of a new account unless one is given, with its embed token. */
   createCompanion(
     settings?: Partial<CompanionSettings>,
@@ -103,10 +105,21 @@ export async function startTestServer(options: TestServerOptions = {}): Promise<
       const key = makeApiKey(systemIds.secret);
       const made = await services.store.apiKeys.create(
         account.id,
-        { id: systemIds.uuid(), name: "test", start: apiKeyStart(key), hash: sha256(key), scopes, expiresAt: null },
+        {
+          id: systemIds.uuid(),
+          name: "test",
+          ...apiKeyEnds(key),
+          createdByKeyId: null,
+          hash: sha256(key),
+          scopes,
+          expiresAt: null,
+        },
         testContext(),
       );
       return { id: made.id, key };
+    },
+    async grantAgent(accountId, agentId) {
+      await services.store.voiceAgentGrants.grant(accountId, agentId, testContext());
     },
     async createCompanion(settings = {}, account) {
       const owner = account ?? (await createAccount());

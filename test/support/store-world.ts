@@ -1,9 +1,10 @@
 /** A store with accounts and companions in it, for the contract suites of storage engines. */
-import type { Account } from "../../src/domain/account.ts";
+import type { Account, Role } from "../../src/domain/account.ts";
 import { type Companion, type CompanionSettings, newCompanionSettings } from "../../src/domain/companion.ts";
 import { makeEmbedToken } from "../../src/domain/credentials.ts";
 import { systemIds } from "../../src/lib/ids.ts";
-import type { NewCompanion, SettledTurn, Store, WriteContext } from "../../src/store/store.ts";
+import { sha256 } from "../../src/lib/sha256.ts";
+import type { NewApiKey, NewCompanion, SettledTurn, Store, WriteContext } from "../../src/store/store.ts";
 import { createManualClock, type ManualClock } from "./manual-clock.ts";
 
 /** Opens an empty store of the engine under test. */
@@ -16,7 +17,8 @@ export interface StoreWorld {
   store: Store;
   clock: ManualClock;
   context(fields?: Partial<WriteContext>): WriteContext;
-  createAccount(fields?: { email?: string; passwordHash?: string }): Promise<Account>;
+  createAccount(fields?: { email?: string; passwordHash?: string; role?: Role }): Promise<Account>;
+  grantAgent(account: Account, agentId: string): Promise<void>;
   createCompanion(account: Account, settings?: Partial<CompanionSettings>): Promise<Companion & { embedToken: string }>;
   /** A turn of a new conversation without a visitor unless told otherwise; a second passes. */
   turnOf(companion: Companion, fields?: Partial<SettledTurn> & { said?: string; answered?: string }): SettledTurn;
@@ -30,6 +32,22 @@ export function newCompanion(settings: Partial<CompanionSettings> = {}): NewComp
     id: systemIds.uuid(),
     createdByKeyId: null,
     embedToken: { id: systemIds.uuid(), token: makeEmbedToken(systemIds.secret) },
+  };
+}
+
+/** A key of the dashboard that never ends, unless told otherwise. */
+export function newApiKey(fields: Partial<NewApiKey> = {}): NewApiKey {
+  const id = fields.id ?? systemIds.uuid();
+  return {
+    id,
+    name: "Server",
+    start: "cmp_live_abcd",
+    lastFour: "wxyz",
+    hash: sha256(id),
+    scopes: ["keys:read"],
+    expiresAt: null,
+    createdByKeyId: null,
+    ...fields,
   };
 }
 
@@ -48,8 +66,12 @@ export async function openWorld(open: OpenStore): Promise<StoreWorld> {
     context,
     close,
 
-    createAccount({ email = `${systemIds.secret(8)}@shop.example`, passwordHash } = {}) {
-      const account = { id: systemIds.uuid(), email, plan: "free", role: "owner" } as const;
+    async grantAgent(account, agentId) {
+      await store.voiceAgentGrants.grant(account.id, agentId, context());
+    },
+
+    createAccount({ email = `${systemIds.secret(8)}@shop.example`, passwordHash, role = "owner" } = {}) {
+      const account = { id: systemIds.uuid(), email, plan: "free", role } as const;
       return store.accounts.create({ ...account, passwordHash: passwordHash ?? null }, context());
     },
 

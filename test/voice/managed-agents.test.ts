@@ -221,33 +221,39 @@ test("never makes, changes or deletes an owner's own agent", async () => {
     voiceId: "",
     isAuthRequired: true,
   });
-  const companion = await server.createCompanion({ voiceAgentId: "agent_own" });
+  const operator = await server.createAccount({ role: "operator" });
+  const companion = await server.createCompanion({ voiceAgentId: "agent_own" }, operator);
   const before = server.voice.requests.length;
   expect(await agentIdOf(await server.askVoiceToken(companion.embedToken))).toBe("agent_own");
   await server.updateCompanion(companion, { name: "Renamed" });
   await server.askVoiceToken(companion.embedToken);
   await server.services.store.companions.delete(companion.accountId, companion.id, testContext());
-  expect(await server.services.store.voice.isManagedAgent("agent_own")).toBe(false);
+  expect(await server.services.store.voice.canUseAgent(operator.id, "agent_own")).toBe(true);
   expect(server.voice.requests.slice(before).map((request) => request.operation)).toEqual(["session", "session"]);
 });
 
 test("answers 502 where the owner's own agent is not at the provider", async () => {
-  const { embedToken } = await server.createCompanion({ voiceAgentId: "agent_nowhere" });
+  const operator = await server.createAccount({ role: "operator" });
+  const { embedToken } = await server.createCompanion({ voiceAgentId: "agent_nowhere" }, operator);
   const before = server.voice.count("create");
   expect((await server.askVoiceToken(embedToken)).status).toBe(502);
   expect(server.voice.count("create")).toBe(before);
 });
 
-test("lets no companion take an agent that is managed, or bound by another account", async () => {
+test("lets no companion take an agent that is managed, or not granted to its account", async () => {
   const managed = await server.createCompanion({ voiceId: "voice-1" });
   const agentId = await agentIdOf(await server.askVoiceToken(managed.embedToken));
-  const owner = await server.createCompanion({ voiceAgentId: "agent_bound" });
+  const [owner, operator] = [await server.createAccount(), await server.createAccount({ role: "operator" })];
+  await server.grantAgent(owner.id, "agent_granted");
   const { voice } = server.services;
   const check = (accountId: string, voiceAgentId: string, voiceId: string | null = null) =>
-    voice.checkVoiceFields(accountId, { voiceId, voiceAgentId });
-  await expect(check(managed.accountId, agentId)).rejects.toMatchObject({ code: "invalid_request" });
-  await expect(check(managed.accountId, "agent_bound")).rejects.toMatchObject({ code: "invalid_request" });
-  await expect(check(owner.accountId, "agent_bound", "voice-1")).rejects.toMatchObject({ code: "invalid_request" });
-  await check(owner.accountId, "agent_bound");
-  await check(managed.accountId, "agent_free");
+    voice.checkVoiceFields(accountId, { voiceId, voiceAgentId }, "agent_kept");
+  for (const accountId of [managed.accountId, operator.id]) {
+    await expect(check(accountId, agentId)).rejects.toMatchObject({ code: "invalid_request" });
+  }
+  await expect(check(managed.accountId, "agent_granted")).rejects.toMatchObject({ code: "invalid_request" });
+  await expect(check(owner.id, "agent_granted", "voice-1")).rejects.toMatchObject({ code: "invalid_request" });
+  await check(owner.id, "agent_granted");
+  await check(operator.id, "agent_granted");
+  await check(managed.accountId, "agent_kept");
 });

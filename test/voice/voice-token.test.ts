@@ -67,8 +67,9 @@ test("says the same in the public configuration as the voice token does", async 
   server.voice.agents.set("agent_own", { name: "", prompt: "", firstMessage: "", voiceId: "", isAuthRequired: true });
   const keyless = await startTestServer();
   for (const place of [server, keyless]) {
+    const operator = await place.createAccount({ role: "operator" });
     for (const setting of settings) {
-      const { embedToken } = await place.createCompanion(setting);
+      const { embedToken } = await place.createCompanion(setting, operator);
       const config = (await (await fetch(`${place.url}/api/embed/${embedToken}`)).json()) as Record<string, unknown>;
       const asked = await fetch(`${place.url}/api/embed/${embedToken}/voice-token`, { method: "POST" });
       const hasVoice = place === server && Object.keys(setting).length > 0;

@@ -1,6 +1,8 @@
 /** API keys in the dashboard: made with scopes, shown once, tried, rotated, revoked; and the audit trail of it. */
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test";
-import { apiClient } from "../support/api-client.ts";
+import { scopes } from "../../src/domain/account.ts";
+import { type AnswerBody, type ApiClient, apiClient } from "../support/api-client.ts";
+import { findViolations } from "../support/axe.ts";
 import { hasCount, keepScreenshot } from "../support/browser.ts";
 import { atPage, type DashboardWorld, openDashboardWorld } from "../support/dashboard-world.ts";
 
@@ -14,6 +16,11 @@ afterAll(() => world[Symbol.asyncDispose]());
 
 const statusWith = async (key: string) =>
   (await apiClient(world.server.url, key).call("GET", "/api/companions")).status;
+
+const makeKey = async (by: ApiClient, name: string): Promise<AnswerBody> =>
+  (await by.call("POST", "/api/keys", { name, scopes: [...scopes] })).json;
+
+const ends = ({ key }: { key: string }) => `${key.slice(0, 13)}…${key.slice(-4)}`;
 
 test("makes a key that is shown once, works at once, and is rotated and revoked", async () => {
   const { page, api, complaints } = await world.openAs("owner", "/app/api-keys");
@@ -38,21 +45,23 @@ test("makes a key that is shown once, works at once, and is rotated and revoked"
   await page.getByRole("button", { name: "I have kept it" }).click();
   expect(await page.content()).not.toContain(key);
   const rows = page.getByRole("table", { name: "API keys" }).getByRole("row");
+  await rows.nth(1).getByText(ends({ key })).waitFor();
   await page.getByRole("button", { name: "Rotate…" }).click();
+  await page.getByText("It made no other keys.").waitFor();
+  await page.getByLabel("The old key works on for").selectOption("Not at all: it ends now");
   await page.getByRole("button", { name: "Make the new key" }).click();
   await page.getByText("Copy it now").waitFor();
   const next = await page.locator("dialog code").first().innerText();
-  expect([await statusWith(key), await statusWith(next)]).toEqual([200, 200]);
-  await page.getByRole("button", { name: "Revoke the old key" }).click();
-  await page.getByText("The old key is revoked.").waitFor();
+  await page.getByText(`The old key ${ends({ key })} has ended.`).waitFor();
   expect([await statusWith(key), await statusWith(next)]).toEqual([401, 200]);
+  await page.getByRole("button", { name: "I have kept it" }).click();
   await page.getByRole("dialog").waitFor({ state: "detached" });
 
   await page.reload();
   await rows.nth(1).waitFor();
   await hasCount(rows, 2);
-  await keepScreenshot(page, "dashboard-keys");
   await page.getByRole("button", { name: "Revoke…" }).click();
+  await page.getByText("It has never been used.").or(page.getByText("what still uses it will break")).waitFor();
   await page.getByRole("button", { name: "Revoke", exact: true }).click();
   await page.getByText("No API keys yet").waitFor();
   expect(await statusWith(next)).toBe(401);
@@ -63,6 +72,111 @@ test("makes a key that is shown once, works at once, and is rotated and revoked"
   await hasCount(page.getByText("Revoked an API key"), 2);
   await keepScreenshot(page, "dashboard-audit");
   expect(complaints).toEqual([]);
+});
+
+test("a rotation leaves no doubt which key is the old one, and the question which one is about to end", async () => {
+  const { page, api, complaints } = await world.openAs("owner", "/app/api-keys", { reducedMotion: "reduce" });
+  const old = await makeKey(api, "Billing server");
+  await makeKey(apiClient(world.server.url, old.key), "Its child");
+  await page.reload();
+  const rows = page.getByRole("table", { name: "API keys" }).getByRole("row");
+  await page.getByRole("button", { name: `Rotate… Billing server …${old.key.slice(-4)}` }).click();
+  const dialog = page.getByRole("dialog");
+  await dialog.getByText("1 key that it made ends with it:").waitFor();
+  await dialog.getByText("Its child").waitFor();
+  await keepScreenshot(page, "dashboard-key-rotate");
+  await page.getByLabel("The old key works on for").selectOption("7 days");
+  await page.getByRole("button", { name: "Make the new key" }).click();
+  await page.getByText("Copy it now").waitFor();
+  const next = await page.locator("dialog code").first().innerText();
+  await page.getByText(`The old key ${ends(old)} works until`).waitFor();
+  await page.getByRole("button", { name: "I have kept it" }).click();
+
+  // Newest first, of one name: told apart by their ends, their dates and the mark.
+  await hasCount(rows, 4);
+  const [first, second, third] = [rows.nth(1), rows.nth(2), rows.nth(3)];
+  await first.getByText(ends({ key: next })).waitFor();
+  await hasCount(first.getByText("Replaced"), 0);
+  await second.getByText(`Made by …${old.key.slice(-4)}`).waitFor();
+  await third.getByText(ends(old)).waitFor();
+  await third.getByText("Replaced").waitFor();
+  await third.getByText(`by …${next.slice(-4)} on`).waitFor();
+  await third.getByText("in 7 days").waitFor();
+  await hasCount(third.getByRole("button", { name: "Rotate…" }), 0);
+  for (const row of [first, second, third]) await row.locator("td time").first().waitFor();
+  expect([await statusWith(old.key), await statusWith(next)]).toEqual([200, 200]);
+  await keepScreenshot(page, "dashboard-keys");
+  // The table fits, from the narrowest screen that has one on.
+  for (const width of [840, 1024, 1280]) {
+    await page.setViewportSize({ width, height: 860 });
+    const isCut = "(({ scrollWidth, clientWidth }) => scrollWidth > clientWidth)(document.querySelector('main .card'))";
+    expect(await page.evaluate<boolean>(isCut)).toBe(false);
+    await keepScreenshot(page, `dashboard-keys-${width}`);
+  }
+
+  await first.getByRole("button", { name: "Revoke…" }).click();
+  await dialog.getByText(`This is the new key: it took the place of …${old.key.slice(-4)}.`).waitFor();
+  await page.keyboard.press("Escape");
+
+  await third.getByRole("button", { name: "Revoke…" }).click();
+  await page.getByRole("heading", { name: `Revoke Billing server …${old.key.slice(-4)}?` }).waitFor();
+  await dialog.getByText(`by …${next.slice(-4)} on`).waitFor();
+  for (const fact of [ends(old), "Created", "Last used", "Requests", "1 key that it made ends with it:", "Its child"]) {
+    await dialog.getByText(fact).first().waitFor();
+  }
+  // Its use is noted within a second; the list may be older.
+  await dialog.getByText("what still uses it will break").waitFor();
+  await keepScreenshot(page, "dashboard-key-revoke");
+  expect(await findViolations(page)).toEqual([]);
+  await page.getByRole("button", { name: "Revoke 2 keys" }).click();
+  await page.getByText("Revoked 2 keys.").waitFor();
+  await hasCount(rows, 2);
+  expect([await statusWith(old.key), await statusWith(next)]).toEqual([401, 200]);
+  expect(complaints).toEqual([]);
+});
+
+test("the keys page and its questions read well in the dark and on a phone, by keyboard", async () => {
+  const viewport = { width: 360, height: 740 };
+  const options = { colorScheme: "dark", reducedMotion: "reduce", viewport } as const;
+  const { page, api } = await world.openAs("owner", "/app/api-keys", options);
+  const old = await makeKey(api, "A server with a rather long name that has to be wrapped somewhere");
+  const child = await makeKey(apiClient(world.server.url, old.key), "Its child");
+  await api.call("POST", "/api/keys", { name: old["name"], scopes, replaces: old.id, grace_seconds: 3600 });
+  await page.reload();
+  await page.getByText("Replaced").waitFor();
+  const isWide = () => page.evaluate("document.documentElement.scrollWidth > innerWidth");
+  expect(await isWide()).toBe(false);
+  expect(await findViolations(page)).toEqual([]);
+  await keepScreenshot(page, "dashboard-keys-phone");
+
+  const revoke = page.getByRole("button", { name: `Revoke… ${old["name"]} …${old.key.slice(-4)}` });
+  await revoke.focus();
+  await page.keyboard.press("Enter");
+  await page.getByText("Its child").last().waitFor();
+  expect(await isWide()).toBe(false);
+  expect(await findViolations(page)).toEqual([]);
+  await keepScreenshot(page, "dashboard-key-revoke-phone");
+  await page.keyboard.press("Escape");
+  await page.getByRole("dialog").waitFor({ state: "detached" });
+  expect(await page.evaluate<string>("document.activeElement.textContent")).toBe((await revoke.textContent()) ?? "");
+  expect(await statusWith(child.key)).toBe(200);
+});
+
+test("ends nothing before it knows what would end", async () => {
+  const { page, api } = await world.openAs("owner", "/app/api-keys");
+  const key = await makeKey(api, "Kept");
+  await page.reload();
+  await page.getByText("Kept").first().waitFor();
+  await page.route("**/api/keys?limit=100", (route) => route.abort());
+  await page.getByRole("button", { name: "Revoke…" }).click();
+  await page.getByText("The server cannot be reached").waitFor();
+  expect(await page.getByRole("button", { name: "Revoke", exact: true }).isDisabled()).toBe(true);
+  await page.unroute("**/api/keys?limit=100");
+  await page.getByRole("button", { name: "Try again" }).click();
+  await page.getByText("It made no other keys.").waitFor();
+  await page.getByRole("button", { name: "Revoke", exact: true }).click();
+  await page.getByText("No API keys yet").waitFor();
+  expect(await statusWith(key.key)).toBe(401);
 });
 
 test("refuses a key without a scope before it is sent", async () => {

@@ -1,6 +1,7 @@
 /** The ways into the dashboard and out of it, in a real browser against the executable on a fresh database. */
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test";
 import type { Page } from "playwright-core";
+import { findViolations } from "../support/axe.ts";
 import { hasCount, keepScreenshot } from "../support/browser.ts";
 import { atPage, type DashboardWorld, openDashboardWorld, password } from "../support/dashboard-world.ts";
 
@@ -149,7 +150,7 @@ test("a reset link from the command line sets a new password", async () => {
 });
 
 test("an operator adds an account, changes it, suspends and deletes it", async () => {
-  const { page, complaints } = await world.openAs("operator", "/app/accounts");
+  const { page, complaints } = await world.openAs("operator", "/app/accounts", { reducedMotion: "reduce" });
   await page.getByRole("button", { name: "New account" }).click();
   await page.getByLabel("E-mail", { exact: true }).fill("client@example.com");
   await page.getByLabel("Plan").selectOption("paid");
@@ -177,6 +178,26 @@ test("an operator adds an account, changes it, suspends and deletes it", async (
   await atPage(client.page, "Sign in");
   await page.getByRole("button", { name: "Resume" }).click();
   await page.getByRole("button", { name: "Suspend…" }).waitFor();
+
+  await page.getByText("Agents of the voice provider that its companions may name.").waitFor();
+  await page.getByLabel("Agent id").fill(" agent_01 ");
+  await page.getByRole("button", { name: "Grant", exact: true }).click();
+  await page.getByText("used by no companion").waitFor();
+  await page.getByLabel("Agent id").fill("agent_01");
+  await page.keyboard.press("Enter");
+  await page.getByText("The account has this agent already.").waitFor();
+  const create = ["companion", "create", "--account", "client@example.com", "--name", "Ada"];
+  await world.run(...create, "--voice-agent-id", "agent_01");
+  await page.reload();
+  await row.getByRole("button", { name: "Manage…" }).click();
+  await page.getByText("used by 1 companion").waitFor();
+  await keepScreenshot(page, "dashboard-account-agents");
+  expect(await findViolations(page)).toEqual([]);
+  await page.getByRole("button", { name: "Take away… agent_01" }).click();
+  await page.getByText("The companion that uses it has no voice from the next visitor on.").waitFor();
+  await page.getByRole("button", { name: "Take away", exact: true }).click();
+  await page.getByText("Taken away.").waitFor();
+  await page.getByText("used by 1 companion").waitFor({ state: "detached" });
 
   await page.getByRole("button", { name: "Delete…" }).click();
   const confirm = page.getByRole("button", { name: "Delete for ever" });

@@ -5,6 +5,17 @@ import { listOf } from "../../http/list-schema.ts";
 
 export const AccountList = listOf(AccountObject, "AccountList");
 
+export const VoiceAgentGrantObject = t.Object(
+  {
+    agent_id: t.String({ description: "The agent's id at the voice provider.", examples: ["agent_01jxyz"] }),
+    companions: t.Integer({ description: "Companions of the account that name it." }),
+    created_at: t.String({ format: "date-time", description: "When it was granted." }),
+  },
+  { $id: "VoiceAgentGrant" },
+);
+
+export const VoiceAgentGrantList = listOf(VoiceAgentGrantObject, "VoiceAgentGrantList");
+
 export const ResetLink = t.Object(
   {
     url: t.String({

@@ -2,8 +2,8 @@
 import { AccountObject } from "../../http/account-answer.ts";
 import { type ApiOperation, idParam, pageQuery } from "../../http/api-description.ts";
 import { Text } from "../../http/schema.ts";
-import { AccountList, ResetLink } from "./answers.ts";
-import { accountPatchBody, newAccountBody } from "./model.ts";
+import { AccountList, ResetLink, VoiceAgentGrantList, VoiceAgentGrantObject } from "./answers.ts";
+import { accountPatchBody, newAccountBody, newGrantBody } from "./model.ts";
 
 const shared = { tag: "Accounts", access: "operator" } as const;
 const params = { id: idParam("account") };
@@ -75,5 +75,44 @@ export const accountsApi: ApiOperation[] = [
     params,
     answers: { 201: { description: "The link.", content: { "application/json": ResetLink } } },
     errors: ["conflict"],
+  },
+  {
+    ...shared,
+    id: "listVoiceAgentGrants",
+    method: "GET",
+    path: "/api/accounts/{id}/voice-agents",
+    summary: "List the voice agents that an account may use",
+    description: "All in one page. An operator's own account may use every agent, and needs none of these.",
+    params,
+    answers: { 200: { description: "The grants.", content: { "application/json": VoiceAgentGrantList } } },
+  },
+  {
+    ...shared,
+    id: "grantVoiceAgent",
+    method: "POST",
+    path: "/api/accounts/{id}/voice-agents",
+    summary: "Let an account use an agent of the voice provider",
+    description:
+      "Its companions may then name the agent as `voice_agent_id`. Several accounts may have the same one. An agent that " +
+      "the server keeps for a companion is refused.",
+    params,
+    body: { schema: newGrantBody.schema },
+    isIdempotent: true,
+    answers: { 201: { description: "The grant.", content: { "application/json": VoiceAgentGrantObject } } },
+  },
+  {
+    ...shared,
+    id: "revokeVoiceAgent",
+    method: "DELETE",
+    path: "/api/accounts/{id}/voice-agents/{agent_id}",
+    summary: "Take a voice agent from an account",
+    description:
+      "Companions of the account that name it have no voice from the next request on; they keep the field, and have it " +
+      "again once the agent is granted again. A session that is under way goes on to its end.",
+    params: {
+      ...params,
+      agent_id: Text({ description: "The agent's id at the voice provider.", examples: ["agent_01jxyz"] }),
+    },
+    answers: { 204: { description: "Taken." } },
   },
 ];

@@ -12,8 +12,16 @@ import type { Services } from "../../http/services.ts";
 import { openOperator } from "../../http/session-guard.ts";
 import { writeContext } from "../../http/write-context.ts";
 import { toRfc3339 } from "../../lib/clock.ts";
-import { accountPatchBody, newAccountBody, readOnlyFields, toWireAccount } from "./model.ts";
-import { createAccount, deleteAccount, getAccount, makeResetLink, updateAccount } from "./service.ts";
+import { accountPatchBody, newAccountBody, newGrantBody, readOnlyFields, toWireAccount, toWireGrant } from "./model.ts";
+import {
+  createAccount,
+  deleteAccount,
+  getAccount,
+  listGrants,
+  makeResetLink,
+  revokeGrant,
+  updateAccount,
+} from "./service.ts";
 
 export function accountsModule(services: Services) {
   const { answerOnce } = createIdempotency(services);
@@ -81,6 +89,39 @@ export function accountsModule(services: Services) {
           if (baseUrl === null) throw placeUnknown();
           const { path, expiresAt } = await makeResetLink(services, params.id);
           return answerJson(set, { url: baseUrl + path, expires_at: toRfc3339(expiresAt) }, 201);
+        },
+        { parse: "none" },
+      )
+      .get("/api/accounts/:id/voice-agents", async ({ request, params, set }) => {
+        await openOperator(services, request, set.headers);
+        refuseQuery(request);
+        const items = await listGrants(services, params.id);
+        return answerJson(set, toWireList({ items, nextAfterId: null }, toWireGrant));
+      })
+      .post(
+        "/api/accounts/:id/voice-agents",
+        async ({ request, params, set }) => {
+          const principal = await openOperator(services, request, set.headers);
+          refuseQuery(request);
+          const { id } = await getAccount(services, params.id);
+          return await answerOnce({
+            request,
+            principal,
+            set,
+            make: (body, context) =>
+              services.store.voiceAgentGrants.grant(id, newGrantBody.check(body).agent_id, context),
+            toReplay: toWireGrant,
+          });
+        },
+        { parse: "none" },
+      )
+      .delete(
+        "/api/accounts/:id/voice-agents/:agent",
+        async ({ request, params, set }) => {
+          const principal = await openOperator(services, request, set.headers);
+          refuseQuery(request);
+          await revokeGrant(services, params.id, params.agent, writeContext(services, request, principal));
+          return answerNothing(set);
         },
         { parse: "none" },
       );

@@ -1,7 +1,10 @@
 /** What operators send to manage accounts. */
 import { type Static, Type as t } from "@sinclair/typebox";
+import { agentIdPattern } from "../../domain/voice-fields.ts";
 import { emailText, planChoice, roleChoice } from "../../http/account-schema.ts";
-import { compileChecker } from "../../http/schema.ts";
+import { compileChecker, Text } from "../../http/schema.ts";
+import { toRfc3339 } from "../../lib/clock.ts";
+import type { VoiceAgentGrant } from "../../store/store.ts";
 
 export { toWireAccount } from "../../http/account-schema.ts";
 
@@ -27,6 +30,24 @@ export const accountPatchBody = compileChecker(() =>
   ),
 );
 export type AccountPatchBody = Static<typeof accountPatchBody.schema>;
+
+export const newGrantBody = compileChecker(() =>
+  t.Object(
+    {
+      agent_id: Text({
+        pattern: agentIdPattern,
+        problem: "Must be 1 to 200 characters without white space.",
+        description: "The agent's id at the voice provider.",
+        examples: ["agent_01jxyz"],
+      }),
+    },
+    { $id: "NewVoiceAgentGrant", additionalProperties: false },
+  ),
+);
+
+export function toWireGrant({ agentId, companions, createdAt }: VoiceAgentGrant) {
+  return { agent_id: agentId, companions, created_at: toRfc3339(createdAt) };
+}
 
 /** May be sent back with a patch, and is ignored. */
 export const readOnlyFields = ["id", "email", "suspended_at", "created_at"] as const;

@@ -5,7 +5,7 @@ import { type FieldError, invalidFields } from "../../domain/errors.ts";
 import { makeOneTimeLink } from "../../domain/one-time-link.ts";
 import { missing, readPathId } from "../../http/path-id.ts";
 import type { Services } from "../../http/services.ts";
-import type { AccountPatch, WriteContext } from "../../store/store.ts";
+import type { AccountPatch, VoiceAgentGrant, WriteContext } from "../../store/store.ts";
 import type { AccountPatchBody, NewAccountBody } from "./model.ts";
 
 type AccountServices = Pick<Services, "store" | "clock" | "ids">;
@@ -77,6 +77,23 @@ export async function makeResetLink(
   const { kept, path } = makeOneTimeLink({ kind: "reset", accountId: account.id }, services.ids, services.clock);
   await services.store.sessions.createLink(kept);
   return { path, expiresAt: kept.expiresAt };
+}
+
+/** Voice agents that the account may use. */
+export async function listGrants(services: AccountServices, id: string): Promise<VoiceAgentGrant[]> {
+  return services.store.voiceAgentGrants.list((await getAccount(services, id)).id);
+}
+
+export async function revokeGrant(
+  services: AccountServices,
+  id: string,
+  agentId: string,
+  context: WriteContext,
+): Promise<void> {
+  const account = await getAccount(services, id);
+  if ((await services.store.voiceAgentGrants.revoke(account.id, agentId, context)) === null) {
+    throw missing("grant of a voice agent");
+  }
 }
 
 /** There must always be an operator who can sign in. */

@@ -17,7 +17,8 @@ const AuditEntryObject = t.Object(
     action: t.String({
       description:
         "What was done: `companion.create`, `.import`, `.update`, `.delete`; `embed_token.create`, `.revoke`; " +
-        "`key.create`, `.revoke`; `conversation.delete`; `visitor.erase`; `account.create`, `.update`, `.delete`; " +
+        "`key.create`, `.revoke`, `.replace`, and `.expire` for one that its maker's rotation gives an end; `conversation.delete`; `visitor.erase`; `account.create`, `.update`, `.delete`; " +
+        "`voice_agent.grant`, `.revoke`; " +
         "`session.create`, `.revoke`, and `.refuse` for a failed sign-in.",
       examples: ["companion.update"],
     }),

@@ -2,6 +2,7 @@
 import { Type as t } from "@sinclair/typebox";
 import { companionDefaults, type JsonObject } from "../../domain/companion.ts";
 import { maxOriginLength, normalizeOrigin } from "../../domain/origin.ts";
+import { nameText } from "../../http/name-text.ts";
 import { Nullable, Text } from "../../http/schema.ts";
 
 type CompanionFields = ReturnType<typeof makeFields>;
@@ -14,12 +15,7 @@ export function companionFields(): CompanionFields {
 }
 
 function makeFields() {
-  const name = Text({
-    minLength: 1,
-    maxLength: 100,
-    description: "Name, shown to visitors.",
-    examples: ["Ada"],
-  });
+  const name = nameText("Name, shown to visitors.", "Ada");
 
   const settings = {
     system_prompt: Text({
@@ -56,7 +52,8 @@ function makeFields() {
       minLength: 1,
       maxLength: 200,
       description:
-        "A voice agent that exists already at the operator's provider, used as it is. Never with `voice_id`.",
+        "A voice agent that exists already at the provider and that the operator has granted to the account, used as it " +
+        "is. Never with `voice_id`.",
       examples: ["agent_01jxyz"],
     }),
     model: Text({

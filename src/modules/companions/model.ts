@@ -2,6 +2,7 @@
 import { type Static, Type as t } from "@sinclair/typebox";
 import { type Companion, companionDefaults, type EmbedToken } from "../../domain/companion.ts";
 import { messageText, nullableUuid } from "../../http/chat-message.ts";
+import { nameText } from "../../http/name-text.ts";
 import type { CollectedReply } from "../../http/reply.ts";
 import { compileChecker, Nullable, Text } from "../../http/schema.ts";
 import { toRfc3339 } from "../../lib/clock.ts";
@@ -66,9 +67,7 @@ export function toWireCompanion(companion: Companion) {
 export const newEmbedTokenBody = compileChecker(() =>
   t.Object(
     {
-      name: t.Optional(
-        Nullable(Text({ minLength: 1, maxLength: 100, description: "Where it is used.", examples: ["Landing page"] })),
-      ),
+      name: t.Optional(Nullable(nameText("Where it is used.", "Landing page"))),
     },
     { $id: "NewEmbedToken", additionalProperties: false },
   ),

@@ -14,7 +14,10 @@ export interface SettingRules {
   models: readonly string[];
   maxOutputTokens: number;
   /** Throws `invalid_request` where the account's companion may not have these two, as they will be. */
-  checkVoiceFields(fields: Pick<CompanionSettings, "voiceId" | "voiceAgentId">): Promise<void>;
+  checkVoiceFields(
+    fields: Pick<CompanionSettings, "voiceId" | "voiceAgentId">,
+    currentAgentId: string | null,
+  ): Promise<void>;
 }
 
 /** Settings of a new companion; throws `invalid_request` with every field at fault. */
@@ -53,7 +56,6 @@ async function readSent<Schema extends TSchema & { static: SentSettings }>(
 
 function listRuleErrors(sent: SentSettings, rules: SettingRules): FieldError[] {
   const errors: FieldError[] = [];
-  if (sent.name?.trim() === "") errors.push({ param: "name", detail: "Must not be only white space." });
   if (sent.model != null && !rules.models.includes(sent.model)) {
     errors.push({ param: "model", detail: `Must be one of: ${rules.models.join(", ")}.` });
   }
@@ -72,10 +74,11 @@ async function listVoiceErrors(
 ): Promise<readonly FieldError[]> {
   if (sent.voice_id === undefined && sent.voice_agent_id === undefined) return [];
   try {
-    await rules.checkVoiceFields({
+    const fields = {
       voiceId: sent.voice_id === undefined ? current.voiceId : sent.voice_id,
       voiceAgentId: sent.voice_agent_id === undefined ? current.voiceAgentId : sent.voice_agent_id,
-    });
+    };
+    await rules.checkVoiceFields(fields, current.voiceAgentId);
     return [];
   } catch (error) {
     if (error instanceof AppError && error.errors) return error.errors;

@@ -15,7 +15,7 @@ function rulesOf({ settings, voice }: CompanionServices, accountId: string): Set
   return {
     models: settings.llm.models,
     maxOutputTokens: settings.llm.maxOutputTokens,
-    checkVoiceFields: (fields) => voice.checkVoiceFields(accountId, fields),
+    checkVoiceFields: (fields, currentAgentId) => voice.checkVoiceFields(accountId, fields, currentAgentId),
   };
 }
 

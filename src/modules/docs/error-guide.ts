@@ -14,7 +14,9 @@ export const errorGuide: Record<ErrorCode, ErrorHelp> = {
       "Mend every entry of `errors`: `param` names the field, `detail` says what it must be. Do not retry as it is.",
   },
   voice_not_configured: {
-    meaning: "The companion has no voice, or the server has no key of the voice provider.",
+    meaning:
+      "The companion has no voice, the server has no key of the voice provider, or the operator has taken the agent that " +
+      "the companion names from its account.",
     remedy:
       "Set `voice_id` or `voice_agent_id` on the companion; the operator sets `ELEVENLABS_API_KEY`. Widgets show voice only where `has_voice` is true.",
   },

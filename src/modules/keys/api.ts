@@ -25,7 +25,9 @@ export const keysApi: ApiOperation[] = [
     tag: "API keys",
     summary: "Create an API key",
     description:
-      "A key cannot give a scope that it lacks. Rotate by creating a new key, switching to it, and revoking the old one.",
+      "A key cannot give a scope that it lacks, nor more time than it has itself. With `replaces` it is a rotation: in " +
+      "one step the new key is made and the old one given its end. A key that is revoked or ends takes all keys that it " +
+      "made with it, and those that they made.",
     access: "keys:write",
     body: { schema: newKeyBody.schema },
     isIdempotent: true,
@@ -41,9 +43,10 @@ export const keysApi: ApiOperation[] = [
     method: "DELETE",
     path: "/api/keys/{id}",
     tag: "API keys",
-    summary: "Revoke an API key",
+    summary: "Revoke an API key, and all that it made",
+    description: "The keys that it made, and those that they made, are revoked in the same moment.",
     access: "keys:write",
     params: { id: idParam("key") },
-    answers: { 204: { description: "Revoked: refused from now on." } },
+    answers: { 204: { description: "Revoked, with all that came of it: refused from now on." } },
   },
 ];

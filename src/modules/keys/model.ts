@@ -1,15 +1,19 @@
 /** API keys on the wire: never the key itself, which only the answer to its creation adds. */
-import { Type as t } from "@sinclair/typebox";
+import { type Static, Type as t } from "@sinclair/typebox";
 import { type ApiKey, scopes } from "../../domain/account.ts";
-import { compileChecker, Nullable, Text } from "../../http/schema.ts";
+import { nameText } from "../../http/name-text.ts";
+import { compileChecker, Nullable, Text, uuidPattern } from "../../http/schema.ts";
 import { toRfc3339 } from "../../lib/clock.ts";
 
 const instantPattern = "^\\d{4}-\\d{2}-\\d{2}[Tt]\\d{2}:\\d{2}:\\d{2}(\\.\\d{1,9})?([Zz]|[+-]\\d{2}:\\d{2})$";
 
+/** A rotation gives no more time than this: what must end is not put off for ever. */
+export const maxGraceSeconds = 30 * 86_400;
+
 export const newKeyBody = compileChecker(() =>
   t.Object(
     {
-      name: Text({ minLength: 1, maxLength: 100, description: "What the key is for.", examples: ["billing server"] }),
+      name: nameText("What the key is for.", "billing server"),
       scopes: t.Array(t.Union(scopes.map((scope) => t.Literal(scope))), {
         minItems: 1,
         maxItems: 100,
@@ -21,8 +25,32 @@ export const newKeyBody = compileChecker(() =>
           Text({
             pattern: instantPattern,
             problem: "Must be an instant of RFC 3339, such as 2030-01-31T12:00:00Z, or null.",
-            description: "An instant of RFC 3339 in the future, from which on the key is refused. Not set: never.",
+            description:
+              "An instant of RFC 3339 in the future, from which on the key is refused; no later than the key that asks " +
+              "for it ends. Not set: when that key ends, or never.",
             examples: ["2030-01-31T12:00:00Z"],
+          }),
+        ),
+      ),
+      replaces: t.Optional(
+        Nullable(
+          Text({
+            pattern: uuidPattern,
+            problem: "Must be the id of an API key, or null.",
+            description:
+              "The id of a key that this one takes the place of; it ends after `grace_seconds`, with all keys that it " +
+              "made. Not the key that asks, nor one that it comes from.",
+          }),
+        ),
+      ),
+      grace_seconds: t.Optional(
+        Nullable(
+          t.Integer({
+            minimum: 0,
+            maximum: maxGraceSeconds,
+            description:
+              "With `replaces`, and required then: how long the old key works on; 0 revokes it at once. It never ends " +
+              "later than it would have by itself.",
           }),
         ),
       ),
@@ -30,18 +58,30 @@ export const newKeyBody = compileChecker(() =>
     { $id: "NewApiKey", additionalProperties: false },
   ),
 );
+export type NewKeyBody = Static<typeof newKeyBody.schema>;
 
-export const readOnlyKeyFields = ["id", "key", "start", "last_used_at", "requests", "created_at"] as const;
+export const readOnlyKeyFields = [
+  ...["id", "key", "start", "last_four", "last_used_at", "requests"],
+  ...["created_by_key_id", "replaced_by_key_id", "replaced_at", "created_at"],
+] as const;
 
 export function toWireKey(key: ApiKey) {
   return {
     id: key.id,
     name: key.name,
     start: key.start,
+    last_four: key.lastFour,
     scopes: key.scopes,
-    expires_at: key.expiresAt === null ? null : toRfc3339(key.expiresAt),
-    last_used_at: key.lastUsedAt === null ? null : toRfc3339(key.lastUsedAt),
+    expires_at: toNullableRfc3339(key.expiresAt),
+    last_used_at: toNullableRfc3339(key.lastUsedAt),
     requests: key.requests,
+    created_by_key_id: key.createdByKeyId,
+    replaced_by_key_id: key.replacedByKeyId,
+    replaced_at: toNullableRfc3339(key.replacedAt),
     created_at: toRfc3339(key.createdAt),
   };
+}
+
+function toNullableRfc3339(instantMs: number | null): string | null {
+  return instantMs === null ? null : toRfc3339(instantMs);
 }

@@ -1,19 +1,20 @@
 /** What an account does with its API keys. */
 import { type ApiKey, type Principal, scopes } from "../../domain/account.ts";
-import { apiKeyStart } from "../../domain/credentials.ts";
+import { apiKeyEnds } from "../../domain/credentials.ts";
 import { type FieldError, invalidFields } from "../../domain/errors.ts";
 import { omitFields } from "../../http/omit-fields.ts";
 import { missing, readPathId } from "../../http/path-id.ts";
 import { insufficientScope } from "../../http/principal-guard.ts";
 import type { Services } from "../../http/services.ts";
+import { toRfc3339 } from "../../lib/clock.ts";
 import { parseInstant } from "../../lib/instant.ts";
 import { sha256 } from "../../lib/sha256.ts";
 import type { WriteContext } from "../../store/store.ts";
-import { newKeyBody, readOnlyKeyFields } from "./model.ts";
+import { type NewKeyBody, newKeyBody, readOnlyKeyFields } from "./model.ts";
 
-/** Makes the record of `key`, of which only the hash is kept. */
+/** Makes the record of `key`, of which only the hash is kept; ends the key that it replaces, where it is a rotation. */
 export async function createKey(
-  { store, ids, clock }: Pick<Services, "store" | "ids" | "clock">,
+  { store, ids }: Pick<Services, "store" | "ids">,
   principal: Principal,
   body: unknown,
   key: string,
@@ -22,42 +23,58 @@ export async function createKey(
   const settable = omitFields(body, readOnlyKeyFields);
   const errors = newKeyBody.listErrors(settable);
   const isAtFault = (param: string) => errors.some((error) => error.param === param);
-  const expiresAt = isAtFault("") || isAtFault("expires_at") ? null : readExpiry(settable, clock.nowMs(), errors);
-  if (errors.length > 0 && !isAtFault("")) throw invalidFields(errors);
+  if (isAtFault("")) newKeyBody.check(settable);
+  const unchecked = settable as NewKeyBody;
+  const expiresAt = isAtFault("expires_at") ? null : readExpiry(unchecked, principal, context.nowMs, errors);
+  if (!isAtFault("replaces") && !isAtFault("grace_seconds")) checkReplacement(unchecked, errors);
+  if (errors.length > 0) throw invalidFields(errors);
   const sent = newKeyBody.check(settable);
   const lacking = sent.scopes.filter((scope) => !principal.scopes.includes(scope));
   if (lacking.length > 0) throw insufficientScope([...new Set(lacking)]);
-  return store.apiKeys.create(
-    principal.account.id,
-    {
-      id: ids.uuid(),
-      name: sent.name,
-      start: apiKeyStart(key),
-      hash: sha256(key),
-      scopes: scopes.filter((scope) => sent.scopes.includes(scope)),
-      expiresAt,
-    },
-    context,
-  );
+  const newKey = {
+    id: ids.uuid(),
+    name: sent.name,
+    ...apiKeyEnds(key),
+    hash: sha256(key),
+    scopes: scopes.filter((scope) => sent.scopes.includes(scope)),
+    expiresAt,
+    createdByKeyId: principal.keyId,
+  };
+  if (sent.replaces == null) return store.apiKeys.create(principal.account.id, newKey, context);
+  const old = { keyId: sent.replaces.toLowerCase(), endsAt: context.nowMs + (sent.grace_seconds ?? 0) * 1000 };
+  return store.apiKeys.replace(principal.account.id, old, newKey, context, ids.uuid);
 }
 
-/** Null where none is sent; the calendar is the last thing to check, since a pattern cannot. */
-function readExpiry(body: unknown, nowMs: number, errors: FieldError[]): number | null {
-  const text = (body as { expires_at?: string | null }).expires_at ?? null;
-  if (text === null) return null;
+/** Where none is sent, the end of the key that asks; the calendar is the last thing to check, since a pattern cannot. */
+function readExpiry(body: NewKeyBody, principal: Principal, nowMs: number, errors: FieldError[]): number | null {
+  const latest = principal.keyId === null ? null : principal.expiresAt;
+  const text = body.expires_at ?? null;
+  if (text === null) return latest;
   const expiresAt = parseInstant(text);
-  if (expiresAt === null) errors.push({ param: "expires_at", detail: "There is no such instant." });
-  else if (expiresAt <= nowMs) errors.push({ param: "expires_at", detail: "Must be in the future." });
+  const refuse = (detail: string) => errors.push({ param: "expires_at", detail });
+  if (expiresAt === null) refuse("There is no such instant.");
+  else if (expiresAt <= nowMs) refuse("Must be in the future.");
+  else if (latest !== null && expiresAt > latest) {
+    // Cutting it short without a word would let servers fail on a day that nobody expects.
+    refuse(`Must not be later than ${toRfc3339(latest)}, when the API key that asks for it ends.`);
+  }
   return expiresAt;
 }
 
-/** Refused from its next call on. */
+function checkReplacement({ replaces, grace_seconds }: NewKeyBody, errors: FieldError[]): void {
+  if ((replaces == null) === (grace_seconds == null)) return;
+  const detail =
+    replaces == null ? "Only with replaces." : "Required with replaces: how many seconds the old key works on.";
+  errors.push({ param: "grace_seconds", detail });
+}
+
+/** The key and all that it made, refused from their next calls on. */
 export async function revokeKey(
-  { store }: Pick<Services, "store">,
+  { store, ids }: Pick<Services, "store" | "ids">,
   principal: Principal,
   id: string,
   context: WriteContext,
 ): Promise<void> {
-  const isRevoked = await store.apiKeys.revoke(principal.account.id, readPathId(id, "API key"), context);
-  if (!isRevoked) throw missing("API key");
+  const revoked = await store.apiKeys.revoke(principal.account.id, readPathId(id, "API key"), context, ids.uuid);
+  if (revoked.length === 0) throw missing("API key");
 }

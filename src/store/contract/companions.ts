@@ -14,6 +14,7 @@ export interface NewCompanion extends CompanionSettings {
 
 /** What an embed request needs to know, read in one lookup by token. */
 export interface EmbedTarget {
+  /** As visitors may use it: `voiceAgentId` is null where the account has no grant for that agent (any more). */
   companion: Companion;
   tokenId: string;
   plan: Plan;
@@ -34,9 +35,9 @@ export interface CompanionQuery {
 
 /**
  * `create`, `createMany` and `update` reject with `invalid_request` naming `voice_agent_id`, and write nothing, where
- * that agent is managed by the server (`voice.isManagedAgent`) or used by a companion of another account (one provider
- * key serves all accounts), or where the companion would have a `voiceId` too. The check is part of the write's
- * transaction: neither two accounts nor two updates at once come past it.
+ * the account may not use that agent (`voice.canUseAgent`), or where the companion would have a `voiceId` too. The check
+ * is part of the write's transaction: no revoked grant and no two updates at once come past it. An agent that the
+ * companion has already may stay, also where its grant is gone: it is of no use to visitors then.
  */
 export interface CompanionStore {
   /** Audit: `companion.create`. */
@@ -45,7 +46,9 @@ export interface CompanionStore {
   createMany(accountId: string, companions: readonly NewCompanion[], context: WriteContext): Promise<void>;
   /**
    * The companion behind a token, or null where the token is unknown or revoked, the companion is disabled, or its
-   * account is suspended. One indexed lookup, never cached.
+   * account is suspended. One indexed lookup, whose outcome may be kept in memory until any process commits a change
+   * that people made: a request never sees a token, companion or account as it was before it arrived. The companion is
+   * frozen, and may be handed out many times.
    */
   findByEmbedToken(token: string): Awaitable<EmbedTarget | null>;
   find(accountId: string, id: string): Promise<Companion | null>;

@@ -57,10 +57,11 @@ export interface VoiceOutboxItem {
 
 export interface VoiceStore {
   findAgent(companionId: string): Promise<VoiceAgent | null>;
-  /** Whether the server manages this agent for any companion of any account, or has yet to delete it. */
-  isManagedAgent(agentId: string): Promise<boolean>;
-  /** An account with a companion whose `voiceAgentId` this is, other than `exceptAccountId`; null where there is none. */
-  findAgentAccount(agentId: string, exceptAccountId: string): Promise<string | null>;
+  /**
+   * Whether a companion of the account may name this agent: an operator granted it, or the account is an operator's;
+   * and the server neither manages it for any companion of any account nor has yet to delete it.
+   */
+  canUseAgent(accountId: string, agentId: string): Promise<boolean>;
 
   /**
    * Takes the right to make or update the companion's agent until `untilMs`: true for exactly one owner at a time, over

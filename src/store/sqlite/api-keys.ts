@@ -1,12 +1,12 @@
 /** API keys in SQLite: checked uncached on every management call. */
-import { and, eq, isNull } from "drizzle-orm";
 import type { ApiKey, Plan } from "../../domain/account.ts";
 import type { ApiKeyStore, FoundKey, NewApiKey } from "../contract/api-keys.ts";
+import type { WriteContext } from "../contract/write-context.ts";
 import type { ChangeRecorder } from "./changes.ts";
 import type { SqliteEngine } from "./engine.ts";
 import type { HoldingsKeeper } from "./holdings.ts";
+import { createKeyLines } from "./key-lines.ts";
 import { setLastUse } from "./last-use.ts";
-import { apiKeys } from "./schema/clustered.ts";
 import { decodeScopes, encodeScopes } from "./scope-letters.ts";
 import type { UsageWriter } from "./usage-writer.ts";
 
@@ -33,32 +33,62 @@ export interface ApiKeyParts {
 }
 
 export function createApiKeyStore(engine: SqliteEngine, { changes, holdings, usage }: ApiKeyParts): ApiKeyStore {
-  const { orm } = engine;
+  const lines = createKeyLines(engine, changes);
   const selectByHash = engine.query<FoundRow, [Uint8Array]>(apiKeyQueries.findByHash);
   const selectOfAccount = engine.query<ListedRow, [string]>(
-    `SELECT id, name, start, scopes, expires_at AS expiresAt, last_used_at AS lastUsedAt, requests, created_at AS createdAt
+    `SELECT id, name, start, last_four AS lastFour, scopes, expires_at AS expiresAt, last_used_at AS lastUsedAt, requests,
+       created_by_key_id AS createdByKeyId, replaced_by_key_id AS replacedByKeyId, replaced_at AS replacedAt,
+       created_at AS createdAt
      FROM api_keys WHERE account_number = (SELECT number FROM accounts WHERE id = ?) AND revoked_at IS NULL
      ORDER BY created_at DESC, id DESC`,
   );
-  const insert = engine.query<null, [Uint8Array, string, number, string, number | null, string, string, number]>(
-    `INSERT INTO api_keys (hash, id, account_number, scopes, expires_at, name, start, created_at)
-     VALUES (?, ?, ?, ?, ?, ?, ?, ?)`,
+  const insert = engine.query<
+    null,
+    [Uint8Array, string, number, string, number | null, string, string, string | null, string | null, number]
+  >(
+    `INSERT INTO api_keys
+       (hash, id, account_number, scopes, expires_at, name, start, last_four, created_by_key_id, created_at)
+     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
   );
   const addUse = engine.query<{ account_id: string }, [number, number, string]>(
     `UPDATE api_keys SET requests = requests + ?, ${setLastUse}
      WHERE id = ? RETURNING (SELECT a.id FROM accounts a WHERE a.number = account_number) AS account_id`,
   );
 
+  function create(accountNumber: number, key: NewApiKey, made: ApiKey): void {
+    lines.requireMaker(accountNumber, key, made.createdAt);
+    const { id, name, start, lastFour, scopes, expiresAt, createdByKeyId, createdAt } = made;
+    insert.run(
+      ...([key.hash, id, accountNumber, encodeScopes(scopes), expiresAt, name, start] as const),
+      ...([lastFour, createdByKeyId, createdAt] as const),
+    );
+  }
+
+  function record(context: WriteContext, made: ApiKey, more: { replaces?: string }): void {
+    const { id: targetId, accountId, name, start, lastFour, scopes } = made;
+    const details = { name, start, last_four: lastFour, scopes, ...more };
+    changes.record(context, { accountId, action: "key.create", targetId, details }, made);
+  }
+
   return {
     create: (accountId, key, context) =>
       engine.write(() => {
+        const made = toNewKey(accountId, key, context.nowMs);
+        create(changes.requireAccount(accountId), key, made);
+        holdings.checkNewKey(accountId, context);
+        record(context, made, {});
+        return made;
+      }),
+
+    replace: (accountId, old, key, context, makeAuditId) =>
+      engine.write(() => {
         const accountNumber = changes.requireAccount(accountId);
         const made = toNewKey(accountId, key, context.nowMs);
-        const { id, name, start, scopes, expiresAt, createdAt } = made;
-        insert.run(key.hash, id, accountNumber, encodeScopes(scopes), expiresAt, name, start, createdAt);
+        lines.requireReplaceable(accountNumber, old, key);
+        create(accountNumber, key, made);
+        lines.replace({ accountId, accountNumber, context, makeAuditId }, old, made.id);
         holdings.checkNewKey(accountId, context);
-        const details = { name, start, scopes };
-        changes.record(context, { accountId, action: "key.create", targetId: id, details }, made);
+        record(context, made, { replaces: old.keyId });
         return made;
       }),
 
@@ -73,19 +103,11 @@ export function createApiKeyStore(engine: SqliteEngine, { changes, holdings, usa
         selectOfAccount.all(accountId).map((row) => ({ ...row, accountId, scopes: decodeScopes(row.scopes) })),
       ),
 
-    revoke: (accountId, keyId, context) =>
+    revoke: (accountId, keyId, context, makeAuditId) =>
       engine.write(() => {
         const accountNumber = changes.findAccountNumber(accountId);
-        if (accountNumber === null) return false;
-        const [revoked] = orm
-          .update(apiKeys)
-          .set({ revokedAt: context.nowMs })
-          .where(and(eq(apiKeys.id, keyId), eq(apiKeys.accountNumber, accountNumber), isNull(apiKeys.revokedAt)))
-          .returning({ name: apiKeys.name, start: apiKeys.start })
-          .all();
-        if (revoked === undefined) return false;
-        changes.record(context, { accountId, action: "key.revoke", targetId: keyId, details: revoked });
-        return true;
+        if (accountNumber === null) return [];
+        return lines.revoke({ accountId, accountNumber, context, makeAuditId }, keyId);
       }),
 
     recordUses: async (uses, day) => {
@@ -100,8 +122,9 @@ export function createApiKeyStore(engine: SqliteEngine, { changes, holdings, usa
   };
 }
 
-function toNewKey(accountId: string, { id, name, start, scopes, expiresAt }: NewApiKey, createdAt: number): ApiKey {
-  return { id, accountId, name, start, scopes: [...scopes], expiresAt, lastUsedAt: null, requests: 0, createdAt };
+function toNewKey(accountId: string, { hash: _, ...key }: NewApiKey, createdAt: number): ApiKey {
+  const unused = { lastUsedAt: null, requests: 0, replacedByKeyId: null, replacedAt: null };
+  return { ...key, accountId, scopes: [...key.scopes], ...unused, createdAt };
 }
 
 function toFoundKey(row: FoundRow): FoundKey {

@@ -32,7 +32,7 @@ export function createCompanionInsert(engine: SqliteEngine, metadata: MetadataIn
 
   function insertOne(accountId: string, companion: NewCompanion, nowMs: number): number {
     const { id, name, embedToken, temperature, maxOutputTokens, contextTokens, retentionDays } = companion;
-    voiceAgents.check(accountId, companion);
+    voiceAgents.check(accountId, companion, null);
     const row = insertCompanion.get(
       ...([id, accountId, companion.enabled ? 1 : 0, name, foldName(name), embedToken.token] as const),
       ...([companion.greeting, companion.avatarUrl, companion.themeColor, companion.voiceId] as const),

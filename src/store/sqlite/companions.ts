@@ -14,10 +14,17 @@ import { type ReadRow, Remembered } from "./remembered.ts";
 import { quotaDaily } from "./schema/clustered.ts";
 import { companions } from "./schema/companions.ts";
 import { removals } from "./schema/conversations.ts";
-import type { VoiceAgentKeeper } from "./voice-agents.ts";
+import { isGranted, type VoiceAgentKeeper } from "./voice-agents.ts";
 
 /** Companions whose embed tokens were asked for last. */
 const rememberedLimits = { count: 500, bytes: 16 * 1024 * 1024 };
+
+interface EmbedRow extends CompanionRow {
+  token_id: string;
+  plan: Plan | null;
+  /** Of its voice agent, where it has one. */
+  is_granted: number;
+}
 
 export interface CompanionParts {
   changes: ChangeRecorder;
@@ -31,9 +38,10 @@ export function createCompanionStore(engine: SqliteEngine, parts: CompanionParts
   const { changes, holdings, metadata, voiceAgents, startRemovals } = parts;
   const { orm } = engine;
   // Subqueries, since a join of these three tables takes ten times as long as the lookups it consists of.
-  const selectByToken = engine.query<CompanionRow & { token_id: string; plan: Plan | null }, [string, string]>(
+  const selectByToken = engine.query<EmbedRow, [string, string]>(
     `SELECT ${companionColumns("c")}, (SELECT id FROM embed_tokens WHERE token = ?) AS token_id,
-       (SELECT plan FROM accounts WHERE id = c.account_id AND suspended_at IS NULL) AS plan
+       (SELECT plan FROM accounts WHERE id = c.account_id AND suspended_at IS NULL) AS plan,
+       CASE WHEN c.voice_agent_id IS NULL THEN 0 ELSE ${isGranted("c.account_id", "c.voice_agent_id")} END AS is_granted
      FROM companions c WHERE c.id = (SELECT companion_id FROM embed_tokens WHERE token = ?) AND c.enabled = 1`,
   );
   const selectById = engine.query<CompanionRow, [string, string]>(
@@ -51,6 +59,7 @@ export function createCompanionStore(engine: SqliteEngine, parts: CompanionParts
   function findByToken(token: string): ReadRow<EmbedTarget> | null {
     const row = selectByToken.get(token, token);
     if (row === null || row.plan === null) return null;
+    if (row.is_granted === 0) row.voice_agent_id = null;
     const value = { companion: Object.freeze(toCompanion(row)), tokenId: row.token_id, plan: row.plan };
     return { value, bytes: estimateBytes(row) };
   }
@@ -85,7 +94,7 @@ export function createCompanionStore(engine: SqliteEngine, parts: CompanionParts
         const before = selectById.get(id, accountId);
         if (before === null) return null;
         const { voiceId = before.voice_id, voiceAgentId = before.voice_agent_id } = patch;
-        voiceAgents.check(accountId, { voiceId, voiceAgentId });
+        voiceAgents.check(accountId, { voiceId, voiceAgentId }, before.voice_agent_id);
         const checkGrowth = holdings.watchGrowth(accountId, context);
         if (patch.voiceId === null) voiceAgents.dismiss(id, context.nowMs);
         orm

@@ -26,6 +26,7 @@ import { createTurnStore } from "./turns.ts";
 import { createUsageStore } from "./usage.ts";
 import { createUsageWriter } from "./usage-writer.ts";
 import { createVoiceStore } from "./voice.ts";
+import { createVoiceAgentGrantStore } from "./voice-agent-grants.ts";
 import { createVoiceAgentKeeper } from "./voice-agents.ts";
 
 export interface SqliteStoreOptions extends MigrateOptions {
@@ -78,6 +79,7 @@ function createStore(engine: SqliteEngine, log: Log): Store {
     turns: createTurnStore(engine, { conversations, usage, quota, erasures }),
     usage: createUsageStore(engine, metadata),
     voice: createVoiceStore(engine, { agents: voiceAgents, conversations, usage, quota }),
+    voiceAgentGrants: createVoiceAgentGrantStore(engine, changes, voiceAgents),
 
     async check() {
       await engine.read(() => checkRead.get());

@@ -2,6 +2,12 @@
 import { requireOneVoice, unusableAgent, type VoiceFields } from "../../domain/voice-fields.ts";
 import type { SqliteEngine } from "./engine.ts";
 
+/** The condition under which companions of an account may use an agent of its owner; both arguments are expressions. */
+export function isGranted(accountId: string, agentId: string): string {
+  return `(EXISTS (SELECT 1 FROM voice_agent_grants WHERE account_id = ${accountId} AND agent_id = ${agentId})
+    OR EXISTS (SELECT 1 FROM accounts WHERE id = ${accountId} AND role = 'operator'))`;
+}
+
 export type VoiceAgentKeeper = ReturnType<typeof createVoiceAgentKeeper>;
 
 export function createVoiceAgentKeeper(engine: SqliteEngine) {
@@ -9,8 +15,8 @@ export function createVoiceAgentKeeper(engine: SqliteEngine) {
     `SELECT 1 AS found FROM voice_agents WHERE agent_id = ?
      UNION ALL SELECT 1 FROM voice_outbox WHERE agent_id = ? LIMIT 1`,
   );
-  const selectBound = engine.query<{ account_id: string }, [string, string]>(
-    "SELECT account_id FROM companions WHERE voice_agent_id = ? AND account_id <> ? LIMIT 1",
+  const selectGranted = engine.query<{ found: number }, [string, string]>(
+    `SELECT 1 AS found FROM (SELECT ? AS account_id, ? AS agent_id) AS wish WHERE ${isGranted("wish.account_id", "wish.agent_id")}`,
   );
   const takeAgent = engine.query<{ provider: string; agent_id: string }, [string]>(
     "DELETE FROM voice_agents WHERE companion_id = ? RETURNING provider, agent_id",
@@ -21,19 +27,19 @@ export function createVoiceAgentKeeper(engine: SqliteEngine) {
   );
 
   const isManaged = (agentId: string) => selectManaged.get(agentId, agentId) !== null;
-  const findOtherAccount = (agentId: string, exceptAccountId: string) =>
-    selectBound.get(agentId, exceptAccountId)?.account_id ?? null;
+  const canUse = (accountId: string, agentId: string) =>
+    !isManaged(agentId) && selectGranted.get(accountId, agentId) !== null;
 
   return {
     isManaged,
-    findOtherAccount,
+    canUse,
 
-    /** Rejects both fields at once, and an agent that the server manages or that another account uses. */
-    check(accountId: string, fields: VoiceFields): void {
+    /** Rejects both fields at once, and an agent that the account may not use, unless the companion has it already. */
+    check(accountId: string, fields: VoiceFields, currentAgentId: string | null): void {
       requireOneVoice(fields);
       const { voiceAgentId } = fields;
-      if (voiceAgentId === null) return;
-      if (isManaged(voiceAgentId) || findOtherAccount(voiceAgentId, accountId) !== null) throw unusableAgent();
+      if (voiceAgentId === null || voiceAgentId === currentAgentId) return;
+      if (!canUse(accountId, voiceAgentId)) throw unusableAgent();
     },
 
     /** Puts an agent in for deletion at its provider. */

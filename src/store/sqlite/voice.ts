@@ -75,9 +75,7 @@ export function createVoiceStore(
 
   return {
     findAgent: (companionId) => engine.read(() => selectAgent(companionId)),
-    isManagedAgent: (agentId) => engine.read(() => agents.isManaged(agentId)),
-    findAgentAccount: (agentId, exceptAccountId) =>
-      engine.read(() => agents.findOtherAccount(agentId, exceptAccountId)),
+    canUseAgent: (accountId, agentId) => engine.read(() => agents.canUse(accountId, agentId)),
 
     lockAgent: (companionId, owner, nowMs, untilMs) =>
       engine.write(() => takeLock.run(companionId, owner, untilMs, nowMs + 1, nowMs + longestWaitMs) > 0),

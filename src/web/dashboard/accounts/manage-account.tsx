@@ -1,8 +1,8 @@
 /** What an operator does with one account. */
 import { useState } from "preact/hooks";
 import { call, toSentence } from "../lib/api.ts";
-import { useAction } from "../lib/load.ts";
-import type { Account } from "../lib/types.ts";
+import { useAction, useLoad } from "../lib/load.ts";
+import type { Account, VoiceAgentGrant } from "../lib/types.ts";
 import { Button } from "../ui/button.tsx";
 import { Confirm, Dialog } from "../ui/dialog.tsx";
 import { SelectField } from "../ui/field.tsx";
@@ -10,6 +10,7 @@ import { Notice, Problem } from "../ui/states.tsx";
 import { say } from "../ui/toast.tsx";
 import { LinkShown, type ResetLink } from "./link-shown.tsx";
 import { planOptions, roleOptions } from "./new-account.tsx";
+import { type LoadedGrants, TakeAgent, VoiceAgents } from "./voice-agents.tsx";
 
 interface ManageAccountProps {
   account: Account;
@@ -19,9 +20,10 @@ interface ManageAccountProps {
 }
 
 export function ManageAccount({ account, isOwn, onChanged, onClose }: ManageAccountProps) {
-  const [asked, setAsked] = useState<"suspend" | "delete" | null>(null);
+  const [asked, setAsked] = useState<"suspend" | "delete" | VoiceAgentGrant | null>(null);
   const [link, setLink] = useState<ResetLink | null>(null);
   const path = `/api/accounts/${account.id}`;
+  const grants: LoadedGrants = useLoad(`${path}/voice-agents`);
   const patch = useAction(async (body: Record<string, string | boolean>) => {
     await onChanged(await call<Account>("PATCH", path, { body }));
     say("Saved.");
@@ -63,6 +65,9 @@ export function ManageAccount({ account, isOwn, onChanged, onClose }: ManageAcco
       </Confirm>
     );
   }
+  if (asked !== null) {
+    return <TakeAgent account={account} grant={asked} onTaken={grants.reload} onClose={() => setAsked(null)} />;
+  }
   return (
     <Dialog title={account.email} onClose={onClose}>
       <div class="space-y-5">
@@ -99,6 +104,7 @@ export function ManageAccount({ account, isOwn, onChanged, onClose }: ManageAcco
           </Button>
         )}
         {error !== null && <Problem>{toSentence(error)}</Problem>}
+        <VoiceAgents account={account} grants={grants} onRevoke={setAsked} />
         {!isOwn && (
           <div class="flex flex-wrap gap-2 border-t border-line pt-5">
             {account.suspended_at === null && <Button onClick={() => setAsked("suspend")}>Suspend…</Button>}

@@ -133,7 +133,7 @@ export function BehaviourSection({ draft, problems, change }: SectionProps) {
 const voices = [
   { value: "none", label: "Text only" },
   { value: "voice_id", label: "A voice, agent kept by this server" },
-  { value: "voice_agent_id", label: "An agent of your own at the provider" },
+  { value: "voice_agent_id", label: "An agent that is at the provider already" },
 ] as const;
 
 export function VoiceSection({ draft, problems, change }: SectionProps) {
@@ -160,7 +160,7 @@ export function VoiceSection({ draft, problems, change }: SectionProps) {
             hint={
               draft.voice === "voice_id"
                 ? "It follows name, prompt and greeting by itself."
-                : "Used as it is: its own settings apply."
+                : "Used as it is: its own settings apply. The operator of this server grants agents to accounts."
             }
           />
         )}

@@ -1,12 +1,15 @@
-/** Rotation: first a new key with the same scopes, then, once everything uses it, the end of the old one. */
+/** Rotation: a new key in the place of an old one, which works on for as long as the change takes. */
 import { useState } from "preact/hooks";
-import { call, toSentence } from "../lib/api.ts";
+import { call, fieldProblem, toSentence } from "../lib/api.ts";
+import { formatDay, formatInstant } from "../lib/format.ts";
 import { useAction } from "../lib/load.ts";
 import type { ApiKey } from "../lib/types.ts";
 import { Button } from "../ui/button.tsx";
 import { Dialog, DialogActions } from "../ui/dialog.tsx";
-import { Problem } from "../ui/states.tsx";
-import { say } from "../ui/toast.tsx";
+import { SelectField, TextField } from "../ui/field.tsx";
+import { Failure, Problem, Skeleton } from "../ui/states.tsx";
+import { EndsWithIt, KeyFacts } from "./key-facts.tsx";
+import { shownKey, useKeyLine } from "./key-line.ts";
 import { KeyShown } from "./key-shown.tsx";
 import type { MadeKey } from "./new-key.tsx";
 
@@ -16,55 +19,82 @@ interface RotateKeyProps {
   onClose(): void;
 }
 
+const graces = [
+  { value: "0", label: "Not at all: it ends now" },
+  { value: "3600", label: "1 hour" },
+  { value: "86400", label: "1 day" },
+  { value: "604800", label: "7 days" },
+] as const;
+
 export function RotateKey({ old, onChanged, onClose }: RotateKeyProps) {
+  const [name, setName] = useState(old.name);
+  const [grace, setGrace] = useState("86400");
   const [made, setMade] = useState<MadeKey | null>(null);
-  const make = useAction(async () => {
-    const body = { name: old.name, scopes: old.scopes, expires_at: renewedExpiry(old) };
+  const { line, error: lineError, reload } = useKeyLine(old);
+  const { run, isBusy, error } = useAction(async () => {
+    const renewed = { name, scopes: old.scopes, expires_at: renewedExpiry(old) };
+    const body = { ...renewed, replaces: old.id, grace_seconds: Number(grace) };
     setMade(await call<MadeKey>("POST", "/api/keys", { body }));
     await onChanged();
   });
-  const revoke = useAction(async () => {
-    await call("DELETE", `/api/keys/${old.id}`);
-    say("The old key is revoked.");
-    onClose();
-    await onChanged();
-  });
-  const error = make.error ?? revoke.error;
+  if (made !== null) {
+    return (
+      <Dialog title="Your new API key" onClose={onClose} isSticky isWide>
+        <KeyShown made={made} />
+        <p class="mt-5">
+          The old key <code class="font-mono text-[0.92em]">{shownKey(old)}</code> {endOf(old, Number(grace), made)}
+        </p>
+        <DialogActions>
+          <Button kind="primary" onClick={onClose}>
+            I have kept it
+          </Button>
+        </DialogActions>
+      </Dialog>
+    );
+  }
   return (
-    <Dialog title={`Rotate ${old.name}`} onClose={onClose} isSticky={made !== null} isWide>
-      {made === null ? (
-        <ol class="list-decimal space-y-1.5 pl-5 text-muted marker:text-muted">
-          <li>You get a new key with the same name and scopes.</li>
-          <li>You put it in the place of the old one, which works on meanwhile.</li>
-          <li>You revoke the old one, here or later in the list.</li>
-        </ol>
-      ) : (
-        <>
-          <KeyShown made={made} />
-          <p class="mt-5">
-            Does everything use the new key? Then revoke the old one,{" "}
-            <code class="font-mono text-[0.86rem]">{old.start}…</code>
-          </p>
-        </>
-      )}
-      {error !== null && <Problem class="mt-4">{toSentence(error)}</Problem>}
-      <DialogActions>
-        {made === null ? (
-          <>
-            <Button onClick={onClose}>Cancel</Button>
-            <Button kind="primary" isBusy={make.isBusy} onClick={() => void make.run()}>
-              Make the new key
-            </Button>
-          </>
-        ) : (
-          <>
-            <Button onClick={onClose}>Revoke it later</Button>
-            <Button kind="danger" isBusy={revoke.isBusy} onClick={() => void revoke.run()}>
-              Revoke the old key
-            </Button>
-          </>
-        )}
-      </DialogActions>
+    <Dialog title={`Rotate ${old.name}`} onClose={onClose} isWide>
+      <form
+        class="space-y-5"
+        onSubmit={(event) => {
+          event.preventDefault();
+          void run();
+        }}
+      >
+        <p class="text-muted">
+          You get a new key with the same scopes{lifetimeOf(old)}. Put it in the place of this one, which ends by
+          itself:
+        </p>
+        <div class="space-y-3 text-muted">
+          <KeyFacts apiKey={line?.key ?? old} />
+          {line !== null && <EndsWithIt line={line} />}
+          {line === null &&
+            (lineError === null ? <Skeleton lines={1} /> : <Failure error={lineError} onRetry={reload} />)}
+        </div>
+        <SelectField
+          label="The old key works on for"
+          value={grace}
+          onValue={setGrace}
+          options={graces}
+          hint={grace === "0" ? "What uses it breaks until it has the new one." : undefined}
+          error={fieldProblem(error, "grace_seconds")}
+        />
+        <TextField
+          label="Name of the new key"
+          required
+          maxLength={100}
+          value={name}
+          onValue={setName}
+          error={fieldProblem(error, "name")}
+        />
+        {error !== null && <Problem>{toSentence(error)}</Problem>}
+        <DialogActions>
+          <Button onClick={onClose}>Cancel</Button>
+          <Button type="submit" kind="primary" isBusy={isBusy} disabled={line === null || name.trim() === ""}>
+            Make the new key
+          </Button>
+        </DialogActions>
+      </form>
     </Dialog>
   );
 }
@@ -73,4 +103,17 @@ export function RotateKey({ old, onChanged, onClose }: RotateKeyProps) {
 function renewedExpiry({ created_at, expires_at }: ApiKey): string | null {
   if (expires_at === null) return null;
   return new Date(Date.now() + Date.parse(expires_at) - Date.parse(created_at)).toISOString();
+}
+
+function lifetimeOf(old: ApiKey): string {
+  const expiry = renewedExpiry(old);
+  return expiry === null ? "" : `, which expires on ${formatDay(expiry)}`;
+}
+
+function endOf(old: ApiKey, graceSeconds: number, made: MadeKey): string {
+  if (graceSeconds === 0) return "has ended.";
+  const chosenMs = Date.parse(made.created_at) + graceSeconds * 1000;
+  const ownMs = old.expires_at === null ? Number.POSITIVE_INFINITY : Date.parse(old.expires_at);
+  const endMs = Math.min(chosenMs, ownMs);
+  return endMs <= Date.now() ? "has expired." : `works until ${formatInstant(new Date(endMs).toISOString())}.`;
 }

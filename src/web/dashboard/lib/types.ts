@@ -14,6 +14,14 @@ export interface Account {
   created_at: string;
 }
 
+/** An agent of the voice provider that the account may use. */
+export interface VoiceAgentGrant {
+  agent_id: string;
+  /** Of the account, that name it. */
+  companions: number;
+  created_at: string;
+}
+
 export interface Session {
   id: string;
   user_agent: string | null;
@@ -97,10 +105,14 @@ export interface ApiKey {
   id: string;
   name: string;
   start: string;
+  last_four: string | null;
   scopes: string[];
   expires_at: string | null;
   last_used_at: string | null;
   requests: number;
+  created_by_key_id: string | null;
+  replaced_by_key_id: string | null;
+  replaced_at: string | null;
   created_at: string;
 }
 

@@ -1,19 +1,19 @@
 /** `/app/api-keys`: keys for the account's servers. */
 import { Plus } from "lucide-preact";
 import { useState } from "preact/hooks";
-import { call } from "../lib/api.ts";
-import { formatDay, formatNumber, formatRelative } from "../lib/format.ts";
+import { hasEnded, shortKey } from "../keys/key-line.ts";
+import { KeyName } from "../keys/key-name.tsx";
+import { formatDay, formatInstant, formatNumber, formatRelative } from "../lib/format.ts";
 import { useList } from "../lib/load.ts";
 import type { ApiKey } from "../lib/types.ts";
 import { Button } from "../ui/button.tsx";
-import { Confirm } from "../ui/dialog.tsx";
 import { lazy } from "../ui/lazy.tsx";
 import { type Column, ListFrame, Table } from "../ui/list.tsx";
 import { PageHead, Time } from "../ui/page.tsx";
 import { Badge, Empty } from "../ui/states.tsx";
-import { say } from "../ui/toast.tsx";
 
 const NewKey = lazy(async () => (await import("../keys/new-key.tsx")).NewKey);
+const RevokeKey = lazy(async () => (await import("../keys/revoke-key.tsx")).RevokeKey);
 const RotateKey = lazy(async () => (await import("../keys/rotate-key.tsx")).RotateKey);
 
 type Asked = { what: "revoke" | "rotate"; key: ApiKey } | { what: "create" } | null;
@@ -29,30 +29,45 @@ export default function ApiKeysPage() {
     </Button>
   );
   const columns: readonly Column<ApiKey>[] = [
+    { title: "Name", class: "title", cell: (key) => <KeyName apiKey={key} others={list.items} /> },
     {
-      title: "Name",
-      class: "title",
+      title: "Created",
+      class: "text-muted lg:whitespace-nowrap",
       cell: (key) => (
-        <span class="min-w-0">
-          <span dir="auto" class="font-medium wrap-anywhere">
-            {key.name}
-          </span>
-          <code class="block font-mono text-[0.86rem] text-muted">{key.start}…</code>
+        <span class="max-md:text-right">
+          <time dateTime={key.created_at} title={formatInstant(key.created_at)}>
+            {formatDay(key.created_at)}
+          </time>
+          <Expiry apiKey={key} />
         </span>
       ),
     },
-    { title: "Scopes", cell: (key) => <Scopes scopes={key.scopes} /> },
-    { title: "Last used", class: "whitespace-nowrap text-muted", cell: (key) => <Time at={key.last_used_at} /> },
-    { title: "Requests", isNumber: true, cell: (key) => formatNumber(key.requests) },
-    { title: "Expires", class: "whitespace-nowrap", cell: (key) => <Expiry at={key.expires_at} /> },
+    {
+      title: "Last used",
+      class: "text-muted lg:whitespace-nowrap",
+      cell: ({ last_used_at, requests }) => (
+        <span class="max-md:text-right">
+          <Time at={last_used_at} />
+          <span class="block text-[0.86rem]">
+            {formatNumber(requests)} {requests === 1 ? "request" : "requests"}
+          </span>
+        </span>
+      ),
+    },
     {
       title: "",
       class: "text-right",
       cell: (key) => (
-        <span class="flex justify-end gap-2 max-md:w-full">
-          <Button onClick={() => setAsked({ what: "rotate", key })}>Rotate…</Button>
+        <span class="flex flex-wrap justify-end gap-2 max-md:w-full lg:flex-nowrap">
+          {key.replaced_at === null && (
+            <Button onClick={() => setAsked({ what: "rotate", key })}>
+              Rotate…
+              <Which apiKey={key} />
+            </Button>
+          )}
           <Button kind="risk" onClick={() => setAsked({ what: "revoke", key })}>
             Revoke…
+            <Which apiKey={key} />
           </Button>
         </span>
       ),
@@ -78,43 +93,26 @@ export default function ApiKeysPage() {
       </ListFrame>
       {asked?.what === "create" && <NewKey onMade={list.reload} onClose={close} />}
       {asked?.what === "rotate" && <RotateKey old={asked.key} onChanged={list.reload} onClose={close} />}
-      {asked?.what === "revoke" && (
-        <Confirm
-          title={`Revoke ${asked.key.name}?`}
-          action="Revoke"
-          onConfirm={async () => {
-            await call("DELETE", `/api/keys/${asked.key.id}`);
-            say("Revoked.");
-            await list.reload();
-          }}
-          onClose={close}
-        >
-          <p>
-            It is refused from the next request on.{" "}
-            {asked.key.last_used_at === null
-              ? "It has never been used."
-              : `It was used ${formatRelative(asked.key.last_used_at)}: what still uses it will break.`}
-          </p>
-        </Confirm>
-      )}
+      {asked?.what === "revoke" && <RevokeKey apiKey={asked.key} onChanged={list.reload} onClose={close} />}
     </>
   );
 }
 
-function Scopes({ scopes }: { scopes: readonly string[] }) {
+/** For those who hear the buttons one after the other. */
+function Which({ apiKey }: { apiKey: ApiKey }) {
   return (
-    <span class="flex flex-wrap gap-1 max-md:justify-end">
-      {scopes.map((scope) => (
-        <span key={scope} class="rounded-md bg-sunken px-1.5 py-0.5 font-mono text-[0.8rem] text-muted">
-          {scope}
-        </span>
-      ))}
+    <span class="sr-only">
+      {apiKey.name} {shortKey(apiKey)}
     </span>
   );
 }
 
-function Expiry({ at }: { at: string | null }) {
-  if (at === null) return <span class="text-muted">never</span>;
-  if (Date.parse(at) <= Date.now()) return <Badge tone="bad">expired</Badge>;
-  return <span title={formatDay(at)}>{formatRelative(at)}</span>;
+function Expiry({ apiKey }: { apiKey: ApiKey }) {
+  const at = apiKey.expires_at;
+  if (at === null) return <span class="block text-[0.86rem]">never expires</span>;
+  return (
+    <span class="block text-[0.86rem]" title={formatInstant(at)}>
+      {hasEnded(apiKey) ? <Badge tone="bad">expired</Badge> : `expires ${formatRelative(at)}`}
+    </span>
+  );
 }

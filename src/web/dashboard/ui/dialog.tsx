@@ -69,6 +69,8 @@ interface ConfirmProps {
   isDangerous?: boolean;
   /** What the button that does nothing says. */
   stay?: string;
+  /** False while what it asks about is not yet known. */
+  isReady?: boolean;
   /** Has to be typed first. */
   typed?: { label: string; text: string };
   onConfirm(): Promise<void> | void;
@@ -81,6 +83,7 @@ export function Confirm({
   action,
   isDangerous = true,
   stay = "Cancel",
+  isReady = true,
   typed,
   onConfirm,
   onClose,
@@ -90,7 +93,7 @@ export function Confirm({
     await onConfirm();
     onClose();
   });
-  const isAllowed = typed === undefined || text.trim() === typed.text.trim();
+  const isAllowed = isReady && (typed === undefined || text.trim() === typed.text.trim());
   return (
     <Dialog title={title} onClose={onClose}>
       <form

@@ -24,7 +24,7 @@ interface TableProps<Row> {
 /** On narrow screens each row is a block whose cells carry the column's title. */
 export function Table<Row>({ label, columns, rows, keyOf }: TableProps<Row>) {
   return (
-    <div class="card overflow-hidden">
+    <div class="card overflow-x-auto overflow-y-hidden">
       <table aria-label={label} class="w-full border-collapse max-md:block">
         <thead class="max-md:sr-only">
           <tr class="border-b border-line text-left text-[0.86rem] text-muted">

@@ -1,0 +1,79 @@
+/** `companiond account grant-agent`, `revoke-agent` and `list-agents`: which accounts may use which voice agents. */
+import type { Account } from "../domain/account.ts";
+import { toRfc3339 } from "../lib/clock.ts";
+import { newGrantBody, toWireGrant } from "../modules/accounts/model.ts";
+import type { VoiceAgentGrant } from "../store/store.ts";
+import { formatList } from "./columns.ts";
+import { type Action, CommandFailure } from "./command.ts";
+import { getAccount } from "./find-account.ts";
+
+const grant: Action = {
+  name: "grant-agent",
+  about: "Let an account's companions use an agent of the voice provider.",
+  operands: ["E", "AGENT"],
+  async run({ args, openStore, audit }) {
+    const { agent_id } = newGrantBody.check({ agent_id: args.operand(1) });
+    const store = await openStore();
+    const account = await getAccount(store, args.operand(0));
+    const made = await store.voiceAgentGrants.grant(account.id, agent_id, audit());
+    return {
+      json: { email: account.email, ...toWireGrant(made) },
+      text: `${account.email} may use the voice agent ${agent_id} from now on.`,
+    };
+  },
+};
+
+const revoke: Action = {
+  name: "revoke-agent",
+  about: "Take a voice agent from an account: its companions that use it have no voice from now on.",
+  operands: ["E", "AGENT"],
+  async run({ args, openStore, audit }) {
+    const agentId = args.operand(1);
+    const store = await openStore();
+    const account = await getAccount(store, args.operand(0));
+    const taken = await store.voiceAgentGrants.revoke(account.id, agentId, audit());
+    if (taken === null) {
+      throw new CommandFailure(
+        `${account.email} has no voice agent ${agentId}. "companiond account list-agents E" shows what it has.`,
+      );
+    }
+    return {
+      json: { email: account.email, ...toWireGrant(taken) },
+      text: describeRevoked(account, taken),
+    };
+  },
+};
+
+const list: Action = {
+  name: "list-agents",
+  about: "Show the voice agents that an account may use, newest first.",
+  operands: ["E"],
+  async run({ args, openStore }) {
+    const store = await openStore();
+    const account = await getAccount(store, args.operand(0));
+    const grants = await store.voiceAgentGrants.list(account.id);
+    const rows = grants.map(({ agentId, companions, createdAt }) => [
+      agentId,
+      String(companions),
+      toRfc3339(createdAt),
+    ]);
+    const none =
+      account.role === "operator"
+        ? `${account.email} is an operator: it may use every agent.`
+        : `${account.email} may use no voice agent.`;
+    return {
+      json: grants.map(toWireGrant),
+      text: formatList(["agent", "companions", "granted"], rows, none),
+    };
+  },
+};
+
+function describeRevoked({ email, role }: Account, { agentId, companions }: VoiceAgentGrant): string {
+  if (role === "operator") return `The grant is gone. As an operator ${email} may use the voice agent all the same.`;
+  const verdict = `${email} may not use the voice agent ${agentId} any more.`;
+  if (companions === 0) return verdict;
+  const whose = companions === 1 ? "The companion that uses it has" : `The ${companions} companions that use it have`;
+  return `${verdict}\n${whose} no voice from now on.`;
+}
+
+export const voiceAgentActions: readonly Action[] = [grant, revoke, list];

@@ -1,0 +1,119 @@
+/** Which agents of the voice provider an account may use: an operator grants and takes them. */
+import { useState } from "preact/hooks";
+import { call, fieldProblem, toSentence } from "../lib/api.ts";
+import { type Loaded, useAction } from "../lib/load.ts";
+import type { Account, Page, VoiceAgentGrant } from "../lib/types.ts";
+import { Button } from "../ui/button.tsx";
+import { Confirm } from "../ui/dialog.tsx";
+import { TextField } from "../ui/field.tsx";
+import { Failure, Problem, Skeleton } from "../ui/states.tsx";
+import { say } from "../ui/toast.tsx";
+
+export type LoadedGrants = Loaded<Page<VoiceAgentGrant>>;
+
+interface VoiceAgentsProps {
+  account: Account;
+  grants: LoadedGrants;
+  onRevoke(grant: VoiceAgentGrant): void;
+}
+
+export function VoiceAgents({ account, grants, onRevoke }: VoiceAgentsProps) {
+  const [agentId, setAgentId] = useState("");
+  const add = useAction(async () => {
+    await call("POST", `/api/accounts/${account.id}/voice-agents`, { body: { agent_id: agentId.trim() } });
+    setAgentId("");
+    say("Granted.");
+    await grants.reload();
+  });
+  const problem = fieldProblem(add.error, "agent_id");
+  return (
+    <section aria-label="Voice agents" class="border-t border-line pt-5">
+      <h3 class="font-medium">Voice agents</h3>
+      <p class="mt-0.5 text-[0.94rem] text-muted">
+        {account.role === "operator"
+          ? "An operator may use every agent of the voice provider, without a grant."
+          : "Agents of the voice provider that its companions may name."}
+      </p>
+      {grants.data === null ? (
+        grants.error === null ? (
+          <Skeleton lines={1} class="mt-3" />
+        ) : (
+          <Failure error={grants.error} onRetry={() => void grants.reload()} />
+        )
+      ) : (
+        <ul class="mt-3 space-y-2">
+          {grants.data.data.map((grant) => (
+            <li key={grant.agent_id} class="flex items-center justify-between gap-3">
+              <span class="min-w-0">
+                <code class="block font-mono text-[0.86rem] wrap-anywhere">{grant.agent_id}</code>
+                <span class="text-[0.86rem] text-muted">{usedBy(grant)}</span>
+              </span>
+              <Button kind="risk" onClick={() => onRevoke(grant)}>
+                Take away…<span class="sr-only"> {grant.agent_id}</span>
+              </Button>
+            </li>
+          ))}
+        </ul>
+      )}
+      <form
+        class="mt-3"
+        onSubmit={(event) => {
+          event.preventDefault();
+          void add.run();
+        }}
+      >
+        <div class="flex items-end gap-2">
+          <TextField
+            class="flex-1"
+            label="Agent id"
+            isCode
+            value={agentId}
+            onValue={setAgentId}
+            placeholder="agent_01jxyz"
+          />
+          <Button type="submit" isBusy={add.isBusy} disabled={agentId.trim() === ""}>
+            Grant
+          </Button>
+        </div>
+        {add.error !== null && <Problem class="mt-3">{problem ?? toSentence(add.error)}</Problem>}
+      </form>
+    </section>
+  );
+}
+
+function usedBy({ companions }: VoiceAgentGrant): string {
+  if (companions === 0) return "used by no companion";
+  return companions === 1 ? "used by 1 companion" : `used by ${companions} companions`;
+}
+
+interface TakeAgentProps {
+  account: Account;
+  grant: VoiceAgentGrant;
+  onTaken(): Promise<void>;
+  onClose(): void;
+}
+
+export function TakeAgent({ account, grant, onTaken, onClose }: TakeAgentProps) {
+  const { agent_id, companions } = grant;
+  return (
+    <Confirm
+      title={`Take ${agent_id} from ${account.email}?`}
+      action="Take away"
+      onConfirm={async () => {
+        await call("DELETE", `/api/accounts/${account.id}/voice-agents/${encodeURIComponent(agent_id)}`);
+        say("Taken away.");
+        await onTaken();
+      }}
+      onClose={onClose}
+    >
+      <p>{consequence(account, companions)}</p>
+    </Confirm>
+  );
+}
+
+function consequence({ role }: Account, companions: number): string {
+  if (role === "operator") return "As an operator it may use the agent all the same.";
+  if (companions === 0) return "No companion uses it.";
+  const whose = companions === 1 ? "The companion that uses it has" : `The ${companions} companions that use it have`;
+  return `${whose} no voice from the next visitor on. They keep the setting, and speak again once it is granted again.`;
+}

@@ -1,0 +1,62 @@
+/** Keys as they hang together: which one made which, and which one took another's place. */
+import { useEffect, useState } from "preact/hooks";
+import { call } from "../lib/api.ts";
+import { useAction } from "../lib/load.ts";
+import type { ApiKey, Page } from "../lib/types.ts";
+
+/** `cmp_live_abcd…wxyz`; older keys were kept without their end. */
+export function shownKey({ start, last_four }: ApiKey): string {
+  return `${start}…${last_four ?? ""}`;
+}
+
+/** Enough to know it again in a sentence. */
+export function shortKey(key: ApiKey): string {
+  return key.last_four === null ? `${key.start}…` : `…${key.last_four}`;
+}
+
+export function hasEnded({ expires_at }: ApiKey): boolean {
+  return expires_at !== null && Date.parse(expires_at) <= Date.now();
+}
+
+export interface KeyLine {
+  /** The key as it is now. */
+  key: ApiKey;
+  /** What it made, and what those made: all that ends with it. */
+  children: ApiKey[];
+  replacedBy: ApiKey | null;
+  /** The key that it took the place of, while that is still there. */
+  replaces: ApiKey | null;
+}
+
+/** Null until it is known; what ends must be shown before it does. */
+export function useKeyLine(key: ApiKey): { line: KeyLine | null; error: unknown; reload(): void } {
+  const [line, setLine] = useState<KeyLine | null>(null);
+  const { run, error } = useAction(async () => setLine(findLine(key, await loadAllKeys())));
+  useEffect(() => void run(), []);
+  return { line, error, reload: () => void run() };
+}
+
+async function loadAllKeys(): Promise<ApiKey[]> {
+  const all: ApiKey[] = [];
+  let cursor: string | null = null;
+  do {
+    const page: Page<ApiKey> = await call("GET", "/api/keys", { query: { limit: 100, cursor } });
+    all.push(...page.data);
+    cursor = page.next_cursor;
+  } while (cursor !== null);
+  return all;
+}
+
+function findLine(key: ApiKey, all: readonly ApiKey[]): KeyLine {
+  const madeBy = ({ id }: ApiKey) => all.filter(({ created_by_key_id }) => created_by_key_id === id);
+  const children = madeBy(key);
+  // It grows while it is gone through.
+  for (const child of children) children.push(...madeBy(child));
+  const fresh = all.find(({ id }) => id === key.id) ?? key;
+  return {
+    key: fresh,
+    children,
+    replacedBy: all.find(({ id }) => id === fresh.replaced_by_key_id) ?? null,
+    replaces: all.find(({ replaced_by_key_id }) => replaced_by_key_id === key.id) ?? null,
+  };
+}
