@@ -14,55 +14,57 @@ export interface MarkdownPage {
   page: Page;
   /** The markup that pieces of a reply end as. `isOpen`: more could follow. */
   render(pieces: readonly string[], isOpen?: boolean): Promise<string>;
-  /** What it took to draw the pieces one after the other; rejects where a pattern is let loose on more than a few characters. */
-  measure(pieces: readonly string[]): Promise<MarkdownWork>;
+  /**
+   * What it took to draw each of the pieces, one after the other, and at last to end the reply. Rejects where a pattern is
+   * let loose on more than a few characters.
+   */
+  measure(pieces: readonly string[]): Promise<MarkdownWork[]>;
 }
 
 /**
- * Inside the page: the methods that read strings and those that make nodes count what they do. A pattern counts nothing of
- * how often it goes back, so it may see no more than a bounded piece.
+ * Inside the page: the methods that read strings and those that change the document count what they do. How often a pattern
+ * goes back over a text nobody can count, so it may be tried on a few characters only.
  */
-const countWork = `(() => {
+const countWork = `() => {
   const work = { characters: 0, nodes: 0 };
   const originals = [];
-  function watch(owner, name, cost) {
+  function watch(owner, name, note) {
     const original = owner[name];
-    originals.push([owner, name, original]);
+    originals.push(() => (owner[name] = original));
     owner[name] = function (...all) {
       const result = original.apply(this, all);
-      cost(this, all, result);
+      note(this, all, result);
       return result;
     };
   }
-  const read = (name, cost) => watch(String.prototype, name, (text, all, result) => (work.characters += cost(text, all, result)));
-  for (const name of ["charAt", "charCodeAt", "codePointAt", "at"]) read(name, () => 1);
-  for (const name of ["slice", "substring", "trim", "trimStart", "trimEnd", "replaceAll", "split", "toLowerCase"]) {
-    // Those that keep the whole of it look at the whole of it.
-    read(name, (text, all, result) => 1 + (typeof result === "string" && name.startsWith("s") ? result.length : text.length));
-  }
-  const scanned = (text, [what, from = 0], found) => 1 + (found < 0 ? text.length - from : found - from + what.length);
-  read("indexOf", scanned);
-  read("includes", (text, all) => scanned(text, all, String.prototype.search.call.call("".indexOf, text, ...all)));
-  read("lastIndexOf", (text, all, found) => text.length - Math.max(found, 0));
-  for (const name of ["startsWith", "endsWith"]) read(name, (text, [what]) => what.length);
-  for (const name of ["match", "matchAll", "search", "replace"]) read(name, (text) => text.length ** 2);
+  const reads = (names, cost) => {
+    for (const name of names) watch(String.prototype, name, (...call) => (work.characters += cost(...call)));
+  };
+  const { indexOf } = String.prototype;
+  const length = (text, what, from = 0) => {
+    const found = indexOf.call(text, what, from);
+    return (found < 0 ? text.length : found + what.length) - from;
+  };
+  reads(["charAt", "charCodeAt", "codePointAt", "at"], () => 1);
+  reads(["slice", "substring"], (text, all, result) => result.length);
+  reads(["indexOf", "includes"], (text, all) => length(text, ...all));
+  reads(["startsWith", "endsWith"], (text, [what]) => what.length);
+  reads(["trim", "trimStart", "trimEnd", "replaceAll", "split", "lastIndexOf"], (text) => text.length);
   watch(RegExp.prototype, "exec", (pattern, [text]) => {
     work.characters += text.length;
     if (text.length > 40) throw new Error(pattern + " was tried on " + text.length + " characters");
   });
-  watch(RegExp.prototype, "test", (pattern, [text]) => {
-    if (text.length > 40) throw new Error(pattern + " was tried on " + text.length + " characters");
-  });
   watch(Document.prototype, "createElement", () => work.nodes++);
-  for (const owner of [Element.prototype]) {
-    for (const name of ["append", "before", "remove"]) watch(owner, name, (_, all) => (work.nodes += all.length + 1));
+  for (const owner of [Element.prototype, CharacterData.prototype]) {
+    for (const name of ["append", "before", "remove"]) {
+      if (owner[name]) watch(owner, name, (_, all) => (work.nodes += Math.max(1, all.length)));
+    }
   }
-  for (const name of ["remove", "before"]) watch(CharacterData.prototype, name, () => work.nodes++);
   return () => {
-    for (const [owner, name, original] of originals) owner[name] = original;
+    for (const restore of originals) restore();
     return work;
   };
-})`;
+}`;
 
 export async function openMarkdownPage(browser: Browser): Promise<MarkdownPage> {
   const { page } = await openPage(browser);
@@ -80,26 +82,27 @@ export async function openMarkdownPage(browser: Browser): Promise<MarkdownPage> 
       const into = document.createElement("div");
       return [into, createMarkdownView(into, words, () => document.createElement("button"))];
     };
-    window.draw = (view, pieces, isOpen) => {
+    window.render = (pieces, isOpen) => {
+      const [into, view] = open();
       let text = "";
       for (const piece of pieces) view.update((text += piece), true);
       view.update(text, isOpen);
-    };
-    window.render = (pieces, isOpen) => {
-      const [into, view] = open();
-      draw(view, pieces, isOpen);
       into.normalize();
       return into.innerHTML;
     };
     window.measure = (pieces) => {
       const [, view] = open();
-      const stop = countWork();
-      try {
-        draw(view, pieces, false);
-      } finally {
-        var work = stop();
-      }
-      return work;
+      let text = "";
+      return [...pieces, ""].map((piece, index) => {
+        text += piece;
+        const stop = countWork();
+        try {
+          view.update(text, index < pieces.length);
+          return stop();
+        } finally {
+          stop();
+        }
+      });
     };
   })()`);
   return {

@@ -3,6 +3,9 @@ import { h } from "./dom.ts";
 import { reach, renderInline } from "./markdown-inline.ts";
 import { readCells } from "./markdown-lines.ts";
 
+/** By how much more than `reach` a mark and what is next to it may be longer. */
+const margin = 20;
+
 /** For those who do not see what it is. */
 export interface Words {
   code: string;
@@ -53,8 +56,8 @@ export function createParagraph(element: HTMLElement): Paragraph {
     },
     draw(isOpen) {
       cutAfter(element, place.last);
-      // The last line may still become the head of a table; what is further back depends on nothing that comes.
-      renderInline(element, text, isOpen, { place, limit: lineAt - 3 * reach });
+      // The last line but one may still become the head of a table; what is further back depends on nothing that comes.
+      renderInline(element, text, isOpen, { place, limit: lineAt - (isLineWhole ? 2 : 1) * (reach + margin) });
     },
     save() {
       const kept = { text, lineAt, isLineWhole };
