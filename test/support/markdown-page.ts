@@ -19,13 +19,17 @@ export interface MarkdownPage {
    * let loose on more than a few characters.
    */
   measure(pieces: readonly string[]): Promise<MarkdownWork[]>;
+  /** What a screen reader is told at each of the pieces, and at last when the reply ends. */
+  speak(pieces: readonly string[]): Promise<string[]>;
+  /** As `measure`, of reading aloud; its patterns are found again from where they ended. */
+  measureSpeech(pieces: readonly string[]): Promise<MarkdownWork[]>;
 }
 
 /**
  * Inside the page: the methods that read strings and those that change the document count what they do. How often a pattern
  * goes back over a text nobody can count, so it may be tried on a few characters only.
  */
-const countWork = `() => {
+const countWork = `(maxTried) => {
   const work = { characters: 0, nodes: 0 };
   const originals = [];
   function watch(owner, name, note) {
@@ -50,10 +54,15 @@ const countWork = `() => {
   reads(["indexOf", "includes"], (text, all) => length(text, ...all));
   reads(["startsWith", "endsWith"], (text, [what]) => what.length);
   reads(["trim", "trimStart", "trimEnd", "replaceAll", "split", "lastIndexOf"], (text) => text.length);
-  watch(RegExp.prototype, "exec", (pattern, [text]) => {
-    work.characters += text.length;
-    if (text.length > 40) throw new Error(pattern + " was tried on " + text.length + " characters");
-  });
+  const { exec } = RegExp.prototype;
+  originals.push(() => (RegExp.prototype.exec = exec));
+  RegExp.prototype.exec = function (text) {
+    const from = this.global ? this.lastIndex : 0;
+    if (text.length > maxTried) throw new Error(this + " was tried on " + text.length + " characters");
+    const found = exec.call(this, text);
+    work.characters += (found ? found.index + found[0].length : text.length) - from;
+    return found;
+  };
   watch(Document.prototype, "createElement", () => work.nodes++);
   for (const owner of [Element.prototype, CharacterData.prototype]) {
     for (const name of ["append", "before", "remove"]) {
@@ -68,14 +77,10 @@ const countWork = `() => {
 
 export async function openMarkdownPage(browser: Browser): Promise<MarkdownPage> {
   const { page } = await openPage(browser);
-  const { outputs } = await Bun.build({
-    entrypoints: [join(import.meta.dir, "../../src/web/widget/markdown.ts")],
-    target: "browser",
-    format: "esm",
-  });
-  const module = `data:text/javascript;base64,${Buffer.from((await outputs[0]?.text()) ?? "").toString("base64")}`;
+  const modules = await Promise.all(["markdown", "markdown-speech"].map(bundle));
   await page.evaluate(`(async () => {
-    const { createMarkdownView } = await import("${module}");
+    const { createMarkdownView } = await import("${modules[0]}");
+    const { createReader } = await import("${modules[1]}");
     const countWork = ${countWork};
     const words = { code: "Code block", table: "Table" };
     window.open = () => {
@@ -90,24 +95,48 @@ export async function openMarkdownPage(browser: Browser): Promise<MarkdownPage> 
       into.normalize();
       return into.innerHTML;
     };
-    window.measure = (pieces) => {
-      const [, view] = open();
+    const counting = (maxTried, pieces, take) => {
       let text = "";
       return [...pieces, ""].map((piece, index) => {
         text += piece;
-        const stop = countWork();
+        const stop = countWork(maxTried);
         try {
-          view.update(text, index < pieces.length);
+          take(text, index < pieces.length);
           return stop();
         } finally {
           stop();
         }
       });
     };
+    window.measure = (pieces) => {
+      const [, view] = open();
+      return counting(40, pieces, view.update);
+    };
+    window.measureSpeech = (pieces) => {
+      const reader = createReader(words);
+      return counting(Infinity, pieces, (text, isOpen) => reader.read(text, !isOpen));
+    };
+    window.speak = (pieces) => {
+      const reader = createReader(words);
+      let text = "";
+      return [...pieces, ""].map((piece, index) => reader.read((text += piece), index === pieces.length));
+    };
   })()`);
   return {
     page,
     render: (pieces, isOpen = false) => page.evaluate(`render(${JSON.stringify(pieces)}, ${isOpen})`),
     measure: (pieces) => page.evaluate(`measure(${JSON.stringify(pieces)})`),
+    speak: (pieces) => page.evaluate(`speak(${JSON.stringify(pieces)})`),
+    measureSpeech: (pieces) => page.evaluate(`measureSpeech(${JSON.stringify(pieces)})`),
   };
+}
+
+/** The address of a module of the widget. */
+async function bundle(name: string): Promise<string> {
+  const { outputs } = await Bun.build({
+    entrypoints: [join(import.meta.dir, `../../src/web/widget/${name}.ts`)],
+    target: "browser",
+    format: "esm",
+  });
+  return `data:text/javascript;base64,${Buffer.from((await outputs[0]?.text()) ?? "").toString("base64")}`;
 }

@@ -16,6 +16,7 @@ import {
   isRule,
   isSpace,
   isTableRule,
+  readBox,
   readFence,
   readHeading,
   readItem,
@@ -124,7 +125,11 @@ export function createBlocks(into: HTMLElement, words: Words, makeTool?: MakeToo
       containers = [...containers, { element, list, indent: start - from + 2 }];
       sibling = null;
       step(cursor, item?.end ?? start + 1);
-      if (item) readBox(cursor, element);
+      const box = item && readBox(cursor.line, cursor.start);
+      if (!box) continue;
+      element.className = "task";
+      cursor.line = box + cursor.line.slice(cursor.start + "[ ]".length);
+      cursor.from = cursor.start = 0;
     }
     return depth;
   }
@@ -220,13 +225,4 @@ export function createBlocks(into: HTMLElement, words: Words, makeTool?: MakeToo
 function step(cursor: Cursor, end: number): void {
   cursor.from = end + (isSpace(cursor.line.charAt(end)) ? 1 : 0);
   cursor.start = skipSpace(cursor.line, cursor.from);
-}
-
-/** The box of a task, `[ ]` or `[x]`: a character, which needs neither name nor state. */
-function readBox(cursor: Cursor, item: HTMLElement): void {
-  const [box] = /^\[[ x]\](?!\S)/i.exec(cursor.line.slice(cursor.start, cursor.start + 4)) ?? [];
-  if (!box) return;
-  item.className = "task";
-  cursor.line = (box === "[ ]" ? "☐" : "☑") + cursor.line.slice(cursor.start + box.length);
-  cursor.from = cursor.start = 0;
 }

@@ -78,6 +78,13 @@ export function readItem(line: string, at: number): { end: number; start: number
   return isMark && (end === line.length || isSpace(line.charAt(end))) ? { end, start } : null;
 }
 
+/** The box of a task, `[ ]` or `[x]`, as a character: that needs neither a name nor a state. */
+export function readBox(line: string, at: number): string | null {
+  const [box] = /^\[[ x]\](?!\S)/i.exec(line.slice(at, at + 4)) ?? [];
+  if (!box) return null;
+  return box === "[ ]" ? "☐" : "☑";
+}
+
 /** The cells of a table's row; an escaped bar belongs to the text. */
 export function readCells(line: string): string[] {
   let inner = line.replaceAll("\\|", "\0").trim();
