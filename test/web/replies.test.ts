@@ -43,7 +43,7 @@ A paragraph with **bold**, _slanted_, __strong__, ~~gone~~, \`code\`, &copy; &lt
 
 const arabic = `# البداية
 
-فقرة فيها **غامق** و_مائل_ و\`code\` و[رابط](https://example.com/).
+فقرة فيها **غامق** و _مائل_ و\`code\` و[رابط](https://example.com/).
 
 1. أولا
    - شيء
