@@ -69,13 +69,17 @@ let a = 1;
 let world: DashboardWorld;
 beforeAll(async () => {
   world = await openDashboardWorld();
+  respondWithReplies();
+});
+afterAll(() => world[Symbol.asyncDispose]());
+
+function respondWithReplies(): void {
   world.mockLlm.respond(async ({ body }, response) => {
     const isArabic = JSON.stringify(body).includes("عربي");
     for (const part of wholeStream([...(isArabic ? arabic : english)])) await response.write(part);
     response.end();
   });
-});
-afterAll(() => world[Symbol.asyncDispose]());
+}
 
 /** The page's own. */
 declare const getComputedStyle: (element: unknown) => { getPropertyValue(name: string): string };
@@ -151,6 +155,27 @@ for (const colorScheme of ["light", "dark"] as const) {
     expect(complaints).toEqual([]);
   });
 }
+
+test("replies made to freeze the page are drawn", async () => {
+  const freezing = [
+    `# ${" ".repeat(8_000)}x\u2028y`,
+    "\u2028[a](".repeat(2_000),
+    `[a](${" ".repeat(8_000)}x`,
+    "~~~ ".repeat(2_000),
+  ];
+  const { page, api } = await world.openAs("owner", "/app/companions");
+  const ada = (await api.call("POST", "/api/companions", { name: "Ada" })).json;
+  world.mockLlm.respond(async (_, response) => {
+    for (const part of wholeStream([...freezing.flatMap((text) => [text, "\n\n"]), "The end."]))
+      await response.write(part);
+    response.end();
+  });
+  await world.say(ada.embed_token, "Freeze");
+  respondWithReplies();
+  await page.goto(`${world.server.url}/app/conversations`);
+  await page.getByRole("link", { name: "Ada" }).first().click();
+  await page.getByText("The end.").waitFor();
+});
 
 test("what is meant for the eye is named, not read out", async () => {
   const { page, api } = await world.openAs("owner", "/app/companions");
