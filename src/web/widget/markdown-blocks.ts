@@ -145,23 +145,20 @@ export function createBlocks(into: HTMLElement, words: Words, makeTool?: MakeToo
 
   /** What is neither list nor quote: the rest of the line. */
   function takeRest({ line, from, start }: Cursor, depth: number, isShort: boolean, isOpen: boolean): void {
+    const isBlank = start === line.length;
     const fence = isShort ? readFence(line, start) : null;
     const heading = isShort ? readHeading(line, start) : null;
     const hasRule = isShort && isRule(line, start);
-    const paragraph = current?.kind === "paragraph" && depth === containers.length ? current.leaf : null;
-    if (start === line.length || fence || heading || hasRule) leave(depth);
+    if (isBlank || fence || heading || hasRule || !current) leave(depth);
+    const head = current?.kind === "paragraph" && depth === containers.length ? current.leaf.head : null;
     if (fence) startCode(fence.mark, fence.language, start - from);
     // No heading elements: the outline belongs to the page around.
-    if (heading) put(renderInline(h("p", { class: `heading level-${heading.level}` }), heading.text, isOpen));
-    if (hasRule) put(h("hr"));
-    if (start === line.length || fence || heading || hasRule) return;
-    if (isShort && paragraph?.head && isTableRule(line, start)) {
+    else if (heading) put(renderInline(h("p", { class: `heading level-${heading.level}` }), heading.text, isOpen));
+    else if (hasRule) put(h("hr"));
+    else if (isShort && head && isTableRule(line, start)) {
       // While it may go on, it may still turn out to be something else.
-      if (!isOpen) startTable(paragraph, line);
-      return;
-    }
-    if (!current) leave(depth);
-    addText(line.slice(start).trimEnd(), true);
+      if (!isOpen) startTable(head, line);
+    } else if (!isBlank) addText(line.slice(start).trimEnd(), true);
   }
 
   function startCode(mark: string, language: string, indent: number): void {
@@ -172,14 +169,13 @@ export function createBlocks(into: HTMLElement, words: Words, makeTool?: MakeToo
     current = { kind: "code", leaf: createCode(code, mark, indent) };
   }
 
-  function startTable(paragraph: Paragraph, rule: string): void {
-    const { head } = paragraph;
-    paragraph.cutHead();
-    leave(containers.length);
+  function startTable(head: string, rule: string): void {
+    if (current?.kind === "paragraph") current.leaf.cutHead();
+    end();
     const table = h("table");
     const label = { role: "group", "aria-label": words.table, "aria-live": "off" };
     put(h("div", { class: "table", tabindex: 0, ...label }, table));
-    current = { kind: "table", leaf: createTable(table, head ?? "", rule) };
+    current = { kind: "table", leaf: createTable(table, head, rule) };
   }
 
   return {
