@@ -4,6 +4,7 @@ import type { Browser } from "playwright-core";
 import { launchBrowser } from "../support/browser.ts";
 import { hostileTexts } from "../support/hostile-texts.ts";
 import { type MarkdownPage, openMarkdownPage } from "../support/markdown-page.ts";
+import { createRandom } from "../support/random.ts";
 
 setDefaultTimeout(30_000);
 
@@ -136,6 +137,55 @@ test("streamed by the character, everything ends as it would whole", async () =>
   for (const [source, html] of cases) expect(await render([...source])).toBe(html);
   const all = cases.map(([source]) => source.replace(/```\nnever closed|\*\*never closed/, "x")).join("\n\n");
   expect(await render([...all])).toBe(await render([all]));
+});
+
+test("however a text is cut, it ends as it would whole", async () => {
+  const marks = [
+    "**",
+    "*",
+    "_",
+    "__",
+    "~~",
+    "`",
+    "[",
+    "](",
+    "](https://example.com)",
+    ")",
+    "!",
+    "\\",
+    "<br>",
+    "&amp;",
+    "<",
+  ];
+  const lines = [
+    "\n",
+    "\n\n",
+    "```\n",
+    "| a | b |\n",
+    "|---|:-:|\n",
+    "- ",
+    "  - ",
+    "1. ",
+    "   ",
+    "> ",
+    "# ",
+    "---\n",
+    "- [ ] ",
+    "\t",
+  ];
+  // Beyond the bounds of what belongs together, too.
+  const words = ["a", "word ", " ", "|", "x".repeat(300), "lorem ipsum ".repeat(100)];
+  const random = createRandom(8);
+  for (let round = 0; round < 300; round++) {
+    const makePart = () => {
+      const parts = random.pick([marks, lines, words]);
+      return parts[random.below(parts.length)];
+    };
+    const text = Array.from({ length: 5 + random.below(50) }, makePart).join("");
+    const size = 1 + random.below(150);
+    const pieces = text.match(new RegExp(`.{1,${size}}`, "gs")) ?? [];
+    expect([text, await render(pieces)]).toEqual([text, await render([text])]);
+  }
 });
 
 test("a mark whose counterpart is still to come counts while the text streams", async () => {
