@@ -1,8 +1,7 @@
 /** Tells screen readers what happens: a reply by whole sentences, since token by token nobody can follow. */
 import { h } from "./dom.ts";
-
-/** The end of a sentence or a line, in the scripts that have another full stop, too. */
-const sentenceEnd = /[.!?…؟]\S?\s|[。！？\n]/g;
+import type { Words } from "./markdown-leaves.ts";
+import { createReader } from "./markdown-speech.ts";
 
 export interface Announcer {
   element: HTMLElement;
@@ -11,9 +10,9 @@ export interface Announcer {
   follow(source: unknown, text: string, isEnded: boolean): void;
 }
 
-export function createAnnouncer(): Announcer {
+export function createAnnouncer(words: Words): Announcer {
   const element = h("div", { class: "unseen", role: "status" });
-  let told = 0;
+  let reader = createReader(words);
   let current: unknown;
 
   function say(text: string): void {
@@ -26,15 +25,9 @@ export function createAnnouncer(): Announcer {
     element,
     say,
     follow(source, text, isEnded) {
-      if (source !== current) told = 0;
+      if (source !== current) reader = createReader(words);
       current = source;
-      const fresh = text.slice(told);
-      let length = isEnded ? fresh.length : 0;
-      if (!isEnded) for (const { index, 0: end } of fresh.matchAll(sentenceEnd)) length = index + end.length;
-      told += length;
-      // The marks of markdown are for the eye.
-      const words = fresh.slice(0, length).replace(/\]\([^)]*\)|[*_`#>|~[]+/g, "");
-      say(words.trim());
+      say(reader.read(text, isEnded));
     },
   };
 }

@@ -63,11 +63,11 @@ export function createLogView(
     const time = date.toLocaleString(lang, { timeStyle: "short", dateStyle: isToday ? undefined : "medium" });
     const foot = h("div", { class: "foot" }, h("time", { datetime: date.toISOString() }, time));
     const name = isUser ? strings.you : (chat.config?.name ?? "");
-    const markdown = createMarkdownView(body, (code) => copyButton(() => code));
+    const markdown = createMarkdownView(body, strings, copyButton);
     const dots = h("span", { class: "dots" }, "•••");
     if (isUser) body.textContent = message.text;
     else foot.append(copyButton(() => message.text));
-    let drawn = "";
+    let drawn: Pick<Message, "text" | "state"> | null = null;
     const row = h("div", { class: `row ${role}` }, h("span", { class: "unseen" }, `${name}: `), body, foot);
     return {
       element: row,
@@ -76,9 +76,8 @@ export function createLogView(
         const isStreaming = state === "streaming";
         row.dataset.state = state;
         foot.hidden = isStreaming;
-        const key = state + text;
-        if (isUser || key === drawn) return;
-        drawn = key;
+        if (isUser || (text === drawn?.text && state === drawn.state)) return;
+        drawn = { text, state };
         dots.remove();
         markdown.update(text, isStreaming);
         if (!text) body.append(dots);

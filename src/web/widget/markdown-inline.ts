@@ -1,82 +1,189 @@
-/** Markdown inside a line: emphasis by stars, code, links. One pass over the text, whatever the text is. */
+/** Markdown inside a paragraph: emphasis, code, links, line breaks, entities. One pass over the text, whatever the text is. */
 import { h } from "./dom.ts";
+import { isPunctuation, readEntity, resolve } from "./markdown-entities.ts";
+import { isSpace, skipRun, skipSpace } from "./markdown-lines.ts";
 
-const linkPattern = /!?\[((?:[^[\]\\]|\\.)*)\]\(\s*<?([^\s()<>]*(?:\([^\s()]*\)[^\s()<>]*)*)>?(?:\s+"[^"]*")?\s*\)/y;
-const addressPattern = /https?:\/\/[^\s<>"'`)\]}*]*[^\s<>"'`)\]}*.,;:!?]/iy;
-const codePattern = /(`+)([^`]+)\1(?!`)/y;
-const escapePattern = /\\([!-/:-@[-`{-~])/y;
-const markPattern = /\*{1,3}|~~/y;
-/** Words; or a run of backticks that began no code, taken whole: each of them would be tried in vain again. */
-const plainPattern = /(?:[^\\`*~[!h\n]|h(?!ttps?:))+|`+/y;
-const tags = { "**": "strong", "*": "em", "~~": "s" } as const;
+/**
+ * How far ahead the end of anything may be: of a link, of code, of emphasis. What ends later is text as it stands. So the
+ * beginning of a long paragraph is settled while its end still streams in.
+ */
+export const reach = 2000;
+
+/** Up to where a paragraph is drawn for good, and the last node of that. */
+export interface Place {
+  at: number;
+  last: Node | null;
+}
+
+interface InlineOptions {
+  /** Where to go on; moved along as far as `limit` allows. */
+  place?: Place;
+  /** What stands before it will not change, nor will what stands within `reach` behind it. */
+  limit?: number;
+  isInLink?: boolean;
+}
+
+const tags = { "**": "strong", "*": "em", __: "strong", _: "em", "~~": "s" } as const;
 type Mark = keyof typeof tags;
+
+const isWordCharacter = (char: string): boolean => /[\p{L}\p{N}_]/u.test(char);
 
 /** `isOpen`: more text may follow, so that a mark whose counterpart is not there yet counts all the same. */
 export function renderInline<Element extends HTMLElement>(
   into: Element,
   text: string,
   isOpen: boolean,
-  isInLink = false,
+  { place = { at: 0, last: null }, limit = 0, isInLink = false }: InlineOptions = {},
 ): Element {
-  const open: { mark: Mark; element: HTMLElement }[] = [];
+  /** At most one of each mark, the outermost first. */
+  const open: { mark: Mark; at: number; element: HTMLElement }[] = [];
   let parent: HTMLElement = into;
-  let at = 0;
+  let { at } = place;
 
-  const match = (pattern: RegExp) => {
-    pattern.lastIndex = at;
-    const found = pattern.exec(text);
-    if (found) at = pattern.lastIndex;
-    return found;
-  };
-  const close = (index: number) => {
-    open.length = index;
-    parent = open.at(-1)?.element ?? into;
-  };
-  /** Takes as much of a run of marks as means one thing; false where it means nothing. */
-  const applyMark = (run: string): boolean => {
-    const mark: Mark = run[0] === "~" ? "~~" : run.length > 1 ? "**" : "*";
-    const top = open.at(-1)?.mark;
-    if (/\S/.test(text[at - 1] ?? " ")) {
-      // The innermost first, so that `***` ends both.
-      const isTop = top && run.startsWith(top) && (top !== "*" || run.length !== 2);
-      const index = isTop ? open.length - 1 : open.findIndex((entry) => entry.mark === mark);
-      const closed = open[index];
-      if (closed) {
-        close(index);
-        at += closed.mark.length;
-        return true;
-      }
-    }
-    const canOpen = /\S/.test(text[at + run.length] ?? "") && !open.some((entry) => entry.mark === mark);
-    if (!canOpen || !(isOpen || text.lastIndexOf(mark) > at)) return false;
-    const element = h(tags[mark]);
-    parent.append(element);
-    open.push({ mark, element });
-    parent = element;
-    at += mark.length;
+  const add = (node: Node | string, length: number): true => {
+    parent.append(node);
+    at += length;
     return true;
   };
+  /** What is open from here on stays: where its mark was `closed`, as an element, else as text with the mark. */
+  const settle = (index: number, isClosed: boolean): void => {
+    for (const [depth, { mark, element }] of open.splice(index).entries()) {
+      if (depth === 0 && isClosed) continue;
+      element.before(mark);
+      while (element.firstChild) element.before(element.firstChild);
+      element.remove();
+    }
+    parent = open.at(-1)?.element ?? into;
+  };
+
+  function readMarks(char: string): true {
+    const end = skipRun(text, at, at + reach);
+    const [before, after] = [text.charAt(at - 1), text.charAt(end)];
+    // Inside a word an underline is part of it.
+    const isWord = char === "_";
+    const mayClose = !isSpace(before || " ") && !(isWord && isWordCharacter(after));
+    const mayOpen = !isSpace(after || " ") && !(isWord && isWordCharacter(before));
+    // Four and more are a line to be filled in, not emphasis.
+    if (end - at > 3 || before === char) return add(text.slice(at, end), end - at);
+    while (at < end) {
+      const run = text.slice(at, end);
+      const mark = (run.length > 1 ? char + char : char) as Mark;
+      const top = open.at(-1)?.mark;
+      // The innermost first, so that `***` ends both.
+      const isTop = top && run.startsWith(top) && (top.length > 1 || run.length !== 2);
+      const index = isTop ? open.length - 1 : open.findIndex((entry) => entry.mark === mark);
+      const closed = open[index];
+      if (mayClose && closed) {
+        settle(index, true);
+        at += closed.mark.length;
+      } else if (mayOpen && mark in tags && !open.some((entry) => entry.mark === mark)) {
+        const element = h(tags[mark]);
+        parent.append(element);
+        open.push({ mark, at, element });
+        parent = element;
+        at += mark.length;
+      } else {
+        add(run, run.length);
+      }
+    }
+    return true;
+  }
+
+  function readCode(): true {
+    const inside = skipRun(text, at, at + 9);
+    const mark = text.slice(at, inside);
+    let end = inside;
+    while (end < text.length && end < at + reach && text.charAt(end) !== "`") end++;
+    if (end === inside || text.slice(end, skipRun(text, end, end + 9)) !== mark) return add(mark, mark.length);
+    return add(h("code", {}, text.slice(inside, end)), end + mark.length - at);
+  }
+
+  /** `[label](target "title")`; `from` is at the bracket. */
+  function readLink(from: number): boolean {
+    const stop = Math.min(text.length, at + reach);
+    const skipTo = (ends: string, start: number): number => {
+      let end = start;
+      while (end < stop && !ends.includes(text.charAt(end))) end += text.charAt(end) === "\\" ? 2 : 1;
+      return end;
+    };
+    const labelEnd = isInLink ? from : skipTo("[]", from + 1);
+    if (!text.startsWith("](", labelEnd)) return false;
+    const label = text.slice(from + 1, labelEnd);
+    let start = skipSpace(text, labelEnd + 2, stop);
+    const isAngled = text.charAt(start) === "<";
+    if (isAngled) start++;
+    let end = isAngled ? skipTo("<>\n", start) : start;
+    for (let isWithin = false; end < stop && !isAngled; end++) {
+      const char = text.charAt(end);
+      // One pair of parentheses may be part of the address.
+      if (isSpace(char) || "<>".includes(char) || char === (isWithin ? "(" : ")")) break;
+      if ("()".includes(char)) isWithin = !isWithin;
+    }
+    if (isAngled && text.charAt(end) !== ">") return false;
+    const target = resolve(text.slice(start, end));
+    end = skipSpace(text, isAngled ? end + 1 : end, stop);
+    const quote = text.charAt(end);
+    if (/["']/.test(quote)) end = skipSpace(text, skipTo(quote, end + 1) + 1, stop);
+    if (text.charAt(end) !== ")" || end >= stop) return false;
+    const fillIn = (element: HTMLElement) => renderInline(element, label || target, false, { isInLink: true });
+    return add(makeLink(target, fillIn), end + 1 - at);
+  }
+
+  function readAddress(): boolean {
+    if (isInLink || /[a-z\d]/i.test(text.charAt(at - 1)) || !/^https?:\/\//.test(text.slice(at, at + 8))) return false;
+    const start = text.indexOf("/", at) + 2;
+    let end = start;
+    for (let isWithin = false; end < text.length && end < at + reach; end++) {
+      const char = text.charAt(end);
+      if (isSpace(char) || "<>\"'`]}*。，、；：！？）」』】》".includes(char) || (char === ")" && !isWithin)) break;
+      if ("()".includes(char)) isWithin = char === "(";
+    }
+    while (end > start && ".,;:!?_~".includes(text.charAt(end - 1))) end--;
+    if (end === start) return false;
+    const address = resolve(text.slice(at, end));
+    return add(
+      makeLink(address, (element) => element.append(address)),
+      end - at,
+    );
+  }
+
+  function readBreak(): boolean {
+    const [found] = /^<br ?\/?>\n?/i.exec(text.slice(at, at + 7)) ?? [];
+    return !!found && add(h("br"), found.length);
+  }
+
+  function readSpecial(char: string): boolean {
+    if (char === "\n") return add(h("br"), 1);
+    if (char === "`") return readCode();
+    if ("*_~".includes(char)) return readMarks(char);
+    if (char === "<") return readBreak();
+    if (char === "[") return readLink(at);
+    if (char === "!") return text.charAt(at + 1) === "[" && readLink(at + 1);
+    if (char === "h") return readAddress();
+    if (char === "\\" && isPunctuation(text.charAt(at + 1))) return add(text.charAt(at + 1), 2);
+    const entity = char === "&" && readEntity(text, at);
+    return !!entity && add(entity.char, entity.length);
+  }
 
   while (at < text.length) {
-    const code = match(codePattern);
-    const plain = code ? null : match(plainPattern) || match(escapePattern);
-    const link = isInLink ? null : match(linkPattern);
-    const address = isInLink || /\w/.test(text[at - 1] ?? "") ? null : match(addressPattern);
-    if (code) parent.append(h("code", {}, code[2] ?? ""));
-    if (plain) parent.append(plain[1] ?? plain[0]);
-    if (link) {
-      const [, label = "", target = ""] = link;
-      parent.append(makeLink(target, (element) => renderInline(element, label || target, isOpen, true)));
+    if (open[0] && at - open[0].at > reach) settle(0, false);
+    if (at <= limit && !open.length) {
+      place.at = at;
+      place.last = into.lastChild;
     }
-    if (address) parent.append(makeLink(address[0], (element) => element.append(address[0])));
-    if (code || plain || link || address) continue;
-    markPattern.lastIndex = at;
-    const [run] = markPattern.exec(text) ?? [];
-    if (run && applyMark(run)) continue;
-    const char = text[at++] ?? "";
-    parent.append(char === "\n" ? h("br") : char);
+    if (readSpecial(text.charAt(at))) continue;
+    let end = at + 1;
+    while (end < text.length && end < at + reach && !isSpecial(text, end)) end++;
+    add(text.slice(at, end), end - at);
   }
+  if (!isOpen) settle(0, false);
   return into;
+}
+
+/** Whether something else than text may begin here. */
+function isSpecial(text: string, at: number): boolean {
+  const char = text.charAt(at);
+  return char === "h" ? text.startsWith("http", at) : "\n`*_~<[!\\&".includes(char);
 }
 
 const schemes = /^(https?|mailto|tel):$/;

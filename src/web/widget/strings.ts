@@ -17,6 +17,8 @@ export const english = {
   typing: "{name} is typing",
   copy: "Copy",
   copied: "Copied",
+  code: "Code block",
+  table: "Table",
   retry: "Try again",
   offline: "You are offline. Messages can be sent once the connection is back.",
   left: "Characters left: {count}",

@@ -38,7 +38,7 @@ export function createView(into: ShadowRoot, chat: Chat, locale: Locale, options
   const { mode } = options;
   const isLauncher = mode === "launcher";
   const cleanUp = new AbortController();
-  const announcer = createAnnouncer();
+  const announcer = createAnnouncer(strings);
   const log = createLogView(chat, locale, announcer, options.privacyUrl);
   const composer = createComposer(chat, strings, announcer);
   const voice = createVoiceButton(chat, strings, announcer, options);

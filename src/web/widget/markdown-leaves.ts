@@ -1,0 +1,121 @@
+/** What holds the words of a reply: a paragraph, a block of code or a table, each growing by the line. */
+import { h } from "./dom.ts";
+import { reach, renderInline } from "./markdown-inline.ts";
+import { readCells } from "./markdown-lines.ts";
+
+/** By how much more than `reach` a mark and what is next to it may be longer. */
+const margin = 20;
+
+/** For those who do not see what it is. */
+export interface Words {
+  code: string;
+  table: string;
+}
+
+export interface Leaf {
+  /** `isNewLine`: else it goes on with the last one. */
+  add(line: string, isNewLine: boolean, isOpen: boolean): void;
+  /** `isOpen`: more may follow. */
+  draw(isOpen: boolean): void;
+  /** Makes what undoes whatever happens from now on. */
+  save(): () => void;
+}
+
+export interface Paragraph extends Leaf {
+  /** The last line, where it may be the head of a table. */
+  readonly head: string | null;
+  cutHead(): void;
+}
+
+export interface Code extends Leaf {
+  readonly mark: string;
+  readonly indent: number;
+}
+
+/** Makes what removes the children that the element has not yet. */
+export function saveChildren(element: HTMLElement): () => void {
+  const last = element.lastChild;
+  return () => cutAfter(element, last);
+}
+
+function cutAfter(element: HTMLElement, last: Node | null): void {
+  while (element.lastChild !== last) element.lastChild?.remove();
+}
+
+export function createParagraph(element: HTMLElement): Paragraph {
+  let text = "";
+  /** Where its last line begins. */
+  let lineAt = 0;
+  let isLineWhole = true;
+  const place = { at: 0, last: null };
+  return {
+    add(line, isNewLine) {
+      lineAt = text.length;
+      isLineWhole = isNewLine;
+      text += lineAt > 0 && isNewLine ? `\n${line}` : line;
+    },
+    draw(isOpen) {
+      cutAfter(element, place.last);
+      // The last line but one may still become the head of a table; what is further back depends on nothing that comes.
+      renderInline(element, text, isOpen, { place, limit: lineAt - (isLineWhole ? 2 : 1) * (reach + margin) });
+    },
+    save() {
+      const kept = { text, lineAt, isLineWhole };
+      return () => {
+        ({ text, lineAt, isLineWhole } = kept);
+      };
+    },
+    get head() {
+      const line = isLineWhole ? text.slice(lineAt).trim() : "";
+      return line.includes("|") ? line : null;
+    },
+    cutHead() {
+      text = text.slice(0, lineAt);
+      if (!text) element.remove();
+    },
+  };
+}
+
+export function createCode(into: HTMLElement, mark: string, indent: number): Code {
+  let isEmpty = true;
+  return {
+    mark,
+    indent,
+    add(line, isNewLine) {
+      // A node for each line: to lengthen one would copy all that it has.
+      into.append(isNewLine && !isEmpty ? `\n${line}` : line);
+      isEmpty = false;
+    },
+    draw() {},
+    save() {
+      const wasEmpty = isEmpty;
+      const cut = saveChildren(into);
+      return () => {
+        isEmpty = wasEmpty;
+        cut();
+      };
+    },
+  };
+}
+
+export function createTable(into: HTMLElement, head: string, rule: string): Leaf {
+  const aligns = readCells(rule).map((cell) => {
+    if (!cell.endsWith(":")) return cell.startsWith(":") ? "left" : "";
+    return cell.startsWith(":") ? "center" : "right";
+  });
+  const width = readCells(head).length;
+  const add = (line: string, tag: "th" | "td", isOpen: boolean) => {
+    const row = h("tr");
+    for (const [index, text] of readCells(line).slice(0, width).entries()) {
+      const align = aligns[index];
+      row.append(renderInline(h(tag, align ? { align } : {}), text, isOpen));
+    }
+    into.append(row);
+  };
+  add(head, "th", false);
+  return {
+    add: (line, _, isOpen) => add(line, "td", isOpen),
+    draw() {},
+    save: () => saveChildren(into),
+  };
+}

@@ -1,0 +1,142 @@
+/** A page of a real browser that draws Markdown as the widget does, whole or as it streams, and tells what that took. */
+import { join } from "node:path";
+import type { Browser, Page } from "playwright-core";
+import { openPage } from "./browser.ts";
+
+export interface MarkdownWork {
+  /** Characters that were read, by whatever of a string's methods. */
+  characters: number;
+  /** Nodes that were made or moved. */
+  nodes: number;
+}
+
+export interface MarkdownPage {
+  page: Page;
+  /** The markup that pieces of a reply end as. `isOpen`: more could follow. */
+  render(pieces: readonly string[], isOpen?: boolean): Promise<string>;
+  /**
+   * What it took to draw each of the pieces, one after the other, and at last to end the reply. Rejects where a pattern is
+   * let loose on more than a few characters.
+   */
+  measure(pieces: readonly string[]): Promise<MarkdownWork[]>;
+  /** What a screen reader is told at each of the pieces, and at last when the reply ends. */
+  speak(pieces: readonly string[]): Promise<string[]>;
+  /** As `measure`, of reading aloud; its patterns are found again from where they ended. */
+  measureSpeech(pieces: readonly string[]): Promise<MarkdownWork[]>;
+}
+
+/**
+ * Inside the page: the methods that read strings and those that change the document count what they do. How often a pattern
+ * goes back over a text nobody can count, so it may be tried on a few characters only.
+ */
+const countWork = `(maxTried) => {
+  const work = { characters: 0, nodes: 0 };
+  const originals = [];
+  function watch(owner, name, note) {
+    const original = owner[name];
+    originals.push(() => (owner[name] = original));
+    owner[name] = function (...all) {
+      const result = original.apply(this, all);
+      note(this, all, result);
+      return result;
+    };
+  }
+  const reads = (names, cost) => {
+    for (const name of names) watch(String.prototype, name, (...call) => (work.characters += cost(...call)));
+  };
+  const { indexOf } = String.prototype;
+  const length = (text, what, from = 0) => {
+    const found = indexOf.call(text, what, from);
+    return (found < 0 ? text.length : found + what.length) - from;
+  };
+  reads(["charAt", "charCodeAt", "codePointAt", "at"], () => 1);
+  reads(["slice", "substring"], (text, all, result) => result.length);
+  reads(["indexOf", "includes"], (text, all) => length(text, ...all));
+  reads(["startsWith", "endsWith"], (text, [what]) => what.length);
+  reads(["trim", "trimStart", "trimEnd", "replaceAll", "split", "lastIndexOf"], (text) => text.length);
+  const { exec } = RegExp.prototype;
+  originals.push(() => (RegExp.prototype.exec = exec));
+  RegExp.prototype.exec = function (text) {
+    const from = this.global ? this.lastIndex : 0;
+    if (text.length > maxTried) throw new Error(this + " was tried on " + text.length + " characters");
+    const found = exec.call(this, text);
+    work.characters += (found ? found.index + found[0].length : text.length) - from;
+    return found;
+  };
+  watch(Document.prototype, "createElement", () => work.nodes++);
+  for (const owner of [Element.prototype, CharacterData.prototype]) {
+    for (const name of ["append", "before", "remove"]) {
+      if (owner[name]) watch(owner, name, (_, all) => (work.nodes += Math.max(1, all.length)));
+    }
+  }
+  return () => {
+    for (const restore of originals) restore();
+    return work;
+  };
+}`;
+
+export async function openMarkdownPage(browser: Browser): Promise<MarkdownPage> {
+  const { page } = await openPage(browser);
+  const modules = await Promise.all(["markdown", "markdown-speech"].map(bundle));
+  await page.evaluate(`(async () => {
+    const { createMarkdownView } = await import("${modules[0]}");
+    const { createReader } = await import("${modules[1]}");
+    const countWork = ${countWork};
+    const words = { code: "Code block", table: "Table" };
+    window.open = () => {
+      const into = document.createElement("div");
+      return [into, createMarkdownView(into, words, () => document.createElement("button"))];
+    };
+    window.render = (pieces, isOpen) => {
+      const [into, view] = open();
+      let text = "";
+      for (const piece of pieces) view.update((text += piece), true);
+      view.update(text, isOpen);
+      into.normalize();
+      return into.innerHTML;
+    };
+    const counting = (maxTried, pieces, take) => {
+      let text = "";
+      return [...pieces, ""].map((piece, index) => {
+        text += piece;
+        const stop = countWork(maxTried);
+        try {
+          take(text, index < pieces.length);
+          return stop();
+        } finally {
+          stop();
+        }
+      });
+    };
+    window.measure = (pieces) => {
+      const [, view] = open();
+      return counting(40, pieces, view.update);
+    };
+    window.measureSpeech = (pieces) => {
+      const reader = createReader(words);
+      return counting(Infinity, pieces, (text, isOpen) => reader.read(text, !isOpen));
+    };
+    window.speak = (pieces) => {
+      const reader = createReader(words);
+      let text = "";
+      return [...pieces, ""].map((piece, index) => reader.read((text += piece), index === pieces.length));
+    };
+  })()`);
+  return {
+    page,
+    render: (pieces, isOpen = false) => page.evaluate(`render(${JSON.stringify(pieces)}, ${isOpen})`),
+    measure: (pieces) => page.evaluate(`measure(${JSON.stringify(pieces)})`),
+    speak: (pieces) => page.evaluate(`speak(${JSON.stringify(pieces)})`),
+    measureSpeech: (pieces) => page.evaluate(`measureSpeech(${JSON.stringify(pieces)})`),
+  };
+}
+
+/** The address of a module of the widget. */
+async function bundle(name: string): Promise<string> {
+  const { outputs } = await Bun.build({
+    entrypoints: [join(import.meta.dir, `../../src/web/widget/${name}.ts`)],
+    target: "browser",
+    format: "esm",
+  });
+  return `data:text/javascript;base64,${Buffer.from((await outputs[0]?.text()) ?? "").toString("base64")}`;
+}
