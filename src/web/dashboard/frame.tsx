@@ -48,7 +48,7 @@ export function Frame({ children }: { children: ComponentChildren }) {
   }, [isOpen]);
 
   return (
-    <div class="min-h-screen md:grid md:grid-cols-[15rem_minmax(0,1fr)]">
+    <div class="min-h-dvh max-md:flex max-md:flex-col md:grid md:grid-cols-[15rem_minmax(0,1fr)]">
       <a
         href="#main"
         class="sr-only z-50 rounded-lg bg-accent px-4 py-2 text-on-accent focus:not-sr-only focus:fixed focus:top-3 focus:left-3"
@@ -79,7 +79,11 @@ export function Frame({ children }: { children: ComponentChildren }) {
           </>
         )}
       </dialog>
-      <main id="main" tabIndex={-1} class="mx-auto w-full max-w-6xl min-w-0 px-4 py-6 outline-none sm:px-8 sm:py-9">
+      <main
+        id="main"
+        tabIndex={-1}
+        class="mx-auto w-full max-w-6xl min-w-0 px-4 py-6 outline-none max-md:flex-1 sm:px-8 sm:py-9"
+      >
         <DemoNotice />
         {children}
       </main>
