@@ -11,6 +11,7 @@ import type { Store } from "../store/store.ts";
 import type { Voice } from "../voice/voice.ts";
 import type { HeartbeatTicker } from "./heartbeats.ts";
 import type { Measurements } from "./measurements.ts";
+import type { ProviderHealth } from "./provider-health.ts";
 import type { UseRecorder } from "./use-recorder.ts";
 
 export interface Settings {
@@ -44,6 +45,7 @@ export interface Services {
   readonly dailyQuota: DailyQuota;
   readonly conversationQueue: KeyedQueue;
   readonly llm: LlmProvider;
+  readonly providerHealth: ProviderHealth;
   readonly voice: Voice;
   /** Last use and request counts of keys, tokens and sessions. */
   readonly uses: UseRecorder;

@@ -198,7 +198,9 @@ export class OpenAiStream {
     if (reading.usage !== null) this.usage = reading.usage;
     if (reading.error !== null || this.#eventName === "error") {
       const { message, status } = reading.error ?? { message: JSON.stringify(value), status: null };
-      this.#fail(`the provider reported an error in its stream: ${message.slice(0, 1000)}`, isTransientStatus(status));
+      const reason = `the provider reported an error in its stream: ${message.slice(0, 1000)}`;
+      const kind = status === null ? ({ kind: "provider_error" } as const) : {};
+      this.#end(new ProviderFailure(reason, { ...kind, status, isTransient: isTransientStatus(status) }));
       return null;
     }
     this.#push(reading.text, deltas);
@@ -241,8 +243,12 @@ export class OpenAiStream {
     this.#templateMatches = 0;
   }
 
-  #fail(reason: string, isTransient = false): void {
-    this.failure ??= new ProviderFailure(reason, { isTransient });
+  #fail(reason: string): void {
+    this.#end(new ProviderFailure(reason));
+  }
+
+  #end(failure: ProviderFailure): void {
+    this.failure ??= failure;
     this.isDone = true;
     this.#pending = "";
   }

@@ -1,5 +1,6 @@
 /** The owner tries a companion: the same reply as a visitor's, outside limits, quota and memory; counted in usage alone. */
 import type { Companion } from "../../domain/companion.ts";
+import { countFailedReply, kindOfOutcome } from "../../http/failed-replies.ts";
 import { type CollectedReply, type ReplyRun, type ReplyStream, runReply } from "../../http/reply.ts";
 import { toReplyRequest } from "../../http/reply-request.ts";
 import type { Services } from "../../http/services.ts";
@@ -59,7 +60,8 @@ async function finishTestTurn(
     reply = await run.finished;
   } catch (error) {
     if (run.isOpen) services.log.warn("reply failed", { ...logged, error });
-    return stream.fail("upstream_error");
+    stream.fail("upstream_error");
+    return countFailedReply(services, { companion, day, requestId }, error);
   }
   services.measurements.countTokens(reply.usage);
   const { complete, failure } = reply.outcome;
@@ -70,7 +72,7 @@ async function finishTestTurn(
       keyId: companion.createdByKeyId,
       day,
       usage: reply.usage,
-      isUpstreamError: !complete && failure !== null,
+      failure: kindOfOutcome(reply.outcome),
     });
   } catch (error) {
     services.log.error("turn not counted", { ...logged, error });
