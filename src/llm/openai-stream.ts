@@ -5,7 +5,7 @@
  */
 import { type ChunkReading, parseJson, readChunk } from "./openai-chunk.ts";
 import { type ChunkTemplate, lastMatch, learnTemplate, matchRun, matchTemplate } from "./openai-template.ts";
-import { isTransientStatus, ProviderFailure } from "./provider-failure.ts";
+import { ProviderFailure, type ProviderFailureOptions, reported } from "./provider-failure.ts";
 
 export interface StreamLimits {
   /** Of one line, or one event of several lines. */
@@ -198,9 +198,7 @@ export class OpenAiStream {
     if (reading.usage !== null) this.usage = reading.usage;
     if (reading.error !== null || this.#eventName === "error") {
       const { message, status } = reading.error ?? { message: JSON.stringify(value), status: null };
-      const reason = `the provider reported an error in its stream: ${message.slice(0, 1000)}`;
-      const kind = status === null ? ({ kind: "provider_error" } as const) : {};
-      this.#end(new ProviderFailure(reason, { ...kind, status, isTransient: isTransientStatus(status) }));
+      this.#fail(`the provider reported an error in its stream: ${message.slice(0, 1000)}`, reported(status));
       return null;
     }
     this.#push(reading.text, deltas);
@@ -243,12 +241,8 @@ export class OpenAiStream {
     this.#templateMatches = 0;
   }
 
-  #fail(reason: string): void {
-    this.#end(new ProviderFailure(reason));
-  }
-
-  #end(failure: ProviderFailure): void {
-    this.failure ??= failure;
+  #fail(reason: string, options: ProviderFailureOptions = {}): void {
+    this.failure ??= new ProviderFailure(reason, options);
     this.isDone = true;
     this.#pending = "";
   }

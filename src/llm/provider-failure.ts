@@ -1,7 +1,7 @@
 /** Why a provider gave no reply, or no whole one: private, for the log; its kind alone is public. */
 import { type FailureKind, ReplyFailure } from "../domain/reply-failure.ts";
 
-interface ProviderFailureOptions {
+export interface ProviderFailureOptions {
   /** Left out: that of the status, or `malformed` where there is none. */
   kind?: FailureKind;
   isTransient?: boolean;
@@ -29,6 +29,11 @@ export class ProviderFailure extends ReplyFailure {
 
 export function isTransientStatus(status: number | null | undefined): boolean {
   return status === 429 || (typeof status === "number" && status >= 500);
+}
+
+/** Of an error that the provider reports in the middle of a stream. */
+export function reported(status: number | null): ProviderFailureOptions {
+  return status === null ? { kind: "provider_error" } : { status, isTransient: isTransientStatus(status) };
 }
 
 function kindOfStatus(status: number): FailureKind {
