@@ -1,12 +1,16 @@
 /** `/c/{token}`: one companion as a page of its own, and what makes it installable. */
 import { type Companion, companionDefaults, defaultGreeting } from "../../domain/companion.ts";
 import { normalizeOrigin } from "../../domain/origin.ts";
-import { contentSecurityPolicy, escapeHtml } from "./html.ts";
+import { contentSecurityPolicy, escapeHtml } from "../../http/html.ts";
 
 const style =
   "html{color-scheme:light dark;background:#fff}body{margin:0;font-family:system-ui,sans-serif}" +
   "noscript{display:block;padding:3rem 1.5rem;text-align:center}" +
   "@media(prefers-color-scheme:dark){html{background:#16181e}}";
+
+const shareImagePath = "/share.png";
+const shareImageSize =
+  '<meta property="og:image:width" content="1200">\n<meta property="og:image:height" content="630">\n';
 
 export interface CompanionPage {
   companion: Companion;
@@ -22,6 +26,10 @@ export function renderCompanionPage({ companion, token, baseUrl, lang }: Compani
   const name = escapeHtml(companion.name);
   const description = escapeHtml(companion.greeting ?? defaultGreeting(companion.name));
   const icon = escapeHtml(companion.avatarUrl ?? `${baseUrl}/avatars/${token}.svg`);
+  // The made avatar is an SVG, which neither previews of links nor home screens show.
+  const share = escapeHtml(companion.avatarUrl ?? baseUrl + shareImagePath);
+  const touchIcon = escapeHtml(companion.avatarUrl ?? "/apple-touch-icon.png");
+  const size = companion.avatarUrl === null ? shareImageSize : "";
   const page = escapeHtml(`${baseUrl}/c/${token}`);
   return `<!doctype html>
 <html lang="en">
@@ -35,10 +43,11 @@ export function renderCompanionPage({ companion, token, baseUrl, lang }: Compani
 <meta name="theme-color" media="(prefers-color-scheme: dark)" content="#16181e">
 <meta property="og:title" content="${name}">
 <meta property="og:description" content="${description}">
-<meta property="og:image" content="${icon}">
-<meta property="og:url" content="${page}">
+<meta property="og:type" content="website">
+<meta property="og:image" content="${share}">
+${size}<meta property="og:url" content="${page}">
 <link rel="icon" href="${icon}">
-<link rel="apple-touch-icon" href="${icon}">
+<link rel="apple-touch-icon" href="${touchIcon}">
 <link rel="manifest" href="/c/${token}/manifest.webmanifest">
 <style>${style}</style>
 <script src="/widget.js" async></script>

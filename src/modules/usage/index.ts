@@ -1,5 +1,6 @@
 /** `GET /api/usage`: what was used, by UTC day, companion and key, as JSON or CSV; and why replies failed. */
 import type { Elysia } from "elysia";
+import { prefers, varyBy } from "../../http/accept.ts";
 import { answerJson } from "../../http/json-answer.ts";
 import { missing, readPathId } from "../../http/path-id.ts";
 import { openPrincipal } from "../../http/principal-guard.ts";
@@ -10,7 +11,6 @@ import { toUuid } from "../../lib/ids.ts";
 import { dayMs, parseDay } from "../../lib/instant.ts";
 import type { FailureQuery, UsageGroup, UsageQuery } from "../../store/store.ts";
 import { groups, maxDays, toCsv, toWireFailures, toWireUsage } from "./model.ts";
-import { prefersCsv } from "./negotiate.ts";
 
 const defaultDays = 30;
 
@@ -25,9 +25,10 @@ export function usageModule(services: Services) {
         const { groupBy, fromDay, toDay } = wanted;
         const rows = (await services.store.usage.query(account.id, wanted)).map((row) => toWireUsage(row, groupBy));
 
-        // CORS has set its own part already.
-        set.headers.vary = [set.headers.vary, "Accept"].filter(Boolean).join(", ");
-        if (!prefersCsv(request.headers.get("accept"))) return answerJson(set, { data: rows });
+        varyBy(set.headers, "Accept");
+        // JSON is what is sent to those who do not say, or do not mind.
+        if (!prefers(request.headers.get("accept"), "text/csv", "application/json"))
+          return answerJson(set, { data: rows });
         set.headers["content-type"] = "text/csv; charset=utf-8; header=present";
         set.headers["content-disposition"] = `attachment; filename="usage-${fromDay}-${toDay}.csv"`;
         return toCsv(rows, groupBy);
