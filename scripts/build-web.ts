@@ -20,6 +20,7 @@ const contentTypes: Record<string, string> = {
   ".css": "text/css; charset=utf-8",
   ".json": "application/json; charset=utf-8",
   ".svg": "image/svg+xml",
+  ".png": "image/png",
   ".woff2": "font/woff2",
 };
 
@@ -74,7 +75,21 @@ export async function buildWeb(): Promise<WebAsset[]> {
     ...(await bundle("dashboard.css", "dashboard/style.css", { plugins: [tailwind] })),
   ];
 
-  const assets = [...widget, ...sdk, ...welcome, ...dashboard, ...voice, ...worklets, ...resampler, ...locales];
+  const images = readdirSync(join(web, "images"))
+    .sort()
+    .map((file) => toAsset(file, readFileSync(join(web, "images", file))));
+
+  const assets = [
+    ...widget,
+    ...sdk,
+    ...welcome,
+    ...dashboard,
+    ...voice,
+    ...worklets,
+    ...resampler,
+    ...locales,
+    ...images,
+  ];
   writeAssets(assets);
   return assets;
 }

@@ -14,6 +14,7 @@ import { keysApi } from "./modules/keys/api.ts";
 import { metricsApi } from "./modules/metrics/api.ts";
 import { pagesApi } from "./modules/pages/api.ts";
 import { sessionApi } from "./modules/session/api.ts";
+import { statusApi } from "./modules/status/api.ts";
 import { usageApi } from "./modules/usage/api.ts";
 import { voiceTokenApi } from "./modules/voice-token/api.ts";
 import { webhooksApi } from "./modules/webhooks/api.ts";
@@ -32,6 +33,7 @@ export const apiOperations: readonly ApiOperation[] = [
   ...pagesApi,
   ...assetsApi,
   ...healthApi,
+  ...statusApi,
   ...metricsApi,
   ...dashboardApi,
   ...docsApi,

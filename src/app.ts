@@ -24,6 +24,7 @@ import { keysModule } from "./modules/keys/index.ts";
 import { metricsModule } from "./modules/metrics/index.ts";
 import { pagesModule } from "./modules/pages/index.ts";
 import { sessionModule } from "./modules/session/index.ts";
+import { statusModule } from "./modules/status/index.ts";
 import { usageModule } from "./modules/usage/index.ts";
 import { voiceTokenModule } from "./modules/voice-token/index.ts";
 import { webhooksModule } from "./modules/webhooks/index.ts";
@@ -99,7 +100,8 @@ function createManagementSite(services: Services): Site {
     .use(usageModule(services))
     .use(auditModule(services))
     .use(sessionModule(services))
-    .use(accountsModule(services));
+    .use(accountsModule(services))
+    .use(statusModule(services));
   return site;
 }
 

@@ -7,6 +7,7 @@ import { watchEventLoop } from "./http/event-loop-lag.ts";
 import { createHeartbeatTicker } from "./http/heartbeats.ts";
 import { measureLimiter, measureQuota, measureStore } from "./http/measured-sockets.ts";
 import { Measurements } from "./http/measurements.ts";
+import { watchProvider } from "./http/provider-health.ts";
 import type { Services } from "./http/services.ts";
 import { createUseRecorder } from "./http/use-recorder.ts";
 import { type Clock, fileStamp, systemClock } from "./lib/clock.ts";
@@ -112,10 +113,12 @@ export async function openServices(config: Config, overrides: ServiceOverrides =
   const log = overrides.log ?? processLog();
   const measurements = new Measurements();
   const store = measureStore(overrides.store ?? (await openStore(config, log)), measurements);
-  const llm = openLlmProvider(
-    { apiKey: config.llm.apiKey, baseUrl: config.llm.baseUrl, extra: config.llm.extra },
-    { log },
-  );
+  const { apiKey, baseUrl, extra } = config.llm;
+  const { llm, providerHealth } = watchProvider(openLlmProvider({ apiKey, baseUrl, extra }, { log }), {
+    baseUrl,
+    nowMs: () => clock.nowMs(),
+    measurements,
+  });
   const voice = createVoice({ ...openVoiceProviders(config.voice), store, clock, ids, log });
   const limiter = measureLimiter(createMemoryLimiter({ clock }), measurements);
   const dailyQuota = measureQuota(
@@ -169,6 +172,7 @@ export async function openServices(config: Config, overrides: ServiceOverrides =
     voiceQuota,
     conversationQueue: createKeyedQueue({ maxWaiting: 3 }),
     llm,
+    providerHealth,
     voice,
     uses,
     heartbeats,

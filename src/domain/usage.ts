@@ -14,6 +14,6 @@ export interface UsageCounts {
   inputTokens: number;
   outputTokens: number;
   voiceSessions: number;
-  /** Messages whose reply failed or was cut off by the provider. */
+  /** Replies that the provider did not give, or not whole. */
   errors: number;
 }

@@ -1,7 +1,10 @@
-/** Turns everything thrown, every unknown path and every wrong method into problem details; logs what the outside must not see. */
+/** Turns everything thrown, every unknown path and every wrong method into problem details, or a page for browsers; logs what the outside must not see. */
 import { Elysia } from "elysia";
 import { AppError, errorCodes } from "../domain/errors.ts";
+import { prefersHtml, varyBy } from "./accept.ts";
 import { baseUrlOf } from "./base-url.ts";
+import { errorPagePolicy, renderErrorPage } from "./error-page.ts";
+import { writePageHeaders } from "./html.ts";
 import { applyProblem, type HeaderBag, renderProblem, toAppError } from "./problem.ts";
 import { factsOf } from "./request-facts.ts";
 import type { Services } from "./services.ts";
@@ -22,7 +25,12 @@ export function errorHandling(door: ErrorDoor, allowedMethods: (path: string) =>
     const explained = explain(error, code, () => allowedMethods(path));
     const { status, headers, body } = describeFailure(door, explained, request);
     Object.assign(set.headers, headers);
-    return new Response(body, { status });
+    if (body === null || isForPrograms(path)) return new Response(body, { status });
+    varyBy(set.headers, "Accept");
+    if (!prefersHtml(request)) return new Response(body, { status });
+    writePageHeaders(set.headers, errorPagePolicy());
+    set.headers["cache-control"] = "no-store";
+    return new Response(renderErrorPage(explained, factsOf(request, door.ids).requestId), { status });
   });
 }
 
@@ -40,6 +48,11 @@ export function describeFailure(door: ErrorDoor, error: AppError, request: Reque
   const headers: HeaderBag = {};
   const status = applyProblem(error, headers);
   return { status, headers, body: renderProblem(error, facts.requestId, baseUrlOf(door.settings, request)) };
+}
+
+/** Where a page would be of no use to anyone, whatever they say that they take. */
+function isForPrograms(path: unknown): boolean {
+  return typeof path !== "string" || /^\/+(api|v1)(\/|$)/.test(path);
 }
 
 function explain(thrown: unknown, code: string | number, findMethods: () => string[]): AppError {

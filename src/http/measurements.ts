@@ -1,4 +1,5 @@
 /** What the server counts about itself, in plain numbers: hot paths add, and only a scrape pays for reading. */
+import { type FailureKind, failureKinds } from "../domain/reply-failure.ts";
 import type { TokenUsage } from "../domain/usage.ts";
 import { Histogram } from "../lib/histogram.ts";
 import type { RateRule } from "../limits/limiter.ts";
@@ -44,6 +45,7 @@ export class Measurements {
   readonly streamSeconds = new Histogram(streamBounds);
   /** By whether the provider counted them; estimates otherwise. */
   readonly tokens = { input: { counted: 0, estimated: 0 }, output: { counted: 0, estimated: 0 } };
+  readonly failedReplies = Object.fromEntries(failureKinds.map((kind) => [kind, 0])) as Record<FailureKind, number>;
   readonly verdicts: Record<RateRule["name"] | "daily" | "daily_voice", VerdictCounts> = {
     ip: newVerdicts(),
     token: newVerdicts(),

@@ -12,6 +12,7 @@ import type { Store } from "../store/store.ts";
 import type { Voice } from "../voice/voice.ts";
 import type { HeartbeatTicker } from "./heartbeats.ts";
 import type { Measurements } from "./measurements.ts";
+import type { ProviderHealth } from "./provider-health.ts";
 import type { UseRecorder } from "./use-recorder.ts";
 
 export interface Settings {
@@ -54,6 +55,7 @@ export interface Services {
   readonly voiceQuota: DailyQuota;
   readonly conversationQueue: KeyedQueue;
   readonly llm: LlmProvider;
+  readonly providerHealth: ProviderHealth;
   readonly voice: Voice;
   /** Last use and request counts of keys, tokens and sessions. */
   readonly uses: UseRecorder;

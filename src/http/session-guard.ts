@@ -23,5 +23,5 @@ export async function openOperator(
 ): Promise<SessionPrincipal> {
   const principal = await openSession(door, request, headers);
   if (principal.account.role === "operator") return principal;
-  throw new AppError("insufficient_scope", "Only an operator may manage accounts.");
+  throw new AppError("insufficient_scope", "Only an operator may do this.");
 }

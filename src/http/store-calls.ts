@@ -51,8 +51,15 @@ export const storeCalls: { readonly [Noun in keyof Nouns]: Readonly<Record<keyof
     createLink: "write",
     takeLink: "write",
   },
-  turns: { markArrival: "instant", listHistory: "read", settle: "write", settleUnkept: "write", countDay: "read" },
-  usage: { query: "read" },
+  turns: {
+    markArrival: "instant",
+    listHistory: "read",
+    settle: "write",
+    settleUnkept: "write",
+    recordFailure: "write",
+    countDay: "read",
+  },
+  usage: { query: "read", queryFailures: "read" },
   voice: {
     findAgent: "read",
     canUseAgent: "read",

@@ -71,7 +71,7 @@ class Relay implements BodyReader {
 
   fail(error: Error): void {
     clearTimeout(this.#drainTimer);
-    this.#finish(new ProviderFailure(error.message, { isTransient: true }));
+    this.#finish(new ProviderFailure(error.message, { kind: "broken_off", isTransient: true }));
   }
 
   /** The visitor has left, or a deadline has passed. */
@@ -122,7 +122,8 @@ class Relay implements BodyReader {
       this.#resolve({ complete: true, usage, failure: null });
       return;
     }
-    const cause = failure ?? reason ?? new ProviderFailure(describeEnd(this.#stream));
+    const cause =
+      failure ?? reason ?? new ProviderFailure(describeEnd(this.#stream), { kind: hasText ? "broken_off" : "empty" });
     if (hasText) this.#resolve({ complete: false, usage, failure: cause });
     else this.#reject(cause);
   }

@@ -8,7 +8,7 @@ import { type ChunkReading, parseJson, readChunk } from "./openai-chunk.ts";
 import { EventLines } from "./openai-event-lines.ts";
 import { type StreamLimits, streamLimits } from "./openai-stream-limits.ts";
 import { type ChunkTemplate, lastMatch, learnTemplate, matchRun, matchTemplate } from "./openai-template.ts";
-import { isTransientStatus, ProviderFailure } from "./provider-failure.ts";
+import { ProviderFailure, type ProviderFailureOptions, reported } from "./provider-failure.ts";
 
 /** After as many templates that fitted no further line, lines are simply parsed. */
 const maxUselessTemplates = 4;
@@ -197,7 +197,7 @@ export class OpenAiStream {
     if (reading.usage !== null) this.usage = reading.usage;
     if (reading.error !== null || this.#eventName === "error") {
       const { message, status } = reading.error ?? { message: JSON.stringify(value), status: null };
-      this.#fail(`the provider reported an error in its stream: ${message.slice(0, 1000)}`, isTransientStatus(status));
+      this.#fail(`the provider reported an error in its stream: ${message.slice(0, 1000)}`, reported(status));
       return null;
     }
     this.#push(reading.text, deltas);
@@ -240,8 +240,8 @@ export class OpenAiStream {
     this.#templateMatches = 0;
   }
 
-  #fail(reason: string, isTransient = false): void {
-    this.failure ??= new ProviderFailure(reason, { isTransient });
+  #fail(reason: string, options: ProviderFailureOptions = {}): void {
+    this.failure ??= new ProviderFailure(reason, options);
     this.isDone = true;
     this.#pending = "";
   }

@@ -120,9 +120,12 @@ export function createOpenAiProvider(options: OpenAiOptions): LlmProvider {
 /** The private reason as the log may hold it. */
 function toFailure(error: unknown, clean: (text: string) => string): ProviderFailure {
   if (error instanceof ProviderFailure) {
-    const { isTransient, retryAfterMs } = error;
-    return new ProviderFailure(clean(error.message), { isTransient, retryAfterMs });
+    const { kind, isTransient, retryAfterMs, status } = error;
+    return new ProviderFailure(clean(error.message), { kind, isTransient, retryAfterMs, status });
   }
-  if (error instanceof ConnectionError) return new ProviderFailure(clean(error.message), { isTransient: true });
-  return new ProviderFailure(clean(error instanceof Error ? `${error.name}: ${error.message}` : String(error)));
+  if (error instanceof ConnectionError) {
+    return new ProviderFailure(clean(error.message), { kind: "unreachable", isTransient: true });
+  }
+  const reason = error instanceof Error ? `${error.name}: ${error.message}` : String(error);
+  return new ProviderFailure(clean(reason), { kind: "provider_error" });
 }

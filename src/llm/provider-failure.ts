@@ -1,5 +1,15 @@
-/** Why a provider gave no reply, or no whole one: private, for the log. */
-export class ProviderFailure extends Error {
+/** Why a provider gave no reply, or no whole one: private, for the log; its kind alone is public. */
+import { type FailureKind, ReplyFailure } from "../domain/reply-failure.ts";
+
+export interface ProviderFailureOptions {
+  /** Left out: that of the status, or `malformed` where there is none. */
+  kind?: FailureKind;
+  isTransient?: boolean;
+  retryAfterMs?: number | null;
+  status?: number | null;
+}
+
+export class ProviderFailure extends ReplyFailure {
   /** Whether the same request may succeed a moment later: no connection, a broken one, 429 or 5xx. */
   readonly isTransient: boolean;
   /** How long the provider asked to be left alone; null where it did not say. */
@@ -7,18 +17,29 @@ export class ProviderFailure extends Error {
   /** Of the provider's answer; null where there was none, or it broke later. */
   readonly status: number | null;
 
-  constructor(
-    message: string,
-    options: { isTransient?: boolean; retryAfterMs?: number | null; status?: number | null } = {},
-  ) {
-    super(message);
+  constructor(message: string, options: ProviderFailureOptions = {}) {
+    const status = options.status ?? null;
+    super(message, options.kind ?? (status === null ? "malformed" : kindOfStatus(status)));
     this.name = "ProviderFailure";
     this.isTransient = options.isTransient ?? false;
     this.retryAfterMs = options.retryAfterMs ?? null;
-    this.status = options.status ?? null;
+    this.status = status;
   }
 }
 
 export function isTransientStatus(status: number | null | undefined): boolean {
   return status === 429 || (typeof status === "number" && status >= 500);
+}
+
+/** Of an error that the provider reports in the middle of a stream. */
+export function reported(status: number | null): ProviderFailureOptions {
+  return status === null ? { kind: "provider_error" } : { status, isTransient: isTransientStatus(status) };
+}
+
+function kindOfStatus(status: number): FailureKind {
+  if (status === 401 || status === 403) return "refused_key";
+  if (status === 404) return "unknown_model";
+  // 402 is how some say that the credit is used up.
+  if (status === 429 || status === 402) return "rate_limited";
+  return status >= 500 ? "provider_error" : "refused_request";
 }

@@ -118,7 +118,7 @@ export class ReplyWatch {
     const { dueMs, reason, ms } = watch.#findDeadline();
     if (dueMs > performance.now()) watch.#arm();
     else {
-      watch.expired = new ProviderFailure(`${reason} ${ms} ms`);
+      watch.expired = new ProviderFailure(`${reason} ${ms} ms`, { kind: "timed_out" });
       watch.#end();
     }
   }

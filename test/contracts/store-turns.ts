@@ -76,7 +76,7 @@ export function turnStoreContract(open: OpenStore): void {
 
     test("of a visitor who left are counted, and the message is kept without a reply", async () => {
       const { store } = world;
-      const turn = world.turnOf(companion, { reply: null, isUpstreamError: false });
+      const turn = world.turnOf(companion, { reply: null, failure: null });
       await store.turns.settle(turn);
       const found = await store.conversations.find(account.id, turn.conversationId);
       expect(found?.conversation.messageCount).toBe(1);
@@ -85,7 +85,7 @@ export function turnStoreContract(open: OpenStore): void {
     });
 
     test("that the provider broke off count as errors", async () => {
-      await world.store.turns.settle(world.turnOf(companion, { isUpstreamError: true }));
+      await world.store.turns.settle(world.turnOf(companion, { failure: "broken_off" }));
       expect(await world.store.usage.query(account.id, dayUsage)).toMatchObject([{ messages: 1, errors: 1 }]);
     });
 
@@ -149,12 +149,22 @@ export function turnStoreContract(open: OpenStore): void {
         keyId: "k1",
         day,
         usage,
-        isUpstreamError: true,
+        failure: "broken_off" as const,
       };
       await store.turns.settleUnkept(unkept);
       const counted = { messages: 1, inputTokens: 5, outputTokens: 6, errors: 1 };
       expect(await store.usage.query(account.id, dayUsage)).toMatchObject([counted]);
       expect(await store.turns.countDay(companion.id, day)).toBe(1);
+      expect((await store.conversations.list(account.id, anything, firstPage)).items).toEqual([]);
+    });
+
+    test("that failed before they began are counted as errors, and cost nothing", async () => {
+      const { store } = world;
+      const failed = { accountId: account.id, companionId: companion.id, keyId: "k1", day };
+      await store.turns.recordFailure({ ...failed, kind: "refused_key" });
+      const counted = { messages: 0, inputTokens: 0, outputTokens: 0, errors: 1 };
+      expect(await store.usage.query(account.id, dayUsage)).toMatchObject([counted]);
+      expect(await store.turns.countDay(companion.id, day)).toBe(0);
       expect((await store.conversations.list(account.id, anything, firstPage)).items).toEqual([]);
     });
 

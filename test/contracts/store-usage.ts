@@ -2,6 +2,7 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import type { Account } from "../../src/domain/account.ts";
 import type { Companion } from "../../src/domain/companion.ts";
+import type { FailureKind } from "../../src/domain/reply-failure.ts";
 import type { UsageGroup, UsageQuery } from "../../src/store/store.ts";
 import { newApiKey, type OpenStore, openWorld, type StoreWorld } from "../support/store-world.ts";
 
@@ -28,7 +29,7 @@ export function usageStoreContract(open: OpenStore): void {
       const { turns, apiKeys, voice } = world.store;
       await apiKeys.create(account.id, newApiKey({ id: "k1", name: "K" }), world.context());
       await turns.settle(world.turnOf(pro, { day: "2026-01-02", keyId: "k1" }));
-      await turns.settle(world.turnOf(pro, { day: "2026-01-02", keyId: "k1", isUpstreamError: true }));
+      await turns.settle(world.turnOf(pro, { day: "2026-01-02", keyId: "k1", failure: "broken_off" }));
       await turns.settle(world.turnOf(pro, { day: "2026-01-03", keyId: "k1" }));
       await turns.settle(world.turnOf(free, { day: "2026-01-02" }));
       await turns.settle(world.turnOf(free, { day: "2026-02-01" }));
@@ -115,6 +116,40 @@ export function usageStoreContract(open: OpenStore): void {
       expect(await query(many)).toMatchObject([{ messages: 120 }]);
       expect(await query({ ...many, groupBy: ["companion"] })).toHaveLength(120);
       expect(await group("companion")).toHaveLength(123);
+    });
+
+    test("tells failed replies by kind, the most frequent first, and the last day of each", async () => {
+      const { turns, usage } = world.store;
+      const failed = (companion: Companion, day: string, kind: FailureKind) =>
+        turns.recordFailure({ accountId: account.id, companionId: companion.id, keyId: null, day, kind });
+      await failed(pro, "2026-01-31", "refused_key");
+      await failed(pro, "2026-01-01", "refused_key");
+      await failed(free, "2026-01-04", "refused_key");
+      await failed(free, "2026-01-05", "broken_off");
+      await failed(free, "2026-02-01", "timed_out");
+      await turns.settleUnkept({
+        accountId: account.id,
+        companionId: free.id,
+        keyId: null,
+        day: "2026-01-06",
+        usage: { inputTokens: 1, outputTokens: 1, estimated: true },
+        failure: "empty",
+      });
+      const of = (companionId: string | null, owner = account) =>
+        usage.queryFailures(owner.id, { fromDay: "2026-01-01", toDay: "2026-01-31", companionId });
+      // One of the cut replies is from before each test.
+      expect(await of(null)).toEqual([
+        { kind: "refused_key", replies: 3, lastDay: "2026-01-31" },
+        { kind: "broken_off", replies: 2, lastDay: "2026-01-05" },
+        { kind: "empty", replies: 1, lastDay: "2026-01-06" },
+      ]);
+      expect(await of(free.id)).toEqual([
+        { kind: "broken_off", replies: 1, lastDay: "2026-01-05" },
+        { kind: "empty", replies: 1, lastDay: "2026-01-06" },
+        { kind: "refused_key", replies: 1, lastDay: "2026-01-04" },
+      ]);
+      expect(await of(null, await world.createAccount())).toEqual([]);
+      expect(await of(free.id, await world.createAccount())).toEqual([]);
     });
 
     test("keeps to the account", async () => {

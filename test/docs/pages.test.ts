@@ -1,5 +1,5 @@
 /** The documentation's pages, as a browser gets them. */
-import { afterAll, beforeAll, expect, test } from "bun:test";
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { apiOperations } from "../../src/api-operations.ts";
 import { errorCodes } from "../../src/domain/errors.ts";
 import { startTestServer, type TestServer } from "../support/app.ts";
@@ -11,29 +11,102 @@ beforeAll(async () => {
 });
 afterAll(() => server.close());
 
-test.each(["/docs", "/docs/errors"])("%s runs no script and loads nothing from elsewhere", async (path) => {
-  const response = await fetch(server.url + path);
-  const page = await response.text();
-  expect(response.status).toBe(200);
-  expect(response.headers.get("content-type")).toBe("text/html; charset=utf-8");
-  expect(page).not.toMatch(/<script|<link|<img|\bsrc=|\bon\w+=|\bstyle=/i);
+test.each(["/docs", "/docs/companions", "/docs/objects", "/docs/errors", "/docs/search?q=token"])(
+  "%s runs no script and loads nothing from elsewhere",
+  async (path) => {
+    const response = await fetch(server.url + path);
+    const page = await response.text();
+    expect(response.status).toBe(200);
+    expect(response.headers.get("content-type")).toBe("text/html; charset=utf-8");
+    expect(page).not.toMatch(/<script|<link|<img|\bsrc=|\bon\w+=|\bstyle=/i);
 
-  const policy = response.headers.get("content-security-policy") ?? "";
-  expect(policy).toStartWith("default-src 'none'; ");
-  expect(policy).not.toContain("unsafe");
-  const style = /<style>([\s\S]*)<\/style>/.exec(page)?.[1] ?? "";
-  expect(policy).toContain(`'sha256-${new Bun.CryptoHasher("sha256").update(style).digest("base64")}'`);
+    const policy = response.headers.get("content-security-policy") ?? "";
+    expect(policy).toStartWith("default-src 'none'; ");
+    expect(policy).not.toContain("unsafe");
+    const style = /<style>([\s\S]*)<\/style>/.exec(page)?.[1] ?? "";
+    expect(policy).toContain(`'sha256-${new Bun.CryptoHasher("sha256").update(style).digest("base64")}'`);
+  },
+);
+
+async function read(path: string): Promise<string> {
+  const response = await fetch(server.url + path);
+  expect({ path, status: response.status }).toEqual({ path, status: 200 });
+  return response.text();
+}
+
+function anchorsOf(page: string): string[] {
+  return [...page.matchAll(/ id="([^"]+)"/g)].map(([, anchor = ""]) => anchor);
+}
+
+test("the pages show every call once, and every link between them leads to an anchor", async () => {
+  const overview = await read("/docs");
+  const paths = new Set([...overview.matchAll(/href="(\/docs[^"#]*)[^"]*"/g)].map(([, path = ""]) => path));
+  expect(paths.size).toBeGreaterThan(10);
+  const pages = new Map<string, string>();
+  for (const path of paths) pages.set(path, await read(path));
+  for (const { id, path } of apiOperations) {
+    const shown = [...pages.values()].filter((page) => page.includes(`<section id="${id}">`));
+    expect(shown).toHaveLength(1);
+    expect(shown[0]).toContain(`<code>${path}</code>`);
+  }
+  for (const [path, page] of pages) {
+    const anchors = anchorsOf(page);
+    expect(new Set(anchors).size).toBe(anchors.length);
+    for (const [, to = "", anchor = ""] of page.matchAll(/href="([^"#]*)#([^"]+)"/g)) {
+      const target = to === "" ? page : pages.get(to);
+      expect({ path, to, anchor, isThere: anchorsOf(target ?? "").includes(anchor) }).toMatchObject({ isThere: true });
+    }
+  }
 });
 
-test("/docs shows every call under an anchor of its own", async () => {
-  const page = await (await fetch(`${server.url}/docs`)).text();
-  for (const { id, path } of apiOperations) {
-    expect(page).toContain(`<section id="${id}">`);
-    expect(page).toContain(`<code>${path}</code>`);
-  }
-  const anchors = [...page.matchAll(/ id="([^"]+)"/g)].map(([, anchor]) => anchor);
-  expect(new Set(anchors).size).toBe(anchors.length);
-  for (const [, target = ""] of page.matchAll(/href="#([^"]+)"/g)) expect(anchors).toContain(target);
+test("an old link to a place on the one page of before ends at the link to where it is now", async () => {
+  const overview = await read("/docs");
+  for (const { id } of apiOperations)
+    expect(overview).toMatch(new RegExp(`<li id="${id}"><a href="/docs/[a-z-]+#${id}">`));
+  expect(overview).toContain('<li id="schema-Companion"><a href="/docs/objects#schema-Companion">');
+  expect(overview).toContain('<h2 id="objects"><a href="/docs/objects">');
+});
+
+test("no page is as long as all of them were", async () => {
+  const lengths = await Promise.all(
+    ["/docs", "/docs/companions", "/docs/objects"].map(async (path) => (await read(path)).length),
+  );
+  expect(Math.max(...lengths)).toBeLessThan(120_000);
+});
+
+describe("the search", () => {
+  const search = (query: string) => read(`/docs/search?q=${encodeURIComponent(query)}`);
+  const links = (page: string) =>
+    [...page.slice(page.indexOf("<main")).matchAll(/<li><a href="([^"]+)"/g)].map(([, href]) => href);
+
+  test("finds calls, fields, objects and errors by all their words, the title first", async () => {
+    expect(links(await search("rate_limited"))[0]).toBe("/docs/errors#rate_limited");
+    expect(links(await search("Revoke TOKEN"))[0]).toBe("/docs/companions#revokeEmbedToken");
+    expect(links(await search("theme_color"))).toContain("/docs/companions#createCompanion");
+    expect(links(await search("/api/usage/failures"))).toContain("/docs/usage#getFailedReplies");
+    expect(links(await search("companion"))[0]).toMatch(/^\/docs\//);
+  });
+
+  test("says so where there is nothing, and where nothing was asked", async () => {
+    const page = await search("hovercraft eels");
+    expect(page).toContain("Nothing has all the words of <strong>hovercraft eels</strong>.");
+    expect(links(page)).toEqual([]);
+    expect(await read("/docs/search")).toContain("Type a word");
+    expect(await search("   ")).toContain("Type a word");
+  });
+
+  test("shows what was asked as text alone, and no more than a line of it", async () => {
+    const page = await search('"><script>alert(1)</script>');
+    expect(page).not.toContain("<script");
+    expect(page).toContain("&quot;&gt;&lt;script&gt;alert(1)&lt;/script&gt;");
+    expect((await search("x".repeat(5_000))).length).toBeLessThan((await search("x")).length + 2_000);
+  });
+});
+
+test("a page that is not there is 404", async () => {
+  const response = await fetch(`${server.url}/docs/nothing`);
+  expect(response.status).toBe(404);
+  expect(await response.json()).toMatchObject({ code: "not_found" });
 });
 
 test("/docs/errors explains every code under the anchor that problems link to", async () => {

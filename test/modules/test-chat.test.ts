@@ -133,10 +133,11 @@ test("takes an Idempotency-Key, but streams anew", async () => {
 });
 
 describe("where the provider fails", () => {
-  test("before its first text the answer is 502, and nothing is counted", async () => {
+  test("before its first text the answer is 502, and only the failure is counted", async () => {
     const answer = expectProblem(await chat({ message: "[[fail:401]]" }), 502, "upstream_error");
     expect(answer.text).not.toContain("sk-");
-    expect(await readUsage()).toEqual([]);
+    await Promise.all(server.services.runningTurns);
+    expect(await readUsage()).toMatchObject([{ messages: 0, inputTokens: 0, errors: 1 }]);
   });
 
   test("midway the stream ends without [DONE], and the message counts", async () => {

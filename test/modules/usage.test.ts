@@ -1,7 +1,7 @@
 /** Usage as a platform bills by it: days, groups, filters, JSON and CSV. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { prefers } from "../../src/http/accept.ts";
 import { toCell } from "../../src/modules/usage/model.ts";
-import { prefersCsv } from "../../src/modules/usage/negotiate.ts";
 import { type ApiClient, apiClient, expectInvalid, expectProblem } from "../support/api-client.ts";
 import { startTestServer, type TestServer } from "../support/app.ts";
 import { keepTurn } from "../support/kept-turn.ts";
@@ -140,7 +140,7 @@ test.each([
   ["", false],
   [null, false],
 ])("Accept: %p asks for CSV: %p", (accept, expected) => {
-  expect(prefersCsv(accept)).toBe(expected);
+  expect(prefers(accept, "text/csv", "application/json")).toBe(expected);
 });
 
 test.each([

@@ -68,9 +68,16 @@ export async function checkConformance(method: string, url: string, response: Re
     // A method on `/avatars/x` may be unknown to the router as a whole.
     if (response.status !== expected && response.status !== 404)
       refuse("no such call is described in modules/*/api.ts");
+    if (isPageFor(pathname, response)) return;
     return checkBody(response, toPointer("components", "schemas", "Problem"), refuse);
   }
   await checkAnswer(response, path, method, operation, refuse);
+}
+
+/** Outside of the API browsers get a page in the place of a problem. */
+function isPageFor(pathname: string, response: Response): boolean {
+  const isPage = mediaType(response.headers.get("content-type")) === "text/html";
+  return isPage && !/^\/(api|v1)(\/|$)/.test(pathname) && (response.headers.get("vary") ?? "").includes("Accept");
 }
 
 async function checkAnswer(

@@ -34,7 +34,7 @@ export async function keepTurn(
     arrivalMark: services.store.turns.markArrival(),
     reply: { id: idAt(atMs + 1), text: turn.reply ?? "Hi there", complete: true, createdAt: atMs + 1 },
     usage: { inputTokens: turn.inputTokens ?? 10, outputTokens: turn.outputTokens ?? 5, estimated: false },
-    isUpstreamError: false,
+    failure: null,
     keyId: companion.createdByKeyId,
     day: toUtcDay(atMs),
   });

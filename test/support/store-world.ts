@@ -92,7 +92,7 @@ export async function openWorld(open: OpenStore): Promise<StoreWorld> {
         arrivalMark: store.turns.markArrival(),
         reply: { id: systemIds.uuid(), text: answered, complete: true, createdAt: createdAt + 100 },
         usage: { inputTokens: 7, outputTokens: 3, estimated: false },
-        isUpstreamError: false,
+        failure: null,
         keyId: null,
         day,
         ...fields,

@@ -182,8 +182,8 @@ test("plots usage, tells what is left today, and hands it out as CSV", async () 
     .getByRole("img", { name: /Messages a day .*: 6 in all/ })
     .locator("canvas")
     .waitFor();
-  await page.getByRole("button", { name: /Errors/ }).click();
-  await page.getByRole("img", { name: /Errors a day .*: 1 in all/ }).waitFor();
+  await page.getByRole("button", { name: /Failed replies/ }).click();
+  await page.getByRole("img", { name: /Failed replies a day .*: 1 in all/ }).waitFor();
   await page.getByRole("button", { name: /Messages/ }).click();
   await page.getByLabel("Plot").selectOption({ label: "The companions used most" });
   await page.getByRole("list", { name: "Legend" }).getByText("Bob").waitFor();

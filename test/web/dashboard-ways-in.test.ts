@@ -89,7 +89,7 @@ test("goes to no other site after signing in, whatever the address says", async 
   }
 });
 
-test("a session that ends elsewhere leads to the sign-in with the next call", async () => {
+test("a session that ends elsewhere asks for the password with the next call", async () => {
   const { page, api } = await world.openAs("owner", "/app/companions");
   await atPage(page, "Companions");
   const sessions = (await api.call("GET", "/api/sessions")).json.data;
@@ -97,7 +97,7 @@ test("a session that ends elsewhere leads to the sign-in with the next call", as
     await api.call("DELETE", `/api/sessions/${session.id}`);
   }
   await page.getByRole("link", { name: "API keys" }).click();
-  await atPage(page, "Sign in");
+  await page.getByRole("dialog", { name: "Sign in to go on" }).waitFor();
   expect(await page.getByRole("heading", { name: "API keys" }).count()).toBe(0);
 });
 

@@ -2,9 +2,16 @@
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test";
 import { findViolations } from "../support/axe.ts";
 import { keepScreenshot } from "../support/browser.ts";
-import { openWidgetWorld, type WidgetWorld, widgetOn } from "../support/widget-world.ts";
+import { runExecutable } from "../support/executable.ts";
+import { openWidgetWorld, tag, type WidgetWorld, widgetOn } from "../support/widget-world.ts";
 
-setDefaultTimeout(20_000);
+setDefaultTimeout(60_000);
+
+const looks = {
+  light: {},
+  dark: { colorScheme: "dark" as const },
+  narrow: { viewport: { width: 360, height: 740 } },
+};
 
 let world: WidgetWorld;
 
@@ -90,6 +97,7 @@ test("who follows a dead link is told so on a page", async () => {
   const response = await page.goto(`${world.server.url}/c/emb_${"0".repeat(32)}`);
   expect(response?.status()).toBe(404);
   expect(response?.headers()["content-security-policy"]).toContain("default-src 'none'");
+  expect(response?.headers()["content-security-policy"]).not.toContain("script-src");
   expect(await page.locator("main").innerText()).toContain("This chat is not available.");
   expect(await findViolations(page)).toEqual([]);
   await keepScreenshot(page, "page-missing");
@@ -116,12 +124,91 @@ test("the welcome page shows what runs, the real widget and the next three steps
   }
 });
 
-test("without the demo there is next to nothing to see", async () => {
+test("without the demo the start page says what this is and where to go, and nothing of what is inside", async () => {
   await using bare = await openWidgetWorld();
-  const response = await fetch(`${bare.server.url}/`);
-  expect(response.status).toBe(200);
-  const page = await response.text();
-  expect(page).toContain("This server is running.");
-  expect(page).not.toContain("<script");
-  expect(page).not.toMatch(/emb_|version|\/app/);
+  const read = async () => (await fetch(`${bare.server.url}/`)).text();
+  const fresh = await read();
+  expect(fresh).toContain("companiond account setup-link");
+  for (const [name, options] of Object.entries(looks)) {
+    const { page, complaints } = await bare.open(options);
+    const response = await page.goto(`${bare.server.url}/`);
+    expect(response?.headers()["content-security-policy"]).toStartWith("default-src 'none'; ");
+    await page.getByRole("heading", { name: "This server is new" }).waitFor();
+    expect(await findViolations(page)).toEqual([]);
+    await keepScreenshot(page, `start-fresh-${name}`);
+    expect(complaints).toEqual([]);
+  }
+  const operator = ["account", "create", "--email", "someone@example.com", "--role", "operator", "--password-stdin"];
+  const made = await runExecutable([...operator, "--data-dir", bare.server.dataDir], {
+    input: "correct horse battery",
+  });
+  expect(made.exitCode).toBe(0);
+  const { page } = await bare.open();
+  await page.goto(`${bare.server.url}/`);
+  await page.getByRole("heading", { name: "Chat companions for websites" }).waitFor();
+  expect(await findViolations(page)).toEqual([]);
+  await keepScreenshot(page, "start");
+  for (const text of [fresh, await read()]) {
+    expect(text).not.toContain("<script");
+    expect(text).not.toMatch(/emb_|cmp_live|someone@|version|\d+\.\d+\.\d|gpt|127\.0\.0\.1/);
+  }
+  await page.getByRole("link", { name: "Sign in" }).click();
+  await page.getByRole("heading", { name: "Sign in" }).waitFor();
+});
+
+test("what is not there is a page for browsers, in light and dark, wide and narrow", async () => {
+  for (const [name, options] of Object.entries(looks)) {
+    const { page, complaints } = await world.open(options);
+    const response = await page.goto(`${world.server.url}/nope`);
+    expect(response?.status()).toBe(404);
+    await page.getByRole("heading", { name: "Not found" }).waitFor();
+    expect(await findViolations(page)).toEqual([]);
+    await keepScreenshot(page, `not-found-${name}`);
+    // The browser's console tells of the status itself.
+    expect(complaints.filter((text) => !text.includes("status of 404"))).toEqual([]);
+    await page.getByRole("link", { name: "To the start page" }).click();
+    await page.getByRole("heading", { level: 1 }).waitFor();
+  }
+});
+
+test("previews of links and home screens get PNGs of their size", async () => {
+  const { embed_token } = await world.createCompanion();
+  const html = await (await fetch(`${world.server.url}/c/${embed_token}`)).text();
+  const share = /property="og:image" content="([^"]+)"/.exec(html)?.[1] ?? "";
+  const touch = /rel="apple-touch-icon" href="([^"]+)"/.exec(html)?.[1] ?? "";
+  const sizeOf = async (address: string) => {
+    const response = await fetch(new URL(address, world.server.url));
+    expect(response.headers.get("content-type")).toBe("image/png");
+    expect(response.headers.get("content-encoding")).toBeNull();
+    const bytes = Buffer.from(await response.arrayBuffer());
+    expect(bytes.subarray(1, 4).toString()).toBe("PNG");
+    return [bytes.readUInt32BE(16), bytes.readUInt32BE(20)];
+  };
+  // Whoever makes a preview asks by the whole address.
+  expect(share).toStartWith(`${world.server.url}/`);
+  expect(await sizeOf(share)).toEqual([1200, 630]);
+  expect(await sizeOf(touch)).toEqual([180, 180]);
+  expect(await sizeOf("/favicon.ico")).toEqual([48, 48]);
+  const own = await world.createCompanion({ avatar_url: "https://shop.example/ada.png" });
+  const ownPage = await (await fetch(`${world.server.url}/c/${own.embed_token}`)).text();
+  expect(ownPage).toContain('property="og:image" content="https://shop.example/ada.png"');
+  expect(ownPage).toContain('rel="apple-touch-icon" href="https://shop.example/ada.png"');
+});
+
+test("a website is printed without the launcher that floats over it, but with a chat that is part of it", async () => {
+  const { embed_token } = await world.createCompanion();
+  const { page } = await world.open();
+  await page.goto(world.host(tag(world.server, embed_token)));
+  const { launcher } = widgetOn(page);
+  await launcher.waitFor();
+  await page.emulateMedia({ media: "print" });
+  expect(await launcher.isVisible()).toBe(false);
+  await page.emulateMedia({ media: "screen" });
+  expect(await launcher.isVisible()).toBe(true);
+
+  const script = `<script src="${world.server.url}/widget.js" async></script>`;
+  await page.goto(world.host(`<companion-chat mode="inline" token="${embed_token}"></companion-chat>${script}`));
+  await widgetOn(page).input.waitFor();
+  await page.emulateMedia({ media: "print" });
+  expect(await widgetOn(page).panel.isVisible()).toBe(true);
 });

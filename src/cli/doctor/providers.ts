@@ -1,6 +1,7 @@
 /** Looks at the language model, the voice provider and the clock. */
 import { buildInfo } from "../../build-info.ts";
 import type { Config } from "../../config.ts";
+import { describeSilentModel, nameProvider } from "../../domain/reply-failure.ts";
 import { redact } from "../../lib/log.ts";
 import { checkProviders } from "../../services.ts";
 import { describeFailure, type Finding, fail, ok, warn } from "./finding.ts";
@@ -15,10 +16,9 @@ export async function examineLlm(config: Config): Promise<Finding> {
   if (found === "demo") {
     return warn(name, "None is configured: the built-in demo answers.", "Set OPENAI_API_KEY, or OPENAI_BASE_URL.");
   }
-  const where = baseUrl === null ? "OpenAI" : new URL(baseUrl).host;
-  if (found.isAnswering) return ok(name, `${model} answers at ${where}.`);
-  const advice = "Check OPENAI_API_KEY, OPENAI_BASE_URL (up to and including /v1) and COMPANIOND_MODEL.";
-  return fail(name, `${model} does not answer at ${where}: ${redact(found.detail ?? "no reason given")}`, advice);
+  if (found.isAnswering) return ok(name, `${model} answers at ${nameProvider(baseUrl)}.`);
+  const { detail, advice } = describeSilentModel(model, baseUrl, redact(found.detail ?? "no reason given"));
+  return fail(name, detail, advice);
 }
 
 export async function examineVoice(config: Config): Promise<Finding> {

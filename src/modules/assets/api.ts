@@ -13,6 +13,11 @@ const script: Record<number, ApiAnswer> = {
   304: { description: "Unchanged since the version of `If-None-Match`." },
 };
 
+const image: Record<number, ApiAnswer> = {
+  200: { description: "The image.", content: { "image/png": null }, headers: ["Access-Control-Allow-Origin"] },
+  304: { description: "Unchanged since the version of `If-None-Match`." },
+};
+
 const Integrity = t.Object(
   {},
   { $id: "Integrity", additionalProperties: true, description: "By file: its hashed address and its integrity value." },
@@ -37,6 +42,21 @@ export const assetsApi: ApiOperation[] = [
     answers: script,
     errors: ["not_found"],
   },
+  { ...shared, id: "getIcon", path: "/favicon.ico", summary: "The icon of tabs, a PNG of 48 by 48", answers: image },
+  {
+    ...shared,
+    id: "getTouchIcon",
+    path: "/apple-touch-icon.png",
+    summary: "The icon of home screens, a PNG of 180 by 180",
+    answers: image,
+  },
+  {
+    ...shared,
+    id: "getShareImage",
+    path: "/share.png",
+    summary: "The image in previews of links, a PNG of 1200 by 630",
+    answers: image,
+  },
   {
     ...shared,
     id: "getIntegrity",
@@ -59,7 +79,13 @@ export const assetsApi: ApiOperation[] = [
     answers: {
       200: {
         description: "The file, for ever the same.",
-        content: { "text/javascript": null, "text/css": null, "image/svg+xml": null, "application/json": Words },
+        content: {
+          "text/javascript": null,
+          "text/css": null,
+          "image/svg+xml": null,
+          "image/png": null,
+          "application/json": Words,
+        },
         headers: ["Access-Control-Allow-Origin"],
       },
       304: { description: "Unchanged since the version of `If-None-Match`." },

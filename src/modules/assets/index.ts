@@ -1,4 +1,4 @@
-/** `/widget.js`, `/sdk.js` and their twins under `/assets/`, whose names change with their content. */
+/** `/widget.js`, `/sdk.js`, the images, and their twins under `/assets/`, whose names change with their content. */
 import type { Elysia } from "elysia";
 import { AppError } from "../../domain/errors.ts";
 import { matchesTag } from "../../http/entity-tag.ts";
@@ -36,6 +36,10 @@ export function assetsModule() {
     app
       .get("/widget.js", ({ request }) => serve("widget.js", request, stableCaching))
       .get("/sdk.js", ({ request }) => serve("sdk.js", request, stableCaching))
+      // Where browsers, home screens and previews of links look by themselves.
+      .get("/favicon.ico", ({ request }) => serve("favicon.png", request, stableCaching))
+      .get("/apple-touch-icon.png", ({ request }) => serve("touch-icon.png", request, stableCaching))
+      .get("/share.png", ({ request }) => serve("share.png", request, stableCaching))
       .get("/assets/integrity.json", ({ set }) => {
         set.headers["cache-control"] = "public, max-age=300";
         set.headers["access-control-allow-origin"] = "*";

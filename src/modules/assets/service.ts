@@ -46,7 +46,9 @@ export function createAssetShelf(): AssetShelf {
     async find(name, acceptEncoding) {
       const asset = byName.get(name);
       if (asset === undefined) return null;
-      const encoding = chooseEncoding(acceptEncoding);
+      const isImage = asset.contentType === "image/png";
+      // Packed already.
+      const encoding = isImage ? "identity" : chooseEncoding(acceptEncoding);
       const bytes = await readOnce({ br: asset.br, gzip: asset.gz, identity: asset.plain }[encoding]);
       const hash = asset.integrity.slice("sha384-".length, "sha384-".length + 22);
       return { bytes, contentType: asset.contentType, encoding, etag: `"${hash}-${encoding}"` };

@@ -2,6 +2,7 @@
 import type { ConversationKey } from "../../domain/conversation.ts";
 import { AppError } from "../../domain/errors.ts";
 import { reserveMessage } from "../../http/day-quota.ts";
+import { countFailedReply, kindOfOutcome } from "../../http/failed-replies.ts";
 import { type CollectedReply, type ReplyRun, type ReplyStream, runReply } from "../../http/reply.ts";
 import { contextTokensOf, toReplyRequest } from "../../http/reply-request.ts";
 import type { Services } from "../../http/services.ts";
@@ -37,7 +38,7 @@ type TurnServices = Pick<
 
 /**
  * Starts the turn and resolves when its response may begin; the rest goes on in the background and ends the stream.
- * Rejects with `rate_limited`, `quota_exceeded`, `upstream_error` or `unavailable`; nothing is kept or counted then.
+ * Rejects with `rate_limited`, `quota_exceeded`, `upstream_error` or `unavailable`; nothing is kept then, and nothing counted but a provider's failure.
  */
 export async function openTurn(services: TurnServices, turn: TurnRequest): Promise<void> {
   const { companion } = turn.target;
@@ -103,7 +104,11 @@ async function finishTurn(
       services.log.warn("reply failed", { requestId: turn.requestId, companionId: key.companionId, error });
     }
     turn.stream.fail("upstream_error");
-    return;
+    return countFailedReply(
+      services,
+      { companion: turn.target.companion, day: reservation.day, requestId: turn.requestId },
+      error,
+    );
   }
   services.measurements.countTokens(reply.usage);
   try {
@@ -148,7 +153,7 @@ function settleTurn(
             createdAt: Math.max(userSentAt, services.clock.nowMs()),
           },
     usage: reply.usage,
-    isUpstreamError: !reply.outcome.complete && reply.outcome.failure !== null,
+    failure: kindOfOutcome(reply.outcome),
     keyId: companion.createdByKeyId,
   });
 }

@@ -2,6 +2,7 @@
 import type { Plan } from "../../domain/account.ts";
 import type { Companion } from "../../domain/companion.ts";
 import { reserveMessage } from "../../http/day-quota.ts";
+import { countFailedReply, kindOfOutcome } from "../../http/failed-replies.ts";
 import { type CollectedReply, type ReplyRun, type ReplyStream, runReply } from "../../http/reply.ts";
 import { toReplyRequest } from "../../http/reply-request.ts";
 import type { Services } from "../../http/services.ts";
@@ -73,7 +74,8 @@ async function finishTestTurn(
   } catch (error) {
     reservation.release();
     if (run.isOpen) services.log.warn("reply failed", { ...logged, error });
-    return stream.fail("upstream_error");
+    stream.fail("upstream_error");
+    return countFailedReply(services, { companion, day: reservation.day, requestId }, error);
   }
   services.measurements.countTokens(reply.usage);
   const { complete, failure } = reply.outcome;
@@ -85,7 +87,7 @@ async function finishTestTurn(
         keyId: companion.createdByKeyId,
         day: reservation.day,
         usage: reply.usage,
-        isUpstreamError: !complete && failure !== null,
+        failure: kindOfOutcome(reply.outcome),
       })
       .finally(reservation.settle);
   } catch (error) {

@@ -25,6 +25,7 @@ export function renderShell(): Shell {
 <meta name="robots" content="noindex">
 <meta name="color-scheme" content="light dark">
 <link rel="icon" href="data:image/svg+xml,%3Csvg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 24 24'%3E%3Cpath d='M12 2a10 10 0 0 0-8.5 15.2L2.4 21.6l4.6-1.1A10 10 0 1 0 12 2z' fill='%234f46e5'/%3E%3Ccircle cx='8.6' cy='12' r='1.5' fill='%23fff'/%3E%3Ccircle cx='15.4' cy='12' r='1.5' fill='%23fff'/%3E%3C/svg%3E">
+<link rel="apple-touch-icon" href="/apple-touch-icon.png">
 <link rel="stylesheet" href="/assets/${style.fileName}">
 ${preloads}<script type="module" src="/assets/${script.fileName}"></script>
 </head>

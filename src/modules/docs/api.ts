@@ -6,7 +6,7 @@ const OpenApi = t.Object(
   { openapi: t.String({ examples: ["3.1.0"] }) },
   { additionalProperties: true, description: "An OpenAPI document." },
 );
-const page = { "text/html; charset=utf-8": null };
+const page = { 200: { description: "A page.", content: { "text/html; charset=utf-8": null } } };
 
 export const docsApi: ApiOperation[] = [
   {
@@ -31,15 +31,27 @@ export const docsApi: ApiOperation[] = [
     tag: "Service",
     summary: "This document for people",
     access: "public",
-    answers: { 200: { description: "A page.", content: page } },
+    answers: page,
   },
   {
-    id: "getErrorDocs",
+    id: "getDocsPage",
     method: "GET",
-    path: "/docs/errors",
+    path: "/docs/{page}",
     tag: "Service",
-    summary: "What each error code means, and what to do",
+    summary: "A page of it: a group of calls, the objects, or the errors",
     access: "public",
-    answers: { 200: { description: "A page.", content: page } },
+    params: { page: t.String({ description: "The page.", examples: ["errors"] }) },
+    answers: page,
+    errors: ["not_found"],
+  },
+  {
+    id: "searchDocs",
+    method: "GET",
+    path: "/docs/search",
+    tag: "Service",
+    summary: "What of it has all the given words",
+    access: "public",
+    query: { q: t.String({ maxLength: 200, description: "Words.", examples: ["embed token"] }) },
+    answers: page,
   },
 ];

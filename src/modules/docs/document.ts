@@ -180,14 +180,16 @@ function describeErrors(builder: Builder, operation: ApiOperation): Record<strin
   const byStatus = Map.groupBy(listErrorCodes(operation), (code) => errorCodes[code].status);
   return Object.fromEntries(
     [...byStatus].map(([status, codes]) => {
-      const name = codes.map(toComponentName).join("Or");
-      if (!builder.responses.has(name)) builder.responses.set(name, describeProblem(builder, codes));
+      // Outside of the API a browser gets a page.
+      const isPage = !/^\/(api|v1)\//.test(operation.path);
+      const name = codes.map(toComponentName).join("Or") + (isPage ? "Page" : "");
+      if (!builder.responses.has(name)) builder.responses.set(name, describeProblem(builder, codes, isPage));
       return [String(status), { $ref: `#/components/responses/${name}` }];
     }),
   );
 }
 
-function describeProblem({ facts }: Builder, codes: readonly ErrorCode[]): JsonSchema {
+function describeProblem({ facts }: Builder, codes: readonly ErrorCode[], isPage: boolean): JsonSchema {
   const isLimit = codes.some((code) => errorCodes[code].status === 429);
   const isAuth = codes.includes("unauthorized");
   return {
@@ -200,6 +202,7 @@ function describeProblem({ facts }: Builder, codes: readonly ErrorCode[]): JsonS
         },
         examples: Object.fromEntries(codes.map((code) => [code, { value: exampleProblem(code, facts.baseUrl) }])),
       },
+      ...(isPage ? { "text/html": { schema: { type: "string" } } } : {}),
     },
   };
 }

@@ -1,11 +1,5 @@
-/** Pages of the documentation: everything in one file, nothing from elsewhere, no script. */
-import { styleText } from "./style.ts";
-
-const escapes: Record<string, string> = { "&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;", "'": "&#39;" };
-
-export function escapeHtml(text: string): string {
-  return text.replace(/[&<>"']/g, (character) => escapes[character] ?? "");
-}
+/** Text of the documentation as markup. */
+import { escapeHtml } from "../../http/html.ts";
 
 /** Text with `code` and **strong** in it. */
 export function renderInline(text: string): string {
@@ -24,19 +18,4 @@ export function renderText(text: string): string {
       return `<ul>${items.join("")}</ul>`;
     })
     .join("\n");
-}
-
-export function renderPage(title: string, body: string): string {
-  return (
-    `<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n` +
-    `<meta name="viewport" content="width=device-width, initial-scale=1">\n` +
-    `<meta name="color-scheme" content="light dark">\n<title>${escapeHtml(title)}</title>\n` +
-    `<style>${styleText}</style>\n</head>\n<body>\n${body}\n</body>\n</html>\n`
-  );
-}
-
-/** Allows the one style sheet by its digest, and nothing else. */
-export function contentSecurityPolicy(): string {
-  const digest = new Bun.CryptoHasher("sha256").update(styleText).digest("base64");
-  return `default-src 'none'; style-src 'sha256-${digest}'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'`;
 }

@@ -1,12 +1,13 @@
-/** `/openapi.json`, `/docs` and `/docs/errors`: the API for programs and for people. */
+/** `/openapi.json`, `/docs` and the pages below it: the API for programs and for people. */
 import type { Elysia } from "elysia";
+import { AppError } from "../../domain/errors.ts";
 import type { ApiOperation } from "../../http/api-description.ts";
 import { knownBaseUrlOf } from "../../http/base-url.ts";
+import { writePageHeaders } from "../../http/html.ts";
 import { answerJsonText } from "../../http/json-answer.ts";
-import type { HeaderBag } from "../../http/problem.ts";
 import type { Services } from "../../http/services.ts";
-import { renderErrorsPage } from "./errors-page.ts";
-import { contentSecurityPolicy } from "./html.ts";
+import { docsPolicy } from "./frame.ts";
+import type { ApiReference } from "./reference.ts";
 
 /** `loadOperations` is called when somebody asks: descriptions of all routes would cost a start several milliseconds. */
 export function docsModule(
@@ -14,14 +15,20 @@ export function docsModule(
   loadOperations: () => Promise<readonly ApiOperation[]>,
 ) {
   // The last one only: base URLs come from the requests, and must not fill the memory.
-  let built: { baseUrl: string; json: string; page: string } | null = null;
+  let built: (ApiReference & { baseUrl: string }) | null = null;
 
-  async function build(request: Request) {
+  async function build(request: Request): Promise<ApiReference> {
     const baseUrl = knownBaseUrlOf(services.settings, request) ?? "";
     if (built?.baseUrl === baseUrl) return built;
     const [operations, { buildReference }] = await Promise.all([loadOperations(), import("./reference.ts")]);
     built = { baseUrl, ...buildReference(operations, { baseUrl, version: services.settings.version }) };
     return built;
+  }
+
+  async function findPage(request: Request, path: string): Promise<string> {
+    const page = (await build(request)).pages.get(path);
+    if (page === undefined) throw new AppError("not_found", "The documentation has no such page.");
+    return page;
   }
 
   return (app: Elysia) =>
@@ -32,18 +39,17 @@ export function docsModule(
         return answerJsonText(set, (await build(request)).json, 200);
       })
       .get("/docs", async ({ request, set }) => {
-        writePageHeaders(set.headers);
-        return (await build(request)).page;
+        writePageHeaders(set.headers, docsPolicy());
+        return findPage(request, "/docs");
       })
-      .get("/docs/errors", ({ set }) => {
-        writePageHeaders(set.headers);
-        return renderErrorsPage();
+      .get("/docs/search", async ({ request, set }) => {
+        const { renderSearch } = await build(request);
+        writePageHeaders(set.headers, docsPolicy());
+        return renderSearch(new URL(request.url).searchParams.get("q") ?? "");
+      })
+      .get("/docs/:page", async ({ request, params, set }) => {
+        const page = await findPage(request, `/docs/${params.page}`);
+        writePageHeaders(set.headers, docsPolicy());
+        return page;
       });
-}
-
-function writePageHeaders(headers: HeaderBag): void {
-  headers["content-type"] = "text/html; charset=utf-8";
-  headers["content-security-policy"] = contentSecurityPolicy();
-  headers["referrer-policy"] = "no-referrer";
-  headers["cache-control"] = "no-cache";
 }

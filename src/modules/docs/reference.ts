@@ -1,13 +1,26 @@
 /** The API document for programs and for people, made of the routes' descriptions. */
 import type { ApiOperation } from "../../http/api-description.ts";
 import { buildDocument, type DocumentFacts } from "./document.ts";
-import { renderReferencePage } from "./reference-page.ts";
+import { renderErrorsPage } from "./errors-page.ts";
+import { errorsHref, listPlaces } from "./places.ts";
+import { renderReferencePages } from "./reference-pages.ts";
+import { buildIndex, renderSearchPage } from "./search.ts";
 
-/** `json` is the OpenAPI document, `page` shows the same as HTML. */
-export function buildReference(
-  operations: readonly ApiOperation[],
-  facts: DocumentFacts,
-): { json: string; page: string } {
+export interface ApiReference {
+  /** The OpenAPI document. */
+  json: string;
+  /** The same as pages, by address. */
+  pages: ReadonlyMap<string, string>;
+  renderSearch(query: string): string;
+}
+
+export function buildReference(operations: readonly ApiOperation[], facts: DocumentFacts): ApiReference {
   const document = buildDocument(operations, facts);
-  return { json: JSON.stringify(document), page: renderReferencePage(document) };
+  const places = listPlaces(document);
+  const index = buildIndex(document);
+  return {
+    json: JSON.stringify(document),
+    pages: renderReferencePages(document, places).set(errorsHref, renderErrorsPage(places)),
+    renderSearch: (query) => renderSearchPage(index, places, query),
+  };
 }

@@ -1,5 +1,7 @@
 /** JSON Schemas as tables of fields. */
-import { escapeHtml, renderInline } from "./html.ts";
+import { escapeHtml } from "../../http/html.ts";
+import { renderInline } from "./html.ts";
+import { objectsHref } from "./places.ts";
 import type { JsonSchema } from "./schema-text.ts";
 
 /** An object as a table of its fields, anything else as its type. */
@@ -14,14 +16,14 @@ export function renderSchema(schema: JsonSchema): string {
       `<td>${renderInline(describe(part))}</td></tr>`,
   );
   const about = typeof schema.description === "string" ? `<p>${renderInline(schema.description)}</p>` : "";
-  return `${about}<div class="table"><table><thead><tr><th>Field</th><th>Type</th><th>Meaning</th></tr></thead>
+  return `${about}<div class="table" tabindex="0"><table><thead><tr><th>Field</th><th>Type</th><th>Meaning</th></tr></thead>
 <tbody>${rows.join("")}</tbody></table></div>`;
 }
 
 function renderType(schema: JsonSchema): string {
   if (typeof schema.$ref === "string") {
     const name = escapeHtml(schema.$ref.slice(schema.$ref.lastIndexOf("/") + 1));
-    return `<a href="#schema-${name}">${name}</a>`;
+    return `<a href="${objectsHref}#schema-${name}">${name}</a>`;
   }
   if (Array.isArray(schema.enum))
     return schema.enum.map((value) => `<code>${escapeHtml(String(value))}</code>`).join(" ");

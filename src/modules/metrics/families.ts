@@ -21,7 +21,7 @@ export interface HistogramFamily {
 export type Family = NumberFamily | HistogramFamily;
 
 export async function describeMeasurements(measurements: Measurements): Promise<Family[]> {
-  const { streams, tokens, verdicts, backups } = measurements;
+  const { streams, tokens, failedReplies, verdicts, backups } = measurements;
   // Routes that nobody asked for would be hundreds of lines of zeros.
   const used = measurements.routes.filter((route) => route.statuses.size > 0);
   return [
@@ -58,6 +58,12 @@ export async function describeMeasurements(measurements: Measurements): Promise<
       (["input", "output"] as const).flatMap((direction) =>
         (["counted", "estimated"] as const).map((by) => [{ direction, by }, tokens[direction][by]] as const),
       ),
+    ),
+    numbers(
+      "counter",
+      "companiond_failed_replies_total",
+      "Replies that the provider did not give, or not whole, by kind.",
+      Object.entries(failedReplies).map(([kind, value]) => [{ kind }, value]),
     ),
     numbers(
       "counter",

@@ -1,12 +1,16 @@
 /** `/c/{token}`: one companion as a page of its own, and what makes it installable. */
 import { type Companion, companionDefaults, defaultGreeting } from "../../domain/companion.ts";
 import { maxOriginLength, normalizeOrigin } from "../../domain/origin.ts";
-import { contentSecurityPolicy, escapeHtml } from "./html.ts";
+import { contentSecurityPolicy, escapeHtml } from "../../http/html.ts";
 
 const style =
   "html{color-scheme:light dark;background:#fff}body{margin:0;font-family:system-ui,sans-serif}" +
   "noscript{display:block;padding:3rem 1.5rem;text-align:center}" +
   "@media(prefers-color-scheme:dark){html{background:#16181e}}";
+
+const shareImagePath = "/share.png";
+const shareImageSize =
+  '<meta property="og:image:width" content="1200">\n<meta property="og:image:height" content="630">';
 
 export interface CompanionPage {
   companion: Companion;
@@ -23,12 +27,13 @@ export interface CompanionPage {
 export function renderCompanionPage({ companion, token, baseUrl, lang }: CompanionPage): string {
   const name = escapeHtml(companion.name);
   const description = escapeHtml(companion.greeting ?? defaultGreeting(companion.name));
-  const ownIcon = `/avatars/${token}.svg`;
-  const icon = escapeHtml(companion.avatarUrl ?? ownIcon);
+  const icon = escapeHtml(companion.avatarUrl ?? `/avatars/${token}.svg`);
+  const touchIcon = escapeHtml(companion.avatarUrl ?? "/apple-touch-icon.png");
   const links = [];
-  // Those who share the page need whole addresses, or none.
-  const image = companion.avatarUrl ?? (baseUrl === null ? null : baseUrl + ownIcon);
+  // Those who share the page need whole addresses, or none; and our own avatar is an SVG, which previews do not show.
+  const image = companion.avatarUrl ?? (baseUrl === null ? null : baseUrl + shareImagePath);
   if (image !== null) links.push(`<meta property="og:image" content="${escapeHtml(image)}">`);
+  if (image !== null && companion.avatarUrl === null) links.push(shareImageSize);
   if (baseUrl !== null) links.push(`<meta property="og:url" content="${escapeHtml(`${baseUrl}/c/${token}`)}">`);
   return `<!doctype html>
 <html lang="en">
@@ -42,9 +47,10 @@ export function renderCompanionPage({ companion, token, baseUrl, lang }: Compani
 <meta name="theme-color" media="(prefers-color-scheme: dark)" content="#16181e">
 <meta property="og:title" content="${name}">
 <meta property="og:description" content="${description}">
+<meta property="og:type" content="website">
 ${links.join("\n")}
 <link rel="icon" href="${icon}">
-<link rel="apple-touch-icon" href="${icon}">
+<link rel="apple-touch-icon" href="${touchIcon}">
 <link rel="manifest" href="/c/${token}/manifest.webmanifest">
 <style>${style}</style>
 <script src="/widget.js" async></script>

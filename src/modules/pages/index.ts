@@ -3,12 +3,14 @@ import type { Elysia } from "elysia";
 import { demoEmail } from "../../domain/account.ts";
 import { isEmbedToken } from "../../domain/credentials.ts";
 import { AppError } from "../../domain/errors.ts";
+import { prefersHtml, varyBy } from "../../http/accept.ts";
 import { baseUrlOf, knownBaseUrlOf } from "../../http/base-url.ts";
-import type { HeaderBag } from "../../http/problem.ts";
+import { writePageHeaders } from "../../http/html.ts";
 import type { Services } from "../../http/services.ts";
 import { type CompanionPage, companionPagePolicy, renderCompanionPage, renderManifest } from "./companion-page.ts";
 import { missingPagePolicy, renderMissingPage } from "./missing-page.ts";
-import { barePolicy, renderBarePage, renderWelcomePage, welcomePolicy } from "./welcome-page.ts";
+import { plainPolicy, renderStartPage } from "./start-page.ts";
+import { renderWelcomePage, welcomePolicy } from "./welcome-page.ts";
 
 export function pagesModule(services: Pick<Services, "settings" | "store" | "voice" | "llm">) {
   const { settings, store, voice, llm } = services;
@@ -35,14 +37,21 @@ export function pagesModule(services: Pick<Services, "settings" | "store" | "voi
     return items[0]?.embedToken ?? null;
   }
 
+  let hasAccount = false;
+  /** Whether anybody can sign in; that this ends again is not worth a look at the store for every request. */
+  async function isSetUp(): Promise<boolean> {
+    hasAccount ||= await store.accounts.hasAnyPassword();
+    return hasAccount;
+  }
+
   return (app: Elysia) =>
     app
       .get("/c/:token", async ({ request, params, set }) => {
         const page = await findPage(params.token, request);
         if (page === null) {
-          if (!request.headers.get("accept")?.includes("text/html")) throw missing();
+          if (!prefersHtml(request)) throw missing();
           writePageHeaders(set.headers, missingPagePolicy());
-          set.headers.vary = "Accept";
+          varyBy(set.headers, "Accept");
           set.status = 404;
           return renderMissingPage();
         }
@@ -62,8 +71,8 @@ export function pagesModule(services: Pick<Services, "settings" | "store" | "voi
       .get("/", async ({ request, set }) => {
         const token = settings.isDemo ? await findDemoToken() : null;
         if (token === null) {
-          writePageHeaders(set.headers, barePolicy());
-          return renderBarePage();
+          writePageHeaders(set.headers, plainPolicy());
+          return renderStartPage(await isSetUp());
         }
         const baseUrl = knownBaseUrlOf(settings, request);
         writePageHeaders(set.headers, welcomePolicy());
@@ -84,11 +93,4 @@ function missing(): AppError {
 /** The first one of the list, which browsers sort by preference. */
 function preferredLanguage(request: Request): string {
   return /^[a-z]{2,3}(-[a-z\d]{2,8})*/i.exec(request.headers.get("accept-language") ?? "")?.[0] ?? "en";
-}
-
-function writePageHeaders(headers: HeaderBag, policy: string): void {
-  headers["content-type"] = "text/html; charset=utf-8";
-  headers["content-security-policy"] = policy;
-  headers["referrer-policy"] = "no-referrer";
-  headers["cache-control"] = "no-cache";
 }

@@ -1,11 +1,10 @@
 /** What someone sees who follows a link to a companion that is not there, or no longer. */
-import { contentSecurityPolicy, renderPage } from "./html.ts";
-import { bareStyle } from "./welcome-style.ts";
+import { contentSecurityPolicy, plainStyle, renderPage } from "../../http/html.ts";
 
 export function renderMissingPage(): string {
   return renderPage(
     "Chat not found",
-    bareStyle,
+    plainStyle,
     "",
     "<main><h1>This chat is not available.</h1><p>The link is mistyped, or it has been withdrawn.</p></main>",
   );
@@ -13,5 +12,5 @@ export function renderMissingPage(): string {
 
 /** A website that had the companion in a frame may show that it has gone. */
 export function missingPagePolicy(): string {
-  return contentSecurityPolicy({ style: bareStyle, ancestors: ["*"] });
+  return contentSecurityPolicy({ style: plainStyle, isStill: true, ancestors: ["*"] });
 }

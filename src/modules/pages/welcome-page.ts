@@ -1,7 +1,8 @@
-/** `/`: with a demo, what is running and the next three steps; without, next to nothing. */
+/** `/` with a demo: what is running, and the next three steps. */
+
+import { contentSecurityPolicy, escapeHtml, renderPage } from "../../http/html.ts";
 import { embeddedAssets } from "../../web/generated/assets.ts";
-import { contentSecurityPolicy, escapeHtml, renderPage } from "./html.ts";
-import { bareStyle, welcomeStyle } from "./welcome-style.ts";
+import { welcomeStyle } from "./welcome-style.ts";
 
 export interface WelcomeFacts {
   /** Of the demo companion. */
@@ -66,12 +67,4 @@ function renderSnippet(token: string, baseUrl: string | null): string {
 
 export function welcomePolicy(): string {
   return contentSecurityPolicy({ style: welcomeStyle, ancestors: ["'none'"] });
-}
-
-export function renderBarePage(): string {
-  return renderPage("companiond", bareStyle, "", "<main><h1>companiond</h1><p>This server is running.</p></main>");
-}
-
-export function barePolicy(): string {
-  return contentSecurityPolicy({ style: bareStyle, ancestors: ["'none'"] });
 }

@@ -1,8 +1,4 @@
-/** The style sheets of `/`. Their hashes are in the pages' policies, so not a byte may be added on the way. */
-
-export const bareStyle =
-  ":root{color-scheme:light dark;font:1rem/1.6 system-ui,sans-serif}" +
-  "body{margin:0;min-height:100vh;display:grid;place-items:center;text-align:center}h1{font-size:1.25rem;margin:0}p{margin:0}";
+/** The style sheet of `/` with a demo. Its hash is in the page's policy, so not a byte may be added on the way. */
 
 export const welcomeStyle = `
 :root {

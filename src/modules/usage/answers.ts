@@ -1,5 +1,6 @@
 /** What the usage routes answer, for the API document alone. */
 import { Type as t } from "@sinclair/typebox";
+import { failureKinds, failureMeanings } from "../../domain/reply-failure.ts";
 import { Nullable } from "../../http/schema.ts";
 
 const counts = {
@@ -8,7 +9,10 @@ const counts = {
   input_tokens: t.Integer(),
   output_tokens: t.Integer(),
   voice_sessions: t.Integer({ description: "Voice sessions that were started." }),
-  errors: t.Integer({ description: "Messages whose reply the provider broke off." }),
+  errors: t.Integer({
+    description:
+      "Replies that the provider did not give, which cost nothing, or not whole. `getFailedReplies` tells why.",
+  }),
 };
 
 const UsageRowObject = t.Object(
@@ -26,6 +30,26 @@ const UsageRowObject = t.Object(
 export const UsageList = t.Object(
   { data: t.Array(UsageRowObject, { description: "Ordered by day, companion, key." }) },
   { $id: "UsageList" },
+);
+
+export const FailedReplyList = t.Object(
+  {
+    data: t.Array(
+      t.Object(
+        {
+          kind: t.Union(
+            failureKinds.map((kind) => t.Literal(kind)),
+            { description: failureKinds.map((kind) => `\`${kind}\`: ${failureMeanings[kind]}`).join("; ") },
+          ),
+          replies: t.Integer({ description: "How many failed so.", examples: [3] }),
+          last_day: t.String({ format: "date", description: "The last day on which one did. UTC." }),
+        },
+        { $id: "FailedReplies" },
+      ),
+      { description: "The most frequent first." },
+    ),
+  },
+  { $id: "FailedReplyList" },
 );
 
 export const QuotaObject = t.Object(

@@ -1,10 +1,15 @@
 /** The usage route, for the API document. */
 import { Type as t } from "@sinclair/typebox";
 import { type ApiOperation, idParam } from "../../http/api-description.ts";
-import { QuotaObject, UsageList } from "./answers.ts";
+import { FailedReplyList, QuotaObject, UsageList } from "./answers.ts";
 import { groups, maxDays } from "./model.ts";
 
 const day = (description: string, example: string) => t.String({ format: "date", description, examples: [example] });
+
+const days = {
+  from: day("First day. Left out: 30 days up to `to`.", "2026-01-01"),
+  to: day("Last day. Left out: today.", "2026-01-31"),
+};
 
 export const usageApi: ApiOperation[] = [
   {
@@ -16,8 +21,7 @@ export const usageApi: ApiOperation[] = [
     description: `By UTC day, both ends included, at most ${maxDays} days at a time. Days without usage have no row. With \`Accept: text/csv\` it comes as a file for spreadsheets.`,
     access: "usage:read",
     query: {
-      from: day("First day. Left out: 30 days up to `to`.", "2026-01-01"),
-      to: day("Last day. Left out: today.", "2026-01-31"),
+      ...days,
       group_by: t.String({
         default: "day",
         pattern: `^(${groups.join("|")})(,(${groups.join("|")}))*$`,
@@ -33,6 +37,17 @@ export const usageApi: ApiOperation[] = [
         headers: ["Content-Disposition"],
       },
     },
+  },
+  {
+    id: "getFailedReplies",
+    method: "GET",
+    path: "/api/usage/failures",
+    tag: "Usage",
+    summary: "Read why replies failed",
+    description: `By UTC day, both ends included, at most ${maxDays} days at a time; trial chats are counted too. The provider's own words are the operator's alone.`,
+    access: "usage:read",
+    query: { ...days, companion_id: idParam("companion") },
+    answers: { 200: { description: "By kind.", content: { "application/json": FailedReplyList } } },
   },
   {
     id: "getQuota",

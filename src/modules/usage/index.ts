@@ -1,5 +1,6 @@
-/** `GET /api/usage`: what was used, by UTC day, companion and key, as JSON or CSV. */
+/** `GET /api/usage`: what was used, by UTC day, companion and key, as JSON or CSV; and why replies failed. */
 import type { Elysia } from "elysia";
+import { prefers, varyBy } from "../../http/accept.ts";
 import { answerJson } from "../../http/json-answer.ts";
 import { missing, readPathId } from "../../http/path-id.ts";
 import { openPrincipal } from "../../http/principal-guard.ts";
@@ -8,9 +9,8 @@ import type { Services } from "../../http/services.ts";
 import { toUtcDay } from "../../lib/clock.ts";
 import { toUuid } from "../../lib/ids.ts";
 import { dayMs, parseDay } from "../../lib/instant.ts";
-import type { UsageGroup, UsageQuery } from "../../store/store.ts";
-import { groups, maxDays, toCsv, toWireUsage } from "./model.ts";
-import { prefersCsv } from "./negotiate.ts";
+import type { FailureQuery, UsageGroup, UsageQuery } from "../../store/store.ts";
+import { groups, maxDays, toCsv, toWireFailures, toWireUsage } from "./model.ts";
 
 const defaultDays = 30;
 
@@ -25,12 +25,21 @@ export function usageModule(services: Services) {
         const { groupBy, fromDay, toDay } = wanted;
         const rows = (await services.store.usage.query(account.id, wanted)).map((row) => toWireUsage(row, groupBy));
 
-        // CORS has set its own part already.
-        set.headers.vary = [set.headers.vary, "Accept"].filter(Boolean).join(", ");
-        if (!prefersCsv(request.headers.get("accept"))) return answerJson(set, { data: rows });
+        varyBy(set.headers, "Accept");
+        // JSON is what is sent to those who do not say, or do not mind.
+        if (!prefers(request.headers.get("accept"), "text/csv", "application/json"))
+          return answerJson(set, { data: rows });
         set.headers["content-type"] = "text/csv; charset=utf-8; header=present";
         set.headers["content-disposition"] = `attachment; filename="usage-${fromDay}-${toDay}.csv"`;
         return toCsv(rows, groupBy);
+      })
+      .get("/api/usage/failures", async ({ request, set }) => {
+        const { account } = await openPrincipal(services, request, "usage:read", set.headers);
+        const query = openQuery(request, ["from", "to", "companion_id"]);
+        const wanted = readPlace(query, services.clock.nowMs());
+        query.finish();
+        const rows = await services.store.usage.queryFailures(account.id, wanted);
+        return answerJson(set, { data: rows.map(toWireFailures) });
       })
       .get("/api/companions/:id/quota", async ({ request, params, set }) => {
         const { account } = await openPrincipal(services, request, "usage:read", set.headers);
@@ -56,6 +65,15 @@ function toWireQuota(limit: number, used: number) {
 }
 
 function readUsageQuery(query: QueryReader, nowMs: number): UsageQuery {
+  return {
+    ...readPlace(query, nowMs),
+    groupBy: query.value("group_by", toGroups, `Must be some of ${groups.join(",")}, each once.`) ?? ["day"],
+    metadata: query.metadata,
+  };
+}
+
+/** Of which days and which companion. */
+function readPlace(query: QueryReader, nowMs: number): FailureQuery {
   const problem = "Must be a UTC day like 2026-01-31.";
   const toDay = (text: string) => parseDay(text) ?? undefined;
   const givenFromMs = query.value("from", toDay, problem);
@@ -66,9 +84,7 @@ function readUsageQuery(query: QueryReader, nowMs: number): UsageQuery {
   return {
     fromDay: toUtcDay(fromMs),
     toDay: toUtcDay(toMs),
-    groupBy: query.value("group_by", toGroups, `Must be some of ${groups.join(",")}, each once.`) ?? ["day"],
     companionId: query.value("companion_id", toUuid, "Must be a UUID."),
-    metadata: query.metadata,
   };
 }
 

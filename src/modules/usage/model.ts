@@ -1,5 +1,9 @@
 /** Usage on the wire, as JSON and as CSV. */
-import type { UsageGroup, UsageRow } from "../../store/store.ts";
+import type { FailureRow, UsageGroup, UsageRow } from "../../store/store.ts";
+
+export function toWireFailures({ kind, replies, lastDay }: FailureRow) {
+  return { kind, replies, last_day: lastDay };
+}
 
 /** Three years, leap day included. */
 export const maxDays = 1096;

@@ -1,5 +1,6 @@
 /** The turns of conversations: the history that a model reads, and the one commit that settles a turn. */
 import type { ConversationKey, HistoryMessage } from "../../domain/conversation.ts";
+import type { FailureKind } from "../../domain/reply-failure.ts";
 import type { TokenUsage } from "../../domain/usage.ts";
 
 /** One exchange, settled: what is kept of it and what it cost. */
@@ -14,8 +15,8 @@ export interface SettledTurn {
   /** Null when the visitor left before the first text. */
   reply: { id: string; text: string; complete: boolean; createdAt: number } | null;
   usage: TokenUsage;
-  /** True where the provider broke off: counted as an error in usage. */
-  isUpstreamError: boolean;
+  /** Why the provider did not finish it: counted as an error in usage, and under its kind. Null where it did. */
+  failure: FailureKind | null;
   /** The key that made the companion, under which usage counts; null for the dashboard. */
   keyId: string | null;
   /** UTC day of admission, under which quota and usage count. */
@@ -29,7 +30,16 @@ export interface UnkeptTurn {
   keyId: string | null;
   day: string;
   usage: TokenUsage;
-  isUpstreamError: boolean;
+  failure: FailureKind | null;
+}
+
+/** A reply that failed before it began: nothing of it is kept, and it costs nothing. */
+export interface FailedTurn {
+  accountId: string;
+  companionId: string;
+  keyId: string | null;
+  day: string;
+  kind: FailureKind;
 }
 
 export interface TurnStore {
@@ -46,6 +56,8 @@ export interface TurnStore {
   settle(turn: SettledTurn): Promise<void>;
   /** Counts the turn in one commit. A companion that was deleted meanwhile leaves usage only. Resolves once durable. */
   settleUnkept(turn: UnkeptTurn): Promise<void>;
+  /** Counts an error in usage and under its kind; no message, and none of the day's. */
+  recordFailure(turn: FailedTurn): Promise<void>;
   /** Messages that count against the day's quota so far. */
   countDay(companionId: string, day: string): Promise<number>;
 }

@@ -1,4 +1,5 @@
 /** Usage, summed up by day, companion and key. */
+import type { FailureKind } from "../../domain/reply-failure.ts";
 import type { UsageCounts } from "../../domain/usage.ts";
 import type { MetadataFilter } from "./companions.ts";
 
@@ -20,7 +21,24 @@ export interface UsageRow extends UsageCounts {
   keyId?: string | null;
 }
 
+export interface FailureQuery {
+  /** UTC days `YYYY-MM-DD`, both included. */
+  fromDay: string;
+  toDay: string;
+  /** Null: all of the account's, deleted ones too. */
+  companionId: string | null;
+}
+
+export interface FailureRow {
+  kind: FailureKind;
+  replies: number;
+  /** The last day of the range on which it happened. */
+  lastDay: string;
+}
+
 export interface UsageStore {
   /** Aggregates, ordered by the grouped dimensions (day ascending first). Filters by companion or metadata leave out `requests`. */
   query(accountId: string, query: UsageQuery): Promise<UsageRow[]>;
+  /** Failed replies by kind, the most frequent first. */
+  queryFailures(accountId: string, query: FailureQuery): Promise<FailureRow[]>;
 }

@@ -1,11 +1,13 @@
 /** Turns in SQLite: the hot path of the program. */
 import type { HistoryMessage, Message, MessageRole } from "../../domain/conversation.ts";
+import type { FailureKind } from "../../domain/reply-failure.ts";
+import type { TokenUsage } from "../../domain/usage.ts";
 import type { SettledTurn, TurnStore } from "../contract/turns.ts";
 import type { ConversationWriter } from "./conversation-writer.ts";
 import type { SqliteEngine } from "./engine.ts";
 import type { Erasures } from "./erasures.ts";
 import type { QuotaCounts } from "./quota.ts";
-import type { UsageWriter } from "./usage-writer.ts";
+import type { UsagePlace, UsageWriter } from "./usage-writer.ts";
 
 /** How many messages the first read of a history takes; each further one takes as many as were read so far. */
 const firstHistoryRead = 32;
@@ -33,6 +35,11 @@ export function createTurnStore(engine: SqliteEngine, { conversations, usage, qu
     return [question, { ...reply, ...counted, role: "assistant", channel: "text" }];
   }
 
+  function count(place: UsagePlace, { inputTokens, outputTokens }: TokenUsage, failure: FailureKind | null): void {
+    usage.add(place, { messages: 1, inputTokens, outputTokens, errors: failure === null ? 0 : 1 });
+    if (failure !== null) usage.addFailure(place, failure);
+  }
+
   return {
     markArrival: () => erasures.mark(),
 
@@ -54,25 +61,23 @@ export function createTurnStore(engine: SqliteEngine, { conversations, usage, qu
 
     settle: (turn) =>
       engine.append(() => {
-        const { accountId, key, keyId, day } = turn;
+        const { accountId, key, keyId, day, failure } = turn;
+        const place = { accountId, companionId: key.companionId, keyId, day };
         if (!erasures.cover(key, turn.arrivalMark)) conversations.add(key, turn.conversationId, toMessages(turn));
-        usage.add(
-          { accountId, companionId: key.companionId, keyId, day },
-          {
-            messages: 1,
-            inputTokens: turn.usage.inputTokens,
-            outputTokens: turn.usage.outputTokens,
-            errors: turn.isUpstreamError ? 1 : 0,
-          },
-        );
+        count(place, turn.usage, failure);
         quota.add("messages", key.companionId, day);
       }),
 
-    settleUnkept: ({ accountId, companionId, keyId, day, usage: { inputTokens, outputTokens }, isUpstreamError }) =>
+    settleUnkept: ({ usage: tokens, failure, ...place }) =>
       engine.append(() => {
-        const errors = isUpstreamError ? 1 : 0;
-        usage.add({ accountId, companionId, keyId, day }, { messages: 1, inputTokens, outputTokens, errors });
-        quota.add("messages", companionId, day);
+        count(place, tokens, failure);
+        quota.add("messages", place.companionId, place.day);
+      }),
+
+    recordFailure: ({ kind, ...place }) =>
+      engine.append(() => {
+        usage.add(place, { errors: 1 });
+        usage.addFailure(place, kind);
       }),
 
     countDay: (companionId, day) => engine.read(() => quota.count("messages", companionId, day)),

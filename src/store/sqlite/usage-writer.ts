@@ -1,4 +1,5 @@
 /** Adds to usage: by day, by month, and by day for the account as a whole. */
+import type { FailureKind } from "../../domain/reply-failure.ts";
 import type { UsageCounts } from "../../domain/usage.ts";
 import type { SqliteEngine } from "./engine.ts";
 
@@ -34,7 +35,18 @@ export function createUsageWriter(engine: SqliteEngine) {
      VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO UPDATE SET ${addCounters}`,
   );
 
+  const addFailed = engine.query<null, [string, string, string, string]>(
+    `INSERT INTO failed_replies (account_id, day, companion_id, kind, replies) VALUES (?, ?, ?, ?, 1)
+     ON CONFLICT DO UPDATE SET replies = replies + 1`,
+  );
+
   return {
+    /** One under the companion, one under none, which is the account's sum. To be called inside a write. */
+    addFailure({ accountId, companionId, day }: UsagePlace, kind: FailureKind): void {
+      if (companionId !== null) addFailed.run(accountId, day, companionId, kind);
+      addFailed.run(accountId, day, "", kind);
+    },
+
     /** To be called inside a write. */
     add(place: UsagePlace, added: Partial<UsageCounts>): void {
       const { accountId, companionId, day } = place;

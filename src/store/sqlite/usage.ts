@@ -3,6 +3,7 @@ import type { UsageCounts } from "../../domain/usage.ts";
 import type { UsageGroup, UsageQuery, UsageRow, UsageStore } from "../contract/usage.ts";
 import { createAccountNumberFinder } from "./account-number.ts";
 import type { Query, SqliteEngine } from "./engine.ts";
+import { createFailureQuery } from "./failed-replies.ts";
 import type { MetadataIndex } from "./metadata-index.ts";
 import { yieldToEventLoop } from "./pacing.ts";
 import { splitPeriod, type UsagePeriod } from "./usage-periods.ts";
@@ -125,6 +126,7 @@ export function createUsageStore(engine: SqliteEngine, metadata: MetadataIndex):
   }
 
   return {
+    queryFailures: createFailureQuery(engine),
     async query(accountId, usageQuery) {
       const { groupBy, companionId } = usageQuery;
       const total = createTotal(groupBy);

@@ -1,39 +1,46 @@
 /** What is on the screen: the door for those who are not signed in, the frame with a page for those who are. */
-import { useEffect } from "preact/hooks";
+import type { ComponentType } from "preact";
+import { useEffect, useState } from "preact/hooks";
 import { Frame } from "./frame.tsx";
 import { heldBack, navigate, releaseGuard, usePath } from "./lib/router.ts";
-import { loadSession, session, sessionFailure } from "./lib/session.ts";
+import { interruption, loadSession, session, sessionFailure } from "./lib/session.ts";
 import { use } from "./lib/state.ts";
 import { Outlet } from "./outlet.tsx";
 import { homePath, matchRoute, signInPath } from "./routes.ts";
-import { Confirm } from "./ui/dialog.tsx";
 import { Failure, Skeleton } from "./ui/states.tsx";
 import { Toast } from "./ui/toast.tsx";
 
 export function App() {
-  const leave = use(heldBack);
   return (
     <>
       <Screen />
       <Toast />
-      {leave && (
-        <Confirm
-          title="Leave without saving?"
-          action="Leave"
-          stay="Stay"
-          onConfirm={() => {
-            releaseGuard();
-            leave();
-          }}
-          onClose={() => {
-            heldBack.value = null;
-          }}
-        >
-          <p>What you changed on this page has not been saved.</p>
-        </Confirm>
-      )}
+      <Guard />
     </>
   );
+}
+
+/** Most visits need none of its dialogs, whose code comes when one is asked for. */
+function Guard() {
+  const [found, setFound] = useState<{ OverPage: ComponentType } | null>(null);
+  const isLeaving = use(heldBack) !== null;
+  const isInterrupted = use(interruption) !== null;
+  const isWanted = isLeaving || isInterrupted;
+  useEffect(() => {
+    if (isWanted) import("./over-page.tsx").then(setFound, askPlainly);
+  }, [isLeaving, isInterrupted]);
+  return isWanted && found && <found.OverPage />;
+}
+
+/** Where that code has gone, as after an update of the server: reloading would lose what is to be kept. */
+function askPlainly(): void {
+  const leave = heldBack.value;
+  if (leave === null) alert("Your session has ended. Sign in in another tab, then go on here.");
+  else if (confirm("Leave without saving?")) {
+    releaseGuard();
+    leave();
+  }
+  heldBack.value = null;
 }
 
 function Screen() {

@@ -22,6 +22,7 @@ import { signOut, useSession } from "./lib/session.ts";
 import { use } from "./lib/state.ts";
 import { type Theme, theme } from "./lib/theme.ts";
 import { IconButton } from "./ui/button.tsx";
+import { lazy } from "./ui/lazy.tsx";
 import { say } from "./ui/toast.tsx";
 import { Wordmark } from "./ui/wordmark.tsx";
 
@@ -35,10 +36,13 @@ const places = [
 const operatorPlace = { href: "/app/accounts", label: "Accounts", Icon: UsersRound } as const;
 const accountPlace = { href: "/app/account", label: "Your account", Icon: UserRound } as const;
 
+const StatusBanner = lazy(async () => (await import("./status-banner.tsx")).StatusBanner);
+
 export function Frame({ children }: { children: ComponentChildren }) {
   const [isOpen, setIsOpen] = useState(false);
   const drawer = useRef<HTMLDialogElement>(null);
   const at = usePath();
+  const { account } = useSession();
 
   // The drawer closes because the page has changed.
   useEffect(() => setIsOpen(false), [at]);
@@ -48,7 +52,7 @@ export function Frame({ children }: { children: ComponentChildren }) {
   }, [isOpen]);
 
   return (
-    <div class="min-h-screen md:grid md:grid-cols-[15rem_minmax(0,1fr)]">
+    <div class="min-h-dvh max-md:flex max-md:flex-col md:grid md:grid-cols-[15rem_minmax(0,1fr)]">
       <a
         href="#main"
         class="sr-only z-50 rounded-lg bg-accent px-4 py-2 text-on-accent focus:not-sr-only focus:fixed focus:top-3 focus:left-3"
@@ -79,8 +83,13 @@ export function Frame({ children }: { children: ComponentChildren }) {
           </>
         )}
       </dialog>
-      <main id="main" tabIndex={-1} class="mx-auto w-full max-w-6xl min-w-0 px-4 py-6 outline-none sm:px-8 sm:py-9">
+      <main
+        id="main"
+        tabIndex={-1}
+        class="mx-auto w-full max-w-6xl min-w-0 px-4 py-6 outline-none max-md:flex-1 sm:px-8 sm:py-9"
+      >
         <DemoNotice />
+        {account.role === "operator" && <StatusBanner />}
         {children}
       </main>
     </div>

@@ -55,7 +55,7 @@ export const quotaDaily = later(() =>
   ),
 );
 
-/** Replies that failed, by day and kind. */
+/** Replies that failed, by day and kind; under an empty companion all of the account's. */
 export const failedReplies = later(() =>
   sqliteTable(
     "failed_replies",

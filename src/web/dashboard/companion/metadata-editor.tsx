@@ -3,11 +3,21 @@ import { Plus, X } from "lucide-preact";
 import { Button, IconButton } from "../ui/button.tsx";
 import { TextArea } from "../ui/field.tsx";
 import { type MetadataRow, readMetadata, switchMode } from "./metadata-draft.ts";
+import { useRowFocus } from "./row-focus.ts";
 import type { SectionProps } from "./sections.tsx";
 
 export function MetadataEditor({ draft: { metadata }, problems, change }: SectionProps) {
   const isReadable = "value" in readMetadata(metadata);
   const setRows = (rows: MetadataRow[]) => change({ metadata: { ...metadata, rows } });
+  const { list, focusRow } = useRowFocus();
+
+  /** An empty row is filled before there is another one. */
+  function add(): void {
+    const empty = metadata.rows.findIndex(({ key, value }) => key === "" && value === "");
+    if (empty === -1) setRows([...metadata.rows, { key: "", kind: "text", value: "" }]);
+    focusRow(empty === -1 ? metadata.rows.length : empty);
+  }
+
   return (
     <div>
       <fieldset class="mb-4 flex gap-1.5">
@@ -35,7 +45,7 @@ export function MetadataEditor({ draft: { metadata }, problems, change }: Sectio
         />
       ) : (
         <>
-          <ul class="space-y-3 sm:space-y-2">
+          <ul ref={list} class="space-y-3 sm:space-y-2">
             {metadata.rows.map((row, index) => (
               // By place: keys may be empty or equal while they are typed.
               <li key={index}>
@@ -49,11 +59,7 @@ export function MetadataEditor({ draft: { metadata }, problems, change }: Sectio
             ))}
           </ul>
           {problems.metadata && <p class="mt-1.5 text-[0.88rem] text-bad">{problems.metadata}</p>}
-          <Button
-            kind="ghost"
-            class={metadata.rows.length > 0 ? "mt-2" : "-ml-2"}
-            onClick={() => setRows([...metadata.rows, { key: "", kind: "text", value: "" }])}
-          >
+          <Button kind="ghost" class={metadata.rows.length > 0 ? "mt-2" : "-ml-2"} onClick={add}>
             <Plus size={16} aria-hidden="true" />
             Add a field
           </Button>

@@ -2,13 +2,23 @@
 import { Plus, X } from "lucide-preact";
 import { Button, IconButton } from "../ui/button.tsx";
 import { maxStarters } from "./draft.ts";
+import { useRowFocus } from "./row-focus.ts";
 import type { SectionProps } from "./sections.tsx";
 
 export function StartersEditor({ draft: { starters }, problems, change }: SectionProps) {
+  const { list, focusRow } = useRowFocus();
+
+  /** An empty field is filled before there is another one. */
+  function add(): void {
+    const empty = starters.findIndex((starter) => starter.trim() === "");
+    if (empty === -1) change({ starters: [...starters, ""] });
+    focusRow(empty === -1 ? starters.length : empty);
+  }
+
   return (
     <fieldset>
       <legend class="mb-1.5 font-medium">Suggested questions</legend>
-      <ul class="space-y-2">
+      <ul ref={list} class="space-y-2">
         {starters.map((starter, index) => (
           // By place: they have no other name, and move only by removal.
           <li key={index} class="flex gap-1.5">
@@ -30,11 +40,7 @@ export function StartersEditor({ draft: { starters }, problems, change }: Sectio
       </ul>
       {problems.starters && <p class="mt-1.5 text-[0.88rem] text-bad">{problems.starters}</p>}
       {starters.length < maxStarters && (
-        <Button
-          kind="ghost"
-          class={starters.length > 0 ? "mt-2" : "-ml-2"}
-          onClick={() => change({ starters: [...starters, ""] })}
-        >
+        <Button kind="ghost" class={starters.length > 0 ? "mt-2" : "-ml-2"} onClick={add}>
           <Plus size={16} aria-hidden="true" />
           Add a question
         </Button>

@@ -74,8 +74,9 @@ export async function send(
   }
   if (response.ok) return response;
   const error = await readProblem(response);
-  if (response.status === 401 && !waysIn.test(path)) whenSignedOut();
-  throw error;
+  if (response.status !== 401 || waysIn.test(path)) throw error;
+  whenSignedOut();
+  throw new ApiError("Your session has ended. Sign in, then try again.", 401, error.code, [], error.requestId);
 }
 
 async function readProblem(response: Response): Promise<ApiError> {

@@ -1,6 +1,7 @@
 /** Data of a page: loaded when it is shown, again when asked, with its failure beside it. */
 import { useCallback, useEffect, useRef, useState } from "preact/hooks";
-import { call, type Query, toSearch } from "./api.ts";
+import { ApiError, call, type Query, toSearch } from "./api.ts";
+import { resumptions } from "./session.ts";
 import type { Page } from "./types.ts";
 
 export interface Loaded<Data> {
@@ -42,6 +43,7 @@ export function useLoad<Data>(path: string | null): Loaded<Data> {
     return () => running.current?.abort();
   }, [reload, path]);
 
+  useOnceResumed(state.error, reload);
   const set = useCallback((data: Data) => setState({ data, error: null, isLoading: false }), []);
   return { ...state, reload, set };
 }
@@ -106,16 +108,24 @@ export function useList<Item extends { id: string }>(path: string, query: Query 
     };
   }, [load]);
 
+  const reload = () => load(items.length === 0 ? "first" : "again", null);
+  useOnceResumed(error, reload);
   return {
     items,
     error,
     isLoading: busy === "first",
     isLoadingMore: busy === "more",
     hasMore: cursor !== null,
-    reload: () => load(items.length === 0 ? "first" : "again", null),
+    reload,
     loadMore: () => load("more", cursor),
     update: (change) => setItems(change),
   };
+}
+
+/** Loads what could not be loaded because the session had ended, once there is one again. */
+function useOnceResumed(error: unknown, reload: () => Promise<void>): void {
+  const isMissing = error instanceof ApiError && error.status === 401;
+  useEffect(() => (isMissing ? resumptions.onChange(() => void reload()) : undefined), [isMissing, reload]);
 }
 
 /** The value once it has been left alone for a moment: for searches while someone types. */

@@ -58,6 +58,10 @@ export function useLeaveGuard(isUnsaved: boolean): void {
   }, [isUnsaved]);
 }
 
+export function hasUnsavedWork(): boolean {
+  return isDirty;
+}
+
 /** The work was saved, or may be lost. */
 export function releaseGuard(): void {
   isDirty = false;

@@ -1,11 +1,23 @@
-/** Who is signed in: one signal for the whole dashboard. */
+/** Who is signed in, in all tabs of the browser: one signal for the whole dashboard. */
 import { ApiError, call, onSignedOut } from "./api.ts";
+import { hasUnsavedWork } from "./router.ts";
 import { State, use } from "./state.ts";
 import type { SignedIn } from "./types.ts";
 
 /** Undefined until the server has been asked; null when nobody is signed in. */
 export const session = new State<SignedIn | null | undefined>(undefined);
 export const sessionFailure = new State<unknown>(null);
+
+/**
+ * What stands between the page, which stays as it is with all that was typed, and the server: the session has ended, or
+ * the browser is signed in with another account, which must not get what was typed for this one.
+ */
+export const interruption = new State<{ kind: "ended" } | { kind: "replaced"; email: string } | null>(null);
+
+/** Counts the interruptions that are over: what could not be loaded meanwhile can be now. */
+export const resumptions = new State(0);
+
+const otherTabs = new BroadcastChannel("companiond-session");
 
 export async function loadSession(): Promise<void> {
   sessionFailure.value = null;
@@ -17,11 +29,30 @@ export async function loadSession(): Promise<void> {
   }
 }
 
+/** On the way in, where no page is open yet. */
+export function enter(made: SignedIn): void {
+  session.value = made;
+  otherTabs.postMessage(made);
+}
+
+/** Over a page: goes on with it, unless this is another account. */
+export function resume(made: SignedIn): void {
+  takeOver(made);
+  otherTabs.postMessage(made);
+}
+
 export async function signOut(): Promise<void> {
   await call("DELETE", "/api/session").catch((error: unknown) => {
     // Over already: that is what was wanted.
     if (!(error instanceof ApiError && error.status === 401)) throw error;
   });
+  leave();
+  otherTabs.postMessage(null);
+}
+
+/** To the sign-in, whatever was open. */
+export function leave(): void {
+  interruption.value = null;
   session.value = null;
 }
 
@@ -32,6 +63,27 @@ export function useSession(): SignedIn {
   return value;
 }
 
-onSignedOut(() => {
-  session.value = null;
-});
+function takeOver(made: SignedIn): void {
+  if (session.value && session.value.account.id !== made.account.id) {
+    interruption.value = { kind: "replaced", email: made.account.email };
+    return;
+  }
+  session.value = made;
+  if (interruption.value === null) return;
+  interruption.value = null;
+  resumptions.value++;
+}
+
+function interrupt(): void {
+  if (!session.value) session.value = null;
+  // Whose session it was makes no difference any more where another account's has come before.
+  else interruption.value ??= { kind: "ended" };
+}
+
+onSignedOut(interrupt);
+
+otherTabs.onmessage = ({ data }: MessageEvent<SignedIn | null>) => {
+  if (data !== null) takeOver(data);
+  else if (hasUnsavedWork()) interrupt();
+  else leave();
+};

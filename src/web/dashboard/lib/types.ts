@@ -159,6 +159,17 @@ export interface UsageRow extends UsageCounts {
   key_id?: string | null;
 }
 
+export interface FailedReplies {
+  kind: string;
+  replies: number;
+  last_day: string;
+}
+
+/** What an operator should look at. */
+export interface Status {
+  silent_models: { model: string; detail: string; advice: string; replies: number; since: string }[];
+}
+
 export interface Quota {
   day: string;
   limit: number;

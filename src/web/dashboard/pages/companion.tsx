@@ -14,11 +14,17 @@ import { Confirm } from "../ui/dialog.tsx";
 import { Section } from "../ui/page.tsx";
 import { Problem } from "../ui/states.tsx";
 import { say } from "../ui/toast.tsx";
+import { FailureNotice } from "../usage/failed-replies.tsx";
 
 export default function CompanionPage({ params }: { params: Params }) {
   return (
     <CompanionFrame id={params.id ?? ""}>
-      {(companion, { set }) => <Settings key={companion.id} companion={companion} onChanged={set} />}
+      {(companion, { set }) => (
+        <>
+          <FailureNotice companionId={companion.id} />
+          <Settings key={companion.id} companion={companion} onChanged={set} />
+        </>
+      )}
     </CompanionFrame>
   );
 }

@@ -30,13 +30,16 @@ function Playground({ companion }: { companion: Companion }) {
   const [text, setText] = useState("");
   const [problem, setProblem] = useState<string | null>(null);
   const running = useRef<AbortController | null>(null);
-  const end = useRef<HTMLDivElement>(null);
+  const log = useRef<HTMLDivElement>(null);
+  /** Whoever reads further up stays there while the reply grows. */
+  const isAtEnd = useRef(true);
+  const lastTop = useRef(0);
   const isRunning = turns.at(-1)?.state === "streaming";
 
   useEffect(() => () => running.current?.abort(), []);
   useEffect(() => {
-    if (turns.length > 0) end.current?.scrollIntoView({ block: "nearest" });
-  }, [turns]);
+    if (isAtEnd.current && log.current !== null) log.current.scrollTop = log.current.scrollHeight;
+  }, [turns, problem]);
 
   const changeLast = (change: (turn: ShownTurn) => ShownTurn) =>
     setTurns((before) => before.map((turn, index) => (index === before.length - 1 ? change(turn) : turn)));
@@ -46,6 +49,7 @@ function Playground({ companion }: { companion: Companion }) {
     const history = turns.filter(({ text }) => text !== "").map(({ role, text }) => ({ role, text }));
     const id = turns.length;
     let hasText = false;
+    isAtEnd.current = true;
     setProblem(null);
     setText("");
     setTurns([
@@ -78,7 +82,7 @@ function Playground({ companion }: { companion: Companion }) {
   }
 
   return (
-    <div class="card flex min-h-[32rem] flex-col">
+    <div class="card fills-window flex flex-col">
       <div class="flex items-center justify-between gap-3 border-b border-line px-4 py-2.5">
         <p class="text-[0.94rem] text-muted">Nothing is kept; each message counts once in your usage.</p>
         <Button
@@ -94,7 +98,21 @@ function Playground({ companion }: { companion: Companion }) {
           Begin anew
         </Button>
       </div>
-      <div class="flex-1 space-y-5 p-4 sm:p-6" role="log" aria-label="Conversation" aria-busy={isRunning}>
+      <div
+        ref={log}
+        // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reached by keyboard.
+        tabIndex={0}
+        role="log"
+        aria-label="Conversation"
+        aria-busy={isRunning}
+        class="relative min-h-0 flex-1 space-y-5 overflow-y-auto p-4 sm:p-6"
+        onScroll={({ currentTarget: { scrollTop, scrollHeight, clientHeight } }) => {
+          // What grows below moves the end away; only going up leaves it.
+          const isNear = scrollHeight - scrollTop - clientHeight < 32;
+          isAtEnd.current = isNear || (isAtEnd.current && scrollTop >= lastTop.current);
+          lastTop.current = scrollTop;
+        }}
+      >
         <Bubble
           speaker="assistant"
           name={companion.name}
@@ -124,7 +142,6 @@ function Playground({ companion }: { companion: Companion }) {
           </Bubble>
         ))}
         {problem && <Problem>{problem}</Problem>}
-        <div ref={end} />
       </div>
       <form
         class="flex items-end gap-2 border-t border-line p-3"

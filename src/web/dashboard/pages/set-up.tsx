@@ -3,7 +3,7 @@ import { useState } from "preact/hooks";
 import { call, fieldProblem } from "../lib/api.ts";
 import { useAction } from "../lib/load.ts";
 import { navigate } from "../lib/router.ts";
-import { session } from "../lib/session.ts";
+import { enter } from "../lib/session.ts";
 import type { SignedIn } from "../lib/types.ts";
 import { homePath } from "../routes.ts";
 import { TextField } from "../ui/field.tsx";
@@ -18,7 +18,7 @@ export default function SetUpPage() {
   const { run, isBusy, error } = useAction(async () => {
     const made = await call<SignedIn>("POST", "/api/session/set-up", { body: { secret, email, password } });
     navigate(homePath, { replace: true });
-    session.value = made;
+    enter(made);
   });
   if (secret === "") return <LinkIncomplete />;
   return (

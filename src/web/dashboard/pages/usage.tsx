@@ -12,6 +12,7 @@ import { SelectField } from "../ui/field.tsx";
 import { PageHead } from "../ui/page.tsx";
 import { Failure, Problem, Skeleton } from "../ui/states.tsx";
 import { useBreakdown } from "../usage/breakdown.ts";
+import { FailureTable } from "../usage/failed-replies.tsx";
 import { Plot } from "../usage/plot.tsx";
 import { listDays, measures, ranges, sumOf, toSeries } from "../usage/series.ts";
 import { UsageTable } from "../usage/usage-table.tsx";
@@ -113,6 +114,7 @@ export default function UsagePage() {
           )}
         </div>
       )}
+      <FailureTable {...span} />
       {grouped.error !== null ? (
         <Failure error={grouped.error} onRetry={() => void grouped.reload()} />
       ) : grouped.data ? (

@@ -9,13 +9,14 @@ interface PasswordProps {
   onValue(value: string): void;
   /** A new one: password managers then offer to make it. */
   isNew?: boolean;
+  autofocus?: boolean;
   hint?: string;
   error?: string | undefined;
 }
 
 export const shortestPassword = 8;
 
-export function PasswordField({ label, value, onValue, isNew = false, hint, error }: PasswordProps) {
+export function PasswordField({ label, value, onValue, isNew = false, autofocus = false, hint, error }: PasswordProps) {
   const [isShown, setIsShown] = useState(false);
   // The types know one kind of input for each `type`.
   const kind: object = { type: isShown ? "text" : "password" };
@@ -28,6 +29,7 @@ export function PasswordField({ label, value, onValue, isNew = false, hint, erro
             {...kind}
             autocomplete={isNew ? "new-password" : "current-password"}
             required
+            autofocus={autofocus}
             minLength={isNew ? shortestPassword : undefined}
             spellcheck={false}
             autocapitalize="off"

@@ -5,7 +5,7 @@ export const measures = [
   { name: "messages", label: "Messages", of: (row: UsageCounts) => row.messages },
   { name: "tokens", label: "Tokens", of: (row: UsageCounts) => row.input_tokens + row.output_tokens },
   { name: "voice", label: "Voice sessions", of: (row: UsageCounts) => row.voice_sessions },
-  { name: "errors", label: "Errors", of: (row: UsageCounts) => row.errors },
+  { name: "errors", label: "Failed replies", of: (row: UsageCounts) => row.errors },
 ] as const;
 
 export type Measure = (typeof measures)[number];

@@ -42,7 +42,7 @@ export function UsageTable({ by, rows }: UsageTableProps) {
     { title: "Tokens in", isNumber: true, cell: (row) => formatNumber(row.input_tokens) },
     { title: "Tokens out", isNumber: true, cell: (row) => formatNumber(row.output_tokens) },
     { title: "Voice", isNumber: true, cell: (row) => formatNumber(row.voice_sessions) },
-    { title: "Errors", isNumber: true, cell: (row) => formatNumber(row.errors) },
+    { title: "Failed", isNumber: true, cell: (row) => formatNumber(row.errors) },
     by === "companion"
       ? { title: "Left today", isNumber: true, cell: ({ companion_id }) => <Left quota={quotas[companion_id ?? ""]} /> }
       : { title: "Own requests", isNumber: true, cell: (row) => formatNumber(row.requests) },

@@ -1,0 +1,53 @@
+/**
+ * Draws the images of `src/web/images` anew, for those who take no SVG: previews of links, home screens, old tabs. The
+ * files are kept with the source, since their drawing needs Chromium (/usr/bin/chromium).
+ *
+ *   bun scripts/make-images.ts
+ */
+import { mkdirSync } from "node:fs";
+import { join } from "node:path";
+import { chromium } from "playwright-core";
+
+const folder = join(import.meta.dir, "..", "src", "web", "images");
+const sign =
+  '<path d="M12 2a10 10 0 0 0-8.5 15.2L2.4 21.6l4.6-1.1A10 10 0 1 0 12 2z" fill="#fff"/>' +
+  '<circle cx="8.6" cy="12" r="1.5" fill="#4f46e5"/><circle cx="15.4" cy="12" r="1.5" fill="#4f46e5"/>';
+
+interface Image {
+  file: string;
+  width: number;
+  height: number;
+  /** Of the sign. */
+  size: number;
+  /** Corners of the ground. */
+  radius: number;
+}
+
+const images: Image[] = [
+  // As previews of links are shown.
+  { file: "share.png", width: 1200, height: 630, size: 300, radius: 0 },
+  // Home screens cut the corners themselves.
+  { file: "touch-icon.png", width: 180, height: 180, size: 116, radius: 0 },
+  { file: "favicon.png", width: 48, height: 48, size: 34, radius: 12 },
+];
+
+function draw({ width, height, size, radius }: Image): string {
+  const [x, y] = [(width - size) / 2, (height - size) / 2];
+  return (
+    `<svg xmlns="http://www.w3.org/2000/svg" width="${width}" height="${height}" style="display:block">` +
+    `<rect width="${width}" height="${height}" rx="${radius}" fill="#4f46e5"/>` +
+    `<svg x="${x}" y="${y}" width="${size}" height="${size}" viewBox="0 0 24 24">${sign}</svg></svg>`
+  );
+}
+
+const browser = await chromium.launch({ executablePath: "/usr/bin/chromium", args: ["--no-sandbox"] });
+mkdirSync(folder, { recursive: true });
+for (const image of images) {
+  const { file, width, height } = image;
+  const page = await browser.newPage({ viewport: { width, height } });
+  await page.setContent(`<body style="margin:0;background:transparent">${draw(image)}</body>`);
+  const bytes = await page.screenshot({ path: join(folder, file), omitBackground: true });
+  console.log(`${file}: ${width} by ${height}, ${bytes.length} bytes`);
+  await page.close();
+}
+await browser.close();

@@ -1,0 +1,74 @@
+/** One call of the API, for people. */
+import { escapeHtml } from "../../http/html.ts";
+import type { OpenApiDocument, OpenApiOperation, OpenApiResponse, Reference } from "./document.ts";
+import { renderInline } from "./html.ts";
+import { type Call, errorsHref } from "./places.ts";
+import { renderSchema } from "./schema-table.ts";
+
+export function renderCall({ method, path, operation }: Call, document: OpenApiDocument): string {
+  const body = operation.requestBody;
+  return `<section id="${operation.operationId}">
+<h2>${renderInline(operation.summary)}</h2>
+<p class="call">${renderAddress({ method, path, operation })}
+<span class="soft">${renderAccess(operation)}</span></p>
+${operation.description === undefined ? "" : `<p>${renderInline(operation.description)}</p>`}
+${renderParameters(operation)}
+${body ? `<h3>Body${body.required ? "" : " (may be left out)"}</h3>\n${renderContent(body.content)}` : ""}
+<h3>Answers</h3>
+${renderResponses(operation, document)}
+</section>`;
+}
+
+export function renderAddress({ method, path }: Call): string {
+  return `<span class="method ${method}">${method}</span> <code>${escapeHtml(path)}</code>`;
+}
+
+function renderAccess({ security }: OpenApiOperation): string {
+  const [first] = security;
+  if (first === undefined) return "no API key";
+  const [scope] = first.apiKey ?? [];
+  return scope === undefined ? "the dashboard’s session" : `scope <code>${escapeHtml(scope)}</code>`;
+}
+
+function renderParameters({ parameters = [] }: OpenApiOperation): string {
+  if (parameters.length === 0) return "";
+  const rows = parameters.map(
+    (parameter) =>
+      `<tr><td><code>${escapeHtml(parameter.name)}</code></td><td class="soft">${parameter.in}</td>` +
+      `<td>${renderInline(parameter.description)}</td></tr>`,
+  );
+  return `<h3>Parameters</h3>\n<div class="table" tabindex="0"><table><thead><tr><th>Name</th><th>In</th><th>Meaning</th></tr></thead>
+<tbody>${rows.join("")}</tbody></table></div>`;
+}
+
+function renderResponses({ responses }: OpenApiOperation, document: OpenApiDocument): string {
+  const failures: string[] = [];
+  const answers: string[] = [];
+  for (const [status, response] of Object.entries(responses)) {
+    if ("$ref" in response) failures.push(`<li><code>${status}</code> ${renderFailure(response, document)}</li>`);
+    else
+      answers.push(
+        `<p><code>${status}</code> ${renderInline(response.description)}</p>${renderContent(response.content)}`,
+      );
+  }
+  return `${answers.join("\n")}\n<ul class="failures">${failures.join("")}</ul>`;
+}
+
+function renderFailure({ $ref }: Reference, document: OpenApiDocument): string {
+  const name = $ref.slice("#/components/responses/".length);
+  return renderInline(String(document.components.responses?.[name]?.description ?? name)).replace(
+    /<code>(\w+)<\/code>/g,
+    (code, errorCode: string) => `<a href="${errorsHref}#${errorCode}">${code}</a>`,
+  );
+}
+
+function renderContent(content: OpenApiResponse["content"] = {}): string {
+  return Object.entries(content)
+    .map(([type, { schema, example }]) => {
+      const shown = schema.$ref === undefined && example === undefined ? "" : renderSchema(schema);
+      const sample =
+        example === undefined ? "" : `<pre tabindex="0">${escapeHtml(JSON.stringify(example, null, 2))}</pre>`;
+      return `<p class="soft"><code>${escapeHtml(type)}</code> ${shown}</p>${sample}`;
+    })
+    .join("\n");
+}

@@ -1,0 +1,56 @@
+/** Which pages the reference has, and where each call, object and error is found. */
+import { errorCodes } from "../../domain/errors.ts";
+import type { OpenApiDocument, OpenApiOperation } from "./document.ts";
+import type { DocsPlace } from "./frame.ts";
+
+export interface Call {
+  method: string;
+  path: string;
+  operation: OpenApiOperation;
+}
+
+export interface Group {
+  name: string;
+  description: string;
+  href: string;
+  calls: Call[];
+}
+
+export const overviewHref = "/docs";
+export const objectsHref = "/docs/objects";
+export const errorsHref = "/docs/errors";
+
+export function listGroups(document: OpenApiDocument): Group[] {
+  const calls = Object.entries(document.paths).flatMap(([path, operations]) =>
+    Object.entries(operations).map(([method, operation]) => ({ method: method.toUpperCase(), path, operation })),
+  );
+  return document.tags
+    .map(({ name, description }) => ({
+      name,
+      description,
+      href: `/docs/${name.toLowerCase().replaceAll(" ", "-")}`,
+      calls: calls.filter(({ operation }) => operation.tags.includes(name)),
+    }))
+    .filter(({ calls }) => calls.length > 0);
+}
+
+export function listPlaces(document: OpenApiDocument): DocsPlace[] {
+  return [
+    { href: overviewHref, text: "Overview", parts: [] },
+    ...listGroups(document).map(({ name, href, calls }) => ({
+      href,
+      text: name,
+      parts: calls.map(({ operation }) => ({ href: `#${operation.operationId}`, text: operation.summary })),
+    })),
+    {
+      href: objectsHref,
+      text: "Objects",
+      parts: Object.keys(document.components.schemas ?? {}).map((name) => ({ href: `#schema-${name}`, text: name })),
+    },
+    {
+      href: errorsHref,
+      text: "Errors",
+      parts: Object.keys(errorCodes).map((code) => ({ href: `#${code}`, text: `\`${code}\`` })),
+    },
+  ];
+}

@@ -1,0 +1,125 @@
+/** Finds calls, objects and errors by words: on the server, so that a page needs no script for it. */
+import { type ErrorCode, errorCodes } from "../../domain/errors.ts";
+import { escapeHtml } from "../../http/html.ts";
+import { renderAddress } from "./call.ts";
+import type { OpenApiDocument } from "./document.ts";
+import { errorGuide } from "./error-guide.ts";
+import { type DocsPlace, framePage } from "./frame.ts";
+import { renderInline } from "./html.ts";
+import { type Call, errorsHref, listGroups, objectsHref } from "./places.ts";
+import type { JsonSchema } from "./schema-text.ts";
+
+interface Entry {
+  href: string;
+  /** With `code` in it. */
+  title: string;
+  /** Where it belongs. */
+  group: string;
+  /** Markup. */
+  address: string;
+  about: string;
+  /** All that may be searched for, in lower case. */
+  text: string;
+}
+
+const maxWords = 8;
+const maxQueryLength = 200;
+const maxFound = 40;
+
+export function buildIndex(document: OpenApiDocument): Entry[] {
+  const schemas = document.components.schemas ?? {};
+  const calls = listGroups(document).flatMap(({ name, href, calls }) =>
+    calls.map((call) => toCallEntry(call, name, href, schemas)),
+  );
+  const objects = Object.entries(schemas).map(([name, schema]) => ({
+    href: `${objectsHref}#schema-${name}`,
+    title: name,
+    group: "Objects",
+    address: "",
+    about: typeof schema.description === "string" ? schema.description : "",
+    text: `${name} ${wordsOf(schema)}`.toLowerCase(),
+  }));
+  const errors = (Object.keys(errorCodes) as ErrorCode[]).map((code) => {
+    const { status, title } = errorCodes[code];
+    const { meaning, remedy } = errorGuide[code];
+    return {
+      href: `${errorsHref}#${code}`,
+      title: `\`${code}\``,
+      group: "Errors",
+      address: "",
+      about: meaning,
+      text: `${code} ${status} ${title} ${meaning} ${remedy}`.toLowerCase(),
+    };
+  });
+  return [...calls, ...objects, ...errors];
+}
+
+function toCallEntry(call: Call, group: string, href: string, schemas: Record<string, JsonSchema>): Entry {
+  const { method, path, operation } = call;
+  const { operationId, summary, description = "", parameters = [], requestBody } = operation;
+  const reference = requestBody?.content["application/json"]?.schema.$ref;
+  const body = typeof reference === "string" ? schemas[reference.slice(reference.lastIndexOf("/") + 1)] : undefined;
+  const named = parameters.map((parameter) => `${parameter.name} ${parameter.description}`);
+  const words = [summary, method, path, operationId, description, ...named, wordsOf(body ?? {})];
+  return {
+    href: `${href}#${operationId}`,
+    title: summary,
+    group,
+    address: renderAddress(call),
+    about: description,
+    text: words.join(" ").toLowerCase(),
+  };
+}
+
+/** Names and meanings of the fields, however deep. */
+function wordsOf(schema: JsonSchema): string {
+  const own = typeof schema.description === "string" ? schema.description : "";
+  const parts = Object.entries((schema.properties ?? {}) as Record<string, JsonSchema>);
+  return [own, ...parts.map(([name, part]) => `${name} ${wordsOf(part)}`)].join(" ");
+}
+
+/** Those with all the words; the better a word stands in the title, the further up. */
+function find(index: readonly Entry[], query: string): Entry[] {
+  const words = query.toLowerCase().split(/\s+/).filter(Boolean).slice(0, maxWords);
+  if (words.length === 0) return [];
+  return index
+    .filter(({ text }) => words.every((word) => text.includes(word)))
+    .map((entry) => ({ entry, weight: words.reduce((sum, word) => sum + weigh(entry, word), 0) }))
+    .sort((a, b) => b.weight - a.weight)
+    .slice(0, maxFound)
+    .map(({ entry }) => entry);
+}
+
+function weigh({ title, address }: Entry, word: string): number {
+  const at = title.toLowerCase().indexOf(word);
+  if (at === 0 || (at > 0 && /\W/.test(title[at - 1] ?? ""))) return 4;
+  if (at > 0) return 3;
+  return address.toLowerCase().includes(word) ? 2 : 0;
+}
+
+export function renderSearchPage(index: readonly Entry[], places: readonly DocsPlace[], sent: string): string {
+  const query = [...sent].slice(0, maxQueryLength).join("").toWellFormed().trim();
+  const found = find(index, query);
+  const title = query === "" ? "Search" : `Search: ${query}`;
+  return framePage({
+    title,
+    href: "/docs/search",
+    places,
+    query,
+    body: `<h1>Search</h1>\n${renderFound(found, query)}`,
+  });
+}
+
+function renderFound(found: readonly Entry[], query: string): string {
+  if (query === "") return "<p>Type a word of what you look for: a field, a path, an error.</p>";
+  const shown = `<strong>${escapeHtml(query)}</strong>`;
+  if (found.length === 0)
+    return `<p>Nothing has all the words of ${shown}. Try fewer, or go through the <a href="/docs">overview</a>.</p>`;
+  const count = found.length === maxFound ? `The first ${maxFound}` : `${found.length} found`;
+  const items = found.map(
+    ({ href, title, group, address, about }) =>
+      `<li><a href="${href}">${renderInline(title)}</a> <span class="soft">${escapeHtml(group)}</span>` +
+      `${address === "" ? "" : `<span class="call">${address}</span>`}${about === "" ? "" : `<p>${renderInline(about)}</p>`}</li>`,
+  );
+  return `<p>${count} for ${shown}.</p>\n<ol class="found">${items.join("\n")}</ol>`;
+}

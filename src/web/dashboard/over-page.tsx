@@ -1,0 +1,92 @@
+/** The dialogs over a page that must not be lost: before unsaved work is left, and when the session has ended. */
+import { heldBack, releaseGuard } from "./lib/router.ts";
+import { interruption, leave, resume, useSession } from "./lib/session.ts";
+import { use } from "./lib/state.ts";
+import { SignInForm } from "./pages/sign-in.tsx";
+import { homePath } from "./routes.ts";
+import { Button } from "./ui/button.tsx";
+import { Confirm, Dialog, DialogActions } from "./ui/dialog.tsx";
+import { say } from "./ui/toast.tsx";
+
+export function OverPage() {
+  const held = use(heldBack);
+  const found = use(interruption);
+  return (
+    <>
+      {held && <LeaveDialog act={held} />}
+      {found?.kind === "ended" && <EndedDialog />}
+      {found?.kind === "replaced" && <ReplacedDialog email={found.email} />}
+    </>
+  );
+}
+
+function LeaveDialog({ act }: { act(): void }) {
+  return (
+    <Confirm
+      title="Leave without saving?"
+      action="Leave"
+      stay="Stay"
+      onConfirm={() => {
+        releaseGuard();
+        act();
+      }}
+      onClose={() => {
+        heldBack.value = null;
+      }}
+    >
+      <p>What you changed on this page has not been saved.</p>
+    </Confirm>
+  );
+}
+
+function EndedDialog() {
+  const { account } = useSession();
+  return (
+    <Dialog title="Sign in to go on" onClose={() => {}} isSticky>
+      <p class="mb-4 text-pretty text-muted">
+        Your session has ended. What you typed on this page is still here, and waits behind this.
+      </p>
+      <SignInForm
+        email={account.email}
+        onSignedIn={(made) => {
+          resume(made);
+          if (made.account.id === account.id) say("Signed in again. Now repeat what did not work.");
+        }}
+      />
+      <Button
+        kind="ghost"
+        class="mt-2 w-full"
+        onClick={() => {
+          releaseGuard();
+          leave();
+        }}
+      >
+        Leave this page without saving
+      </Button>
+    </Dialog>
+  );
+}
+
+/** Loaded anew from the start: nothing of the one account may be left for the other. */
+function ReplacedDialog({ email }: { email: string }) {
+  const { account } = useSession();
+  return (
+    <Dialog title="Another account is signed in" onClose={() => {}} isSticky>
+      <p class="text-pretty text-muted">
+        This browser is signed in as <strong class="text-ink">{email}</strong> now. What was typed on this page belongs
+        to <strong class="text-ink">{account.email}</strong>: it was not sent, and cannot be kept.
+      </p>
+      <DialogActions>
+        <Button
+          kind="primary"
+          onClick={() => {
+            releaseGuard();
+            location.assign(homePath);
+          }}
+        >
+          Go on as {email}
+        </Button>
+      </DialogActions>
+    </Dialog>
+  );
+}

@@ -1,0 +1,63 @@
+/** Failed replies by kind: a table for the usage page, a notice for a companion's own. */
+import { toSearch, toSentence } from "../lib/api.ts";
+import { formatDay, formatNumber } from "../lib/format.ts";
+import { useLoad } from "../lib/load.ts";
+import type { FailedReplies } from "../lib/types.ts";
+import { type Column, Table } from "../ui/list.tsx";
+import { Notice, Problem } from "../ui/states.tsx";
+import { countReplies, explainFailure, sumFailures } from "./failure-words.ts";
+import { listDays } from "./series.ts";
+
+type Rows = { data: FailedReplies[] };
+
+const columns: readonly Column<FailedReplies>[] = [
+  {
+    title: "Failed replies",
+    class: "title",
+    cell: ({ kind }) => <span class="font-medium">{explainFailure(kind).why}</span>,
+  },
+  {
+    title: "What helps",
+    class: "text-muted text-pretty max-md:text-right",
+    cell: ({ kind }) => explainFailure(kind).remedy,
+  },
+  { title: "How many", isNumber: true, cell: ({ replies }) => formatNumber(replies) },
+  { title: "Last", class: "text-muted whitespace-nowrap", cell: ({ last_day }) => formatDay(last_day) },
+];
+
+/** Nothing where none failed. */
+export function FailureTable({ from, to }: { from: string; to: string }) {
+  const { data, error } = useLoad<Rows>(`/api/usage/failures${toSearch({ from, to })}`);
+  if (error !== null) return <Problem class="mb-6">{toSentence(error)}</Problem>;
+  if (!data || data.data.length === 0) return null;
+  return (
+    <div class="mb-6">
+      <Table label="Failed replies" columns={columns} rows={data.data} keyOf={({ kind }) => kind} />
+    </div>
+  );
+}
+
+const noticeDays = 7;
+
+/** Nothing where none failed lately; nor where it could not be asked, since the page is about something else. */
+export function FailureNotice({ companionId }: { companionId: string }) {
+  const [from = ""] = listDays(noticeDays);
+  const { data } = useLoad<Rows>(`/api/usage/failures${toSearch({ from, companion_id: companionId })}`);
+  const rows = data?.data ?? [];
+  const [most] = rows;
+  if (most === undefined) return null;
+  const { why, remedy } = explainFailure(most.kind);
+  return (
+    <div class="mb-6">
+      <Notice>
+        <strong class="font-semibold">
+          {countReplies(sumFailures(rows))} failed in the last {noticeDays} days.
+        </strong>{" "}
+        {rows.length > 1 ? `Most often: ${why.toLowerCase()}` : why}. {remedy}{" "}
+        <a href="/app/usage?days=7&measure=errors" class="underline">
+          All failures
+        </a>
+      </Notice>
+    </div>
+  );
+}

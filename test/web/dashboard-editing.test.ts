@@ -1,0 +1,218 @@
+/** Work in progress in the dashboard: where the typing goes, what a session's end does to it, and a chat that stays in view. */
+import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test";
+import type { Page } from "playwright-core";
+import { findViolations } from "../support/axe.ts";
+import { keepScreenshot } from "../support/browser.ts";
+import {
+  atPage,
+  type DashboardWorld,
+  openDashboardWorld,
+  password,
+  type SignedInPage,
+} from "../support/dashboard-world.ts";
+import { eventually } from "../support/eventually.ts";
+
+setDefaultTimeout(30_000);
+
+let world: DashboardWorld;
+beforeAll(async () => {
+  world = await openDashboardWorld();
+});
+afterAll(() => world[Symbol.asyncDispose]());
+
+/** The label of what has the focus, after the browser has moved it. */
+function focusedLabel(page: Page): Promise<string | null> {
+  return page.evaluate("document.activeElement.getAttribute('aria-label')");
+}
+
+/** All sessions of the account end but the one that asks. */
+async function endSession({ api }: SignedInPage): Promise<void> {
+  for (const { id, is_current } of (await api.call("GET", "/api/sessions")).json.data) {
+    if (!is_current) expect((await api.call("DELETE", `/api/sessions/${id}`)).status).toBe(204);
+  }
+}
+
+test("adding a question leads to its field, and to the empty one where there is one", async () => {
+  const { page, complaints } = await world.openAs("owner", "/app/companions/new");
+  const add = page.getByRole("button", { name: "Add a question" });
+  await add.focus();
+  await page.keyboard.press("Enter");
+  expect(await focusedLabel(page)).toBe("Question 1");
+  await page.keyboard.type("When are you open?");
+  expect(await page.getByLabel("Question 1", { exact: true }).inputValue()).toBe("When are you open?");
+  await add.click();
+  expect(await focusedLabel(page)).toBe("Question 2");
+  await add.click();
+  await add.click();
+  expect(await focusedLabel(page)).toBe("Question 2");
+  expect(await page.getByLabel(/^Question \d$/).count()).toBe(2);
+
+  const addField = page.getByRole("button", { name: "Add a field" });
+  await addField.click();
+  await page.keyboard.type("plan");
+  expect(await page.getByLabel("Key 1", { exact: true }).inputValue()).toBe("plan");
+  await addField.click();
+  await addField.click();
+  expect(await focusedLabel(page)).toBe("Key 2");
+  expect(await page.getByLabel(/^Key \d$/).count()).toBe(2);
+  expect(complaints).toEqual([]);
+});
+
+test("a session that ends while editing asks for the password over the page, and the draft can then be saved", async () => {
+  const signedIn = await world.openAs("owner", "/app/companions");
+  const { page, api, email, complaints } = signedIn;
+  const { id } = (await api.call("POST", "/api/companions", { name: "Ada" })).json;
+  await page.goto(`${world.server.url}/app/companions/${id}`);
+  await page.getByLabel("System prompt").fill("An hour's work.");
+  await endSession(signedIn);
+  await page.getByRole("button", { name: "Save" }).click();
+
+  const dialog = page.getByRole("dialog", { name: "Sign in to go on" });
+  await dialog.waitFor();
+  expect(await dialog.getByLabel("E-mail").inputValue()).toBe(email);
+  // What cannot be dismissed is not dismissed by insisting.
+  for (let press = 0; press < 3; press++) await page.keyboard.press("Escape");
+  await dialog.waitFor();
+  await page.keyboard.type("not the password");
+  await page.keyboard.press("Enter");
+  await dialog.getByText("E-mail address or password is wrong.").waitFor();
+  expect(await findViolations(page)).toEqual([]);
+  await keepScreenshot(page, "dashboard-session-ended");
+  await dialog.getByLabel("Password", { exact: true }).fill(password);
+  await page.keyboard.press("Enter");
+  await dialog.waitFor({ state: "detached" });
+
+  expect((await api.call("GET", `/api/companions/${id}`)).json.system_prompt).toBeNull();
+  expect(await page.getByLabel("System prompt").inputValue()).toBe("An hour's work.");
+  await page.getByRole("button", { name: "Save" }).click();
+  await page.getByText("Saved.", { exact: true }).waitFor();
+  expect((await api.call("GET", `/api/companions/${id}`)).json.system_prompt).toBe("An hour's work.");
+  expect(complaints).toEqual([]);
+});
+
+test("what could not be loaded comes by itself after signing in again", async () => {
+  const signedIn = await world.openAs("owner", "/app/companions");
+  const { page, api } = signedIn;
+  await api.call("POST", "/api/keys", { name: "Billing server", scopes: ["usage:read"] });
+  await page.getByRole("link", { name: "New companion" }).first().waitFor();
+  await endSession(signedIn);
+  await page.getByRole("link", { name: "API keys" }).click();
+  const dialog = page.getByRole("dialog", { name: "Sign in to go on" });
+  await dialog.getByLabel("Password", { exact: true }).fill(password);
+  await dialog.getByRole("button", { name: "Sign in" }).click();
+  await page.getByRole("table").getByText("Billing server").waitFor();
+});
+
+test("a draft is never sent for another account that signs in over it", async () => {
+  await world.createAccount("somebody-else@example.com");
+  const signedIn = await world.openAs("owner", "/app/companions/new");
+  const { page, api, email } = signedIn;
+  await page.getByLabel("Name", { exact: true }).fill("Grace");
+  await endSession(signedIn);
+  await page.getByRole("button", { name: "Create companion" }).click();
+  const dialog = page.getByRole("dialog", { name: "Sign in to go on" });
+  await dialog.getByLabel("E-mail").fill("somebody-else@example.com");
+  await dialog.getByLabel("Password", { exact: true }).fill(password);
+  await dialog.getByRole("button", { name: "Sign in" }).click();
+
+  const other = page.getByRole("dialog", { name: "Another account is signed in" });
+  await other.getByText(email).waitFor();
+  expect(await findViolations(page)).toEqual([]);
+  await keepScreenshot(page, "dashboard-session-replaced");
+  await other.getByRole("button", { name: "Go on as somebody-else@example.com" }).click();
+  await page.getByText("No companions yet").waitFor();
+  await page.getByText("somebody-else@example.com").first().waitFor();
+  expect((await api.call("GET", "/api/companions")).json.data).toEqual([]);
+});
+
+test("tabs know of each other: one that is signed out elsewhere keeps a draft, and one for another account sends nothing", async () => {
+  const { page, email } = await world.openAs("owner", "/app/companions/new");
+  const second = await page.context().newPage();
+  await second.goto(`${world.server.url}/app/companions`);
+  await page.getByLabel("Name", { exact: true }).fill("Grace");
+  await second.getByRole("button", { name: "Sign out" }).click();
+  const ended = page.getByRole("dialog", { name: "Sign in to go on" });
+  await ended.waitFor();
+  await atPage(second, "Sign in");
+  await world.createAccount("the-other-one@example.com");
+  await second.getByLabel("E-mail").fill("the-other-one@example.com");
+  await second.getByLabel("Password", { exact: true }).fill(password);
+  await second.getByRole("button", { name: "Sign in" }).click();
+  await atPage(second, "Companions");
+  await page.getByRole("dialog", { name: "Another account is signed in" }).getByText(email).waitFor();
+});
+
+test("where the form cannot be loaded any more, signing in in another tab saves the draft", async () => {
+  const signedIn = await world.openAs("owner", "/app/companions");
+  const { page, api, email } = signedIn;
+  await page.goto(`${world.server.url}/app/companions/new`);
+  await page.getByLabel("Name", { exact: true }).fill("Grace");
+  await endSession(signedIn);
+  await page.route("**/assets/chunk.*", (route) => route.abort());
+  const told = page.waitForEvent("dialog");
+  page.on("dialog", (dialog) => dialog.accept());
+  await page.getByRole("button", { name: "Create companion" }).click();
+  expect((await told).message()).toBe("Your session has ended. Sign in in another tab, then go on here.");
+  await page.unroute("**/assets/chunk.*");
+
+  const second = await page.context().newPage();
+  await second.goto(`${world.server.url}/app`);
+  await second.getByLabel("E-mail").fill(email);
+  await second.getByLabel("Password", { exact: true }).fill(password);
+  await second.getByRole("button", { name: "Sign in" }).click();
+  await atPage(second, "Companions");
+  await page.getByRole("button", { name: "Create companion" }).click();
+  await atPage(page, "Grace");
+  expect((await api.call("GET", "/api/companions")).json.data).toHaveLength(1);
+});
+
+test("leaving from there gives the page up", async () => {
+  const signedIn = await world.openAs("owner", "/app/companions/new");
+  await signedIn.page.getByLabel("Name", { exact: true }).fill("Grace");
+  await endSession(signedIn);
+  await signedIn.page.getByRole("button", { name: "Create companion" }).click();
+  await signedIn.page.getByRole("button", { name: "Leave this page without saving" }).click();
+  await atPage(signedIn.page, "Sign in");
+});
+
+test.each([
+  [1280, 720],
+  [390, 844],
+])(
+  "the playground's composer stays in view at %i by %i, and the transcript scrolls by itself",
+  async (width, height) => {
+    const { page, api, complaints } = await world.openAs("owner", "/app/companions", { viewport: { width, height } });
+    const { id } = (await api.call("POST", "/api/companions", { name: "Ada" })).json;
+    await page.goto(`${world.server.url}/app/companions/${id}/playground`);
+    const log = page.getByRole("log");
+    const ofLog = (figure: string): Promise<number> =>
+      page.evaluate(`((log) => ${figure})(document.querySelector("[role=log]"))`);
+    const isAtEnd = async () => (await ofLog("log.scrollHeight - log.clientHeight - log.scrollTop")) < 2;
+    for (let turn = 1; turn <= 3; turn++) {
+      await page.getByLabel("Message").fill(`[[words:150]] ${turn}`);
+      await page.getByRole("button", { name: "Send" }).click();
+      await page
+        .getByText("Prompt sent")
+        .nth(turn - 1)
+        .waitFor();
+    }
+    expect(await page.evaluate("document.documentElement.scrollHeight - innerHeight")).toBe(0);
+    expect(await ofLog("log.scrollHeight - log.clientHeight")).toBeGreaterThan(200);
+    await eventually(isAtEnd);
+    const send = await page.getByRole("button", { name: "Send" }).boundingBox();
+    expect((send?.y ?? 0) + (send?.height ?? 0)).toBeLessThanOrEqual(height);
+    expect((await log.boundingBox())?.height).toBeGreaterThan(200);
+    expect(await findViolations(page)).toEqual([]);
+    await keepScreenshot(page, `dashboard-playground-${width}`);
+
+    // By keyboard to what was said before, and back to the end with the next message.
+    await log.focus();
+    await page.keyboard.press("Home");
+    await eventually(async () => (await ofLog("log.scrollTop")) === 0);
+    await page.getByLabel("Message").fill("[[words:30]] 4");
+    await page.keyboard.press("Enter");
+    await page.getByText("Prompt sent").nth(3).waitFor();
+    await eventually(isAtEnd);
+    expect(complaints).toEqual([]);
+  },
+);

@@ -1,0 +1,79 @@
+/** Failing providers in the dashboard: what an owner learns of a companion's replies, and an operator of the server's key. */
+import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test";
+import { findViolations } from "../support/axe.ts";
+import { keepScreenshot } from "../support/browser.ts";
+import { atPage, type DashboardWorld, openDashboardWorld } from "../support/dashboard-world.ts";
+import { eventually } from "../support/eventually.ts";
+
+setDefaultTimeout(30_000);
+
+let world: DashboardWorld;
+beforeAll(async () => {
+  world = await openDashboardWorld();
+});
+afterAll(() => world[Symbol.asyncDispose]());
+
+/** Whatever comes of it. */
+async function say(embedToken: string, message: string): Promise<void> {
+  await world.say(embedToken, message).catch(() => {});
+}
+
+test("an owner sees how many replies failed, why, and what helps", async () => {
+  for (const [look, options] of Object.entries({
+    light: {},
+    dark: { colorScheme: "dark" as const },
+    narrow: { viewport: { width: 390, height: 844 } },
+  })) {
+    const { page, api, complaints } = await world.openAs("owner", "/app/companions", options);
+    const { id, embed_token } = (await api.call("POST", "/api/companions", { name: "Ada" })).json;
+    await page.goto(`${world.server.url}/app/companions/${id}`);
+    await page.getByLabel("Name", { exact: true }).waitFor();
+    expect(await page.getByText("failed in the last 7 days").count()).toBe(0);
+    for (const message of ["[[fail:401]]", "[[fail:400]]", "[[fail:400]]", "[[cut:3]] one two three"]) {
+      await say(embed_token, message);
+    }
+    await eventually(
+      async () => ((await api.call("GET", "/api/usage")).json.data[0] as { errors?: unknown })?.errors === 4,
+    );
+
+    await page.reload();
+    await page.getByText("4 replies failed in the last 7 days.").waitFor();
+    expect(await findViolations(page)).toEqual([]);
+    await page.evaluate("window.scrollTo(0, 0)");
+    await keepScreenshot(page, `dashboard-failures-notice-${look}`);
+    await page.getByRole("link", { name: "All failures" }).click();
+    await atPage(page, "Usage");
+    const table = page.getByRole("table", { name: "Failed replies" });
+    await table.waitFor();
+    expect(await table.locator("tbody tr").first().innerText()).toStartWith("The provider refused the request");
+    expect(await table.locator("tbody tr").count()).toBe(3);
+    expect(await table.getByText("The reply broke off midway").count()).toBe(1);
+    expect(await findViolations(page)).toEqual([]);
+    await table.scrollIntoViewIfNeeded();
+    await keepScreenshot(page, `dashboard-failures-usage-${look}`);
+    expect(await page.getByText("Replies fail.").count()).toBe(0);
+    expect(complaints).toEqual([]);
+  }
+});
+
+test("an operator learns of a refused key within a minute, and when it is good again", async () => {
+  const { page, api, complaints } = await world.openAs("operator", "/app/companions");
+  const { embed_token } = (await api.call("POST", "/api/companions", { name: "Ada" })).json;
+  await page.clock.install();
+  await page.goto(`${world.server.url}/app/companions`);
+  await page.getByRole("table").waitFor();
+  await say(embed_token, "Hello");
+  await page.clock.runFor(60_000);
+  await eventually(async () => (await page.getByText("Replies fail.").count()) === 0);
+  await say(embed_token, "[[fail:401]]");
+  await page.clock.runFor(60_000);
+  await page.getByText("test-model does not answer at 127.0.0.1").waitFor();
+  await page.getByText("Check OPENAI_API_KEY").waitFor();
+  expect(await page.locator("main").innerText()).not.toMatch(/sk-\w{4}/);
+  expect(await findViolations(page)).toEqual([]);
+  await keepScreenshot(page, "dashboard-failures-operator");
+  await say(embed_token, "Hello");
+  await page.clock.runFor(60_000);
+  await page.getByText("Replies fail.").waitFor({ state: "detached" });
+  expect(complaints).toEqual([]);
+});

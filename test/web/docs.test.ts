@@ -1,0 +1,84 @@
+/** The reference in a browser: pages by group, a search without a script, old links, keyboard, light, dark and narrow. */
+import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test";
+import type { Browser, BrowserContextOptions } from "playwright-core";
+import { findViolations } from "../support/axe.ts";
+import { keepScreenshot, launchBrowser, openPage } from "../support/browser.ts";
+import { type RunningExecutable, startExecutable } from "../support/executable.ts";
+
+setDefaultTimeout(120_000);
+
+let server: RunningExecutable;
+let browser: Browser;
+beforeAll(async () => {
+  [server, browser] = await Promise.all([startExecutable(), launchBrowser()]);
+});
+afterAll(async () => {
+  await browser.close();
+  await server[Symbol.asyncDispose]();
+});
+
+async function open(path: string, options: BrowserContextOptions = {}) {
+  // Scripts off: nothing here may need one. axe brings its own, past the policy.
+  const opened = await openPage(browser, { viewport: { width: 1280, height: 800 }, ...options });
+  const foreign: string[] = [];
+  opened.page.on("request", (request) => {
+    if (!request.url().startsWith(server.url)) foreign.push(request.url());
+  });
+  await opened.page.goto(server.url + path);
+  return { ...opened, foreign };
+}
+
+/** Looking at all of them closely would take a minute. */
+const oneOfEachKind = /^\/docs(\/embed|\/objects|\/errors|\/search.*)?$/;
+
+test.each<[string, BrowserContextOptions]>([
+  ["light", {}],
+  ["dark", { colorScheme: "dark" }],
+  ["narrow", { viewport: { width: 360, height: 740 } }],
+])("every page reads well: %s", async (look, options) => {
+  const { page, complaints, foreign } = await open("/docs", options);
+  const hrefs: string[] = await page.evaluate(
+    "[...document.querySelectorAll('.places > li > a')].map((link) => link.getAttribute('href'))",
+  );
+  expect(hrefs.length).toBeGreaterThan(10);
+  for (const href of [...hrefs.filter((href) => href.startsWith("/docs")), "/docs/search?q=embed+token"]) {
+    await page.goto(server.url + href);
+    if (oneOfEachKind.test(href)) {
+      expect({ href, violations: await findViolations(page) }).toEqual({ href, violations: [] });
+      await keepScreenshot(page, `docs-${href.replace(/\W+/g, "-").slice(1)}-${look}`);
+    }
+    const { high, wide }: { high: number; wide: number } = await page.evaluate(
+      "({ high: document.documentElement.scrollHeight, wide: document.documentElement.scrollWidth - innerWidth })",
+    );
+    expect({ href, wide }).toEqual({ href, wide: 0 });
+    if (look !== "narrow") expect(high).toBeLessThan(22_000);
+  }
+  expect(complaints).toEqual([]);
+  expect(foreign).toEqual([]);
+});
+
+test("the search works by keyboard alone, without scripts", async () => {
+  const { page, complaints } = await open("/docs/companions", { javaScriptEnabled: false });
+  await page.keyboard.press("Tab");
+  await page.keyboard.press("Tab");
+  await page.keyboard.type("rotate embed");
+  await page.keyboard.press("Control+A");
+  await page.keyboard.type("theme_color");
+  await page.keyboard.press("Enter");
+  await page.getByText("for theme_color").waitFor();
+  expect(await page.getByRole("searchbox").inputValue()).toBe("theme_color");
+  await page.getByRole("main").getByRole("link", { name: "Create a companion" }).press("Enter");
+  await page.waitForURL(/\/docs\/companions#createCompanion$/);
+  await page.getByRole("heading", { name: "Create a companion" }).waitFor();
+  expect(complaints).toEqual([]);
+});
+
+test("an old link shows where the call is now, and errors stay where problems point to", async () => {
+  const { page } = await open("/docs#createCompanion");
+  const target = page.locator(":target");
+  expect(await target.isVisible()).toBe(true);
+  await target.getByRole("link").click();
+  await page.waitForURL(/\/docs\/companions#createCompanion$/);
+  await page.goto(`${server.url}/docs/errors#rate_limited`);
+  expect(await page.locator(":target").innerText()).toContain("rate_limited");
+});
