@@ -241,5 +241,5 @@ test("shows that it waits, says what failed, and tries again", async () => {
   await page.route("**/assets/chunk.*", (route) => route.abort());
   await page.getByRole("link", { name: "New companion" }).first().click();
   await page.getByText("This page could not be loaded").waitFor();
-  expect(await page.getByRole("alert").count()).toBe(1);
+  expect(await page.getByRole("button", { name: "Reload" }).count()).toBe(1);
 });

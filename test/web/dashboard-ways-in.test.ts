@@ -97,8 +97,9 @@ test("a session that ends elsewhere asks for the password with the next call", a
     await api.call("DELETE", `/api/sessions/${session.id}`);
   }
   await page.getByRole("link", { name: "API keys" }).click();
-  await page.getByRole("dialog", { name: "Sign in to go on" }).waitFor();
-  expect(await page.getByRole("heading", { name: "API keys" }).count()).toBe(0);
+  const dialog = page.getByRole("dialog", { name: "Sign in to go on" });
+  await dialog.waitFor();
+  expect(await dialog.getByLabel("Password", { exact: true }).inputValue()).toBe("");
 });
 
 test("the account page shows what is held now, of how much", async () => {
@@ -107,7 +108,9 @@ test("the account page shows what is held now, of how much", async () => {
   await api.call("POST", "/api/companions", { name: "Ada" });
   await page.getByRole("link", { name: "Your account" }).click();
   await page.getByText("1 of 10,000", { exact: true }).waitFor();
-  await page.getByText("9 bytes of 1 GiB", { exact: true }).waitFor();
+  const bytes = page.getByText("9 bytes of 1 GiB", { exact: true });
+  await bytes.waitFor();
+  expect(await bytes.count()).toBe(1);
 });
 
 test("changes the password, which ends all other sessions", async () => {

@@ -175,6 +175,7 @@ test("replies made to freeze the page are drawn", async () => {
   await page.goto(`${world.server.url}/app/conversations`);
   await page.getByRole("link", { name: "Ada" }).first().click();
   await page.getByText("The end.").waitFor();
+  expect(await page.getByText("The end.").count()).toBe(1);
 });
 
 test("what is meant for the eye is named, not read out", async () => {
