@@ -18,6 +18,7 @@ import { createMemoryLimiter } from "./limits/memory.ts";
 import { createRateRules } from "./limits/rules.ts";
 import { checkLlm, type LlmCheck, openLlmProvider } from "./llm/registry.ts";
 import { createProbes } from "./probes.ts";
+import { createSealedSecrets } from "./sealed-secrets.ts";
 import { backupSqlite } from "./store/sqlite/backup.ts";
 import { type DataLock, lockDataDir } from "./store/sqlite/data-lock.ts";
 import type { PendingMigration } from "./store/sqlite/migrator.ts";
@@ -111,6 +112,8 @@ export async function openServices(config: Config, overrides: ServiceOverrides =
   const log = overrides.log ?? processLog();
   const measurements = new Measurements();
   const store = measureStore(overrides.store ?? (await openStore(config, log)), measurements);
+  const sealing = createSealedSecrets({ secretKey: config.secretKey, dataDir: config.dataDir, store });
+  await closeOnFailure(store, () => sealing.check());
   const llm = openLlmProvider(
     { apiKey: config.llm.apiKey, baseUrl: config.llm.baseUrl, extra: config.llm.extra },
     { log },
@@ -148,6 +151,7 @@ export async function openServices(config: Config, overrides: ServiceOverrides =
       llm: { model: config.llm.model, models: config.llm.models, maxOutputTokens: config.llm.maxOutputTokens },
       dailyMessages: config.messagesPerDay,
       metricsToken: config.metrics.token,
+      requireTotp: config.requireTotp,
       version: buildInfo.version,
     },
     store,
@@ -162,6 +166,7 @@ export async function openServices(config: Config, overrides: ServiceOverrides =
     llm,
     voice,
     uses,
+    sealing,
     heartbeats,
     measurements,
     clock,
@@ -174,4 +179,13 @@ export async function openServices(config: Config, overrides: ServiceOverrides =
       return closing;
     },
   };
+}
+
+async function closeOnFailure(store: Store, step: () => Promise<void>): Promise<void> {
+  try {
+    await step();
+  } catch (error) {
+    await store.close();
+    throw error;
+  }
 }

@@ -14,6 +14,8 @@ interface TextOptions {
   examples?: string[];
   /** Further rule; the schema document cannot show it, so `description` must. */
   accepts?: (value: string) => boolean;
+  /** The same for a rule that says itself what is wrong: a sentence for the caller, or null. */
+  findProblem?: (value: string) => string | null;
 }
 
 type TextSchema = TSchema & TextOptions & { compiled?: RegExp };
@@ -24,6 +26,7 @@ TypeRegistry.Set<TextSchema>("Text", (schema, value) => {
   const { minLength = 0, maxLength = Number.POSITIVE_INFINITY } = schema;
   if (value.length < minLength || (value.length > maxLength && countCodePoints(value) > maxLength)) return false;
   if (schema.compiled && !schema.compiled.test(value)) return false;
+  if (schema.findProblem && schema.findProblem(value) !== null) return false;
   return schema.accepts ? schema.accepts(value) : true;
 });
 
@@ -35,11 +38,12 @@ export function countCodePoints(text: string): number {
 
 /** A well-formed string without NUL; lengths count Unicode code points, as in JSON Schema. */
 export function Text(options: TextOptions = {}): TSchema & { static: string } {
-  const { accepts, problem, ...shown } = options;
+  const { accepts, problem, findProblem, ...shown } = options;
   const schema = t.Unsafe<string>({ ...shown, [Kind]: "Text", type: "string" });
   // Not enumerable: the OpenAPI document is made by serialising the schema.
   Object.defineProperty(schema, "accepts", { value: accepts });
   Object.defineProperty(schema, "problem", { value: problem });
+  Object.defineProperty(schema, "findProblem", { value: findProblem });
   if (options.pattern) Object.defineProperty(schema, "compiled", { value: new RegExp(options.pattern, "u") });
   return schema;
 }
@@ -167,5 +171,5 @@ function describeText(schema: TextOptions, value: unknown, nullable: string): st
   if (schema.minLength !== undefined && length < schema.minLength) {
     return `Must be at least ${schema.minLength} character${schema.minLength === 1 ? "" : "s"} long.`;
   }
-  return "Does not have the required form.";
+  return schema.findProblem?.(value) ?? "Does not have the required form.";
 }

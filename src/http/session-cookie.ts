@@ -14,6 +14,11 @@ const plainName = "companiond_session";
 const secureName = "__Host-companiond_session";
 const loopbackHost = /^(?:localhost|[^:]+\.localhost|127(?:\.\d{1,3}){3}|\[::1\])(?::\d+)?$/;
 
+/** The principal with the row behind its cookie. */
+export interface OpenedSession extends SessionPrincipal {
+  session: Session;
+}
+
 /** The last use is written at most this often, far more often than sessions end by idling. */
 const useIntervalMs = 60_000;
 
@@ -24,12 +29,12 @@ export const sessionTokenLength = 43;
  * The principal of the request's session; null where it carries no cookie of one that may go on. Throws
  * `origin_not_allowed` where another site's page sends the cookie along to change something.
  */
-export async function findSessionPrincipal(door: CookieDoor, request: Request): Promise<SessionPrincipal | null> {
+export async function findSessionPrincipal(door: CookieDoor, request: Request): Promise<OpenedSession | null> {
   const found = await findSession(door, request);
   if (found === null) return null;
   // A last use that lies ahead is from before the clock was set back.
   if (Math.abs(door.clock.nowMs() - found.session.lastUsedAt) > useIntervalMs) door.uses.noteSession(found.session.id);
-  return { account: found.account, scopes, keyId: null, sessionId: found.session.id };
+  return { account: found.account, scopes, keyId: null, sessionId: found.session.id, session: found.session };
 }
 
 async function findSession(door: CookieDoor, request: Request) {
@@ -67,12 +72,15 @@ export function renderCookie(name: string, token: string, maxAgeSeconds: number)
 }
 
 function readToken(settings: Services["settings"], request: Request): string | null {
-  const cookies = request.headers.get("cookie");
-  const name = cookies === null ? null : cookieNameOf(settings, request);
-  if (cookies === null || name === null) return null;
-  for (const pair of cookies.split(";")) {
-    const [sentName, token = ""] = pair.trim().split("=", 2);
-    if (sentName === name && tokenPattern.test(token)) return token;
+  const name = request.headers.has("cookie") ? cookieNameOf(settings, request) : null;
+  return name === null ? null : readCookie(request, name, tokenPattern);
+}
+
+/** The first of that name whose value has the shape; others of the name may come from elsewhere. */
+export function readCookie(request: Request, name: string, shape: RegExp): string | null {
+  for (const pair of request.headers.get("cookie")?.split(";") ?? []) {
+    const [sentName, value = ""] = pair.trim().split("=", 2);
+    if (sentName === name && shape.test(value)) return value;
   }
   return null;
 }

@@ -8,6 +8,7 @@ import { conversationStoreContract } from "./store-conversations.ts";
 import { embedTokenStoreContract } from "./store-embed-tokens.ts";
 import { idempotencyStoreContract } from "./store-idempotency.ts";
 import { metadataContract } from "./store-metadata.ts";
+import { secondFactorStoreContract } from "./store-second-factors.ts";
 import { sessionStoreContract } from "./store-sessions.ts";
 import { turnStoreContract } from "./store-turns.ts";
 import { usageStoreContract } from "./store-usage.ts";
@@ -22,6 +23,7 @@ export function storeContract(open: OpenStore): void {
   embedTokenStoreContract(open);
   idempotencyStoreContract(open);
   metadataContract(open);
+  secondFactorStoreContract(open);
   sessionStoreContract(open);
   turnStoreContract(open);
   usageStoreContract(open);

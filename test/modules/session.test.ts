@@ -1,5 +1,5 @@
 /** Signing in to the dashboard, and what its cookie opens. */
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { afterAll, beforeAll, describe, expect, spyOn, test } from "bun:test";
 import { apiClient, expectInvalid, expectProblem } from "../support/api-client.ts";
 import { startTestServer, type TestServer } from "../support/app.ts";
 import { cookieOf, createAccountWithPassword, openDashboard, testPassword, withCookie } from "../support/dashboard.ts";
@@ -48,6 +48,9 @@ test("the cookie is HttpOnly, SameSite=Lax, for the whole site, and unlike any b
   const answer = await signIn(account.email, testPassword, { ...nextAddress(), cookie: before });
   expect(answer.headers.getSetCookie()).toEqual([
     expect.stringMatching(/^companiond_session=[0-9A-Za-z]{43}; Path=\/; Max-Age=2592000; HttpOnly; SameSite=Lax$/),
+    expect.stringMatching(
+      /^companiond_device=[\w.]{101}; Path=\/api\/session; Max-Age=34560000; HttpOnly; SameSite=Strict$/,
+    ),
   ]);
   expect(cookieOf(answer.headers)).not.toBe(before);
 });
@@ -164,6 +167,19 @@ describe("the session ends", () => {
   });
 });
 
+test("who is signed in is told without reading all sessions of the account", async () => {
+  const dashboard = await openDashboard(server);
+  await openDashboard(server, {}, dashboard.account);
+  const list = spyOn(server.services.store.sessions, "list");
+  try {
+    const answer = await dashboard.call("GET", "/api/session");
+    expect(answer.json).toMatchObject({ session: { id: dashboard.sessionId, is_current: true } });
+    expect(list).not.toHaveBeenCalled();
+  } finally {
+    list.mockRestore();
+  }
+});
+
 test("lists the account's own sessions alone, and ends one of them", async () => {
   const dashboard = await openDashboard(server);
   const other = await openDashboard(server, {}, dashboard.account);
@@ -217,7 +233,7 @@ test("a change of password needs the current one and ends all other sessions", a
 
 test("a password typed in another Unicode form is the same password", async () => {
   const dashboard = await openDashboard(server, {}, await createAccountWithPassword(server));
-  const sent = { current_password: testPassword, new_password: "caf\u00e9 caf\u00e9" };
+  const sent = { current_password: testPassword, new_password: "caf\u00e9 au caf\u00e9" };
   expect((await dashboard.call("POST", "/api/session/password", sent, nextAddress())).status).toBe(204);
-  expect((await signIn(dashboard.account.email, "cafe\u0301 cafe\u0301")).status).toBe(201);
+  expect((await signIn(dashboard.account.email, "cafe\u0301 au cafe\u0301")).status).toBe(201);
 });

@@ -74,9 +74,10 @@ export function accountsModule(services: Services) {
       .post(
         "/api/accounts/:id/reset-link",
         async ({ request, params, set }) => {
-          await openOperator(services, request, set.headers);
+          const principal = await openOperator(services, request, set.headers);
           refuseQuery(request);
-          const { path, expiresAt } = await makeResetLink(services, params.id);
+          const context = writeContext(services, request, principal);
+          const { path, expiresAt } = await makeResetLink(services, params.id, context);
           const url = baseUrlOf(services.settings, request) + path;
           return answerJson(set, { url, expires_at: toRfc3339(expiresAt) }, 201);
         },

@@ -29,4 +29,4 @@ export const accountPatchBody = compileChecker(() =>
 export type AccountPatchBody = Static<typeof accountPatchBody.schema>;
 
 /** May be sent back with a patch, and is ignored. */
-export const readOnlyFields = ["id", "email", "suspended_at", "created_at"] as const;
+export const readOnlyFields = ["id", "email", "suspended_at", "has_totp", "created_at"] as const;

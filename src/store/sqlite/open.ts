@@ -18,6 +18,7 @@ import { createMessageEraser } from "./message-eraser.ts";
 import { createMetadataIndex } from "./metadata-index.ts";
 import { type MigrateOptions, migrateDatabase } from "./migrator.ts";
 import { createRemovals } from "./removals.ts";
+import { createSecondFactorStore, createServerSecretStore } from "./second-factors.ts";
 import { createSessionStore } from "./sessions.ts";
 import { createTurnStore } from "./turns.ts";
 import { createUsageStore } from "./usage.ts";
@@ -68,6 +69,8 @@ function createStore(engine: SqliteEngine, log: Log): Store {
     conversations: createConversationStore(engine, { changes, erasures, eraser, startRemovals }),
     embedTokens: createEmbedTokenStore(engine, changes),
     idempotency: createIdempotencyStore(engine),
+    secondFactors: createSecondFactorStore(engine, changes),
+    serverSecrets: createServerSecretStore(engine),
     sessions: createSessionStore(engine, changes),
     turns: createTurnStore(engine, conversations, usage, erasures),
     usage: createUsageStore(engine, metadata),
