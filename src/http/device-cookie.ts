@@ -5,7 +5,7 @@
  */
 import { isSameInConstantTime } from "../lib/constant-time.ts";
 import type { IdSource } from "../lib/ids.ts";
-import type { Settings } from "./services.ts";
+import type { OwnAddress } from "./own-page.ts";
 import { cookieNameOf, readCookie } from "./session-cookie.ts";
 
 /** As long as browsers keep any cookie. */
@@ -25,7 +25,7 @@ interface Owner {
   passwordHash: string;
 }
 
-export function readDevice(settings: Settings, request: Request): DeviceClaim | null {
+export function readDevice(settings: OwnAddress, request: Request): DeviceClaim | null {
   const sessionName = cookieNameOf(settings, request);
   const value = sessionName === null ? null : readCookie(request, deviceNameOf(sessionName), pattern);
   const [, id = "", issuedAt = "", signature = ""] = pattern.exec(value ?? "") ?? [];

@@ -4,7 +4,7 @@ import { idleLifetimeMs } from "../domain/session.ts";
 import { sha256Hex } from "../lib/sha256.ts";
 import type { Session } from "../store/store.ts";
 import { forwardedBase } from "./client-ip.ts";
-import { requireOwnPage } from "./own-page.ts";
+import { type OwnAddress, requireOwnPage } from "./own-page.ts";
 import type { Services } from "./services.ts";
 
 type CookieDoor = Pick<Services, "settings" | "store" | "clock" | "uses">;
@@ -56,7 +56,7 @@ export function isAlive(session: Session, nowMs: number): boolean {
  * The cookie's name at the address that the request used: with TLS the prefix that only TLS can set, without it at a
  * loopback host, null on plain HTTP elsewhere, where anyone on the way could read it.
  */
-export function cookieNameOf(settings: Services["settings"], request: Request): string | null {
+export function cookieNameOf(settings: OwnAddress, request: Request): string | null {
   const { protocol, host } = forwardedBase(request.headers, settings.trustedProxies, settings.isTls);
   if (protocol === "https") return secureName;
   // A browser on the server's own machine; a proxy that does not pass the host on says at least that it is there.
@@ -71,7 +71,7 @@ export function renderCookie(name: string, token: string, maxAgeSeconds: number)
   return `${name}=${token}; Path=/; Max-Age=${maxAgeSeconds}; HttpOnly; SameSite=Lax${secure}`;
 }
 
-function readToken(settings: Services["settings"], request: Request): string | null {
+function readToken(settings: OwnAddress, request: Request): string | null {
   const name = request.headers.has("cookie") ? cookieNameOf(settings, request) : null;
   return name === null ? null : readCookie(request, name, tokenPattern);
 }

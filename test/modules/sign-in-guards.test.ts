@@ -1,8 +1,7 @@
 /** What keeps guessers, other sites and open wires away from the dashboard. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { hashPassword } from "../../src/lib/password-hash.ts";
 import { apiClient, expectProblem } from "../support/api-client.ts";
-import { startTestServer, type TestServer, testContext } from "../support/app.ts";
+import { startTestServer, type TestServer } from "../support/app.ts";
 import { cookieOf, createAccountWithPassword, openDashboard, testPassword, withCookie } from "../support/dashboard.ts";
 import { createManualClock } from "../support/manual-clock.ts";
 
@@ -108,39 +107,11 @@ describe("guessing", () => {
 });
 
 describe("the cookie of a browser that signed in before", () => {
-  const isFamiliar = async (email: string, cookie: string) => {
-    // A stranger's failures are counted by address, a familiar browser's by itself.
-    const address = `203.0.113.${60 + ++addresses}`;
-    // Earlier failures on the account are forgotten.
-    clock.advance(3_600_000);
-    for (let guess = 0; guess < 5; guess++) await signInFrom(address, email, `guess ${guess}`);
-    return (await signInFrom(address, email, testPassword, { cookie })).status === 201;
-  };
-  let addresses = 0;
-
   test("opens nothing by itself", async () => {
     const { email } = await createAccountWithPassword(server);
     const device = deviceOf((await signInFrom("203.0.113.60", email, testPassword)).headers);
     expectProblem(await withCookie(server.url, device).call("GET", "/api/session"), 401, "unauthorized");
     expectProblem(await signInFrom("203.0.113.60", email, "guess", { cookie: device }), 401, "unauthorized");
-  });
-
-  test("holds for the account that it was given for, as it was given, until its password changes", async () => {
-    const [one, two] = [await createAccountWithPassword(server), await createAccountWithPassword(server)];
-    const device = deviceOf((await signInFrom("203.0.113.61", one.email, testPassword)).headers);
-    expect(await isFamiliar(one.email, device)).toBe(true);
-    expect(await isFamiliar(two.email, device)).toBe(false);
-    expect(
-      await isFamiliar(
-        one.email,
-        device.replace(/=./, (start) => (start === "=A" ? "=B" : "=A")),
-      ),
-    ).toBe(false);
-    expect(await isFamiliar(one.email, `${device.slice(0, -64)}${"0".repeat(64)}`)).toBe(false);
-    expect(await isFamiliar(one.email, "companiond_device=junk")).toBe(false);
-    const hash = await hashPassword(testPassword);
-    await server.services.store.accounts.setPassword(one.id, hash, null, testContext());
-    expect(await isFamiliar(one.email, device)).toBe(false);
   });
 
   test("is given anew with a change of password, and by TLS alone where there is TLS", async () => {
