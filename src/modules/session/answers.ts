@@ -67,9 +67,10 @@ export const TotpSecret = t.Object(
 
 export const RecoveryCodes = t.Object(
   {
-    recovery_codes: t.Array(t.String({ examples: ["k3m9-qx0w-7t2d-hn5p"] }), {
+    recovery_codes: t.Array(t.String(), {
       minItems: recoveryCodeCount,
       maxItems: recoveryCodeCount,
+      examples: [Array(recoveryCodeCount).fill("k3m9-qx0w-7t2d-hn5p")],
       description: "Each signs in once where the app is out of reach. Only their hashes are kept.",
     }),
   },

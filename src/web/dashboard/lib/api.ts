@@ -47,6 +47,13 @@ export function onSignedOut(act: () => void): void {
   whenSignedOut = act;
 }
 
+let whenTotpRequired: () => void = () => {};
+
+/** What happens when the server asks for a second factor that the account has yet to set up. */
+export function onTotpRequired(act: () => void): void {
+  whenTotpRequired = act;
+}
+
 /** Resolves with the answer's JSON (undefined for 204); rejects with `ApiError`. */
 export async function call<Answer>(method: Method, path: string, options: CallOptions = {}): Promise<Answer> {
   const response = await send(method, path, options);
@@ -74,7 +81,10 @@ export async function send(
   }
   if (response.ok) return response;
   const error = await readProblem(response);
-  if (response.status === 401 && !waysIn.test(path)) whenSignedOut();
+  if (response.status === 401 && !waysIn.test(path)) {
+    if (error.code === "totp_required") whenTotpRequired();
+    else whenSignedOut();
+  }
   throw error;
 }
 

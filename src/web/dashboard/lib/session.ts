@@ -1,5 +1,5 @@
 /** Who is signed in: one signal for the whole dashboard. */
-import { ApiError, call, onSignedOut } from "./api.ts";
+import { ApiError, call, onSignedOut, onTotpRequired } from "./api.ts";
 import { State, use } from "./state.ts";
 import type { SignedIn } from "./types.ts";
 
@@ -32,6 +32,14 @@ export function useSession(): SignedIn {
   return value;
 }
 
+/** The operator asks for a second factor, and the account has none: nothing else can be done before. */
+export function mustSetUpTotp({ totp }: SignedIn): boolean {
+  return totp.is_required && !totp.is_on;
+}
+
 onSignedOut(() => {
   session.value = null;
 });
+
+// What was loaded before knows nothing of it.
+onTotpRequired(() => void loadSession());

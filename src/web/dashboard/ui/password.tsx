@@ -9,16 +9,16 @@ interface PasswordProps {
   onValue(value: string): void;
   /** A new one: password managers then offer to make it. */
   isNew?: boolean;
-  hint?: string;
   error?: string | undefined;
 }
 
-export const shortestPassword = 8;
+const shortestPassword = 10;
 
-export function PasswordField({ label, value, onValue, isNew = false, hint, error }: PasswordProps) {
+export function PasswordField({ label, value, onValue, isNew = false, error }: PasswordProps) {
   const [isShown, setIsShown] = useState(false);
   // The types know one kind of input for each `type`.
   const kind: object = { type: isShown ? "text" : "password" };
+  const hint = isNew ? `At least ${shortestPassword} characters. Long beats complicated.` : undefined;
   return (
     <Field label={label} hint={hint} error={error}>
       {(wiring) => (
