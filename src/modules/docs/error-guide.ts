@@ -56,7 +56,8 @@ export const errorGuide: Record<ErrorCode, ErrorHelp> = {
       "Wait as long as `Retry-After` says and send the same request again: you get its answer, and nothing is made twice.",
   },
   payload_too_large: {
-    meaning: "The body is larger than the route takes: 64 KiB on embed routes, 1 MiB on management routes.",
+    meaning:
+      "The body is larger than the route takes: 64 KiB on embed routes and for signing in, 1 MiB on management routes.",
     remedy: "Send less.",
   },
   unsupported_media_type: {

@@ -3,7 +3,7 @@ import type { Static, TSchema } from "@sinclair/typebox";
 import type { Elysia } from "elysia";
 import { baseUrlOf } from "../../http/base-url.ts";
 import { answerJson, answerNothing } from "../../http/json-answer.ts";
-import { managementBodyLimitBytes, readJson } from "../../http/json-body.ts";
+import { managementBodyLimitBytes, readJson, signInBodyLimitBytes } from "../../http/json-body.ts";
 import { cutPage, pageParameters, readPage, toWireList } from "../../http/paging.ts";
 import { missing, readPathId } from "../../http/path-id.ts";
 import { openQuery, refuseQuery } from "../../http/query.ts";
@@ -55,7 +55,7 @@ export function sessionModule(services: Services) {
         "/api/session",
         async ({ request, set }) => {
           const { visitor, cookieName } = openDoor(services, request, set);
-          const readBody = () => readBodyOf(request, signInBody);
+          const readBody = () => readJson(request, signInBody, signInBodyLimitBytes);
           const { client, body } = await admitClient(services, request, visitor, readBody);
           const made = await signIn(services, attempts, visitor, client, body);
           return answerSignedIn(services, request, set, cookieName, made);
