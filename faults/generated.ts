@@ -153,7 +153,7 @@ async function call(
   if (random.below(10) === 0) headers.origin = random.pick(["https://shop.example", "null", callers.key.url]);
   if (random.below(10) === 0) headers.accept = random.pick(["text/csv", "*/*", "text/html;q=0.1", "nonsense"]);
   // Wrong passwords slow the account's further sign-ins down, as they should: a few of them only.
-  const isGuess = described.operationId === "changePassword" && random.below(30) > 0;
+  const isGuess = ["changePassword", "removeTotp"].includes(described.operationId) && random.below(30) > 0;
   const client = isGuess ? callers.nobody : await chooseCaller(callers, random, door, isRight);
   // A voice agent of the owner's own, by a generated id, is one that the provider does not know.
   const allowed = described.operationId === "startVoiceSession" ? [502] : [];

@@ -1,9 +1,10 @@
 /** The only reader of the environment: flags, variables and the env file become one checked, frozen object. */
 import { join, resolve } from "node:path";
 import { type Flags, mergeVariables, type Problem, readSettings, type Variables } from "./config/read-settings.ts";
-import type { SettingValues, TotpRequirement } from "./config/settings.ts";
+import type { SettingValues } from "./config/settings.ts";
 import type { HoldingsByPlan, Plan } from "./domain/account.ts";
 import type { JsonObject } from "./domain/companion.ts";
+import type { TotpRequirement } from "./domain/second-factor.ts";
 import type { LogLevel } from "./lib/log.ts";
 
 export interface Config {

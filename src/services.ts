@@ -20,6 +20,7 @@ import { createMemoryLimiter } from "./limits/memory.ts";
 import { createRateRules } from "./limits/rules.ts";
 import { checkLlm, type LlmCheck, openLlmProvider } from "./llm/registry.ts";
 import { createProbes } from "./probes.ts";
+import { createSealedSecrets } from "./sealed-secrets.ts";
 import { backupSqlite } from "./store/sqlite/backup.ts";
 import { type DataLock, lockDataDir } from "./store/sqlite/data-lock.ts";
 import type { PendingMigration } from "./store/sqlite/migrator.ts";
@@ -113,6 +114,8 @@ export async function openServices(config: Config, overrides: ServiceOverrides =
   const log = overrides.log ?? processLog();
   const measurements = new Measurements();
   const store = measureStore(overrides.store ?? (await openStore(config, log)), measurements);
+  const sealing = createSealedSecrets({ secretKey: config.secretKey, dataDir: config.dataDir, store });
+  await closeOnFailure(store, () => sealing.check());
   const { apiKey, baseUrl, extra } = config.llm;
   const { llm, providerHealth } = watchProvider(openLlmProvider({ apiKey, baseUrl, extra }, { log }), {
     baseUrl,
@@ -159,6 +162,7 @@ export async function openServices(config: Config, overrides: ServiceOverrides =
       dailyVoiceSessions: config.voiceSessionsPerDay,
       holdings: config.holdings,
       metricsToken: config.metrics.token,
+      requireTotp: config.requireTotp,
       version: buildInfo.version,
     },
     store,
@@ -175,6 +179,7 @@ export async function openServices(config: Config, overrides: ServiceOverrides =
     providerHealth,
     voice,
     uses,
+    sealing,
     heartbeats,
     measurements,
     clock,
@@ -187,4 +192,13 @@ export async function openServices(config: Config, overrides: ServiceOverrides =
       return closing;
     },
   };
+}
+
+async function closeOnFailure(store: Store, step: () => Promise<void>): Promise<void> {
+  try {
+    await step();
+  } catch (error) {
+    await store.close();
+    throw error;
+  }
 }

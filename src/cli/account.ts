@@ -45,12 +45,13 @@ const list: Action = {
       account.plan,
       account.role,
       account.suspendedAt === null ? "active" : `suspended ${toRfc3339(account.suspendedAt)}`,
+      account.totpConfirmedAt === null ? "no" : "yes",
       toRfc3339(account.createdAt),
       account.id,
     ]);
     return {
       json: accounts.map(toWireAccount),
-      text: formatList(["email", "plan", "role", "state", "created", "id"], rows, "There are no accounts yet."),
+      text: formatList(["email", "plan", "role", "state", "totp", "created", "id"], rows, "There are no accounts yet."),
     };
   },
 };
@@ -108,6 +109,21 @@ const resetLink: Action = {
   },
 };
 
+const resetTotp: Action = {
+  name: "reset-totp",
+  about: "Take an account's second factor away, for somebody who has lost it: the password alone signs in again.",
+  operands: ["E"],
+  async run({ args, openStore, audit }) {
+    const store = await openStore();
+    const account = await getAccount(store, args.operand(0));
+    if (!(await store.secondFactors.remove(account.id, audit()))) {
+      throw new CommandFailure(`${account.email} has no second factor.`);
+    }
+    const text = `${account.email} signs in with the password alone, and can set up a new second factor.`;
+    return describe({ ...account, totpConfirmedAt: null }, text);
+  },
+};
+
 const setupLink: Action = {
   name: "setup-link",
   about: "Print a link that makes the first operator in the dashboard: once, within 30 minutes.",
@@ -124,7 +140,7 @@ const setupLink: Action = {
 export const accountCommand: Command = {
   name: "account",
   about: "Make and manage accounts.",
-  actions: [create, list, setPlan, suspend, resume, remove, resetLink, setupLink, ...voiceAgentActions],
+  actions: [create, list, setPlan, suspend, resume, remove, resetLink, resetTotp, setupLink, ...voiceAgentActions],
 };
 
 async function change({ args, openStore, audit }: ActionInput, patch: AccountPatch): Promise<Account> {

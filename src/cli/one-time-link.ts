@@ -9,7 +9,7 @@ export async function issueLink(input: ActionInput, purpose: LinkPurpose, use: s
   const config = input.loadConfig();
   const { kept, path } = makeOneTimeLink(purpose, input.ids, input.clock);
   const store = await input.openStore();
-  await store.sessions.createLink(kept);
+  await store.sessions.createLink(kept, input.audit());
   const url = dashboardUrl(config) + path;
   const expiresAt = toRfc3339(kept.expiresAt);
   return { json: { url, expires_at: expiresAt }, text: `${url}\n${use} It works once, until ${expiresAt}.` };

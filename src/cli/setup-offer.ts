@@ -25,7 +25,9 @@ export async function offerSetup(
   rmSync(file, { force: true });
   if (await services.store.accounts.hasAnyPassword()) return null;
   const { kept, path } = makeOneTimeLink({ kind: "setup", accountId: null }, services.ids, services.clock);
-  await services.store.sessions.createLink(kept);
+  const actor = { kind: "system", id: null, ipPrefix: null, requestId: null } as const;
+  const context = { actor, nowMs: services.clock.nowMs(), auditId: services.ids.uuid() };
+  await services.store.sessions.createLink(kept, context);
   const link = options.baseUrl + path;
   if (options.isShown) return { link, file: null };
   await writeFile(file, `${link}\n`, { mode: 0o600, flag: "wx" });

@@ -1,5 +1,6 @@
 /** Every setting, once: its variable, its flag, how it is read, what holds without it, and what it is for. */
 import type { JsonObject } from "../domain/companion.ts";
+import type { TotpRequirement } from "../domain/second-factor.ts";
 import type { LogLevel } from "../lib/log.ts";
 import {
   baseUrl,
@@ -10,14 +11,12 @@ import {
   originUrl,
   type ParseValue,
   path,
+  sealingKey,
   secret,
   wholeNumber,
   word,
   wordList,
 } from "./values.ts";
-
-/** Whose dashboard account must have a second factor. */
-export type TotpRequirement = "none" | "operators" | "all";
 
 export interface Setting<Value> {
   variable: string;
@@ -189,7 +188,7 @@ export const settings = {
   secretKey: optional({
     variable: "COMPANIOND_SECRET_KEY",
     isSecret: true,
-    parse: secret,
+    parse: sealingKey,
     about: "Seals secrets in the database: 32 bytes in base64. Without it, kept in secret.key in the data directory.",
   }),
   requireTotp: setting<TotpRequirement>({

@@ -1,5 +1,6 @@
 /** How the text of a setting becomes its value: each parser returns it or throws what the text must be. */
 import type { JsonObject, JsonValue } from "../domain/companion.ts";
+import { readSealingKey } from "../lib/sealing.ts";
 
 /** Throws `BadValue` for a text that it cannot take. */
 export type ParseValue<Value> = (text: string) => Value;
@@ -43,6 +44,12 @@ export function oneOf<Choice extends string>(choices: readonly Choice[]): ParseV
 export const secret: ParseValue<string> = (text) => {
   if (/^[\x21-\x7e]+$/.test(text)) return text;
   throw new BadValue("must be one line of printable ASCII characters without spaces.");
+};
+
+/** Kept as it was given, and not quoted back. */
+export const sealingKey: ParseValue<string> = (text) => {
+  if (readSealingKey(text) !== null) return text;
+  throw new BadValue('must be 32 bytes in base64, such as "openssl rand -base64 32" prints.');
 };
 
 export const word: ParseValue<string> = (text) => {

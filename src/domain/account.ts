@@ -27,6 +27,8 @@ export interface Account {
   role: Role;
   /** Epoch milliseconds; while set, keys are 401 and embed tokens 404. */
   suspendedAt: number | null;
+  /** Since when signing in takes a second factor too; null where it does not. */
+  totpConfirmedAt: number | null;
   createdAt: number;
 }
 

@@ -12,6 +12,7 @@ export const AccountObject = t.Object(
     suspended_at: Nullable(
       t.String({ format: "date-time", description: "Since when its keys, sign-ins and embed tokens are refused." }),
     ),
+    has_totp: t.Boolean({ description: "Whether signing in to it takes a second factor." }),
     created_at: t.String({ format: "date-time" }),
   },
   { $id: "Account" },

@@ -2,7 +2,7 @@
 import { Type as t } from "@sinclair/typebox";
 import { type Account, plans, roles } from "../domain/account.ts";
 import { normalizeEmail } from "../domain/email.ts";
-import { findPasswordProblem } from "../domain/password.ts";
+import { findPasswordProblem, shortestPassword } from "../domain/password.ts";
 import { toRfc3339 } from "../lib/clock.ts";
 import { Text } from "./schema.ts";
 
@@ -32,9 +32,8 @@ export function emailText() {
 
 export function newPasswordText() {
   return Text({
-    accepts: (text) => findPasswordProblem(text) === null,
-    problem: "Must be well-formed text of at least 8 characters and at most 1024 bytes.",
-    description: "At least 8 characters, at most 1024 bytes of UTF-8. Nothing else is asked of it.",
+    findProblem: findPasswordProblem,
+    description: `At least ${shortestPassword} characters, at most 1024 bytes of UTF-8, and none of the commonest.`,
     examples: ["correct horse battery staple"],
   });
 }
@@ -46,6 +45,7 @@ export function toWireAccount(account: Account) {
     plan: account.plan,
     role: account.role,
     suspended_at: account.suspendedAt === null ? null : toRfc3339(account.suspendedAt),
+    has_totp: account.totpConfirmedAt !== null,
     created_at: toRfc3339(account.createdAt),
   };
 }

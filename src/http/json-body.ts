@@ -5,6 +5,8 @@ import type { Checker } from "./schema.ts";
 
 export const embedBodyLimitBytes = 64 * 1024;
 export const managementBodyLimitBytes = 1024 * 1024;
+/** Read before anything is limited, where a browser says that it has been here before. */
+export const signInBodyLimitBytes = 64 * 1024;
 
 const strictUtf8 = new TextDecoder("utf-8", { fatal: true });
 

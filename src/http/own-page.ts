@@ -3,7 +3,8 @@ import { AppError } from "../domain/errors.ts";
 import { forwardedBase } from "./client-ip.ts";
 import type { Settings } from "./services.ts";
 
-type OwnAddress = Pick<Settings, "publicUrl" | "trustedProxies" | "isTls">;
+/** By which a request is known to be for this server. */
+export type OwnAddress = Pick<Settings, "publicUrl" | "trustedProxies" | "isTls">;
 
 const safeMethods = new Set(["GET", "HEAD", "OPTIONS"]);
 

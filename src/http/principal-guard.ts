@@ -1,12 +1,13 @@
 /** The private door: an API key or the dashboard's cookie becomes a principal, within its scopes and its limit. */
-import type { KeyPrincipal, Principal, Scope } from "../domain/account.ts";
+import type { KeyPrincipal, Scope } from "../domain/account.ts";
 import { isApiKey } from "../domain/credentials.ts";
 import { AppError } from "../domain/errors.ts";
+import { lacksTotp } from "../domain/second-factor.ts";
 import { sha256 } from "../lib/sha256.ts";
 import type { HeaderBag } from "./problem.ts";
 import { refuse, writeRateLimitHeaders } from "./rate-limit.ts";
 import type { Services } from "./services.ts";
-import { findSessionPrincipal } from "./session-cookie.ts";
+import { findSessionPrincipal, type OpenedSession } from "./session-cookie.ts";
 
 export type PrincipalDoor = Pick<
   Services,
@@ -15,7 +16,8 @@ export type PrincipalDoor = Pick<
 
 /**
  * Lets a management request through, or throws: 401, the limit of the key or session 429, scope 403. `scope` is null for
- * routes that any principal may use. Writes the rate-limit headers.
+ * routes that any principal may use; `maySetUp` opens to an account that has yet to set up the second factor it must
+ * have. Writes the rate-limit headers.
  *
  * The limit comes before the scope, so that a key cannot try scopes faster than anything else.
  */
@@ -24,7 +26,8 @@ export async function openPrincipal(
   request: Request,
   scope: Scope | null,
   headers: HeaderBag,
-): Promise<Principal> {
+  { maySetUp = false } = {},
+): Promise<KeyPrincipal | OpenedSession> {
   headers["cache-control"] = "no-store";
   const authorization = request.headers.get("authorization");
   // Whoever sends the header means it: a wrong key is never made good by a cookie that came along.
@@ -38,6 +41,9 @@ export async function openPrincipal(
     const verdict = await door.limiter.admit(door.rules.session, principal.sessionId);
     writeRateLimitHeaders(headers, door.rules, "session", verdict);
     refuse(verdict, "The dashboard has made too many requests.");
+    if (!maySetUp && lacksTotp(door.settings.requireTotp, principal.account)) {
+      throw totpRequired("The operator asks for a second factor. Set it up in the dashboard, then go on.");
+    }
   } else {
     const verdict = await door.limiter.admit(door.rules.key, principal.keyId);
     writeRateLimitHeaders(headers, door.rules, "key", verdict);
@@ -60,6 +66,11 @@ async function findKeyPrincipal(door: PrincipalDoor, key: string): Promise<KeyPr
   const { keyId, scopes, expiresAt, account } = found;
   if (expiresAt !== null && expiresAt <= door.clock.nowMs()) return null;
   return { account, scopes, keyId, expiresAt, sessionId: null };
+}
+
+/** 401, as the same sign-in goes on once the second factor is there. */
+export function totpRequired(publicSentence: string): AppError {
+  return new AppError("totp_required", publicSentence, { headers: { "www-authenticate": "Bearer" } });
 }
 
 function unauthorized(): AppError {

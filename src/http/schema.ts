@@ -14,12 +14,14 @@ interface TextOptions {
   examples?: string[];
   /** Further rule; the schema document cannot show it, so `description` must. */
   accepts?: (value: string) => boolean;
+  /** The same for a rule that says itself what is wrong: a sentence for the caller, or null. */
+  findProblem?: (value: string) => string | null;
 }
 
 /** Rules that the schema document does not show. A symbol, since TypeBox copies schemas and JSON knows no symbols. */
 const ruleKey = Symbol("rules");
 
-interface TextRules extends Pick<TextOptions, "accepts" | "problem"> {
+interface TextRules extends Pick<TextOptions, "accepts" | "problem" | "findProblem"> {
   compiled?: RegExp;
 }
 
@@ -30,8 +32,9 @@ TypeRegistry.Set<TextSchema>("Text", (schema, value) => {
   if (typeof value !== "string" || !value.isWellFormed() || value.includes("\0")) return false;
   const { minLength = 0, maxLength = Number.POSITIVE_INFINITY } = schema;
   if (value.length < minLength || (value.length > maxLength && countCodePoints(value) > maxLength)) return false;
-  const { compiled, accepts } = schema[ruleKey];
+  const { compiled, accepts, findProblem } = schema[ruleKey];
   if (compiled && !compiled.test(value)) return false;
+  if (findProblem && findProblem(value) !== null) return false;
   return accepts ? accepts(value) : true;
 });
 
@@ -43,10 +46,11 @@ export function countCodePoints(text: string): number {
 
 /** A well-formed string without NUL; lengths count Unicode code points, as in JSON Schema. */
 export function Text(options: TextOptions = {}): TSchema & { static: string } {
-  const { accepts, problem, ...shown } = options;
+  const { accepts, problem, findProblem, ...shown } = options;
   const rules: TextRules = {
     ...(accepts ? { accepts } : {}),
     ...(problem ? { problem } : {}),
+    ...(findProblem ? { findProblem } : {}),
     ...(options.pattern ? { compiled: new RegExp(options.pattern, "u") } : {}),
   };
   return t.Unsafe<string>({ ...shown, [Kind]: "Text", [ruleKey]: rules, type: "string" });
@@ -139,7 +143,7 @@ function describe(error: ValueError): string {
   if (error.value === undefined) return "This field is required.";
   if (error.message === "Unexpected property") return "This field is not known here.";
   const nullable = isNullable ? " or null" : "";
-  if (schema[Kind] === "Text") return schema[ruleKey]?.problem ?? describeText(schema, error.value, nullable);
+  if (schema[Kind] === "Text") return describeText({ ...schema, ...schema[ruleKey] }, error.value, nullable);
   const allowed = schema.anyOf?.map((option: TSchema) => option.const).filter((value: unknown) => value !== undefined);
   if (allowed?.length) return `Must be one of: ${allowed.join(", ")}.`;
   switch (schema.type) {
@@ -165,6 +169,7 @@ function describe(error: ValueError): string {
 }
 
 function describeText(schema: TextOptions, value: unknown, nullable: string): string {
+  if (schema.problem !== undefined) return schema.problem;
   if (typeof value !== "string") return `Must be a string${nullable}.`;
   if (!value.isWellFormed() || value.includes("\0")) return "Must be well-formed text without NUL characters.";
   const length = countCodePoints(value);
@@ -174,5 +179,5 @@ function describeText(schema: TextOptions, value: unknown, nullable: string): st
   if (schema.minLength !== undefined && length < schema.minLength) {
     return `Must be at least ${schema.minLength} character${schema.minLength === 1 ? "" : "s"} long.`;
   }
-  return "Does not have the required form.";
+  return schema.findProblem?.(value) ?? "Does not have the required form.";
 }

@@ -1,9 +1,11 @@
 /** What rooms may use: sockets by their contracts, and settings. `src/services.ts` decides which engines are behind it. */
 import type { HoldingsByPlan, Plan } from "../domain/account.ts";
+import type { TotpRequirement } from "../domain/second-factor.ts";
 import type { Clock } from "../lib/clock.ts";
 import type { IdSource } from "../lib/ids.ts";
 import type { KeyedQueue } from "../lib/keyed-queue.ts";
 import type { Log } from "../lib/log.ts";
+import type { Sealing } from "../lib/sealing.ts";
 import type { DailyQuota } from "../limits/daily-quota.ts";
 import type { Limiter } from "../limits/limiter.ts";
 import type { RateRules } from "../limits/rules.ts";
@@ -40,6 +42,8 @@ export interface Settings {
   /** Binds what API and dashboard write; the operator's commands are free. */
   holdings: HoldingsByPlan;
   metricsToken: string | null;
+  /** Whose account must have a second factor to use the dashboard. */
+  requireTotp: TotpRequirement;
   /** Program version, shown in the API document and on `/healthz`. */
   version: string;
 }
@@ -59,6 +63,8 @@ export interface Services {
   readonly voice: Voice;
   /** Last use and request counts of keys, tokens and sessions. */
   readonly uses: UseRecorder;
+  /** Seals secrets that are kept in the store. */
+  readonly sealing: Sealing;
   readonly heartbeats: HeartbeatTicker;
   readonly measurements: Measurements;
   readonly clock: Clock;

@@ -5,7 +5,7 @@ import { isLoopbackHost } from "../lib/loopback.ts";
 import { sha256Hex } from "../lib/sha256.ts";
 import type { Session } from "../store/store.ts";
 import { forwardedBase } from "./client-ip.ts";
-import { requireOwnPage } from "./own-page.ts";
+import { type OwnAddress, requireOwnPage } from "./own-page.ts";
 import type { Services } from "./services.ts";
 
 type CookieDoor = Pick<Services, "settings" | "store" | "clock" | "uses">;
@@ -13,6 +13,11 @@ type CookieDoor = Pick<Services, "settings" | "store" | "clock" | "uses">;
 const tokenPattern = /^[0-9A-Za-z]{43}$/;
 const plainName = "companiond_session";
 const secureName = "__Host-companiond_session";
+
+/** The principal with the row behind its cookie. */
+export interface OpenedSession extends SessionPrincipal {
+  session: Session;
+}
 
 /** The last use is written at most this often, far more often than sessions end by idling. */
 const useIntervalMs = 60_000;
@@ -24,12 +29,12 @@ export const sessionTokenLength = 43;
  * The principal of the request's session; null where it carries no cookie of one that may go on. Throws
  * `origin_not_allowed` where another site's page sends the cookie along to change something.
  */
-export async function findSessionPrincipal(door: CookieDoor, request: Request): Promise<SessionPrincipal | null> {
+export async function findSessionPrincipal(door: CookieDoor, request: Request): Promise<OpenedSession | null> {
   const found = await findSession(door, request);
   if (found === null) return null;
   // A last use that lies ahead is from before the clock was set back.
   if (Math.abs(door.clock.nowMs() - found.session.lastUsedAt) > useIntervalMs) door.uses.noteSession(found.session.id);
-  return { account: found.account, scopes, keyId: null, sessionId: found.session.id };
+  return { account: found.account, scopes, keyId: null, sessionId: found.session.id, session: found.session };
 }
 
 async function findSession(door: CookieDoor, request: Request) {
@@ -51,7 +56,7 @@ export function isAlive(session: Session, nowMs: number): boolean {
  * The cookie's name at the address that the request used: with TLS the prefix that only TLS can set, without it at a
  * loopback host, null on plain HTTP elsewhere, where anyone on the way could read it.
  */
-export function cookieNameOf(settings: Services["settings"], request: Request): string | null {
+export function cookieNameOf(settings: OwnAddress, request: Request): string | null {
   const { protocol, host } = forwardedBase(request.headers, settings.trustedProxies, settings.isTls);
   if (protocol === "https") return secureName;
   // A browser on the server's own machine; a proxy that does not pass the host on says at least that it is there.
@@ -66,13 +71,16 @@ export function renderCookie(name: string, token: string, maxAgeSeconds: number)
   return `${name}=${token}; Path=/; Max-Age=${maxAgeSeconds}; HttpOnly; SameSite=Lax${secure}`;
 }
 
-function readToken(settings: Services["settings"], request: Request): string | null {
-  const cookies = request.headers.get("cookie");
-  const name = cookies === null ? null : cookieNameOf(settings, request);
-  if (cookies === null || name === null) return null;
-  for (const pair of cookies.split(";")) {
-    const [sentName, token = ""] = pair.trim().split("=", 2);
-    if (sentName === name && tokenPattern.test(token)) return token;
+function readToken(settings: OwnAddress, request: Request): string | null {
+  const name = request.headers.has("cookie") ? cookieNameOf(settings, request) : null;
+  return name === null ? null : readCookie(request, name, tokenPattern);
+}
+
+/** The first of that name whose value has the shape; others of the name may come from elsewhere. */
+export function readCookie(request: Request, name: string, shape: RegExp): string | null {
+  for (const pair of request.headers.get("cookie")?.split(";") ?? []) {
+    const [sentName, value = ""] = pair.trim().split("=", 2);
+    if (sentName === name && shape.test(value)) return value;
   }
   return null;
 }

@@ -1,26 +1,26 @@
 /** The dashboard's door: routes that an API key, whatever its scopes, does not open. */
-import type { SessionPrincipal } from "../domain/account.ts";
 import { AppError } from "../domain/errors.ts";
 import { openPrincipal, type PrincipalDoor } from "./principal-guard.ts";
 import type { HeaderBag } from "./problem.ts";
+import type { OpenedSession } from "./session-cookie.ts";
 
-/** Lets a request with the dashboard's cookie through; throws 401, or 403 for an API key. */
+/**
+ * Lets a request with the dashboard's cookie through; throws 401, or 403 for an API key. `maySetUp` as for
+ * `openPrincipal`.
+ */
 export async function openSession(
   door: PrincipalDoor,
   request: Request,
   headers: HeaderBag,
-): Promise<SessionPrincipal> {
-  const principal = await openPrincipal(door, request, null, headers);
+  options: { maySetUp?: boolean } = {},
+): Promise<OpenedSession> {
+  const principal = await openPrincipal(door, request, null, headers, options);
   if (principal.sessionId !== null) return principal;
   throw new AppError("insufficient_scope", "This belongs to the dashboard: sign in. No API key may do it.");
 }
 
 /** The same for operators alone. */
-export async function openOperator(
-  door: PrincipalDoor,
-  request: Request,
-  headers: HeaderBag,
-): Promise<SessionPrincipal> {
+export async function openOperator(door: PrincipalDoor, request: Request, headers: HeaderBag): Promise<OpenedSession> {
   const principal = await openSession(door, request, headers);
   if (principal.account.role === "operator") return principal;
   throw new AppError("insufficient_scope", "Only an operator may do this.");

@@ -10,18 +10,22 @@ export class GateFull extends Error {
 export interface Gate {
   /** Runs the task in its turn; rejects with `GateFull` where no place to wait is left. */
   run<Result>(task: () => Promise<Result>): Promise<Result>;
+  /** Whether the next one would be turned away. */
+  readonly isFull: boolean;
 }
 
 export function createGate({ concurrency, maxWaiting }: { concurrency: number; maxWaiting: number }): Gate {
   let running = 0;
   const waiting: (() => void)[] = [];
 
+  const isFull = () => running >= concurrency && waiting.length >= maxWaiting;
+
   async function enter(): Promise<void> {
     if (running < concurrency) {
       running++;
       return;
     }
-    if (waiting.length >= maxWaiting) throw new GateFull();
+    if (isFull()) throw new GateFull();
     // The one that leaves hands its place over, so `running` stays.
     await new Promise<void>((resolve) => waiting.push(resolve));
   }
@@ -33,6 +37,9 @@ export function createGate({ concurrency, maxWaiting }: { concurrency: number; m
   }
 
   return {
+    get isFull() {
+      return isFull();
+    },
     async run(task) {
       await enter();
       try {

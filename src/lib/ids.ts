@@ -6,6 +6,8 @@ export interface IdSource {
   randomUuid(): string;
   /** `length` base-62 characters from the operating system's random source, unbiased. */
   secret(length: number): string;
+  /** From the same source, as they are. */
+  bytes(length: number): Uint8Array;
 }
 
 const base62 = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
@@ -25,6 +27,7 @@ export const systemIds: IdSource = {
   uuid: () => Bun.randomUUIDv7(),
   randomUuid: () => crypto.randomUUID(),
   secret: randomBase62,
+  bytes: (length) => crypto.getRandomValues(new Uint8Array(length)),
 };
 
 const uuidPattern = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;

@@ -1,6 +1,11 @@
 /** `companiond account`, on a real database. */
 import { afterAll, beforeAll, expect, test } from "bun:test";
+import type { Account } from "../../src/domain/account.ts";
+import type { AuditEntry } from "../../src/store/store.ts";
+import { testContext } from "../support/app.ts";
 import { type CliOptions, runCommand, runJson } from "../support/cli.ts";
+import { openStoreAt } from "../support/sqlite-store.ts";
+import { firstPage } from "../support/store-world.ts";
 import { temporaryDirectory } from "../support/temporary.ts";
 
 const dir = temporaryDirectory();
@@ -22,6 +27,7 @@ test("creates an account with the documented fields, its address in lower case",
     plan: "paid",
     role: "operator",
     suspended_at: null,
+    has_totp: false,
     created_at: expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/),
   });
 });
@@ -55,7 +61,10 @@ test("takes a password from standard input, with which the dashboard is set up",
   const create = ["account", "create", "--email", "op@shop.example", "--role", "operator", "--password-stdin"];
   const short = await runCommand(create, { environment, input: "short\n" });
   expect(short).toMatchObject({ exitCode: 2, stdout: "" });
-  expect(short.stderr).toContain("at least 8 characters");
+  expect(short.stderr).toContain("at least 10 characters");
+  const common = await runCommand(create, { environment, input: "Password123\n" });
+  expect(common).toMatchObject({ exitCode: 2, stdout: "" });
+  expect(common.stderr).toContain("one of the commonest passwords");
 
   const created = await runCommand(create, { environment, input: "correct horse battery\n" });
   expect(created).toMatchObject({ exitCode: 0, stderr: "" });
@@ -70,7 +79,7 @@ test("lists accounts as an array, oldest first, and as a table", async () => {
   const accounts = (await runJson(["account", "list"], options)) as { email: string }[];
   expect(accounts[0]?.email).toBe("first@shop.example");
   const { stdout } = await runCommand(["account", "list"], options);
-  expect(stdout).toMatch(/^EMAIL +PLAN +ROLE +STATE +CREATED +ID\nfirst@shop\.example +free +owner +active /);
+  expect(stdout).toMatch(/^EMAIL +PLAN +ROLE +STATE +TOTP +CREATED +ID\nfirst@shop\.example +free +owner +active +no /);
 });
 
 test("says so where there is no account yet", async () => {
@@ -129,3 +138,40 @@ test("grants voice agents, lists them, and tells whose voice ends with a grant",
   expect(gone.stderr).toContain(`${email} has no voice agent agent_1.`);
   expect((await runCommand(["account", "list-agents", email], options)).stdout).toContain("may use no voice agent");
 });
+test("makes no link in secret: the trail of the account has it", async () => {
+  using own = temporaryDirectory();
+  const environment = { COMPANIOND_DATA_DIR: own.path };
+  const account = (await runJson(["account", "create", "--email", "ada@shop.example"], { environment })) as Account;
+  await runJson(["account", "reset-link", "ada@shop.example"], { environment });
+  expect(await readTrail(own.path, account.id)).toMatchObject([
+    { action: "link.create", targetId: account.id, details: { kind: "reset" }, actor: { kind: "cli" } },
+    { action: "account.create" },
+  ]);
+});
+
+test("takes a second factor away, and says where there is none", async () => {
+  using own = temporaryDirectory();
+  const environment = { COMPANIOND_DATA_DIR: own.path };
+  const account = (await runJson(["account", "create", "--email", "ada@shop.example"], { environment })) as Account;
+  const reset = ["account", "reset-totp", "ada@shop.example"];
+  const none = await runCommand(reset, { environment });
+  expect(none).toMatchObject({ exitCode: 1, stdout: "" });
+  expect(none.stderr).toContain("ada@shop.example has no second factor.");
+
+  const store = await openStoreAt(own.path);
+  await store.secondFactors.begin(account.id, "sealed", testContext());
+  const confirmation = { sealedSecret: "sealed", step: 1, recoveryHashes: ["hash"], keptSessionId: "" };
+  await store.secondFactors.confirm(account.id, confirmation, testContext());
+  await store.close();
+  expect(await runJson(["account", "list"], { environment })).toMatchObject([{ has_totp: true }]);
+  expect(await runJson(reset, { environment })).toMatchObject({ email: "ada@shop.example", has_totp: false });
+  expect(await runJson(["account", "list"], { environment })).toMatchObject([{ has_totp: false }]);
+  expect((await readTrail(own.path, account.id))[0]).toMatchObject({ action: "totp.disable", actor: { kind: "cli" } });
+});
+
+async function readTrail(dataDir: string, accountId: string): Promise<AuditEntry[]> {
+  const store = await openStoreAt(dataDir);
+  const { items } = await store.audit.list(accountId, { fromMs: 0, toMs: Number.MAX_SAFE_INTEGER }, firstPage);
+  await store.close();
+  return items;
+}

@@ -90,7 +90,10 @@ test.each([
 test.each([
   [["sevre"], 'there is no command "sevre". Did you mean serve?'],
   [["--json", "version"], "the command comes first, then its options."],
-  [["account"], "account needs one of: create, list, set-plan, suspend, resume, delete, reset-link, setup-link, grant"],
+  [
+    ["account"],
+    "account needs one of: create, list, set-plan, suspend, resume, delete, reset-link, reset-totp, setup-link, g",
+  ],
   [["key", "--json"], "key needs one of: create, list, revoke."],
   [["key", "remove"], 'key has no "remove". Did you mean revoke?'],
 ])("refuses %j with exit code 2", async (words, sentence) => {

@@ -20,6 +20,7 @@ export function accountStoreContract(open: OpenStore): void {
         plan: "free",
         role: "owner",
         suspendedAt: null,
+        totpConfirmedAt: null,
         createdAt: world.clock.nowMs(),
       });
       expect(await store.accounts.findById(account.id)).toEqual(account);
@@ -47,21 +48,49 @@ export function accountStoreContract(open: OpenStore): void {
       const { accounts } = world.store;
       const account = await world.createAccount();
       expect(await accounts.hasAnyPassword()).toBe(false);
-      await accounts.update(account.id, { passwordHash: "$argon2id$x" }, world.context());
+      await accounts.setPassword(account.id, "$argon2id$x", null, world.context());
       expect(await accounts.hasAnyPassword()).toBe(true);
     });
 
-    test("change only what the patch names, and the trail names it without the hash", async () => {
+    test("change only what the patch names, and the trail names it", async () => {
       const { accounts, audit } = world.store;
       const account = await world.createAccount();
-      const patch = { plan: "paid", suspendedAt: 5, passwordHash: "$argon2id$secret" } as const;
+      const patch = { plan: "paid", suspendedAt: 5 } as const;
       const updated = await accounts.update(account.id, patch, world.context());
       expect(updated).toEqual({ ...account, plan: "paid", suspendedAt: 5 });
       expect(await accounts.findById(account.id)).toEqual(updated);
       expect(await accounts.update(systemIds.uuid(), patch, world.context())).toBeNull();
       const trail = await audit.list(account.id, { fromMs: 0, toMs: Number.MAX_SAFE_INTEGER }, firstPage);
       expect(trail.items.map((entry) => entry.action)).toEqual(["account.update", "account.create"]);
-      expect(trail.items[0]?.details).toEqual({ changed: ["plan", "suspendedAt", "password"] });
+      expect(trail.items[0]?.details).toEqual({ changed: ["plan", "suspendedAt"] });
+    });
+
+    test("a new password ends the account's reset links and its sessions but one, and the trail has not the hash", async () => {
+      const { accounts, sessions, audit } = world.store;
+      const [account, other] = [await world.createAccount(), await world.createAccount()];
+      const session = (accountId: string) => {
+        const times = { createdAt: 1, lastUsedAt: 1, expiresAt: 9e15 };
+        return { id: systemIds.uuid(), accountId, userAgent: null, ipPrefix: null, ...times };
+      };
+      const [kept, ended, others] = [session(account.id), session(account.id), session(other.id)];
+      for (const one of [kept, ended, others]) await sessions.create(one, one.id, world.context());
+      for (const { id } of [account, other]) {
+        const link = { hash: `link of ${id}`, kind: "reset", accountId: id, expiresAt: 9e15 } as const;
+        await sessions.createLink(link, world.context());
+      }
+      const changed = await accounts.setPassword(account.id, "$argon2id$secret", kept.id, world.context());
+      expect(changed).toEqual(account);
+      expect(await accounts.findPasswordHash(account.id)).toBe("$argon2id$secret");
+      expect(await sessions.list(account.id)).toEqual([kept]);
+      expect(await sessions.list(other.id)).toEqual([others]);
+      expect(await sessions.findLink(`link of ${account.id}`, 0)).toBeNull();
+      expect(await sessions.findLink(`link of ${other.id}`, 0)).not.toBeNull();
+      expect(await accounts.setPassword(systemIds.uuid(), "$argon2id$x", null, world.context())).toBeNull();
+      const trail = await audit.list(account.id, { fromMs: 0, toMs: Number.MAX_SAFE_INTEGER }, firstPage);
+      expect(trail.items[0]).toMatchObject({
+        action: "account.update",
+        details: { changed: ["password"], sessions_ended: 1 },
+      });
       expect(JSON.stringify(trail)).not.toContain("secret");
     });
 

@@ -10,6 +10,7 @@ import { holdingsContract } from "./store-holdings.ts";
 import { idempotencyStoreContract } from "./store-idempotency.ts";
 import { keyLineStoreContract } from "./store-key-lines.ts";
 import { metadataContract } from "./store-metadata.ts";
+import { secondFactorStoreContract } from "./store-second-factors.ts";
 import { sessionStoreContract } from "./store-sessions.ts";
 import { turnStoreContract } from "./store-turns.ts";
 import { usageStoreContract } from "./store-usage.ts";
@@ -27,6 +28,7 @@ export function storeContract(open: OpenStore): void {
   holdingsContract(open);
   idempotencyStoreContract(open);
   metadataContract(open);
+  secondFactorStoreContract(open);
   sessionStoreContract(open);
   turnStoreContract(open);
   usageStoreContract(open);

@@ -9,9 +9,9 @@ test("an account that does not exist costs the same computation as one that does
   const hash = await hashPassword("the password");
   const verify = spyOn(Bun.password, "verify");
   try {
-    expect(await verifyPassword("the password", hash)).toBe(true);
-    expect(await verifyPassword("another one", hash)).toBe(false);
-    expect(await verifyPassword("the password", null)).toBe(false);
+    expect(await verifyPassword("the password", hash, "stranger")).toBe(true);
+    expect(await verifyPassword("another one", hash, "stranger")).toBe(false);
+    expect(await verifyPassword("the password", null, "stranger")).toBe(false);
     expect(verify.mock.calls.map(([, against]) => costOf(String(against)))).toEqual([
       costOf(hash),
       costOf(hash),
@@ -49,4 +49,49 @@ test("a task that fails makes place for the next", async () => {
   const gate = createGate({ concurrency: 1, maxWaiting: 0 });
   await expect(gate.run(() => Promise.reject(new Error("no")))).rejects.toThrow("no");
   expect(await gate.run(async () => 7)).toBe(7);
+});
+
+/** Computations that end when they are told to. */
+function holdComputations() {
+  const held: (() => void)[] = [];
+  const hashes: string[] = [];
+  const verify = spyOn(Bun.password, "verify").mockImplementation((_password, hash) => {
+    hashes.push(String(hash));
+    return new Promise<boolean>((resolve) => void held.push(() => resolve(true)));
+  });
+  return {
+    hashes,
+    async end() {
+      for (let turns = 0; turns < 1000; turns++) {
+        for (const finish of held.splice(0)) finish();
+        await Promise.resolve();
+      }
+      verify.mockRestore();
+    },
+  };
+}
+
+test("accounts that do not exist take no place from those that do: however many are asked for, two are computed", async () => {
+  const { hashes, end } = holdComputations();
+  const nobody = Array.from({ length: 500 }, () => verifyPassword("guess", null, "stranger"));
+  const owner = verifyPassword("the password", "$argon2id$owner", "stranger");
+  await Promise.resolve();
+  expect(hashes).toContain("$argon2id$owner");
+  await end();
+  expect(await owner).toBe(true);
+  expect(new Set(await Promise.all(nobody))).toEqual(new Set([false]));
+  expect(hashes).toHaveLength(3);
+});
+
+test("a full lane of strangers is full for accounts that do not exist too, and no other lane's business", async () => {
+  const { hashes, end } = holdComputations();
+  const strangers = Array.from({ length: 65 }, () => verifyPassword("guess", "$argon2id$known", "stranger"));
+  await expect(verifyPassword("guess", "$argon2id$known", "stranger")).rejects.toBeInstanceOf(GateFull);
+  await expect(verifyPassword("guess", null, "stranger")).rejects.toBeInstanceOf(GateFull);
+  const owner = verifyPassword("the password", "$argon2id$owner", "familiar");
+  await Promise.resolve();
+  expect(hashes).toContain("$argon2id$owner");
+  await end();
+  expect(await owner).toBe(true);
+  await Promise.all(strangers);
 });

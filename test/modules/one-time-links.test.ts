@@ -1,5 +1,5 @@
 /** Set-up and reset links: spent once, by a POST alone. */
-import { afterAll, beforeAll, expect, test } from "bun:test";
+import { afterEach, beforeEach, expect, test } from "bun:test";
 import { type LinkPurpose, makeOneTimeLink } from "../../src/domain/one-time-link.ts";
 import { apiClient, expectInvalid, expectProblem } from "../support/api-client.ts";
 import { startTestServer, type TestServer, testContext } from "../support/app.ts";
@@ -9,17 +9,20 @@ import { createManualClock } from "../support/manual-clock.ts";
 let server: TestServer;
 const clock = createManualClock();
 
-beforeAll(async () => {
+// A new server for each: a set-up link is worth nothing where anybody has a password.
+beforeEach(async () => {
   server = await startTestServer({ clock });
 });
-afterAll(() => server.close());
+afterEach(() => server.close());
 
 /** The secret, as it stands in the link's fragment. */
 async function issueLink(purpose: LinkPurpose): Promise<string> {
   const { kept, path } = makeOneTimeLink(purpose, server.services.ids, clock);
-  await server.services.store.sessions.createLink(kept);
+  await server.services.store.sessions.createLink(kept, testContext(clock.nowMs()));
   return path.split("#")[1] ?? "";
 }
+
+const setupLink = () => issueLink({ kind: "setup", accountId: null });
 
 function post(path: string, body: unknown) {
   // A minute between attempts, so that the address's limit stays out of it.
@@ -32,7 +35,7 @@ const setUp = (secret: string, email: string, password = testPassword) =>
 const reset = (secret: string, password: string) => post("/api/session/password-reset", { secret, password });
 
 test("a set-up link makes an operator and signs in, once", async () => {
-  const secret = await issueLink({ kind: "setup", accountId: null });
+  const secret = await setupLink();
   const answer = await setUp(secret, "Operator@Example.com");
   expect(answer.status).toBe(201);
   expect(answer.json).toMatchObject({ account: { email: "operator@example.com", role: "operator" } });
@@ -42,14 +45,64 @@ test("a set-up link makes an operator and signs in, once", async () => {
 });
 
 test("two at once with one link make one account", async () => {
-  const secret = await issueLink({ kind: "setup", accountId: null });
+  const secret = await setupLink();
   const answers = await Promise.all([setUp(secret, "one@example.com"), setUp(secret, "two@example.com")]);
   expect(answers.map(({ status }) => status).toSorted()).toEqual([201, 404]);
 });
 
+test("a set-up link is refused once anybody has a password", async () => {
+  const secret = await setupLink();
+  await createAccountWithPassword(server, { role: "operator" });
+  const answer = expectProblem(await setUp(secret, "second@example.com"), 404, "not_found");
+  expect(answer.json.detail).toContain("set up already");
+  expect(answer.headers.getSetCookie()).toEqual([]);
+  expect(await server.services.store.accounts.findByEmail("second@example.com")).toBeNull();
+});
+
+test("the owner's own change of password ends the reset links of the account", async () => {
+  const account = await createAccountWithPassword(server);
+  const dashboard = await openDashboard(server, {}, account);
+  const secret = await issueLink({ kind: "reset", accountId: account.id });
+  const change = { current_password: testPassword, new_password: "chosen by the owner" };
+  expect((await dashboard.call("POST", "/api/session/password", change)).status).toBe(204);
+  expectProblem(await reset(secret, "chosen by a thief"), 404, "not_found");
+  const signIn = { email: account.email, password: "chosen by the owner" };
+  expect((await post("/api/session", signIn)).status).toBe(201);
+});
+
+test("whoever makes a link in the dashboard is in the audit trail of its account", async () => {
+  const operator = await openDashboard(server, { role: "operator" });
+  const account = await server.createAccount();
+  const link = await operator.call("POST", `/api/accounts/${account.id}/reset-link`);
+  expect(link.status).toBe(201);
+  const owner = await openDashboard(server, {}, account);
+  const entries = (await owner.call("GET", "/api/audit")).json.data.filter(({ action }) => action === "link.create");
+  expect(entries).toMatchObject([
+    {
+      action: "link.create",
+      target_id: account.id,
+      details: { kind: "reset" },
+      actor: { kind: "session", id: operator.sessionId, ip: "127.0.0.0/24" },
+    },
+  ]);
+});
+
+test("a new password is none of the commonest, and has ten characters", async () => {
+  const secret = await setupLink();
+  for (const [password, detail] of [
+    ["nine char", "at least 10 characters"],
+    ["Qwertyuiop", "commonest passwords"],
+    ["password123", "commonest passwords"],
+  ] as const) {
+    const answer = expectInvalid(await setUp(secret, "op@example.com", password), ["password"]);
+    expect(answer.json.errors[0]?.detail).toContain(detail);
+  }
+  expect((await setUp(secret, "op@example.com", "ten chars!")).status).toBe(201);
+});
+
 test("a mistake in the form does not use the link up", async () => {
   const taken = await server.createAccount();
-  const secret = await issueLink({ kind: "setup", accountId: null });
+  const secret = await setupLink();
   expectInvalid(await setUp(secret, "no address", "short"), ["email", "password"]);
   expectInvalid(await setUp(secret, taken.email), ["email"]);
   expect((await setUp(secret, "corrected@example.com")).status).toBe(201);
@@ -62,7 +115,7 @@ test("whoever has no link learns nothing of the accounts", async () => {
 });
 
 test("links end after thirty minutes", async () => {
-  const secret = await issueLink({ kind: "setup", accountId: null });
+  const secret = await setupLink();
   clock.advance(30 * 60_000);
   expectProblem(await setUp(secret, "late@example.com"), 404, "not_found");
 });

@@ -21,7 +21,7 @@ export async function createAccountWithPassword(
 ): Promise<Account> {
   const account = await createAccount(fields);
   const passwordHash = await hashPassword(testPassword);
-  await services.store.accounts.update(account.id, { passwordHash }, testContext());
+  await services.store.accounts.setPassword(account.id, passwordHash, null, testContext());
   return account;
 }
 

@@ -118,6 +118,7 @@ async function fill(signedIn: SignedInPage): Promise<Visit[]> {
     { name: "usage-split", path: "usage?split=1&days=7", ready: (page) => page.locator("canvas").waitFor() },
     { name: "api-keys", path: "api-keys", ready: table },
     { name: "account", path: "account", ready: table },
+    { name: "second-factor", path: "account/second-factor", ready: heading("Second factor") },
     { name: "accounts", path: "accounts", ready: table },
     { name: "audit", path: "audit", ready: table },
     { name: "missing", path: "nothing", ready: heading("Page not found") },

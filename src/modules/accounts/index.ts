@@ -83,11 +83,12 @@ export function accountsModule(services: Services) {
       .post(
         "/api/accounts/:id/reset-link",
         async ({ request, params, set }) => {
-          await openOperator(services, request, set.headers);
+          const principal = await openOperator(services, request, set.headers);
           refuseQuery(request);
           const baseUrl = knownBaseUrlOf(services.settings, request);
           if (baseUrl === null) throw placeUnknown();
-          const { path, expiresAt } = await makeResetLink(services, params.id);
+          const context = writeContext(services, request, principal);
+          const { path, expiresAt } = await makeResetLink(services, params.id, context);
           return answerJson(set, { url: baseUrl + path, expires_at: toRfc3339(expiresAt) }, 201);
         },
         { parse: "none" },

@@ -50,4 +50,4 @@ export function toWireGrant({ agentId, companions, createdAt }: VoiceAgentGrant)
 }
 
 /** May be sent back with a patch, and is ignored. */
-export const readOnlyFields = ["id", "email", "suspended_at", "created_at"] as const;
+export const readOnlyFields = ["id", "email", "suspended_at", "has_totp", "created_at"] as const;

@@ -72,10 +72,11 @@ export async function deleteAccount(
 export async function makeResetLink(
   services: AccountServices,
   id: string,
+  context: WriteContext,
 ): Promise<{ path: string; expiresAt: number }> {
   const account = await getAccount(services, id);
   const { kept, path } = makeOneTimeLink({ kind: "reset", accountId: account.id }, services.ids, services.clock);
-  await services.store.sessions.createLink(kept);
+  await services.store.sessions.createLink(kept, context);
   return { path, expiresAt: kept.expiresAt };
 }
 

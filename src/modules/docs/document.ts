@@ -229,7 +229,7 @@ export function listErrorCodes(operation: ApiOperation): ErrorCode[] {
   };
   if (access === "embed") add("rate_limited", "not_found", "origin_not_allowed");
   else if (access !== "public") {
-    add("unauthorized", "insufficient_scope", "rate_limited", "invalid_request");
+    add("unauthorized", "totp_required", "insufficient_scope", "rate_limited", "invalid_request");
     if (method !== "GET") add("origin_not_allowed");
     if (path.includes("{")) add("not_found");
   }

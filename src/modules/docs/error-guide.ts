@@ -26,6 +26,12 @@ export const errorGuide: Record<ErrorCode, ErrorHelp> = {
     remedy:
       "Send `Authorization: Bearer cmp_live_…` with a key that is listed, or sign in again. A lost key cannot be recovered: create a new one.",
   },
+  totp_required: {
+    meaning:
+      "The password is right, and the account has a second factor: its code is missing, wrong, or was used already. On other routes: the operator asks for a second factor, and the account has none yet.",
+    remedy:
+      "Send the code that the authenticator app shows, or a recovery code, as `totp` beside the password. To set a second factor up, sign in to the dashboard. Whoever has lost it asks the operator: `companiond account reset-totp E`.",
+  },
   origin_not_allowed: {
     meaning:
       "The website is not among the companion's `allowed_origins`, or another site's page tried to use the dashboard's session.",
@@ -58,7 +64,8 @@ export const errorGuide: Record<ErrorCode, ErrorHelp> = {
       "Wait as long as `Retry-After` says and send the same request again: you get its answer, and nothing is made twice.",
   },
   payload_too_large: {
-    meaning: "The body is larger than the route takes: 64 KiB on embed routes, 1 MiB on management routes.",
+    meaning:
+      "The body is larger than the route takes: 64 KiB on embed routes and for signing in, 1 MiB on management routes.",
     remedy: "Send less.",
   },
   unsupported_media_type: {

@@ -1,6 +1,7 @@
 /** What the session routes answer, for the API document alone. */
 import { Type as t } from "@sinclair/typebox";
 import { scopes } from "../../domain/account.ts";
+import { recoveryCodeCount } from "../../domain/second-factor.ts";
 import { AccountObject } from "../../http/account-answer.ts";
 import { listOf } from "../../http/list-schema.ts";
 import { Nullable } from "../../http/schema.ts";
@@ -53,11 +54,48 @@ const HoldingsObject = t.Object(
   { $id: "Holdings", description: "What the account holds, and may hold on its plan." },
 );
 
+const TotpFacts = t.Object(
+  {
+    is_on: t.Boolean({ description: "Whether signing in takes a second factor." }),
+    is_required: t.Boolean({
+      description: "Whether the operator asks for one: until it is on, the session can do nothing but set it up.",
+    }),
+    recovery_codes_left: t.Integer({ minimum: 0 }),
+  },
+  { $id: "TotpFacts" },
+);
+
+export const TotpSecret = t.Object(
+  {
+    secret: t.String({ description: "In base 32, for typing.", examples: ["JBSWY3DPEHPK3PXPJBSWY3DPEHPK3PXP"] }),
+    otpauth_url: t.String({
+      description: "The same for a QR code.",
+      examples: [
+        "otpauth://totp/companiond%20localhost:owner%40shop.example?secret=JBSWY3DPEHPK3PXPJBSWY3DPEHPK3PXP&issuer=companiond%20localhost&algorithm=SHA1&digits=6&period=30",
+      ],
+    }),
+  },
+  { $id: "TotpSecret" },
+);
+
+export const RecoveryCodes = t.Object(
+  {
+    recovery_codes: t.Array(t.String(), {
+      minItems: recoveryCodeCount,
+      maxItems: recoveryCodeCount,
+      examples: [Array(recoveryCodeCount).fill("k3m9-qx0w-7t2d-hn5p")],
+      description: "Each signs in once where the app is out of reach. Only their hashes are kept.",
+    }),
+  },
+  { $id: "RecoveryCodes" },
+);
+
 export const SignedIn = t.Object(
   {
     account: AccountObject,
     scopes: t.Array(t.Union(scopes.map((scope) => t.Literal(scope))), { description: "What it may do." }),
     session: SessionObject,
+    totp: TotpFacts,
     server: ServerFacts,
     holdings: HoldingsObject,
   },

@@ -1,7 +1,14 @@
 /** The session routes, for the API document. */
 import { type ApiOperation, idParam, pageQuery } from "../../http/api-description.ts";
-import { SessionList, SignedIn } from "./answers.ts";
-import { passwordChangeBody, passwordResetBody, setUpBody, signInBody } from "./model.ts";
+import { RecoveryCodes, SessionList, SignedIn, TotpSecret } from "./answers.ts";
+import {
+  passwordChangeBody,
+  passwordResetBody,
+  setUpBody,
+  signInBody,
+  totpConfirmBody,
+  totpRemovalBody,
+} from "./model.ts";
 
 const tag = "Session";
 const signedIn = {
@@ -25,7 +32,7 @@ const signInRoutes: ApiOperation[] = [
     access: "public",
     body: { schema: signInBody.schema },
     answers: signedIn,
-    errors: ["unauthorized", "origin_not_allowed", "rate_limited"],
+    errors: ["unauthorized", "totp_required", "origin_not_allowed", "rate_limited"],
   },
   {
     id: "setUp",
@@ -44,11 +51,13 @@ const signInRoutes: ApiOperation[] = [
     path: "/api/session/password-reset",
     tag,
     summary: "Spend a reset link: choose a password and sign in",
-    description: "All other sessions of the account end.",
+    description:
+      "All other sessions and links of the account end. Where it has a second factor, the answer is 401 `totp_required`, " +
+      "and the link stays good, until `totp` is right too.",
     access: "public",
     body: { schema: passwordResetBody.schema },
     answers: signedIn,
-    errors: ["unauthorized", "origin_not_allowed", "not_found", "rate_limited"],
+    errors: ["unauthorized", "totp_required", "origin_not_allowed", "not_found", "rate_limited"],
   },
 ];
 
@@ -63,7 +72,6 @@ const sessionRoutes: ApiOperation[] = [
     answers: {
       200: { description: "Account, scopes and session.", content: { "application/json": SignedIn } },
     },
-    errors: ["not_found"],
   },
   {
     id: "signOut",
@@ -80,10 +88,10 @@ const sessionRoutes: ApiOperation[] = [
     path: "/api/session/password",
     tag,
     summary: "Change the password",
-    description: "All other sessions of the account end.",
+    description: "All other sessions and all reset links of the account end.",
     access: "session",
     body: { schema: passwordChangeBody.schema },
-    answers: { 204: { description: "Changed." } },
+    answers: { 204: { description: "Changed.", headers: ["Set-Cookie"] } },
   },
   {
     id: "listSessions",
@@ -107,4 +115,43 @@ const sessionRoutes: ApiOperation[] = [
   },
 ];
 
-export const sessionApi: ApiOperation[] = [...signInRoutes, ...sessionRoutes];
+const totpRoutes: ApiOperation[] = [
+  {
+    id: "beginTotp",
+    method: "POST",
+    path: "/api/session/totp",
+    tag,
+    summary: "Begin to set up a second factor",
+    description: "Makes a secret (RFC 6238: SHA-1, six digits, 30 s), which counts once a code of it was confirmed.",
+    access: "session",
+    answers: { 201: { description: "The secret, shown this once.", content: { "application/json": TotpSecret } } },
+    errors: ["conflict"],
+  },
+  {
+    id: "confirmTotp",
+    method: "POST",
+    path: "/api/session/totp/confirm",
+    tag,
+    summary: "Turn the second factor on with a code of its secret",
+    description: "All other sessions of the account end.",
+    access: "session",
+    body: { schema: totpConfirmBody.schema },
+    answers: {
+      201: { description: "Recovery codes, shown this once.", content: { "application/json": RecoveryCodes } },
+    },
+    errors: ["conflict"],
+  },
+  {
+    id: "removeTotp",
+    method: "DELETE",
+    path: "/api/session/totp",
+    tag,
+    summary: "Turn the second factor off",
+    access: "session",
+    body: { schema: totpRemovalBody.schema },
+    answers: { 204: { description: "Off: the password alone signs in." } },
+    errors: ["not_found"],
+  },
+];
+
+export const sessionApi: ApiOperation[] = [...signInRoutes, ...sessionRoutes, ...totpRoutes];

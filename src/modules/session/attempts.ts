@@ -1,114 +1,143 @@
 /**
- * Holds back guessers without locking owners out: one client's failures on an account make that client wait, everyone's
- * failures on an account together make each further attempt slower, and nothing ever refuses an account as a whole.
+ * Holds back guessers without locking owners out: one client's failures on an account make that client wait, and all
+ * that is tried on an account is tried one after the other, wherever it comes from. A browser that has signed in to the
+ * account before goes first, and waits for its own failures alone.
  */
 import { AppError } from "../../domain/errors.ts";
 import type { Clock } from "../../lib/clock.ts";
+import { type After, afterTimeout, createSpacedQueue } from "../../lib/spaced-queue.ts";
+import { type Failure, FailureLedger } from "./failure-ledger.ts";
 
 /** Failures of one client on one account that cost nothing. */
 const freeByClient = 5;
 const longestRefusalMs = 15 * 60_000;
 
-/** Failures of all clients on one account that cost nothing. */
+/** Between two attempts on one account, whosever they are: five a second. */
+const shortestGapMs = 200;
+/** Failures of all clients on one account after which strangers wait longer. */
 const freeByAccount = 10;
 const firstDelayMs = 250;
 const longestDelayMs = 4000;
+/** Attempts that may wait for their turn on one account, of strangers and of familiar browsers each. */
+const maxWaiting = 4;
+const maxAccounts = 50_000;
 
-const forgetAfterMs = 60 * 60_000;
-const maxSubjects = 50_000;
+/** Wrong codes by strangers on one account that cost nothing: whoever sends one knows the password. */
+const freeCodes = 10;
+
+/**
+ * A refusal leaves no sooner than this after its turn came: whether a password was compared at all, and what it had to
+ * wait for, is not to be told by the clock.
+ */
+const refusalMs = 150;
+
+export interface Client {
+  /** What failures are counted by: an address, or what is better known than it. */
+  subject: string;
+  /** Has shown already that the account is its own. */
+  isFamiliar: boolean;
+}
 
 export interface Attempt {
   /** Failed attempts on the account in the last hour, from anywhere, this one included. */
   readonly accountFailures: number;
-  /** The password was right, or never compared: the attempt does not count. */
-  forgive(isSignedIn: boolean): void;
+  /** The same for codes of the second factor; throws `rate_limited` while strangers have to wait. */
+  guessCode(isRight: () => Promise<boolean>): Promise<boolean>;
 }
 
-interface AttemptParts {
-  clock: Pick<Clock, "monotonicMs">;
-  wait?: (durationMs: number) => Promise<void>;
+/** `uncounted`: neither right nor wrong, as when nothing was compared. */
+export type Verdict = "right" | "wrong" | "uncounted";
+
+export interface Outcome<Value> {
+  verdict: Verdict;
+  value: Value;
 }
 
 export interface Attempts {
   /**
-   * Notes an attempt as failed until it is forgiven, so that many at once count each other, and waits as long as the
-   * account's failures ask. Throws `rate_limited` while the client has to wait; that does not prolong its wait.
+   * Runs `attempt` in its turn. It counts as failed until it has ended, so that many at once count each other; one that
+   * throws does not count. Throws `rate_limited` while the client has to wait, or where too many wait for the account;
+   * that does not prolong any wait.
    */
-  begin(client: string, email: string): Promise<Attempt>;
+  run<Value>(client: Client, email: string, attempt: (attempt: Attempt) => Promise<Outcome<Value>>): Promise<Value>;
 }
 
-export function createAttempts({ clock, wait = sleep }: AttemptParts): Attempts {
+interface AttemptParts {
+  clock: Pick<Clock, "monotonicMs">;
+  /** For tests: the system's timers. */
+  after?: After;
+}
+
+export function createAttempts({ clock, after = afterTimeout }: AttemptParts): Attempts {
   const byClient = new FailureLedger(clock);
   const byAccount = new FailureLedger(clock);
+  const codesByAccount = new FailureLedger(clock);
+  const queue = createSpacedQueue({ clock, after, maxWaiting, maxKeys: maxAccounts });
+
+  async function sleep(durationMs: number): Promise<void> {
+    if (durationMs > 0) await new Promise<void>((resolve) => void after(durationMs, resolve));
+  }
+
+  async function takeTurn({ isFamiliar }: Client, email: string): Promise<() => void> {
+    const gapMs = isFamiliar ? shortestGapMs : Math.max(shortestGapMs, delayMs(byAccount.count(email)));
+    const turn = queue.enter(email, { isFavoured: isFamiliar, gapMs });
+    if (turn !== null) return await turn;
+    throw waitFirst("Many are trying to sign in to this account at once.", gapMs * maxWaiting);
+  }
+
+  async function guessCode(client: Client, email: string, isRight: () => Promise<boolean>): Promise<boolean> {
+    if (!client.isFamiliar) {
+      const leftMs = refusalLeftMs(codesByAccount, email, freeCodes);
+      if (leftMs > 0) throw waitFirst("Too many wrong codes for this account. Use a browser you used before.", leftMs);
+    }
+    const failure = codesByAccount.add(email);
+    const isDone = await isRight();
+    if (isDone || client.isFamiliar) failure.takeBack();
+    return isDone;
+  }
+
   return {
-    async begin(client, email) {
-      const subject = `${client} ${email}`;
-      const refusedMs = byClient.sinceLastMs(subject);
-      const leftMs = refusalMs(byClient.count(subject)) - refusedMs;
-      if (leftMs > 0) {
-        throw new AppError("rate_limited", "Too many failed sign-ins from this address. Wait, then try again.", {
-          retryAfterSeconds: Math.ceil(leftMs / 1000),
+    async run(client, email, attempt) {
+      const own = `${client.subject} ${email}`;
+      const leftMs = refusalLeftMs(byClient, own, freeByClient);
+      if (leftMs > 0) throw waitFirst("Too many failed sign-ins from this address.", leftMs);
+      const clientFailure = byClient.add(own);
+      let accountFailure: Failure | null = null;
+      let verdict: Verdict = "uncounted";
+      let leave = () => {};
+      try {
+        leave = await takeTurn(client, email);
+        const startedMs = clock.monotonicMs();
+        accountFailure = byAccount.add(email);
+        const outcome = await attempt({
+          accountFailures: accountFailure.count,
+          guessCode: (isRight) => guessCode(client, email, isRight),
         });
+        verdict = outcome.verdict;
+        if (verdict === "wrong") await sleep(startedMs + refusalMs - clock.monotonicMs());
+        return outcome.value;
+      } finally {
+        if (verdict === "right") byClient.clear(own);
+        if (verdict === "uncounted") clientFailure.takeBack();
+        if (verdict !== "wrong") accountFailure?.takeBack();
+        leave();
       }
-      byClient.add(subject, 1);
-      const accountFailures = byAccount.add(email, 1);
-      const attempt: Attempt = {
-        accountFailures,
-        forgive(isSignedIn) {
-          if (isSignedIn) byClient.clear(subject);
-          else byClient.add(subject, -1);
-          byAccount.add(email, -1);
-        },
-      };
-      const holdMs = delayMs(accountFailures - 1);
-      if (holdMs > 0) await wait(holdMs);
-      return attempt;
     },
   };
 }
 
-function refusalMs(failures: number): number {
-  return failures < freeByClient ? 0 : Math.min(1000 * 2 ** (failures - freeByClient), longestRefusalMs);
+function waitFirst(reason: string, leftMs: number): AppError {
+  return new AppError("rate_limited", `${reason} Wait, then try again.`, {
+    retryAfterSeconds: Math.ceil(leftMs / 1000),
+  });
+}
+
+function refusalLeftMs(ledger: FailureLedger, subject: string, free: number): number {
+  const failures = ledger.count(subject);
+  if (failures < free) return 0;
+  return Math.min(1000 * 2 ** (failures - free), longestRefusalMs) - ledger.sinceLastMs(subject);
 }
 
 function delayMs(failures: number): number {
   return failures < freeByAccount ? 0 : Math.min(firstDelayMs * 2 ** (failures - freeByAccount), longestDelayMs);
-}
-
-/** Counts by subject that are forgotten an hour after the last one; bounded, the least recent leave. */
-class FailureLedger {
-  readonly #entries = new Map<string, { count: number; lastMs: number }>();
-  readonly #clock: Pick<Clock, "monotonicMs">;
-
-  constructor(clock: Pick<Clock, "monotonicMs">) {
-    this.#clock = clock;
-  }
-
-  count(subject: string): number {
-    return this.sinceLastMs(subject) < forgetAfterMs ? (this.#entries.get(subject)?.count ?? 0) : 0;
-  }
-
-  sinceLastMs(subject: string): number {
-    const entry = this.#entries.get(subject);
-    return entry ? this.#clock.monotonicMs() - entry.lastMs : Number.POSITIVE_INFINITY;
-  }
-
-  add(subject: string, change: number): number {
-    const count = Math.max(0, this.count(subject) + change);
-    this.#entries.delete(subject);
-    if (count > 0) this.#entries.set(subject, { count, lastMs: this.#clock.monotonicMs() });
-    if (this.#entries.size > maxSubjects) {
-      const [oldest] = this.#entries.keys();
-      if (oldest !== undefined) this.#entries.delete(oldest);
-    }
-    return count;
-  }
-
-  clear(subject: string): void {
-    this.#entries.delete(subject);
-  }
-}
-
-function sleep(durationMs: number): Promise<void> {
-  return new Promise((resolve) => setTimeout(resolve, durationMs));
 }

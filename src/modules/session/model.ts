@@ -1,6 +1,7 @@
 /** Sign-in, one-time links and sessions on the wire. */
 import { type Static, Type as t } from "@sinclair/typebox";
 import type { Account, Scope } from "../../domain/account.ts";
+import { mustHaveTotp } from "../../domain/second-factor.ts";
 import { emailText, newPasswordText, toWireAccount } from "../../http/account-schema.ts";
 import { compileChecker, Text } from "../../http/schema.ts";
 import type { Services } from "../../http/services.ts";
@@ -13,6 +14,14 @@ const closed = { additionalProperties: false };
 
 function givenPassword() {
   return Text({ maxLength: 1024, description: "The password.", examples: ["correct horse battery staple"] });
+}
+
+function givenCode() {
+  return Text({
+    maxLength: 64,
+    description: "Where the account has a second factor: the code of the moment, or a recovery code, once.",
+    examples: ["492039"],
+  });
 }
 
 function linkSecret() {
@@ -28,6 +37,7 @@ export const signInBody = compileChecker(() =>
         examples: ["owner@shop.example"],
       }),
       password: givenPassword(),
+      totp: t.Optional(givenCode()),
     },
     { $id: "SignIn", ...closed },
   ),
@@ -40,7 +50,10 @@ export const setUpBody = compileChecker(() =>
 export type SetUp = Static<typeof setUpBody.schema>;
 
 export const passwordResetBody = compileChecker(() =>
-  t.Object({ secret: linkSecret(), password: newPasswordText() }, { $id: "PasswordReset", ...closed }),
+  t.Object(
+    { secret: linkSecret(), password: newPasswordText(), totp: t.Optional(givenCode()) },
+    { $id: "PasswordReset", ...closed },
+  ),
 );
 export type PasswordReset = Static<typeof passwordResetBody.schema>;
 
@@ -51,6 +64,17 @@ export const passwordChangeBody = compileChecker(() =>
   ),
 );
 export type PasswordChange = Static<typeof passwordChangeBody.schema>;
+
+export const totpConfirmBody = compileChecker(() =>
+  t.Object(
+    { code: Text({ maxLength: 64, description: "The code that the app shows.", examples: ["492039"] }) },
+    { $id: "TotpConfirmation", ...closed },
+  ),
+);
+
+export const totpRemovalBody = compileChecker(() =>
+  t.Object({ password: givenPassword() }, { $id: "TotpRemoval", ...closed }),
+);
 
 export function toWireSession(session: Session, currentId: string) {
   return {
@@ -89,15 +113,41 @@ export async function readWireHoldings({ store, settings }: Pick<Services, "stor
   };
 }
 
+export interface TotpFacts {
+  is_on: boolean;
+  is_required: boolean;
+  recovery_codes_left: number;
+}
+
+/** Nothing is asked of the store for accounts without a second factor. */
+export async function describeTotp(
+  { settings, store }: Pick<Services, "settings" | "store">,
+  account: Account,
+): Promise<TotpFacts> {
+  const factor = account.totpConfirmedAt === null ? null : await store.secondFactors.find(account.id);
+  return {
+    is_on: account.totpConfirmedAt !== null,
+    is_required: mustHaveTotp(settings.requireTotp, account),
+    recovery_codes_left: factor?.recoveryCodesLeft ?? 0,
+  };
+}
+
 export interface SignedInFacts {
   account: Account;
   holdings: Awaited<ReturnType<typeof readWireHoldings>>;
   session: Session;
   scopes: readonly Scope[];
+  totp: TotpFacts;
   server: ReturnType<typeof toWireServer>;
 }
 
-export function toWireSignedIn({ account, session, scopes: granted, server, holdings }: SignedInFacts) {
-  const shown = { account: toWireAccount(account), session: toWireSession(session, session.id) };
-  return { ...shown, scopes: granted, server, holdings };
+export function toWireSignedIn({ account, session, scopes: granted, totp, server, holdings }: SignedInFacts) {
+  return {
+    account: toWireAccount(account),
+    scopes: granted,
+    session: toWireSession(session, session.id),
+    totp,
+    server,
+    holdings,
+  };
 }

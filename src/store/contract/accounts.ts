@@ -16,7 +16,6 @@ export interface AccountPatch {
   plan?: Plan;
   role?: Role;
   suspendedAt?: number | null;
-  passwordHash?: string;
 }
 
 /** What an account holds now. */
@@ -41,8 +40,18 @@ export interface AccountStore {
   list(): Promise<Account[]>;
   /** Whether any account has a password; while none has, `serve` offers a set-up link. */
   hasAnyPassword(): Promise<boolean>;
-  /** Null when there is no such account. Audit: `account.update`, naming the changed fields, never a hash. */
+  /** Null when there is no such account. Audit: `account.update`, naming the changed fields. */
   update(id: string, patch: AccountPatch, context: WriteContext): Promise<Account | null>;
+  /**
+   * Ends the account's reset links and all its sessions but `keptSessionId` in the same write. Null when there is no
+   * such account. Audit: `account.update`, never with the hash.
+   */
+  setPassword(
+    id: string,
+    passwordHash: string,
+    keptSessionId: string | null,
+    context: WriteContext,
+  ): Promise<Account | null>;
   /** Deletes the account with all it owns; usage is kept. False when absent. Audit: `account.delete`. */
   delete(id: string, context: WriteContext): Promise<boolean>;
 }

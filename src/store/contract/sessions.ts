@@ -1,5 +1,6 @@
 /** Dashboard sessions, and the one-time links that begin them. */
 import type { Account } from "../../domain/account.ts";
+import type { NewAccount } from "./accounts.ts";
 import type { WriteContext } from "./write-context.ts";
 
 /** A dashboard session. */
@@ -30,14 +31,25 @@ export interface SessionStore {
   list(accountId: string): Promise<Session[]>;
   /** Audit: `session.revoke`. */
   revoke(accountId: string, sessionId: string, context: WriteContext): Promise<boolean>;
-  /** Ends all sessions of the account but `exceptId`: after a change of password. */
-  revokeAll(accountId: string, exceptId: string | null, context: WriteContext): Promise<void>;
   /** Sets last use of many in one commit. */
   recordUses(uses: readonly { sessionId: string; lastUsedAt: number }[]): Promise<void>;
   /** Deletes sessions and links past their end, or idle since before `idleBeforeMs`. */
   purge(nowMs: number, idleBeforeMs: number): Promise<void>;
-  /** Keeps a link; a set-up link replaces every earlier one of its kind, a reset link those of its account. */
-  createLink(link: OneTimeLink): Promise<void>;
-  /** Spends a link: returns it once, if it has not expired at `nowMs`; null ever after. */
-  takeLink(hash: string, nowMs: number): Promise<OneTimeLink | null>;
+  /**
+   * Keeps a link; a set-up link replaces every earlier one of its kind, a reset link those of its account. Audit:
+   * `link.create`. While there is no account, that of a set-up link waits for the one that the link makes.
+   */
+  createLink(link: OneTimeLink, context: WriteContext): Promise<void>;
+  /** The link, unspent and not expired at `nowMs`; to be asked before anything is done for whoever holds it. */
+  findLink(hash: string, nowMs: number): Promise<OneTimeLink | null>;
+  /**
+   * Spends a set-up link and makes its account in one write; null, changing nothing, where the link is gone, or where
+   * any account has a password. Rejects as `AccountStore.create` does; the link stays then. Audit: `account.create`.
+   */
+  spendSetUpLink(hash: string, account: NewAccount, context: WriteContext): Promise<Account | null>;
+  /**
+   * Spends a reset link: its account gets the password, all its sessions and links end, in one write; null, changing
+   * nothing, where the link is gone. Audit: `account.update`.
+   */
+  spendResetLink(hash: string, passwordHash: string, context: WriteContext): Promise<Account | null>;
 }

@@ -1,11 +1,10 @@
 /** Accounts in SQLite. */
 import { asc, eq } from "drizzle-orm";
-import { invalidFields } from "../../domain/errors.ts";
 import { later } from "../../lib/later.ts";
 import type { AccountStore } from "../contract/accounts.ts";
+import { anyPassword, insertAccount, replacePassword } from "./account-changes.ts";
 import type { ChangeRecorder } from "./changes.ts";
 import type { SqliteEngine } from "./engine.ts";
-import { isUniqueViolation } from "./failures.ts";
 import type { HoldingsKeeper } from "./holdings.ts";
 import { accounts, oneTimeLinks, sessions } from "./schema/accounts.ts";
 import { apiKeys, idempotency } from "./schema/clustered.ts";
@@ -18,6 +17,7 @@ export const accountColumns = later(() => ({
   plan: accounts.plan,
   role: accounts.role,
   suspendedAt: accounts.suspendedAt,
+  totpConfirmedAt: accounts.totpConfirmedAt,
   createdAt: accounts.createdAt,
 }));
 
@@ -31,31 +31,11 @@ export function createAccountStore(engine: SqliteEngine, parts: AccountParts): A
   const { changes, holdings, startRemovals } = parts;
   const { orm } = engine;
   // Asked at every start, where the query builder's first query would take longer than opening the database.
-  const findPassword = engine.query("SELECT 1 FROM accounts WHERE password_hash IS NOT NULL LIMIT 1");
+  const findPassword = engine.query(anyPassword);
   const selectById = (id: string) => orm.select(accountColumns).from(accounts).where(eq(accounts.id, id)).get() ?? null;
 
   return {
-    create: (account, context) =>
-      engine.write(() => {
-        const createdAt = context.nowMs;
-        try {
-          orm
-            .insert(accounts)
-            .values({ ...account, createdAt })
-            .run();
-        } catch (error) {
-          if (!isUniqueViolation(error)) throw error;
-          throw invalidFields([{ param: "email", detail: "There is an account with this address already." }], error);
-        }
-        const { id, email, plan, role } = account;
-        const made = { id, email, plan, role, suspendedAt: null, createdAt };
-        changes.record(
-          context,
-          { accountId: id, action: "account.create", targetId: id, details: { plan, role } },
-          made,
-        );
-        return made;
-      }),
+    create: (account, context) => engine.write(() => insertAccount(engine, changes, account, context)),
 
     findById: (id) => engine.read(() => selectById(id)),
 
@@ -80,8 +60,15 @@ export function createAccountStore(engine: SqliteEngine, parts: AccountParts): A
         if (changed.length > 0) orm.update(accounts).set(patch).where(eq(accounts.id, id)).run();
         const account = selectById(id);
         if (account === null) return null;
-        const details = { changed: changed.map((field) => (field === "passwordHash" ? "password" : field)) };
+        const details = { changed };
         changes.record(context, { accountId: id, action: "account.update", targetId: id, details }, account);
+        return account;
+      }),
+
+    setPassword: (id, passwordHash, keptSessionId, context) =>
+      engine.write(() => {
+        const account = selectById(id);
+        if (account !== null) replacePassword(engine, changes, { id, passwordHash, keptSessionId }, context);
         return account;
       }),
 

@@ -21,6 +21,7 @@ import { createMetadataIndex } from "./metadata-index.ts";
 import { type MigrateOptions, migrateDatabase } from "./migrator.ts";
 import { createQuotaCounts } from "./quota.ts";
 import { createRemovals } from "./removals.ts";
+import { createSecondFactorStore, createServerSecretStore } from "./second-factors.ts";
 import { createSessionStore } from "./sessions.ts";
 import { createTurnStore } from "./turns.ts";
 import { createUsageStore } from "./usage.ts";
@@ -75,6 +76,8 @@ function createStore(engine: SqliteEngine, log: Log): Store {
     conversations: createConversationStore(engine, { changes, erasures, eraser, logEmptier, startRemovals }),
     embedTokens: createEmbedTokenStore(engine, changes, holdings),
     idempotency: createIdempotencyStore(engine),
+    secondFactors: createSecondFactorStore(engine, changes),
+    serverSecrets: createServerSecretStore(engine),
     sessions: createSessionStore(engine, changes),
     turns: createTurnStore(engine, { conversations, usage, quota, erasures }),
     usage: createUsageStore(engine, metadata),

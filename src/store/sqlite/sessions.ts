@@ -1,12 +1,13 @@
 /** Dashboard sessions and one-time links in SQLite. */
-import { and, desc, eq, lte, ne, or } from "drizzle-orm";
+import { and, desc, eq, gt, lte, or } from "drizzle-orm";
 import { later } from "../../lib/later.ts";
-import type { SessionStore } from "../contract/sessions.ts";
+import type { OneTimeLink, SessionStore } from "../contract/sessions.ts";
+import { anyPassword, insertAccount, replacePassword } from "./account-changes.ts";
 import { accountColumns } from "./accounts.ts";
 import type { ChangeRecorder } from "./changes.ts";
 import type { SqliteEngine } from "./engine.ts";
 import { setLastUse } from "./last-use.ts";
-import { accounts, oneTimeLinks, sessions } from "./schema/accounts.ts";
+import { accounts, audit, oneTimeLinks, sessions } from "./schema/accounts.ts";
 
 const sessionColumns = later(() => ({
   id: sessions.id,
@@ -21,6 +22,14 @@ const sessionColumns = later(() => ({
 export function createSessionStore(engine: SqliteEngine, changes: ChangeRecorder): SessionStore {
   const { orm } = engine;
   const recordUse = engine.query<null, [number, string]>(`UPDATE sessions SET ${setLastUse} WHERE id = ?`);
+
+  const selectAnyPassword = engine.query(anyPassword);
+
+  /** To be called inside a write; null, leaving it, where it is of another kind or past its end. */
+  function takeLink(hash: string, kind: OneTimeLink["kind"], nowMs: number): OneTimeLink | null {
+    const spendable = and(eq(oneTimeLinks.hash, hash), eq(oneTimeLinks.kind, kind), gt(oneTimeLinks.expiresAt, nowMs));
+    return orm.delete(oneTimeLinks).where(spendable).returning().all()[0] ?? null;
+  }
 
   return {
     create: (session, hash, context) =>
@@ -59,17 +68,6 @@ export function createSessionStore(engine: SqliteEngine, changes: ChangeRecorder
         return true;
       }),
 
-    revokeAll: (accountId, exceptId, context) =>
-      engine.write(() => {
-        const others = and(
-          eq(sessions.accountId, accountId),
-          exceptId === null ? undefined : ne(sessions.id, exceptId),
-        );
-        const count = orm.delete(sessions).where(others).returning({ id: sessions.id }).all().length;
-        if (count === 0) return;
-        changes.record(context, { accountId, action: "session.revoke", targetId: null, details: { count } });
-      }),
-
     recordUses: async (uses) => {
       if (uses.length === 0) return;
       await engine.append(() => {
@@ -86,19 +84,47 @@ export function createSessionStore(engine: SqliteEngine, changes: ChangeRecorder
         orm.delete(oneTimeLinks).where(lte(oneTimeLinks.expiresAt, nowMs)).run();
       }),
 
-    createLink: (link) =>
+    createLink: (link, context) =>
       engine.write(() => {
-        const { kind, accountId } = link;
-        const sameAccount = accountId === null ? undefined : eq(oneTimeLinks.accountId, accountId);
-        const replaced = and(eq(oneTimeLinks.kind, kind), kind === "setup" ? undefined : sameAccount);
+        const { kind } = link;
+        const accountId = link.accountId ?? nobody;
+        const replaced = kind === "setup" ? eq(oneTimeLinks.kind, kind) : isResetLinkOf(accountId);
         orm.delete(oneTimeLinks).where(replaced).run();
         orm.insert(oneTimeLinks).values(link).run();
+        const change = { accountId, action: "link.create", targetId: link.accountId, details: { kind } };
+        changes.record(context, change);
       }),
 
-    takeLink: (hash, nowMs) =>
+    findLink: (hash, nowMs) =>
+      engine.read(() => {
+        const isAlive = and(eq(oneTimeLinks.hash, hash), gt(oneTimeLinks.expiresAt, nowMs));
+        return orm.select().from(oneTimeLinks).where(isAlive).get() ?? null;
+      }),
+
+    spendSetUpLink: (hash, account, context) =>
       engine.write(() => {
-        const [link] = orm.delete(oneTimeLinks).where(eq(oneTimeLinks.hash, hash)).returning().all();
-        return link !== undefined && link.expiresAt > nowMs ? link : null;
+        if (selectAnyPassword.get() !== null || takeLink(hash, "setup", context.nowMs) === null) return null;
+        const made = insertAccount(engine, changes, account, context);
+        // Who had made such links is the first that the new operator's trail tells.
+        orm.update(audit).set({ accountId: made.id }).where(eq(audit.accountId, nobody)).run();
+        return made;
+      }),
+
+    spendResetLink: (hash, passwordHash, context) =>
+      engine.write(() => {
+        const link = takeLink(hash, "reset", context.nowMs);
+        if (link === null || link.accountId === null) return null;
+        const account = orm.select(accountColumns).from(accounts).where(eq(accounts.id, link.accountId)).get();
+        if (account === undefined) return null;
+        replacePassword(engine, changes, { id: account.id, passwordHash, keptSessionId: null }, context);
+        return account;
       }),
   };
+}
+
+/** Stands in the audit trail for the account that a set-up link has yet to make. */
+const nobody = "";
+
+function isResetLinkOf(accountId: string) {
+  return and(eq(oneTimeLinks.kind, "reset"), eq(oneTimeLinks.accountId, accountId));
 }

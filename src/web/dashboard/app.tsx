@@ -3,10 +3,11 @@ import type { ComponentType } from "preact";
 import { useEffect, useState } from "preact/hooks";
 import { Frame } from "./frame.tsx";
 import { heldBack, navigate, releaseGuard, usePath } from "./lib/router.ts";
-import { interruption, loadSession, session, sessionFailure } from "./lib/session.ts";
+import { interruption, loadSession, mustSetUpTotp, session, sessionFailure } from "./lib/session.ts";
 import { use } from "./lib/state.ts";
 import { Outlet } from "./outlet.tsx";
-import { homePath, matchRoute, signInPath } from "./routes.ts";
+import { homePath, matchRoute, secondFactorPath, signInPath } from "./routes.ts";
+import { SetUpFrame } from "./second-factor/set-up-frame.tsx";
 import { Failure, Skeleton } from "./ui/states.tsx";
 import { Toast } from "./ui/toast.tsx";
 
@@ -71,6 +72,13 @@ function Screen() {
     );
   }
   if (isDoor) return <Outlet found={found} />;
+  if (signedIn && mustSetUpTotp(signedIn)) {
+    return (
+      <SetUpFrame>
+        <Outlet found={found} />
+      </SetUpFrame>
+    );
+  }
   return (
     <Frame>
       <Outlet found={found} />
@@ -86,6 +94,7 @@ function redirectOf(at: string, access: string | undefined, signedIn: typeof ses
     const next = at === "/app" || at === homePath ? "" : `?next=${encodeURIComponent(at + location.search)}`;
     return signInPath + next;
   }
+  if (mustSetUpTotp(signedIn)) return at === secondFactorPath ? null : secondFactorPath;
   if (at === "/app") return homePath;
   if (at === signInPath) return nextPath();
   return null;

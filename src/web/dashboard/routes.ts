@@ -14,6 +14,7 @@ export interface Route {
 
 export const homePath = "/app/companions";
 export const signInPath = "/app/sign-in";
+export const secondFactorPath = "/app/account/second-factor";
 
 export const routes: readonly Route[] = [
   { pattern: signInPath, load: () => import("./pages/sign-in.tsx"), access: "public" },
@@ -30,6 +31,7 @@ export const routes: readonly Route[] = [
   { pattern: "/app/usage", load: () => import("./pages/usage.tsx"), access: "signed-in" },
   { pattern: "/app/audit", load: () => import("./pages/audit.tsx"), access: "signed-in" },
   { pattern: "/app/account", load: () => import("./pages/account.tsx"), access: "signed-in" },
+  { pattern: secondFactorPath, load: () => import("./pages/second-factor.tsx"), access: "signed-in" },
   { pattern: "/app/accounts", load: () => import("./pages/accounts.tsx"), access: "operator" },
 ];
 

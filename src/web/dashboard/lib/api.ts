@@ -47,6 +47,13 @@ export function onSignedOut(act: () => void): void {
   whenSignedOut = act;
 }
 
+let whenTotpRequired: () => void = () => {};
+
+/** What happens when the server asks for a second factor that the account has yet to set up. */
+export function onTotpRequired(act: () => void): void {
+  whenTotpRequired = act;
+}
+
 /** Resolves with the answer's JSON (undefined for 204); rejects with `ApiError`. */
 export async function call<Answer>(method: Method, path: string, options: CallOptions = {}): Promise<Answer> {
   const response = await send(method, path, options);
@@ -75,6 +82,10 @@ export async function send(
   if (response.ok) return response;
   const error = await readProblem(response);
   if (response.status !== 401 || waysIn.test(path)) throw error;
+  if (error.code === "totp_required") {
+    whenTotpRequired();
+    throw error;
+  }
   whenSignedOut();
   throw new ApiError("Your session has ended. Sign in, then try again.", 401, error.code, [], error.requestId);
 }

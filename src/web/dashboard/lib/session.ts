@@ -1,5 +1,5 @@
 /** Who is signed in, in all tabs of the browser: one signal for the whole dashboard. */
-import { ApiError, call, onSignedOut } from "./api.ts";
+import { ApiError, call, onSignedOut, onTotpRequired } from "./api.ts";
 import { hasUnsavedWork } from "./router.ts";
 import { State, use } from "./state.ts";
 import type { SignedIn } from "./types.ts";
@@ -63,6 +63,11 @@ export function useSession(): SignedIn {
   return value;
 }
 
+/** The operator asks for a second factor, and the account has none: nothing else can be done before. */
+export function mustSetUpTotp({ totp }: SignedIn): boolean {
+  return totp.is_required && !totp.is_on;
+}
+
 function takeOver(made: SignedIn): void {
   if (session.value && session.value.account.id !== made.account.id) {
     interruption.value = { kind: "replaced", email: made.account.email };
@@ -81,6 +86,9 @@ function interrupt(): void {
 }
 
 onSignedOut(interrupt);
+
+// What was loaded before knows nothing of it.
+onTotpRequired(() => void loadSession());
 
 otherTabs.onmessage = ({ data }: MessageEvent<SignedIn | null>) => {
   if (data !== null) takeOver(data);

@@ -11,6 +11,7 @@ export interface Account {
   plan: "free" | "paid";
   role: "owner" | "operator";
   suspended_at: string | null;
+  has_totp: boolean;
   created_at: string;
 }
 
@@ -63,6 +64,7 @@ export interface SignedIn {
   account: Account;
   scopes: string[];
   session: Session;
+  totp: { is_on: boolean; is_required: boolean; recovery_codes_left: number };
   server: ServerFacts;
   holdings: Holdings;
 }

@@ -5,7 +5,8 @@ import { describeBrowser, formatBytes, formatDay, formatNumber } from "../lib/fo
 import { useAction, useList, useLoad } from "../lib/load.ts";
 import { useSession } from "../lib/session.ts";
 import type { Held, Session, SignedIn } from "../lib/types.ts";
-import { Button } from "../ui/button.tsx";
+import { secondFactorPath } from "../routes.ts";
+import { Button, ButtonLink } from "../ui/button.tsx";
 import { type Column, ListFrame, Table } from "../ui/list.tsx";
 import { PageHead, Section, Time } from "../ui/page.tsx";
 import { PasswordField } from "../ui/password.tsx";
@@ -29,6 +30,7 @@ export default function AccountPage() {
           </dl>
         </Section>
         <PasswordSection onChanged={sessions.reload} />
+        <SecondFactorSection />
         <Sessions sessions={sessions} />
         <p class="text-center text-[0.86rem] text-muted">companiond {server.version}</p>
       </div>
@@ -89,7 +91,6 @@ function PasswordSection({ onChanged }: { onChanged(): Promise<void> }) {
         <PasswordField
           label="New password"
           isNew
-          hint="At least 8 characters. Long beats complicated."
           value={next}
           onValue={setNext}
           error={fieldProblem(error, "new_password")}
@@ -101,6 +102,19 @@ function PasswordSection({ onChanged }: { onChanged(): Promise<void> }) {
           </Button>
         </div>
       </form>
+    </Section>
+  );
+}
+
+function SecondFactorSection() {
+  const { totp } = useSession();
+  return (
+    <Section
+      title="Second factor"
+      hint="A code of an app on your phone, beside the password: whoever learns the password alone stays out."
+      actions={<Badge tone={totp.is_on ? "good" : "neutral"}>{totp.is_on ? "On" : "Off"}</Badge>}
+    >
+      <ButtonLink href={secondFactorPath}>{totp.is_on ? "Manage" : "Set up"}</ButtonLink>
     </Section>
   );
 }

@@ -28,6 +28,11 @@ const actions: Record<string, string> = {
   "session.create": "Signed in",
   "session.revoke": "Signed out",
   "session.refuse": "Failed to sign in",
+  "link.create": "Made a one-time link",
+  "totp.begin": "Began to set up the second factor",
+  "totp.enable": "Turned the second factor on",
+  "totp.recover": "Used a recovery code",
+  "totp.disable": "Turned the second factor off",
 };
 
 export default function AuditPage() {

@@ -1,11 +1,12 @@
 /** `/app/reset#secret`: a one-time link lets an account's owner choose a password. */
 import { useState } from "preact/hooks";
 import { call, fieldProblem } from "../lib/api.ts";
-import { useAction } from "../lib/load.ts";
 import { navigate } from "../lib/router.ts";
 import { enter } from "../lib/session.ts";
 import type { SignedIn } from "../lib/types.ts";
 import { homePath } from "../routes.ts";
+import { SecondStepField } from "../second-factor/code-field.tsx";
+import { useSecondStep } from "../second-factor/second-step.ts";
 import { PasswordField } from "../ui/password.tsx";
 import { Door, DoorForm } from "./door.tsx";
 import { LinkIncomplete, readLinkSecret } from "./link-secret.tsx";
@@ -13,8 +14,8 @@ import { LinkIncomplete, readLinkSecret } from "./link-secret.tsx";
 export default function ResetPage() {
   const [secret] = useState(readLinkSecret);
   const [password, setPassword] = useState("");
-  const { run, isBusy, error } = useAction(async () => {
-    const made = await call<SignedIn>("POST", "/api/session/password-reset", { body: { secret, password } });
+  const { code, setCode, run, isBusy, error, codeError } = useSecondStep(async (totp) => {
+    const made = await call<SignedIn>("POST", "/api/session/password-reset", { body: { secret, password, ...totp } });
     navigate(homePath, { replace: true });
     enter(made);
   });
@@ -25,11 +26,11 @@ export default function ResetPage() {
         <PasswordField
           label="New password"
           isNew
-          hint="At least 8 characters. Long beats complicated."
           value={password}
           onValue={setPassword}
           error={fieldProblem(error, "password")}
         />
+        {code !== null && <SecondStepField value={code} onValue={setCode} error={codeError} />}
       </DoorForm>
     </Door>
   );

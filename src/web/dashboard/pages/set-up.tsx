@@ -42,7 +42,6 @@ export default function SetUpPage() {
         <PasswordField
           label="Password"
           isNew
-          hint="At least 8 characters. Long beats complicated."
           value={password}
           onValue={setPassword}
           error={fieldProblem(error, "password")}

@@ -1,17 +1,24 @@
 /** `/app/sign-in`, and its form, which also stands over a page whose session has ended. */
-import { useState } from "preact/hooks";
+import { useEffect, useState } from "preact/hooks";
 import { call } from "../lib/api.ts";
-import { useAction } from "../lib/load.ts";
 import { enter } from "../lib/session.ts";
 import type { SignedIn } from "../lib/types.ts";
+import { SecondStepField } from "../second-factor/code-field.tsx";
+import { useSecondStep } from "../second-factor/second-step.ts";
+import { Button } from "../ui/button.tsx";
 import { TextField } from "../ui/field.tsx";
 import { PasswordField } from "../ui/password.tsx";
 import { Door, DoorForm } from "./door.tsx";
 
 export default function SignInPage() {
+  const [asked, setAsked] = useState<string | null>(null);
+  const lead = "Manage your companions, their conversations and your API keys.";
   return (
-    <Door title="Sign in" lead="Manage your companions, their conversations and your API keys.">
-      <SignInForm onSignedIn={enter} />
+    <Door
+      title={asked === null ? "Sign in" : "Your second factor"}
+      lead={asked === null ? lead : `Signing in as ${asked}.`}
+    >
+      <SignInForm onSignedIn={enter} onAsked={setAsked} />
     </Door>
   );
 }
@@ -20,14 +27,38 @@ interface SignInFormProps {
   /** Filled in beforehand, where it is known. */
   email?: string;
   onSignedIn(made: SignedIn): void;
+  /** Told whose second factor is asked for; null back at the first step. */
+  onAsked?(email: string | null): void;
 }
 
-export function SignInForm({ email: known = "", onSignedIn }: SignInFormProps) {
+/** Address and password, then the code where the account has a second factor. */
+export function SignInForm({ email: known = "", onSignedIn, onAsked }: SignInFormProps) {
   const [email, setEmail] = useState(known);
   const [password, setPassword] = useState("");
-  const { run, isBusy, error } = useAction(async () => {
-    onSignedIn(await call<SignedIn>("POST", "/api/session", { body: { email, password } }));
+  const { code, setCode, restart, run, isBusy, error, codeError } = useSecondStep(async (totp) => {
+    onSignedIn(await call<SignedIn>("POST", "/api/session", { body: { email, password, ...totp } }));
   });
+  const isAsked = code !== null;
+  useEffect(() => onAsked?.(isAsked ? email : null), [isAsked]);
+  if (code !== null) {
+    return (
+      <>
+        <DoorForm action="Sign in" isBusy={isBusy} error={error} onSubmit={() => void run()}>
+          <SecondStepField value={code} onValue={setCode} error={codeError} />
+          <details class="text-[0.94rem] text-muted">
+            <summary class="w-fit hover:text-ink">Lost both?</summary>
+            <p class="mt-2 text-pretty">
+              The operator of this server can take your second factor away with{" "}
+              <code class="font-mono text-[0.92em]">companiond account reset-totp</code>.
+            </p>
+          </details>
+        </DoorForm>
+        <Button kind="ghost" class="mt-2 w-full" onClick={restart}>
+          Back
+        </Button>
+      </>
+    );
+  }
   return (
     <DoorForm action="Sign in" isBusy={isBusy} error={error} onSubmit={() => void run()}>
       <TextField

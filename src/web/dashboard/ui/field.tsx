@@ -59,7 +59,8 @@ interface InputAttributes {
   type?: "text" | "email" | "url" | "search" | "number" | "date";
   name?: string;
   placeholder?: string;
-  autocomplete?: "off" | "username";
+  autocomplete?: "off" | "username" | "one-time-code";
+  inputMode?: "text" | "numeric";
   required?: boolean;
   autofocus?: boolean;
   readOnly?: boolean;

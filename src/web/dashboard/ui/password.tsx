@@ -10,16 +10,16 @@ interface PasswordProps {
   /** A new one: password managers then offer to make it. */
   isNew?: boolean;
   autofocus?: boolean;
-  hint?: string;
   error?: string | undefined;
 }
 
-export const shortestPassword = 8;
+const shortestPassword = 10;
 
-export function PasswordField({ label, value, onValue, isNew = false, autofocus = false, hint, error }: PasswordProps) {
+export function PasswordField({ label, value, onValue, isNew = false, autofocus = false, error }: PasswordProps) {
   const [isShown, setIsShown] = useState(false);
   // The types know one kind of input for each `type`.
   const kind: object = { type: isShown ? "text" : "password" };
+  const hint = isNew ? `At least ${shortestPassword} characters. Long beats complicated.` : undefined;
   return (
     <Field label={label} hint={hint} error={error}>
       {(wiring) => (

@@ -1,0 +1,60 @@
+/**
+ * The cookie of a browser that has signed in to an account before. It opens nothing: it lets its browser past those who
+ * guess at the account from elsewhere. It ends with the account's password, whose hash is the key that signs it, so that
+ * nothing more need be kept.
+ */
+import { isSameInConstantTime } from "../lib/constant-time.ts";
+import type { IdSource } from "../lib/ids.ts";
+import type { OwnAddress } from "./own-page.ts";
+import { cookieNameOf, readCookie } from "./session-cookie.ts";
+
+/** As long as browsers keep any cookie. */
+const lifetimeMs = 400 * 86_400_000;
+const idLength = 22;
+const pattern = /^([0-9A-Za-z]{22})\.(\d{1,15})\.([0-9a-f]{64})$/;
+
+/** What the browser says; true only where `isDeviceOf` says so. */
+export interface DeviceClaim {
+  id: string;
+  issuedAt: number;
+  signature: string;
+}
+
+interface Owner {
+  id: string;
+  passwordHash: string;
+}
+
+export function readDevice(settings: OwnAddress, request: Request): DeviceClaim | null {
+  const sessionName = cookieNameOf(settings, request);
+  const value = sessionName === null ? null : readCookie(request, deviceNameOf(sessionName), pattern);
+  const [, id = "", issuedAt = "", signature = ""] = pattern.exec(value ?? "") ?? [];
+  return id === "" ? null : { id, issuedAt: Number(issuedAt), signature };
+}
+
+export function isDeviceOf({ id, issuedAt, signature }: DeviceClaim, owner: Owner, nowMs: number): boolean {
+  const isRight = isSameInConstantTime(Buffer.from(sign(owner, id, issuedAt)), Buffer.from(signature));
+  return isRight && nowMs < issuedAt + lifetimeMs;
+}
+
+/** `Set-Cookie` for a browser that has just shown that the account is its own. Only the routes of signing in see it. */
+export function renderDeviceCookie(
+  sessionName: string,
+  owner: Owner,
+  { ids, nowMs }: { ids: Pick<IdSource, "secret">; nowMs: number },
+): string {
+  const id = ids.secret(idLength);
+  const name = deviceNameOf(sessionName);
+  const secure = name.startsWith("__Secure-") ? "; Secure" : "";
+  const value = `${id}.${nowMs}.${sign(owner, id, nowMs)}`;
+  return `${name}=${value}; Path=/api/session; Max-Age=${lifetimeMs / 1000}; HttpOnly; SameSite=Strict${secure}`;
+}
+
+/** `__Host-` would have it sent with every request. */
+function deviceNameOf(sessionName: string): string {
+  return sessionName.startsWith("__Host-") ? "__Secure-companiond_device" : "companiond_device";
+}
+
+function sign({ id: accountId, passwordHash }: Owner, id: string, issuedAt: number): string {
+  return new Bun.CryptoHasher("sha256", passwordHash).update(`device ${accountId} ${id} ${issuedAt}`).digest("hex");
+}

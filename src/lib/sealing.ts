@@ -1,0 +1,47 @@
+/** Secrets at rest that must be read again: AES-256-GCM (NIST SP 800-38D), each bound to the name of what it is. */
+
+/** What seals and opens, whichever key is behind it. */
+export interface Sealing {
+  /** `name` says what the secret is and whose; it is needed again to open it. */
+  seal(name: string, text: string): Promise<string>;
+  /** Rejects where the text was sealed with another key or under another name, or was changed. */
+  open(name: string, sealed: string): Promise<string>;
+}
+
+const version = "v1.";
+const keyBytes = 32;
+const ivBytes = 12;
+
+/** A key of 32 bytes from its base64, as `openssl rand -base64 32` prints it; null for any other text. */
+export function readSealingKey(text: string): Uint8Array<ArrayBuffer> | null {
+  if (!/^[0-9A-Za-z+/]{43}=?$/.test(text)) return null;
+  const bytes = Uint8Array.fromBase64(text);
+  return bytes.length === keyBytes ? bytes : null;
+}
+
+export function makeSealingKey(): string {
+  return crypto.getRandomValues(new Uint8Array(keyBytes)).toBase64();
+}
+
+export async function createSealing(key: Uint8Array<ArrayBuffer>): Promise<Sealing> {
+  const imported = await crypto.subtle.importKey("raw", key, "AES-GCM", false, ["encrypt", "decrypt"]);
+  const algorithm = (iv: Uint8Array<ArrayBuffer>, name: string) => ({
+    name: "AES-GCM",
+    iv,
+    additionalData: new TextEncoder().encode(name),
+  });
+  return {
+    async seal(name, text) {
+      const iv = crypto.getRandomValues(new Uint8Array(ivBytes));
+      const sealed = await crypto.subtle.encrypt(algorithm(iv, name), imported, new TextEncoder().encode(text));
+      return version + new Uint8Array([...iv, ...new Uint8Array(sealed)]).toBase64({ alphabet: "base64url" });
+    },
+    async open(name, sealed) {
+      if (!sealed.startsWith(version)) throw new Error("sealed in another way");
+      const bytes = Uint8Array.fromBase64(sealed.slice(version.length), { alphabet: "base64url" });
+      const iv = bytes.slice(0, ivBytes);
+      const text = await crypto.subtle.decrypt(algorithm(iv, name), imported, bytes.slice(ivBytes));
+      return new TextDecoder().decode(text);
+    },
+  };
+}

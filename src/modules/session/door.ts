@@ -1,0 +1,133 @@
+/** What stands before every sign-in and follows it: no other site's page, no wire that anyone can read, no flood; then the cookies. */
+import { scopes } from "../../domain/account.ts";
+import { AppError } from "../../domain/errors.ts";
+import { lifetimeMs } from "../../domain/session.ts";
+import { baseUrlOf } from "../../http/base-url.ts";
+import { clientOf } from "../../http/client.ts";
+import type { ClientIp } from "../../http/client-ip.ts";
+import { readDevice, renderDeviceCookie } from "../../http/device-cookie.ts";
+import { answerJson } from "../../http/json-answer.ts";
+import { requireOwnPage } from "../../http/own-page.ts";
+import type { HeaderBag } from "../../http/problem.ts";
+import { refuseQuery } from "../../http/query.ts";
+import { admitClient, refuse } from "../../http/rate-limit.ts";
+import { factsOf } from "../../http/request-facts.ts";
+import type { Services } from "../../http/services.ts";
+import { cookieNameOf, findSessionPrincipal, type OpenedSession, renderCookie } from "../../http/session-cookie.ts";
+import { writeContext } from "../../http/write-context.ts";
+import type { Client } from "./attempts.ts";
+import { describeTotp, readWireHoldings, toWireServer, toWireSignedIn } from "./model.ts";
+import { isFamiliar, type NewSession } from "./service.ts";
+import type { Visitor } from "./visitor.ts";
+
+/** Several cookies at once are a list. */
+export interface CookieHead {
+  headers: HeaderBag & { "set-cookie"?: string | string[] };
+  status?: number | string;
+}
+
+export interface SignInDoor {
+  visitor: Visitor;
+  cookieName: string;
+}
+
+export function openDoor(services: Services, request: Request, set: CookieHead): SignInDoor {
+  set.headers["cache-control"] = "no-store";
+  requireOwnPage(services.settings, request);
+  refuseQuery(request);
+  const cookieName = cookieNameOf(services.settings, request);
+  if (cookieName === null) throw wireIsOpen(services, request);
+  return { visitor: visitorOf(services, request), cookieName };
+}
+
+export function visitorOf(services: Services, request: Request): Visitor {
+  const client = clientOf(services, request);
+  return {
+    address: client.limitSubject,
+    ipPrefix: client.logPrefix,
+    userAgent: request.headers.get("user-agent")?.slice(0, 300) ?? null,
+    requestId: factsOf(request, services.ids).requestId,
+  };
+}
+
+/** Right ones count too: this bounds what passwords cost us. */
+export async function limitSignIn(
+  services: Services,
+  client: Pick<ClientIp, "limitSubject" | "networks">,
+): Promise<void> {
+  const verdict = await admitClient(services.limiter, services.rules.signInByIp, client);
+  refuse(verdict, "This address has tried to sign in too often.");
+}
+
+/**
+ * Reads a sign-in and decides as whom its client counts. A browser that was signed in to the account before counts by
+ * itself, so that nobody who shares its address holds it up; its body is read for that before anything is limited.
+ */
+export async function admitSignIn<Body extends { email: string }>(
+  services: Services,
+  request: Request,
+  { address }: Visitor,
+  readBody: () => Promise<Body>,
+): Promise<{ client: Client; body: Body }> {
+  const stranger = { subject: address, isFamiliar: false };
+  const device = readDevice(services.settings, request);
+  if (device === null) {
+    await limitSignIn(services, clientOf(services, request));
+    return { client: stranger, body: await readBody() };
+  }
+  const body = await readBody();
+  if (!(await isFamiliar(services, device, body.email))) {
+    await limitSignIn(services, clientOf(services, request));
+    return { client: stranger, body };
+  }
+  const client = { subject: `device ${device.id}`, isFamiliar: true };
+  await limitSignIn(services, { limitSubject: client.subject, networks: null });
+  return { client, body };
+}
+
+export async function answerSignedIn(
+  services: Services,
+  request: Request,
+  set: CookieHead,
+  cookieName: string,
+  made: NewSession,
+): Promise<string> {
+  await endSessionBefore(services, request);
+  const { account, session, token } = made;
+  set.headers["set-cookie"] = [
+    renderCookie(cookieName, token, lifetimeMs / 1000),
+    deviceCookieOf(services, cookieName, account.id, made.passwordHash),
+  ];
+  const server = toWireServer(services, account, baseUrlOf(services.settings, request));
+  const totp = await describeTotp(services, account);
+  const holdings = await readWireHoldings(services, account);
+  return answerJson(set, toWireSignedIn({ account, session, scopes, totp, server, holdings }), 201);
+}
+
+export function deviceCookieOf(
+  services: Services,
+  cookieName: string,
+  accountId: string,
+  passwordHash: string,
+): string {
+  const made = { ids: services.ids, nowMs: services.clock.nowMs() };
+  return renderDeviceCookie(cookieName, { id: accountId, passwordHash }, made);
+}
+
+/** The account that was signed in at this browser, with its session, which the new one replaces. */
+async function endSessionBefore(services: Services, request: Request): Promise<void> {
+  const before: OpenedSession | null = await findSessionPrincipal(services, request);
+  if (before === null) return;
+  const context = writeContext(services, request, before);
+  await services.store.sessions.revoke(before.account.id, before.sessionId, context);
+}
+
+function wireIsOpen(services: Services, request: Request): AppError {
+  const address = baseUrlOf(services.settings, request).replace(/^http:/, "https:");
+  return new AppError(
+    "invalid_request",
+    `Signing in needs TLS here, since anyone on the way could read the password. Open ${address}/app; for that, start ` +
+      "the server with --tls-cert and --tls-key, or put a proxy with TLS in front of it and set " +
+      "COMPANIOND_TRUST_PROXY=1. On the server's own machine, http://localhost works as it is.",
+  );
+}

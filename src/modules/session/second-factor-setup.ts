@@ -1,0 +1,71 @@
+/** Sets the second factor of the own account up, and takes it away again. */
+import { AppError, invalidFields } from "../../domain/errors.ts";
+import { hashRecoveryCode, makeRecoveryCodes } from "../../domain/second-factor.ts";
+import { missing } from "../../http/path-id.ts";
+import { findTotpStep, otpauthUrl, toBase32, totpSecretBytes } from "../../lib/totp.ts";
+import type { Attempts } from "./attempts.ts";
+import { openSecret, readCode, sealSecret } from "./second-factor.ts";
+import { requirePassword, type SignedInVisitor } from "./service.ts";
+import { contextOf, type SessionServices } from "./visitor.ts";
+
+/** `host`: by which apps tell several servers apart. */
+export async function beginSecondFactor(
+  services: SessionServices,
+  { visitor, account, sessionId }: SignedInVisitor,
+  host: string,
+): Promise<{ secret: string; otpauth_url: string }> {
+  const secret = services.ids.bytes(totpSecretBytes);
+  const sealed = await sealSecret(services, account.id, secret);
+  const context = contextOf(services, visitor, sessionId);
+  if (!(await services.store.secondFactors.begin(account.id, sealed, context))) throw isOnAlready();
+  // A colon ends the issuer, and IPv6 addresses have some.
+  const issuer = `companiond ${host.replaceAll(/[[\]:]+/g, " ").trim()}`;
+  return { secret: toBase32(secret), otpauth_url: otpauthUrl(secret, { issuer, account: account.email }) };
+}
+
+/** The recovery codes, which are not kept. */
+export async function confirmSecondFactor(
+  services: SessionServices,
+  { visitor, account, sessionId }: SignedInVisitor,
+  code: string,
+): Promise<string[]> {
+  const { secondFactors } = services.store;
+  const factor = await secondFactors.find(account.id);
+  if (factor === null)
+    throw new AppError("conflict", "There is no secret to confirm. Begin with POST /api/session/totp.");
+  if (factor.confirmedAt !== null) throw isOnAlready();
+  const { sealedSecret } = factor;
+  const secret = await openSecret(services, account.id, sealedSecret);
+  const step = findTotpStep(secret, readCode(code) ?? "", { nowMs: services.clock.nowMs(), lastStep: null });
+  if (step === null) throw wrongCode();
+  const codes = makeRecoveryCodes(services.ids);
+  const recoveryHashes = codes.map((one) => hashRecoveryCode(account.id, one) ?? "");
+  const confirmation = { sealedSecret, step, recoveryHashes, keptSessionId: sessionId };
+  const context = contextOf(services, visitor, sessionId);
+  if (!(await secondFactors.confirm(account.id, confirmation, context))) {
+    throw new AppError("conflict", "Another set-up was begun meanwhile. Use the secret that is shown last.");
+  }
+  return codes;
+}
+
+export async function turnOffSecondFactor(
+  services: SessionServices,
+  attempts: Attempts,
+  signedIn: SignedInVisitor,
+  password: string,
+): Promise<void> {
+  const { visitor, account, sessionId } = signedIn;
+  await requirePassword(services, attempts, signedIn, { param: "password", password });
+  const context = contextOf(services, visitor, sessionId);
+  if (!(await services.store.secondFactors.remove(account.id, context))) throw missing("second factor");
+}
+
+function isOnAlready(): AppError {
+  return new AppError("conflict", "The second factor is on already. Turn it off first to set up another one.");
+}
+
+function wrongCode(): AppError {
+  return invalidFields([
+    { param: "code", detail: "This is not the code of the moment. Check that the clock of the app's device is right." },
+  ]);
+}

@@ -1,0 +1,25 @@
+/** Who is at the other end of the routes of signing in, before and beside the principal. */
+import type { Services } from "../../http/services.ts";
+import type { AuditActor, WriteContext } from "../../store/store.ts";
+
+export type SessionServices = Pick<Services, "store" | "clock" | "ids" | "log" | "sealing">;
+
+export interface Visitor {
+  /** What limits count. */
+  address: string;
+  ipPrefix: string;
+  userAgent: string | null;
+  requestId: string;
+}
+
+export function contextOf(
+  { clock, ids }: Pick<SessionServices, "clock" | "ids">,
+  visitor: Visitor,
+  sessionId: string | null,
+): WriteContext {
+  return { actor: actorOf(visitor, sessionId), nowMs: clock.nowMs(), auditId: ids.uuid() };
+}
+
+export function actorOf(visitor: Visitor, sessionId: string | null): AuditActor {
+  return { kind: "session", id: sessionId, ipPrefix: visitor.ipPrefix, requestId: visitor.requestId };
+}

@@ -1,0 +1,123 @@
+/** The key behind sealed secrets: where it comes from, when it is made, and the proof that it is still the same one. */
+import { closeSync, existsSync, fsyncSync, linkSync, openSync, readFileSync, rmSync, writeSync } from "node:fs";
+import { join } from "node:path";
+import { AppError } from "./domain/errors.ts";
+import { createSealing, makeSealingKey, readSealingKey, type Sealing } from "./lib/sealing.ts";
+import type { Store } from "./store/store.ts";
+
+export interface SealedSecrets extends Sealing {
+  /** Throws `unavailable`, naming the key, where what is sealed cannot be opened. Costs one query where nothing is. */
+  check(): Promise<void>;
+}
+
+interface SealedSecretsOptions {
+  /** As given, 32 bytes in base64; null: a file in the data directory has it, made when it is first needed. */
+  secretKey: string | null;
+  dataDir: string;
+  store: Pick<Store, "serverSecrets" | "secondFactors">;
+}
+
+const proofName = "proof";
+const proofText = "companiond";
+/** How many of those who lose something by a lost key are named. */
+const namedHolders = 10;
+
+export function createSealedSecrets({ secretKey, dataDir, store }: SealedSecretsOptions): SealedSecrets {
+  const path = join(dataDir, "secret.key");
+  const source = secretKey === null ? path : "COMPANIOND_SECRET_KEY";
+  let opened: Promise<Sealing> | null = null;
+
+  function openKey(mayMake: boolean): Promise<Sealing> {
+    const text = secretKey ?? readKeyFile(path) ?? (mayMake ? makeKeyFile(path) : null);
+    if (text === null) throw new Error(`${path} is missing, and COMPANIOND_SECRET_KEY is not set`);
+    const key = readSealingKey(text);
+    if (key === null) throw new Error(`${path} does not hold 32 bytes in base64`);
+    return createSealing(key);
+  }
+
+  /** The key, proven to be the one with which everything else was sealed. */
+  async function openProven(): Promise<Sealing> {
+    const proof = await store.serverSecrets.find(proofName);
+    const isBound = proof !== null && (await store.secondFactors.listHolders(1)).length > 0;
+    const key = await openKey(!isBound);
+    if (proof !== null && (await isProof(key, proof))) return key;
+    if (isBound) throw new Error(`${source} is another key than before`);
+    const sealed = await key.seal(proofName, proofText);
+    // Of a lost key nothing is left, and its proof goes too.
+    if (proof !== null) await store.serverSecrets.replace(proofName, sealed);
+    else if (!(await isProof(key, await store.serverSecrets.keep(proofName, sealed)))) return openProven();
+    return key;
+  }
+
+  function use(): Promise<Sealing> {
+    // What failed is tried again: the key may have been put back.
+    opened ??= openProven().catch((error: unknown) => {
+      opened = null;
+      throw error;
+    });
+    return opened;
+  }
+
+  return {
+    seal: async (name, text) => (await use()).seal(name, text),
+    open: async (name, sealed) => (await use()).open(name, sealed),
+    async check() {
+      const proof = await store.serverSecrets.find(proofName);
+      if (proof === null) return;
+      const problem = await findProblem(proof);
+      if (problem === null) return;
+      const holders = await store.secondFactors.listHolders(namedHolders + 1);
+      if (holders.length > 0) throw keyLost(problem, holders);
+    },
+  };
+
+  async function findProblem(proof: string): Promise<string | null> {
+    try {
+      return (await isProof(await openKey(false), proof)) ? null : `${source} is not the key that sealed them`;
+    } catch (error) {
+      return error instanceof Error ? error.message : String(error);
+    }
+  }
+}
+
+async function isProof(key: Sealing, sealed: string): Promise<boolean> {
+  try {
+    return (await key.open(proofName, sealed)) === proofText;
+  } catch {
+    return false;
+  }
+}
+
+function keyLost(problem: string, holders: readonly string[]): AppError {
+  const named = holders.slice(0, namedHolders).join(", ");
+  const whose = holders.length > namedHolders ? `${named} and others` : named;
+  return new AppError(
+    "unavailable",
+    `the second factors in the database cannot be opened: ${problem}. Put the key back. If it is lost, run "companiond ` +
+      `account reset-totp E" for each account that has one (${whose}), and they set it up anew.`,
+  );
+}
+
+function readKeyFile(path: string): string | null {
+  return existsSync(path) ? readFileSync(path, "utf8").trim() : null;
+}
+
+/** On the disk, whole and for its owner alone, before anything is sealed with it; another process may have been first. */
+function makeKeyFile(path: string): string {
+  const partial = `${path}.${process.pid}.partial`;
+  const file = openSync(partial, "w", 0o600);
+  try {
+    writeSync(file, `${makeSealingKey()}\n`);
+    fsyncSync(file);
+  } finally {
+    closeSync(file);
+  }
+  try {
+    linkSync(partial, path);
+  } catch (error) {
+    if (!existsSync(path)) throw error;
+  } finally {
+    rmSync(partial, { force: true });
+  }
+  return readFileSync(path, "utf8").trim();
+}

@@ -1,0 +1,56 @@
+/** Changes of accounts that several nouns of the store make inside their own writes. */
+import { and, eq, ne } from "drizzle-orm";
+import type { Account } from "../../domain/account.ts";
+import { invalidFields } from "../../domain/errors.ts";
+import type { NewAccount } from "../contract/accounts.ts";
+import type { WriteContext } from "../contract/write-context.ts";
+import type { ChangeRecorder } from "./changes.ts";
+import type { SqliteEngine } from "./engine.ts";
+import { isUniqueViolation } from "./failures.ts";
+import { accounts, oneTimeLinks, sessions } from "./schema/accounts.ts";
+
+export const anyPassword = "SELECT 1 FROM accounts WHERE password_hash IS NOT NULL LIMIT 1";
+
+/** Throws `invalid_request` where the address is taken. */
+export function insertAccount(
+  { orm }: SqliteEngine,
+  changes: ChangeRecorder,
+  account: NewAccount,
+  context: WriteContext,
+): Account {
+  const createdAt = context.nowMs;
+  try {
+    orm
+      .insert(accounts)
+      .values({ ...account, createdAt })
+      .run();
+  } catch (error) {
+    if (!isUniqueViolation(error)) throw error;
+    throw invalidFields([{ param: "email", detail: "There is an account with this address already." }], error);
+  }
+  const { id, email, plan, role } = account;
+  const made = { id, email, plan, role, suspendedAt: null, totpConfirmedAt: null, createdAt };
+  changes.record(context, { accountId: id, action: "account.create", targetId: id, details: { plan, role } }, made);
+  return made;
+}
+
+/** Whoever knew the old password, or held a link, is out. */
+export function replacePassword(
+  { orm }: SqliteEngine,
+  changes: ChangeRecorder,
+  change: { id: string; passwordHash: string; keptSessionId: string | null },
+  context: WriteContext,
+): void {
+  const { id, passwordHash, keptSessionId } = change;
+  orm.update(accounts).set({ passwordHash }).where(eq(accounts.id, id)).run();
+  orm.delete(oneTimeLinks).where(eq(oneTimeLinks.accountId, id)).run();
+  const ended = endSessions(orm, id, keptSessionId);
+  const details = { changed: ["password"], sessions_ended: ended };
+  changes.record(context, { accountId: id, action: "account.update", targetId: id, details });
+}
+
+/** How many there were. */
+export function endSessions(orm: SqliteEngine["orm"], accountId: string, keptId: string | null): number {
+  const others = and(eq(sessions.accountId, accountId), keptId === null ? undefined : ne(sessions.id, keptId));
+  return orm.delete(sessions).where(others).returning({ id: sessions.id }).all().length;
+}

@@ -1,0 +1,64 @@
+/** The code that an authenticator app shows, or a recovery code in its place. */
+import { useLayoutEffect, useRef, useState } from "preact/hooks";
+import { TextField } from "../ui/field.tsx";
+
+interface CodeFieldProps {
+  value: string;
+  onValue(value: string): void;
+  error?: string | undefined;
+}
+
+export function CodeField({ value, onValue, error }: CodeFieldProps) {
+  return (
+    <TextField
+      label="Code"
+      name="code"
+      autocomplete="one-time-code"
+      inputMode="numeric"
+      hint="The six digits that your app shows now."
+      maxLength={16}
+      required
+      isCode
+      value={value}
+      onValue={onValue}
+      error={error}
+    />
+  );
+}
+
+/** The same with a way for those whose phone is out of reach. */
+export function SecondStepField({ value, onValue, error }: CodeFieldProps) {
+  const [isRecovery, setIsRecovery] = useState(false);
+  const place = useRef<HTMLDivElement>(null);
+  // It comes up in a page that is there already, where `autofocus` does nothing.
+  useLayoutEffect(() => place.current?.querySelector("input")?.focus(), [isRecovery]);
+  return (
+    <div class="space-y-3" ref={place}>
+      {isRecovery ? (
+        <TextField
+          key="recovery"
+          label="Recovery code"
+          hint="One of the ten that were shown when you set it up. Each works once."
+          maxLength={64}
+          required
+          isCode
+          value={value}
+          onValue={onValue}
+          error={error}
+        />
+      ) : (
+        <CodeField key="code" value={value} onValue={onValue} error={error} />
+      )}
+      <button
+        type="button"
+        class="text-[0.94rem] text-muted underline underline-offset-2 hover:text-ink"
+        onClick={() => {
+          setIsRecovery(!isRecovery);
+          onValue("");
+        }}
+      >
+        {isRecovery ? "Use the app's code" : "No access to the app? Use a recovery code"}
+      </button>
+    </div>
+  );
+}

@@ -1,0 +1,78 @@
+/** Sets the second factor up: the secret goes into an app, a code of the app comes back. */
+import { useState } from "preact/hooks";
+import { call, fieldProblem, toSentence } from "../lib/api.ts";
+import { useAction } from "../lib/load.ts";
+import { Button } from "../ui/button.tsx";
+import { Snippet } from "../ui/copy.tsx";
+import { Section } from "../ui/page.tsx";
+import { Problem } from "../ui/states.tsx";
+import { CodeField } from "./code-field.tsx";
+import { QrCode } from "./qr-code.tsx";
+
+interface Secret {
+  secret: string;
+  otpauth_url: string;
+}
+
+export function SetUp({ onConfirmed }: { onConfirmed(codes: string[]): void }) {
+  const [secret, setSecret] = useState<Secret | null>(null);
+  const begin = useAction(async () => setSecret(await call<Secret>("POST", "/api/session/totp")));
+  if (secret !== null) return <Confirmation secret={secret} onConfirmed={onConfirmed} />;
+  return (
+    <Section
+      title="Set it up"
+      hint="You need an authenticator app, such as Aegis, 2FAS, Google Authenticator or the one of your password manager."
+    >
+      {begin.error !== null && <Problem class="mb-4">{toSentence(begin.error)}</Problem>}
+      <Button kind="primary" isBusy={begin.isBusy} onClick={() => void begin.run()}>
+        Begin
+      </Button>
+    </Section>
+  );
+}
+
+function Confirmation({ secret, onConfirmed }: { secret: Secret; onConfirmed(codes: string[]): void }) {
+  const [code, setCode] = useState("");
+  const { run, isBusy, error } = useAction(async () => {
+    const answer = await call<{ recovery_codes: string[] }>("POST", "/api/session/totp/confirm", { body: { code } });
+    onConfirmed(answer.recovery_codes);
+  });
+  const codeError = fieldProblem(error, "code");
+  return (
+    <div class="space-y-6">
+      <Section title="1. Add it to your app" hint="Scan the picture with the app, or type the secret into it.">
+        <div class="flex flex-wrap items-start gap-6">
+          <QrCode
+            text={secret.otpauth_url}
+            label="QR code for the authenticator app; the secret beside it is the same"
+          />
+          <div class="min-w-0 flex-1 basis-64 space-y-3">
+            <p class="font-medium">Secret, for typing</p>
+            <Snippet text={secret.secret.replace(/(.{4})(?=.)/g, "$1 ")} copyLabel="Copy the secret" />
+            <p class="text-[0.94rem] text-muted">
+              By time, six digits, 30 seconds.{" "}
+              <a class="text-accent underline underline-offset-2" href={secret.otpauth_url}>
+                Open in an app on this device
+              </a>
+            </p>
+          </div>
+        </div>
+      </Section>
+      <Section title="2. Type the code that it shows" hint="Everywhere else you are signed in, you will be signed out.">
+        <form
+          class="max-w-xs space-y-4"
+          onSubmit={(event) => {
+            event.preventDefault();
+            void run();
+          }}
+        >
+          <CodeField value={code} onValue={setCode} error={codeError} />
+          {error !== null && codeError === undefined && <Problem>{toSentence(error)}</Problem>}
+          <Button type="submit" kind="primary" isBusy={isBusy} disabled={code.trim() === ""}>
+            Turn it on
+          </Button>
+        </form>
+      </Section>
+    </div>
+  );
+}

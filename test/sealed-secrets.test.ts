@@ -1,0 +1,115 @@
+/** The key behind sealed secrets: made when it is needed, and missed when it is gone. */
+import { afterEach, beforeEach, describe, expect, test } from "bun:test";
+import { existsSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { loadConfig } from "../src/config.ts";
+import { makeSealingKey } from "../src/lib/sealing.ts";
+import { openServices } from "../src/services.ts";
+import { testContext } from "./support/app.ts";
+import { createCapturedLog } from "./support/captured-log.ts";
+import { temporaryDirectory } from "./support/temporary.ts";
+
+let directory: ReturnType<typeof temporaryDirectory>;
+let keyFile: string;
+beforeEach(() => {
+  directory = temporaryDirectory();
+  keyFile = join(directory.path, "secret.key");
+});
+afterEach(() => directory[Symbol.dispose]());
+
+function open(environment: Record<string, string> = {}) {
+  const config = loadConfig({ environment: { COMPANIOND_DATA_DIR: directory.path, ...environment } });
+  return openServices(config, { log: createCapturedLog() });
+}
+
+/** Seals a second factor for a new account, and leaves it in the database. */
+async function sealSomething(environment: Record<string, string> = {}, email = "ada@shop.example"): Promise<string> {
+  const services = await open(environment);
+  const id = services.ids.uuid();
+  await services.store.accounts.create({ id, email, plan: "free", role: "owner", passwordHash: null }, testContext());
+  const sealed = await services.sealing.seal(`totp:${id}`, "a secret");
+  await services.store.secondFactors.begin(id, sealed, testContext());
+  await services.close();
+  return id;
+}
+
+test("an installation that seals nothing has no key", async () => {
+  await (await open()).close();
+  expect(existsSync(keyFile)).toBe(false);
+});
+
+test("the key is made with the first secret, for its owner alone, and opens it ever after", async () => {
+  const id = await sealSomething();
+  expect(statSync(keyFile).mode & 0o777).toBe(0o600);
+  expect(readFileSync(keyFile, "utf8")).toMatch(/^[\w+/]{43}=\n$/);
+  expect(readdirSync(directory.path).filter((name) => name.includes("partial"))).toEqual([]);
+  const services = await open();
+  const factor = await services.store.secondFactors.find(id);
+  expect(await services.sealing.open(`totp:${id}`, factor?.sealedSecret ?? "")).toBe("a secret");
+  await services.close();
+});
+
+test("two processes that need it at once have one key", async () => {
+  const [one, two] = [await open(), await open()];
+  const [a, b] = await Promise.all([one.sealing.seal("n", "from one"), two.sealing.seal("n", "from two")]);
+  expect([await one.sealing.open("n", b), await two.sealing.open("n", a)]).toEqual(["from two", "from one"]);
+  await one.close();
+  await two.close();
+});
+
+test("the key of the environment leaves no file", async () => {
+  const environment = { COMPANIOND_SECRET_KEY: makeSealingKey() };
+  await sealSomething(environment);
+  expect(existsSync(keyFile)).toBe(false);
+  await (await open(environment)).close();
+});
+
+describe("the server does not start", () => {
+  const refusal = (environment = {}) =>
+    open(environment).then(
+      async (services) => {
+        await services.close();
+        return "it started";
+      },
+      (error: Error) => error.message,
+    );
+
+  test("where the key's file is gone, and says which, whose, and what to do", async () => {
+    await sealSomething();
+    rmSync(keyFile);
+    const sentence = await refusal();
+    expect(sentence).toContain(`${keyFile} is missing, and COMPANIOND_SECRET_KEY is not set`);
+    expect(sentence).toContain('"companiond account reset-totp E" for each account that has one (ada@shop.example)');
+    expect(existsSync(keyFile)).toBe(false);
+  });
+
+  test("with another key, or none at all", async () => {
+    await sealSomething();
+    expect(await refusal({ COMPANIOND_SECRET_KEY: makeSealingKey() })).toContain(
+      "COMPANIOND_SECRET_KEY is not the key that sealed them",
+    );
+    writeFileSync(keyFile, makeSealingKey());
+    expect(await refusal()).toContain(`${keyFile} is not the key that sealed them`);
+    writeFileSync(keyFile, "not a key");
+    expect(await refusal()).toContain(`${keyFile} does not hold 32 bytes in base64`);
+  });
+
+  test("until what was sealed is given up; then there is a new key", async () => {
+    const id = await sealSomething();
+    rmSync(keyFile);
+    expect(await refusal()).toContain("reset-totp");
+    const config = loadConfig({ environment: { COMPANIOND_DATA_DIR: directory.path } });
+    const { openStoreForCommand } = await import("../src/services.ts");
+    const store = await openStoreForCommand(config, createCapturedLog());
+    await store.secondFactors.remove(id, testContext());
+    await store.close();
+    await sealSomething({}, "ben@shop.example");
+    await (await open()).close();
+  });
+});
+
+test("a malformed key is a problem of the configuration, and is not quoted", () => {
+  const environment = { COMPANIOND_SECRET_KEY: "hunter2hunter2" };
+  expect(() => loadConfig({ environment })).toThrow(/^COMPANIOND_SECRET_KEY must be 32 bytes in base64/);
+  expect(() => loadConfig({ environment })).not.toThrow(/hunter2/);
+});

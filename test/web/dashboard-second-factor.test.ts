@@ -1,0 +1,167 @@
+/** The second factor in the dashboard, in a real browser against the executable. */
+import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test";
+import { readFileSync } from "node:fs";
+import { Secret, TOTP, URI } from "otpauth";
+import type { Page } from "playwright-core";
+import { findViolations } from "../support/axe.ts";
+import { keepScreenshot } from "../support/browser.ts";
+import { atPage, type DashboardWorld, openDashboardWorld, password } from "../support/dashboard-world.ts";
+
+setDefaultTimeout(60_000);
+
+let world: DashboardWorld;
+beforeAll(async () => {
+  world = await openDashboardWorld({ COMPANIOND_REQUIRE_TOTP: "operators" });
+});
+afterAll(() => world[Symbol.asyncDispose]());
+
+const pagePath = "/app/account/second-factor";
+
+/** Leads through the set-up; the app's end of it, and the recovery codes. */
+async function setUp(page: Page): Promise<{ app: TOTP; codes: string[] }> {
+  await page.getByRole("button", { name: "Begin" }).click();
+  const shown = await page.locator("pre code").innerText();
+  const url = await page.getByRole("link", { name: "Open in an app on this device" }).getAttribute("href");
+  const app = URI.parse(url ?? "");
+  if (!(app instanceof TOTP)) throw new Error(`not a one-time password by time: ${url}`);
+  expect(Secret.fromBase32(shown.replaceAll(" ", "")).hex).toBe(app.secret.hex);
+  // Black on white whatever the colours of the page: many scanners know nothing else.
+  const qrCode = page.getByRole("img", { name: /QR code/ });
+  const fills = await qrCode
+    .locator("rect, path")
+    .evaluateAll((shapes) => shapes.map((one) => one.getAttribute("fill")));
+  expect(fills).toEqual(["#fff", "#000"]);
+  await page.getByLabel("Code", { exact: true }).fill(app.generate());
+  await page.getByRole("button", { name: "Turn it on" }).click();
+  const list = page.getByRole("list", { name: "Recovery codes" });
+  await list.waitFor();
+  const codes = await list.getByRole("listitem").allInnerTexts();
+  expect(codes).toHaveLength(10);
+  return { app, codes };
+}
+
+async function finish(page: Page): Promise<void> {
+  expect(await page.getByRole("button", { name: "Done" }).isDisabled()).toBe(true);
+  await page.getByLabel("I have kept the codes.").check();
+  await page.getByRole("button", { name: "Done" }).click();
+}
+
+async function fillSignIn(page: Page, email: string): Promise<void> {
+  await page.goto(`${world.server.url}/app`);
+  await page.getByLabel("E-mail").fill(email);
+  await page.getByLabel("Password", { exact: true }).fill(password);
+  await page.getByRole("button", { name: "Sign in" }).click();
+  await atPage(page, "Your second factor");
+}
+
+/** A code that was not used to set it up. */
+const nextCode = (app: TOTP) => app.generate({ timestamp: Date.now() + 30_000 });
+
+test.each(["light", "dark"] as const)(
+  "an owner sets it up, signs in with it, and turns it off (%s)",
+  async (scheme) => {
+    const { page, email, complaints } = await world.openAs("owner", "/app/account", { colorScheme: scheme });
+    await keepScreenshot(page, `dashboard-account-${scheme}`);
+    await page.getByRole("link", { name: "Set up", exact: true }).click();
+    await atPage(page, "Second factor");
+    await page.getByRole("button", { name: "Begin" }).waitFor();
+    await keepScreenshot(page, `dashboard-second-factor-begin-${scheme}`);
+    await page.getByRole("button", { name: "Begin" }).click();
+    await page.getByLabel("Code", { exact: true }).fill("000000");
+    await page.getByRole("button", { name: "Turn it on" }).click();
+    await page.getByText("This is not the code of the moment.").waitFor();
+    await keepScreenshot(page, `dashboard-second-factor-scan-${scheme}`);
+    expect(await findViolations(page)).toEqual([]);
+
+    await page.reload();
+    const { app, codes } = await setUp(page);
+    await keepScreenshot(page, `dashboard-second-factor-codes-${scheme}`);
+    expect(await findViolations(page)).toEqual([]);
+    const [download] = await Promise.all([
+      page.waitForEvent("download"),
+      page.getByRole("button", { name: "Save as a file" }).click(),
+    ]);
+    const file = readFileSync(await download.path(), "utf8");
+    for (const code of codes) expect(file).toContain(code);
+    // Leaving without them is asked about first.
+    await page.getByRole("link", { name: "Usage" }).click();
+    await page.getByRole("button", { name: "Stay" }).click();
+    await finish(page);
+    await page.getByText("10 recovery codes are left").waitFor();
+
+    const other = await world.open({ colorScheme: scheme });
+    await fillSignIn(other.page, email);
+    expect(await other.page.evaluate<string>("document.activeElement.name")).toBe("code");
+    await other.page.getByLabel("Code", { exact: true }).fill("000000");
+    await other.page.getByRole("button", { name: "Sign in" }).click();
+    await other.page.getByText("This code is wrong, or was used already.").waitFor();
+    await keepScreenshot(other.page, `dashboard-second-step-${scheme}`);
+    expect(await findViolations(other.page)).toEqual([]);
+    await other.page.getByLabel("Code", { exact: true }).fill(nextCode(app));
+    await other.page.getByRole("button", { name: "Sign in" }).click();
+    await atPage(other.page, "Companions");
+
+    const third = await world.open();
+    await fillSignIn(third.page, email);
+    await third.page.getByRole("button", { name: "No access to the app? Use a recovery code" }).click();
+    await third.page.getByLabel("Recovery code").fill(codes[0] ?? "");
+    await third.page.getByRole("button", { name: "Sign in" }).click();
+    await atPage(third.page, "Companions");
+
+    await page.reload();
+    await page.getByText("9 recovery codes are left").waitFor();
+    await keepScreenshot(page, `dashboard-second-factor-on-${scheme}`);
+    await page.getByRole("button", { name: "Turn off…" }).click();
+    await page.getByLabel("Password", { exact: true }).fill("not this one");
+    await page.getByRole("button", { name: "Turn off", exact: true }).click();
+    await page.getByText("This is not the account's password.").waitFor();
+    await keepScreenshot(page, `dashboard-second-factor-off-${scheme}`);
+    await page.getByLabel("Password", { exact: true }).fill(password);
+    await page.getByRole("button", { name: "Turn off", exact: true }).click();
+    await page.getByRole("button", { name: "Begin" }).waitFor();
+    for (const one of [{ complaints }, other, third]) expect(one.complaints).toEqual([]);
+  },
+);
+
+test("an operator who must have one sees nothing else until it is there", async () => {
+  const { page, complaints } = await world.openAs("operator", "/app/accounts");
+  await atPage(page, "Second factor");
+  expect(page.url()).toBe(world.server.url + pagePath);
+  await page.getByText("The operator of this server asks for a second factor.").waitFor();
+  expect(await page.getByRole("navigation").count()).toBe(0);
+  await page.emulateMedia({ colorScheme: "dark" });
+  await keepScreenshot(page, "dashboard-second-factor-required-dark");
+  await page.emulateMedia({ colorScheme: "light" });
+  await keepScreenshot(page, "dashboard-second-factor-required-light");
+  expect(await findViolations(page)).toEqual([]);
+  await page.goto(`${world.server.url}/app/usage`);
+  await atPage(page, "Second factor");
+  await setUp(page);
+  await finish(page);
+  await atPage(page, "Companions");
+  await page.getByRole("link", { name: "Accounts", exact: true }).click();
+  await atPage(page, "Accounts");
+  expect(complaints).toEqual([]);
+});
+
+test("an operator who must have one can sign out instead", async () => {
+  const { page } = await world.openAs("operator", "/app");
+  await atPage(page, "Second factor");
+  await page.getByRole("button", { name: "Sign out" }).click();
+  await atPage(page, "Sign in");
+});
+
+test("a reset link asks for the code as well", async () => {
+  const { page, email } = await world.openAs("owner", pagePath);
+  await atPage(page, "Second factor");
+  const { app } = await setUp(page);
+  await finish(page);
+  const { url = "" } = await world.run("account", "reset-link", email);
+  const other = await world.open();
+  await other.page.goto(world.server.url + new URL(url).pathname + new URL(url).hash);
+  await other.page.getByLabel("New password", { exact: true }).fill("remembered from now on");
+  await other.page.getByRole("button", { name: "Save and sign in" }).click();
+  await other.page.getByLabel("Code", { exact: true }).fill(nextCode(app));
+  await other.page.getByRole("button", { name: "Save and sign in" }).click();
+  await atPage(other.page, "Companions");
+});
