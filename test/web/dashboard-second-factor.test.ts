@@ -149,6 +149,7 @@ test("an operator who must have one can sign out instead", async () => {
   await atPage(page, "Second factor");
   await page.getByRole("button", { name: "Sign out" }).click();
   await atPage(page, "Sign in");
+  expect(new URL(page.url()).pathname).toBe("/app/sign-in");
 });
 
 test("a reset link asks for the code as well", async () => {

@@ -7,9 +7,11 @@ import { interruption, loadSession, mustSetUpTotp, session, sessionFailure } fro
 import { use } from "./lib/state.ts";
 import { Outlet } from "./outlet.tsx";
 import { homePath, matchRoute, secondFactorPath, signInPath } from "./routes.ts";
-import { SetUpFrame } from "./second-factor/set-up-frame.tsx";
+import { lazy } from "./ui/lazy.tsx";
 import { Failure, Skeleton } from "./ui/states.tsx";
 import { Toast } from "./ui/toast.tsx";
+
+const SetUpFrame = lazy(async () => (await import("./second-factor/set-up-frame.tsx")).SetUpFrame);
 
 export function App() {
   return (

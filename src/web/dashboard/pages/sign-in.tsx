@@ -3,12 +3,13 @@ import { useEffect, useState } from "preact/hooks";
 import { call } from "../lib/api.ts";
 import { enter } from "../lib/session.ts";
 import type { SignedIn } from "../lib/types.ts";
-import { SecondStepField } from "../second-factor/code-field.tsx";
 import { useSecondStep } from "../second-factor/second-step.ts";
-import { Button } from "../ui/button.tsx";
 import { TextField } from "../ui/field.tsx";
+import { lazy } from "../ui/lazy.tsx";
 import { PasswordField } from "../ui/password.tsx";
 import { Door, DoorForm } from "./door.tsx";
+
+const SignInStep = lazy(async () => (await import("../second-factor/sign-in-step.tsx")).SignInStep);
 
 export default function SignInPage() {
   const [asked, setAsked] = useState<string | null>(null);
@@ -35,30 +36,13 @@ interface SignInFormProps {
 export function SignInForm({ email: known = "", onSignedIn, onAsked }: SignInFormProps) {
   const [email, setEmail] = useState(known);
   const [password, setPassword] = useState("");
-  const { code, setCode, restart, run, isBusy, error, codeError } = useSecondStep(async (totp) => {
+  const step = useSecondStep(async (totp) => {
     onSignedIn(await call<SignedIn>("POST", "/api/session", { body: { email, password, ...totp } }));
   });
+  const { code, run, isBusy, error } = step;
   const isAsked = code !== null;
   useEffect(() => onAsked?.(isAsked ? email : null), [isAsked]);
-  if (code !== null) {
-    return (
-      <>
-        <DoorForm action="Sign in" isBusy={isBusy} error={error} onSubmit={() => void run()}>
-          <SecondStepField value={code} onValue={setCode} error={codeError} />
-          <details class="text-[0.94rem] text-muted">
-            <summary class="w-fit hover:text-ink">Lost both?</summary>
-            <p class="mt-2 text-pretty">
-              The operator of this server can take your second factor away with{" "}
-              <code class="font-mono text-[0.92em]">companiond account reset-totp</code>.
-            </p>
-          </details>
-        </DoorForm>
-        <Button kind="ghost" class="mt-2 w-full" onClick={restart}>
-          Back
-        </Button>
-      </>
-    );
-  }
+  if (code !== null) return <SignInStep step={step} code={code} />;
   return (
     <DoorForm action="Sign in" isBusy={isBusy} error={error} onSubmit={() => void run()}>
       <TextField

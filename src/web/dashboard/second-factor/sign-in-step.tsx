@@ -1,0 +1,26 @@
+/** The second step of signing in: the code, and a way for those who have lost what shows it. */
+import { DoorForm } from "../pages/door.tsx";
+import { Button } from "../ui/button.tsx";
+import { SecondStepField } from "./code-field.tsx";
+import type { SecondStep } from "./second-step.ts";
+
+export function SignInStep({ step, code }: { step: SecondStep; code: string }) {
+  const { setCode, restart, run, isBusy, error, codeError } = step;
+  return (
+    <>
+      <DoorForm action="Sign in" isBusy={isBusy} error={error} onSubmit={() => void run()}>
+        <SecondStepField value={code} onValue={setCode} error={codeError} />
+        <details class="text-[0.94rem] text-muted">
+          <summary class="w-fit hover:text-ink">Lost both?</summary>
+          <p class="mt-2 text-pretty">
+            The operator of this server can take your second factor away with{" "}
+            <code class="font-mono text-[0.92em]">companiond account reset-totp</code>.
+          </p>
+        </details>
+      </DoorForm>
+      <Button kind="ghost" class="mt-2 w-full" onClick={restart}>
+        Back
+      </Button>
+    </>
+  );
+}
