@@ -158,6 +158,22 @@ describe("what the model is sent", () => {
     ]);
   });
 
+  test("leaves of context_tokens what instructions and message do not take for earlier turns", async () => {
+    // 6 tokens of instructions, 1 of message: of 15, 8 are left, and a turn here is 4.
+    const instructions = "Speak of weaving only..";
+    const companion = await server.createCompanion({ contextTokens: 15, systemPrompt: instructions });
+    const body = { session_id: session, visitor_id: visitor };
+    const sent = () => JSON.stringify(server.mockLlm.requests.at(-1)?.body["messages"]).match(/(?<="content":")[^"]*/g);
+    for (const word of ["aaaa", "bbbb", "cccc"]) {
+      await chat(server.url, companion.embedToken, { ...body, message: `[[say:${word}]]` });
+    }
+    await chat(server.url, companion.embedToken, { ...body, message: "last" });
+    expect(sent()).toEqual([instructions, "[[say:bbbb]]", "bbbb", "[[say:cccc]]", "cccc", "last"]);
+    const longer = "[[say:Nothing of what was said fits beside this.]]";
+    await chat(server.url, companion.embedToken, { ...body, message: longer });
+    expect(sent()).toEqual([instructions, longer]);
+  });
+
   test("begins a new conversation without session_id, whose random id comes back", async () => {
     const { embedToken } = await server.createCompanion();
     const first = await chat(server.url, embedToken, { message: "a" });

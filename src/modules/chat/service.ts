@@ -2,7 +2,7 @@
 import type { ConversationKey } from "../../domain/conversation.ts";
 import { AppError } from "../../domain/errors.ts";
 import { type CollectedReply, type ReplyRun, type ReplyStream, runReply } from "../../http/reply.ts";
-import { contextTokensOf, toReplyRequest } from "../../http/reply-request.ts";
+import { historyTokensOf, toReplyRequest } from "../../http/reply-request.ts";
 import type { Services } from "../../http/services.ts";
 import type { ReplyRequest } from "../../llm/provider.ts";
 import type { EmbedTarget } from "../../store/store.ts";
@@ -85,8 +85,8 @@ async function reserveMessage(services: TurnServices, { target }: TurnRequest): 
 
 async function buildRequest(services: TurnServices, turn: TurnRequest, key: ConversationKey): Promise<ReplyRequest> {
   const { companion } = turn.target;
-  const earlier = await services.store.turns.listHistory(key, contextTokensOf(companion) * 4);
   const { message, requestId } = turn;
+  const earlier = await services.store.turns.listHistory(key, historyTokensOf(companion, message) * 4);
   return toReplyRequest(services.settings.llm, companion, { earlier, message, requestId });
 }
 
