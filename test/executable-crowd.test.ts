@@ -54,8 +54,9 @@ test("gives 600 visitors their first text at once, and 300 who leave together en
   expect(await isAlive()).toBe(true);
 
   finish.resolve();
-  const rest = await Promise.all(visitors.slice(300).map((visitor) => visitor.closed));
-  for (const received of rest) expect(received).toContain("data: [DONE]\n\n");
+  const rest = visitors.slice(300);
+  await Promise.all(rest.map((visitor) => visitor.until((received) => received.includes("data: [DONE]\n\n"))));
+  for (const visitor of rest) visitor.vanish();
   await mock.until(() => mock.openRequests === 0);
 }, 60_000);
 

@@ -4,11 +4,9 @@ import type { HeartbeatTicker } from "./heartbeats.ts";
 import { type HeldStream, type WritePacer, writeGapMs, writePacer } from "./write-pacer.ts";
 
 export const sseHeaders = {
-  "content-type": "text/event-stream",
+  "content-type": "text/event-stream; charset=utf-8",
   "cache-control": "no-store",
   "x-accel-buffering": "no",
-  // `server.timeout` sticks to a connection, so one that carried a stream would outlive every idle limit.
-  connection: "close",
 } as const;
 
 const doneFrame = "data: [DONE]\n\n";
@@ -55,6 +53,8 @@ export class EventStream implements HeldStream {
   outcome: StreamOutcome | null = null;
   /** Monotonic; null before the first text. */
   firstTextAtMs: number | null = null;
+  /** Called once, while the last bytes are still to be written. */
+  onClosing: (() => void) | null = null;
   /** Called once, at the end. */
   onEnd: (() => void) | null = null;
   #controller: ReadableStreamDirectController | null = null;
@@ -197,6 +197,7 @@ export class EventStream implements HeldStream {
     if (this.outcome !== null) return;
     this.outcome = outcome;
     this.#heartbeats.remove(this);
+    this.onClosing?.();
     this.#close(lastFrames);
     this.onEnd?.();
   }

@@ -31,7 +31,7 @@ describe("a reply", () => {
     const answer = await chat(server.url, embedToken, { message: "[[say:Hello you]]", session_id: session });
     expect(answer.status).toBe(200);
     expect(answer.raw).toBe('data: {"text":"Hello "}\n\ndata: {"text":"you"}\n\ndata: [DONE]\n\n');
-    expect(answer.headers.get("content-type")).toBe("text/event-stream");
+    expect(answer.headers.get("content-type")).toBe("text/event-stream; charset=utf-8");
     expect(answer.headers.get("cache-control")).toBe("no-store");
     expect(answer.headers.get("x-accel-buffering")).toBe("no");
     expect(answer.headers.get("x-session-id")).toBe(session);
