@@ -15,7 +15,12 @@ beforeAll(async () => {
   mock = await startMockLlm();
   server = await startExecutable({
     args: ["--demo"],
-    env: { OPENAI_BASE_URL: `${mock.url}/v1`, COMPANIOND_RATE_PER_IP: "1000000", COMPANIOND_RATE_PER_TOKEN: "1000000" },
+    env: {
+      OPENAI_BASE_URL: `${mock.url}/v1`,
+      COMPANIOND_RATE_PER_IP: "1000000",
+      COMPANIOND_RATE_PER_TOKEN: "1000000",
+      COMPANIOND_STREAMS_PER_IP: "1000000",
+    },
   });
   [token] = await server.printed(/emb_[0-9A-Za-z]{32}/);
 });

@@ -3,7 +3,10 @@ import { estimateTokens } from "../domain/conversation.ts";
 import { AppError } from "../domain/errors.ts";
 import type { TokenUsage } from "../domain/usage.ts";
 import { GatheredText } from "../lib/gathered-text.ts";
+import type { Log } from "../lib/log.ts";
 import type { LlmProvider, ReplyOutcome, ReplyRequest } from "../llm/provider.ts";
+import type { OpenReply } from "./open-reply.ts";
+import type { StreamErrorCode } from "./sse.ts";
 
 /** The visitor's side, as far as a reply needs it; `http/sse.ts` has the bytes. */
 export interface ReplyStream {
@@ -11,20 +14,25 @@ export interface ReplyStream {
   write(deltas: readonly string[], whole: string): Promise<void> | undefined;
   ping(): void;
   done(): void;
-  fail(code: "upstream_error" | "unavailable"): void;
+  fail(code: StreamErrorCode): void;
   drop(): void;
 }
 
 export interface CollectedReply {
   text: string;
   outcome: ReplyOutcome;
+  /** The provider broke off, or did not come to an end: an error in usage. */
+  isUpstreamError: boolean;
   usage: TokenUsage;
   /** Milliseconds from the call to the first text; null where none came. */
   firstTextMs: number | null;
 }
 
 export interface ReplyRun {
-  /** Resolves when the response may begin: first text, end of the reply, or `pingAfterMs` of waiting. Rejects with the provider's failure before that. */
+  /**
+   * Resolves when the response may begin: first text, end of the reply, or `pingAfterMs` of waiting. Rejects before that
+   * with the provider's failure, or with the error of whoever ended the reply.
+   */
   opened: Promise<void>;
   /** Whether it resolved: from then on nobody but the stream is told of a failure. */
   readonly isOpen: boolean;
@@ -35,7 +43,7 @@ export interface ReplyRun {
 /** After this long without text the response begins with a comment: a 502 is no longer possible, but nobody gives up waiting. */
 export const pingAfterMs = 10_000;
 
-export function runReply(llm: LlmProvider, request: ReplyRequest, stream: ReplyStream, signal: AbortSignal): ReplyRun {
+export function runReply(llm: LlmProvider, request: ReplyRequest, stream: ReplyStream, reply: OpenReply): ReplyRun {
   const startedMs = performance.now();
   const opening = Promise.withResolvers<void>();
   const text = new GatheredText();
@@ -52,6 +60,11 @@ export function runReply(llm: LlmProvider, request: ReplyRequest, stream: ReplyS
     opening.resolve();
   }
 
+  function refuse(error: AppError): void {
+    clearTimeout(pingTimer);
+    opening.reject(error);
+  }
+
   const sink = {
     write(deltas: readonly string[]) {
       if (firstTextMs === null) {
@@ -64,22 +77,24 @@ export function runReply(llm: LlmProvider, request: ReplyRequest, stream: ReplyS
     },
   };
 
-  const finished = llm.streamReply(request, sink, signal).then(
+  const finished = llm.streamReply(request, sink, reply.signal).then(
     (outcome) => {
-      open();
+      if (reply.ending !== null && !isOpen) refuse(reply.ending.error);
+      else open();
       // A pair of surrogates may have been cut by the break: the stored text must be well-formed.
       const whole = text.toString().toWellFormed();
-      return { text: whole, outcome, usage: countTokens(request, whole, outcome), firstTextMs };
+      const isEndless = reply.ending?.code === "too_long";
+      const isUpstreamError = !outcome.complete && (outcome.failure !== null || isEndless);
+      return { text: whole, outcome, isUpstreamError, usage: countTokens(request, whole, outcome), firstTextMs };
     },
     (failure: unknown) => {
-      clearTimeout(pingTimer);
       const error =
         failure instanceof AppError
           ? failure
           : new AppError("upstream_error", "The language model could not answer. Try again in a moment.", {
               cause: failure,
             });
-      opening.reject(error);
+      refuse(error);
       throw error;
     },
   );
@@ -93,6 +108,24 @@ export function runReply(llm: LlmProvider, request: ReplyRequest, stream: ReplyS
       return isOpen;
     },
   };
+}
+
+/** Ends the stream of a reply that has been kept or counted: whole, with the reason in a comment, or without a word. */
+export function endStream(
+  log: Log,
+  { stream, reply, requestId }: { stream: ReplyStream; reply: OpenReply; requestId: string },
+  companionId: string,
+  { complete, failure }: ReplyOutcome,
+): void {
+  if (complete) stream.done();
+  else if (reply.ending !== null) {
+    log.info("reply ended early", { requestId, companionId, error: reply.ending.error });
+    stream.fail(reply.ending.code);
+  } else if (failure === null) stream.drop();
+  else {
+    log.warn("reply broke off", { requestId, companionId, error: failure });
+    stream.fail("upstream_error");
+  }
 }
 
 function countTokens(request: ReplyRequest, text: string, outcome: ReplyOutcome): TokenUsage {

@@ -11,6 +11,7 @@ import type { Store } from "../store/store.ts";
 import type { Voice } from "../voice/voice.ts";
 import type { HeartbeatTicker } from "./heartbeats.ts";
 import type { Measurements } from "./measurements.ts";
+import type { OpenReplies } from "./open-replies.ts";
 import type { UseRecorder } from "./use-recorder.ts";
 
 export interface Settings {
@@ -43,6 +44,7 @@ export interface Services {
   readonly rules: RateRules;
   readonly dailyQuota: DailyQuota;
   readonly conversationQueue: KeyedQueue;
+  readonly openReplies: OpenReplies;
   readonly llm: LlmProvider;
   readonly voice: Voice;
   /** Last use and request counts of keys, tokens and sessions. */

@@ -12,7 +12,10 @@ export const sseHeaders = {
 const doneFrame = "data: [DONE]\n\n";
 const pingFrame = ": ping\n\n";
 
-function errorFrame(code: "upstream_error" | "unavailable"): string {
+/** Why a stream ends without its terminator, in its last comment. */
+export type StreamErrorCode = "upstream_error" | "unavailable" | "too_long";
+
+function errorFrame(code: StreamErrorCode): string {
   return `: error ${code}\n\n`;
 }
 
@@ -112,7 +115,7 @@ export class EventStream implements HeldStream {
   }
 
   /** The reply broke off: no terminator, and a comment for whoever reads the wire. */
-  fail(code: "upstream_error" | "unavailable"): void {
+  fail(code: StreamErrorCode): void {
     this.#end("broken", errorFrame(code));
   }
 

@@ -58,6 +58,7 @@ describe.each([
         OPENAI_BASE_URL: `${mock.url}/v1`,
         COMPANIOND_TRUST_PROXY: "1",
         COMPANIOND_RATE_PER_IP: "1000000",
+        COMPANIOND_STREAMS_PER_IP: "1000000",
         COMPANIOND_RATE_PER_TOKEN: "1000000",
       },
     });

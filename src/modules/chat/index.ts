@@ -1,6 +1,7 @@
 /** `POST /api/embed/{token}/chat`: a visitor's message in, the reply streamed out (spec 4.2). */
 import type { Elysia } from "elysia";
-import { openEmbed } from "../../http/embed-guard.ts";
+import { clientOf } from "../../http/client.ts";
+import { noCompanion, openEmbed } from "../../http/embed-guard.ts";
 import { embedBodyLimitBytes, readJson, requireJsonContentType } from "../../http/json-body.ts";
 import { factsOf } from "../../http/request-facts.ts";
 import type { Services } from "../../http/services.ts";
@@ -21,6 +22,11 @@ export function chatModule(services: Services) {
         set.headers["x-session-id"] = sessionId;
 
         const facts = factsOf(request, services.ids);
+        const reply = services.openReplies.open({
+          visitor: request.signal,
+          address: clientOf(services, request).limitSubject,
+          right: { check: () => services.store.companions.checkEmbedToken(params.token), refusal: noCompanion },
+        });
         const stream = new EventStream(request.signal, services.heartbeats);
         await openTurn(services, {
           target,
@@ -30,7 +36,7 @@ export function chatModule(services: Services) {
           arrivalMark: services.store.turns.markArrival(),
           requestId: facts.requestId,
           stream,
-          signal: request.signal,
+          reply,
         });
         return streamResponse(stream, set, facts);
       },
