@@ -6,12 +6,16 @@ import { GatheredText } from "../lib/gathered-text.ts";
 import type { Log } from "../lib/log.ts";
 import type { LlmProvider, ReplyOutcome, ReplyRequest } from "../llm/provider.ts";
 import type { OpenReply } from "./open-reply.ts";
-import type { StreamErrorCode } from "./sse.ts";
+import { replyMemory } from "./reply-memory.ts";
+import type { StreamErrorCode } from "./sse-frames.ts";
 
 /** The visitor's side, as far as a reply needs it; `http/sse.ts` has the bytes. */
 export interface ReplyStream {
   /** `whole`: the deltas as one text. */
   write(deltas: readonly string[], whole: string): Promise<void> | undefined;
+  /** Of what was written, not taken by the reader yet. */
+  readonly heldUnits: number;
+  dropHeld(): void;
   ping(): void;
   done(): void;
   fail(code: StreamErrorCode): void;
@@ -43,12 +47,17 @@ export interface ReplyRun {
 /** After this long without text the response begins with a comment: a 502 is no longer possible, but nobody gives up waiting. */
 export const pingAfterMs = 10_000;
 
+/** Of a reply's text, in UTF-16 code units: many times what models say, so that whoever never comes to an end is ended. */
+export const maxReplyUnits = 1024 * 1024;
+
 export function runReply(llm: LlmProvider, request: ReplyRequest, stream: ReplyStream, reply: OpenReply): ReplyRun {
   const startedMs = performance.now();
   const opening = Promise.withResolvers<void>();
   const text = new GatheredText();
   let firstTextMs: number | null = null;
   let isOpen = false;
+  /** Of the memory that long replies share. */
+  let shareBytes = 0;
   const pingTimer = setTimeout(() => {
     stream.ping();
     open();
@@ -65,6 +74,28 @@ export function runReply(llm: LlmProvider, request: ReplyRequest, stream: ReplyS
     opening.reject(error);
   }
 
+  /** The last of an endless reply: as much as there is room for. */
+  function writeLast(whole: string): void {
+    const last = whole.slice(0, maxReplyUnits - text.units).toWellFormed();
+    text.add(last);
+    stream.write([last], last);
+    reply.end("too_long", new AppError("upstream_error", `The reply is longer than ${maxReplyUnits} characters.`));
+  }
+
+  /** Takes memory for what is held by now; without room for it the reply is over. */
+  function hold(): void {
+    // Two bytes a character at most.
+    const taken = replyMemory.take(shareBytes, 2 * (text.units + stream.heldUnits));
+    if (taken === 0) return;
+    if (taken === null) {
+      stream.dropHeld();
+      reply.end("unavailable", new AppError("unavailable", "Too much is held for long replies and slow readers."));
+      return;
+    }
+    if (shareBytes === 0) reply.owes(() => replyMemory.giveBack(shareBytes));
+    shareBytes += taken;
+  }
+
   const sink = {
     write(deltas: readonly string[]) {
       if (firstTextMs === null) {
@@ -72,8 +103,14 @@ export function runReply(llm: LlmProvider, request: ReplyRequest, stream: ReplyS
         open();
       }
       const whole = deltas.length === 1 ? (deltas[0] ?? "") : deltas.join("");
+      if (text.units + whole.length > maxReplyUnits) {
+        writeLast(whole);
+        return undefined;
+      }
       text.add(whole);
-      return stream.write(deltas, whole);
+      const stalled = stream.write(deltas, whole);
+      hold();
+      return stalled;
     },
   };
 

@@ -2,7 +2,8 @@
 import type { HeaderBag } from "./problem.ts";
 import type { RequestFacts } from "./request-facts.ts";
 import { idleSeconds, streamSilenceSeconds } from "./silence.ts";
-import { type EventStream, sseHeaders } from "./sse.ts";
+import type { EventStream } from "./sse.ts";
+import { sseHeaders } from "./sse-frames.ts";
 
 export function streamResponse(stream: EventStream, set: { headers: unknown }, facts: RequestFacts): Response {
   const headers = { ...(set.headers as HeaderBag), ...sseHeaders } as Record<string, string>;
