@@ -3,12 +3,19 @@ import type { Elysia } from "elysia";
 import { clientOf } from "../../http/client.ts";
 import { noCompanion, openEmbed } from "../../http/embed-guard.ts";
 import { embedBodyLimitBytes, readJson, requireJsonContentType } from "../../http/json-body.ts";
+import type { ReplyRight } from "../../http/open-reply.ts";
 import { factsOf } from "../../http/request-facts.ts";
 import type { Services } from "../../http/services.ts";
 import { EventStream } from "../../http/sse.ts";
 import { streamResponse } from "../../http/stream-response.ts";
+import type { CompanionStore } from "../../store/store.ts";
 import { chatRequest } from "./model.ts";
 import { openTurn } from "./service.ts";
+
+/** Apart from the request, which would live as long as the reply. */
+function rightOf(companions: CompanionStore, token: string): ReplyRight {
+  return { check: () => companions.checkEmbedToken(token), refusal: noCompanion };
+}
 
 export function chatModule(services: Services) {
   return (app: Elysia) =>
@@ -25,7 +32,7 @@ export function chatModule(services: Services) {
         const reply = services.openReplies.open({
           visitor: request.signal,
           address: clientOf(services, request).limitSubject,
-          right: { check: () => services.store.companions.checkEmbedToken(params.token), refusal: noCompanion },
+          right: rightOf(services.store.companions, params.token),
         });
         const stream = new EventStream(request.signal, services.heartbeats);
         await openTurn(services, {
