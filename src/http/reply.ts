@@ -78,7 +78,7 @@ export function runReply(llm: LlmProvider, request: ReplyRequest, stream: ReplyS
   function writeLast(whole: string): void {
     const last = whole.slice(0, maxReplyUnits - text.units).toWellFormed();
     text.add(last);
-    stream.write([last], last);
+    if (last !== "") stream.write([last], last);
     reply.end("too_long", new AppError("upstream_error", `The reply is longer than ${maxReplyUnits} characters.`));
   }
 

@@ -30,15 +30,22 @@ async function keptReply() {
   return (await conversations.find(companion.accountId, newest?.id ?? ""))?.messages.at(-1);
 }
 
-test("a reply without end is ended after a million characters, says why, and is kept as incomplete", async () => {
-  speakWithoutEnd("round and ".repeat(500));
-  const answer = await chat(server.url, companion.embedToken, { message: "go on for ever" });
-  expect(answer.raw).toEndWith("\n\n: error too_long\n\n");
-  expect(answer.text).toHaveLength(maxReplyUnits);
-  await server.mockLlm.until(() => server.mockLlm.openRequests === 0);
-  expect(await keptReply()).toMatchObject({ role: "assistant", text: answer.text, complete: false });
-  expect(replyMemory.takenBytes).toBe(0);
-});
+test.each([
+  ["in the middle of a text", "round and ".repeat(500)],
+  ["between two", "x".repeat(4096)],
+])(
+  "a reply without end is ended after a million characters, %s, says why, and is kept as incomplete",
+  async (_, text) => {
+    speakWithoutEnd(text);
+    const answer = await chat(server.url, companion.embedToken, { message: "go on for ever" });
+    expect(answer.raw).toEndWith("\n\n: error too_long\n\n");
+    expect(answer.text).toHaveLength(maxReplyUnits);
+    expect(answer.texts).not.toContain("");
+    await server.mockLlm.until(() => server.mockLlm.openRequests === 0);
+    expect(await keptReply()).toMatchObject({ role: "assistant", text: answer.text, complete: false });
+    expect(replyMemory.takenBytes).toBe(0);
+  },
+);
 
 test("its end cuts no character in two", async () => {
   // Of 501 code units each, 484 of the last are left: half of a pair.
