@@ -1,4 +1,5 @@
 /** Readers who take nothing, and senders who never finish: held back, cut in time, and nobody else waits for them. */
+import { ownBytes, sharedBytes } from "../src/http/reply-memory.ts";
 import { chat } from "../test/support/chat.ts";
 import { chunk } from "../test/support/mock-llm-replies.ts";
 import { chatRequest, connectRaw, type RawVisitor } from "../test/support/raw-visitor.ts";
@@ -8,15 +9,17 @@ import { type FaultRow, Tally } from "./row.ts";
 import { isAlive, makeCompanion, makeOwner, openDescriptors, openWorld, type World } from "./world.ts";
 
 const readers = { tiny: 10, short: 200, long: 200 };
+/** What replies may hold together, connections of 200 readers, and what a collector leaves behind. */
+const memoryLimitMiB = 64;
 const senders = { tiny: 4, short: 100, long: 100 };
 
 export const stalledRow: FaultRow = {
   name: "stalled-readers",
   title: "readers who stop reading in the middle of an endless reply",
   story:
-    "Visitors ask for a reply without end and read nothing of it. The provider is held back, so that memory does " +
-    "not grow for as long as they sit there; after a while they are given up, and meanwhile everyone else is " +
-    "served.",
+    `Visitors ask for a reply without end and read nothing of it. Each reply may hold ${ownBytes / 1024} KiB, and beyond ` +
+    `that all of them together ${sharedBytes / 1024 ** 2} MiB: those for which nothing is left are ended, for the others ` +
+    "the provider is held back until their readers are given up. Meanwhile everyone else is served.",
   async run({ form }) {
     const tally = new Tally([...apiFaults, "other visitors without a whole reply", "stalled readers never given up"]);
     await using world = await openWorld();
@@ -57,13 +60,12 @@ export const stalledRow: FaultRow = {
       await Bun.sleep(500);
     }
     const peakKiB = await settledKiB(world.server.pid);
-    const sentKiB = Math.ceil(written / 1024);
     await world.mock.until(() => world.mock.openRequests === 0);
     for (const visitor of stalled) visitor.vanish();
     tally.equal("provider requests ended after their readers", world.mock.abortedRequests, count);
-    // The sockets on both sides of us take megabytes before they are full, and what is said is remembered to be kept.
-    tally.did("MiB from the provider until it was held back", Math.round(sentKiB / 1024));
-    tally.atMost("MiB more of memory meanwhile", Math.ceil((peakKiB - restKiB) / 1024), Math.ceil(sentKiB / 1024));
+    // The sockets on both sides of us take megabytes each, which are not ours, before anybody sees that nothing is read.
+    tally.did("MiB from the provider until it was held back", Math.round(written / 1024 ** 2));
+    tally.atMost("MiB more of memory meanwhile", Math.ceil((peakKiB - restKiB) / 1024), memoryLimitMiB);
     await serveOthers(world, companion.token, tally, 20);
     await until(() => openDescriptors(world.server.pid) <= restDescriptors + 4, tally);
     return tally.outcome();

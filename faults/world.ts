@@ -18,6 +18,7 @@ export const password = "nine purple tractors at noon";
 /** Limits and quotas far away, so that only what a row is about is refused. */
 const roomy = {
   COMPANIOND_RATE_PER_IP: "1000000",
+  COMPANIOND_STREAMS_PER_IP: "1000000",
   COMPANIOND_RATE_PER_TOKEN: "1000000",
   COMPANIOND_RATE_PER_KEY: "1000000",
   COMPANIOND_DAILY_FREE: "1000000",

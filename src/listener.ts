@@ -1,5 +1,6 @@
 /** The listening sockets of the server: one, or for a while two when a certificate has been replaced. */
 import type { BunRequest, Server } from "bun";
+import { idleSeconds } from "./http/silence.ts";
 import type { Certificate } from "./lib/certificate.ts";
 
 export interface ListenerOptions {
@@ -71,7 +72,7 @@ export function openListener(options: ListenerOptions): Listener {
         routes,
         fetch: handle,
         maxRequestBodySize: maxRequestBodyBytes,
-        idleTimeout: 10,
+        idleTimeout: idleSeconds,
         reusePort,
         development: false,
       });

@@ -7,6 +7,7 @@ import { watchEventLoop } from "./http/event-loop-lag.ts";
 import { createHeartbeatTicker } from "./http/heartbeats.ts";
 import { measureLimiter, measureQuota, measureStore } from "./http/measured-sockets.ts";
 import { Measurements } from "./http/measurements.ts";
+import { createOpenReplies } from "./http/open-replies.ts";
 import { watchProvider } from "./http/provider-health.ts";
 import type { Services } from "./http/services.ts";
 import { createUseRecorder } from "./http/use-recorder.ts";
@@ -136,11 +137,16 @@ export async function openServices(config: Config, overrides: ServiceOverrides =
   measurements.probes.push(...createProbes({ limiter, lifecycle }, config.dataDir));
   const stopWatchingEventLoop = watchEventLoop(measurements.eventLoopLagSeconds);
   const heartbeats = createHeartbeatTicker();
+  const openReplies = createOpenReplies({
+    perAddress: config.streamsPerIp,
+    getChangeMark: () => store.companions.getChangeMark(),
+  });
   const uses = createUseRecorder({ store, clock, log });
 
   let closing: Promise<void> | null = null;
   async function closeOnce() {
     heartbeats.stop();
+    openReplies.stop();
     stopWatchingEventLoop();
     limiter.close();
     llm.close();
@@ -175,6 +181,7 @@ export async function openServices(config: Config, overrides: ServiceOverrides =
     dailyQuota,
     voiceQuota,
     conversationQueue: createKeyedQueue({ maxWaiting: 3 }),
+    openReplies,
     llm,
     providerHealth,
     voice,

@@ -26,6 +26,7 @@ function startExecutable(options: ExecutableOptions = {}) {
     OPENAI_BASE_URL: `${mock.url}/v1`,
     COMPANIOND_MODEL: "test-model",
     COMPANIOND_RATE_PER_IP: "1000",
+    COMPANIOND_STREAMS_PER_IP: "1000",
     ...options.env,
   };
   return start({ args: ["--demo"], ...options, env });

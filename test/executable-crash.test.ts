@@ -21,6 +21,7 @@ afterAll(() => mock.close());
 const environment = (extra: Record<string, string> = {}) => ({
   OPENAI_BASE_URL: `${mock.url}/v1`,
   COMPANIOND_RATE_PER_IP: "1000000",
+  COMPANIOND_STREAMS_PER_IP: "1000000",
   COMPANIOND_RATE_PER_TOKEN: "1000000",
   COMPANIOND_DAILY_FREE: "1000000",
   ...extra,

@@ -15,7 +15,12 @@ beforeAll(async () => {
   mock = await startMockLlm();
   server = await startExecutable({
     args: ["--demo"],
-    env: { OPENAI_BASE_URL: `${mock.url}/v1`, COMPANIOND_RATE_PER_IP: "1000000", COMPANIOND_RATE_PER_TOKEN: "1000000" },
+    env: {
+      OPENAI_BASE_URL: `${mock.url}/v1`,
+      COMPANIOND_RATE_PER_IP: "1000000",
+      COMPANIOND_RATE_PER_TOKEN: "1000000",
+      COMPANIOND_STREAMS_PER_IP: "1000000",
+    },
   });
   [token] = await server.printed(/emb_[0-9A-Za-z]{32}/);
 });
@@ -39,12 +44,13 @@ async function trickle(visitor: RawVisitor, text: string): Promise<void> {
 
 test("cuts every kind of slow connection, while an open stream lives on past them", async () => {
   const release = Promise.withResolvers<void>();
-  mock.respond(async (_, response) => {
+  mock.respond(async ({ userText }, response) => {
     await response.write(chunk({ content: "slow " }));
-    await release.promise;
+    if (userText === "take your time") await release.promise;
     await response.write(chunk({ content: "but alive" }) + chunk({ finishReason: "stop" }) + doneMark);
     response.end();
   });
+  const question = "GET /healthz HTTP/1.1\r\nHost: a\r\n\r\n";
   const stream = await startRawChat(server.url, token, "take your time");
   await stream.until((received) => received.includes("slow"));
 
@@ -55,31 +61,62 @@ test("cuts every kind of slow connection, while an open stream lives on past the
     "trickles its head": await connectRaw(server.url),
     "trickles its body": await connectRaw(server.url),
     "stays idle after an answer": await connectRaw(server.url),
+    "stays idle after a stream": await connectAfterStream(),
+    "stops in the middle of a head after a stream": await connectAfterStream(),
+    "trickles a head after a stream": await connectAfterStream(),
   };
   slow["stops in the middle of the head"].write("GET /healthz HTTP/1.1\r\nHost: a");
-  slow["stays idle after an answer"].write("GET /healthz HTTP/1.1\r\nHost: a\r\n\r\n");
+  slow["stops in the middle of a head after a stream"].write("GET /healthz HTTP/1.1\r\nHost: a");
+  slow["stays idle after an answer"].write(question);
   const head = `POST /api/embed/${token}/chat HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\nContent-Length: 100\r\n\r\n`;
   slow["trickles its body"].write(head);
   const trickling = [
     trickle(slow["trickles its head"], `GET /healthz HTTP/1.1\r\nX-Slow: ${endless}`),
     trickle(slow["trickles its body"], endless),
+    trickle(slow["trickles a head after a stream"], `GET /healthz HTTP/1.1\r\nX-Slow: ${endless}`),
   ];
-  // Whichever were never cut would let the test run into its time limit.
-  await Promise.all(Object.values(slow).map((visitor) => visitor.closed));
+  // A stream's own patience, which is longer, must have ended with it: all are cut before the ordinary limit has passed twice.
+  const cut = Promise.all(Object.values(slow).map((visitor) => visitor.closed)).then(() => "cut");
+  const twice = slow["stays idle after an answer"].closed.then(async () => {
+    const next = await connectRaw(server.url);
+    next.write(question);
+    await next.closed;
+    return "left in peace for longer than others";
+  });
+  expect(await Promise.race([cut, twice])).toBe("cut");
   await Promise.all(trickling);
   expect(slow["stays idle after an answer"].received).toStartWith("HTTP/1.1 200");
 
   expect(stream.isClosed).toBe(false);
   release.resolve();
-  expect(await stream.closed).toContain("data: [DONE]");
+  await stream.until((received) => received.includes("data: [DONE]"));
+  stream.vanish();
   mock.respond(null);
 }, 60_000);
 
-test("closes the connection that carried a stream, so that its longer patience is nobody's", async () => {
-  const visitor = await startRawChat(server.url, token, "[[say:hello]]");
-  const received = await visitor.closed;
-  expect(received.toLowerCase()).toContain("\r\nconnection: close\r\n");
-  expect(received).toContain("data: [DONE]");
+/** A connection on which a reply has been streamed to its end. */
+async function connectAfterStream(): Promise<RawVisitor> {
+  const visitor = await startRawChat(server.url, token, "hello");
+  await visitor.until((received) => received.endsWith("\r\n0\r\n\r\n"));
+  return visitor;
+}
+
+test("answers the next message on the connection of the last, whole or broken off", async () => {
+  const visitor = await connectRaw(server.url);
+  for (const [message, ending] of [
+    ["[[say:one]]", "data: [DONE]"],
+    ["[[say:one two]][[cut:1]]", ": error upstream_error"],
+    ["[[fail:400]]", '"code":"upstream_error"'],
+    ["[[say:four]]", '{"text":"four"}'],
+  ]) {
+    const before = visitor.received.length;
+    visitor.write(chatRequest(token, { message }));
+    const answer = () => visitor.received.slice(before);
+    await visitor.until(() => answer().includes(ending ?? ""));
+    await visitor.until(() => answer().endsWith("\r\n0\r\n\r\n") || /^HTTP\/1.1 502/.test(answer()));
+    expect(answer().toLowerCase()).not.toContain("connection: close");
+  }
+  visitor.vanish();
 });
 
 test("gives up a reader that takes nothing, ends the provider's request and keeps what was said", async () => {

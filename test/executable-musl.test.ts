@@ -99,7 +99,11 @@ test("serves, takes commands beside it, ends on SIGTERM, and goes on from its ow
 });
 
 test("a hundred visitors at once are all answered", async () => {
-  const limits = { COMPANIOND_RATE_PER_IP: "1000", COMPANIOND_RATE_PER_TOKEN: "1000" };
+  const limits = {
+    COMPANIOND_RATE_PER_IP: "1000",
+    COMPANIOND_RATE_PER_TOKEN: "1000",
+    COMPANIOND_STREAMS_PER_IP: "1000",
+  };
   await using server = await startExecutable({ executable, args: ["--demo"], env: { ...env, ...limits } });
   const [token] = await server.printed(/emb_[0-9A-Za-z]{32}/);
   const answers = await Promise.all(

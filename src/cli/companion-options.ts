@@ -37,7 +37,11 @@ const declared: Record<string, SettingOption> = {
   model: { value: "M", about: "One of the models that the server offers.", read: asText },
   temperature: { value: "X", about: "0 to 2.", read: asNumber },
   "max-output-tokens": { value: "N", about: "Longest reply.", read: asNumber },
-  "context-tokens": { value: "N", about: "How much of the conversation goes to the model (8000).", read: asNumber },
+  "context-tokens": {
+    value: "N",
+    about: "How much goes to the model: instructions, message, conversation (8000).",
+    read: asNumber,
+  },
   metadata: { value: "JSON", about: "A JSON object of your own.", read: asJsonObject },
   "allowed-origin": { value: "O", about: "An origin that may embed it.", isRepeatable: true, read: asList },
   starter: { value: "T", about: "A suggested first question.", isRepeatable: true, read: asList },

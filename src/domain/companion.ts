@@ -16,7 +16,7 @@ export interface CompanionSettings {
   model: string | null;
   temperature: number | null;
   maxOutputTokens: number | null;
-  /** How much of the conversation goes to the model, in estimated tokens. */
+  /** How much goes to the model with a message, itself and the instructions included, in estimated tokens. */
   contextTokens: number | null;
   metadata: JsonObject;
   /** Normalised origins; empty means any. */

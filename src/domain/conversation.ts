@@ -46,7 +46,7 @@ export function estimateTokens(text: string): number {
 
 /**
  * The earlier messages that fit the budget: newest kept, in order, beginning with a user's.
- * `newestFirst` may hold more than fits; what remains of `budgetTokens` after the caller's own prompt bounds it.
+ * `newestFirst` may hold more than fits.
  */
 export function selectHistory(newestFirst: Iterable<HistoryMessage>, budgetTokens: number): HistoryMessage[] {
   const kept: HistoryMessage[] = [];

@@ -91,7 +91,8 @@ export const rangeQuery = {
 export const eventStream: ApiAnswer = {
   description:
     'The reply as Server-Sent Events: `data: {"text":"…"}` for each fragment, then `data: [DONE]`. Lines that do not ' +
-    "start with `data: ` are comments (`: ping`, `: error upstream_error`). A stream that ends without `[DONE]` broke off.",
+    "start with `data: ` are comments (`: ping`, `: error upstream_error`). A stream that ends without `[DONE]` broke off; " +
+    "its last comment says why: `upstream_error` (the model), `too_long` (the reply), `unavailable` (the server, or the companion is not available any more).",
   content: { "text/event-stream": null },
 };
 

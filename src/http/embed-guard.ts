@@ -40,7 +40,7 @@ export function openEmbed(
   function checkTarget(byIp: Verdict, target: EmbedTarget | null): Awaitable<EmbedTarget> {
     if (target === null) {
       tell(byIp);
-      throw new AppError("not_found", "There is no companion behind this embed token.");
+      throw noCompanion();
     }
     plan = target.plan;
     if (!mayEmbed(door, request, target.companion.allowedOrigins)) {
@@ -56,6 +56,11 @@ export function openEmbed(
   }
 
   return andThen(admitClient(door.limiter, rules.ip, clientOf(door, request)), checkToken);
+}
+
+/** The same for every token that opens nothing, whatever the reason. */
+export function noCompanion(): AppError {
+  return new AppError("not_found", "There is no companion behind this embed token.");
 }
 
 /** Whether the page that asks is in the list, or is one of our own. An empty list allows every page. */

@@ -1,11 +1,16 @@
 /** What a companion asks of the model: its own settings within the operator's bounds, and as much history as fits. */
 import { type Companion, companionDefaults } from "../domain/companion.ts";
-import { type HistoryMessage, selectHistory } from "../domain/conversation.ts";
+import { estimateTokens, type HistoryMessage, selectHistory } from "../domain/conversation.ts";
 import type { ReplyRequest } from "../llm/provider.ts";
 import type { Settings } from "./services.ts";
 
-export function contextTokensOf({ contextTokens }: Pick<Companion, "contextTokens">): number {
-  return contextTokens ?? companionDefaults.contextTokens;
+/** What of the companion's context is left for earlier turns, behind its instructions and the new message; 0 or more. */
+export function historyTokensOf(
+  { contextTokens, systemPrompt }: Pick<Companion, "contextTokens" | "systemPrompt">,
+  message: string,
+): number {
+  const promptTokens = systemPrompt === null ? 0 : estimateTokens(systemPrompt);
+  return Math.max(0, (contextTokens ?? companionDefaults.contextTokens) - promptTokens - estimateTokens(message));
 }
 
 /** `earlier` newest first, possibly more than fits. */
@@ -18,7 +23,10 @@ export function toReplyRequest(
   const offered = models.find((name) => name === companion.model);
   return {
     systemPrompt: companion.systemPrompt,
-    messages: [...selectHistory(turn.earlier, contextTokensOf(companion)), { role: "user", text: turn.message }],
+    messages: [
+      ...selectHistory(turn.earlier, historyTokensOf(companion, turn.message)),
+      { role: "user", text: turn.message },
+    ],
     model: offered ?? model,
     temperature: companion.temperature,
     maxOutputTokens: Math.min(companion.maxOutputTokens ?? maxOutputTokens, maxOutputTokens),

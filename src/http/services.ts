@@ -14,6 +14,7 @@ import type { Store } from "../store/store.ts";
 import type { Voice } from "../voice/voice.ts";
 import type { HeartbeatTicker } from "./heartbeats.ts";
 import type { Measurements } from "./measurements.ts";
+import type { OpenReplies } from "./open-replies.ts";
 import type { ProviderHealth } from "./provider-health.ts";
 import type { UseRecorder } from "./use-recorder.ts";
 
@@ -58,6 +59,7 @@ export interface Services {
   /** Of voice sessions. */
   readonly voiceQuota: DailyQuota;
   readonly conversationQueue: KeyedQueue;
+  readonly openReplies: OpenReplies;
   readonly llm: LlmProvider;
   readonly providerHealth: ProviderHealth;
   readonly voice: Voice;

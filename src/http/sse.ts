@@ -1,44 +1,20 @@
-/** The bytes of a chat stream: the only file that writes Server-Sent Events (spec 4.2). */
+/** A chat stream on its way to its visitor: what leaves when, and what becomes of it when the visitor stalls or leaves. */
 
 import type { HeartbeatTicker } from "./heartbeats.ts";
+import { doneFrame, errorFrame, frameDeltas, pingFrame, type StreamErrorCode } from "./sse-frames.ts";
 import { type HeldStream, type WritePacer, writeGapMs, writePacer } from "./write-pacer.ts";
 
-export const sseHeaders = {
-  "content-type": "text/event-stream",
-  "cache-control": "no-store",
-  "x-accel-buffering": "no",
-  // `server.timeout` sticks to a connection, so one that carried a stream would outlive every idle limit.
-  connection: "close",
-} as const;
-
-const doneFrame = "data: [DONE]\n\n";
-const pingFrame = ": ping\n\n";
-
-function errorFrame(code: "upstream_error" | "unavailable"): string {
-  return `: error ${code}\n\n`;
-}
-
-/** Text that JSON.stringify would only put quotes around; nearly every delta is. */
-const isPlainAscii = /^[ !#-[\]-~]*$/;
-
-const frameStart = 'data: {"text":"';
-const frameEnd = '"}\n\n';
-const frameBetween = frameEnd + frameStart;
-
-/** One event for each delta, in one piece: they leave in one write. `whole`: the deltas as one text. */
-export function frameDeltas(deltas: readonly string[], whole = deltas.join("")): string {
-  if (isPlainAscii.test(whole)) {
-    return frameStart + (deltas.length === 1 ? whole : deltas.join(frameBetween)) + frameEnd;
-  }
-  let frames = "";
-  for (const delta of deltas) {
-    frames += isPlainAscii.test(delta) ? frameStart + delta + frameEnd : `data: {"text":${JSON.stringify(delta)}}\n\n`;
-  }
-  return frames;
-}
-
-/** So much is sent at once: the gap is for tokens, and nothing here is to grow. */
+/** So much is sent at once: the gap is for tokens. */
 const maxHeldUnits = 16 * 1024;
+/** Longer texts are written piece by piece, since Bun keeps what a socket leaves of one. */
+const maxPieceUnits = 32 * 1024;
+
+/** No pair of surrogates is cut: each piece becomes UTF-8 by itself. */
+function findPieceEnd(text: string): number {
+  if (text.length <= maxPieceUnits) return text.length;
+  const last = text.charCodeAt(maxPieceUnits - 1);
+  return last >= 0xd800 && last < 0xdc00 ? maxPieceUnits - 1 : maxPieceUnits;
+}
 
 /** How a stream ended: whole, broken off with a comment, or without a word because the visitor has gone. */
 export type StreamOutcome = "complete" | "broken" | "left";
@@ -47,7 +23,7 @@ export type StreamOutcome = "complete" | "broken" | "left";
  * One reply on its way to one visitor. Everything written before Bun starts to read is kept and leaves first.
  *
  * Uses Bun's direct stream: a default `ReadableStream` costs a promise and a copy for each chunk. `write` reports
- * back-pressure, which the provider must obey, since nothing here is bounded otherwise.
+ * back-pressure, which the provider must obey: what one read from it brings is then all that is held here.
  */
 export class EventStream implements HeldStream {
   readonly body: ReadableStream<Uint8Array>;
@@ -55,11 +31,12 @@ export class EventStream implements HeldStream {
   outcome: StreamOutcome | null = null;
   /** Monotonic; null before the first text. */
   firstTextAtMs: number | null = null;
+  /** Called once, while the last bytes are still to be written. */
+  onClosing: (() => void) | null = null;
   /** Called once, at the end. */
   onEnd: (() => void) | null = null;
   #controller: ReadableStreamDirectController | null = null;
-  #early = "";
-  /** Since the last write, which is less than a gap ago, or has not drained. */
+  /** Since the last write, which is less than a gap ago, or has not drained; all there is before Bun reads. */
   #held = "";
   #finishPull: () => void = () => {};
   #lastWriteMs: number;
@@ -112,13 +89,22 @@ export class EventStream implements HeldStream {
   }
 
   /** The reply broke off: no terminator, and a comment for whoever reads the wire. */
-  fail(code: "upstream_error" | "unavailable"): void {
+  fail(code: StreamErrorCode): void {
     this.#end("broken", errorFrame(code));
   }
 
   /** The connection is about to be cut from our side, which ends the stream: says why. */
   interrupt(): void {
     if (this.#controller !== null) this.#send(errorFrame("unavailable"));
+  }
+
+  get heldUnits(): number {
+    return this.#held.length;
+  }
+
+  /** The reader is given up: what it did not take is not kept for it. */
+  dropHeld(): void {
+    this.#held = "";
   }
 
   /** Ends without a word: the visitor has gone. */
@@ -128,15 +114,12 @@ export class EventStream implements HeldStream {
 
   #open(controller: ReadableStreamDirectController): Promise<void> | undefined {
     this.#controller = controller;
-    if (this.#early !== "") {
-      controller.write(this.#early);
-      this.#early = "";
-      controller.flush();
-    }
     if (this.outcome !== null) {
+      if (this.#held !== "") controller.write(this.#held);
       controller.close();
       return undefined;
     }
+    this.release();
     return new Promise((resolve) => {
       this.#finishPull = resolve;
     });
@@ -146,12 +129,13 @@ export class EventStream implements HeldStream {
     if (this.outcome !== null) return undefined;
     if (this.#controller === null) {
       this.#lastWriteMs = this.#pacer.nowMs();
-      this.#early += frames;
+      this.#held += frames;
       return undefined;
     }
     if (this.#held === "" && this.#stalled === null) {
       const nowMs = this.#pacer.nowMs();
-      if (nowMs - this.#lastWriteMs >= writeGapMs) return this.#write(this.#controller, frames, nowMs);
+      if (nowMs - this.#lastWriteMs >= writeGapMs && frames.length <= maxPieceUnits)
+        return this.#wait(this.#controller, this.#write(this.#controller, frames, nowMs));
       this.#pacer.hold(this);
     }
     this.#held += frames;
@@ -160,28 +144,53 @@ export class EventStream implements HeldStream {
   }
 
   release(): void {
-    if (this.#held === "" || this.#stalled !== null || this.#controller === null) return;
+    if (this.#stalled !== null || this.#controller === null) return;
     if (this.outcome !== null || this.#signal.aborted) return;
-    const held = this.#held;
-    this.#held = "";
-    void this.#write(this.#controller, held, this.#pacer.nowMs());
+    this.#wait(this.#controller, this.#writeHeld(this.#controller));
   }
 
-  #write(controller: ReadableStreamDirectController, frames: string, nowMs: number): Promise<void> | undefined {
+  /** Null where the socket takes more; otherwise resolves when it has taken this. */
+  #write(controller: ReadableStreamDirectController, frames: string, nowMs: number): Promise<number> | null {
     this.#lastWriteMs = nowMs;
     const written = controller.write(frames);
     controller.flush();
-    if (typeof written === "number") return undefined;
-    this.#stalled = this.#drained(written).then(() => {
-      this.#stalled = null;
-      // In the pacer's own time, and as safe.
-      if (this.#held !== "") this.#pacer.hold(this);
-    });
+    return typeof written === "number" ? null : written;
+  }
+
+  /** The same for what is held, as much of it as the socket takes. */
+  #writeHeld(controller: ReadableStreamDirectController): Promise<number> | null {
+    while (this.#held !== "") {
+      const end = findPieceEnd(this.#held);
+      const piece = this.#held.slice(0, end);
+      this.#held = this.#held.slice(end);
+      const pending = this.#write(controller, piece, this.#pacer.nowMs());
+      if (pending !== null) return pending;
+    }
+    return null;
+  }
+
+  #wait(controller: ReadableStreamDirectController, pending: Promise<number> | null): Promise<void> | undefined {
+    if (pending === null) return undefined;
+    this.#stalled = this.#drain(controller, pending);
     return this.#stalled;
   }
 
+  /** Resolves when the socket has taken all that was held as well, or nobody is left to take it. */
+  async #drain(controller: ReadableStreamDirectController, pending: Promise<number>): Promise<void> {
+    for (let waiting: Promise<number> | null = pending; waiting !== null; ) {
+      await this.#taken(waiting);
+      try {
+        waiting = this.outcome !== null || this.#signal.aborted ? null : this.#writeHeld(controller);
+      } catch {
+        // The connection broke just now, which its own signal tells.
+        waiting = null;
+      }
+    }
+    this.#stalled = null;
+  }
+
   /** A reader that stalls and then leaves never drains: its going ends the wait too. */
-  #drained(written: Promise<number>): Promise<unknown> {
+  #taken(written: Promise<number>): Promise<unknown> {
     this.#whenGone ??= new Promise((resolve) => {
       if (this.#signal.aborted) resolve();
       else this.#signal.addEventListener("abort", () => resolve(), { once: true });
@@ -197,13 +206,14 @@ export class EventStream implements HeldStream {
     if (this.outcome !== null) return;
     this.outcome = outcome;
     this.#heartbeats.remove(this);
+    this.onClosing?.();
     this.#close(lastFrames);
     this.onEnd?.();
   }
 
   #close(lastFrames: string): void {
     if (this.#controller === null) {
-      this.#early += lastFrames;
+      this.#held += lastFrames;
       return;
     }
     const last = this.outcome === "left" ? "" : this.#held + lastFrames;

@@ -1,16 +1,20 @@
 /** Hands a chat stream to Bun without Elysia's response mapping, which would copy the body into another stream. */
 import type { HeaderBag } from "./problem.ts";
 import type { RequestFacts } from "./request-facts.ts";
-import { type EventStream, sseHeaders } from "./sse.ts";
-
-/** Silence that a stream's connection is allowed; over the heartbeat's 10 s, and finite (see `sseHeaders`). */
-const streamSilenceSeconds = 30;
+import { idleSeconds, streamSilenceSeconds } from "./silence.ts";
+import type { EventStream } from "./sse.ts";
+import { sseHeaders } from "./sse-frames.ts";
 
 export function streamResponse(stream: EventStream, set: { headers: unknown }, facts: RequestFacts): Response {
   const headers = { ...(set.headers as HeaderBag), ...sseHeaders } as Record<string, string>;
   // Elysia returns a Response as it is only where nothing was set beside it.
   set.headers = {};
-  facts.allowSilence(streamSilenceSeconds);
+  if (stream.outcome === null) {
+    facts.allowSilence(streamSilenceSeconds);
+    // It would stick to the connection, which is kept for the visitor's next message: an idle one, or a slow head on it,
+    // would be left in peace for as long. After the response has ended it could not be set any more.
+    stream.onClosing = () => facts.allowSilence(idleSeconds);
+  }
   facts.stream = stream;
   return new Response(stream.body, { headers });
 }

@@ -10,8 +10,11 @@ const maxLoose = 16;
 export class GatheredText {
   readonly #loose: string[] = [];
   readonly #joined: string[] = [];
+  /** UTF-16 code units so far. */
+  units = 0;
 
   add(piece: string): void {
+    this.units += piece.length;
     this.#loose.push(piece);
     if (this.#loose.length >= maxLoose) this.#join();
   }

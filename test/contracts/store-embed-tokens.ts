@@ -63,6 +63,42 @@ export function embedTokenStoreContract(open: OpenStore): void {
       expect(await world.store.companions.findByEmbedToken(companion.embedToken)).not.toBeNull();
     });
 
+    test("hold as long as they lead to the companion, which is owned as long as it and its account are there", async () => {
+      const { accounts, companions, embedTokens } = world.store;
+      const { id, embedToken } = companion;
+      const context = () => world.context();
+      let mark = await companions.getChangeMark();
+      const expectHolding = async (token: boolean, owned: boolean) => {
+        expect(await companions.checkEmbedToken(embedToken)).toBe(token);
+        expect((await companions.findByEmbedToken(embedToken)) !== null).toBe(token);
+        expect(await companions.checkOwned(account.id, id)).toBe(owned);
+        expect(await companions.getChangeMark()).not.toBe(mark);
+        mark = await companions.getChangeMark();
+      };
+      await companions.update(account.id, id, { name: "Grace" }, context());
+      await expectHolding(true, true);
+      await companions.update(account.id, id, { enabled: false }, context());
+      await expectHolding(false, true);
+      await companions.update(account.id, id, { enabled: true }, context());
+      await accounts.update(account.id, { suspendedAt: 1 }, context());
+      await expectHolding(false, false);
+      await accounts.update(account.id, { suspendedAt: null }, context());
+      await expectHolding(true, true);
+      const [token] = (await embedTokens.list(account.id, id)) ?? [];
+      await embedTokens.revoke(account.id, id, token?.id ?? "", context());
+      await expectHolding(false, true);
+      await companions.delete(account.id, id, context());
+      await expectHolding(false, false);
+
+      const second = await world.createCompanion(account);
+      const other = await world.createAccount();
+      expect(await companions.checkOwned(other.id, second.id)).toBe(false);
+      await accounts.delete(account.id, context());
+      expect(await companions.checkEmbedToken(second.embedToken)).toBe(false);
+      expect(await companions.checkOwned(account.id, second.id)).toBe(false);
+      expect(await companions.checkEmbedToken("emb_unknown")).toBe(false);
+    });
+
     test("keep when they were last used, going back only where the clock was ahead before", async () => {
       const { embedTokens } = world.store;
       const [token] = (await embedTokens.list(account.id, companion.id)) ?? [];

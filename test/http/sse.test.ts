@@ -1,7 +1,8 @@
 /** The exact bytes of a chat stream, and what happens to it when its reader stalls or leaves. */
 import { afterAll, describe, expect, test } from "bun:test";
 import { createHeartbeatTicker } from "../../src/http/heartbeats.ts";
-import { EventStream, frameDeltas } from "../../src/http/sse.ts";
+import { EventStream } from "../../src/http/sse.ts";
+import { frameDeltas } from "../../src/http/sse-frames.ts";
 
 const heartbeats = createHeartbeatTicker();
 afterAll(() => heartbeats.stop());

@@ -117,6 +117,23 @@ test("what comes while the visitor does not read is kept in order, and leaves wh
   expect(texts).toEqual([...numbers.map(String), "more", "[DONE]"]);
 });
 
+test("a text that is too much for the sockets leaves piece by piece, with every character whole", async () => {
+  visitor.pause();
+  const text = `x${"😀".repeat(3_000_000)}`;
+  const stalled = stream.write([text]);
+  expect(stalled).toBeInstanceOf(Promise);
+  // The most of it waits as it is, not in a buffer of the socket's.
+  expect(stream.heldUnits).toBeGreaterThan(text.length / 2);
+  visitor.resume();
+  await stalled;
+  expect(stream.heldUnits).toBe(0);
+  stream.done();
+  const received = await visitor.until((bytes) => bytes.endsWith("\r\n0\r\n\r\n"));
+  const body = received.slice(received.indexOf("\r\n\r\n")).replace(/\r\n[0-9a-f]*\r\n/g, "");
+  const shown = /\{"text":"(x[^"]*)"\}\n\ndata: \[DONE\]/.exec(Buffer.from(body, "latin1").toString())?.[1];
+  expect(shown === text).toBe(true);
+});
+
 test("a stream that fails when it is released keeps none of the others", () => {
   const released: string[] = [];
   const release = (name: string) => ({ release: () => void released.push(name) });

@@ -32,7 +32,7 @@ describe("a reply", () => {
     const answer = await chat(server.url, embedToken, { message: "[[say:Hello you]]", session_id: session });
     expect(answer.status).toBe(200);
     expect(answer.raw).toBe('data: {"text":"Hello "}\n\ndata: {"text":"you"}\n\ndata: [DONE]\n\n');
-    expect(answer.headers.get("content-type")).toBe("text/event-stream");
+    expect(answer.headers.get("content-type")).toBe("text/event-stream; charset=utf-8");
     expect(answer.headers.get("cache-control")).toBe("no-store");
     expect(answer.headers.get("x-accel-buffering")).toBe("no");
     expect(answer.headers.get("x-session-id")).toBe(session);
@@ -157,6 +157,22 @@ describe("what the model is sent", () => {
       { role: "assistant", content: "cccc" },
       { role: "user", content: "last" },
     ]);
+  });
+
+  test("leaves of context_tokens what instructions and message do not take for earlier turns", async () => {
+    // 6 tokens of instructions, 1 of message: of 15, 8 are left, and a turn here is 4.
+    const instructions = "Speak of weaving only..";
+    const companion = await server.createCompanion({ contextTokens: 15, systemPrompt: instructions });
+    const body = { session_id: session, visitor_id: visitor };
+    const sent = () => JSON.stringify(server.mockLlm.requests.at(-1)?.body["messages"]).match(/(?<="content":")[^"]*/g);
+    for (const word of ["aaaa", "bbbb", "cccc"]) {
+      await chat(server.url, companion.embedToken, { ...body, message: `[[say:${word}]]` });
+    }
+    await chat(server.url, companion.embedToken, { ...body, message: "last" });
+    expect(sent()).toEqual([instructions, "[[say:bbbb]]", "bbbb", "[[say:cccc]]", "cccc", "last"]);
+    const longer = "[[say:Nothing of what was said fits beside this.]]";
+    await chat(server.url, companion.embedToken, { ...body, message: longer });
+    expect(sent()).toEqual([instructions, longer]);
   });
 
   test("begins a new conversation without session_id, whose random id comes back", async () => {

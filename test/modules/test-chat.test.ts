@@ -41,7 +41,7 @@ async function readUsage() {
 test("streams the reply as the public chat does, of a disabled companion too", async () => {
   const answer = await chat({ message: "[[say:Hello there]]" });
   expect(answer.status).toBe(200);
-  expect(answer.headers.get("content-type")).toBe("text/event-stream");
+  expect(answer.headers.get("content-type")).toBe("text/event-stream; charset=utf-8");
   expect(answer.text).toEndWith("\n\ndata: [DONE]\n\n");
   const texts = answer.text
     .split("\n")

@@ -62,6 +62,7 @@ describe.each([
         COMPANIOND_TRUST_PROXY: "1",
         COMPANIOND_PUBLIC_URL: proxy.url,
         COMPANIOND_RATE_PER_IP: "1000000",
+        COMPANIOND_STREAMS_PER_IP: "1000000",
         COMPANIOND_RATE_PER_TOKEN: "1000000",
       },
     });

@@ -9,6 +9,7 @@ import { type RunningExecutable, runExecutable, startExecutable } from "../suppo
 
 const env = {
   COMPANIOND_RATE_PER_IP: "1000000",
+  COMPANIOND_STREAMS_PER_IP: "1000000",
   COMPANIOND_RATE_PER_TOKEN: "1000000",
   COMPANIOND_RATE_PER_KEY: "1000000",
 };

@@ -55,6 +55,7 @@ const roomyLimits = {
   COMPANIOND_RATE_PER_IP: "1000000",
   COMPANIOND_RATE_PER_TOKEN: "1000000",
   COMPANIOND_RATE_PER_KEY: "1000000",
+  COMPANIOND_STREAMS_PER_IP: "1000000",
 };
 
 export function testContext(nowMs = Date.now()): WriteContext {

@@ -46,6 +46,7 @@ export async function openDashboardWorld(env: Record<string, string> = {}): Prom
         COMPANIOND_MODEL: "test-model",
         COMPANIOND_MODELS: "test-model,bigger-model",
         COMPANIOND_RATE_PER_IP: "100000",
+        COMPANIOND_STREAMS_PER_IP: "100000",
         COMPANIOND_RATE_PER_TOKEN: "100000",
         ...env,
       },

@@ -23,6 +23,7 @@ export async function startSteppedWorld(
     ...clock.env,
     OPENAI_BASE_URL: `${mock.url}/v1`,
     COMPANIOND_RATE_PER_IP: "1000",
+    COMPANIOND_STREAMS_PER_IP: "1000",
     COMPANIOND_RATE_PER_TOKEN: "1000",
     ...options.env,
   };

@@ -44,6 +44,7 @@ export async function openWidgetWorld({ env, args, flags }: WidgetWorldOptions =
         OPENAI_API_KEY: "sk-test-key-of-the-mock",
         OPENAI_BASE_URL: `${mockLlm.url}/v1`,
         COMPANIOND_RATE_PER_IP: "100000",
+        COMPANIOND_STREAMS_PER_IP: "100000",
         COMPANIOND_RATE_PER_TOKEN: "100000",
         ...env,
       },

@@ -11,7 +11,7 @@ export const chatApi: ApiOperation[] = [
     summary: "Send a message and stream the reply",
     description:
       "The status is held back until the reply's first text, so a failing provider is a true 502. Turns of one " +
-      "conversation run in order; a fourth waiting one is 429. Unknown fields are ignored.",
+      "conversation run in order; a fourth waiting one is 429, and so is one too many of an address at once. Unknown fields are ignored.",
     access: "embed",
     params: { token: embedTokenParam },
     body: { schema: chatRequest.schema },

@@ -1,13 +1,21 @@
 /** `POST /api/embed/{token}/chat`: a visitor's message in, the reply streamed out (spec 4.2). */
 import type { Elysia } from "elysia";
-import { openEmbed } from "../../http/embed-guard.ts";
+import { clientOf } from "../../http/client.ts";
+import { noCompanion, openEmbed } from "../../http/embed-guard.ts";
 import { embedBodyLimitBytes, readJson, requireJsonContentType } from "../../http/json-body.ts";
+import type { ReplyRight } from "../../http/open-reply.ts";
 import { factsOf } from "../../http/request-facts.ts";
 import type { Services } from "../../http/services.ts";
 import { EventStream } from "../../http/sse.ts";
 import { streamResponse } from "../../http/stream-response.ts";
+import type { CompanionStore } from "../../store/store.ts";
 import { chatRequest } from "./model.ts";
 import { openTurn } from "./service.ts";
+
+/** Apart from the request, which would live as long as the reply. */
+function rightOf(companions: CompanionStore, token: string): ReplyRight {
+  return { check: () => companions.checkEmbedToken(token), refusal: noCompanion };
+}
 
 export function chatModule(services: Services) {
   return (app: Elysia) =>
@@ -21,6 +29,11 @@ export function chatModule(services: Services) {
         set.headers["x-session-id"] = sessionId;
 
         const facts = factsOf(request, services.ids);
+        const reply = services.openReplies.open({
+          visitor: request.signal,
+          address: clientOf(services, request).limitSubject,
+          right: rightOf(services.store.companions, params.token),
+        });
         const stream = new EventStream(request.signal, services.heartbeats);
         await openTurn(services, {
           target,
@@ -30,7 +43,7 @@ export function chatModule(services: Services) {
           arrivalMark: services.store.turns.markArrival(),
           requestId: facts.requestId,
           stream,
-          signal: request.signal,
+          reply,
         });
         return streamResponse(stream, set, facts);
       },

@@ -2,9 +2,10 @@
 import type { ConversationKey } from "../../domain/conversation.ts";
 import { AppError } from "../../domain/errors.ts";
 import { reserveMessage } from "../../http/day-quota.ts";
-import { countFailedReply, kindOfOutcome } from "../../http/failed-replies.ts";
-import { type CollectedReply, type ReplyRun, type ReplyStream, runReply } from "../../http/reply.ts";
-import { contextTokensOf, toReplyRequest } from "../../http/reply-request.ts";
+import { countFailedReply } from "../../http/failed-replies.ts";
+import type { OpenReply } from "../../http/open-reply.ts";
+import { type CollectedReply, endStream, type ReplyRun, type ReplyStream, runReply } from "../../http/reply.ts";
+import { historyTokensOf, toReplyRequest } from "../../http/reply-request.ts";
 import type { Services } from "../../http/services.ts";
 import type { QuotaReservation } from "../../limits/daily-quota.ts";
 import type { ReplyRequest } from "../../llm/provider.ts";
@@ -18,8 +19,8 @@ export interface TurnRequest {
   arrivalMark: number;
   requestId: string;
   stream: ReplyStream;
-  /** Fires when the visitor has gone. */
-  signal: AbortSignal;
+  /** Owns all that the turn takes; closed when the turn has ended, however it ended. */
+  reply: OpenReply;
 }
 
 type TurnServices = Pick<
@@ -38,36 +39,49 @@ type TurnServices = Pick<
 
 /**
  * Starts the turn and resolves when its response may begin; the rest goes on in the background and ends the stream.
- * Rejects with `rate_limited`, `quota_exceeded`, `upstream_error` or `unavailable`; nothing is kept then, and nothing counted but a provider's failure.
+ * Rejects with `rate_limited`, `quota_exceeded`, `not_found`, `upstream_error` or `unavailable`. Nothing is kept then, and
+ * nothing counted but a provider's failure, unless the right to the companion was lost while the provider was at work.
  */
 export async function openTurn(services: TurnServices, turn: TurnRequest): Promise<void> {
-  const { companion } = turn.target;
-  const key: ConversationKey = { companionId: companion.id, sessionId: turn.sessionId, visitorId: turn.visitorId };
-  const place = services.conversationQueue.enter(`${key.companionId} ${key.sessionId} ${key.visitorId}`, turn.signal);
+  const { reply, stream } = turn;
+  const { id: companionId } = turn.target.companion;
+  const key: ConversationKey = { companionId, sessionId: turn.sessionId, visitorId: turn.visitorId };
+  let run: ReplyRun;
+  try {
+    await waitForTurn(services, reply, key);
+    const reservation = await reserveMessage(services, companionId, turn.target.plan);
+    reply.owes(reservation.release);
+    const request = await buildRequest(services, turn, key);
+    // It may have waited for long, and each call costs: nothing is to begin any more with a token that was revoked.
+    await reply.check();
+    reply.signal.throwIfAborted();
+    run = runReply(services.llm, request, stream, reply);
+    trackTurn(
+      services,
+      finishTurn(services, turn, key, reservation, run).finally(() => reply.close()),
+    );
+  } catch (error) {
+    reply.close();
+    stream.drop();
+    throw error;
+  }
+  try {
+    await run.opened;
+  } catch (error) {
+    stream.drop();
+    throw error;
+  }
+}
+
+/** Rejects when the visitor leaves or the reply is ended meanwhile: such a turn is dropped and costs nothing. */
+async function waitForTurn({ conversationQueue }: TurnServices, reply: OpenReply, key: ConversationKey): Promise<void> {
+  const place = conversationQueue.enter(`${key.companionId} ${key.sessionId} ${key.visitorId}`, reply.signal);
   if (place === null) {
-    turn.stream.drop();
     throw new AppError("rate_limited", "This conversation has too many messages waiting. Wait for the reply.", {
       retryAfterSeconds: 1,
     });
   }
-  let leaveQueue = () => {};
-  let reservation: QuotaReservation | null = null;
-  try {
-    // Rejects when the visitor leaves while waiting: such a turn is dropped and costs nothing.
-    leaveQueue = await place;
-    reservation = await reserveMessage(services, companion.id, turn.target.plan);
-    const request = await buildRequest(services, turn, key);
-    turn.signal.throwIfAborted();
-    const run = runReply(services.llm, request, turn.stream, turn.signal);
-    trackTurn(services, finishTurn(services, turn, key, reservation, run).finally(leaveQueue));
-    await run.opened;
-  } catch (error) {
-    // Once the reply runs, finishTurn owns the reservation and the place in the queue; giving back twice is harmless.
-    reservation?.release();
-    leaveQueue();
-    turn.stream.drop();
-    throw error;
-  }
+  reply.owes(await place);
 }
 
 function trackTurn(services: TurnServices, turn: Promise<void>): void {
@@ -77,8 +91,8 @@ function trackTurn(services: TurnServices, turn: Promise<void>): void {
 
 async function buildRequest(services: TurnServices, turn: TurnRequest, key: ConversationKey): Promise<ReplyRequest> {
   const { companion } = turn.target;
-  const earlier = await services.store.turns.listHistory(key, contextTokensOf(companion) * 4);
   const { message, requestId } = turn;
+  const earlier = await services.store.turns.listHistory(key, historyTokensOf(companion, message) * 4);
   return toReplyRequest(services.settings.llm, companion, { earlier, message, requestId });
 }
 
@@ -99,7 +113,6 @@ async function finishTurn(
   } catch (error) {
     // Before the first text: the message is not kept and costs nothing. Where the stream was not open yet, the failure is
     // the answer to the request, and logged with it.
-    reservation.release();
     if (run.isOpen) {
       services.log.warn("reply failed", { requestId: turn.requestId, companionId: key.companionId, error });
     }
@@ -120,14 +133,7 @@ async function finishTurn(
     turn.stream.fail("unavailable");
     return;
   }
-  if (reply.outcome.complete) return turn.stream.done();
-  if (reply.outcome.failure === null) return turn.stream.drop();
-  services.log.warn("reply broke off", {
-    requestId: turn.requestId,
-    companionId: key.companionId,
-    error: reply.outcome.failure,
-  });
-  turn.stream.fail("upstream_error");
+  endStream(services.log, turn, key.companionId, reply.outcome);
 }
 
 function settleTurn(
@@ -153,7 +159,7 @@ function settleTurn(
             createdAt: Math.max(userSentAt, services.clock.nowMs()),
           },
     usage: reply.usage,
-    failure: kindOfOutcome(reply.outcome),
+    failure: reply.failureKind,
     keyId: companion.createdByKeyId,
   });
 }

@@ -76,7 +76,7 @@ function makeFields() {
     context_tokens: t.Integer({
       minimum: 1,
       maximum: 10_000_000,
-      description: `How much of the conversation goes to the model. Not set: ${companionDefaults.contextTokens}.`,
+      description: `How much goes to the model with each message: instructions, the message, and of the conversation what then still fits. A token is taken for 4 bytes of UTF-8. Not set: ${companionDefaults.contextTokens}.`,
       examples: [8000],
     }),
     metadata: t.Unsafe<JsonObject>(

@@ -4,6 +4,7 @@ import { createIdempotency, readSlot } from "../../http/idempotency.ts";
 import { answerJson, answerNothing } from "../../http/json-answer.ts";
 import { managementBodyLimitBytes, parseJson, readJson, readJsonText } from "../../http/json-body.ts";
 import { cutPage, pageParameters, readPage, toWireList } from "../../http/paging.ts";
+import { missing } from "../../http/path-id.ts";
 import { openPrincipal } from "../../http/principal-guard.ts";
 import { openQuery, refuseQuery } from "../../http/query.ts";
 import { factsOf } from "../../http/request-facts.ts";
@@ -125,10 +126,19 @@ export function companionsModule(services: Services) {
           const companion = await getCompanion(services, principal, params.id);
           const body = await readJson(request, testChatBody, managementBodyLimitBytes);
           const facts = factsOf(request, services.ids);
+          const { accountId, id } = companion;
+          const reply = services.openReplies.open({
+            visitor: request.signal,
+            address: null,
+            right: {
+              check: () => services.store.companions.checkOwned(accountId, id),
+              refusal: () => missing("companion"),
+            },
+          });
           const stream = new EventStream(request.signal, services.heartbeats);
           const { requestId } = facts;
           const { plan } = principal.account;
-          await openTestTurn(services, { companion, plan, body, requestId, stream, signal: request.signal });
+          await openTestTurn(services, { companion, plan, body, requestId, stream, reply });
           return streamResponse(stream, set, facts);
         },
         { parse: "none" },

@@ -2,8 +2,9 @@
 import type { Plan } from "../../domain/account.ts";
 import type { Companion } from "../../domain/companion.ts";
 import { reserveMessage } from "../../http/day-quota.ts";
-import { countFailedReply, kindOfOutcome } from "../../http/failed-replies.ts";
-import { type CollectedReply, type ReplyRun, type ReplyStream, runReply } from "../../http/reply.ts";
+import { countFailedReply } from "../../http/failed-replies.ts";
+import type { OpenReply } from "../../http/open-reply.ts";
+import { type CollectedReply, endStream, type ReplyRun, type ReplyStream, runReply } from "../../http/reply.ts";
 import { toReplyRequest } from "../../http/reply-request.ts";
 import type { Services } from "../../http/services.ts";
 import type { QuotaReservation } from "../../limits/daily-quota.ts";
@@ -16,8 +17,8 @@ export interface TestTurn {
   body: TestChatBody;
   requestId: string;
   stream: ReplyStream & { comment(text: string): void };
-  /** Fires when the owner has gone. */
-  signal: AbortSignal;
+  /** Closed when the turn has ended. */
+  reply: OpenReply;
 }
 
 type TestServices = Pick<
@@ -30,25 +31,34 @@ type TestServices = Pick<
  * counted then.
  */
 export async function openTestTurn(services: TestServices, turn: TestTurn): Promise<void> {
-  const { companion, body, stream, signal } = turn;
+  const { companion, body, stream, reply } = turn;
   const { llm, settings, runningTurns } = services;
   const request = toReplyRequest(settings.llm, companion, {
     earlier: (body.history ?? []).toReversed(),
     message: body.message,
     requestId: turn.requestId,
   });
-  const reservation = await reserveMessage(services, companion.id, turn.plan).catch((error: unknown) => {
+  const startedMs = performance.now();
+  let reservation: QuotaReservation;
+  let run: ReplyRun;
+  try {
+    reservation = await reserveMessage(services, companion.id, turn.plan);
+    reply.owes(reservation.release);
+    // Its body may have taken a while to arrive.
+    await reply.check();
+    reply.signal.throwIfAborted();
+    run = runReply(llm, request, stream, reply);
+  } catch (error) {
+    reply.close();
     stream.drop();
     throw error;
-  });
-  const startedMs = performance.now();
-  const run = runReply(llm, request, stream, signal);
-  const trace = (reply: CollectedReply) => {
+  }
+  const trace = (collected: CollectedReply) => {
     if (body.trace !== true) return;
     const totalMs = performance.now() - startedMs;
-    stream.comment(`trace ${JSON.stringify(toWireTrace(request, reply, totalMs))}`);
+    stream.comment(`trace ${JSON.stringify(toWireTrace(request, collected, totalMs))}`);
   };
-  const finishing = finishTestTurn(services, turn, reservation, run, trace);
+  const finishing = finishTestTurn(services, turn, reservation, run, trace).finally(() => reply.close());
   runningTurns.add(finishing);
   void finishing.finally(() => runningTurns.delete(finishing));
   try {
@@ -62,23 +72,22 @@ export async function openTestTurn(services: TestServices, turn: TestTurn): Prom
 /** Counts the reply, ends the stream. Never rejects: nobody is left to catch. */
 async function finishTestTurn(
   services: TestServices,
-  { companion, requestId, stream }: TestTurn,
+  turn: TestTurn,
   reservation: QuotaReservation,
   run: ReplyRun,
   trace: (reply: CollectedReply) => void,
 ): Promise<void> {
+  const { companion, requestId, stream } = turn;
   const logged = { requestId, companionId: companion.id };
   let reply: CollectedReply;
   try {
     reply = await run.finished;
   } catch (error) {
-    reservation.release();
     if (run.isOpen) services.log.warn("reply failed", { ...logged, error });
     stream.fail("upstream_error");
     return countFailedReply(services, { companion, day: reservation.day, requestId }, error);
   }
   services.measurements.countTokens(reply.usage);
-  const { complete, failure } = reply.outcome;
   try {
     await services.store.turns
       .settleUnkept({
@@ -87,7 +96,7 @@ async function finishTestTurn(
         keyId: companion.createdByKeyId,
         day: reservation.day,
         usage: reply.usage,
-        failure: kindOfOutcome(reply.outcome),
+        failure: reply.failureKind,
       })
       .finally(reservation.settle);
   } catch (error) {
@@ -95,8 +104,5 @@ async function finishTestTurn(
     return stream.fail("unavailable");
   }
   trace(reply);
-  if (complete) return stream.done();
-  if (failure === null) return stream.drop();
-  services.log.warn("reply broke off", { ...logged, error: failure });
-  stream.fail("upstream_error");
+  endStream(services.log, turn, companion.id, reply.outcome);
 }

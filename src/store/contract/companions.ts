@@ -51,6 +51,15 @@ export interface CompanionStore {
    * frozen, and may be handed out many times.
    */
   findByEmbedToken(token: string): Awaitable<EmbedTarget | null>;
+  /** Whether `findByEmbedToken` would find something: the question that is asked again and again while a reply runs. */
+  checkEmbedToken(token: string): Awaitable<boolean>;
+  /** Whether the account has the companion, disabled or not, and is not suspended. */
+  checkOwned(accountId: string, id: string): Awaitable<boolean>;
+  /**
+   * A number that stands still only while no companion, embed token or account changes, in this process or another: what
+   * was asked under it need not be asked again.
+   */
+  getChangeMark(): Awaitable<number>;
   find(accountId: string, id: string): Promise<Companion | null>;
   list(accountId: string, query: CompanionQuery, page: PageRequest): Promise<Page<Companion>>;
   /**

@@ -47,6 +47,14 @@ export function createCompanionStore(engine: SqliteEngine, parts: CompanionParts
   const selectById = engine.query<CompanionRow, [string, string]>(
     `SELECT ${companionColumns("c")} FROM companions c WHERE c.id = ? AND c.account_id = ?`,
   );
+  const checkToken = engine.query<{ holds: number }, [string]>(
+    `SELECT (SELECT suspended_at IS NULL FROM accounts WHERE id = c.account_id) AS holds
+     FROM companions c WHERE c.id = (SELECT companion_id FROM embed_tokens WHERE token = ?) AND c.enabled = 1`,
+  );
+  const checkOwner = engine.query<{ holds: number }, [string, string]>(
+    `SELECT (SELECT suspended_at IS NULL FROM accounts WHERE id = c.account_id) AS holds
+     FROM companions c WHERE c.id = ? AND c.account_id = ?`,
+  );
   const insert = createCompanionInsert(engine, metadata, voiceAgents);
   const remembered = new Remembered<EmbedTarget>(engine, rememberedLimits);
   const lists = createCompanionLists(engine, metadata);
@@ -84,6 +92,12 @@ export function createCompanionStore(engine: SqliteEngine, parts: CompanionParts
       }),
 
     findByEmbedToken: (token) => engine.readNow(() => remembered.get(token, () => findByToken(token))),
+
+    checkEmbedToken: (token) => engine.readNow(() => checkToken.get(token)?.holds === 1),
+
+    checkOwned: (accountId, id) => engine.readNow(() => checkOwner.get(id, accountId)?.holds === 1),
+
+    getChangeMark: () => engine.readNow(() => engine.readChangeMark()),
 
     find: (accountId, id) => engine.read(() => find(accountId, id)),
 

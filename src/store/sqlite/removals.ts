@@ -40,7 +40,8 @@ export function createRemovals(engine: SqliteEngine, parts: RemovalParts): Remov
   const { log } = parts;
   const removeChunk = createChunkRemover(engine, parts);
   const selectAny = engine.query<{ number: number }>("SELECT number FROM removals LIMIT 1");
-  const stopping = Promise.withResolvers<void>();
+  let emptyTimer: ReturnType<typeof setTimeout> | null = null;
+  let emptying: Promise<void> | null = null;
   let isStopped = false;
   let isAskedAgain = false;
   /** Whether the log may hold what is gone from the tables; an earlier process may have ended in between. */
@@ -57,7 +58,7 @@ export function createRemovals(engine: SqliteEngine, parts: RemovalParts): Remov
           await engine.write(removeChunk);
           await yieldToEventLoop();
         }
-        if (isLogStale && !isStopped) await emptyLog();
+        emptyLogSoon();
       } while (isAskedAgain && !isStopped);
     } catch (error) {
       // Nobody waits for this, and the timer tries again: a rejection would only end the process.
@@ -66,16 +67,23 @@ export function createRemovals(engine: SqliteEngine, parts: RemovalParts): Remov
   }
 
   /** Only then is the deletion finished. At the end of the process the log is emptied anyway. */
-  async function emptyLog(): Promise<void> {
+  function emptyLogSoon(): void {
+    if (!isLogStale || isStopped || emptyTimer !== null) return;
     // Many deletions in a row share one, which writes to the disk and waits for it.
-    await Promise.race([Bun.sleep(gatherMs), stopping.promise]);
-    if (isStopped) return;
+    emptyTimer = setTimeout(() => {
+      emptyTimer = null;
+      emptying = emptyLog();
+    }, gatherMs);
+    emptyTimer.unref();
+  }
+
+  async function emptyLog(): Promise<void> {
     isLogStale = false;
     try {
       await parts.logEmptier.empty();
     } catch (error) {
       isLogStale = true;
-      throw error;
+      log.warn("the write-ahead log still holds what was deleted", { error });
     }
   }
 
@@ -94,9 +102,10 @@ export function createRemovals(engine: SqliteEngine, parts: RemovalParts): Remov
     start,
     async stop() {
       isStopped = true;
-      stopping.resolve();
+      if (emptyTimer !== null) clearTimeout(emptyTimer);
       clearInterval(timer);
       await running;
+      await emptying;
     },
   };
 }

@@ -122,7 +122,7 @@ export function BehaviourSection({ draft, problems, change }: SectionProps) {
             onValue={(context_tokens) => change({ context_tokens })}
             error={problems.context_tokens}
             placeholder="8000"
-            hint="How much of the conversation goes to the model."
+            hint="For instructions, message and earlier conversation together."
           />
         </div>
       </div>

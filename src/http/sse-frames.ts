@@ -1,0 +1,36 @@
+/** The bytes of a chat stream: the only file that writes Server-Sent Events (spec 4.2). */
+
+export const sseHeaders = {
+  "content-type": "text/event-stream; charset=utf-8",
+  "cache-control": "no-store",
+  "x-accel-buffering": "no",
+} as const;
+
+export const doneFrame = "data: [DONE]\n\n";
+export const pingFrame = ": ping\n\n";
+
+/** Why a stream ends without its terminator, in its last comment. */
+export type StreamErrorCode = "upstream_error" | "unavailable" | "too_long";
+
+export function errorFrame(code: StreamErrorCode): string {
+  return `: error ${code}\n\n`;
+}
+
+/** Text that JSON.stringify would only put quotes around; nearly every delta is. */
+const isPlainAscii = /^[ !#-[\]-~]*$/;
+
+const frameStart = 'data: {"text":"';
+const frameEnd = '"}\n\n';
+const frameBetween = frameEnd + frameStart;
+
+/** One event for each delta, in one piece: they leave in one write. `whole`: the deltas as one text. */
+export function frameDeltas(deltas: readonly string[], whole = deltas.join("")): string {
+  if (isPlainAscii.test(whole)) {
+    return frameStart + (deltas.length === 1 ? whole : deltas.join(frameBetween)) + frameEnd;
+  }
+  let frames = "";
+  for (const delta of deltas) {
+    frames += isPlainAscii.test(delta) ? frameStart + delta + frameEnd : `data: {"text":${JSON.stringify(delta)}}\n\n`;
+  }
+  return frames;
+}
