@@ -1,5 +1,6 @@
 /** Bodies of senders who have yet to prove themselves: few at once, few bytes of them in memory, and none for long. */
 import { AppError } from "../domain/errors.ts";
+import { GatheredBytes } from "../lib/gathered-bytes.ts";
 
 export interface BodyBudgetLimits {
   /** Bodies under way, of all senders and of one. */
@@ -72,19 +73,17 @@ export function createBodyBudget(limits: BodyBudgetLimits): BodyBudget {
     async read(request, sender, { see, use }) {
       if (Number(request.headers.get("content-length")) > limits.bodyBytes) throw tooLarge(limits);
       const own = enter(sender);
-      const pieces: Uint8Array[] = [];
-      let bytes = 0;
+      const body = new GatheredBytes();
       try {
         for await (const piece of readPieces(request, limits.bodyMs)) {
-          if (bytes + piece.length > limits.bodyBytes) throw tooLarge(limits);
+          if (body.length + piece.length > limits.bodyBytes) throw tooLarge(limits);
           hold(own, piece.length);
-          bytes += piece.length;
-          pieces.push(piece);
+          body.add(piece);
           see(piece);
         }
-        return use(pieces);
+        return use(body.blocks);
       } finally {
-        leave(sender, own, bytes);
+        leave(sender, own, body.length);
       }
     },
     get heldBytes() {
