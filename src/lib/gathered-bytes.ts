@@ -3,7 +3,7 @@
 const smallestBlockBytes = 1024;
 const largestBlockBytes = 64 * 1024;
 
-/** What is held takes up at most twice as much, and never more than 64 KiB on top. */
+/** Takes up at most 64 KiB more than it holds. */
 export class GatheredBytes {
   #length = 0;
   readonly #full: Uint8Array[] = [];
