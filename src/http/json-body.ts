@@ -2,6 +2,7 @@
 import type { Static, TSchema } from "@sinclair/typebox";
 import { AppError } from "../domain/errors.ts";
 import { GatheredBytes } from "../lib/gathered-bytes.ts";
+import { readPieces } from "./body-pieces.ts";
 import type { Checker } from "./schema.ts";
 
 export const embedBodyLimitBytes = 64 * 1024;
@@ -43,9 +44,8 @@ async function readBytes(request: Request, limitBytes: number): Promise<Uint8Arr
     if (Number(announced) > limitBytes) throw tooLarge(limitBytes);
     return new Uint8Array(await request.arrayBuffer());
   }
-  if (!request.body) return new Uint8Array(0);
   const body = new GatheredBytes();
-  for await (const piece of request.body) {
+  for await (const piece of readPieces(request, null)) {
     if (body.length + piece.length > limitBytes) throw tooLarge(limitBytes);
     body.add(piece);
   }
