@@ -20,5 +20,8 @@ export function unusableAgent(): AppError {
   return invalidFields([{ param: "voice_agent_id", detail }]);
 }
 
-/** An agent's id as operators write it; the provider's have no white space, a careless copy of one may. */
-export const agentIdPattern = "^\\S{1,200}$";
+/**
+ * An agent's id as operators write it; the provider's have no white space, a careless copy of one may. `..` in the path
+ * of a grant would lead every client to the account instead, which is deleted in the same way.
+ */
+export const agentIdPattern = "^(?!\\.{1,2}$)\\S{1,200}$";

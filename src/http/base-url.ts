@@ -1,6 +1,6 @@
 /** The `{base_url}`: for whoever asked, what the request was addressed to; for everybody else, only what is known. */
 import { isLoopbackHost } from "../lib/loopback.ts";
-import { forwardedBase } from "./client-ip.ts";
+import { forwardedBase, hasUsualHost } from "./client-ip.ts";
 import type { Settings } from "./services.ts";
 
 type Address = Pick<Settings, "publicUrl" | "trustedProxies" | "isTls" | "isLoopback">;
@@ -18,7 +18,8 @@ export function baseUrlOf(settings: Omit<Address, "isLoopback">, request: Reques
  */
 export function knownBaseUrlOf(settings: Address, request: Request): string | null {
   if (settings.publicUrl !== null) return settings.publicUrl;
-  if (!settings.isLoopback || settings.trustedProxies > 0) return null;
+  // Browsers take names that we do not, and what we do not take would count as localhost.
+  if (!settings.isLoopback || settings.trustedProxies > 0 || !hasUsualHost(request)) return null;
   const { protocol, host } = forwardedBase(request.headers, 0, settings.isTls);
   return isLoopbackHost(host) ? `${protocol}://${host}` : null;
 }

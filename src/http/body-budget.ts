@@ -1,5 +1,7 @@
 /** Bodies of senders who have yet to prove themselves: few at once, few bytes of them in memory, and none for long. */
 import { AppError } from "../domain/errors.ts";
+import { GatheredBytes } from "../lib/gathered-bytes.ts";
+import { readPieces } from "./body-pieces.ts";
 
 export interface BodyBudgetLimits {
   /** Bodies under way, of all senders and of one. */
@@ -72,48 +74,23 @@ export function createBodyBudget(limits: BodyBudgetLimits): BodyBudget {
     async read(request, sender, { see, use }) {
       if (Number(request.headers.get("content-length")) > limits.bodyBytes) throw tooLarge(limits);
       const own = enter(sender);
-      const pieces: Uint8Array[] = [];
-      let bytes = 0;
+      const body = new GatheredBytes();
       try {
         for await (const piece of readPieces(request, limits.bodyMs)) {
-          if (bytes + piece.length > limits.bodyBytes) throw tooLarge(limits);
+          if (body.length + piece.length > limits.bodyBytes) throw tooLarge(limits);
           hold(own, piece.length);
-          bytes += piece.length;
-          pieces.push(piece);
+          body.add(piece);
           see(piece);
         }
-        return use(pieces);
+        return use(body.blocks);
       } finally {
-        leave(sender, own, bytes);
+        leave(sender, own, body.length);
       }
     },
     get heldBytes() {
       return all.bytes;
     },
   };
-}
-
-/** Not `arrayBuffer()`, which gathers everything before anybody can say that it is too much. */
-async function* readPieces(request: Request, limitMs: number): AsyncGenerator<Uint8Array> {
-  if (request.body === null) return;
-  const reader = request.body.getReader();
-  let isLate = false;
-  // The listener's idle limit does not see a body that comes slowly but steadily.
-  const timer = setTimeout(() => {
-    isLate = true;
-    void reader.cancel().catch(() => {});
-  }, limitMs);
-  try {
-    for (;;) {
-      const { done, value }: { done: boolean; value?: Uint8Array } = await reader.read();
-      if (isLate) throw new AppError("invalid_request", `The body did not arrive within ${limitMs / 1000} seconds.`);
-      if (done || value === undefined) return;
-      yield value;
-    }
-  } finally {
-    clearTimeout(timer);
-    void reader.cancel().catch(() => {});
-  }
 }
 
 function crowded(reason: string): AppError {

@@ -1,6 +1,8 @@
 /** Reading a JSON body: content type, size, encoding and syntax, in that order, each with its own answer. */
 import type { Static, TSchema } from "@sinclair/typebox";
 import { AppError } from "../domain/errors.ts";
+import { GatheredBytes } from "../lib/gathered-bytes.ts";
+import { readPieces } from "./body-pieces.ts";
 import type { Checker } from "./schema.ts";
 
 export const embedBodyLimitBytes = 64 * 1024;
@@ -44,15 +46,12 @@ async function readBytes(request: Request, limitBytes: number): Promise<Uint8Arr
     if (Number(announced) > limitBytes) throw tooLarge(limitBytes);
     return new Uint8Array(await request.arrayBuffer());
   }
-  if (!request.body) return new Uint8Array(0);
-  const chunks: Uint8Array[] = [];
-  let total = 0;
-  for await (const chunk of request.body) {
-    total += chunk.length;
-    if (total > limitBytes) throw tooLarge(limitBytes);
-    chunks.push(chunk);
+  const body = new GatheredBytes();
+  for await (const piece of readPieces(request, null)) {
+    if (body.length + piece.length > limitBytes) throw tooLarge(limitBytes);
+    body.add(piece);
   }
-  return Buffer.concat(chunks, total);
+  return Buffer.concat(body.blocks, body.length);
 }
 
 export function parseJson(text: string): unknown {

@@ -42,6 +42,21 @@ test("shows each piece as it comes, and gives all of them in the end", async () 
   expect(budget.heldBytes).toBe(0);
 });
 
+test("holds a body of single bytes in few pieces, since each piece takes up a hundred times a byte", async () => {
+  const budget = createBodyBudget({ ...limits, bytes: 5000, bytesOfOne: 5000, bodyBytes: 5000 });
+  let sent = 0;
+  const body = new ReadableStream<Uint8Array>({
+    pull(controller) {
+      if (sent === 5000) controller.close();
+      else controller.enqueue(Uint8Array.of(sent++ % 251));
+    },
+  });
+  const use = (pieces: readonly Uint8Array[]) => ({ count: pieces.length, bytes: Buffer.concat(pieces) });
+  const { count, bytes } = await budget.read(post(body), "a", { see: ignore, use });
+  expect(count).toBeLessThan(5);
+  expect(bytes).toEqual(Buffer.from(Array.from({ length: 5000 }, (_, at) => at % 251)));
+});
+
 test("has no room for more bodies of one sender, or of all, until one has ended", async () => {
   const budget = createBodyBudget(limits);
   const bodies = [openBody(), openBody(), openBody()];

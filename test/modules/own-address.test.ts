@@ -34,6 +34,7 @@ const cases: Case[] = [
       [{ host: "localhost:3000", "x-forwarded-host": "evil.example" }, "http://localhost:3000"],
       [{ host: "localhost.evil.example" }, null],
       [{ host: "127.0.0.1.evil.example" }, null],
+      [{ host: "a!b.evil.example:3000" }, null],
       [forged, null],
     ],
   },

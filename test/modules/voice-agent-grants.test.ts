@@ -36,6 +36,12 @@ test("grants, lists and revokes, and the account's own audit trail tells of it",
   ]);
 });
 
+test("grants no name that leads elsewhere in a path, where taking it back would delete the account", async () => {
+  for (const agent_id of [".", ".."]) expectInvalid(await operator.call("POST", path, { agent_id }), ["agent_id"]);
+  expect((await operator.call("POST", path, { agent_id: "..." })).status).toBe(201);
+  expect((await operator.call("DELETE", `${path}/...`)).status).toBe(204);
+});
+
 test("refuses what is no agent, one that is granted already, and what is no account", async () => {
   for (const agent_id of ["", " ", "two words", "x".repeat(201), 5, null, undefined]) {
     expectInvalid(await operator.call("POST", path, { agent_id }), ["agent_id"]);

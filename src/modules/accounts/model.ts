@@ -36,7 +36,7 @@ export const newGrantBody = compileChecker(() =>
     {
       agent_id: Text({
         pattern: agentIdPattern,
-        problem: "Must be 1 to 200 characters without white space.",
+        problem: "Must be an agent's id: 1 to 200 characters without white space.",
         description: "The agent's id at the voice provider.",
         examples: ["agent_01jxyz"],
       }),
