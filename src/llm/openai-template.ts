@@ -98,25 +98,21 @@ export function matchRun({ before, run }: ChunkTemplate, input: string, start: n
   const texts: string[] = [];
   if (run === null || !input.startsWith(before, start)) return texts;
   let textStart = start + before.length;
+  let units = 0;
   for (;;) {
     const textEnd = input.indexOf('"', textStart);
     if (textEnd <= textStart) break;
     const isFollowed = input.startsWith(run.between, textEnd);
     if (!isFollowed && !input.startsWith(run.end, textEnd)) break;
-    texts.push(input.substring(textStart, textEnd));
+    const text = input.substring(textStart, textEnd);
+    // At once: what follows would be looked through again behind each text that is not plain.
+    if (!isPlainAscii.test(text)) break;
+    texts.push(text);
+    units += text.length;
     if (!isFollowed) break;
     textStart = textEnd + run.between.length;
   }
-  let whole = join(texts);
-  if (!isPlainAscii.test(whole)) {
-    texts.length = texts.findIndex((text) => !isPlainAscii.test(text));
-    whole = join(texts);
-  }
-  lastMatch.units = whole.length;
-  lastMatch.end = start + whole.length + texts.length * (before.length + run.end.length);
+  lastMatch.units = units;
+  lastMatch.end = start + units + texts.length * (before.length + run.end.length);
   return texts;
-}
-
-function join(texts: readonly string[]): string {
-  return texts.length === 1 ? (texts[0] ?? "") : texts.join("");
 }

@@ -178,6 +178,21 @@ describe("failures", () => {
     }
   });
 
+  test.each(["ы", "\\", '"'])("an event is looked for once, also where its text (%s) is not plain ASCII", (text) => {
+    const indexOf = spyOn(String.prototype, "indexOf");
+    try {
+      const countSearches = (events: number) => {
+        const bytes = chunk({ content: "a" }) + chunk({ content: text }).repeat(events);
+        indexOf.mockClear();
+        expect(read(bytes).text).toBe(`a${text.repeat(events)}`);
+        return indexOf.mock.calls.length;
+      };
+      expect(countSearches(400) / countSearches(200)).toBeLessThan(2.1);
+    } finally {
+      indexOf.mockRestore();
+    }
+  });
+
   test("an event of several lines counts also where [DONE] follows without an empty line", () => {
     const lines = JSON.stringify({ choices: [{ delta: { content: "whole" } }] }, null, 2).split("\n");
     const { text, stream } = read(`${lines.map((line) => `data: ${line}\n`).join("")}data: [DONE]\n\n`);

@@ -11,6 +11,7 @@ test.each([
   ["test/executable-chat.test.ts", [], true],
   ["test/ops/executable-targets.test.ts", [], true],
   ["test/http/sse.test.ts", [], false],
+  ["test/scripts/gate.test.ts", [], false],
 ])("%s needs %j", (path, packages, needsExecutable) => {
   const file = files.get(path);
   expect(file?.programs.map((program) => program.package)).toEqual(packages);
@@ -18,9 +19,10 @@ test.each([
   expect(file && isQuick(file)).toBe(packages.length === 0 && !needsExecutable);
 });
 
+// At paths of their own: this file would be taken to need what it names.
 const missing: SystemProgram[] = [
-  { package: "nginx", path: "/usr/sbin/nginx", purpose: "streams through a proxy" },
-  { package: "caddy", path: "/usr/bin/caddy", purpose: "streams through a proxy" },
+  { package: "nginx", path: "/opt/nginx", purpose: "streams through a proxy" },
+  { package: "caddy", path: "/opt/caddy", purpose: "streams through a proxy" },
 ];
 
 function machineThat(canInstall: boolean): Machine & { events: string[] } {
@@ -41,7 +43,7 @@ test("says which packages it installs and why before it does, and how to leave t
   await installMissing(missing, machine);
   const firstRun = machine.events.findIndex((event) => event.startsWith("runs "));
   const said = machine.events.slice(0, firstRun).join("\n");
-  for (const part of ["nginx (/usr/sbin/nginx): streams through a proxy", "caddy", "--no-system-packages"]) {
+  for (const part of ["nginx (/opt/nginx): streams through a proxy", "caddy", "--no-system-packages"]) {
     expect(said).toContain(part);
   }
   expect(machine.events.filter((event) => event.startsWith("runs "))).toEqual([

@@ -1,6 +1,13 @@
 /** What a deletion leaves is removed behind everything else, also by a later process. */
 import { Database } from "bun:sqlite";
 import { expect, test } from "bun:test";
+import { openConnection } from "../../src/store/sqlite/connection.ts";
+import { SqliteEngine } from "../../src/store/sqlite/engine.ts";
+import { createMessageEraser } from "../../src/store/sqlite/message-eraser.ts";
+import { migrateDatabase } from "../../src/store/sqlite/migrator.ts";
+import { createRemovals } from "../../src/store/sqlite/removals.ts";
+import { createVoiceAgentKeeper } from "../../src/store/sqlite/voice-agents.ts";
+import { createCapturedLog } from "../support/captured-log.ts";
 import { eventually } from "../support/eventually.ts";
 import { openStoreAt } from "../support/sqlite-store.ts";
 import { openWorld } from "../support/store-world.ts";
@@ -39,4 +46,25 @@ test("goes on after a restart until nothing is left, in commits of bounded size"
   expect(count(directory, "messages WHERE conversation_number > 0")).toBe(0);
   expect(count(directory, "usage_daily")).toBe(1);
   await second.world.close();
+});
+
+test("empties the log behind a deletion whose messages an erasure has taken along already", async () => {
+  using directory = temporaryDirectory();
+  const database = await openConnection(directory.path);
+  await migrateDatabase(database, { dataDir: directory.path });
+  const engine = new SqliteEngine(database);
+  let emptied = 0;
+  const removals = createRemovals(engine, {
+    eraser: createMessageEraser(engine),
+    logEmptier: { empty: async () => void emptied++ },
+    voiceAgents: createVoiceAgentKeeper(engine),
+    log: createCapturedLog(),
+  });
+  removals.start();
+  await eventually(() => emptied === 1);
+  removals.start();
+  await eventually(() => emptied > 1, { what: "the log to be emptied again" });
+  await removals.stop();
+  expect(emptied).toBe(2);
+  await engine.close();
 });

@@ -47,8 +47,14 @@ test("a long conversation shows its newest messages, leads back to its beginning
   await page.goto(`${world.server.url}/app/conversations/${conversation?.id}`);
   await page.getByText("answer 79", { exact: true }).waitFor();
   expect(await page.getByText(/^question \d+$/).count()).toBe(50);
-  await page.getByRole("button", { name: "Show earlier messages" }).click();
+  const showEarlier = page.getByRole("button", { name: "Show earlier messages" });
+  await page.route(/messages_cursor=/, (route) => route.abort());
+  await showEarlier.click();
+  await page.getByRole("alert").getByText("The server cannot be reached.").waitFor();
+  await page.unroute(/messages_cursor=/);
+  await showEarlier.click();
   await page.getByText("question 0", { exact: true }).waitFor();
+  expect(await page.getByRole("alert").count()).toBe(0);
   await keepTurns(ada.id, sessionId, 1, 80);
   await page.getByText("answer 80", { exact: true }).waitFor();
   expect(await page.getByText(/^question \d+$/).allInnerTexts()).toEqual(

@@ -41,7 +41,7 @@ export interface HttpClientOptions {
   restMs: number;
   /** For so long no connection to an origin is used again, once it has sent what nobody asked for. */
   distrustMs: number;
-  /** That has happened; the origin as a host and port. Told once in `distrustMs`. */
+  /** That has happened; the origin as a host and port. Told when trust ends, and not again until it has come back. */
   onSurplus(origin: string): void;
 }
 

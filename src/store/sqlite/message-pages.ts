@@ -5,11 +5,8 @@ import type { SqliteEngine } from "./engine.ts";
 
 /** Of text, after which a page ends, however few messages it holds: what one answer may take of memory. */
 const pageBytes = 2 * 1024 * 1024;
-/** Read at once, so that a page of long messages is not read far past its end. */
-const rowsPerRead = 20;
 
 interface MessageRow {
-  number: number;
   id: string;
   role: MessageRole;
   channel: MessageChannel;
@@ -21,11 +18,16 @@ interface MessageRow {
   created_at: number;
 }
 
-export const messagePageQuery = `SELECT number, id, role, channel, text, complete, input_tokens, output_tokens, tokens_estimated, created_at
-  FROM messages WHERE conversation_number = ? AND (created_at, number) < (?, ?)
+const newestBefore = `FROM messages WHERE conversation_number = ? AND (created_at, number) < (?, ?)
   ORDER BY created_at DESC, number DESC LIMIT ?`;
+export const messagePageQuery = `SELECT id, role, channel, text, complete, input_tokens, output_tokens, tokens_estimated, created_at
+  ${newestBefore}`;
 
 export function createMessagePages(engine: SqliteEngine) {
+  // The length stands in front of a text, which is not read for it.
+  const selectLengths = engine.query<{ bytes: number }, [number, number, number, number]>(
+    `SELECT octet_length(text) AS bytes ${newestBefore}`,
+  );
   const selectBefore = engine.query<MessageRow, [number, number, number, number]>(messagePageQuery);
   // Numbers change when messages around them are erased, so a position has the id.
   const selectNumber = engine.query<{ number: number }, [number, number, string]>(
@@ -39,34 +41,27 @@ export function createMessagePages(engine: SqliteEngine) {
       page: MessagePageRequest,
     ): { messages: Message[]; nextBefore: MessagePosition | null } {
       const { before, limit } = page;
-      let createdAt = before?.createdAt ?? Number.MAX_SAFE_INTEGER;
-      let number = before === null ? 0 : (selectNumber.get(conversationNumber, createdAt, before.id)?.number ?? 0);
-      const newestFirst: MessageRow[] = [];
-      let leftBytes = pageBytes;
-      for (;;) {
-        const wanted = Math.min(rowsPerRead, limit + 1 - newestFirst.length);
-        const rows = selectBefore.all(conversationNumber, createdAt, number, wanted);
-        for (const row of rows) {
-          // One more than the page holds tells that there are older ones.
-          if (newestFirst.length === limit || (leftBytes <= 0 && newestFirst.length > 0)) return cut(newestFirst);
-          newestFirst.push(row);
-          leftBytes -= Buffer.byteLength(row.text, "utf8");
-        }
-        const last = rows.at(-1);
-        if (last === undefined || rows.length < wanted) {
-          return { messages: newestFirst.reverse().map(toMessage), nextBefore: null };
-        }
-        createdAt = last.created_at;
-        number = last.number;
-      }
+      const createdAt = before?.createdAt ?? Number.MAX_SAFE_INTEGER;
+      const number = before === null ? 0 : (selectNumber.get(conversationNumber, createdAt, before.id)?.number ?? 0);
+      // One more than the page holds tells that there are older ones.
+      const lengths = selectLengths.all(conversationNumber, createdAt, number, limit + 1);
+      const count = countInPage(lengths.slice(0, limit));
+      const rows = selectBefore.all(conversationNumber, createdAt, number, count);
+      const oldest = count < lengths.length ? rows.at(-1) : undefined;
+      const nextBefore = oldest === undefined ? null : { createdAt: oldest.created_at, id: oldest.id };
+      return { messages: rows.reverse().map(toMessage), nextBefore };
     },
   };
 }
 
-function cut(newestFirst: MessageRow[]): { messages: Message[]; nextBefore: MessagePosition | null } {
-  const oldest = newestFirst.at(-1);
-  const nextBefore = oldest === undefined ? null : { createdAt: oldest.created_at, id: oldest.id };
-  return { messages: newestFirst.reverse().map(toMessage), nextBefore };
+/** How many of them fill a page; the first is in it, however long it is. */
+function countInPage(lengths: readonly { bytes: number }[]): number {
+  let leftBytes = pageBytes;
+  const last = lengths.findIndex(({ bytes }) => {
+    leftBytes -= bytes;
+    return leftBytes <= 0;
+  });
+  return last === -1 ? lengths.length : last + 1;
 }
 
 function toMessage(row: MessageRow): Message {

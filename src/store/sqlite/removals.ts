@@ -87,7 +87,7 @@ export function createRemovals(engine: SqliteEngine, parts: RemovalParts): Remov
     }
   }
 
-  function start(): void {
+  function look(): void {
     isAskedAgain = true;
     if (isStopped || running !== null) return;
     running = run().finally(() => {
@@ -95,7 +95,13 @@ export function createRemovals(engine: SqliteEngine, parts: RemovalParts): Remov
     });
   }
 
-  const timer = setInterval(start, lookAgainMs);
+  /** What was deleted may be gone from the tables by now: an erasure takes it along, and may fail to empty the log. */
+  function start(): void {
+    isLogStale = true;
+    look();
+  }
+
+  const timer = setInterval(look, lookAgainMs);
   timer.unref();
 
   return {

@@ -8,7 +8,7 @@ export interface Transcript {
   conversation: ConversationWithMessages | null;
   error: unknown;
   hasEarlier: boolean;
-  isLoadingEarlier: boolean;
+  /** Rejects as a call does. */
   loadEarlier(): Promise<void>;
   /** Takes up what was said meanwhile. */
   reload(): Promise<void>;
@@ -23,7 +23,6 @@ const mostMessages = 200;
 export function useTranscript(path: string): Transcript {
   const [conversation, setConversation] = useState<ConversationWithMessages | null>(null);
   const [error, setError] = useState<unknown>(null);
-  const [isLoadingEarlier, setIsLoadingEarlier] = useState(false);
   const shown = useRef<ConversationWithMessages | null>(null);
   const controller = useRef(new AbortController());
   const running = useRef<Promise<void> | null>(null);
@@ -34,42 +33,49 @@ export function useTranscript(path: string): Transcript {
     setError(null);
   }, []);
 
-  /** What comes for a conversation that was left is dropped. */
+  /** One at a time. What comes for a conversation that was left is dropped. */
   const run = useCallback(
-    (act: (read: Read) => Promise<void>): Promise<void> => {
+    async (act: (read: Read) => Promise<void>): Promise<void> => {
       const { signal } = controller.current;
-      const one = act((query) => call<ConversationWithMessages>("GET", path, { query, signal }))
-        .catch((failure: unknown) => {
-          if (!signal.aborted) setError(failure);
-        })
+      const acting = act((query) => call<ConversationWithMessages>("GET", path, { query, signal }));
+      const one = acting
+        .catch(() => {})
         .finally(() => {
           if (running.current === one) running.current = null;
         });
       running.current = one;
-      return one;
+      try {
+        await acting;
+      } catch (failure) {
+        if (!signal.aborted) throw failure;
+      }
     },
     [path],
   );
 
   const reload = useCallback(async () => {
     if (running.current !== null) return;
-    await run(async (read) => {
-      const known = shown.current;
-      const fresh = known && joinFresh(known, await read({ messages_limit: freshMessages }));
-      show(fresh ?? (await read({})));
-    });
+    try {
+      await run(async (read) => {
+        const known = shown.current;
+        const fresh = known && joinFresh(known, await read({ messages_limit: freshMessages }));
+        show(fresh ?? (await read({})));
+      });
+    } catch (failure) {
+      setError(failure);
+    }
   }, [run, show]);
 
   const loadEarlier = useCallback(async () => {
-    setIsLoadingEarlier(true);
+    const { signal } = controller.current;
     // What was under way changes what is earlier.
     while (running.current !== null) await running.current;
+    if (signal.aborted) return;
     await run(async (read) => {
       const known = shown.current;
       if (known === null || known.messages_next_cursor === null) return;
       show(joinEarlier(known, await read({ messages_cursor: known.messages_next_cursor })));
     });
-    setIsLoadingEarlier(false);
   }, [run, show]);
 
   useEffect(() => {
@@ -92,7 +98,7 @@ export function useTranscript(path: string): Transcript {
   }
 
   const hasEarlier = conversation !== null && conversation.messages_next_cursor !== null;
-  return { conversation, error, hasEarlier, isLoadingEarlier, loadEarlier, reload, readWhole };
+  return { conversation, error, hasEarlier, loadEarlier, reload, readWhole };
 }
 
 type Read = (query: Query) => Promise<ConversationWithMessages>;

@@ -4,7 +4,7 @@ import { useState } from "preact/hooks";
 import { Bubble } from "../chat/bubble.tsx";
 import { exportConversation } from "../chat/export.ts";
 import { useTranscript } from "../chat/transcript.ts";
-import { ApiError, call } from "../lib/api.ts";
+import { ApiError, call, toSentence } from "../lib/api.ts";
 import { useCompanionNames } from "../lib/companion-names.ts";
 import { formatInstant, formatNumber } from "../lib/format.ts";
 import { useAction, useEvery } from "../lib/load.ts";
@@ -14,7 +14,7 @@ import type { Params } from "../routes.ts";
 import { Button } from "../ui/button.tsx";
 import { Confirm } from "../ui/dialog.tsx";
 import { PageHead } from "../ui/page.tsx";
-import { Badge, Empty, Failure, Skeleton } from "../ui/states.tsx";
+import { Badge, Empty, Failure, Problem, Skeleton } from "../ui/states.tsx";
 import { say } from "../ui/toast.tsx";
 
 const pollMs = 5000;
@@ -28,6 +28,7 @@ export default function ConversationPage({ params }: { params: Params }) {
   const names = useCompanionNames([conversation?.companion_id]);
   const [asked, setAsked] = useState<"delete" | "erase" | null>(null);
   const exporting = useAction(async (name: string) => exportConversation(await transcript.readWhole(), name));
+  const goingBack = useAction(transcript.loadEarlier);
   useEvery(pollMs, () => {
     if (conversation) void transcript.reload();
   });
@@ -87,9 +88,10 @@ export default function ConversationPage({ params }: { params: Params }) {
         )}
       </PageHead>
       {exporting.error !== null && <Failure error={exporting.error} onRetry={() => void exporting.run(name)} />}
+      {goingBack.error !== null && <Problem class="mb-4">{toSentence(goingBack.error)}</Problem>}
       {transcript.hasEarlier && (
         <p class="mb-4 text-center">
-          <Button isBusy={transcript.isLoadingEarlier} onClick={() => void transcript.loadEarlier()}>
+          <Button isBusy={goingBack.isBusy} onClick={() => void goingBack.run()}>
             Show earlier messages
           </Button>
         </p>
