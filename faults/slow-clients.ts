@@ -11,6 +11,8 @@ import { isAlive, makeCompanion, makeOwner, openDescriptors, openWorld, type Wor
 const readers = { tiny: 10, short: 200, long: 200 };
 /** What replies may hold together, connections of 200 readers, and what a collector leaves behind. */
 const memoryLimitMiB = 64;
+/** Longer than the server's own. */
+const patienceMs = 120_000;
 const senders = { tiny: 4, short: 100, long: 100 };
 
 export const stalledRow: FaultRow = {
@@ -51,7 +53,7 @@ export const stalledRow: FaultRow = {
       stalled.push(visitor);
     }
     tally.did("stalled readers", count);
-    await world.mock.until(() => world.mock.openRequests >= count || world.mock.abortedRequests > 0);
+    await world.mock.until(() => world.mock.openRequests >= count || world.mock.abortedRequests > 0, patienceMs);
     await serveOthers(world, companion.token, tally, 50);
     // None of them is given up for good only because the provider is fast: what stands still is held back.
     let seen = -1;
@@ -60,7 +62,7 @@ export const stalledRow: FaultRow = {
       await Bun.sleep(500);
     }
     const peakKiB = await settledKiB(world.server.pid);
-    await world.mock.until(() => world.mock.openRequests === 0);
+    await world.mock.until(() => world.mock.openRequests === 0, patienceMs);
     for (const visitor of stalled) visitor.vanish();
     tally.equal("provider requests ended after their readers", world.mock.abortedRequests, count);
     // The sockets on both sides of us take megabytes each, which are not ours, before anybody sees that nothing is read.
