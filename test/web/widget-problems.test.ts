@@ -100,7 +100,7 @@ test("a message too many says how long to wait, counts down, and can then be sen
   await widget.ask("two");
   await widget.replied(2);
   await widget.ask("three");
-  await widget.notice.getByText(/Too many messages at the moment\. Try again in \d+ s\./).waitFor();
+  await widget.notice.getByText(/This chat is very busy at the moment\. Try again in \d+ s\./).waitFor();
   expect(await widget.button("Try again").isVisible()).toBe(false);
   await keepScreenshot(page, "rate-limited");
   const before = await widget.notice.innerText();

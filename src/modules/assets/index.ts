@@ -1,4 +1,4 @@
-/** `/widget.js`, `/sdk.js` and their twins under `/assets/`, whose names change with their content. */
+/** `/widget.js`, `/panel.js`, `/sdk.js` and their twins under `/assets/`, whose names change with their content. */
 import type { Elysia } from "elysia";
 import { AppError } from "../../domain/errors.ts";
 import { answerJsonText } from "../../http/json-answer.ts";
@@ -34,6 +34,8 @@ export function assetsModule() {
   return (app: Elysia) =>
     app
       .get("/widget.js", ({ request }) => serve("widget.js", request, stableCaching))
+      // For pages whose script is of the version before an upgrade; all others have its hashed name.
+      .get("/panel.js", ({ request }) => serve("panel.js", request, stableCaching))
       .get("/sdk.js", ({ request }) => serve("sdk.js", request, stableCaching))
       .get("/assets/integrity.json", ({ set }) => {
         set.headers["cache-control"] = "public, max-age=300";

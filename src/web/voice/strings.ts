@@ -8,6 +8,7 @@ export const voiceEnglish = {
   voiceMute: "Mute microphone",
   voiceUnmute: "Unmute microphone",
   voiceEnd: "End voice chat",
+  voiceUsedUp: "Voice chat is used up for today. Please come back tomorrow.",
   microphoneRefused: "The microphone is blocked. Allow it in the browser's settings for this page and try again.",
   microphoneMissing: "No microphone was found.",
 };

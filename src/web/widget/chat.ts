@@ -1,10 +1,9 @@
-/** What the widget knows and does, without a pixel: configuration, messages, the reply under way, problems. */
-import { type Companion, type CompanionConfig, createCompanion } from "../sdk/index.ts";
-import { openStorage } from "../sdk/storage.ts";
+/** What the panel knows and does, without a pixel: messages, the reply under way, problems. */
+import type { Companion, CompanionConfig } from "../sdk/index.ts";
+import type { ConfigSource } from "./config-source.ts";
 import { createConversationKeeper, type Message } from "./conversation.ts";
 import { type Problem, toProblem } from "./problem.ts";
 
-const configAgeMs = 10 * 60_000;
 export const maxMessageLength = 2000;
 
 export interface ChatListener {
@@ -12,63 +11,36 @@ export interface ChatListener {
   changed(): void;
   /** A reply has more text, or has ended. */
   replied(message: Message): void;
-  /** For the page's own listeners: `ready`, `message`, `reply`, `error`. */
+  /** For the page's own listeners: `message`, `reply`, `error`. */
   emit(name: string, detail: unknown): void;
 }
 
 export class Chat {
   readonly companion: Companion;
-  config: CompanionConfig | null = null;
+  readonly source: ConfigSource;
   messages: Message[];
-  /** What keeps the companion itself from being shown. */
-  configProblem: Problem | null = null;
   /** What happened to the last message. */
   problem: Problem | null = null;
-  isLoading = false;
 
   readonly #listener: ChatListener;
   readonly #keeper: ReturnType<typeof createConversationKeeper>;
-  readonly #configKey: string;
   #running: AbortController | null = null;
+  #isClosed = false;
 
-  constructor(baseUrl: string, token: string, listener: ChatListener) {
-    this.companion = createCompanion({ baseUrl, token });
+  constructor(companion: Companion, source: ConfigSource, token: string, listener: ChatListener) {
+    this.companion = companion;
+    this.source = source;
     this.#keeper = createConversationKeeper(token);
-    this.#configKey = `companion:${token}:config`;
     this.#listener = listener;
     this.messages = this.#keeper.load();
   }
 
-  get isStreaming(): boolean {
-    return this.#running !== null;
+  get config(): CompanionConfig | null {
+    return this.source.config;
   }
 
-  /** Fetches the configuration unless it is there; a failure is kept as `configProblem`. */
-  async load(): Promise<void> {
-    if (this.config || this.isLoading) return;
-    const storage = openStorage("sessionStorage");
-    try {
-      const { at, config } = JSON.parse(storage.getItem(this.#configKey) || "{}");
-      if (config && Date.now() - at < configAgeMs) this.config = config;
-    } catch {
-      // Written by someone else: asked for anew.
-    }
-    if (!this.config) {
-      this.isLoading = true;
-      this.#listener.changed();
-      try {
-        // A busy site's limit is not to be used up by trying: the visitor's opening is the next try.
-        this.config = await this.companion.config({ retries: 0 });
-        this.configProblem = null;
-        storage.setItem(this.#configKey, JSON.stringify({ at: Date.now(), config: this.config }));
-      } catch (error) {
-        this.configProblem = toProblem(error);
-        this.#listener.emit("error", error);
-      }
-      this.isLoading = false;
-    }
-    if (this.config) this.#listener.emit("ready", this.config);
-    this.#listener.changed();
+  get isStreaming(): boolean {
+    return this.#running !== null;
   }
 
   /** Sends a message; resolves when its reply has ended, however it did. */
@@ -94,6 +66,12 @@ export class Chat {
 
   stop(): void {
     this.#running?.abort();
+  }
+
+  /** Ends a reply under way, which nobody has asked for. */
+  close(): void {
+    this.#isClosed = true;
+    this.stop();
   }
 
   /** Adds what was said aloud. */
@@ -136,13 +114,13 @@ export class Chat {
       reply.state = asked.state = "done";
       this.#listener.emit("reply", { text: reply.text });
     } catch (error) {
-      const isStopped = running.signal.aborted;
+      const isStopped = running.signal.aborted && !this.#isClosed;
       reply.state = isStopped ? "stopped" : "incomplete";
       if (!reply.text) {
         messages.splice(messages.indexOf(reply), 1);
-        asked.state = isStopped ? "stopped" : "failed";
+        asked.state = isStopped ? "stopped" : this.#isClosed ? "incomplete" : "failed";
       }
-      if (!isStopped) {
+      if (!running.signal.aborted) {
         this.#listener.emit("error", error);
         // A reply that had begun is a reply cut off, whatever cut it.
         if (messages === this.messages)

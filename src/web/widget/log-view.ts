@@ -3,11 +3,10 @@ import type { Announcer } from "./announcer.ts";
 import type { Chat } from "./chat.ts";
 import type { Message } from "./conversation.ts";
 import { dressButton, h, iconButton, icons, textButton } from "./dom.ts";
-import type { Locale } from "./locale.ts";
 import { createMarkdownView } from "./markdown.ts";
 import { makeLink } from "./markdown-inline.ts";
 import { canRetry, describe } from "./problem.ts";
-import { fill } from "./strings.ts";
+import { fill, type Strings } from "./strings.ts";
 
 export interface LogView {
   element: HTMLElement;
@@ -24,7 +23,7 @@ interface Row {
 
 export function createLogView(
   chat: Chat,
-  { lang, strings }: Locale,
+  { lang, strings }: { lang: string; strings: Strings },
   { say }: Announcer,
   privacyUrl: string | null,
 ): LogView {
@@ -32,7 +31,7 @@ export function createLogView(
   const intro = h("div", { class: "intro" });
   const list = h("div");
   const sentence = h("span");
-  const retry = textButton("retry", strings.retry, () => void (chat.config ? chat.retry() : chat.load()));
+  const retry = textButton("retry", strings.retry, () => void (chat.config ? chat.retry() : chat.source.load()));
   const notice = h("div", { class: "notice" }, sentence, retry);
   const element = h(
     "div",
@@ -109,7 +108,7 @@ export function createLogView(
 
   function drawNotice(): void {
     clearTimeout(timer);
-    const problem = chat.config ? chat.problem : chat.configProblem;
+    const problem = chat.config ? chat.problem : chat.source.problem;
     const state = chat.messages.at(-1)?.state ?? "done";
     const code = problem?.code ?? state;
     const seconds = problem ? Math.ceil((problem.retryAt - Date.now()) / 1000) : 0;
@@ -122,7 +121,7 @@ export function createLogView(
     told = problem;
     if (seconds > 0) timer = window.setTimeout(drawNotice, 1000);
     // The companion itself is still missing: whoever has the panel open waits for just that.
-    else if (hasWaited && !chat.config && element.offsetParent) void chat.load();
+    else if (hasWaited && !chat.config && element.offsetParent) void chat.source.load();
   }
 
   return {

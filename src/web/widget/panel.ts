@@ -1,0 +1,121 @@
+/** What is inside the panel: header, conversation and composer. A file of its own, fetched before it is needed. */
+import { createAnnouncer } from "./announcer.ts";
+import { Chat } from "./chat.ts";
+import { createComposer } from "./composer.ts";
+import { h, iconButton, icons } from "./dom.ts";
+import { createLogView } from "./log-view.ts";
+import type { Panel, PanelHost } from "./panel-host.ts";
+import { english, fill } from "./strings.ts";
+import { createVoiceButton } from "./voice-button.ts";
+
+export { panelVersion } from "./panel-host.ts";
+
+let sheet: CSSStyleSheet | null = null;
+
+export function createPanel(host: PanelHost): Panel {
+  const { shadow, box, source, lang } = host;
+  const strings = { ...english, ...host.words };
+  const cleanUp = new AbortController();
+  const { signal } = cleanUp;
+  let frame = 0;
+
+  const chat = new Chat(host.companion, source, host.token, {
+    changed: () => draw(),
+    replied(message) {
+      if (message.state === "streaming" && !message.text) announcer.say(fill(strings.typing, name.textContent));
+      announcer.follow(message, message.text, message.state !== "streaming");
+      // Many fragments can come between two frames.
+      frame ||= requestAnimationFrame(() => {
+        frame = 0;
+        log.draw();
+      });
+    },
+    emit: host.emit,
+  });
+  const announcer = createAnnouncer();
+  const log = createLogView(chat, { lang, strings }, announcer, host.privacyUrl);
+  const composer = createComposer(chat, strings, announcer);
+  const voice = createVoiceButton(chat, strings, announcer, host);
+
+  const picture = h("img", { alt: "", referrerpolicy: "no-referrer" });
+  picture.onerror = () => picture.remove();
+  const name = h("div", { class: "name", dir: "auto" });
+  const anew = iconButton("tool", icons.plus, strings.restart, () => {
+    chat.startAnew();
+    announcer.say(strings.restart);
+    focus();
+  });
+  const shut = iconButton("tool", icons.close, strings.close, host.shut);
+  const offline = h("div", { class: "notice" }, strings.offline);
+
+  function draw(): void {
+    const { config } = source;
+    name.textContent = config?.name ?? "";
+    picture.hidden = !config;
+    if (config && host.isOpen() && !picture.src) picture.src = config.avatar_url;
+    anew.hidden = !chat.messages.length;
+    composer.element.hidden = !config?.has_text_agent;
+    offline.hidden = navigator.onLine;
+    log.draw();
+    composer.draw();
+    voice.draw();
+    // What was pressed may be gone now, such as a suggestion: without the focus, Escape would not be heard either.
+    if (shadow.activeElement?.getClientRects().length === 0) focus();
+  }
+
+  function focus(): void {
+    // On touch screens the keyboard would cover what is to be read first.
+    const canType = !composer.element.hidden && !matchMedia("(pointer: coarse)").matches;
+    (canType ? composer.input : box).focus();
+  }
+
+  for (const event of ["online", "offline"]) {
+    window.addEventListener(
+      event,
+      () => {
+        draw();
+        if (!offline.hidden && host.isOpen()) announcer.say(strings.offline);
+      },
+      { signal },
+    );
+  }
+  // All but a reply under way is saved already, perhaps by another tab and with more in it.
+  window.addEventListener("pagehide", () => chat.isStreaming && chat.save(), { signal });
+
+  if (!sheet) {
+    sheet = new CSSStyleSheet();
+    sheet.replaceSync(PANEL_STYLE);
+  }
+  if (!shadow.adoptedStyleSheets.includes(sheet)) shadow.adoptedStyleSheets.push(sheet);
+  box.append(
+    h(
+      "header",
+      {},
+      picture,
+      h("div", { class: "title" }, name, h("div", { class: "subtitle" }, strings.assistant)),
+      voice.button,
+      anew,
+      ...(host.isLauncher ? [shut] : []),
+    ),
+    log.element,
+    offline,
+    voice.bar,
+    composer.element,
+  );
+  // Beside the box: it is heard when that is closed, too.
+  box.after(announcer.element);
+
+  return {
+    draw,
+    focus,
+    send: (text) => chat.send(text),
+    startAnew: () => chat.startAnew(),
+    close() {
+      cleanUp.abort();
+      cancelAnimationFrame(frame);
+      chat.close();
+      log.close();
+      voice.close();
+    },
+  };
+}
