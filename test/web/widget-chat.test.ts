@@ -143,7 +143,7 @@ test("a reload in the middle of a reply shows what had arrived, and that it is n
   expect((await widget.replies.last().innerText()).length).toBeGreaterThan(3);
 });
 
-test("the configuration is asked for once in ten minutes", async () => {
+test("the configuration is asked for once in a minute", async () => {
   const { page, widget } = await openChat();
   let asked = 0;
   page.on("request", (request) => {

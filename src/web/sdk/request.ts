@@ -71,11 +71,11 @@ async function tryOnce(
   try {
     // No cookies, no referrer: the token in the path is all that the server needs.
     const sent = fetch(url, {
+      cache: "no-store",
       ...init,
       signal: controller.signal,
       credentials: "omit",
       referrerPolicy: "no-referrer",
-      cache: "no-store",
     });
     const response = await next(sent);
     if (!response.ok) throw await next(readProblem(response));

@@ -8,7 +8,9 @@ import { prefetchPanel } from "./panel-loader.ts";
 export const elementName = "companion-chat";
 
 let defaultBaseUrl = "";
-let sheet: CSSStyleSheet | null = null;
+let sheets: { shown: CSSStyleSheet; absent: CSSStyleSheet } | null = null;
+/** What the console has been told already. */
+const told = new Set<string>();
 
 /** Where elements without `base-url` find their server: where the script came from. */
 export function setDefaultBaseUrl(url: string): void {
@@ -26,11 +28,7 @@ export class CompanionChat extends HTMLElement {
 
   constructor() {
     super();
-    if (!sheet) {
-      sheet = new CSSStyleSheet();
-      sheet.replaceSync(LAUNCHER_STYLE);
-    }
-    this.#shadow.adoptedStyleSheets = [sheet];
+    sheets ??= { shown: makeSheet(LAUNCHER_STYLE), absent: makeSheet(":host{display:none!important}") };
   }
 
   get isOpen(): boolean {
@@ -99,8 +97,9 @@ export class CompanionChat extends HTMLElement {
     const emit = (name: string, detail: unknown) => this.#emit(name, detail);
 
     const companion = createCompanion({ baseUrl, token });
-    const source = new ConfigSource(companion, token, { changed: () => this.#frame?.draw(), emit });
+    const source = new ConfigSource(companion, baseUrl, token, { changed: () => this.#draw(), emit });
     this.#source = source;
+    this.#shadow.adoptedStyleSheets = sheets ? [sheets.shown] : [];
     document.addEventListener("companion:open", this.#makeRoom);
     // What is open from the start needs all of it.
     if (mode !== "launcher") prefetchPanel(assetsUrl).catch(() => {});
@@ -109,6 +108,8 @@ export class CompanionChat extends HTMLElement {
     // Until the companion is known there is no colour to draw the launcher in.
     this.#ready = Promise.all([locale, source.load()]).then(([locale]) => {
       if (run !== this.#run) return;
+      // The page mode is all that there is on its page: there the panel says it.
+      if (source.isRefused && mode !== "page") return this.#vanish();
       this.#frame = createFrame(this.#shadow, companion, source, locale, {
         mode,
         token,
@@ -125,9 +126,23 @@ export class CompanionChat extends HTMLElement {
     this.#run++;
     document.removeEventListener("companion:open", this.#makeRoom);
     this.#frame?.close();
+    this.#source?.close();
     this.#source = null;
     this.#frame = null;
     this.#shadow.replaceChildren();
+  }
+
+  #draw(): void {
+    if (!this.#source?.isRefused || this.#frame?.isOpen) this.#frame?.draw();
+    else if (this.#frame) this.#vanish();
+  }
+
+  /** The companion is not for this page: nothing is drawn, and no room is taken. */
+  #vanish(): void {
+    this.#frame?.close();
+    this.#frame = null;
+    this.#shadow.replaceChildren();
+    this.#shadow.adoptedStyleSheets = sheets ? [sheets.absent] : [];
   }
 
   /** Launchers of one page stand beside one another, not in one another's place. */
@@ -142,7 +157,26 @@ export class CompanionChat extends HTMLElement {
   };
 
   #emit(name: string, detail: unknown): void {
-    if (name === "error") console.warn(`${elementName}:`, detail);
+    if (name === "error") warn(this.#source?.problem?.code, detail);
     this.dispatchEvent(new CustomEvent(`companion:${name}`, { detail, bubbles: true, composed: true }));
+    if (name === "close") this.#draw();
   }
+}
+
+function makeSheet(style: string): CSSStyleSheet {
+  const sheet = new CSSStyleSheet();
+  sheet.replaceSync(style);
+  return sheet;
+}
+
+/** Why there is no chat is for the website's owner: once, and in a sentence. */
+function warn(code: string | undefined, detail: unknown): void {
+  const reasons: Record<string, string> = {
+    not_found: "the embed token is unknown or revoked, or the companion is paused",
+    origin_not_allowed: `this website (${location.origin}) is not among the companion's allowed origins`,
+  };
+  const reason = reasons[code ?? ""];
+  if (!reason) console.warn(`${elementName}:`, detail);
+  else if (!told.has(reason)) console.warn(`${elementName}: there is no chat on this page, since ${reason}.`);
+  if (reason) told.add(reason);
 }

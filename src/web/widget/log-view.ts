@@ -5,7 +5,7 @@ import type { Message } from "./conversation.ts";
 import { dressButton, h, iconButton, icons, textButton } from "./dom.ts";
 import { createMarkdownView } from "./markdown.ts";
 import { makeLink } from "./markdown-inline.ts";
-import { canRetry, describe } from "./problem.ts";
+import { canRetry, describe, isLimit } from "./problem.ts";
 import { fill, type Strings } from "./strings.ts";
 
 export interface LogView {
@@ -31,13 +31,17 @@ export function createLogView(
   const intro = h("div", { class: "intro" });
   const list = h("div");
   const sentence = h("span");
-  const retry = textButton("retry", strings.retry, () => void (chat.config ? chat.retry() : chat.source.load()));
+  const retry = textButton("retry", strings.retry, () => void chat.retry());
   const notice = h("div", { class: "notice" }, sentence, retry);
+  const previous = textButton("previous", strings.previous, () => {
+    chat.goBack();
+    say(strings.conversation);
+  });
   const element = h(
     "div",
     // Not live by itself: the announcer speaks by the sentence.
     { class: "log", role: "log", "aria-live": "off", tabindex: 0, "aria-label": strings.conversation },
-    h("div", {}, intro, list, notice),
+    h("div", {}, previous, intro, list, notice),
   );
   let starters: HTMLElement | null = null;
   let told: unknown;
@@ -110,18 +114,22 @@ export function createLogView(
     clearTimeout(timer);
     const problem = chat.config ? chat.problem : chat.source.problem;
     const state = chat.messages.at(-1)?.state ?? "done";
-    const code = problem?.code ?? state;
     const seconds = problem ? Math.ceil((problem.retryAt - Date.now()) / 1000) : 0;
-    const hasWaited = code === "rate_limited" && seconds <= 0;
+    const isOffline =
+      !navigator.onLine && /waiting|network|done/.test(state === "waiting" ? state : (problem?.code ?? state));
+    const code = isOffline ? "offline" : (problem?.code ?? state);
+    const hasWaited = isLimit(code) && seconds <= 0;
+    const sentences = [code === "waiting" ? "" : fill(describe(hasWaited ? "waited" : code, strings), seconds)];
+    if (chat.waiting) sentences.push(strings.queued);
     notice.hidden = /done|streaming/.test(code);
-    notice.classList.toggle("warn", !!problem);
-    sentence.textContent = fill(describe(hasWaited ? "waited" : code, strings), seconds);
-    retry.hidden = seconds > 0 || !canRetry(code);
-    if (problem && problem !== told) say(sentence.textContent);
-    told = problem;
+    notice.classList.toggle("warn", !!problem && !isOffline);
+    sentence.textContent = sentences.join(" ").trim();
+    retry.hidden = seconds > 0 || (isOffline ? !chat.waiting : !canRetry(code));
+    // Told once for each reason, not at every second.
+    const reason = problem ?? (isOffline || chat.waiting ? `${code}${!!chat.waiting}` : undefined);
+    if (reason && reason !== told && element.offsetParent) say(sentence.textContent);
+    told = reason;
     if (seconds > 0) timer = window.setTimeout(drawNotice, 1000);
-    // The companion itself is still missing: whoever has the panel open waits for just that.
-    else if (hasWaited && !chat.config && element.offsetParent) void chat.source.load();
   }
 
   return {
@@ -134,12 +142,14 @@ export function createLogView(
         row.element.remove();
         rows.delete(message);
       }
-      for (const message of chat.messages) {
+      for (const [index, message] of chat.messages.entries()) {
         const row = rows.get(message) ?? makeRow(message);
-        if (!rows.has(message)) list.append(row.element);
+        // Another tab's message can come before one of this.
+        if (list.children[index] !== row.element) list.insertBefore(row.element, list.children[index] ?? null);
         rows.set(message, row);
         row.draw();
       }
+      previous.hidden = !chat.previous;
       drawNotice();
       // The end, which the style sheet makes the origin: it is kept in sight by itself, unless the visitor has left it.
       if (rows.size > count) element.scrollTop = 0;

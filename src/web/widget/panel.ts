@@ -46,7 +46,6 @@ export function createPanel(host: PanelHost): Panel {
     focus();
   });
   const shut = iconButton("tool", icons.close, strings.close, host.shut);
-  const offline = h("div", { class: "notice" }, strings.offline);
 
   function draw(): void {
     const { config } = source;
@@ -54,8 +53,8 @@ export function createPanel(host: PanelHost): Panel {
     picture.hidden = !config;
     if (config && host.isOpen() && !picture.src) picture.src = config.avatar_url;
     anew.hidden = !chat.messages.length;
-    composer.element.hidden = !config?.has_text_agent;
-    offline.hidden = navigator.onLine;
+    // Where nothing is known yet a message can be written all the same, and waits.
+    composer.element.hidden = config ? !config.has_text_agent : source.isRefused;
     log.draw();
     composer.draw();
     voice.draw();
@@ -69,18 +68,14 @@ export function createPanel(host: PanelHost): Panel {
     (canType ? composer.input : box).focus();
   }
 
-  for (const event of ["online", "offline"]) {
-    window.addEventListener(
-      event,
-      () => {
-        draw();
-        if (!offline.hidden && host.isOpen()) announcer.say(strings.offline);
-      },
-      { signal },
-    );
-  }
-  // All but a reply under way is saved already, perhaps by another tab and with more in it.
-  window.addEventListener("pagehide", () => chat.isStreaming && chat.save(), { signal });
+  window.addEventListener("offline", draw, { signal });
+  const flush = () => {
+    draw();
+    void chat.flush();
+  };
+  window.addEventListener("online", flush, { signal });
+  shadow.host.addEventListener("companion:ready", flush, { signal });
+  window.addEventListener("pagehide", () => chat.leave(), { signal });
 
   if (!sheet) {
     sheet = new CSSStyleSheet();
@@ -98,7 +93,6 @@ export function createPanel(host: PanelHost): Panel {
       ...(host.isLauncher ? [shut] : []),
     ),
     log.element,
-    offline,
     voice.bar,
     composer.element,
   );
