@@ -1,7 +1,7 @@
 /** The client of companiond's public interface, for websites that bring their own chat: no dependencies, no UI. */
 import { CompanionError } from "./errors.ts";
 import { createReplyReader } from "./reply-reader.ts";
-import { type Fetch, type RequestOptions, request } from "./request.ts";
+import { type Fetch, type OpenedResponse, type RequestOptions, request } from "./request.ts";
 import { isUuid, makeUuid, openStorage, type TextStorage } from "./storage.ts";
 
 /** How long a server may leave a stream open behind its terminator. */
@@ -55,7 +55,7 @@ export interface CallOptions {
 
 export interface ConfigOptions extends CallOptions {
   /** As of `fetch`; default `default`: an answer that the browser has from the last minute will do. */
-  cache?: RequestCache;
+  cache?: NonNullable<RequestInit["cache"]>;
 }
 
 export interface Companion {
@@ -112,10 +112,13 @@ export function createCompanion(options: CompanionOptions): Companion {
     options: RequestOptions,
   ): Promise<Record<string, unknown>> {
     const opened = await request(base + path, init, options);
+    let isRead = false;
     try {
-      return Object(await opened.next(opened.response.json()));
+      const body = Object(await opened.next(opened.response.json()));
+      isRead = true;
+      return body;
     } finally {
-      opened.close();
+      opened.close(isRead);
     }
   }
 
@@ -192,15 +195,19 @@ export function createCompanion(options: CompanionOptions): Companion {
 }
 
 /** Nothing of it counts, but a body that is left unread is a failed request to browsers. */
-async function readToEnd(stream: ReadableStreamDefaultReader, close: () => void): Promise<void> {
+async function readToEnd(
+  stream: { read(): Promise<{ done: boolean }> },
+  close: OpenedResponse["close"],
+): Promise<void> {
   const timer = setTimeout(close, endMs);
   try {
     while (!(await stream.read()).done);
+    close(true);
   } catch {
     // The connection broke, or the time was over: the reply is whole all the same.
+    close();
   }
   clearTimeout(timer);
-  close();
 }
 
 /** The server turned the request away before it did anything with it. */

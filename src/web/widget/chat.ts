@@ -126,7 +126,7 @@ export class Chat {
 
   /** The page goes away, and a reply under way with it. */
   leave(): void {
-    if (this.#turn) this.#save("incomplete");
+    this.#save("incomplete");
   }
 
   /** Adds what was said aloud. */
@@ -188,10 +188,10 @@ export class Chat {
     this.messages = mergeMessages(kept, this.messages, this.#turn);
   }
 
-  /** Writes the turn under way to where it stands; nothing where another tab has begun a new conversation. */
+  /** Writes the turn under way to where it stands; nothing into another conversation, begun here or in another tab. */
   #save(state?: MessageState): void {
-    const { asked, reply } = this.#turn ?? {};
-    if (!asked || !reply) return;
+    if (this.#turn?.sessionId !== this.companion.sessionId) return;
+    const { asked, reply } = this.#turn;
     reply.seenAt = Date.now();
     this.#change((kept) => settleTurn(kept, { asked, reply: { ...reply, state: state ?? reply.state } }));
   }

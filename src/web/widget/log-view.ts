@@ -115,19 +115,21 @@ export function createLogView(
     const problem = chat.config ? chat.problem : chat.source.problem;
     const state = chat.messages.at(-1)?.state ?? "done";
     const seconds = problem ? Math.ceil((problem.retryAt - Date.now()) / 1000) : 0;
-    const isOffline =
-      !navigator.onLine && /waiting|network|done/.test(state === "waiting" ? state : (problem?.code ?? state));
-    const code = isOffline ? "offline" : (problem?.code ?? state);
+    const isOffline = !navigator.onLine;
+    const code = problem?.code ?? state;
     const hasWaited = isLimit(code) && seconds <= 0;
-    const sentences = [code === "waiting" ? "" : fill(describe(hasWaited ? "waited" : code, strings), seconds)];
+    const sentences = isOffline ? [strings.offline] : [];
+    // Being offline says why already.
+    if (!(isOffline && code === "network") && !/done|streaming|waiting/.test(code))
+      sentences.push(fill(describe(hasWaited ? "waited" : code, strings), seconds));
     if (chat.waiting) sentences.push(strings.queued);
-    notice.hidden = /done|streaming/.test(code);
-    notice.classList.toggle("warn", !!problem && !isOffline);
-    sentence.textContent = sentences.join(" ").trim();
-    retry.hidden = seconds > 0 || (isOffline ? !chat.waiting : !canRetry(code));
-    // Told once for each reason, not at every second.
-    const reason = problem ?? (isOffline || chat.waiting ? `${code}${!!chat.waiting}` : undefined);
-    if (reason && reason !== told && element.offsetParent) say(sentence.textContent);
+    sentence.textContent = sentences.join(" ");
+    notice.hidden = sentences.length === 0;
+    notice.classList.toggle("warn", !!problem);
+    retry.hidden = seconds > 0 || !canRetry(code) || /done|streaming/.test(code);
+    // Once for each reason, not at every second.
+    const reason = problem ?? `${isOffline}${code === "waiting"}`;
+    if (reason !== told && (problem || sentences.length > 0) && element.offsetParent) say(sentence.textContent);
     told = reason;
     if (seconds > 0) timer = window.setTimeout(drawNotice, 1000);
   }

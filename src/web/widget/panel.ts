@@ -49,6 +49,7 @@ export function createPanel(host: PanelHost): Panel {
 
   function draw(): void {
     const { config } = source;
+    const focused = shadow.activeElement;
     name.textContent = config?.name ?? "";
     picture.hidden = !config;
     if (config && host.isOpen() && !picture.src) picture.src = config.avatar_url;
@@ -59,7 +60,7 @@ export function createPanel(host: PanelHost): Panel {
     composer.draw();
     voice.draw();
     // What was pressed may be gone now, such as a suggestion: without the focus, Escape would not be heard either.
-    if (shadow.activeElement?.getClientRects().length === 0) focus();
+    if (focused?.getClientRects().length === 0) focus();
   }
 
   function focus(): void {
