@@ -8,6 +8,8 @@ export interface Composer {
   element: HTMLElement;
   input: HTMLTextAreaElement;
   draw(): void;
+  /** Makes the field as high as its text, where the browser does not do that by itself. */
+  fit(): void;
 }
 
 const countFrom = 200;
@@ -34,6 +36,13 @@ export function createComposer(chat: Chat, strings: Strings, announcer: Announce
     input.focus();
   }
 
+  function fit(): void {
+    if (CSS.supports("field-sizing", "content")) return;
+    input.style.height = "";
+    // Nothing that is not shown has a height to be measured.
+    if (input.scrollHeight > 0) input.style.height = `${input.scrollHeight}px`;
+  }
+
   function draw(): void {
     const { isStreaming } = chat;
     button.classList.toggle("stop", isStreaming);
@@ -52,6 +61,7 @@ export function createComposer(chat: Chat, strings: Strings, announcer: Announce
     const level = left < 0 ? 2 : left > countFrom ? 0 : 1;
     if (level > told) announcer.say(count.textContent);
     told = level;
+    fit();
   }
 
   element.onsubmit = (event) => {
@@ -65,5 +75,5 @@ export function createComposer(chat: Chat, strings: Strings, announcer: Announce
     event.preventDefault();
     submit();
   };
-  return { element, input, draw };
+  return { element, input, draw, fit };
 }

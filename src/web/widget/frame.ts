@@ -9,6 +9,9 @@ import type { Panel } from "./panel-host.ts";
 import { loadPanel, prefetchPanel } from "./panel-loader.ts";
 import { computeAccent, defaultColor } from "./theme.ts";
 
+/** As in the style sheet. */
+const coveringScreens = "(max-width: 480px), (max-height: 480px) and (pointer: coarse)";
+
 export type Mode = "launcher" | "inline" | "page";
 
 export interface FrameOptions {
@@ -154,7 +157,7 @@ export function createFrame(
   const { signal } = cleanUp;
   // On small screens the panel covers the page: what is beneath must not get the focus.
   const keepFocus = ({ target }: Event) => {
-    const isCovering = isLauncher && isOpen && matchMedia("(max-width: 480px)").matches;
+    const isCovering = isLauncher && isOpen && matchMedia(coveringScreens).matches;
     if (isCovering && target !== shadow.host) box.focus();
   };
   document.addEventListener("focusin", keepFocus, { signal });

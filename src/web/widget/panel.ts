@@ -6,6 +6,7 @@ import { h, iconButton, icons } from "./dom.ts";
 import { createLogView } from "./log-view.ts";
 import type { Panel, PanelHost } from "./panel-host.ts";
 import { english, fill } from "./strings.ts";
+import { followViewport } from "./viewport.ts";
 import { createVoiceButton } from "./voice-button.ts";
 
 export { panelVersion } from "./panel-host.ts";
@@ -39,7 +40,8 @@ export function createPanel(host: PanelHost): Panel {
 
   const picture = h("img", { alt: "", referrerpolicy: "no-referrer" });
   picture.onerror = () => picture.remove();
-  const name = h("div", { class: "name", dir: "auto" });
+  // Its own direction is for the letters alone: the line stands where the interface's lines begin.
+  const name = h("span", { dir: "auto" });
   const anew = iconButton("tool", icons.plus, strings.restart, () => {
     chat.startAnew();
     announcer.say(strings.restart);
@@ -88,7 +90,12 @@ export function createPanel(host: PanelHost): Panel {
       "header",
       {},
       picture,
-      h("div", { class: "title" }, name, h("div", { class: "subtitle" }, strings.assistant)),
+      h(
+        "div",
+        { class: "title" },
+        h("div", { class: "name" }, name),
+        h("div", { class: "subtitle" }, strings.assistant),
+      ),
       voice.button,
       anew,
       ...(host.isLauncher ? [shut] : []),
@@ -97,6 +104,7 @@ export function createPanel(host: PanelHost): Panel {
     voice.bar,
     composer.element,
   );
+  if (box.parentElement) followViewport(box.parentElement, composer.fit, signal);
   // Beside the box: it is heard when that is closed, too.
   box.after(announcer.element);
 
