@@ -178,6 +178,8 @@ test("a network with too many requests is told so, and the first message goes ou
   const widget = widgetOn(page);
   await widget.open();
   await widget.notice.getByText(/^Too many requests came from this network\. Try again in \d+ s\.$/).waitFor();
+  // Whoever can write has been told to whom.
+  expect(await widget.log.innerText()).toContain("You are chatting with an AI assistant.");
   await keepScreenshot(page, "busy-from-the-start");
   await widget.ask("Keep this");
   await widget.notice.getByText(/in \d+ s\. Your message will be sent by itself as soon as possible\.$/).waitFor();

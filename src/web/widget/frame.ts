@@ -164,8 +164,9 @@ export function createFrame(
   dark.addEventListener("change", applyTheme, { signal });
   const prefetch = () => void prefetchPanel(assetsUrl).catch(() => {});
   for (const sign of ["pointerenter", "pointerdown", "focus"]) launcher.addEventListener(sign, prefetch);
-  // Safari has no idle callbacks: there the pointer's or the finger's coming has to do.
-  if (!Object(navigator).connection?.saveData) globalThis.requestIdleCallback?.(prefetch);
+  // Safari has no idle callbacks.
+  const whenIdle = globalThis.requestIdleCallback ?? ((act: () => void) => setTimeout(act, 2_000));
+  if (!Object(navigator).connection?.saveData) whenIdle(prefetch);
 
   shadow.replaceChildren(root);
   if (isOpen) void fillBox();

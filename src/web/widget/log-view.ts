@@ -28,7 +28,9 @@ export function createLogView(
   privacyUrl: string | null,
 ): LogView {
   const rows = new Map<Message, Row>();
-  const intro = h("div", { class: "intro" });
+  const link = privacyUrl ? makeLink(privacyUrl, (into) => into.append(strings.privacy)) : "";
+  // There before anything else is known: a message can be written by then.
+  const intro = h("div", { class: "intro" }, h("p", { class: "disclosure" }, `${strings.disclosure} `, link));
   const list = h("div");
   const sentence = h("span");
   const retry = textButton("retry", strings.retry, () => void chat.retry());
@@ -90,7 +92,8 @@ export function createLogView(
   }
 
   function drawIntro(): void {
-    const { config } = chat;
+    const { config, source } = chat;
+    intro.hidden = !config && source.isRefused;
     if (!config) return;
     if (!starters) {
       const texts = config.has_text_agent && Array.isArray(config.starters) ? config.starters : [];
@@ -100,9 +103,7 @@ export function createLogView(
         { class: "starters", role: "group", "aria-label": strings.suggestions, dir: "auto" },
         ...buttons,
       );
-      const link = privacyUrl ? makeLink(privacyUrl, (into) => into.append(strings.privacy)) : "";
       intro.append(
-        h("p", { class: "disclosure" }, `${strings.disclosure} `, link),
         h("div", { class: "row assistant" }, h("div", { class: "body", dir: "auto" }, config.greeting)),
         starters,
       );
