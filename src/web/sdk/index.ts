@@ -157,7 +157,8 @@ export function createCompanion(options: CompanionOptions): Companion {
         body: JSON.stringify({ message, session_id: keptId(sessionKey), visitor_id: keptId(visitorKey) }),
       };
       const opened = await request(`${base}/chat`, init, requestOptions(call, isRefusedUnheard));
-      const stream = opened.response.body?.getReader();
+      // Of a copy: Chromium cancels what may not be stored once it is read to its end, and logs a failed request.
+      const stream = opened.response.clone().body?.getReader();
       const reply = createReplyReader();
       let hasText = false;
       try {
