@@ -58,11 +58,19 @@ export async function buildWeb(): Promise<WebAsset[]> {
     plugins: [trimVoiceClient],
   });
   const [voiceEntry] = voice;
+  const panel = await bundle("panel.js", "widget/panel.ts", {
+    define: {
+      PANEL_STYLE: minifyStyle(join(web, "widget", "style.css")),
+      VOICE_FILE: voiceEntry?.fileName,
+    },
+  });
+  const [panelEntry] = panel;
   const widget = await bundle("widget.js", "widget/index.ts", {
     format: "iife",
     define: {
-      WIDGET_STYLE: minifyStyle(join(web, "widget", "style.css")),
-      VOICE_FILE: voiceEntry?.fileName,
+      LAUNCHER_STYLE: minifyStyle(join(web, "widget", "launcher.css")),
+      PANEL_FILE: panelEntry?.fileName,
+      PANEL_INTEGRITY: panelEntry && integrityOf(panelEntry.bytes),
       LOCALES: locales.map(({ name }) => name.slice("locale-".length, -".json".length)).join(" "),
       LOCALES_HASH: locales[0]?.fileName.split(".")[1],
     },
@@ -81,6 +89,7 @@ export async function buildWeb(): Promise<WebAsset[]> {
 
   const assets = [
     ...widget,
+    ...panel,
     ...sdk,
     ...welcome,
     ...dashboard,
@@ -202,6 +211,11 @@ function toAsset(name: string, content: string | Uint8Array): WebAsset {
   };
 }
 
+/** As `integrity` attributes have it. */
+function integrityOf(bytes: Uint8Array): string {
+  return `sha384-${createHash("sha384").update(bytes).digest("base64")}`;
+}
+
 function hashOf(content: string | Uint8Array): string {
   return createHash("sha256").update(content).digest("hex").slice(0, 10);
 }
@@ -229,9 +243,8 @@ function writeAssets(assets: WebAsset[]): void {
       writeWhole(join(generated, file), bytes);
       imports.push(`import file${index}${suffix.slice(1)} from "./${file}" with { type: "file" };`);
     }
-    const integrity = `sha384-${createHash("sha384").update(asset.bytes).digest("base64")}`;
     entries.push(
-      `  { name: "${asset.name}", fileName: "${asset.fileName}", contentType: "${contentType}", integrity: "${integrity}", plain: file${index}, br: file${index}br, gz: file${index}gz },`,
+      `  { name: "${asset.name}", fileName: "${asset.fileName}", contentType: "${contentType}", integrity: "${integrityOf(asset.bytes)}", plain: file${index}, br: file${index}br, gz: file${index}gz },`,
     );
   }
   const list = `export const embeddedAssets = [\n${entries.join("\n")}\n];\n`;

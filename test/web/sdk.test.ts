@@ -52,6 +52,12 @@ describe("with the real server", () => {
     expect(again.visitorId).toBe(visitorId);
     await collect(again.chat("fresh"));
     expect(JSON.stringify(server.mockLlm.requests.at(-1)?.body.messages)).not.toContain("hello");
+
+    again.resumeConversation(sessionId);
+    expect(open(storage).sessionId).toBe(sessionId);
+    await collect(again.chat("back"));
+    expect(JSON.stringify(server.mockLlm.requests.at(-1)?.body.messages)).toContain("hello");
+    expect(() => again.resumeConversation("mine")).toThrow(expect.objectContaining({ code: "invalid_request" }));
   });
 
   test("does not take over what another script wrote in the place of an id", async () => {
@@ -177,6 +183,76 @@ describe("with servers that misbehave", () => {
     const { text, error } = await collect(halting.companion({ timeoutMs: 50 }).chat("hi"));
     expect(text).toBe("one");
     expect(error).toMatchObject({ code: "timeout" });
+  });
+
+  /** Sends the pieces, each after the one before was taken, and tells whether the client stayed to the end. */
+  function serveStream(...pieces: (string | Promise<string>)[]) {
+    let end = (_: "read" | "left") => {};
+    const ended = new Promise<"read" | "left">((resolve) => {
+      end = resolve;
+    });
+    const bytes = pieces.map(async (piece) => new TextEncoder().encode(await piece));
+    const stream = () =>
+      new ReadableStream({
+        async pull(controller) {
+          const next = bytes.shift();
+          if (next) return controller.enqueue(await next);
+          controller.close();
+          end("read");
+        },
+        cancel: () => end("left"),
+      });
+    return { ...serve(() => new Response(stream())), ended };
+  }
+
+  test("reads on behind the terminator, without waiting for it, and leaves a stream that stays open", async () => {
+    let release = (_: string) => {};
+    const late = new Promise<string>((resolve) => {
+      release = resolve;
+    });
+    using server = serveStream('data: {"text":"ok"}\n\ndata: [DONE]\n\n', late);
+    expect(await collect(server.companion().chat("hi"))).toEqual({ text: "ok", error: null });
+    release("\n");
+    expect(await server.ended).toBe("read");
+
+    using open = serveStream('data: {"text":"ok"}\n\ndata: [DONE]\n\n', new Promise(() => {}));
+    expect(await collect(open.companion().chat("hi"))).toEqual({ text: "ok", error: null });
+    expect(await open.ended).toBe("left");
+  });
+
+  test("tells why the server ended a reply: before its first word as the refusal that it is", async () => {
+    using early = serveStream(": ping\n\n: error upstream_error\n\n");
+    expect((await collect(early.companion().chat("hi"))).error).toMatchObject({ code: "upstream_error" });
+    using late = serveStream('data: {"text":"one"}\n\n: error upstream_error\n\n');
+    const { text, error } = await collect(late.companion().chat("hi"));
+    expect(text).toBe("one");
+    expect(error).toMatchObject({ code: "incomplete", cause: { code: "upstream_error" } });
+  });
+
+  test("tells whose requests were too many", async () => {
+    for (const [header, limit] of [
+      ['"ip";r=0;t=52', "ip"],
+      ['"ip";r=9;t=52, "token";r=0;t=60', "token"],
+      ['"ip";r=9;t=52, "token";r=29;t=60', null],
+    ] as const) {
+      using server = serve(() => new Response("", { status: 429, headers: { "Retry-After": "9", RateLimit: header } }));
+      await expect(server.companion().config({ retries: 0 })).rejects.toMatchObject({ code: "rate_limited", limit });
+    }
+  });
+
+  test("takes a configuration that the browser has, unless it is told otherwise, and never a reply", async () => {
+    const caches: unknown[] = [];
+    const companion = createCompanion({
+      ...{ baseUrl: "http://server.invalid", token: "t", storage: memory() },
+      fetch: async (url, init) => {
+        caches.push(init.cache);
+        return url.endsWith("/chat") ? whole() : config();
+      },
+    });
+    await companion.config();
+    await companion.config({ cache: "no-cache" });
+    await collect(companion.chat("hi"));
+    expect(caches).toEqual(["default", "no-cache", "no-store"]);
   });
 
   test("a server that is not there is a network failure", async () => {

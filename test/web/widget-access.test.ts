@@ -83,6 +83,7 @@ test("the keyboard alone opens, asks, reaches everything and closes", async () =
       const element = document.querySelector("companion-chat").shadowRoot.activeElement;
       return element && (element.getAttribute("aria-label") || element.textContent);
     })()`);
+  await widget.input.waitFor();
   expect(await focused()).toBe("Write a message…");
   await page.keyboard.type("By keyboard");
   await page.keyboard.press("Enter");

@@ -31,7 +31,8 @@ test("one tag gives a launcher; it opens a panel with disclosure, greeting and s
   const widget = widgetOn(page);
   await widget.launcher.waitFor();
   await keepScreenshot(page, "launcher");
-  const own = requests.filter((url) => url.startsWith(world.server.url));
+  // What is behind the launcher may be on its way already.
+  const own = requests.filter((url) => url.startsWith(world.server.url) && !url.includes("/assets/panel."));
   expect(own).toEqual([`${world.server.url}/widget.js`, `${world.server.url}/api/embed/${token}`]);
 
   await widget.open();
@@ -142,7 +143,7 @@ test("a reload in the middle of a reply shows what had arrived, and that it is n
   expect((await widget.replies.last().innerText()).length).toBeGreaterThan(3);
 });
 
-test("the configuration is asked for once in ten minutes", async () => {
+test("the configuration is asked for once in a minute", async () => {
   const { page, widget } = await openChat();
   let asked = 0;
   page.on("request", (request) => {

@@ -165,7 +165,7 @@ test("the element can be moved, retokened and taken away while a reply streams",
     .or(widget.notice.getByText("You stopped the reply."))
     .waitFor();
   await page.evaluate(`document.querySelector("companion-chat").setAttribute("token", "${otherToken}")`);
-  await widget.element.getByText("Bert").first().waitFor({ state: "attached" });
+  await widget.element.locator(".panel[aria-label=Bert]").waitFor({ state: "attached" });
   await page.evaluate(`document.querySelector("companion-chat").remove()`);
   await world.mockLlm.until(() => world.mockLlm.openRequests === 0);
   expect(complaints).toEqual([]);

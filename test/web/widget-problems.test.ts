@@ -1,7 +1,7 @@
 /** What the widget says when something is wrong, and how it goes on. */
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test";
 import { keepScreenshot } from "../support/browser.ts";
-import { openWidgetWorld, tag, type WidgetWorld, widgetOn } from "../support/widget-world.ts";
+import { openWidgetWorld, styleOf, tag, type WidgetWorld, widgetOn } from "../support/widget-world.ts";
 
 setDefaultTimeout(20_000);
 
@@ -24,10 +24,11 @@ test("a reply cut off midway says so, and can be asked for again", async () => {
   const { embed_token } = await world.createCompanion();
   const { page, widget } = await openChat(embed_token);
   await widget.ask("[[cut:3]] [[say:one two three four five]]");
-  await widget.notice.getByText("The reply was cut off.").waitFor();
+  const sentence = "The assistant stopped before its reply was complete.";
+  await widget.notice.getByText(sentence).waitFor();
   expect(await widget.replies.last().innerText()).toContain("one two");
   await keepScreenshot(page, "cut-off");
-  await widget.said.getByText("The reply was cut off.").waitFor({ state: "attached" });
+  await widget.said.getByText(sentence).waitFor({ state: "attached" });
   world.answerWith(["one two three four five"]);
   await widget.button("Try again").click();
   await widget.replied(1);
@@ -50,7 +51,7 @@ test("a provider's failure says so, keeps the question, and can be tried again",
   world.answerWith(null);
 });
 
-test("a revoked token says so, without another try", async () => {
+test("a companion that goes away while it is shown says so, and is not drawn on the next page", async () => {
   const { id, embed_token } = await world.createCompanion();
   const { page, widget } = await openChat(embed_token);
   await world.call("PATCH", `/api/companions/${id}`, { enabled: false });
@@ -59,34 +60,89 @@ test("a revoked token says so, without another try", async () => {
   expect(await widget.button("Try again").isVisible()).toBe(false);
   await keepScreenshot(page, "revoked");
 
-  // And from the start, where nothing is known of the companion.
-  const fresh = await openChat(embed_token);
-  await fresh.widget.notice.getByText("This chat is no longer available.").waitFor();
-  await keepScreenshot(fresh.page, "revoked-from-the-start");
+  const refused = page.waitForResponse((response) => response.status() === 404);
+  await page.reload();
+  await refused;
+  await page.waitForFunction('document.querySelector("companion-chat")?.shadowRoot.childElementCount === 0');
 });
 
-test("a website that is not in the list is told so", async () => {
+test.each([
+  ["paused", { enabled: false }, "the embed token is unknown or revoked, or the companion is paused"],
+  ["forbidden here", { allowed_origins: ["https://shop.example"] }, "is not among the companion's allowed origins"],
+])("a companion that is %s draws nothing and takes no room, and the console is told why once", async (...row) => {
+  const [, change, reason] = row;
+  const { id, embed_token } = await world.createCompanion();
+  await world.call("PATCH", `/api/companions/${id}`, change);
+  const { page } = await world.open();
+  const warnings: string[] = [];
+  page.on("console", (message) => message.type() === "warning" && warnings.push(message.text()));
+  const told = page.waitForEvent("console", (message) => message.text().includes(reason));
+  const inline = `<div id="room"><companion-chat mode="inline" token="${embed_token}"></companion-chat></div>`;
+  await page.goto(world.host(tag(world.server, embed_token) + inline));
+  await told;
+  await page.waitForFunction(`[...document.querySelectorAll("companion-chat")].every((element) =>
+    getComputedStyle(element).display === "none" && element.shadowRoot.childElementCount === 0)`);
+  expect((await page.locator("#room").boundingBox())?.height).toBe(0);
+  expect(await page.locator(".launcher").count()).toBe(0);
+  expect(warnings).toEqual([expect.stringMatching(/^companion-chat: there is no chat on this page, since .*\.$/)]);
+  // What the page asks of it now has nowhere to go, and does no harm.
+  await page.evaluate('document.querySelector("companion-chat").open()');
+  await page.evaluate('document.querySelector("companion-chat").send("Hello?")');
+  expect(await page.locator(".panel").count()).toBe(0);
+});
+
+test("a companion as a page of its own says why it is not there, where all else would be blank", async () => {
   const { embed_token } = await world.createCompanion({ allowed_origins: ["https://shop.example"] });
-  const { page, widget } = await openChat(embed_token);
+  const { page } = await world.open();
+  await page.goto(
+    world.host(
+      `<companion-chat mode="page" token="${embed_token}"></companion-chat><script src="${world.server.url}/widget.js" async></script>`,
+    ),
+  );
+  const widget = widgetOn(page);
   await widget.notice.getByText("This chat may not be used on this website.").waitFor();
+  expect(await widget.input.isVisible()).toBe(false);
   await keepScreenshot(page, "origin-refused");
-  expect(await widget.log.getByRole("textbox").count()).toBe(0);
 });
 
-test("offline is said and unsaid", async () => {
-  const { embed_token } = await world.createCompanion();
-  const { page, widget } = await openChat(embed_token);
-  const notice = widget.panel.getByText("You are offline.");
-  await page.context().setOffline(true);
-  await notice.waitFor();
-  await keepScreenshot(page, "offline");
-  await widget.ask("Hello?");
-  await widget.notice.getByText("The connection failed.").waitFor();
-  await page.context().setOffline(false);
-  await notice.waitFor({ state: "hidden" });
-  await widget.button("Try again").click();
+test("a server that fails for a while has a launcher, which finds its companion by itself", async () => {
+  const { embed_token } = await world.createCompanion({ theme_color: "#0f766e" });
+  const { page } = await world.open();
+  await page.clock.install();
+  let isDown = true;
+  await page.route(`**/api/embed/${embed_token}`, (route) =>
+    isDown
+      ? route.fulfill({ status: 503, headers: { "Access-Control-Allow-Origin": "*" }, body: "<h1>Down</h1>" })
+      : route.continue(),
+  );
+  await page.goto(world.host(tag(world.server, embed_token)));
+  const widget = widgetOn(page);
+  await widget.open();
+  await widget.notice.getByText("The assistant cannot answer right now.").waitFor();
+  await widget.ask("Written too early");
+  await widget.notice.getByText("Your message will be sent by itself as soon as possible.").waitFor();
+  await keepScreenshot(page, "server-down");
+  isDown = false;
+  await page.clock.runFor(30_000);
   await widget.replied();
-  expect(await widget.notice.isVisible()).toBe(false);
+  expect(await widget.questions.allInnerTexts()).toEqual(["Written too early"]);
+  expect(await styleOf(page, ".launcher", "backgroundColor")).toBe("rgb(15, 118, 110)");
+});
+
+test("a launcher that was drawn in a bad moment goes when the server says that there is no companion", async () => {
+  const { id, embed_token } = await world.createCompanion();
+  await world.call("PATCH", `/api/companions/${id}`, { enabled: false });
+  const { page } = await world.open();
+  await page.clock.install();
+  let isDown = true;
+  await page.route(`**/api/embed/${embed_token}`, (route) => (isDown ? route.abort() : route.continue()));
+  await page.goto(world.host(tag(world.server, embed_token)));
+  const widget = widgetOn(page);
+  await widget.launcher.waitFor();
+  isDown = false;
+  await page.clock.runFor(30_000);
+  await widget.launcher.waitFor({ state: "detached" });
+  expect(await widget.launcher.count()).toBe(0);
 });
 
 test("a message too many says how long to wait, counts down, and can then be sent", async () => {
@@ -102,7 +158,7 @@ test("a message too many says how long to wait, counts down, and can then be sen
   await widget.ask("two");
   await widget.replied(2);
   await widget.ask("three");
-  await widget.notice.getByText(/Too many messages at the moment\. Try again in \d+ s\./).waitFor();
+  await widget.notice.getByText(/This chat is very busy at the moment\. Try again in \d+ s\./).waitFor();
   expect(await widget.button("Try again").isVisible()).toBe(false);
   await keepScreenshot(page, "rate-limited");
   const before = await widget.notice.innerText();
@@ -113,38 +169,98 @@ test("a message too many says how long to wait, counts down, and can then be sen
   await widget.button("Try again").waitFor();
 });
 
-test("a busy site keeps its launcher: the configuration is asked for again when the panel opens", async () => {
-  await using limited = await openWidgetWorld({ env: { COMPANIOND_RATE_PER_TOKEN: "1" } });
+test("a network with too many requests is told so, and the first message goes out once there is room", async () => {
+  await using limited = await openWidgetWorld({ env: { COMPANIOND_RATE_PER_IP: "1" } });
   const { embed_token } = await limited.createCompanion();
   await fetch(`${limited.server.url}/api/embed/${embed_token}`);
   const { page } = await limited.open();
+  await page.clock.install();
   await page.goto(limited.host(tag(limited.server, embed_token)));
   const widget = widgetOn(page);
-  await widget.launcher.waitFor();
-  let asked = 0;
-  page.on("request", () => asked++);
   await widget.open();
-  await widget.notice.getByText(/Try again in \d+ s\./).waitFor();
-  expect(asked).toBe(1);
+  await widget.notice.getByText(/^Too many requests came from this network\. Try again in \d+ s\.$/).waitFor();
+  // Whoever can write has been told to whom.
+  expect(await widget.log.innerText()).toContain("You are chatting with an AI assistant.");
   await keepScreenshot(page, "busy-from-the-start");
-  // Once there is room, the next opening shows the companion.
-  await page.route(`**/api/embed/${embed_token}`, async (route) =>
-    route.fulfill({
-      json: {
-        name: "Ada",
-        avatar_url: "data:,",
-        greeting: "Here at last",
-        theme_color: "#0f766e",
-        has_voice: false,
-        has_text_agent: true,
-        voice_provider: "none",
-      },
-      headers: { "Access-Control-Allow-Origin": "*" },
-    }),
+  await widget.ask("Keep this");
+  await widget.notice.getByText(/in \d+ s\. Your message will be sent by itself as soon as possible\.$/).waitFor();
+  expect(await widget.questions.allInnerTexts()).toEqual(["Keep this"]);
+  let asked = 0;
+  page.on("request", (request) => {
+    if (request.url().includes("/api/embed/")) asked++;
+  });
+  // Neither closing and opening nor writing on is another request, before there can be room.
+  await widget.launcher.click();
+  await widget.open();
+  await widget.ask("And this stays in the field");
+  expect([asked, await widget.input.inputValue()]).toEqual([0, "And this stays in the field"]);
+  const answer = {
+    ...{ name: "Ada", avatar_url: "data:,", greeting: "Here at last", theme_color: "#0f766e" },
+    ...{ has_voice: false, has_text_agent: true, voice_provider: "none" },
+  };
+  const headers = { "Access-Control-Allow-Origin": "*" };
+  await page.route(`**/api/embed/${embed_token}`, (route) => route.fulfill({ json: answer, headers }));
+  await page.route(`**/api/embed/${embed_token}/chat`, (route) =>
+    route.fulfill({ body: 'data: {"text":"Sent."}\n\ndata: [DONE]\n\n', headers }),
   );
-  await widget.launcher.click();
-  await widget.launcher.click();
+  await page.clock.runFor(62_000);
+  await widget.replied();
   await widget.log.getByText("Here at last").waitFor();
+  expect(await widget.questions.allInnerTexts()).toEqual(["Keep this"]);
+});
+
+test("eleven page views in several tabs are one request, and the first message is answered", async () => {
+  await using limited = await openWidgetWorld({
+    env: { COMPANIOND_RATE_PER_IP: "10", COMPANIOND_RATE_PER_TOKEN: "30" },
+  });
+  const { embed_token } = await limited.createCompanion();
+  const { page } = await limited.open();
+  let asked = 0;
+  page.context().on("request", (request) => {
+    if (request.url().endsWith(`/api/embed/${embed_token}`)) asked++;
+  });
+  const address = limited.host(tag(limited.server, embed_token));
+  const pages = [page, await page.context().newPage(), await page.context().newPage()];
+  for (let view = 0; view < 11; view++) {
+    const tab = pages[view % 3] as typeof page;
+    await tab.goto(address);
+    await widgetOn(tab).launcher.waitFor();
+  }
+  expect(asked).toBe(1);
+  const widget = widgetOn(page);
+  await widget.open();
+  await widget.ask("The first message");
+  await widget.replied();
+});
+
+test("what was kept of a companion is asked for again after a minute, and by another server at once", async () => {
+  const { embed_token } = await world.createCompanion();
+  const { page } = await world.open();
+  await page.clock.install();
+  let asked = 0;
+  page.on("request", (request) => {
+    if (request.url().endsWith(`/api/embed/${embed_token}`)) asked++;
+  });
+  await page.goto(world.host(tag(world.server, embed_token)));
+  const widget = widgetOn(page);
+  for (const [seconds, expected] of [
+    [0, 1],
+    [50, 1],
+    [11, 2],
+    [50, 2],
+  ] as const) {
+    await page.clock.fastForward(seconds * 1000);
+    await page.reload();
+    await widget.launcher.waitFor();
+    expect([seconds, asked]).toEqual([seconds, expected]);
+  }
+  const other = world.server.url.replace("127.0.0.1", "localhost");
+  await page.evaluate(`document.querySelector("companion-chat").remove();
+    document.body.append(Object.assign(document.createElement("companion-chat"), { id: "other" }));
+    document.querySelector("#other").setAttribute("base-url", "${other}");
+    document.querySelector("#other").setAttribute("token", "${embed_token}")`);
+  await widget.launcher.waitFor();
+  expect(asked).toBe(3);
 });
 
 test("the day's end is said as such", async () => {

@@ -36,6 +36,14 @@ export const assetsApi: ApiOperation[] = [
   },
   {
     ...shared,
+    id: "getPanel",
+    path: "/panel.js",
+    summary: "The widget's second file, which it fetches by itself",
+    answers: script,
+    errors: ["not_found"],
+  },
+  {
+    ...shared,
     id: "getSdk",
     path: "/sdk.js",
     summary: "The client of the embed routes, without a user interface",

@@ -1,4 +1,4 @@
-/** `/widget.js`, `/sdk.js`, the images, and their twins under `/assets/`, whose names change with their content. */
+/** `/widget.js`, `/panel.js`, `/sdk.js`, the images, and their twins under `/assets/`, whose names change with their content. */
 import type { Elysia } from "elysia";
 import { AppError } from "../../domain/errors.ts";
 import { matchesTag } from "../../http/entity-tag.ts";
@@ -35,6 +35,8 @@ export function assetsModule() {
   return (app: Elysia) =>
     app
       .get("/widget.js", ({ request }) => serve("widget.js", request, stableCaching))
+      // For pages whose script is of the version before an upgrade; all others have its hashed name.
+      .get("/panel.js", ({ request }) => serve("panel.js", request, stableCaching))
       .get("/sdk.js", ({ request }) => serve("sdk.js", request, stableCaching))
       // Where browsers, home screens and previews of links look by themselves.
       .get("/favicon.ico", ({ request }) => serve("favicon.png", request, stableCaching))

@@ -31,6 +31,8 @@ export interface CompanionErrorFacts {
   status?: number;
   /** How long to wait before another try can succeed; null where the server did not say. */
   retryAfterMs?: number | null;
+  /** Whose requests were too many: those of the visitor's network, or all of the companion's. */
+  limit?: "ip" | "token" | null;
   /** The server's id of the request, for support. */
   requestId?: string | null;
   cause?: unknown;
@@ -40,12 +42,14 @@ export class CompanionError extends Error {
   declare readonly code: CompanionErrorCode;
   declare readonly status: number;
   declare readonly retryAfterMs: number | null;
+  declare readonly limit: "ip" | "token" | null;
   declare readonly requestId: string | null;
 
   /** The message is the server's public sentence, or the code alone where no server spoke. */
   constructor(code: CompanionErrorCode, { message = code, cause, ...facts }: CompanionErrorFacts = {}) {
     super(message, { cause });
-    Object.assign(this, { name: "CompanionError", code, status: 0, retryAfterMs: null, requestId: null, ...facts });
+    const nothing = { status: 0, retryAfterMs: null, limit: null, requestId: null };
+    Object.assign(this, { name: "CompanionError", code, ...nothing, ...facts });
   }
 }
 
@@ -66,6 +70,7 @@ export async function readProblem(response: Response): Promise<CompanionError> {
     message: typeof detail === "string" ? detail : known,
     status,
     retryAfterMs: parseRetryAfter(headers.get("retry-after")),
+    limit: (/"(ip|token)";r=0\b/.exec(headers.get("ratelimit") ?? "")?.[1] ?? null) as CompanionError["limit"],
     requestId: headers.get("x-request-id"),
   });
 }

@@ -1,8 +1,11 @@
 /** The client of companiond's public interface, for websites that bring their own chat: no dependencies, no UI. */
 import { CompanionError } from "./errors.ts";
 import { createReplyReader } from "./reply-reader.ts";
-import { type Fetch, type RequestOptions, request } from "./request.ts";
+import { type Fetch, type OpenedResponse, type RequestOptions, request } from "./request.ts";
 import { isUuid, makeUuid, openStorage, type TextStorage } from "./storage.ts";
+
+/** How long a server may leave a stream open behind its terminator. */
+const endMs = 1000;
 
 export { type ClientErrorCode, CompanionError, type CompanionErrorCode, type ServerErrorCode } from "./errors.ts";
 export type { TextStorage } from "./storage.ts";
@@ -50,6 +53,11 @@ export interface CallOptions {
   retries?: number;
 }
 
+export interface ConfigOptions extends CallOptions {
+  /** As of `fetch`; default `default`: an answer that the browser has from the last minute will do. */
+  cache?: NonNullable<RequestInit["cache"]>;
+}
+
 export interface Companion {
   /** Identifies the visitor; kept across conversations. */
   readonly visitorId: string;
@@ -57,10 +65,13 @@ export interface Companion {
   readonly sessionId: string;
   /** Begins a new conversation, and returns its id. */
   newConversation(): string;
-  config(options?: CallOptions): Promise<CompanionConfig>;
+  /** Goes on with a conversation of this visitor, by its id. Throws `invalid_request` where that is no UUID. */
+  resumeConversation(sessionId: string): void;
+  config(options?: ConfigOptions): Promise<CompanionConfig>;
   /**
    * Sends the message and yields the reply, fragment by fragment. It ends normally only when the reply is complete:
-   * one that was cut off throws `CompanionError` with the code `incomplete`. Leaving the loop ends the request.
+   * one that was cut off throws `CompanionError` with the code `incomplete`, and the server's reason as its `cause`
+   * where there is one. Leaving the loop ends the request.
    */
   chat(message: string, options?: CallOptions): AsyncGenerator<string, void, undefined>;
   /** Asks for a voice session; a new one is needed for each. */
@@ -95,12 +106,19 @@ export function createCompanion(options: CompanionOptions): Companion {
     };
   }
 
-  async function callForJson(path: string, method: string, options: RequestOptions): Promise<Record<string, unknown>> {
-    const opened = await request(base + path, { method }, options);
+  async function callForJson(
+    path: string,
+    init: RequestInit,
+    options: RequestOptions,
+  ): Promise<Record<string, unknown>> {
+    const opened = await request(base + path, init, options);
+    let isRead = false;
     try {
-      return Object(await opened.next(opened.response.json()));
+      const body = Object(await opened.next(opened.response.json()));
+      isRead = true;
+      return body;
     } finally {
-      opened.close();
+      opened.close(isRead);
     }
   }
 
@@ -117,10 +135,15 @@ export function createCompanion(options: CompanionOptions): Companion {
       return keep(sessionKey, makeUuid());
     },
 
-    async config(call = {}) {
+    resumeConversation(sessionId) {
+      if (!isUuid(sessionId)) throw new CompanionError("invalid_request");
+      keep(sessionKey, sessionId);
+    },
+
+    async config({ cache = "default", ...call } = {}) {
       const canRetry = ({ code, status }: CompanionError) =>
         status >= 500 || status === 429 || code === "network" || code === "timeout";
-      const body = await callForJson("", "GET", requestOptions(call, canRetry));
+      const body = await callForJson("", { cache }, requestOptions(call, canRetry));
       if (typeof body.name !== "string") {
         throw new CompanionError("bad_response");
       }
@@ -134,24 +157,34 @@ export function createCompanion(options: CompanionOptions): Companion {
         body: JSON.stringify({ message, session_id: keptId(sessionKey), visitor_id: keptId(visitorKey) }),
       };
       const opened = await request(`${base}/chat`, init, requestOptions(call, isRefusedUnheard));
-      const stream = opened.response.body?.getReader();
+      // Of a copy: Chromium cancels what may not be stored once it is read to its end, and logs a failed request.
+      const stream = opened.response.clone().body?.getReader();
       const reply = createReplyReader();
+      let hasText = false;
       try {
         while (stream && !reply.isDone) {
           const { done, value } = await opened.next(stream.read(), "incomplete");
-          yield* reply.push(done ? undefined : value);
+          for (const fragment of reply.push(done ? undefined : value)) {
+            hasText = true;
+            yield fragment;
+          }
           if (done) break;
         }
       } finally {
-        opened.close();
+        if (stream && reply.isDone) void readToEnd(stream, opened.close);
+        else opened.close();
       }
-      if (!reply.isDone) throw new CompanionError("incomplete");
+      if (reply.isDone) return;
+      const requestId = opened.response.headers.get("x-request-id");
+      const cause = reply.failure && new CompanionError(reply.failure, { requestId });
+      // The server had begun to wait aloud: without a word of the reply this is the refusal that came too late for a status.
+      throw cause && !hasText ? cause : new CompanionError("incomplete", { requestId, cause });
     },
 
     async voice(call = {}) {
       const { signed_url, agent_id } = await callForJson(
         "/voice-token",
-        "POST",
+        { method: "POST" },
         requestOptions(call, isRefusedUnheard),
       );
       if (typeof signed_url !== "string" || typeof agent_id !== "string") {
@@ -160,6 +193,22 @@ export function createCompanion(options: CompanionOptions): Companion {
       return { signedUrl: signed_url, agentId: agent_id };
     },
   };
+}
+
+/** Nothing of it counts, but a body that is left unread is a failed request to browsers. */
+async function readToEnd(
+  stream: { read(): Promise<{ done: boolean }> },
+  close: OpenedResponse["close"],
+): Promise<void> {
+  const timer = setTimeout(close, endMs);
+  try {
+    while (!(await stream.read()).done);
+    close(true);
+  } catch {
+    // The connection broke, or the time was over: the reply is whole all the same.
+    close();
+  }
+  clearTimeout(timer);
 }
 
 /** The server turned the request away before it did anything with it. */

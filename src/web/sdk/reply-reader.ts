@@ -1,9 +1,11 @@
 /** Reads the bytes of a streamed reply by the client rule of the interface; knows nothing of how they arrive. */
-import { CompanionError } from "./errors.ts";
+import { CompanionError, type ServerErrorCode } from "./errors.ts";
 
 export interface ReplyReader {
   /** Whether the terminator came: only then is the reply whole. */
   readonly isDone: boolean;
+  /** Why the server ended the reply before its terminator, where it said so. */
+  readonly failure: ServerErrorCode | null;
   /**
    * Returns the fragments that these bytes completed. Without bytes the connection is closed: a last line may lack its
    * line break. Throws `bad_response` where a payload is not JSON.
@@ -19,9 +21,13 @@ export function createReplyReader(): ReplyReader {
   const decoder = new TextDecoder();
   let rest = "";
   let isDone = false;
+  let failure: ServerErrorCode | null = null;
   return {
     get isDone() {
       return isDone;
+    },
+    get failure() {
+      return failure;
     },
     push(bytes) {
       // A lone CR ends a line as well; between CR and LF this only makes an empty line, which is ignored.
@@ -29,6 +35,8 @@ export function createReplyReader(): ReplyReader {
       rest = lines.pop() ?? "";
       const fragments: string[] = [];
       const read = (line: string): void => {
+        // A comment to everyone else.
+        if (line.startsWith(": error ")) failure = line.slice(8) as ServerErrorCode;
         if (isDone || !line.startsWith("data: ")) return;
         const payload = line.slice(6);
         isDone = payload === "[DONE]";

@@ -21,8 +21,8 @@ export interface OpenedResponse {
   response: Response;
   /** Waits for the next part of the body, under the same deadline; a broken connection is the given failure. */
   next<Part>(part: Promise<Part>, failure?: ClientErrorCode): Promise<Part>;
-  /** Ends the request, whatever is left of it. Must be called. */
-  close(): void;
+  /** Ends the request. Must be called. Without `isRead` whatever is left of it is given up, as a failed request. */
+  close(isRead?: boolean): void;
 }
 
 /** Resolves with a response of status 2xx. Rejects with the signal's reason once that fires. */
@@ -47,9 +47,9 @@ async function tryOnce(
   const controller = new AbortController();
   let isLate = false;
   const leave = () => controller.abort(signal?.reason);
-  const close = () => {
+  const close = (isRead = false) => {
     signal?.removeEventListener("abort", leave);
-    controller.abort();
+    if (!isRead) controller.abort();
   };
   const next: OpenedResponse["next"] = async (part, failure = "network") => {
     const timer = setTimeout(() => {
@@ -71,6 +71,7 @@ async function tryOnce(
   try {
     // No cookies, no referrer: the token in the path is all that the server needs.
     const sent = fetch(url, {
+      cache: "no-store",
       ...init,
       signal: controller.signal,
       credentials: "omit",

@@ -88,8 +88,8 @@ export function startVoice(host: VoiceHost): VoiceSessionControl {
 
   function describeFailure(error: unknown): string {
     const { code, retryAt } = toProblem(error);
-    if (code === "quota_exceeded") return strings.voiceQuota;
-    if (!/^(origin_not_allowed|not_found|rate_limited|network)$/.test(code)) return strings.voiceFailed;
+    if (code === "quota_exceeded") return strings.voiceUsedUp;
+    if (!/^(origin_not_allowed|not_found|rate_limited|network_limited|network)$/.test(code)) return strings.voiceFailed;
     return fill(describe(code, strings), Math.ceil((retryAt - Date.now()) / 1000));
   }
 

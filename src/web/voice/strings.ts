@@ -5,10 +5,10 @@ export const voiceEnglish = {
   voiceSpeaking: "Speaking…",
   voiceMuted: "Microphone muted",
   voiceEnded: "Voice chat ended",
-  voiceQuota: "Today's voice chats are used up. Please write instead.",
   voiceMute: "Mute microphone",
   voiceUnmute: "Unmute microphone",
   voiceEnd: "End voice chat",
+  voiceUsedUp: "Voice chat is used up for today. Please come back tomorrow.",
   microphoneRefused: "The microphone is blocked. Allow it in the browser's settings for this page and try again.",
   microphoneMissing: "No microphone was found.",
 };

@@ -1,8 +1,12 @@
 /** What the web build puts in place of these names. */
 
 /** The style sheets, minified. */
-declare const WIDGET_STYLE: string;
+declare const LAUNCHER_STYLE: string;
+declare const PANEL_STYLE: string;
 declare const VOICE_STYLE: string;
+/** File name under `/assets/` of what is behind the launcher, and its hash for `integrity`. */
+declare const PANEL_FILE: string;
+declare const PANEL_INTEGRITY: string;
 /** File name under `/assets/` of the part that is loaded for voice. */
 declare const VOICE_FILE: string;
 /** The languages that have a file, separated by spaces, and the hash in the names of all of them. */

@@ -1,159 +1,249 @@
-/** What the widget knows and does, without a pixel: configuration, messages, the reply under way, problems. */
-import { type Companion, type CompanionConfig, createCompanion } from "../sdk/index.ts";
-import { openStorage } from "../sdk/storage.ts";
-import { createConversationKeeper, type Message } from "./conversation.ts";
-import { type Problem, toProblem } from "./problem.ts";
+/** What the panel knows and does, without a pixel: messages, the reply under way, problems. */
+import type { Companion, CompanionConfig } from "../sdk/index.ts";
+import type { ConfigSource } from "./config-source.ts";
+import {
+  beginTurn,
+  createConversationKeeper,
+  type Message,
+  type MessageState,
+  makeMessage,
+  mergeMessages,
+  type Previous,
+  pulseMs,
+  settleTurn,
+  type Turn,
+} from "./conversation.ts";
+import { isRefusal, type Problem, toProblem } from "./problem.ts";
 
-const configAgeMs = 10 * 60_000;
 export const maxMessageLength = 2000;
+/** So long, and by chance longer, a tab leaves a waiting message to the one in which it was written. */
+const adoptionMs = 1_500;
 
 export interface ChatListener {
   /** Something is to be drawn anew. */
   changed(): void;
   /** A reply has more text, or has ended. */
   replied(message: Message): void;
-  /** For the page's own listeners: `ready`, `message`, `reply`, `error`. */
+  /** For the page's own listeners: `message`, `reply`, `error`. */
   emit(name: string, detail: unknown): void;
+}
+
+interface RunningTurn extends Turn {
+  sessionId: string;
+  controller: AbortController;
 }
 
 export class Chat {
   readonly companion: Companion;
-  config: CompanionConfig | null = null;
+  readonly source: ConfigSource;
   messages: Message[];
-  /** What keeps the companion itself from being shown. */
-  configProblem: Problem | null = null;
+  /** What the visitor left by "New conversation", and can go back to. */
+  previous: Previous | null;
   /** What happened to the last message. */
   problem: Problem | null = null;
-  isLoading = false;
 
   readonly #listener: ChatListener;
   readonly #keeper: ReturnType<typeof createConversationKeeper>;
-  readonly #configKey: string;
-  #running: AbortController | null = null;
+  readonly #unwatch: () => void;
+  /** The message that waits, where it was written in this tab. */
+  #ownWaitingId = "";
+  #turn: RunningTurn | null = null;
+  #isClosed = false;
+  #adoption = 0;
+  #watch = 0;
 
-  constructor(baseUrl: string, token: string, listener: ChatListener) {
-    this.companion = createCompanion({ baseUrl, token });
+  constructor(companion: Companion, source: ConfigSource, token: string, listener: ChatListener) {
+    this.companion = companion;
+    this.source = source;
     this.#keeper = createConversationKeeper(token);
-    this.#configKey = `companion:${token}:config`;
     this.#listener = listener;
     this.messages = this.#keeper.load();
+    this.previous = this.#keeper.loadPrevious();
+    this.#unwatch = this.#keeper.watch(() => this.#follow());
+    this.#watchOthers();
+    void this.flush();
   }
 
+  get config(): CompanionConfig | null {
+    return this.source.config;
+  }
+
+  /** Whether a reply is under way in this tab. */
   get isStreaming(): boolean {
-    return this.#running !== null;
+    return this.#turn !== null;
   }
 
-  /** Fetches the configuration unless it is there; a failure is kept as `configProblem`. */
-  async load(): Promise<void> {
-    if (this.config || this.isLoading) return;
-    const storage = openStorage("sessionStorage");
-    try {
-      const { at, config } = JSON.parse(storage.getItem(this.#configKey) || "{}");
-      if (config && Date.now() - at < configAgeMs) this.config = config;
-    } catch {
-      // Written by someone else: asked for anew.
-    }
-    if (!this.config) {
-      this.isLoading = true;
-      this.#listener.changed();
-      try {
-        // A busy site's limit is not to be used up by trying: the visitor's opening is the next try.
-        this.config = await this.companion.config({ retries: 0 });
-        this.configProblem = null;
-        storage.setItem(this.#configKey, JSON.stringify({ at: Date.now(), config: this.config }));
-      } catch (error) {
-        this.configProblem = toProblem(error);
-        this.#listener.emit("error", error);
-      }
-      this.isLoading = false;
-    }
-    if (this.config) this.#listener.emit("ready", this.config);
-    this.#listener.changed();
+  get waiting(): Message | undefined {
+    return this.messages.find(({ state }) => state === "waiting");
   }
 
-  /** Sends a message; resolves when its reply has ended, however it did. */
+  /** Sends a message, or keeps it until it can be sent; resolves when its reply has ended, however it did. */
   async send(text: string): Promise<void> {
-    if (this.isStreaming || !text.trim() || [...text].length > maxMessageLength) return;
-    // Another tab may have gone on with the conversation.
-    this.messages = this.#keeper.load();
-    const asked: Message = { role: "user", text, at: Date.now(), state: "done" };
-    this.messages.push(asked);
+    if (this.isStreaming || this.waiting || !text.trim() || [...text].length > maxMessageLength) return;
+    const asked: Message = { ...makeMessage("user", "waiting"), text };
+    this.#ownWaitingId = asked.id;
+    this.#change((kept) => [...kept, asked]);
+    this.problem = null;
     this.#listener.emit("message", { text });
-    await this.#ask(asked);
+    if (navigator.onLine && this.config) await this.#ask(asked.id);
+    else this.#listener.changed();
   }
 
   /** Asks the last question once more; what came of its reply is forgotten. */
   async retry(): Promise<void> {
-    if (this.isStreaming) return;
-    const last = this.messages.findLastIndex(({ role }) => role === "user");
-    const asked = this.messages[last];
-    if (!asked) return;
-    this.messages.length = last + 1;
-    await this.#ask(asked);
+    if (!this.config) return this.source.load();
+    const asked = this.waiting ?? this.messages.findLast(({ role }) => role === "user");
+    if (asked && !this.isStreaming) await this.#ask(asked.id);
+  }
+
+  /** Sends what waits, as soon as that can succeed. */
+  async flush(): Promise<void> {
+    const { waiting } = this;
+    if (!waiting || !navigator.onLine || !this.config || this.isStreaming) return;
+    if (waiting.id === this.#ownWaitingId) return this.#ask(waiting.id);
+    // Written in another tab, which may have gone.
+    clearTimeout(this.#adoption);
+    const adopt = () => {
+      this.#follow();
+      if (this.waiting?.id === waiting.id && navigator.onLine) void this.#ask(waiting.id);
+    };
+    this.#adoption = window.setTimeout(adopt, adoptionMs * (1 + Math.random()));
   }
 
   stop(): void {
-    this.#running?.abort();
+    this.#turn?.controller.abort();
+  }
+
+  /** Ends a reply under way, which nobody has asked for. */
+  close(): void {
+    this.#isClosed = true;
+    this.#unwatch();
+    clearTimeout(this.#adoption);
+    clearTimeout(this.#watch);
+    this.leave();
+    this.stop();
+  }
+
+  /** The page goes away, and a reply under way with it. */
+  leave(): void {
+    this.#save("incomplete");
   }
 
   /** Adds what was said aloud. */
   add(role: Message["role"], text: string): void {
-    this.messages.push({ role, text, at: Date.now(), state: "done" });
-    this.save();
+    this.#change((kept) => [...kept, { ...makeMessage(role, "done"), text }]);
     this.#listener.changed();
   }
 
   startAnew(): void {
+    this.#switch([], () => this.companion.newConversation());
+  }
+
+  /** Goes back to the conversation before this one, which then is the one before. */
+  goBack(): void {
+    const { previous } = this;
+    if (!previous) return;
+    this.#switch(previous.messages, () => this.companion.resumeConversation(previous.sessionId));
+    void this.flush();
+  }
+
+  #switch(messages: Message[], change: () => void): void {
+    this.leave();
     this.stop();
-    this.companion.newConversation();
-    this.messages = [];
+    const left = { sessionId: this.companion.sessionId, messages: this.#keeper.load() };
+    change();
+    // What is empty takes nobody's place, unless it is left for what stands there.
+    if (left.messages.length > 0 || messages.length > 0) this.#keeper.savePrevious(left);
+    this.previous = this.#keeper.loadPrevious();
     this.problem = null;
-    this.save();
+    this.#change(() => messages);
     this.#listener.changed();
   }
 
-  save(): void {
-    this.#keeper.save(this.messages);
+  /** Takes over what other tabs have done. */
+  #follow(): void {
+    // A new conversation has begun there: nobody waits for this reply any more.
+    if (this.#turn && this.#turn.sessionId !== this.companion.sessionId) this.stop();
+    this.previous = this.#keeper.loadPrevious();
+    const before = this.messages.at(-1)?.id;
+    this.#take(this.#keeper.load());
+    if (before !== this.messages.at(-1)?.id && !this.isStreaming) this.problem = null;
+    this.#watchOthers();
+    this.#listener.changed();
   }
 
-  async #ask(asked: Message): Promise<void> {
-    const messages = this.messages;
-    const running = new AbortController();
-    const reply: Message = { role: "assistant", text: "", at: Date.now(), state: "streaming" };
-    this.#running = running;
+  /** The tab of a reply under way may end without a word. */
+  #watchOthers(): void {
+    const isOthers = ({ state, id }: Message) => state === "streaming" && id !== this.#turn?.reply.id;
+    if (!this.messages.some(isOthers) || this.#isClosed) return;
+    clearTimeout(this.#watch);
+    this.#watch = window.setTimeout(() => this.#follow(), 3 * pulseMs);
+  }
+
+  #change(edit: (kept: Message[]) => Message[]): void {
+    this.#take(this.#keeper.change(edit));
+  }
+
+  #take(kept: Message[]): void {
+    this.messages = mergeMessages(kept, this.messages, this.#turn);
+  }
+
+  /** Writes the turn under way to where it stands; nothing into another conversation, begun here or in another tab. */
+  #save(state?: MessageState): void {
+    if (this.#turn?.sessionId !== this.companion.sessionId) return;
+    const { asked, reply } = this.#turn;
+    reply.seenAt = Date.now();
+    this.#change((kept) => settleTurn(kept, { asked, reply: { ...reply, state: state ?? reply.state } }));
+  }
+
+  async #ask(id: string): Promise<void> {
+    const asked = this.messages.find((message) => message.id === id);
+    if (!asked || this.isStreaming) return;
+    const wasOffline = !navigator.onLine;
+    const reply = makeMessage("assistant", "streaming");
+    const controller = new AbortController();
+    const turn = { asked, reply, controller, sessionId: this.companion.sessionId };
+    this.#turn = turn;
     this.problem = null;
     // Until there is a reply: the page may go away before its first word.
     asked.state = "incomplete";
-    messages.push(reply);
-    this.save();
+    this.#change((kept) => beginTurn(kept, { asked, reply: { ...reply, seenAt: Date.now() } }));
+    const pulse = setInterval(() => this.#save(), pulseMs);
     this.#listener.changed();
     this.#listener.replied(reply);
     try {
-      for await (const fragment of this.companion.chat(asked.text, { signal: running.signal })) {
+      for await (const fragment of this.companion.chat(asked.text, { signal: controller.signal })) {
         reply.text += fragment;
         this.#listener.replied(reply);
       }
       reply.state = asked.state = "done";
       this.#listener.emit("reply", { text: reply.text });
     } catch (error) {
-      const isStopped = running.signal.aborted;
-      reply.state = isStopped ? "stopped" : "incomplete";
-      if (!reply.text) {
-        messages.splice(messages.indexOf(reply), 1);
-        asked.state = isStopped ? "stopped" : "failed";
-      }
-      if (!isStopped) {
-        this.#listener.emit("error", error);
-        // A reply that had begun is a reply cut off, whatever cut it.
-        if (messages === this.messages)
-          this.problem = reply.text ? { code: reply.state, retryAt: 0 } : toProblem(error);
-      }
+      this.#fail(turn, error, wasOffline);
     }
-    this.#running = null;
-    if (messages === this.messages) {
-      this.save();
-      this.#listener.replied(reply);
-    }
+    clearInterval(pulse);
+    this.#save();
+    this.#turn = null;
+    if (turn.sessionId === this.companion.sessionId) this.#listener.replied(reply);
     this.#listener.changed();
+    void this.flush();
+  }
+
+  #fail({ asked, reply, controller, sessionId }: RunningTurn, error: unknown, wasOffline: boolean): void {
+    const { aborted } = controller.signal;
+    const isStopped = aborted && !this.#isClosed;
+    reply.state = isStopped ? "stopped" : "incomplete";
+    if (!reply.text) asked.state = isStopped ? "stopped" : aborted ? "incomplete" : "failed";
+    if (aborted) return;
+    const problem = toProblem(error, !!reply.text);
+    if (wasOffline && problem.code === "network") {
+      // Nobody can have heard it.
+      asked.state = "waiting";
+      this.#ownWaitingId = asked.id;
+      return;
+    }
+    this.#listener.emit("error", error);
+    if (isRefusal(problem.code)) this.source.forget();
+    if (sessionId === this.companion.sessionId) this.problem = problem;
   }
 }

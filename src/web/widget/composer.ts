@@ -8,6 +8,8 @@ export interface Composer {
   element: HTMLElement;
   input: HTMLTextAreaElement;
   draw(): void;
+  /** Makes the field as high as its text, where the browser does not do that by itself. */
+  fit(): void;
 }
 
 const countFrom = 200;
@@ -27,11 +29,18 @@ export function createComposer(chat: Chat, strings: Strings, announcer: Announce
 
   function submit(): void {
     const text = input.value.trim();
-    if (chat.isStreaming || !text || [...text].length > maxMessageLength) return;
+    if (chat.isStreaming || chat.waiting || !text || [...text].length > maxMessageLength) return;
     input.value = "";
     void chat.send(text);
     draw();
     input.focus();
+  }
+
+  function fit(): void {
+    if (CSS.supports("field-sizing", "content")) return;
+    input.style.height = "";
+    // Nothing that is not shown has a height to be measured.
+    if (input.scrollHeight > 0) input.style.height = `${input.scrollHeight}px`;
   }
 
   function draw(): void {
@@ -44,7 +53,7 @@ export function createComposer(chat: Chat, strings: Strings, announcer: Announce
     input.dir = text && "auto";
     const left = maxMessageLength - [...text].length;
     // Not `disabled`: the focus would be lost whenever a reply begins or ends.
-    setAttributes(button, { "aria-disabled": !isStreaming && (!text || left < 0) });
+    setAttributes(button, { "aria-disabled": !isStreaming && (!text || left < 0 || !!chat.waiting) });
     count.hidden = left > countFrom;
     setAttributes(input, { "aria-invalid": left < 0 });
     count.textContent = fill(left < 0 ? strings.over : strings.left, Math.abs(left));
@@ -52,6 +61,7 @@ export function createComposer(chat: Chat, strings: Strings, announcer: Announce
     const level = left < 0 ? 2 : left > countFrom ? 0 : 1;
     if (level > told) announcer.say(count.textContent);
     told = level;
+    fit();
   }
 
   element.onsubmit = (event) => {
@@ -65,5 +75,5 @@ export function createComposer(chat: Chat, strings: Strings, announcer: Announce
     event.preventDefault();
     submit();
   };
-  return { element, input, draw };
+  return { element, input, draw, fit };
 }

@@ -1,47 +1,137 @@
-/** The conversation as this browser knows it: kept over reloads, since the server gives no history back. */
-import { openStorage } from "../sdk/storage.ts";
+/** The conversation as this browser knows it: kept for all tabs and over reloads, since the server gives no history back. */
+import { isUuid, makeUuid, openStorage } from "../sdk/storage.ts";
 
-export type MessageState = "done" | "streaming" | "stopped" | "incomplete" | "failed";
+/** `waiting`: not sent yet. `streaming`: under way, in this tab or in another. */
+export type MessageState = "done" | "streaming" | "stopped" | "incomplete" | "failed" | "waiting";
 
 export interface Message {
+  id: string;
   role: "user" | "assistant";
   text: string;
   /** Epoch milliseconds. */
   at: number;
   state: MessageState;
+  /** While a reply is under way: when its tab was last heard of. */
+  seenAt?: number;
+}
+
+/** A question and its reply, while that is under way in this tab. */
+export interface Turn {
+  asked: Message;
+  reply: Message;
+}
+
+/** A conversation that was left for a new one. */
+export interface Previous {
+  sessionId: string;
+  messages: Message[];
 }
 
 const maxMessages = 200;
+/** A tab with a reply under way says so at this pace; after three times as long it is taken for gone. */
+export const pulseMs = 2_000;
 
 export interface ConversationKeeper {
   load(): Message[];
-  save(messages: readonly Message[]): void;
+  /** Changes what is kept now, whichever tab wrote it; returns what it has become. */
+  change(edit: (kept: Message[]) => Message[]): Message[];
+  loadPrevious(): Previous | null;
+  savePrevious(previous: Previous | null): void;
+  /** Calls when another tab has changed something; returns a function that stops. */
+  watch(onChange: () => void): () => void;
 }
 
 export function createConversationKeeper(token: string): ConversationKeeper {
   const storage = openStorage("localStorage");
-  const key = `companion:${token}:messages`;
+  const prefix = `companion:${token}:`;
+  const messagesKey = `${prefix}messages`;
+  const previousKey = `${prefix}previous`;
+
+  function load(): Message[] {
+    return readMessages(parse(storage.getItem(messagesKey)));
+  }
+
   return {
-    load() {
-      try {
-        const kept: Message[] = JSON.parse(storage.getItem(key) || "[]");
-        // Other scripts of the page can write there, too.
-        return kept.filter(isMessage).map(settle);
-      } catch {
-        return [];
-      }
+    load,
+    change(edit) {
+      const next = edit(load()).slice(-maxMessages);
+      storage.setItem(messagesKey, JSON.stringify(next));
+      return next;
     },
-    save(messages) {
-      storage.setItem(key, JSON.stringify(messages.slice(-maxMessages)));
+    loadPrevious() {
+      const { sessionId, messages } = Object(parse(storage.getItem(previousKey)));
+      const previous = { sessionId, messages: readMessages(messages) };
+      return isUuid(sessionId) && previous.messages.length > 0 ? previous : null;
+    },
+    savePrevious(previous) {
+      storage.setItem(previousKey, previous ? JSON.stringify(previous) : "");
+    },
+    watch(onChange) {
+      // No key: the page has cleared all of the storage.
+      const hear = ({ key }: StorageEvent) => (key === null || key.startsWith(prefix)) && onChange();
+      window.addEventListener("storage", hear);
+      return () => window.removeEventListener("storage", hear);
     },
   };
 }
 
-function isMessage({ role, text, at }: Message): boolean {
-  return /^(user|assistant)$/.test(role) && typeof text === "string" && !!text && Number.isFinite(at);
+function parse(text: string | null): unknown {
+  try {
+    return JSON.parse(text || "null");
+  } catch {
+    return null;
+  }
+}
+
+/** Other scripts of the page can write there, too, and earlier versions gave no ids. */
+function readMessages(kept: unknown): Message[] {
+  if (!Array.isArray(kept)) return [];
+  return kept
+    .filter(isMessage)
+    .map((message) => settle({ ...message, id: message.id || `${message.role}-${message.at}` }))
+    .filter(({ text, state }) => text || state === "streaming");
+}
+
+function isMessage(value: unknown): value is Message {
+  const { role, text, at } = Object(value);
+  return /^(user|assistant)$/.test(role) && typeof text === "string" && Number.isFinite(at);
 }
 
 /** A page that went away in the middle of a reply leaves it incomplete. */
 function settle(message: Message): Message {
-  return message.state === "streaming" ? { ...message, state: "incomplete" } : message;
+  const isAlive = Date.now() - (message.seenAt ?? 0) < 3 * pulseMs;
+  return message.state === "streaming" && !isAlive ? { ...message, state: "incomplete" } : message;
+}
+
+export function makeMessage(role: Message["role"], state: MessageState): Message {
+  return { id: makeUuid(), role, text: "", at: Date.now(), state };
+}
+
+/** Puts question and reply at the end, since others may have been asked meanwhile, and without an earlier reply to it. */
+export function beginTurn(kept: Message[], { asked, reply }: Turn): Message[] {
+  const index = kept.findIndex(({ id }) => id === asked.id);
+  const next = kept.findIndex(({ role }, at) => at > index && role === "user");
+  const others = kept.filter((_, at) => at < index || (next > 0 && at >= next));
+  return [...others, asked, reply];
+}
+
+/** Writes both where they stand; nothing where the conversation is another by now, and no reply without a word. */
+export function settleTurn(kept: Message[], { asked, reply }: Turn): Message[] {
+  const others = kept.filter(({ id }) => id !== reply.id);
+  const index = others.findIndex(({ id }) => id === asked.id);
+  if (index < 0) return kept;
+  const isEmpty = !reply.text && reply.state !== "streaming";
+  others.splice(index, 1, asked, ...(isEmpty ? [] : [reply]));
+  return others;
+}
+
+/** What is kept, in the objects that are drawn already. Of the turn under way this tab knows more than what is kept. */
+export function mergeMessages(kept: Message[], drawn: Message[], turn: Turn | null): Message[] {
+  const own = turn ? [turn.asked, turn.reply] : [];
+  const known = new Map([...drawn, ...own].map((message) => [message.id, message]));
+  return kept.map((message) => {
+    const mine = known.get(message.id);
+    if (!mine) return message;
+    return own.includes(mine) ? mine : Object.assign(mine, message);
+  });
 }

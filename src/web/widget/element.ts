@@ -1,12 +1,16 @@
 /** `<companion-chat>`: the custom element, its attributes, its methods and its events. */
-import { Chat } from "./chat.ts";
+import { createCompanion } from "../sdk/index.ts";
+import { ConfigSource } from "./config-source.ts";
+import { createFrame, type Frame, type Mode } from "./frame.ts";
 import { loadLocale } from "./locale.ts";
-import { createView, type Mode, type View } from "./view.ts";
+import { prefetchPanel } from "./panel-loader.ts";
 
 export const elementName = "companion-chat";
 
 let defaultBaseUrl = "";
-let sheet: CSSStyleSheet | null = null;
+let sheets: { shown: CSSStyleSheet; absent: CSSStyleSheet } | null = null;
+/** What the console has been told already. */
+const told = new Set<string>();
 
 /** Where elements without `base-url` find their server: where the script came from. */
 export function setDefaultBaseUrl(url: string): void {
@@ -16,49 +20,46 @@ export function setDefaultBaseUrl(url: string): void {
 export class CompanionChat extends HTMLElement {
   static readonly observedAttributes = ["token", "mode", "lang", "theme", "strings"];
 
-  #chat: Chat | null = null;
-  #view: View | null = null;
+  #source: ConfigSource | null = null;
+  #frame: Frame | null = null;
   #ready: Promise<void> = Promise.resolve();
   #run = 0;
   readonly #shadow = this.attachShadow({ mode: "open" });
 
   constructor() {
     super();
-    if (!sheet) {
-      sheet = new CSSStyleSheet();
-      sheet.replaceSync(WIDGET_STYLE);
-    }
-    this.#shadow.adoptedStyleSheets = [sheet];
+    sheets ??= { shown: makeSheet(LAUNCHER_STYLE), absent: makeSheet(":host{display:none!important}") };
   }
 
   get isOpen(): boolean {
-    return this.#view?.isOpen ?? false;
+    return this.#frame?.isOpen ?? false;
   }
 
   /** Shows the panel and moves the focus into it. */
   open(): void {
-    this.#whenReady((view) => view.setOpen(true, true));
+    this.#whenReady((frame) => frame.setOpen(true, true));
   }
 
   close(): void {
-    this.#whenReady((view) => view.setOpen(false, this.matches(":focus-within")));
+    this.#whenReady((frame) => frame.setOpen(false, this.matches(":focus-within")));
   }
 
   /** Opens the panel and sends a message as if the visitor had written it; resolves when its reply has ended. */
   async send(text: string): Promise<void> {
     await this.#ready;
-    this.#view?.setOpen(true, false);
-    await this.#chat?.send(String(text));
+    this.#frame?.setOpen(true, false);
+    const panel = await this.#frame?.getPanel();
+    await panel?.send(String(text));
   }
 
   newConversation(): void {
-    this.#whenReady(() => this.#chat?.startAnew());
+    this.#whenReady(async (frame) => (await frame.getPanel()).startAnew());
   }
 
   /** Listens to `ready`, `open`, `close`, `message`, `reply`, `error` or `voice`; returns a function that stops. */
   on(name: string, listener: (detail: unknown) => void): () => void {
     // A configuration that the tab had kept was ready before anyone could listen.
-    if (name === "ready" && this.#chat?.config) listener(this.#chat.config);
+    if (name === "ready" && this.#source?.config) listener(this.#source.config);
     const handle = (event: Event) => listener((event as CustomEvent).detail);
     this.addEventListener(`companion:${name}`, handle);
     return () => this.removeEventListener(`companion:${name}`, handle);
@@ -76,12 +77,12 @@ export class CompanionChat extends HTMLElement {
     // An element of the page's own markup is told of each attribute before it is told that it is connected.
     if (!this.#run || !this.isConnected || before === after) return;
     // Pages switch between light and dark at any time: nothing that is under way may end by it.
-    if (name === "theme") this.#view?.draw();
+    if (name === "theme") this.#frame?.draw();
     else this.#start();
   }
 
-  #whenReady(act: (view: View) => void): void {
-    void this.#ready.then(() => this.#view && act(this.#view));
+  #whenReady(act: (frame: Frame) => unknown): void {
+    void this.#ready.then(() => this.#frame && act(this.#frame));
   }
 
   #start(): void {
@@ -95,25 +96,26 @@ export class CompanionChat extends HTMLElement {
     const mode = (/^(inline|page)$/.exec(get("mode") ?? "")?.[0] ?? "launcher") as Mode;
     const emit = (name: string, detail: unknown) => this.#emit(name, detail);
 
-    const chat = new Chat(baseUrl, token, {
-      changed: () => this.#view?.draw(),
-      replied: (message) => this.#view?.follow(message),
-      emit,
-    });
-    this.#chat = chat;
-    window.addEventListener("pagehide", this.#save);
+    const companion = createCompanion({ baseUrl, token });
+    const source = new ConfigSource(companion, baseUrl, token, { changed: () => this.#draw(), emit });
+    this.#source = source;
+    this.#shadow.adoptedStyleSheets = sheets ? [sheets.shown] : [];
     document.addEventListener("companion:open", this.#makeRoom);
+    // What is open from the start needs all of it.
+    if (mode !== "launcher") prefetchPanel(assetsUrl).catch(() => {});
     const lang = get("lang") || document.documentElement.lang;
     const locale = loadLocale(assetsUrl, lang, get("strings"));
     // Until the companion is known there is no colour to draw the launcher in.
-    this.#ready = Promise.all([locale, chat.load()]).then(([locale]) => {
+    this.#ready = Promise.all([locale, source.load()]).then(([locale]) => {
       if (run !== this.#run) return;
-      this.#view = createView(this.#shadow, chat, locale, {
+      // The page mode is all that there is on its page: there the panel says it.
+      if (source.isRefused && mode !== "page") return this.#vanish();
+      this.#frame = createFrame(this.#shadow, companion, source, locale, {
         mode,
+        token,
         assetsUrl,
         emit,
-        openKey: `companion:${token}:open`,
-        side: get("position") ?? (locale.strings.dir === "rtl" ? "left" : "right"),
+        side: get("position") ?? (locale.words.dir === "rtl" ? "left" : "right"),
         privacyUrl: get("privacy-url"),
         place: this.#countLaunchersBefore(),
       });
@@ -122,13 +124,25 @@ export class CompanionChat extends HTMLElement {
 
   #stop(): void {
     this.#run++;
-    window.removeEventListener("pagehide", this.#save);
     document.removeEventListener("companion:open", this.#makeRoom);
-    this.#chat?.stop();
-    this.#view?.close();
-    this.#chat = null;
-    this.#view = null;
+    this.#frame?.close();
+    this.#source?.close();
+    this.#source = null;
+    this.#frame = null;
     this.#shadow.replaceChildren();
+  }
+
+  #draw(): void {
+    if (!this.#source?.isRefused || this.#frame?.isOpen) this.#frame?.draw();
+    else if (this.#frame) this.#vanish();
+  }
+
+  /** The companion is not for this page: nothing is drawn, and no room is taken. */
+  #vanish(): void {
+    this.#frame?.close();
+    this.#frame = null;
+    this.#shadow.replaceChildren();
+    this.#shadow.adoptedStyleSheets = sheets ? [sheets.absent] : [];
   }
 
   /** Launchers of one page stand beside one another, not in one another's place. */
@@ -139,16 +153,30 @@ export class CompanionChat extends HTMLElement {
 
   /** Panels stand in the same place: the one that opens is the one to be seen. */
   #makeRoom = ({ target }: Event): void => {
-    if (target !== this) this.#view?.setOpen(false, false);
-  };
-
-  /** All but a reply under way is saved already, perhaps by another tab and with more in it. */
-  #save = (): void => {
-    if (this.#chat?.isStreaming) this.#chat.save();
+    if (target !== this) this.#frame?.setOpen(false, false);
   };
 
   #emit(name: string, detail: unknown): void {
-    if (name === "error") console.warn(`${elementName}:`, detail);
+    if (name === "error") warn(this.#source?.problem?.code, detail);
     this.dispatchEvent(new CustomEvent(`companion:${name}`, { detail, bubbles: true, composed: true }));
+    if (name === "close") this.#draw();
   }
+}
+
+function makeSheet(style: string): CSSStyleSheet {
+  const sheet = new CSSStyleSheet();
+  sheet.replaceSync(style);
+  return sheet;
+}
+
+/** Why there is no chat is for the website's owner: once, and in a sentence. */
+function warn(code: string | undefined, detail: unknown): void {
+  const reasons: Record<string, string> = {
+    not_found: "the embed token is unknown or revoked, or the companion is paused",
+    origin_not_allowed: `this website (${location.origin}) is not among the companion's allowed origins`,
+  };
+  const reason = reasons[code ?? ""];
+  if (!reason) console.warn(`${elementName}:`, detail);
+  else if (!told.has(reason)) console.warn(`${elementName}: there is no chat on this page, since ${reason}.`);
+  if (reason) told.add(reason);
 }

@@ -1,5 +1,6 @@
 /** The drop-in script: defines the element, and puts one on the page where the script's tag names a token. */
 import { CompanionChat, elementName, setDefaultBaseUrl } from "./element.ts";
+import { setScriptOrigin } from "./panel-loader.ts";
 
 /** Known only while the script runs for the first time. */
 const script = document.currentScript as HTMLScriptElement | null;
@@ -10,6 +11,7 @@ function start(): void {
   const source = script?.src.replace(/(?:\/assets)?\/[^/]*$/, "") ?? "";
   if (!known) {
     setDefaultBaseUrl(source);
+    setScriptOrigin(script);
     customElements.define(elementName, CompanionChat);
   }
   const { token } = script?.dataset ?? {};

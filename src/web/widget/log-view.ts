@@ -3,11 +3,10 @@ import type { Announcer } from "./announcer.ts";
 import type { Chat } from "./chat.ts";
 import type { Message } from "./conversation.ts";
 import { dressButton, h, iconButton, icons, textButton } from "./dom.ts";
-import type { Locale } from "./locale.ts";
 import { createMarkdownView } from "./markdown.ts";
 import { makeLink } from "./markdown-inline.ts";
-import { canRetry, describe } from "./problem.ts";
-import { fill } from "./strings.ts";
+import { canRetry, describe, isLimit } from "./problem.ts";
+import { fill, type Strings } from "./strings.ts";
 
 export interface LogView {
   element: HTMLElement;
@@ -24,21 +23,27 @@ interface Row {
 
 export function createLogView(
   chat: Chat,
-  { lang, strings }: Locale,
+  { lang, strings }: { lang: string; strings: Strings },
   { say }: Announcer,
   privacyUrl: string | null,
 ): LogView {
   const rows = new Map<Message, Row>();
-  const intro = h("div", { class: "intro" });
+  const link = privacyUrl ? makeLink(privacyUrl, (into) => into.append(strings.privacy)) : "";
+  // There before anything else is known: a message can be written by then.
+  const intro = h("div", { class: "intro" }, h("p", { class: "disclosure" }, `${strings.disclosure} `, link));
   const list = h("div");
   const sentence = h("span");
-  const retry = textButton("retry", strings.retry, () => void (chat.config ? chat.retry() : chat.load()));
+  const retry = textButton("retry", strings.retry, () => void chat.retry());
   const notice = h("div", { class: "notice" }, sentence, retry);
+  const previous = textButton("previous", strings.previous, () => {
+    chat.goBack();
+    say(strings.conversation);
+  });
   const element = h(
     "div",
     // Not live by itself: the announcer speaks by the sentence.
     { class: "log", role: "log", "aria-live": "off", tabindex: 0, "aria-label": strings.conversation },
-    h("div", {}, intro, list, notice),
+    h("div", {}, previous, intro, list, notice),
   );
   let starters: HTMLElement | null = null;
   let told: unknown;
@@ -86,7 +91,8 @@ export function createLogView(
   }
 
   function drawIntro(): void {
-    const { config } = chat;
+    const { config, source } = chat;
+    intro.hidden = !config && source.isRefused;
     if (!config) return;
     if (!starters) {
       const texts = config.has_text_agent && Array.isArray(config.starters) ? config.starters : [];
@@ -96,9 +102,7 @@ export function createLogView(
         { class: "starters", role: "group", "aria-label": strings.suggestions, dir: "auto" },
         ...buttons,
       );
-      const link = privacyUrl ? makeLink(privacyUrl, (into) => into.append(strings.privacy)) : "";
       intro.append(
-        h("p", { class: "disclosure" }, `${strings.disclosure} `, link),
         h("div", { class: "row assistant" }, h("div", { class: "body", dir: "auto" }, config.greeting)),
         starters,
       );
@@ -108,20 +112,26 @@ export function createLogView(
 
   function drawNotice(): void {
     clearTimeout(timer);
-    const problem = chat.config ? chat.problem : chat.configProblem;
+    const problem = chat.config ? chat.problem : chat.source.problem;
     const state = chat.messages.at(-1)?.state ?? "done";
-    const code = problem?.code ?? state;
     const seconds = problem ? Math.ceil((problem.retryAt - Date.now()) / 1000) : 0;
-    const hasWaited = code === "rate_limited" && seconds <= 0;
-    notice.hidden = /done|streaming/.test(code);
+    const isOffline = !navigator.onLine;
+    const code = problem?.code ?? state;
+    const hasWaited = isLimit(code) && seconds <= 0;
+    const sentences = isOffline ? [strings.offline] : [];
+    // Being offline says why already.
+    if (!(isOffline && code === "network") && !/done|streaming|waiting/.test(code))
+      sentences.push(fill(describe(hasWaited ? "waited" : code, strings), seconds));
+    if (chat.waiting) sentences.push(strings.queued);
+    sentence.textContent = sentences.join(" ");
+    notice.hidden = sentences.length === 0;
     notice.classList.toggle("warn", !!problem);
-    sentence.textContent = fill(describe(hasWaited ? "waited" : code, strings), seconds);
-    retry.hidden = seconds > 0 || !canRetry(code);
-    if (problem && problem !== told) say(sentence.textContent);
-    told = problem;
+    retry.hidden = seconds > 0 || !canRetry(code) || /done|streaming/.test(code);
+    // Once for each reason, not at every second.
+    const reason = problem ?? `${isOffline}${code === "waiting"}`;
+    if (reason !== told && (problem || sentences.length > 0) && element.offsetParent) say(sentence.textContent);
+    told = reason;
     if (seconds > 0) timer = window.setTimeout(drawNotice, 1000);
-    // The companion itself is still missing: whoever has the panel open waits for just that.
-    else if (hasWaited && !chat.config && element.offsetParent) void chat.load();
   }
 
   return {
@@ -134,12 +144,14 @@ export function createLogView(
         row.element.remove();
         rows.delete(message);
       }
-      for (const message of chat.messages) {
+      for (const [index, message] of chat.messages.entries()) {
         const row = rows.get(message) ?? makeRow(message);
-        if (!rows.has(message)) list.append(row.element);
+        // Another tab's message can come before one of this.
+        if (list.children[index] !== row.element) list.insertBefore(row.element, list.children[index] ?? null);
         rows.set(message, row);
         row.draw();
       }
+      previous.hidden = !chat.previous;
       drawNotice();
       // The end, which the style sheet makes the origin: it is kept in sight by itself, unless the visitor has left it.
       if (rows.size > count) element.scrollTop = 0;

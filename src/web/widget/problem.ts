@@ -7,14 +7,33 @@ export interface Problem {
   retryAt: number;
 }
 
-export function toProblem(error: unknown): Problem {
-  const { code, retryAfterMs } = Object(error);
-  return { code, retryAt: code === "rate_limited" ? Date.now() + (retryAfterMs ?? 10_000) : 0 };
+/** `hasText`: the reply had begun. */
+export function toProblem(error: unknown, hasText = false): Problem {
+  const { code, retryAfterMs, limit, cause } = Object(error);
+  if (hasText) return { code: describeEnd(code, Object(cause).code), retryAt: 0 };
+  if (code !== "rate_limited") return { code, retryAt: 0 };
+  return { code: limit === "ip" ? "network_limited" : code, retryAt: Date.now() + (retryAfterMs ?? 10_000) };
+}
+
+/** Why a reply ended before its end: the server says so where it is its own doing. */
+function describeEnd(code: string, reason: unknown): string {
+  if (reason === "upstream_error") return "reply_failed";
+  if (typeof reason === "string") return reason;
+  return code === "bad_response" ? code : "connection_lost";
+}
+
+/** Whether the companion is not to be seen here, for now or for good: no try of the visitor's can change that. */
+export function isRefusal(code = ""): boolean {
+  return /^(origin_not_allowed|not_found)$/.test(code);
 }
 
 /** Whether trying again can help at all. */
 export function canRetry(code: string): boolean {
-  return !/^(origin|not_found|quota)/.test(code);
+  return !isRefusal(code) && code !== "quota_exceeded";
+}
+
+export function isLimit(code: string): boolean {
+  return /_limited$/.test(code);
 }
 
 export function describe(code: string, strings: Strings): string {

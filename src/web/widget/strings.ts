@@ -1,11 +1,10 @@
 /** The interface's own words in English; other languages are files of the same keys in `locales`. */
+import { launcherEnglish } from "./launcher-strings.ts";
 
 export const english = {
-  dir: "ltr",
-  open: "Open chat",
-  close: "Close chat",
+  ...launcherEnglish,
   restart: "New conversation",
-  conversation: "Conversation",
+  previous: "Back to the previous conversation",
   placeholder: "Write a message…",
   send: "Send",
   stop: "Stop the reply",
@@ -19,19 +18,25 @@ export const english = {
   copied: "Copied",
   code: "Code block",
   table: "Table",
-  retry: "Try again",
-  offline: "You are offline. Messages can be sent once the connection is back.",
+  offline: "You are offline.",
+  queued: "Your message will be sent by itself as soon as possible.",
   left: "Characters left: {count}",
   over: "Over the limit by {count}",
+  // By the states of messages.
   stopped: "You stopped the reply.",
-  // By the codes of errors.
   incomplete: "The reply was cut off.",
+  connection_lost: "The connection was lost before the reply was complete.",
+  reply_failed: "The assistant stopped before its reply was complete.",
+  // By the codes of errors.
   origin_not_allowed: "This chat may not be used on this website.",
   not_found: "This chat is no longer available.",
-  rate_limited: "Too many messages at the moment. Try again in {count} s.",
-  waited: "Too many messages at the moment. You can try again now.",
+  rate_limited: "This chat is very busy at the moment. Try again in {count} s.",
+  network_limited: "Too many requests came from this network. Try again in {count} s.",
+  waited: "You can try again now.",
   quota_exceeded: "This chat has answered all its messages for today. Please come back tomorrow.",
   upstream_error: "The assistant cannot answer right now. Please try again.",
+  unavailable: "The chat is out of service at the moment. Please try again.",
+  timeout: "No answer came in time. Please try again.",
   network: "The connection failed. Please try again.",
   failed: "Something went wrong. Please try again.",
   voiceStart: "Start voice chat",

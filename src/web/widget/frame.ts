@@ -1,0 +1,191 @@
+/** The widget's frame: launcher, theme, and the panel's box, whose content comes in a second file. */
+import type { Companion } from "../sdk/index.ts";
+import { openStorage } from "../sdk/storage.ts";
+import type { ConfigSource } from "./config-source.ts";
+import { dressButton, h, icons, setAttributes, textButton } from "./dom.ts";
+import { launcherEnglish } from "./launcher-strings.ts";
+import type { Locale } from "./locale.ts";
+import type { Panel } from "./panel-host.ts";
+import { loadPanel, prefetchPanel } from "./panel-loader.ts";
+import { computeAccent, defaultColor } from "./theme.ts";
+
+/** As in the style sheet. */
+const coveringScreens = "(max-width: 480px), (max-height: 480px) and (pointer: coarse)";
+
+export type Mode = "launcher" | "inline" | "page";
+
+export interface FrameOptions {
+  mode: Mode;
+  token: string;
+  side: string | null;
+  privacyUrl: string | null;
+  /** Ends with a slash. */
+  assetsUrl: string;
+  /** How many other launchers are beneath this one. */
+  place: number;
+  emit(name: string, detail: unknown): void;
+}
+
+export interface Frame {
+  readonly isOpen: boolean;
+  setOpen(isOpen: boolean, hasFocus: boolean): void;
+  draw(): void;
+  /** The panel's content, as soon as it has come. */
+  getPanel(): Promise<Panel>;
+  close(): void;
+}
+
+export function createFrame(
+  shadow: ShadowRoot,
+  companion: Companion,
+  source: ConfigSource,
+  { lang, words }: Locale,
+  options: FrameOptions,
+): Frame {
+  const strings = { ...launcherEnglish, ...words };
+  const { mode, assetsUrl, emit } = options;
+  const isLauncher = mode === "launcher";
+  const cleanUp = new AbortController();
+  const dark = matchMedia("(prefers-color-scheme: dark)");
+  const openKey = `companion:${options.token}:open`;
+  const tab = openStorage("sessionStorage");
+  let isOpen = !isLauncher;
+  let panel: Panel | null = null;
+  let isLoading = false;
+  let resolvePanel: (panel: Panel) => void;
+  const arrival = new Promise<Panel>((resolve) => {
+    resolvePanel = resolve;
+  });
+
+  const box = h("section", {
+    class: "panel",
+    id: "panel",
+    role: isLauncher ? "dialog" : "region",
+    tabindex: -1,
+  });
+  const launcher = h("button", { type: "button", class: "launcher", "aria-controls": "panel" });
+  launcher.onclick = () => setOpen(!isOpen, true);
+  const root = h(
+    "div",
+    { class: `root ${isLauncher ? "bubble" : mode} ${options.side}`, lang, dir: strings.dir },
+    box,
+    ...(isLauncher ? [launcher] : []),
+  );
+  root.style.setProperty("--place", String(options.place));
+
+  /** Shows a state of the box while its content is not there. */
+  function tell(sentence: string, ...more: Node[]): void {
+    box.replaceChildren(h("div", { class: "notice absent", role: "status" }, h("span", {}, sentence), ...more));
+  }
+
+  async function fillBox(): Promise<void> {
+    if (panel || isLoading) return;
+    isLoading = true;
+    tell(strings.loading);
+    try {
+      const { createPanel } = await loadPanel(assetsUrl);
+      if (cleanUp.signal.aborted) return;
+      const hadFocus = box.matches(":focus-within");
+      box.replaceChildren();
+      root.classList.add("filled");
+      panel = createPanel({
+        ...{ shadow, box, isLauncher, token: options.token, companion, source, lang, words },
+        ...{ privacyUrl: options.privacyUrl, assetsUrl, emit },
+        isOpen: () => isOpen,
+        shut: () => setOpen(false, true),
+      });
+      draw();
+      if (hadFocus) panel.focus();
+      resolvePanel(panel);
+    } catch (error) {
+      console.warn("companion-chat: the panel could not be loaded:", error);
+      const hadFocus = box.matches(":focus-within");
+      tell(
+        strings.notLoaded,
+        textButton("retry", strings.retry, () => {
+          void fillBox();
+          box.focus();
+        }),
+      );
+      if (hadFocus) box.focus();
+    }
+    isLoading = false;
+  }
+
+  function applyTheme(): void {
+    const theme = shadow.host.getAttribute("theme");
+    const isDark = theme === "dark" || (theme !== "light" && dark.matches);
+    root.classList.toggle("dark", isDark);
+    const accent = computeAccent(source.config?.theme_color ?? defaultColor, isDark);
+    for (const [property, color] of Object.entries(accent)) root.style.setProperty(`--${property}`, color);
+  }
+
+  function draw(): void {
+    setAttributes(box, { "aria-label": source.config?.name ?? strings.conversation });
+    box.hidden = !isOpen;
+    root.classList.toggle("open", isOpen);
+    setAttributes(launcher, { "aria-expanded": isOpen });
+    dressButton(launcher, isOpen ? icons.down : icons.chat, isOpen ? strings.close : strings.open);
+    applyTheme();
+    panel?.draw();
+  }
+
+  function focus(): void {
+    if (panel) panel.focus();
+    else box.focus();
+  }
+
+  function setOpen(next: boolean, hasFocus: boolean): void {
+    if (!isLauncher || next === isOpen) return;
+    isOpen = next;
+    if (isOpen) void fillBox();
+    draw();
+    // On the next page of the same tab the conversation goes on where it was.
+    tab.setItem(openKey, isOpen ? "1" : "");
+    if (isOpen) void source.load();
+    emit(isOpen ? "open" : "close", null);
+    if (hasFocus) isOpen ? focus() : launcher.focus();
+  }
+
+  box.addEventListener("keydown", (event) => {
+    // Escape may also be the input method's, or close something that the page has opened.
+    if (event.key === "Escape" && isLauncher && !event.isComposing) {
+      event.stopPropagation();
+      setOpen(false, true);
+    }
+  });
+  const { signal } = cleanUp;
+  // On small screens the panel covers the page: what is beneath must not get the focus.
+  const keepFocus = ({ target }: Event) => {
+    const isCovering = isLauncher && isOpen && matchMedia(coveringScreens).matches;
+    if (isCovering && target !== shadow.host) box.focus();
+  };
+  document.addEventListener("focusin", keepFocus, { signal });
+  dark.addEventListener("change", applyTheme, { signal });
+  const prefetch = () => void prefetchPanel(assetsUrl).catch(() => {});
+  for (const sign of ["pointerenter", "pointerdown", "focus"]) launcher.addEventListener(sign, prefetch);
+  // Safari has no idle callbacks.
+  const whenIdle = globalThis.requestIdleCallback ?? ((act: () => void) => setTimeout(act, 2_000));
+  if (!Object(navigator).connection?.saveData) whenIdle(prefetch);
+
+  shadow.replaceChildren(root);
+  if (isOpen) void fillBox();
+  draw();
+  if (tab.getItem(openKey)) setOpen(true, false);
+
+  return {
+    get isOpen() {
+      return isOpen;
+    },
+    setOpen,
+    draw,
+    getPanel() {
+      void fillBox();
+      return arrival;
+    },
+    close() {
+      cleanUp.abort();
+      panel?.close();
+    },
+  };
+}

@@ -1,0 +1,11 @@
+/** The words that are needed before the panel's own have come, in English. */
+
+export const launcherEnglish = {
+  dir: "ltr",
+  open: "Open chat",
+  close: "Close chat",
+  conversation: "Conversation",
+  loading: "Loading…",
+  notLoaded: "The chat could not be loaded. Please try again.",
+  retry: "Try again",
+};

@@ -1,0 +1,124 @@
+/** What is inside the panel: header, conversation and composer. A file of its own, fetched before it is needed. */
+import { createAnnouncer } from "./announcer.ts";
+import { Chat } from "./chat.ts";
+import { createComposer } from "./composer.ts";
+import { h, iconButton, icons } from "./dom.ts";
+import { createLogView } from "./log-view.ts";
+import type { Panel, PanelHost } from "./panel-host.ts";
+import { english, fill } from "./strings.ts";
+import { followViewport } from "./viewport.ts";
+import { createVoiceButton } from "./voice-button.ts";
+
+export { panelVersion } from "./panel-host.ts";
+
+let sheet: CSSStyleSheet | null = null;
+
+export function createPanel(host: PanelHost): Panel {
+  const { shadow, box, source, lang } = host;
+  const strings = { ...english, ...host.words };
+  const cleanUp = new AbortController();
+  const { signal } = cleanUp;
+  let frame = 0;
+
+  const chat = new Chat(host.companion, source, host.token, {
+    changed: () => draw(),
+    replied(message) {
+      if (message.state === "streaming" && !message.text) announcer.say(fill(strings.typing, name.textContent));
+      announcer.follow(message, message.text, message.state !== "streaming");
+      // Many fragments can come between two frames.
+      frame ||= requestAnimationFrame(() => {
+        frame = 0;
+        log.draw();
+      });
+    },
+    emit: host.emit,
+  });
+  const announcer = createAnnouncer(strings);
+  const log = createLogView(chat, { lang, strings }, announcer, host.privacyUrl);
+  const composer = createComposer(chat, strings, announcer);
+  const voice = createVoiceButton(chat, strings, announcer, host);
+
+  const picture = h("img", { alt: "", referrerpolicy: "no-referrer" });
+  picture.onerror = () => picture.remove();
+  // Its own direction is for the letters alone: the line stands where the interface's lines begin.
+  const name = h("span", { dir: "auto" });
+  const anew = iconButton("tool", icons.plus, strings.restart, () => {
+    chat.startAnew();
+    announcer.say(strings.restart);
+    focus();
+  });
+  const shut = iconButton("tool", icons.close, strings.close, host.shut);
+
+  function draw(): void {
+    const { config } = source;
+    const focused = shadow.activeElement;
+    name.textContent = config?.name ?? "";
+    picture.hidden = !config;
+    if (config && host.isOpen() && !picture.src) picture.src = config.avatar_url;
+    anew.hidden = !chat.messages.length;
+    // Where nothing is known yet a message can be written all the same, and waits.
+    composer.element.hidden = config ? !config.has_text_agent : source.isRefused;
+    log.draw();
+    composer.draw();
+    voice.draw();
+    // What was pressed may be gone now, such as a suggestion: without the focus, Escape would not be heard either.
+    if (focused?.getClientRects().length === 0) focus();
+  }
+
+  function focus(): void {
+    // On touch screens the keyboard would cover what is to be read first.
+    const canType = !composer.element.hidden && !matchMedia("(pointer: coarse)").matches;
+    (canType ? composer.input : box).focus();
+  }
+
+  window.addEventListener("offline", draw, { signal });
+  const flush = () => {
+    draw();
+    void chat.flush();
+  };
+  window.addEventListener("online", flush, { signal });
+  shadow.host.addEventListener("companion:ready", flush, { signal });
+  window.addEventListener("pagehide", () => chat.leave(), { signal });
+
+  if (!sheet) {
+    sheet = new CSSStyleSheet();
+    sheet.replaceSync(PANEL_STYLE);
+  }
+  if (!shadow.adoptedStyleSheets.includes(sheet)) shadow.adoptedStyleSheets.push(sheet);
+  box.append(
+    h(
+      "header",
+      {},
+      picture,
+      h(
+        "div",
+        { class: "title" },
+        h("div", { class: "name" }, name),
+        h("div", { class: "subtitle" }, strings.assistant),
+      ),
+      voice.button,
+      anew,
+      ...(host.isLauncher ? [shut] : []),
+    ),
+    log.element,
+    voice.bar,
+    composer.element,
+  );
+  if (box.parentElement) followViewport(box.parentElement, composer.fit, signal);
+  // Beside the box: it is heard when that is closed, too.
+  box.after(announcer.element);
+
+  return {
+    draw,
+    focus,
+    send: (text) => chat.send(text),
+    startAnew: () => chat.startAnew(),
+    close() {
+      cleanUp.abort();
+      cancelAnimationFrame(frame);
+      chat.close();
+      log.close();
+      voice.close();
+    },
+  };
+}
