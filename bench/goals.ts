@@ -1,6 +1,7 @@
 /** What the benchmark is to show, and whether this run showed it. */
+
+import type { Report, StreamRow } from "./figures.ts";
 import { fixed, table } from "./markdown.ts";
-import type { Report, StreamRow } from "./report.ts";
 import { closedInTimeMs } from "./streams.ts";
 
 interface Goal {

@@ -1,5 +1,5 @@
 /** What is asked of every server that streams: how many visitors come, and how the provider writes to them. */
-import type { Load } from "./streams.ts";
+import type { Load } from "./load/plan.ts";
 
 /** Enough for compilers of all tiers: before that, a server is busy with itself. */
 export const warmUps: Load[] = [

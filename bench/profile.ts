@@ -7,10 +7,11 @@
 import { mkdtempSync, readdirSync, readFileSync, statSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import type { Load } from "./load/plan.ts";
 import { startProvider } from "./load/processes.ts";
 import { leaving, loads } from "./loads.ts";
 import { startCompaniond } from "./rivals/start.ts";
-import { type Load, measureStreams, warmUp } from "./streams.ts";
+import { measureStreams, warmUp } from "./streams.ts";
 import { runWrk } from "./wrk.ts";
 
 interface Frame {

@@ -2,42 +2,11 @@
 import { readFileSync } from "node:fs";
 import { cpus, release } from "node:os";
 import { join } from "node:path";
+import type { Report, StreamRow } from "./figures.ts";
 import { renderGoals } from "./goals.ts";
 import { fixed, MiB, percent, table } from "./markdown.ts";
-import type { KeyCheckFigures } from "./micro/api-key.ts";
-import type { MetadataFigures } from "./micro/metadata.ts";
 import type { StartFigures } from "./start-up.ts";
-import {
-  type ClosingFigures,
-  closedInTimeMs,
-  type LeavingFigures,
-  type MemoryFigures,
-  type StreamFigures,
-} from "./streams.ts";
-import type { RequestFigures } from "./wrk.ts";
-
-/** What was measured of one server; a load that failed is missing. */
-export interface StreamRow {
-  name: string;
-  one?: StreamFigures;
-  eight?: StreamFigures;
-  lockStep?: StreamFigures;
-  request?: StreamFigures;
-  paced?: StreamFigures;
-  first1?: StreamFigures;
-  first50?: StreamFigures;
-  first500?: StreamFigures;
-}
-
-export interface Report {
-  streams: StreamRow[];
-  memory: { name: string; thousand: MemoryFigures; fiveThousand: MemoryFigures }[];
-  leaving: ({ name: string } & LeavingFigures)[];
-  config: ({ name: string; cpuMicros: number } & RequestFigures)[];
-  start: { companiond: StartFigures; helloWorld: StartFigures; bunMiB: number } | null;
-  micro: { keyCheck: KeyCheckFigures; limiterText: string } | null;
-  metadata: MetadataFigures | null;
-}
+import { type ClosingFigures, closedInTimeMs, type StreamFigures } from "./streams.ts";
 
 export function renderReport(report: Report): string {
   const sections = [

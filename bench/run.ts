@@ -1,11 +1,13 @@
 /** `bun run bench`: everything side by side in one run, printed and written to `bench/RESULTS.md`. `bun run bench NAME` runs one part. */
 import { mkdtempSync } from "node:fs";
 import { join } from "node:path";
+import type { Report, StreamRow } from "./figures.ts";
+import type { Load } from "./load/plan.ts";
 import { cpuSeconds, loadCore, startProvider } from "./load/processes.ts";
 import { type LoadName, loads, shortLoads } from "./loads.ts";
 import { measureKeyCheck } from "./micro/api-key.ts";
 import { measureMetadata } from "./micro/metadata.ts";
-import { type Report, renderReport, type StreamRow } from "./report.ts";
+import { renderReport } from "./report.ts";
 import { startPortkey } from "./rivals/portkey.ts";
 import {
   asContender,
@@ -17,15 +19,7 @@ import {
   startPassThrough,
 } from "./rivals/start.ts";
 import { buildHelloWorld, measureStarts } from "./start-up.ts";
-import {
-  type Load,
-  measureLeaving,
-  measureMemory,
-  measureStreams,
-  type Provider,
-  type StreamFigures,
-  warmUp,
-} from "./streams.ts";
+import { measureLeaving, measureMemory, measureStreams, type Provider, type StreamFigures, warmUp } from "./streams.ts";
 import { runWrk } from "./wrk.ts";
 
 type Start = (providerPort: number) => Promise<Contender | null>;

@@ -1,6 +1,6 @@
 /** Chat streams side by side: CPU per chunk, chunks a second, time to first text, latency, memory per open stream, leaving visitors. */
 import type { ClientResult } from "./load/client.ts";
-import type { StreamPlan } from "./load/plan.ts";
+import type { Load } from "./load/plan.ts";
 import { busySeconds, cpuSeconds, holdClient, residentKiB, runClient, type startProvider } from "./load/processes.ts";
 import { leaving, warmUps } from "./loads.ts";
 import type { Contender } from "./rivals/start.ts";
@@ -14,15 +14,6 @@ export interface StreamFigures extends ClientResult {
   cpuShare: number;
   /** What processes that have no part in the run took of the server's core. */
   othersShare: number;
-}
-
-export interface Load {
-  plan: StreamPlan;
-  visitors: number;
-  requests: number;
-  rampMs: number;
-  leaveWithinMs?: number;
-  isLeavingTogether?: boolean;
 }
 
 function toJob(contender: Contender, provider: Provider, load: Load) {

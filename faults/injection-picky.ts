@@ -1,7 +1,7 @@
 /** Fields that take some texts only: whatever is no such text is refused by name, and what is taken is kept and harms no page. */
 import type { PayloadNotes } from "./injection-notes.ts";
 import { listFrameFaults } from "./injection-pages.ts";
-import type { InjectionWorld } from "./injection-writes.ts";
+import type { InjectionWorld } from "./injection-world.ts";
 
 export async function tryPickyFields(
   { key, operator, world, shapes }: InjectionWorld,

@@ -1,27 +1,12 @@
 /** Writes one payload into every stored field there is, and reads each back wherever it is shown. */
 import { readStream } from "../test/support/chat.ts";
 import { postCallEvent, signDelivery } from "../test/support/elevenlabs-delivery.ts";
-import type { MockElevenLabs } from "../test/support/mock-elevenlabs.ts";
-import type { AnswerBody, Call, Client } from "./client.ts";
+import type { AnswerBody, Call } from "./client.ts";
 import { PayloadNotes } from "./injection-notes.ts";
-import { listPageFaults, type PageShapes } from "./injection-pages.ts";
+import { listPageFaults } from "./injection-pages.ts";
 import { tryPickyFields } from "./injection-picky.ts";
-import type { Tally } from "./row.ts";
-import { makeCompanion, signIn, type World } from "./world.ts";
-
-export interface InjectionWorld {
-  world: World;
-  voice: MockElevenLabs;
-  webhookSecret: string;
-  /** The owner by key and in the dashboard, and an operator there. */
-  key: Client;
-  cookie: Client;
-  operator: Client;
-  email: string;
-  /** Of a companion in whose fields nothing is hostile. */
-  shapes: PageShapes;
-  tally: Tally;
-}
+import type { InjectionWorld } from "./injection-world.ts";
+import { makeCompanion, signIn } from "./world.ts";
 
 /** What a header may carry as it is. */
 const headerText = /^[\x21-\x7e](?:[\x20-\x7e]*[\x21-\x7e])?$/;

@@ -3,15 +3,18 @@ import { expect, test } from "bun:test";
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { findImports, findViolations } from "./support/architecture.ts";
+import { findCircles } from "./support/import-circles.ts";
 
 const root = join(import.meta.dir, "..");
 
-function readTree(): Map<string, string> {
+function readTree(...folders: string[]): Map<string, string> {
   const tree = new Map<string, string>();
-  for (const entry of readdirSync(join(root, "src"), { recursive: true, encoding: "utf8" })) {
-    const path = `src/${entry}`;
-    if (/\.tsx?$/.test(path) && !path.startsWith("src/web/generated/"))
-      tree.set(path, readFileSync(join(root, path), "utf8"));
+  for (const folder of folders) {
+    for (const entry of readdirSync(join(root, folder), { recursive: true, encoding: "utf8" })) {
+      const path = `${folder}/${entry}`;
+      if (/\.tsx?$/.test(path) && !path.startsWith("src/web/generated/"))
+        tree.set(path, readFileSync(join(root, path), "utf8"));
+    }
   }
   return tree;
 }
@@ -24,9 +27,24 @@ function readWebEntries(): string[] {
 }
 
 test("the source tree keeps to the house rules", () => {
-  const tree = readTree();
+  const tree = readTree("src");
   expect(tree.size).toBeGreaterThan(50);
   expect(findViolations(tree, readWebEntries())).toEqual([]);
+});
+
+test("no files import one another in a circle", () => {
+  expect(findCircles(readTree("src", "bench", "faults", "scripts", "test"))).toEqual([]);
+});
+
+test("a circle of imports is found, over types and imports on demand too", () => {
+  const tree = new Map([
+    ["src/a.ts", 'import type { B } from "./b.ts";'],
+    ["src/b.ts", 'const c = await import("./c.ts");'],
+    ["src/c.ts", 'import { a } from "./a.ts";\nimport "./d.ts";'],
+    ["src/d.ts", 'import "./e.ts";'],
+    ["src/e.ts", ""],
+  ]);
+  expect(findCircles(tree)).toEqual([["src/a.ts", "src/b.ts", "src/c.ts"]]);
 });
 
 /** A tree that is right, with the given files put into it and imported from `main.ts`. */

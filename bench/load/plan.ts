@@ -11,6 +11,16 @@ export interface StreamPlan {
   isLockStep: boolean;
 }
 
+/** So many visitors, and what each asks for. */
+export interface Load {
+  plan: StreamPlan;
+  visitors: number;
+  requests: number;
+  rampMs: number;
+  leaveWithinMs?: number;
+  isLeavingTogether?: boolean;
+}
+
 /** Digits of a reply's number, which each request puts in the place of zeros. */
 const idDigits = 9;
 const noId = "0".repeat(idDigits);

@@ -1,13 +1,7 @@
 /** Replies that failed, as usage counts them: each once, under its kind. */
 import type { Companion } from "../domain/companion.ts";
-import { type FailureKind, findFailureKind } from "../domain/reply-failure.ts";
-import type { ReplyOutcome } from "../llm/provider.ts";
+import { findFailureKind } from "../domain/reply-failure.ts";
 import type { Services } from "./services.ts";
-
-/** Null for a whole reply, and for one that the visitor left. */
-export function kindOfOutcome({ complete, failure }: ReplyOutcome): FailureKind | null {
-  return complete || failure === null ? null : (findFailureKind(failure) ?? "provider_error");
-}
 
 interface FailedReply {
   companion: Companion;

@@ -6,8 +6,8 @@ import type { TokenUsage } from "../domain/usage.ts";
 import { GatheredText } from "../lib/gathered-text.ts";
 import type { Log } from "../lib/log.ts";
 import type { LlmProvider, ReplyOutcome, ReplyRequest } from "../llm/provider.ts";
-import { kindOfOutcome } from "./failed-replies.ts";
 import type { OpenReply } from "./open-reply.ts";
+import { kindOfOutcome } from "./reply-failure-kind.ts";
 import { replyMemory } from "./reply-memory.ts";
 import type { StreamErrorCode } from "./sse-frames.ts";
 

@@ -175,7 +175,7 @@ function findUnreachable(tree: SourceTree, entries: readonly string[]): string[]
   return [...tree.keys()].filter((path) => !reached.has(path) && !path.endsWith(".d.ts"));
 }
 
-function resolveImport(from: string, specifier: string): string {
+export function resolveImport(from: string, specifier: string): string {
   return posix.join(posix.dirname(from), specifier);
 }
 

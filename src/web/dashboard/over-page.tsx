@@ -3,7 +3,7 @@ import { heldBack, releaseGuard } from "./lib/router.ts";
 import { interruption, leave, resume, useSession } from "./lib/session.ts";
 import { use } from "./lib/state.ts";
 import { SignInForm } from "./pages/sign-in.tsx";
-import { homePath } from "./routes.ts";
+import { homePath } from "./paths.ts";
 import { Button } from "./ui/button.tsx";
 import { Confirm, Dialog, DialogActions } from "./ui/dialog.tsx";
 import { say } from "./ui/toast.tsx";

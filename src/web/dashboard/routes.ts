@@ -1,9 +1,5 @@
 /** Every page of the dashboard: its address, its file, and who may see it. */
-import type { ComponentType } from "preact";
-
-export type Params = Record<string, string>;
-
-export type PageComponent = ComponentType<{ params: Params }>;
+import { type PageComponent, type Params, secondFactorPath, signInPath } from "./paths.ts";
 
 export interface Route {
   pattern: string;
@@ -11,10 +7,6 @@ export interface Route {
   /** `public` pages are for those who are not signed in. */
   access: "public" | "signed-in" | "operator";
 }
-
-export const homePath = "/app/companions";
-export const signInPath = "/app/sign-in";
-export const secondFactorPath = "/app/account/second-factor";
 
 export const routes: readonly Route[] = [
   { pattern: signInPath, load: () => import("./pages/sign-in.tsx"), access: "public" },

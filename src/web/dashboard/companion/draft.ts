@@ -153,3 +153,10 @@ export function changedFields(before: Body, after: Body): Body {
 export function shownColor(draft: Draft): string {
   return isColor(draft.theme_color) ? draft.theme_color : defaultThemeColor;
 }
+
+/** What each part of the form is given. */
+export interface SectionProps {
+  draft: Draft;
+  problems: Problems;
+  change(part: Partial<Draft>): void;
+}

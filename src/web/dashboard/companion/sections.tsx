@@ -7,15 +7,9 @@ import { SelectField, TextArea, TextField } from "../ui/field.tsx";
 import { Section } from "../ui/page.tsx";
 import { Notice } from "../ui/states.tsx";
 import { ColorField } from "./color-field.tsx";
-import { type Draft, type Problems, shownColor, splitLines } from "./draft.ts";
+import { type SectionProps, shownColor, splitLines } from "./draft.ts";
 import { MetadataEditor } from "./metadata-editor.tsx";
 import { StartersEditor } from "./starters-editor.tsx";
-
-export interface SectionProps {
-  draft: Draft;
-  problems: Problems;
-  change(part: Partial<Draft>): void;
-}
 
 export function IdentitySection({ draft, problems, change }: SectionProps) {
   const judgement = judgeColor(shownColor(draft));

@@ -1,9 +1,9 @@
 /** Suggested first questions. */
 import { Plus, X } from "lucide-preact";
 import { Button, IconButton } from "../ui/button.tsx";
+import type { SectionProps } from "./draft.ts";
 import { maxStarters } from "./draft.ts";
 import { useRowFocus } from "./row-focus.ts";
-import type { SectionProps } from "./sections.tsx";
 
 export function StartersEditor({ draft: { starters }, problems, change }: SectionProps) {
   const { list, focusRow } = useRowFocus();

@@ -1,8 +1,8 @@
 /** A key in full, the one time that it can be seen, with a line to try it. */
 import { useSession } from "../lib/session.ts";
+import type { MadeKey } from "../lib/types.ts";
 import { Snippet } from "../ui/copy.tsx";
 import { Notice } from "../ui/states.tsx";
-import type { MadeKey } from "./new-key.tsx";
 
 export function KeyShown({ made }: { made: MadeKey }) {
   const { server } = useSession();

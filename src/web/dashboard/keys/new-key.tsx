@@ -2,7 +2,7 @@
 import { useState } from "preact/hooks";
 import { call, fieldProblem, toSentence } from "../lib/api.ts";
 import { useAction } from "../lib/load.ts";
-import type { ApiKey } from "../lib/types.ts";
+import type { MadeKey } from "../lib/types.ts";
 import { Button } from "../ui/button.tsx";
 import { Dialog, DialogActions } from "../ui/dialog.tsx";
 import { CheckField, SelectField, TextField } from "../ui/field.tsx";
@@ -14,8 +14,6 @@ interface NewKeyProps {
   onMade(): Promise<void>;
   onClose(): void;
 }
-
-export type MadeKey = ApiKey & { key: string };
 
 export function NewKey({ onMade, onClose }: NewKeyProps) {
   const [name, setName] = useState("");

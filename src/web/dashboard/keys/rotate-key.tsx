@@ -3,7 +3,7 @@ import { useState } from "preact/hooks";
 import { call, fieldProblem, toSentence } from "../lib/api.ts";
 import { formatDay, formatInstant } from "../lib/format.ts";
 import { useAction } from "../lib/load.ts";
-import type { ApiKey } from "../lib/types.ts";
+import type { ApiKey, MadeKey } from "../lib/types.ts";
 import { Button } from "../ui/button.tsx";
 import { Dialog, DialogActions } from "../ui/dialog.tsx";
 import { SelectField, TextField } from "../ui/field.tsx";
@@ -11,7 +11,6 @@ import { Failure, Problem, Skeleton } from "../ui/states.tsx";
 import { EndsWithIt, KeyFacts } from "./key-facts.tsx";
 import { shownKey, useKeyLine } from "./key-line.ts";
 import { KeyShown } from "./key-shown.tsx";
-import type { MadeKey } from "./new-key.tsx";
 
 interface RotateKeyProps {
   old: ApiKey;

@@ -192,3 +192,6 @@ export interface AuditEntry {
   details: { [key: string]: Json };
   created_at: string;
 }
+
+/** With the secret, the one time that it is shown. */
+export type MadeKey = ApiKey & { key: string };

@@ -5,7 +5,7 @@ import { describeBrowser, formatBytes, formatDay, formatNumber } from "../lib/fo
 import { useAction, useList, useLoad } from "../lib/load.ts";
 import { useSession } from "../lib/session.ts";
 import type { Held, Session, SignedIn } from "../lib/types.ts";
-import { secondFactorPath } from "../routes.ts";
+import { secondFactorPath } from "../paths.ts";
 import { Button, ButtonLink } from "../ui/button.tsx";
 import { type Column, ListFrame, Table } from "../ui/list.tsx";
 import { PageHead, Section, Time } from "../ui/page.tsx";

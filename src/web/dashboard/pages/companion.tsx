@@ -8,7 +8,7 @@ import { call, toSentence } from "../lib/api.ts";
 import { useAction } from "../lib/load.ts";
 import { navigate, releaseGuard } from "../lib/router.ts";
 import type { Companion } from "../lib/types.ts";
-import { homePath, type Params } from "../routes.ts";
+import { homePath, type Params } from "../paths.ts";
 import { Button } from "../ui/button.tsx";
 import { Confirm } from "../ui/dialog.tsx";
 import { Section } from "../ui/page.tsx";

@@ -10,7 +10,7 @@ import { formatInstant, formatNumber } from "../lib/format.ts";
 import { useAction, useEvery } from "../lib/load.ts";
 import { navigate } from "../lib/router.ts";
 import type { Message } from "../lib/types.ts";
-import type { Params } from "../routes.ts";
+import type { Params } from "../paths.ts";
 import { Button } from "../ui/button.tsx";
 import { Confirm } from "../ui/dialog.tsx";
 import { PageHead } from "../ui/page.tsx";

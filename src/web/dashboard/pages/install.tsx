@@ -6,7 +6,7 @@ import { guides } from "../companion/install-guides.ts";
 import { useList } from "../lib/load.ts";
 import { useSession } from "../lib/session.ts";
 import type { Companion, EmbedToken } from "../lib/types.ts";
-import type { Params } from "../routes.ts";
+import type { Params } from "../paths.ts";
 import { CopyButton, Snippet } from "../ui/copy.tsx";
 import { SelectField } from "../ui/field.tsx";
 import { Section } from "../ui/page.tsx";

@@ -1,5 +1,5 @@
 /** The secret of a one-time link: in the fragment, which never leaves the browser by itself. */
-import { signInPath } from "../routes.ts";
+import { signInPath } from "../paths.ts";
 import { ButtonLink } from "../ui/button.tsx";
 import { Door } from "./door.tsx";
 

@@ -7,7 +7,7 @@ import { TraceDetails } from "../chat/trace-details.tsx";
 import { CompanionFrame } from "../companion/companion-frame.tsx";
 import { toSentence } from "../lib/api.ts";
 import type { Companion } from "../lib/types.ts";
-import type { Params } from "../routes.ts";
+import type { Params } from "../paths.ts";
 import { Button } from "../ui/button.tsx";
 import { Problem } from "../ui/states.tsx";
 

@@ -4,7 +4,7 @@ import { call, fieldProblem } from "../lib/api.ts";
 import { navigate } from "../lib/router.ts";
 import { enter } from "../lib/session.ts";
 import type { SignedIn } from "../lib/types.ts";
-import { homePath } from "../routes.ts";
+import { homePath } from "../paths.ts";
 import { SecondStepField } from "../second-factor/code-field.tsx";
 import { useSecondStep } from "../second-factor/second-step.ts";
 import { PasswordField } from "../ui/password.tsx";

@@ -2,7 +2,7 @@
 import { useState } from "preact/hooks";
 import { navigate, releaseGuard, useLeaveGuard } from "../lib/router.ts";
 import { loadSession, mustSetUpTotp, useSession } from "../lib/session.ts";
-import { homePath } from "../routes.ts";
+import { homePath } from "../paths.ts";
 import { RecoveryCodes } from "../second-factor/recovery-codes.tsx";
 import { SetUp } from "../second-factor/set-up.tsx";
 import { TurnedOn } from "../second-factor/turned-on.tsx";

@@ -5,7 +5,7 @@ import { useAction } from "../lib/load.ts";
 import { navigate } from "../lib/router.ts";
 import { enter } from "../lib/session.ts";
 import type { SignedIn } from "../lib/types.ts";
-import { homePath } from "../routes.ts";
+import { homePath } from "../paths.ts";
 import { TextField } from "../ui/field.tsx";
 import { PasswordField } from "../ui/password.tsx";
 import { Door, DoorForm } from "./door.tsx";

@@ -1,0 +1,20 @@
+/** Whom and what the injection of payloads works with. */
+import type { MockElevenLabs } from "../test/support/mock-elevenlabs.ts";
+import type { Client } from "./client.ts";
+import type { PageShapes } from "./injection-pages.ts";
+import type { Tally } from "./row.ts";
+import type { World } from "./world.ts";
+
+export interface InjectionWorld {
+  world: World;
+  voice: MockElevenLabs;
+  webhookSecret: string;
+  /** The owner by key and in the dashboard, and an operator there. */
+  key: Client;
+  cookie: Client;
+  operator: Client;
+  email: string;
+  /** Of a companion in whose fields nothing is hostile. */
+  shapes: PageShapes;
+  tally: Tally;
+}
