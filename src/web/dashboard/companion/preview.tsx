@@ -37,8 +37,9 @@ export function Preview({ draft }: { draft: Draft }) {
   const shade = use(theme);
 
   useEffect(() => {
-    // The widget keeps what it knows of a companion for the tab: it finds the draft there, and asks nobody.
-    sessionStorage.setItem(`companion:${token}:config`, `{"at":${Date.now()},"config":${settled}}`);
+    // The widget keeps what it knows of a companion for a minute: it finds the draft there, and asks nobody.
+    const from = JSON.stringify(location.origin);
+    localStorage.setItem(`companion:${token}:config`, `{"at":${Date.now()},"from":${from},"config":${settled}}`);
     let isWanted = true;
     loadWidget().then(
       () => {
@@ -46,6 +47,7 @@ export function Preview({ draft }: { draft: Draft }) {
         const element = document.createElement("companion-chat");
         element.setAttribute("mode", "inline");
         element.setAttribute("token", token);
+        element.setAttribute("base-url", location.origin);
         element.setAttribute("theme", shade === "system" ? "" : isDark() ? "dark" : "light");
         element.style.setProperty("--companion-height", "34rem");
         host.current.replaceChildren(element);
