@@ -91,6 +91,7 @@ test.each(["light", "dark"] as const)(
 
     const other = await world.open({ colorScheme: scheme });
     await fillSignIn(other.page, email);
+    await other.page.getByLabel("Code", { exact: true }).waitFor();
     expect(await other.page.evaluate<string>("document.activeElement.name")).toBe("code");
     await other.page.getByLabel("Code", { exact: true }).fill("000000");
     await other.page.getByRole("button", { name: "Sign in" }).click();
