@@ -78,6 +78,7 @@ test("where the page's script is of another version than the server, the panel o
   await widget.open();
   await widget.ask("Hello");
   await widget.replied();
+  expect(await widget.questions.allInnerTexts()).toEqual(["Hello"]);
 });
 
 test("a panel that does not come is said in a sentence, by keyboard too, and can be tried again", async () => {

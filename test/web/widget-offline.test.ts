@@ -106,6 +106,7 @@ test.each([
   await page.route("**/chat", (route) => route.fulfill({ body, headers }));
   await widget.ask("Hello");
   await widget.notice.getByText(sentence).waitFor();
+  expect(await widget.notice.count()).toBe(1);
 });
 
 test.each([
@@ -119,4 +120,5 @@ test.each([
   await page.route("**/chat", (route) => route.fulfill({ status, headers, json: { code, detail: "A sentence." } }));
   await widget.ask("Hello");
   await widget.notice.getByText(sentence).waitFor();
+  expect(await widget.notice.getByText("A sentence.").count()).toBe(0);
 });

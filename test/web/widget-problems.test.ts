@@ -243,6 +243,7 @@ test("what was kept of a companion is asked for again after a minute, and by ano
   });
   await page.goto(world.host(tag(world.server, embed_token)));
   const widget = widgetOn(page);
+  await widget.launcher.waitFor();
   for (const [seconds, expected] of [
     [0, 1],
     [50, 1],

@@ -118,6 +118,8 @@ test("a provider that fails, and one that hangs up, are said and can be tried ag
   await bar.getByText("Listening…").waitFor();
   socket.hangUp(1000);
   await bar.getByText("Voice chat ended").waitFor();
+  await eventually(() => socket.connections === 0);
+  expect(await widget.button("Start voice chat").isVisible()).toBe(true);
 });
 
 test("a day whose sessions are used up is said, and nothing is asked of the provider", async () => {
@@ -128,7 +130,7 @@ test("a day whose sessions are used up is said, and nothing is asked of the prov
   const before = provider.count("session");
   const { widget, bar } = await openVoice({ embedToken });
   await widget.button("Start voice chat").click();
-  await bar.getByText("Today's voice chats are used up.").waitFor();
+  await bar.getByText("Voice chat is used up for today.").waitFor();
   expect(provider.count("session")).toBe(before);
 });
 
@@ -138,6 +140,7 @@ test("the words of a session are spoken in the page's language, and the session 
   await bar.getByText("Hört zu …").waitFor();
   await page.evaluate(`document.querySelector("companion-chat").remove()`);
   await eventually(() => socket.connections === 0);
+  expect(await bar.count()).toBe(0);
 });
 
 test("a companion without a voice has no button for one", async () => {
