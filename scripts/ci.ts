@@ -61,11 +61,15 @@ async function runGate(): Promise<void> {
   await runTests("quick tests", runnable.filter(isQuick), ["--parallel=2"]);
   // A tree that cannot be built has nothing for the others to run.
   const isBuilt = await step("executable", [bun, "scripts/build.ts", "--executable-only"]);
-  if (isBuilt)
-    await runTests(
-      "tests of the executable and in the browser",
-      runnable.filter((file) => !isQuick(file)),
-    );
+  if (!isBuilt) return;
+  const slow = runnable.filter((file) => !isQuick(file));
+  const isWeb = (file: TestFile) => file.path.startsWith("test/web/");
+  // One after the other: some of them measure memory, or wait for the server's own clock.
+  await runTests(
+    "tests of the executable",
+    slow.filter((file) => !isWeb(file)),
+  );
+  await runTests("tests in the browser", slow.filter(isWeb), ["--parallel=2"]);
 }
 
 /** All test files, or those that need nothing that is missing; what is left out is counted and named. */
