@@ -83,7 +83,7 @@ export function sessionStoreContract(open: OpenStore): void {
       expect(await begin("other password", "hash before", null)).toBe(false);
       await secondFactors.begin(account.id, "sealed", world.context());
       const confirmed = world.context();
-      const confirmation = { sealedSecret: "sealed", step: 7, recoveryHashes: [], keptSessionId: "right" };
+      const confirmation = { sealedSecret: "sealed", step: 7, recoveryHashes: ["code"], keptSessionId: "right" };
       await secondFactors.confirm(account.id, confirmation, confirmed);
       expect(await begin("without the factor", "hash", null)).toBe(false);
       expect(await begin("with the factor", "hash", confirmed.nowMs)).toBe(true);
