@@ -1,7 +1,8 @@
 /**
  * The cookie of a browser that has signed in to an account before. It opens nothing: it lets its browser past those who
- * guess at the account from elsewhere. It ends with the account's password, whose hash is the key that signs it, so that
- * nothing more need be kept.
+ * guess at the account from elsewhere. It ends with the account's password, whose hash is the key that signs it, and when
+ * a second factor is turned on or off: whoever had the password alone must not pass for the owner. So nothing more need be
+ * kept.
  */
 import { isSameInConstantTime } from "../lib/constant-time.ts";
 import type { IdSource } from "../lib/ids.ts";
@@ -23,6 +24,7 @@ export interface DeviceClaim {
 interface Owner {
   id: string;
   passwordHash: string;
+  totpConfirmedAt: number | null;
 }
 
 export function readDevice(settings: OwnAddress, request: Request): DeviceClaim | null {
@@ -55,6 +57,7 @@ function deviceNameOf(sessionName: string): string {
   return sessionName.startsWith("__Host-") ? "__Secure-companiond_device" : "companiond_device";
 }
 
-function sign({ id: accountId, passwordHash }: Owner, id: string, issuedAt: number): string {
-  return new Bun.CryptoHasher("sha256", passwordHash).update(`device ${accountId} ${id} ${issuedAt}`).digest("hex");
+function sign({ id: accountId, passwordHash, totpConfirmedAt }: Owner, id: string, issuedAt: number): string {
+  const signed = `device ${accountId} ${totpConfirmedAt ?? "none"} ${id} ${issuedAt}`;
+  return new Bun.CryptoHasher("sha256", passwordHash).update(signed).digest("hex");
 }

@@ -10,38 +10,48 @@ export class GateFull extends Error {
 export interface Gate {
   /** Runs the task in its turn; rejects with `GateFull` where no place to wait is left. */
   run<Result>(task: () => Promise<Result>): Promise<Result>;
-  /** Whether the next one would be turned away. */
-  readonly isFull: boolean;
+  /** Resolves when a task would have had its turn; takes no place, and holds nobody up. Rejects as `run` does. */
+  waitAlong(): Promise<void>;
+}
+
+interface Waiter {
+  takesPlace: boolean;
+  letIn(): void;
 }
 
 export function createGate({ concurrency, maxWaiting }: { concurrency: number; maxWaiting: number }): Gate {
   let running = 0;
-  const waiting: (() => void)[] = [];
+  const waiting: Waiter[] = [];
+  /** Without those who take none. */
+  let placesTaken = 0;
 
-  const isFull = () => running >= concurrency && waiting.length >= maxWaiting;
+  const isFull = () => running >= concurrency && placesTaken >= maxWaiting;
 
-  async function enter(): Promise<void> {
+  async function enter(takesPlace: boolean): Promise<void> {
     if (running < concurrency) {
-      running++;
+      if (takesPlace) running++;
       return;
     }
     if (isFull()) throw new GateFull();
-    // The one that leaves hands its place over, so `running` stays.
-    await new Promise<void>((resolve) => waiting.push(resolve));
+    if (takesPlace) placesTaken++;
+    await new Promise<void>((letIn) => waiting.push({ takesPlace, letIn }));
   }
 
+  /** The one that leaves hands its place over, so `running` stays. */
   function leave(): void {
-    const next = waiting.shift();
-    if (next) next();
-    else running--;
+    for (let next = waiting.shift(); next !== undefined; next = waiting.shift()) {
+      next.letIn();
+      if (!next.takesPlace) continue;
+      placesTaken--;
+      return;
+    }
+    running--;
   }
 
   return {
-    get isFull() {
-      return isFull();
-    },
+    waitAlong: () => enter(false),
     async run(task) {
-      await enter();
+      await enter(true);
       try {
         return await task();
       } finally {

@@ -1,5 +1,5 @@
 /** Passwords at rest: argon2id in PHC form, a bounded number of computations at a time, in lanes that do not hold one another up. */
-import { createGate, type Gate, GateFull } from "./gate.ts";
+import { createGate, type Gate } from "./gate.ts";
 import { createSharedRun } from "./shared-run.ts";
 
 // OWASP's minimum for argon2id: about 25 ms. Bun's own 64 MiB would cost a small machine more memory than the rest of us.
@@ -34,7 +34,8 @@ export function hashPassword(password: string): Promise<string> {
  */
 export async function verifyPassword(password: string, hash: string | null, lane: PasswordLane): Promise<boolean> {
   if (hash !== null) return gates[lane].run(() => Bun.password.verify(toOneForm(password), hash));
-  if (gates[lane].isFull) throw new GateFull();
+  // A lane that is busy tells who exists, where only they have to wait in it.
+  await gates[lane].waitAlong();
   await verifyNobody();
   return false;
 }

@@ -70,6 +70,27 @@ export function sessionStoreContract(open: OpenStore): void {
       expect(await sessions.list(account.id)).toEqual([{ ...used, lastUsedAt: 1_000_000 }]);
     });
 
+    test("do not begin where password or second factor are not those any more that were asked for", async () => {
+      const { accounts, secondFactors, sessions } = world.store;
+      await accounts.setPassword(account.id, "hash", null, world.context());
+      const end = { createdAt: 1, lastUsedAt: 1, expiresAt: 9e15 };
+      const begin = (id: string, passwordHash: string, totpConfirmedAt: number | null) =>
+        sessions.create({ id, accountId: account.id, userAgent: null, ipPrefix: null, ...end }, id, world.context(), {
+          passwordHash,
+          totpConfirmedAt,
+        });
+      expect(await begin("right", "hash", null)).toBe(true);
+      expect(await begin("other password", "hash before", null)).toBe(false);
+      await secondFactors.begin(account.id, "sealed", world.context());
+      const confirmed = world.context();
+      const confirmation = { sealedSecret: "sealed", step: 7, recoveryHashes: ["code"], keptSessionId: "right" };
+      await secondFactors.confirm(account.id, confirmation, confirmed);
+      expect(await begin("without the factor", "hash", null)).toBe(false);
+      expect(await begin("with the factor", "hash", confirmed.nowMs)).toBe(true);
+      const ids = (await sessions.list(account.id)).map(({ id }) => id);
+      expect(ids.toSorted()).toEqual(["right", "with the factor"]);
+    });
+
     test("end with their account", async () => {
       await createSession("h1");
       await world.store.accounts.delete(account.id, world.context());

@@ -5,7 +5,7 @@ import { systemIds } from "../../src/lib/ids.ts";
 
 const nowMs = Date.UTC(2026, 0, 15);
 const dayMs = 86_400_000;
-const owner = { id: "account-1", passwordHash: "$argon2id$one" };
+const owner = { id: "account-1", passwordHash: "$argon2id$one", totpConfirmedAt: null };
 const settings = { trustedProxies: 0, isTls: false, publicUrl: null };
 
 function claimOf(cookie: string) {
@@ -19,7 +19,7 @@ function giveOut(): string {
   return renderDeviceCookie("companiond_session", owner, { ids: systemIds, nowMs }).split(";", 1)[0] ?? "";
 }
 
-test("holds for the account that it was given for, with the password of that day, for 400 days", () => {
+test("holds for the account that it was given for, with the password and second factor of that day, for 400 days", () => {
   const claim = claimOf(`a=b; companiond_device=junk; ${giveOut()}`);
   if (claim === null) throw new Error("the cookie was not found");
   expect(isDeviceOf(claim, owner, nowMs)).toBe(true);
@@ -27,6 +27,7 @@ test("holds for the account that it was given for, with the password of that day
   expect(isDeviceOf(claim, owner, nowMs + 400 * dayMs)).toBe(false);
   expect(isDeviceOf(claim, { ...owner, id: "account-2" }, nowMs)).toBe(false);
   expect(isDeviceOf(claim, { ...owner, passwordHash: "$argon2id$two" }, nowMs)).toBe(false);
+  expect(isDeviceOf(claim, { ...owner, totpConfirmedAt: nowMs }, nowMs)).toBe(false);
 });
 
 test("holds only as it was given", () => {

@@ -83,6 +83,36 @@ test("accounts that do not exist take no place from those that do: however many 
   expect(hashes).toHaveLength(3);
 });
 
+test("an account that does not exist waits as long as one that does, and nobody waits for it", async () => {
+  const gate = createGate({ concurrency: 1, maxWaiting: 2 });
+  const order: string[] = [];
+  const held = Promise.withResolvers<void>();
+  const note = (name: string) => async () => void order.push(name);
+  const first = gate.run(() => held.promise.then(note("first")));
+  const waits = [
+    gate.run(note("second")),
+    ...["along", "along too"].map((name) => gate.waitAlong().then(note(name))),
+    gate.run(note("third")),
+  ];
+  await expect(gate.waitAlong()).rejects.toBeInstanceOf(GateFull);
+  expect(order).toEqual([]);
+  held.resolve();
+  await Promise.all([first, ...waits]);
+  expect(order.slice(0, 2)).toEqual(["first", "second"]);
+  expect(order.toSorted()).toEqual(["along", "along too", "first", "second", "third"]);
+  await gate.waitAlong();
+
+  const { hashes, end } = holdComputations();
+  const known = [1, 2].map(() => verifyPassword("guess", "$argon2id$known", "stranger"));
+  const nobody = verifyPassword("guess", null, "stranger");
+  for (let turns = 0; turns < 100; turns++) await Promise.resolve();
+  expect(hashes).toEqual(["$argon2id$known"]);
+  await end();
+  expect(await nobody).toBe(false);
+  await Promise.all(known);
+  expect(hashes).toHaveLength(3);
+});
+
 test("a full lane of strangers is full for accounts that do not exist too, and no other lane's business", async () => {
   const { hashes, end } = holdComputations();
   const strangers = Array.from({ length: 65 }, () => verifyPassword("guess", "$argon2id$known", "stranger"));

@@ -138,3 +138,18 @@ test("what was neither right nor wrong prolongs no wait", async () => {
   await time.pass(500);
   expect([await first, await second]).toEqual(["answered", "answered"]);
 });
+
+test("codes that could not be looked at are no wrong ones", async () => {
+  const guess = (client: Client, isRight: () => Promise<boolean>) =>
+    attempts
+      .run(client, email, async ({ guessCode }) => ({ verdict: "right" as const, value: await guessCode(isRight) }))
+      .catch((error: Error) => error.message);
+  for (let count = 0; count < 12; count++) {
+    const failed = guess(stranger(count), () => Promise.reject(new Error("the key is missing")));
+    await time.pass(1000);
+    expect(await failed).toBe("the key is missing");
+  }
+  const right = guess(stranger(100), async () => true);
+  await time.pass(200);
+  expect(await right).toBe(true);
+});

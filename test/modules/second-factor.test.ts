@@ -36,13 +36,15 @@ const signIn = ({ email }: Account, totp?: string, password = testPassword) =>
 interface SetUp {
   account: Account;
   dashboard: Dashboard;
+  /** The cookie of the browser that set it up. */
+  device: string;
   /** What the app shows, so many steps of thirty seconds from now. */
   code(steps?: number): string;
   recoveryCodes: string[];
 }
 
-async function setUp(role: Role = "owner"): Promise<SetUp> {
-  const account = await createAccountWithPassword(server, { role });
+async function setUp(role: Role = "owner", made?: Account): Promise<SetUp> {
+  const account = made ?? (await createAccountWithPassword(server, { role }));
   const dashboard = await openDashboard(server, {}, account);
   const begun = await dashboard.call("POST", "/api/session/totp");
   expect(begun.status).toBe(201);
@@ -52,7 +54,8 @@ async function setUp(role: Role = "owner"): Promise<SetUp> {
   expect(confirmed.status).toBe(201);
   // The code was used: the next sign-in needs the next one.
   clock.advance(30_000);
-  return { account, dashboard, code, recoveryCodes: confirmed.json.recovery_codes as string[] };
+  const device = cookieOf(confirmed.headers);
+  return { account, dashboard, device, code, recoveryCodes: confirmed.json.recovery_codes as string[] };
 }
 
 const sessionOf = (answer: ApiAnswer) => withCookie(server.url, cookieOf(answer.headers)).call("GET", "/api/session");
@@ -193,6 +196,23 @@ describe("signing in", () => {
     expect(data.filter(({ action }) => action === "session.refuse")).toHaveLength(5);
   });
 });
+
+test("a browser that signed in with the password alone is a stranger once there is a second factor", async () => {
+  const made = await createAccountWithPassword(server);
+  const before = (await signIn(made)).headers.getSetCookie().at(-1)?.split(";", 1)[0] ?? "";
+  expect(before).toMatch(/^companiond_device=/);
+  const { account, dashboard, device, code } = await setUp("owner", made);
+  expect(device).toMatch(/^companiond_device=/);
+  // Whoever has the password guesses, from everywhere: strangers wait.
+  for (let guess = 0; guess < 10; guess++) expectProblem(await signIn(account, "words"), 401, "totp_required");
+  const signInWith = (cookie: string, totp: string) =>
+    post("/api/session", { email: account.email, password: testPassword, totp }, cookie);
+  expectProblem(await signInWith(before, code()), 429, "rate_limited");
+  expect((await signInWith(device, code())).status).toBe(201);
+
+  const off = await dashboard.call("DELETE", "/api/session/totp", { password: testPassword });
+  expect(cookieOf(off.headers)).toMatch(/^companiond_device=/);
+}, 60_000);
 
 describe("a reset link", () => {
   test("stands for the password alone: without the code it is not spent, and its account is as before", async () => {

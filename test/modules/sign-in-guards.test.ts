@@ -1,7 +1,8 @@
 /** What keeps guessers, other sites and open wires away from the dashboard. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { hashPassword } from "../../src/lib/password-hash.ts";
 import { apiClient, expectProblem } from "../support/api-client.ts";
-import { startTestServer, type TestServer } from "../support/app.ts";
+import { startTestServer, type TestServer, testContext } from "../support/app.ts";
 import { cookieOf, createAccountWithPassword, openDashboard, testPassword, withCookie } from "../support/dashboard.ts";
 import { createManualClock } from "../support/manual-clock.ts";
 
@@ -104,6 +105,23 @@ describe("guessing", () => {
       },
     ]);
   });
+});
+
+test("who knows the old password is not let in while it is changed", async () => {
+  const account = await createAccountWithPassword(server);
+  const { accounts, sessions } = server.services.store;
+  const passwordHash = await hashPassword("another password");
+  const find = accounts.findPasswordHash;
+  // The change comes while the old one is compared.
+  accounts.findPasswordHash = async (id) => {
+    accounts.findPasswordHash = find;
+    const before = await find(id);
+    await accounts.setPassword(id, passwordHash, null, testContext(clock.nowMs()));
+    return before;
+  };
+  expectProblem(await signInFrom("203.0.113.70", account.email, testPassword), 401, "unauthorized");
+  expect(await sessions.list(account.id)).toEqual([]);
+  expect((await signInFrom("203.0.113.71", account.email, "another password")).status).toBe(201);
 });
 
 describe("the cookie of a browser that signed in before", () => {

@@ -137,7 +137,11 @@ const totpRoutes: ApiOperation[] = [
     access: "session",
     body: { schema: totpConfirmBody.schema },
     answers: {
-      201: { description: "Recovery codes, shown this once.", content: { "application/json": RecoveryCodes } },
+      201: {
+        description: "Recovery codes, shown this once.",
+        headers: ["Set-Cookie"],
+        content: { "application/json": RecoveryCodes },
+      },
     },
     errors: ["conflict"],
   },
@@ -149,7 +153,7 @@ const totpRoutes: ApiOperation[] = [
     summary: "Turn the second factor off",
     access: "session",
     body: { schema: totpRemovalBody.schema },
-    answers: { 204: { description: "Off: the password alone signs in." } },
+    answers: { 204: { description: "Off: the password alone signs in.", headers: ["Set-Cookie"] } },
     errors: ["not_found"],
   },
 ];

@@ -91,9 +91,13 @@ export function createAttempts({ clock, after = afterTimeout }: AttemptParts): A
       if (leftMs > 0) throw waitFirst("Too many wrong codes for this account. Use a browser you used before.", leftMs);
     }
     const failure = codesByAccount.add(email);
-    const isDone = await isRight();
-    if (isDone || client.isFamiliar) failure.takeBack();
-    return isDone;
+    let isWrong = false;
+    try {
+      isWrong = !(await isRight());
+    } finally {
+      if (!isWrong || client.isFamiliar) failure.takeBack();
+    }
+    return !isWrong;
   }
 
   return {

@@ -1,5 +1,5 @@
 /** What stands before every sign-in and follows it: no other site's page, no wire that anyone can read, no flood; then the cookies. */
-import { scopes } from "../../domain/account.ts";
+import { type Account, scopes } from "../../domain/account.ts";
 import { AppError } from "../../domain/errors.ts";
 import { lifetimeMs } from "../../domain/session.ts";
 import { baseUrlOf } from "../../http/base-url.ts";
@@ -96,7 +96,7 @@ export async function answerSignedIn(
   const { account, session, token } = made;
   set.headers["set-cookie"] = [
     renderCookie(cookieName, token, lifetimeMs / 1000),
-    deviceCookieOf(services, cookieName, account.id, made.passwordHash),
+    deviceCookieOf(services, cookieName, account, made.passwordHash),
   ];
   const server = toWireServer(services, account, baseUrlOf(services.settings, request));
   const totp = await describeTotp(services, account);
@@ -104,14 +104,23 @@ export async function answerSignedIn(
   return answerJson(set, toWireSignedIn({ account, session, scopes, totp, server, holdings }), 201);
 }
 
-export function deviceCookieOf(
+/** For the browser that has just changed what its cookie was made of: the account's password or second factor. */
+export async function renewDevice(
   services: Services,
-  cookieName: string,
+  request: Request,
+  set: CookieHead,
   accountId: string,
-  passwordHash: string,
-): string {
+): Promise<void> {
+  const { accounts } = services.store;
+  const [account, passwordHash] = [await accounts.findById(accountId), await accounts.findPasswordHash(accountId)];
+  const name = cookieNameOf(services.settings, request);
+  if (name === null || account === null || passwordHash === null) return;
+  set.headers["set-cookie"] = deviceCookieOf(services, name, account, passwordHash);
+}
+
+function deviceCookieOf(services: Services, cookieName: string, account: Account, passwordHash: string): string {
   const made = { ids: services.ids, nowMs: services.clock.nowMs() };
-  return renderDeviceCookie(cookieName, { id: accountId, passwordHash }, made);
+  return renderDeviceCookie(cookieName, { ...account, passwordHash }, made);
 }
 
 /** The account that was signed in at this browser, with its session, which the new one replaces. */

@@ -14,15 +14,7 @@ import { cookieNameOf, isAlive, renderCookie } from "../../http/session-cookie.t
 import { openSession } from "../../http/session-guard.ts";
 import { writeContext } from "../../http/write-context.ts";
 import { createAttempts } from "./attempts.ts";
-import {
-  admitSignIn,
-  answerSignedIn,
-  type CookieHead,
-  deviceCookieOf,
-  limitSignIn,
-  openDoor,
-  visitorOf,
-} from "./door.ts";
+import { admitSignIn, answerSignedIn, type CookieHead, limitSignIn, openDoor, renewDevice, visitorOf } from "./door.ts";
 import {
   describeTotp,
   passwordChangeBody,
@@ -111,11 +103,8 @@ export function sessionModule(services: Services) {
         async ({ request, set }) => {
           const signedIn = await openLimited(request, set);
           const body = await readBodyOf(request, passwordChangeBody);
-          const passwordHash = await changePassword(services, attempts, signedIn, body);
-          const name = cookieNameOf(services.settings, request);
-          if (name !== null) {
-            set.headers["set-cookie"] = deviceCookieOf(services, name, signedIn.account.id, passwordHash);
-          }
+          await changePassword(services, attempts, signedIn, body);
+          await renewDevice(services, request, set, signedIn.account.id);
           return answerNothing(set);
         },
         { parse: "none" },
@@ -135,6 +124,7 @@ export function sessionModule(services: Services) {
           const signedIn = await openLimited(request, set, { maySetUp: true });
           const { code } = await readBodyOf(request, totpConfirmBody);
           const codes = await confirmSecondFactor(services, signedIn, code);
+          await renewDevice(services, request, set, signedIn.account.id);
           return answerJson(set, { recovery_codes: codes }, 201);
         },
         { parse: "none" },
@@ -145,6 +135,7 @@ export function sessionModule(services: Services) {
           const signedIn = await openLimited(request, set);
           const { password } = await readBodyOf(request, totpRemovalBody);
           await turnOffSecondFactor(services, attempts, signedIn, password);
+          await renewDevice(services, request, set, signedIn.account.id);
           return answerNothing(set);
         },
         { parse: "none" },

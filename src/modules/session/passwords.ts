@@ -19,20 +19,18 @@ import {
 } from "./service.ts";
 import { contextOf, type SessionServices, type Visitor } from "./visitor.ts";
 
-/** The hash of the new one. */
 export async function changePassword(
   services: SessionServices,
   attempts: Attempts,
   signedIn: SignedInVisitor,
   sent: PasswordChange,
-): Promise<string> {
+): Promise<void> {
   await requirePassword(services, attempts, signedIn, { param: "current_password", password: sent.current_password });
   const { visitor, account, sessionId } = signedIn;
   const passwordHash = await whileQuiet(() => hashPassword(sent.new_password));
   const context = contextOf(services, visitor, sessionId);
   const changed = await services.store.accounts.setPassword(account.id, passwordHash, sessionId, context);
   if (changed === null) throw missing("account");
-  return passwordHash;
 }
 
 /** Makes the operator of a new installation. */
@@ -66,7 +64,8 @@ export async function resetPassword(
   const account = await services.store.sessions.spendResetLink(link.hash, passwordHash, context);
   if (account === null) throw linkGone();
   if (account.suspendedAt !== null) throw unauthorized("The password is set, but the account is suspended.");
-  return openSession(services, visitor, account, passwordHash);
+  // As it was when its second factor was asked for.
+  return openSession(services, visitor, found, passwordHash);
 }
 
 /** A link stands for the password alone. */

@@ -34,7 +34,7 @@ export interface SignedInVisitor {
 export async function isFamiliar(services: SessionServices, device: DeviceClaim, typedEmail: string): Promise<boolean> {
   const { account, passwordHash } = await findAccess(services, normalizeEmail(typedEmail) ?? "");
   if (account === null || passwordHash === null) return false;
-  return isDeviceOf(device, { id: account.id, passwordHash }, services.clock.nowMs());
+  return isDeviceOf(device, { ...account, passwordHash }, services.clock.nowMs());
 }
 
 /** Throws `unauthorized`, in the same words and after the same time whether or not there is such an account. */
@@ -81,7 +81,10 @@ export async function requirePassword(
   if (!isRight) throw invalidFields([{ param, detail: "This is not the account's password." }]);
 }
 
-/** A token of its own for every sign-in: a cookie that was there before is never taken over. */
+/**
+ * A token of its own for every sign-in: a cookie that was there before is never taken over. Throws `unauthorized` where
+ * what was asked of the account, password and second factor, is not what it has by now.
+ */
 export async function openSession(
   services: SessionServices,
   visitor: Visitor,
@@ -99,7 +102,11 @@ export async function openSession(
     lastUsedAt: nowMs,
     expiresAt: nowMs + lifetimeMs,
   };
-  await services.store.sessions.create(session, sha256Hex(token), contextOf(services, visitor, session.id));
+  const context = contextOf(services, visitor, session.id);
+  const shown = { passwordHash, totpConfirmedAt: account.totpConfirmedAt };
+  if (!(await services.store.sessions.create(session, sha256Hex(token), context, shown))) {
+    throw unauthorized("Password or second factor were changed at this moment. Sign in again.");
+  }
   return { account, session, token, passwordHash };
 }
 

@@ -24,9 +24,18 @@ export interface OneTimeLink {
   expiresAt: number;
 }
 
+/** What a sign-in was checked against. */
+export interface ShownAccess {
+  passwordHash: string;
+  totpConfirmedAt: number | null;
+}
+
 export interface SessionStore {
-  /** `hash` is the SHA-256 of the cookie's token. Audit: `session.create`. */
-  create(session: Session, hash: string, context: WriteContext): Promise<void>;
+  /**
+   * `hash` is the SHA-256 of the cookie's token. False, changing nothing, where the account's access is not the `shown`
+   * one any more: whoever knew it before is out. Audit: `session.create`.
+   */
+  create(session: Session, hash: string, context: WriteContext, shown?: ShownAccess): Promise<boolean>;
   findByHash(hash: string): Promise<{ session: Session; account: Account } | null>;
   list(accountId: string): Promise<Session[]>;
   /** Audit: `session.revoke`. */

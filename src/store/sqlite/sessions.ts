@@ -1,7 +1,7 @@
 /** Dashboard sessions and one-time links in SQLite. */
 import { and, desc, eq, gt, lte, or } from "drizzle-orm";
 import { later } from "../../lib/later.ts";
-import type { OneTimeLink, SessionStore } from "../contract/sessions.ts";
+import type { OneTimeLink, SessionStore, ShownAccess } from "../contract/sessions.ts";
 import { anyPassword, insertAccount, replacePassword } from "./account-changes.ts";
 import { accountColumns } from "./accounts.ts";
 import type { ChangeRecorder } from "./changes.ts";
@@ -31,16 +31,24 @@ export function createSessionStore(engine: SqliteEngine, changes: ChangeRecorder
     return orm.delete(oneTimeLinks).where(spendable).returning().all()[0] ?? null;
   }
 
+  function isStill(accountId: string, shown: ShownAccess): boolean {
+    const { passwordHash, totpConfirmedAt } = accounts;
+    const row = orm.select({ passwordHash, totpConfirmedAt }).from(accounts).where(eq(accounts.id, accountId)).get();
+    return row?.passwordHash === shown.passwordHash && row.totpConfirmedAt === shown.totpConfirmedAt;
+  }
+
   return {
-    create: (session, hash, context) =>
+    create: (session, hash, context, shown) =>
       engine.write(() => {
         const { id, accountId } = session;
         changes.requireAccount(accountId);
+        if (shown !== undefined && !isStill(accountId, shown)) return false;
         orm
           .insert(sessions)
           .values({ ...session, hash })
           .run();
         changes.record(context, { accountId, action: "session.create", targetId: id, details: {} }, session);
+        return true;
       }),
 
     findByHash: (hash) =>
