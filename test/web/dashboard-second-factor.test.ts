@@ -88,6 +88,7 @@ test.each(["light", "dark"] as const)(
     await page.getByRole("button", { name: "Stay" }).click();
     await finish(page);
     await page.getByText("10 recovery codes are left").waitFor();
+    await page.locator("#main:focus").waitFor();
 
     const other = await world.open({ colorScheme: scheme });
     await fillSignIn(other.page, email);
