@@ -135,10 +135,13 @@ test("finds, exports, deletes, and erases visitors", async () => {
 
 test("tries a companion, and tells what was sent and what it took", async () => {
   const { page, api, complaints } = await world.openAs("owner", "/app/companions");
-  const ada = (await api.call("POST", "/api/companions", { name: "Ada", system_prompt: "Be kind.", starters: ["Hi?"] }))
-    .json;
+  const fields = { name: "Ada", system_prompt: "Be kind.", greeting: "I am **Ada**.", starters: ["Hi?"] };
+  const ada = (await api.call("POST", "/api/companions", fields)).json;
   await page.goto(`${world.server.url}/app/companions/${ada.id}/playground`);
+  // The widget takes a greeting as it is written.
+  await page.getByText("I am **Ada**.").waitFor();
   await page.getByRole("button", { name: "Hi?" }).click();
+  await page.locator("textarea:focus").waitFor();
   await page.getByText("You said: Hi?").waitFor();
   // While a reply is under way, Enter sends nothing.
   await page.getByText("11 in, 7 out").waitFor();
@@ -168,6 +171,7 @@ test("tries a companion, and tells what was sent and what it took", async () => 
   await page.getByRole("button", { name: "Stop" }).click();
   await page.getByText("The reply broke off.").waitFor();
   await page.getByRole("button", { name: "Send" }).waitFor();
+  await page.locator("textarea:focus").waitFor();
   await world.mockLlm.until(() => world.mockLlm.openRequests === 0);
   expect((await api.call("GET", "/api/conversations")).json.data).toEqual([]);
   expect(complaints).toEqual([]);

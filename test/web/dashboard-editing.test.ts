@@ -81,6 +81,8 @@ test("a session that ends while editing asks for the password over the page, and
   await dialog.getByLabel("Password", { exact: true }).fill(password);
   await page.keyboard.press("Enter");
   await dialog.waitFor({ state: "detached" });
+  // The button was busy when the dialog came, and had lost the focus by that.
+  await page.locator("#main:focus").waitFor();
 
   expect((await api.call("GET", `/api/companions/${id}`)).json.system_prompt).toBeNull();
   expect(await page.getByLabel("System prompt").inputValue()).toBe("An hour's work.");

@@ -56,6 +56,8 @@ test("makes a key that is shown once, works at once, and is rotated and revoked"
   expect([await statusWith(key), await statusWith(next)]).toEqual([401, 200]);
   await page.getByRole("button", { name: "I have kept it" }).click();
   await page.getByRole("dialog").waitFor({ state: "detached" });
+  // The button that led there has gone with the old key.
+  await page.locator("#main:focus").waitFor();
 
   await page.reload();
   await rows.nth(1).waitFor();

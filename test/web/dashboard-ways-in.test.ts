@@ -187,7 +187,8 @@ test("an operator adds an account, changes it, suspends and deletes it", async (
   await page.getByLabel("Agent id").fill(" agent_01 ");
   await page.getByRole("button", { name: "Grant", exact: true }).click();
   await page.getByText("used by no companion").waitFor();
-  await page.getByLabel("Agent id").fill("agent_01");
+  // The field has the focus again: the button is disabled by now.
+  await page.keyboard.type("agent_01");
   await page.keyboard.press("Enter");
   await page.getByText("The account has this agent already.").waitFor();
   const create = ["companion", "create", "--account", "client@example.com", "--name", "Ada"];

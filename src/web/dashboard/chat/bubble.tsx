@@ -8,20 +8,23 @@ interface BubbleProps {
   /** Who says it. */
   name: string;
   isOpen?: boolean;
+  /** Shown as it was written, without Markdown. */
+  isPlain?: boolean;
   children?: ComponentChildren;
 }
 
-export function Bubble({ speaker, text, name, isOpen = false, children }: BubbleProps) {
+export function Bubble({ speaker, text, name, isOpen = false, isPlain = false, children }: BubbleProps) {
   const isUser = speaker === "user";
+  const isAsWritten = isUser || isPlain;
   return (
     <div class={`flex max-w-[46rem] flex-col gap-1 ${isUser ? "ml-auto items-end" : "items-start"}`}>
       <div
         class={`max-w-full rounded-2xl px-4 py-2.5 wrap-anywhere ${
-          isUser ? "rounded-br-md bg-tint whitespace-pre-wrap" : "rounded-bl-md bg-sunken"
-        }`}
+          isUser ? "rounded-br-md bg-tint" : "rounded-bl-md bg-sunken"
+        } ${isAsWritten ? "whitespace-pre-wrap" : ""}`}
       >
         <span class="sr-only">{name}: </span>
-        {isUser ? <span dir="auto">{text}</span> : <ReplyText text={text} isOpen={isOpen} />}
+        {isAsWritten ? <span dir="auto">{text}</span> : <ReplyText text={text} isOpen={isOpen} />}
         {isOpen && text === "" && <span class="text-muted">…</span>}
       </div>
       {children && (

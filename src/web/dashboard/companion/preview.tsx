@@ -9,6 +9,7 @@ import { type Draft, shownColor } from "./draft.ts";
 
 /** No token of anyone: nothing is sent under it. */
 const token = "preview";
+const configKey = `companion:${token}:config`;
 
 let loading: Promise<unknown> | null = null;
 
@@ -37,9 +38,6 @@ export function Preview({ draft }: { draft: Draft }) {
   const shade = use(theme);
 
   useEffect(() => {
-    // The widget keeps what it knows of a companion for a minute: it finds the draft there, and asks nobody.
-    const from = JSON.stringify(location.origin);
-    localStorage.setItem(`companion:${token}:config`, `{"at":${Date.now()},"from":${from},"config":${settled}}`);
     let isWanted = true;
     loadWidget().then(
       () => {
@@ -50,7 +48,12 @@ export function Preview({ draft }: { draft: Draft }) {
         element.setAttribute("base-url", location.origin);
         element.setAttribute("theme", shade === "system" ? "" : isDark() ? "dark" : "light");
         element.style.setProperty("--companion-height", "34rem");
+        // What the widget knows of a companion it looks for there, as soon as it is on the page: it finds the draft, and
+        // asks nobody.
+        const kept = { at: Date.now(), from: location.origin, config: JSON.parse(settled) };
+        localStorage.setItem(configKey, JSON.stringify(kept));
         host.current.replaceChildren(element);
+        localStorage.removeItem(configKey);
       },
       () => {
         loading = null;

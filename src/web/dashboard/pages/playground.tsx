@@ -31,6 +31,7 @@ function Playground({ companion }: { companion: Companion }) {
   const [problem, setProblem] = useState<string | null>(null);
   const running = useRef<AbortController | null>(null);
   const log = useRef<HTMLDivElement>(null);
+  const input = useRef<HTMLTextAreaElement>(null);
   /** Whoever reads further up stays there while the reply grows. */
   const isAtEnd = useRef(true);
   const lastTop = useRef(0);
@@ -44,8 +45,12 @@ function Playground({ companion }: { companion: Companion }) {
   const changeLast = (change: (turn: ShownTurn) => ShownTurn) =>
     setTurns((before) => before.map((turn, index) => (index === before.length - 1 ? change(turn) : turn)));
 
+  /** Before what was pressed goes away; on touch screens the keyboard would cover what is to be read. */
+  const goOn = () => (matchMedia("(pointer: coarse)").matches ? log : input).current?.focus();
+
   async function ask(message: string): Promise<void> {
     if (isRunning || message.trim() === "") return;
+    goOn();
     const history = turns.filter(({ text }) => text !== "").map(({ role, text }) => ({ role, text }));
     const id = turns.length;
     let hasText = false;
@@ -89,6 +94,7 @@ function Playground({ companion }: { companion: Companion }) {
           kind="ghost"
           disabled={turns.length === 0}
           onClick={() => {
+            goOn();
             running.current?.abort();
             setTurns([]);
             setProblem(null);
@@ -117,6 +123,7 @@ function Playground({ companion }: { companion: Companion }) {
           speaker="assistant"
           name={companion.name}
           text={companion.greeting ?? `Hi, I'm ${companion.name}. How can I help you?`}
+          isPlain
         />
         {turns.length === 0 && companion.starters.length > 0 && (
           <div class="flex flex-wrap justify-end gap-2">
@@ -151,6 +158,7 @@ function Playground({ companion }: { companion: Companion }) {
         }}
       >
         <textarea
+          ref={input}
           aria-label="Message"
           placeholder="Write as a visitor would…"
           rows={2}
@@ -166,7 +174,13 @@ function Playground({ companion }: { companion: Companion }) {
         />
         {isRunning ? (
           // Keys, so that one button never becomes the other under the very click that stops.
-          <Button key="stop" onClick={() => running.current?.abort()}>
+          <Button
+            key="stop"
+            onClick={() => {
+              goOn();
+              running.current?.abort();
+            }}
+          >
             <Square size={15} aria-hidden="true" />
             Stop
           </Button>

@@ -6,6 +6,7 @@ import { homePath } from "../paths.ts";
 import { RecoveryCodes } from "../second-factor/recovery-codes.tsx";
 import { SetUp } from "../second-factor/set-up.tsx";
 import { TurnedOn } from "../second-factor/turned-on.tsx";
+import { focusPage } from "../ui/focus.ts";
 import { PageHead } from "../ui/page.tsx";
 import { say } from "../ui/toast.tsx";
 
@@ -22,6 +23,8 @@ export default function SecondFactorPage() {
     await loadSession();
     say("The second factor is on.");
     if (isFirst) navigate(homePath, { replace: true });
+    // The button has gone with the codes.
+    requestAnimationFrame(focusPage);
   }
 
   return (

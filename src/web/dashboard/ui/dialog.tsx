@@ -6,6 +6,7 @@ import { toSentence } from "../lib/api.ts";
 import { useAction } from "../lib/load.ts";
 import { Button, IconButton } from "./button.tsx";
 import { TextField } from "./field.tsx";
+import { giveFocusTo } from "./focus.ts";
 import { Problem } from "./states.tsx";
 
 interface DialogProps {
@@ -27,7 +28,7 @@ export function Dialog({ title, onClose, children, isSticky = false, isWide = fa
     dialog?.showModal();
     return () => {
       dialog?.close();
-      if (before instanceof HTMLElement) before.focus();
+      giveFocusTo(before);
     };
   }, [before]);
   return (
