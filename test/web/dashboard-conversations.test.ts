@@ -169,7 +169,7 @@ test("tries a companion, and tells what was sent and what it took", async () => 
   await page.keyboard.press("Enter");
   await page.getByText(/^word/).last().waitFor();
   await page.getByRole("button", { name: "Stop" }).click();
-  await page.getByText("The reply broke off.").waitFor();
+  await page.getByText("You stopped the reply.").waitFor();
   await page.getByRole("button", { name: "Send" }).waitFor();
   await page.locator("textarea:focus").waitFor();
   await world.mockLlm.until(() => world.mockLlm.openRequests === 0);

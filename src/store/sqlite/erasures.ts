@@ -3,6 +3,8 @@ import type { ConversationKey } from "../../domain/conversation.ts";
 
 /** No turn is under way for longer, the wait for its place in the queue included. */
 const longestTurnMs = 60 * 60_000;
+/** Remembered one by one. */
+const maxRemembered = 100_000;
 
 export type Erasures = ReturnType<typeof createErasures>;
 
@@ -10,18 +12,22 @@ export type Erasures = ReturnType<typeof createErasures>;
  * In memory: a turn does not outlive its process either, and one process serves a database. What came first is told by
  * counting, since a clock can be set back between a message and an erasure.
  */
-export function createErasures() {
+export function createErasures(limit = maxRemembered) {
   /** By visitor or conversation; the latest last. */
   const erased = new Map<string, { mark: number; atMs: number }>();
   let lastMark = 0;
+  /** Of the latest erasure that had to be forgotten early: of a turn from before it, nothing is known. */
+  let forgottenMark = 0;
 
   function note(name: string): void {
     const nowMs = performance.now();
     lastMark++;
     erased.delete(name);
     erased.set(name, { mark: lastMark, atMs: nowMs });
-    for (const [oldest, { atMs }] of erased) {
-      if (atMs > nowMs - longestTurnMs) break;
+    for (const [oldest, { mark, atMs }] of erased) {
+      const isRecent = atMs > nowMs - longestTurnMs;
+      if (isRecent && erased.size <= limit) break;
+      if (isRecent) forgottenMark = mark;
       erased.delete(oldest);
     }
   }
@@ -39,6 +45,8 @@ export function createErasures() {
     cover(key: ConversationKey, arrivalMark: number): boolean {
       const wasErased = (name: string) => (erased.get(name)?.mark ?? 0) > arrivalMark;
       if (erased.size === 0) return false;
+      // Rather a turn too few is kept than one too many.
+      if (arrivalMark < forgottenMark) return true;
       return (
         wasErased(conversationName(key)) ||
         (key.visitorId !== null && wasErased(visitorName(key.companionId, key.visitorId)))

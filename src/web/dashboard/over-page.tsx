@@ -1,5 +1,5 @@
 /** The dialogs over a page that must not be lost: before unsaved work is left, and when the session has ended. */
-import { heldBack, releaseGuard } from "./lib/router.ts";
+import { hasUnsavedWork, heldBack, releaseGuard } from "./lib/router.ts";
 import { interruption, leave, resume, useSession } from "./lib/session.ts";
 import { use } from "./lib/state.ts";
 import { SignInForm } from "./pages/sign-in.tsx";
@@ -44,7 +44,8 @@ function EndedDialog() {
   return (
     <Dialog title="Sign in to go on" onClose={() => {}} isSticky>
       <p class="mb-4 text-pretty text-muted">
-        Your session has ended. What you typed on this page is still here, and waits behind this.
+        Your session has ended.{" "}
+        {hasUnsavedWork() && "What you typed on this page is still here, and waits behind this."}
       </p>
       <SignInForm
         email={account.email}

@@ -21,7 +21,7 @@ export default function PlaygroundPage({ params }: { params: Params }) {
 
 interface ShownTurn extends Turn {
   id: number;
-  state: "streaming" | "done" | "cut";
+  state: "streaming" | "done" | "stopped" | "cut";
   trace?: Trace;
 }
 
@@ -79,7 +79,8 @@ function Playground({ companion }: { companion: Companion }) {
       changeLast((turn) => ({ ...turn, state: isWhole ? "done" : "cut" }));
     } catch (error) {
       if (!run.signal.aborted) setProblem(toSentence(error));
-      if (hasText) return changeLast((turn) => ({ ...turn, state: "cut" }));
+      const state = run.signal.aborted ? "stopped" : "cut";
+      if (hasText) return changeLast((turn) => ({ ...turn, state }));
       // What was asked goes back to where it can be sent again.
       setTurns((before) => before.slice(0, -2));
       setText((typed) => typed || message);
@@ -89,7 +90,9 @@ function Playground({ companion }: { companion: Companion }) {
   return (
     <div class="card fills-window flex flex-col">
       <div class="flex items-center justify-between gap-3 border-b border-line px-4 py-2.5">
-        <p class="text-[0.94rem] text-muted">Nothing is kept; each message counts once in your usage.</p>
+        <p class="text-[0.94rem] text-muted">
+          Nothing is kept; each message counts in the companion's day and in your usage.
+        </p>
         <Button
           kind="ghost"
           disabled={turns.length === 0}
@@ -145,6 +148,7 @@ function Playground({ companion }: { companion: Companion }) {
             isOpen={turn.state === "streaming"}
           >
             {turn.state === "cut" && <span class="text-bad">The reply broke off.</span>}
+            {turn.state === "stopped" && <span>You stopped the reply.</span>}
             {turn.trace && <TraceDetails trace={turn.trace} />}
           </Bubble>
         ))}

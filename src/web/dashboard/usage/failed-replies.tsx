@@ -5,7 +5,7 @@ import { useLoad } from "../lib/load.ts";
 import type { FailedReplies } from "../lib/types.ts";
 import { type Column, Table } from "../ui/list.tsx";
 import { Notice, Problem } from "../ui/states.tsx";
-import { countReplies, explainFailure, sumFailures } from "./failure-words.ts";
+import { countReplies, explainFailure, pickTold, sumFailures } from "./failure-words.ts";
 import { listDays } from "./series.ts";
 
 type Rows = { data: FailedReplies[] };
@@ -44,16 +44,16 @@ export function FailureNotice({ companionId }: { companionId: string }) {
   const [from = ""] = listDays(noticeDays);
   const { data } = useLoad<Rows>(`/api/usage/failures${toSearch({ from, companion_id: companionId })}`);
   const rows = data?.data ?? [];
-  const [most] = rows;
-  if (most === undefined) return null;
-  const { why, remedy } = explainFailure(most.kind);
+  const told = pickTold(rows);
+  if (told === null) return null;
+  const { why, remedy } = explainFailure(told.kind);
   return (
     <div class="mb-6">
       <Notice>
         <strong class="font-semibold">
           {countReplies(sumFailures(rows))} failed in the last {noticeDays} days.
         </strong>{" "}
-        {rows.length > 1 ? `Most often: ${why.toLowerCase()}` : why}. {remedy}{" "}
+        {rows.length > 1 ? `Among the reasons: ${why.charAt(0).toLowerCase()}${why.slice(1)}` : why}. {remedy}{" "}
         <a href="/app/usage?days=7&measure=errors" class="underline">
           All failures
         </a>

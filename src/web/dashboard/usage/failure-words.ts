@@ -30,6 +30,14 @@ export function explainFailure(kind: string): { why: string; remedy: string } {
   return words[kind] ?? { why: kind, remedy: "" };
 }
 
+/** These last until somebody does something. */
+const lasting = ["refused_key", "unknown_model", "refused_request"];
+
+/** The kind to tell of where there is room for one: what lasts, however rare it was, and else what was most frequent. */
+export function pickTold(mostFirst: readonly FailedReplies[]): FailedReplies | null {
+  return mostFirst.find(({ kind }) => lasting.includes(kind)) ?? mostFirst[0] ?? null;
+}
+
 export function sumFailures(rows: readonly FailedReplies[]): number {
   return rows.reduce((sum, { replies }) => sum + replies, 0);
 }
