@@ -152,10 +152,12 @@ async function runTestFiles(title: string, files: readonly string[], flags: stri
     ...reporter,
     ...files.map((file) => `./${file}`),
   ]);
-  const counts = { pass: 0, fail: 0, error: 0 };
-  for (const [, count, kind] of output.matchAll(/^ *(\d+) (pass|fail|error)s?$/gm)) {
+  const counts = { pass: 0, fail: 0, error: 0, skip: 0 };
+  for (const [, count, kind] of output.matchAll(/^ *(\d+) (pass|fail|error|skip)s?$/gm)) {
     counts[kind as keyof typeof counts] += Number(count);
   }
+  // Named in the output above, as their files are where a program is missing.
+  skipped += counts.skip;
   const failed = counts.fail + counts.error;
   return {
     passed: counts.pass,

@@ -1,7 +1,7 @@
 /** Databases of earlier programs: what their rows become. */
 import { Database } from "bun:sqlite";
 import { expect, test } from "bun:test";
-import { scopes } from "../../src/domain/account.ts";
+import { type Plan, scopes } from "../../src/domain/account.ts";
 import { sha256, sha256Hex } from "../../src/lib/sha256.ts";
 import { migrations } from "../../src/store/sqlite/migrations.ts";
 import { migrateSqlite } from "../../src/store/sqlite/migrator.ts";
@@ -9,17 +9,23 @@ import { testContext } from "../support/app.ts";
 import { openStoreAt } from "../support/sqlite-store.ts";
 import { temporaryDirectory } from "../support/temporary.ts";
 
+/** Two of them, as every schema so far can hold them. */
+function insertAccounts(database: Database, plan: Plan): void {
+  for (const id of ["ada", "ben"]) {
+    database.run("INSERT INTO accounts (id, email, plan, role, created_at) VALUES (?, ?, ?, 'owner', 1)", [
+      id,
+      `${id}@shop.example`,
+      plan,
+    ]);
+  }
+}
+
 test("API keys of schema 2 open the same doors as before, and revoked ones none", async () => {
   using directory = temporaryDirectory();
   const dataDir = directory.path;
   await migrateSqlite({ dataDir, migrations: migrations.slice(0, 2) });
   const database = new Database(directory.file("companiond.db"));
-  for (const id of ["ada", "ben"]) {
-    database.run("INSERT INTO accounts (id, email, plan, role, created_at) VALUES (?, ?, 'paid', 'owner', 1)", [
-      id,
-      `${id}@shop.example`,
-    ]);
-  }
+  insertAccounts(database, "paid");
   const insert = database.prepare("INSERT INTO api_keys VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)");
   const reversed = JSON.stringify([...scopes].reverse());
   insert.run("k1", "ada", "Server", "cmp_live_aaaa", sha256Hex("first"), reversed, 900, 800, 7, 100, null);
@@ -83,12 +89,7 @@ test("voice agents that companions use before there are grants stay theirs, and 
   const dataDir = directory.path;
   await migrateSqlite({ dataDir, migrations: migrations.slice(0, 3) });
   const database = new Database(directory.file("companiond.db"));
-  for (const id of ["ada", "ben"]) {
-    database.run("INSERT INTO accounts (id, email, plan, role, created_at) VALUES (?, ?, 'free', 'owner', 1)", [
-      id,
-      `${id}@shop.example`,
-    ]);
-  }
+  insertAccounts(database, "free");
   const insert = database.prepare(
     `INSERT INTO companions (id, account_id, name, name_folded, voice_agent_id, enabled, metadata, allowed_origins,
        starters, created_at, updated_at) VALUES (?, ?, 'Ada', 'ada', ?, 1, '{}', '[]', '[]', ?, ?)`,
@@ -111,12 +112,7 @@ test("what accounts of schema 5 hold is counted on the way, and goes on being co
   const dataDir = directory.path;
   await migrateSqlite({ dataDir, migrations: migrations.slice(0, 5) });
   const database = new Database(directory.file("companiond.db"));
-  for (const id of ["ada", "ben"]) {
-    database.run("INSERT INTO accounts (id, email, plan, role, created_at) VALUES (?, ?, 'free', 'owner', 1)", [
-      id,
-      `${id}@shop.example`,
-    ]);
-  }
+  insertAccounts(database, "free");
   const insert = database.prepare(
     `INSERT INTO companions (id, account_id, enabled, name, name_folded, greeting, system_prompt, created_at, updated_at,
        allowed_origins, starters, metadata) VALUES (?, ?, 1, 'Ada', 'ada', ?, ?, 1, 1, '[]', '[]', '{}')`,
