@@ -103,7 +103,7 @@ function findConfigGoals({ config }: Report): Goal[] {
 
 function findStartGoals({ start }: Report): Goal[] {
   if (start === null) return [];
-  const ratio = start.companiond.firstAnswerMs / start.helloWorld.firstAnswerMs;
+  const ratio = start.companiond.firstResponseMs / start.helloWorld.firstResponseMs;
   const what = "start to the first answer within 2.5 times of hello-world";
   return [{ what, isReached: ratio <= 2.5, figure: `× ${fixed(ratio)}` }];
 }

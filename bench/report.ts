@@ -165,8 +165,8 @@ function renderStart({ start }: Report): string {
   const { companiond, helloWorld, bunMiB } = start;
   const row = (name: string, figures: StartFigures) => [
     name,
-    fixed(figures.firstAnswerMs, 1),
-    fixed(figures.firstAnswerMs / helloWorld.firstAnswerMs),
+    fixed(figures.firstResponseMs, 1),
+    fixed(figures.firstResponseMs / helloWorld.firstResponseMs),
     MiB(figures.idleKiB),
     fixed(figures.sizeMiB, 1),
     fixed(figures.sizeMiB - bunMiB, 1),

@@ -6,7 +6,7 @@ import { pinned, residentKiB, serverCore, stop } from "./load/processes.ts";
 import { freePort } from "./rivals/start.ts";
 
 export interface StartFigures {
-  firstAnswerMs: number;
+  firstResponseMs: number;
   idleKiB: number;
   sizeMiB: number;
 }
@@ -46,8 +46,8 @@ export async function measureStarts(starters: readonly Starter[], rounds: number
   }
   return runs.map(({ starter, times, idleKiB }) => {
     times.sort((a, b) => a - b);
-    const firstAnswerMs = times[Math.floor(times.length / 2)] ?? Number.NaN;
-    return { firstAnswerMs, idleKiB, sizeMiB: statSync(starter.executable).size / 1024 / 1024 };
+    const firstResponseMs = times[Math.floor(times.length / 2)] ?? Number.NaN;
+    return { firstResponseMs, idleKiB, sizeMiB: statSync(starter.executable).size / 1024 / 1024 };
   });
 }
 

@@ -15,13 +15,13 @@ export interface Answer {
   headers: Headers;
   text: string;
   /** The body as JSON, empty where it is none. */
-  readonly json: AnswerBody;
+  readonly json: ResponseBody;
 }
 
 /** Fields of whatever is answered, of which each answer has some. */
-export interface AnswerBody {
+export interface ResponseBody {
   id: string;
-  data: AnswerBody[];
+  data: ResponseBody[];
   key: string;
   token: string;
   embed_token: string;
@@ -72,18 +72,18 @@ export function createClient(
         // Under `bun test` it may come from `fetch` itself, which then keeps the answer.
         if (!(error instanceof Nonconformance)) throw error;
         tally.fault("undocumented answers", error.message);
-        return toAnswer(0, new Headers(), "");
+        return toResponse(0, new Headers(), "");
       }
       const text = await response.text();
       if (response.status >= 500 && ![...allowed, ...allowedHere].includes(response.status)) {
         tally.fault("answers 5xx", `${method} ${path.slice(0, 200)}: ${response.status} ${text}`);
       }
-      return toAnswer(response.status, response.headers, text);
+      return toResponse(response.status, response.headers, text);
     },
   };
 }
 
-function toAnswer(status: number, headers: Headers, text: string): Answer {
+function toResponse(status: number, headers: Headers, text: string): Answer {
   return {
     status,
     headers,

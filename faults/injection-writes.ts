@@ -1,7 +1,7 @@
 /** Writes one payload into every stored field there is, and reads each back wherever it is shown. */
 import { readStream } from "../test/support/chat.ts";
 import { postCallEvent, signDelivery } from "../test/support/elevenlabs-delivery.ts";
-import type { AnswerBody, Call } from "./client.ts";
+import type { Call, ResponseBody } from "./client.ts";
 import { PayloadNotes } from "./injection-notes.ts";
 import { listPageFaults } from "./injection-pages.ts";
 import { tryPickyFields } from "./injection-picky.ts";
@@ -49,7 +49,7 @@ export class PayloadWriter {
   }
 
   /** With a key for retries, where the payload can be one. */
-  async #make(fields: object): Promise<AnswerBody> {
+  async #make(fields: object): Promise<ResponseBody> {
     const { key } = this.#of;
     const retry = headerText.test(this.#payload) ? { "idempotency-key": this.#payload } : {};
     const body = { ...fields, voice_id: this.#payload };
@@ -62,14 +62,14 @@ export class PayloadWriter {
     return made.json;
   }
 
-  async #read({ id }: AnswerBody, expected: object): Promise<void> {
+  async #read({ id }: ResponseBody, expected: object): Promise<void> {
     for (const client of [this.#of.key, this.#of.cookie]) {
       const { json } = await client.send({ method: "GET", path: `/api/companions/${id}` });
       for (const [name, value] of Object.entries(expected)) this.#notes.equal(name, json[name], value);
     }
   }
 
-  async #search({ id }: AnswerBody): Promise<void> {
+  async #search({ id }: ResponseBody): Promise<void> {
     const { key } = this.#of;
     const text = this.#payload;
     const find = async (path: string, query: Record<string, string>) =>
@@ -100,7 +100,7 @@ export class PayloadWriter {
     }
   }
 
-  async #openToVisitors({ id, embed_token: token }: AnswerBody): Promise<void> {
+  async #openToVisitors({ id, embed_token: token }: ResponseBody): Promise<void> {
     const { key, world, shapes } = this.#of;
     const text = this.#payload;
     for (const fault of await listPageFaults(world.url, token, text, shapes)) {
@@ -130,7 +130,7 @@ export class PayloadWriter {
   }
 
   /** A call by voice: what goes to the provider, and the transcript that comes back. */
-  async #speak({ id, embed_token: token }: AnswerBody): Promise<void> {
+  async #speak({ id, embed_token: token }: ResponseBody): Promise<void> {
     const { key, voice, webhookSecret, tally } = this.#of;
     const path = `/api/embed/${token}/voice-token`;
     const { json } = await this.#notes.write(key, {
@@ -159,7 +159,7 @@ export class PayloadWriter {
     await this.#readConversation(list.json.data[0]?.id, [spoken, spoken]);
   }
 
-  async #tryOut({ id }: AnswerBody): Promise<void> {
+  async #tryOut({ id }: ResponseBody): Promise<void> {
     const text = this.#payload;
     const history = [
       { role: "user", text },
@@ -182,7 +182,7 @@ export class PayloadWriter {
   }
 
   /** Of embed tokens and API keys. */
-  async #name({ id }: AnswerBody): Promise<void> {
+  async #name({ id }: ResponseBody): Promise<void> {
     const { key, cookie } = this.#of;
     const body = { name: this.#payload };
     const path = `/api/companions/${id}/embed-tokens`;
@@ -201,7 +201,7 @@ export class PayloadWriter {
     const path = `/api/companions/${id}`;
     const sent = { ...fields, voice_agent_id: this.#payload };
     await this.#notes.write(key, { method: "PATCH", path, body: sent });
-    await this.#read({ id } as AnswerBody, sent);
+    await this.#read({ id } as ResponseBody, sent);
     await tryPickyFields(this.#of, this.#notes, { id, token });
   }
 

@@ -1,5 +1,5 @@
 /** A language-model provider in every kind of trouble: 502 before the first text, no [DONE] after it, and nothing of it gets out. */
-import { type ChatAnswer, chat } from "../test/support/chat.ts";
+import { type ChatResponse, chat } from "../test/support/chat.ts";
 import type { MockRequest, MockResponse } from "../test/support/mock-llm.ts";
 import { chunk, errorBody, wholeStream } from "../test/support/mock-llm-replies.ts";
 import { apiFaults } from "./client.ts";
@@ -126,7 +126,7 @@ export const providerRow: FaultRow = {
     await using world = await openWorld();
     const owner = await makeOwner(world, tally, "provider");
     const companion = await makeCompanion(owner.client);
-    world.mock.respond((request, response) => answerAs(request, response, context.random));
+    world.mock.respond((request, response) => respondAs(request, response, context.random));
 
     const count = times[context.form];
     const each = [...troubles, ...(context.form === "tiny" ? [] : [silent, silentMidway])];
@@ -175,13 +175,13 @@ export const providerRow: FaultRow = {
   },
 };
 
-function answerAs(request: MockRequest, response: MockResponse, random: Random): void | Promise<void> {
+function respondAs(request: MockRequest, response: MockResponse, random: Random): void | Promise<void> {
   const trouble = [...troubles, silent, silentMidway].find(({ what }) => what === request.userText);
   if (trouble === undefined) throw new Error(`a message that nobody sent: ${request.userText}`);
   return trouble.answer(response, random);
 }
 
-function endingOf({ what }: Trouble, answer: ChatAnswer): Ending | null {
+function endingOf({ what }: Trouble, answer: ChatResponse): Ending | null {
   if (answer.isDone) return answer.text === words.join("") ? "whole" : null;
   // Ten seconds of silence open the stream; what fails after that cannot be 502 any more.
   const isOpened = answer.status === 200 && answer.raw.includes(": error upstream_error");

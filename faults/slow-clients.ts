@@ -1,5 +1,5 @@
 /** Readers who take nothing, and senders who never finish: held back, cut in time, and nobody else waits for them. */
-import { ownBytes, sharedBytes } from "../src/http/reply-memory.ts";
+import { ownBytes, sharedBytes } from "../src/turns/reply-memory.ts";
 import { chat } from "../test/support/chat.ts";
 import { chunk } from "../test/support/mock-llm-replies.ts";
 import { chatRequest, connectRaw, type RawVisitor } from "../test/support/raw-visitor.ts";

@@ -3,13 +3,13 @@
  * that only dashboards and platforms call is made when one of them first does.
  */
 import { Elysia } from "elysia";
+import type { Services } from "./dependencies.ts";
 import { AppError } from "./domain/errors.ts";
 import { apiCors } from "./http/cors.ts";
 import type { DirectRoute } from "./http/direct-route.ts";
 import { errorHandling } from "./http/error-handling.ts";
-import { everyAnswerHeaders } from "./http/problem.ts";
-import { factsOf } from "./http/request-facts.ts";
-import type { Services } from "./http/services.ts";
+import { everyResponseHeaders } from "./http/problem.ts";
+import { contextOf } from "./http/request-context.ts";
 import { accountsModule } from "./modules/accounts/index.ts";
 import { assetsModule } from "./modules/assets/index.ts";
 import { auditModule } from "./modules/audit/index.ts";
@@ -107,7 +107,7 @@ function createManagementSite(services: Services): Site {
 
 /** Without routes yet, which are added in place; with all that surrounds every route. */
 function createSite(services: Services) {
-  const everyHeaders = everyAnswerHeaders(services.settings);
+  const everyHeaders = everyResponseHeaders(services.settings);
   const site = new Elysia({
     name: "companiond",
     aot: true,
@@ -116,7 +116,7 @@ function createSite(services: Services) {
     handler: { standardHostname: services.settings.isTls },
   })
     .onRequest(({ request, set }) => {
-      set.headers["x-request-id"] = factsOf(request, services.ids).requestId;
+      set.headers["x-request-id"] = contextOf(request, services.ids).requestId;
       Object.assign(set.headers, everyHeaders);
       // Links are made of the host, and routers and guards read URLs whose path begins behind one.
       if (!URL.canParse(request.url)) throw new AppError("invalid_request", "The Host header names no host.");

@@ -2,8 +2,8 @@
 import { stat, statfs } from "node:fs/promises";
 import { join } from "node:path";
 import { buildInfo } from "./build-info.ts";
-import type { Probe } from "./http/measurements.ts";
-import type { Services } from "./http/services.ts";
+import type { Services } from "./dependencies.ts";
+import type { Probe } from "./metrics/measurements.ts";
 
 export function createProbes(services: Pick<Services, "limiter" | "lifecycle">, dataDir: string): Probe[] {
   const { limiter, lifecycle } = services;

@@ -3,7 +3,7 @@ import type { Server } from "bun";
 import { createApp } from "./app.ts";
 import { createAccessLog } from "./http/access-log.ts";
 import type { DirectRequest, DirectRoute } from "./http/direct-route.ts";
-import { noteFacts, type RequestFacts } from "./http/request-facts.ts";
+import { noteContext, type RequestContext } from "./http/request-context.ts";
 import { startIdleMemory } from "./jobs/idle-memory.ts";
 import { startJobs } from "./jobs/jobs.ts";
 import { type Certificate, readCertificateExpiry } from "./lib/certificate.ts";
@@ -44,8 +44,8 @@ export function startServer(services: OpenedServices, options: ServerOptions): R
   const { ids } = services;
   const accessLog = createAccessLog(services);
 
-  function beginRequest(request: Request, server: Server<unknown>): RequestFacts {
-    const facts: RequestFacts = {
+  function beginRequest(request: Request, server: Server<unknown>): RequestContext {
+    const facts: RequestContext = {
       requestId: ids.uuid(),
       socketIp: server.requestIP(request)?.address ?? null,
       startedMs: performance.now(),
@@ -53,7 +53,7 @@ export function startServer(services: OpenedServices, options: ServerOptions): R
       client: null,
       stream: null,
     };
-    noteFacts(request, facts);
+    noteContext(request, facts);
     return facts;
   }
 

@@ -67,6 +67,8 @@ test.each([
   ["a room that knows a part of an engine", "src/http/a.ts", 'import type { X } from "../store/sqlite/open.ts";'],
   ["a room that imports another", "src/modules/chat/index.ts", 'import { x } from "../keys/model.ts";'],
   ["a room that imports the wiring", "src/modules/chat/index.ts", 'import type { Config } from "../../config.ts";'],
+  ["a turn that knows HTTP", "src/turns/a.ts", 'import { x } from "../http/b.ts";'],
+  ["a service that knows HTTP", "src/modules/chat/service.ts", 'import type { X } from "../../http/b.ts";'],
   ["shared HTTP that knows a room", "src/http/a.ts", 'import { x } from "../modules/chat/model.ts";'],
   ["an engine that imports another", "src/llm/demo.ts", 'import { x } from "./openai-stream.ts";'],
   ["an engine that imports another socket's", "src/llm/openai.ts", 'import { x } from "../store/sqlite/open.ts";'],

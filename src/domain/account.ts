@@ -1,4 +1,5 @@
 /** Accounts: who owns companions, under which plan and with which rights. */
+import { AppError } from "./errors.ts";
 
 export const plans = ["free", "paid"] as const;
 /** Decides the daily message quota of each of the account's companions, and what it may hold. */
@@ -91,3 +92,9 @@ export interface SessionPrincipal {
 
 /** Who a management request speaks for: made by the one guard. */
 export type Principal = KeyPrincipal | SessionPrincipal;
+
+/** `insufficient_scope`, naming what is missing. */
+export function insufficientScope(missing: readonly Scope[]): AppError {
+  const scopes = missing.length === 1 ? "the scope" : "the scopes";
+  return new AppError("insufficient_scope", `This needs an API key with ${scopes} ${missing.join(", ")}.`);
+}

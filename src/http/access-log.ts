@@ -1,18 +1,19 @@
 /** One count for every request, and a line in the log unless refusals flood it, told apart by route: a path can hold an embed token. */
+
+import type { Services } from "../dependencies.ts";
 import type { Awaitable } from "../lib/awaitable.ts";
+import type { Measurements, RouteCounts } from "../metrics/measurements.ts";
 import { clientOf } from "./client.ts";
 import type { ClientIp } from "./client-ip.ts";
-import type { Measurements, RouteCounts } from "./measurements.ts";
 import { createRefusalLog } from "./refusal-log.ts";
-import type { RequestFacts } from "./request-facts.ts";
-import type { Services } from "./services.ts";
+import type { RequestContext } from "./request-context.ts";
 import type { EventStream } from "./sse.ts";
 
 export interface AccessLog {
   /** Notes the request once it is answered, and one that is answered by a stream once that has ended. */
-  watch(request: Request, facts: RequestFacts, table: RouteTable, answer: Awaitable<Response>): void;
+  watch(request: Request, facts: RequestContext, table: RouteTable, answer: Awaitable<Response>): void;
   /** The same where the route is known. */
-  watchRoute(request: Request, facts: RequestFacts, counts: RouteCounts, answer: Awaitable<Response>): void;
+  watchRoute(request: Request, facts: RequestContext, counts: RouteCounts, answer: Awaitable<Response>): void;
   /** Logs what was only counted so far. */
   close(): void;
 }
@@ -42,7 +43,7 @@ export function createAccessLog(services: Pick<Services, "log" | "measurements" 
   /** Takes all that the line needs, so that an open stream keeps nothing else of its request. */
   function take(
     request: Request,
-    { requestId, startedMs }: RequestFacts,
+    { requestId, startedMs }: RequestContext,
     counts: RouteCounts,
     status: number,
   ): Answered {
@@ -52,7 +53,7 @@ export function createAccessLog(services: Pick<Services, "log" | "measurements" 
     return { counts, requestId, method, status, startedMs, client: prefixOf(client) };
   }
 
-  function noteAnswer({ counts, requestId, method, status, startedMs, client }: Answered): void {
+  function noteResponse({ counts, requestId, method, status, startedMs, client }: Answered): void {
     const durationMs = performance.now() - startedMs;
     count(counts, status);
     counts.seconds.observe(durationMs / 1000);
@@ -76,11 +77,11 @@ export function createAccessLog(services: Pick<Services, "log" | "measurements" 
     log.request({ ...line, stream: { outcome, firstTextMs } });
   }
 
-  function finish(request: Request, facts: RequestFacts, counts: RouteCounts, status: number): void {
+  function finish(request: Request, facts: RequestContext, counts: RouteCounts, status: number): void {
     const answered = take(request, facts, counts, status);
     const { stream } = facts;
     if (stream === null) {
-      noteAnswer(answered);
+      noteResponse(answered);
       return;
     }
     measurements.openStreams++;

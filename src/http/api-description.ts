@@ -18,7 +18,7 @@ export type ApiHeader =
   | "Cache-Control"
   | "Access-Control-Allow-Origin";
 
-export interface ApiAnswer {
+export interface ApiResponse {
   description: string;
   /** By media type; null where the body is text of no further shape. Left out: no body. */
   content?: Readonly<Record<string, TSchema | null>>;
@@ -45,7 +45,7 @@ export interface ApiOperation {
   body?: { schema: TSchema; isOptional?: true; example?: object };
   /** Takes `Idempotency-Key`. */
   isIdempotent?: true;
-  answers: Readonly<Record<number, ApiAnswer>>;
+  answers: Readonly<Record<number, ApiResponse>>;
   /** Beyond those that access, parameters and body bring along. */
   errors?: readonly ErrorCode[];
 }
@@ -88,7 +88,7 @@ export const rangeQuery = {
   }),
 };
 
-export const eventStream: ApiAnswer = {
+export const eventStream: ApiResponse = {
   description:
     'The reply as Server-Sent Events: `data: {"text":"…"}` for each fragment, then `data: [DONE]`. Lines that do not ' +
     "start with `data: ` are comments (`: ping`, `: error upstream_error`). A stream that ends without `[DONE]` broke off; " +

@@ -1,7 +1,8 @@
 /** The `{base_url}`: for whoever asked, what the request was addressed to; for everybody else, only what is known. */
+
+import type { Settings } from "../dependencies.ts";
 import { isLoopbackHost } from "../lib/loopback.ts";
 import { forwardedBase, hasUsualHost } from "./client-ip.ts";
-import type { Settings } from "./services.ts";
 
 type Address = Pick<Settings, "publicUrl" | "trustedProxies" | "isTls" | "isLoopback">;
 

@@ -1,9 +1,10 @@
 /** Which client a request comes from, as far as the configured proxies vouch for it. */
+
+import type { Settings } from "../dependencies.ts";
 import type { IdSource } from "../lib/ids.ts";
 import type { Log } from "../lib/log.ts";
 import { type ClientIp, clientIp } from "./client-ip.ts";
-import { factsOf } from "./request-facts.ts";
-import type { Settings } from "./services.ts";
+import { contextOf } from "./request-context.ts";
 
 interface ClientDoor {
   settings: Pick<Settings, "trustedProxies">;
@@ -18,7 +19,7 @@ const directClients = new Map<string, ClientIp>();
 const directClientsLimit = 4096;
 
 export function clientOf(door: ClientDoor, request: Request): ClientIp {
-  const facts = factsOf(request, door.ids);
+  const facts = contextOf(request, door.ids);
   if (facts.client !== null) return facts.client;
   const forwardedFor = request.headers.get("x-forwarded-for");
   const client =

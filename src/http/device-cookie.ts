@@ -4,28 +4,13 @@
  * a second factor is turned on or off: whoever had the password alone must not pass for the owner. So nothing more need be
  * kept.
  */
-import { isSameInConstantTime } from "../lib/constant-time.ts";
+import { type DeviceClaim, type DeviceOwner, deviceLifetimeMs, signDevice } from "../domain/device.ts";
 import type { IdSource } from "../lib/ids.ts";
-import type { OwnAddress } from "./own-page.ts";
+import type { OwnAddress } from "./csrf-guard.ts";
 import { cookieNameOf, readCookie } from "./session-cookie.ts";
 
-/** As long as browsers keep any cookie. */
-const lifetimeMs = 400 * 86_400_000;
 const idLength = 22;
 const pattern = /^([0-9A-Za-z]{22})\.(\d{1,15})\.([0-9a-f]{64})$/;
-
-/** What the browser says; true only where `isDeviceOf` says so. */
-export interface DeviceClaim {
-  id: string;
-  issuedAt: number;
-  signature: string;
-}
-
-interface Owner {
-  id: string;
-  passwordHash: string;
-  totpConfirmedAt: number | null;
-}
 
 export function readDevice(settings: OwnAddress, request: Request): DeviceClaim | null {
   const sessionName = cookieNameOf(settings, request);
@@ -34,30 +19,20 @@ export function readDevice(settings: OwnAddress, request: Request): DeviceClaim 
   return id === "" ? null : { id, issuedAt: Number(issuedAt), signature };
 }
 
-export function isDeviceOf({ id, issuedAt, signature }: DeviceClaim, owner: Owner, nowMs: number): boolean {
-  const isRight = isSameInConstantTime(Buffer.from(sign(owner, id, issuedAt)), Buffer.from(signature));
-  return isRight && nowMs < issuedAt + lifetimeMs;
-}
-
 /** `Set-Cookie` for a browser that has just shown that the account is its own. Only the routes of signing in see it. */
 export function renderDeviceCookie(
   sessionName: string,
-  owner: Owner,
+  owner: DeviceOwner,
   { ids, nowMs }: { ids: Pick<IdSource, "secret">; nowMs: number },
 ): string {
   const id = ids.secret(idLength);
   const name = deviceNameOf(sessionName);
   const secure = name.startsWith("__Secure-") ? "; Secure" : "";
-  const value = `${id}.${nowMs}.${sign(owner, id, nowMs)}`;
-  return `${name}=${value}; Path=/api/session; Max-Age=${lifetimeMs / 1000}; HttpOnly; SameSite=Strict${secure}`;
+  const value = `${id}.${nowMs}.${signDevice(owner, id, nowMs)}`;
+  return `${name}=${value}; Path=/api/session; Max-Age=${deviceLifetimeMs / 1000}; HttpOnly; SameSite=Strict${secure}`;
 }
 
 /** `__Host-` would have it sent with every request. */
 function deviceNameOf(sessionName: string): string {
   return sessionName.startsWith("__Host-") ? "__Secure-companiond_device" : "companiond_device";
-}
-
-function sign({ id: accountId, passwordHash, totpConfirmedAt }: Owner, id: string, issuedAt: number): string {
-  const signed = `device ${accountId} ${totpConfirmedAt ?? "none"} ${id} ${issuedAt}`;
-  return new Bun.CryptoHasher("sha256", passwordHash).update(signed).digest("hex");
 }

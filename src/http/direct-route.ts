@@ -7,8 +7,8 @@ import type { Awaitable } from "../lib/awaitable.ts";
 import { hasUsualHost } from "./client-ip.ts";
 import { allowedOrigin, corsHeaders } from "./cors.ts";
 import { describeFailure, type ErrorDoor } from "./error-handling.ts";
-import { everyAnswerHeaders, type HeaderBag, toAppError } from "./problem.ts";
-import { factsOf } from "./request-facts.ts";
+import { everyResponseHeaders, type HeaderBag, toAppError } from "./problem.ts";
+import { contextOf } from "./request-context.ts";
 
 export type DirectRequest = BunRequest<string>;
 
@@ -39,7 +39,7 @@ interface DirectRouteParts {
 
 export function createDirectRoute(door: ErrorDoor, parts: DirectRouteParts): DirectRoute {
   // Copying these and setting a few costs less than making all anew.
-  const everyHeaders = everyAnswerHeaders(door.settings);
+  const everyHeaders = everyResponseHeaders(door.settings);
   const usualHeaders = new Headers({ ...everyHeaders, ...corsHeaders, ...parts.headers });
 
   function succeed(body: string | null, varying: HeaderBag): Response {
@@ -60,7 +60,7 @@ export function createDirectRoute(door: ErrorDoor, parts: DirectRouteParts): Dir
     takes: (request) => request.method === "GET" && parts.isUsual(request.params) && hasUsualHost(request),
     answer(request) {
       const varying: HeaderBag = {
-        "x-request-id": factsOf(request, door.ids).requestId,
+        "x-request-id": contextOf(request, door.ids).requestId,
         "access-control-allow-origin": allowedOrigin(request),
       };
       try {

@@ -1,4 +1,6 @@
 /** The public door: client address, embed token, origin and token limit, in the order that the contract fixes. */
+
+import type { Services } from "../dependencies.ts";
 import type { Plan } from "../domain/account.ts";
 import { isEmbedToken } from "../domain/credentials.ts";
 import { AppError } from "../domain/errors.ts";
@@ -10,7 +12,6 @@ import { knownBaseUrlOf } from "./base-url.ts";
 import { clientOf } from "./client.ts";
 import type { HeaderBag } from "./problem.ts";
 import { admitClient, refuse, writeRateLimitHeaders } from "./rate-limit.ts";
-import type { Services } from "./services.ts";
 
 export type EmbedDoor = Pick<Services, "settings" | "store" | "limiter" | "rules" | "ids" | "log" | "uses">;
 

@@ -1,13 +1,13 @@
 /** Turns everything thrown, every unknown path and every wrong method into problem details, or a page for browsers; logs what the outside must not see. */
 import { Elysia } from "elysia";
+import type { Services } from "../dependencies.ts";
 import { AppError, errorCodes } from "../domain/errors.ts";
 import { prefersHtml, varyBy } from "./accept.ts";
 import { baseUrlOf } from "./base-url.ts";
 import { errorPagePolicy, renderErrorPage } from "./error-page.ts";
 import { writePageHeaders } from "./html.ts";
 import { applyProblem, type HeaderBag, renderProblem, toAppError } from "./problem.ts";
-import { factsOf } from "./request-facts.ts";
-import type { Services } from "./services.ts";
+import { contextOf } from "./request-context.ts";
 
 export type ErrorDoor = Pick<Services, "settings" | "ids" | "log">;
 
@@ -30,13 +30,13 @@ export function errorHandling(door: ErrorDoor, allowedMethods: (path: string) =>
     if (!prefersHtml(request)) return new Response(body, { status });
     writePageHeaders(set.headers, errorPagePolicy());
     set.headers["cache-control"] = "no-store";
-    return new Response(renderErrorPage(explained, factsOf(request, door.ids).requestId), { status });
+    return new Response(renderErrorPage(explained, contextOf(request, door.ids).requestId), { status });
   });
 }
 
 /** What is answered to a failure, which is logged where it is ours. */
 export function describeFailure(door: ErrorDoor, error: AppError, request: Request): Failure {
-  const facts = factsOf(request, door.ids);
+  const facts = contextOf(request, door.ids);
   // The visitor has gone; nobody reads the answer, and it is no failure of ours.
   if (request.signal.aborted) return { status: 499, headers: {}, body: null };
   if (errorCodes[error.code].status >= 500) {

@@ -1,11 +1,12 @@
 /** `Idempotency-Key`: a management POST that is sent again makes nothing again. */
+
+import type { Services } from "../dependencies.ts";
 import type { Principal } from "../domain/account.ts";
 import { AppError, invalidFields } from "../domain/errors.ts";
 import { sha256Hex } from "../lib/sha256.ts";
 import type { IdempotencySlot, IdempotentWrite, WriteContext } from "../store/store.ts";
-import { type AnswerHead, answerJson, answerJsonText } from "./json-answer.ts";
 import { managementBodyLimitBytes, parseJson, readJsonText } from "./json-body.ts";
-import type { Services } from "./services.ts";
+import { type ResponseHead, respondJson, respondJsonText } from "./json-response.ts";
 import { writeContext } from "./write-context.ts";
 
 const headerName = "Idempotency-Key";
@@ -15,7 +16,7 @@ const keyPattern = /^[\x20-\x7e]{1,255}$/;
 export interface CreatingCall<Made> {
   request: Request;
   principal: Principal;
-  set: AnswerHead;
+  set: ResponseHead;
   /** Makes it out of the body, undefined where none was sent; the store records the answer in the commit of `context`. */
   make(body: unknown, context: WriteContext): Promise<Made>;
   /** What a replay shows: no secret, since it is kept for a day. */
@@ -31,7 +32,7 @@ export interface Idempotency {
    * Throws what `readJsonText` throws, `conflict` while a call with this key runs, `idempotency_mismatch` where its body
    * was another one, and whatever `make` throws: then nothing was made, and the key is free again.
    */
-  answerOnce<Made>(call: CreatingCall<Made>): Promise<string>;
+  respondOnce<Made>(call: CreatingCall<Made>): Promise<string>;
 }
 
 /** One for each route group: a slot names the path, so groups never share one. */
@@ -41,21 +42,21 @@ export function createIdempotency(
   // What a crash leaves of a running call is nothing: either its commit holds the answer too, or it made nothing.
   const running = new Set<string>();
 
-  async function answerFirst<Made>(
+  async function respondFirst<Made>(
     call: CreatingCall<Made>,
     bodyText: string,
     write?: IdempotentWrite,
   ): Promise<string> {
     const body = bodyText === "" ? undefined : parseJson(bodyText);
     const made = await call.make(body, writeContext(services, call.request, call.principal, write));
-    return answerJson(call.set, (call.toFirst ?? call.toReplay)(made), 201);
+    return respondJson(call.set, (call.toFirst ?? call.toReplay)(made), 201);
   }
 
   return {
-    async answerOnce(call) {
+    async respondOnce(call) {
       const bodyText = await readJsonText(call.request, managementBodyLimitBytes);
       const slot = readSlot(call.request, call.principal);
-      if (slot === null) return await answerFirst(call, bodyText);
+      if (slot === null) return await respondFirst(call, bodyText);
       const slotName = JSON.stringify([slot.accountId, slot.method, slot.path, slot.key]);
       if (running.has(slotName)) {
         throw new AppError("conflict", `A request with this ${headerName} is still running. Try again in a moment.`, {
@@ -66,12 +67,12 @@ export function createIdempotency(
       try {
         const bodyHash = sha256Hex(bodyText);
         const answer = await services.store.idempotency.find(slot, services.clock.nowMs());
-        if (answer === null) return await answerFirst(call, bodyText, recordOf(call, slot, bodyHash));
+        if (answer === null) return await respondFirst(call, bodyText, recordOf(call, slot, bodyHash));
         if (answer.bodyHash !== bodyHash) {
           throw new AppError("idempotency_mismatch", `This ${headerName} was used with another body. Take a new key.`);
         }
         call.set.headers["idempotent-replayed"] = "true";
-        return answerJsonText(call.set, answer.body, answer.status);
+        return respondJsonText(call.set, answer.body, answer.status);
       } finally {
         running.delete(slotName);
       }

@@ -2,8 +2,8 @@
 import type { Static, TSchema } from "@sinclair/typebox";
 import { AppError } from "../domain/errors.ts";
 import { GatheredBytes } from "../lib/gathered-bytes.ts";
+import type { Checker } from "../schemas/schema.ts";
 import { readPieces } from "./body-pieces.ts";
-import type { Checker } from "./schema.ts";
 
 export const embedBodyLimitBytes = 64 * 1024;
 export const managementBodyLimitBytes = 1024 * 1024;

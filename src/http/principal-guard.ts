@@ -1,12 +1,13 @@
 /** The private door: an API key or the dashboard's cookie becomes a principal, within its scopes and its limit. */
-import type { KeyPrincipal, Scope } from "../domain/account.ts";
+
+import type { Services } from "../dependencies.ts";
+import { insufficientScope, type KeyPrincipal, type Scope } from "../domain/account.ts";
 import { isApiKey } from "../domain/credentials.ts";
 import { AppError } from "../domain/errors.ts";
 import { lacksTotp } from "../domain/second-factor.ts";
 import { sha256 } from "../lib/sha256.ts";
 import type { HeaderBag } from "./problem.ts";
 import { refuse, writeRateLimitHeaders } from "./rate-limit.ts";
-import type { Services } from "./services.ts";
 import { findSessionPrincipal, type OpenedSession } from "./session-cookie.ts";
 
 export type PrincipalDoor = Pick<
@@ -52,11 +53,6 @@ export async function openPrincipal(
   }
   if (scope !== null && !principal.scopes.includes(scope)) throw insufficientScope([scope]);
   return principal;
-}
-
-export function insufficientScope(missing: readonly Scope[]): AppError {
-  const scopes = missing.length === 1 ? "the scope" : "the scopes";
-  return new AppError("insufficient_scope", `This needs an API key with ${scopes} ${missing.join(", ")}.`);
 }
 
 /** One indexed lookup, never cached: a key that was revoked a moment ago is refused. */

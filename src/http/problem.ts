@@ -12,7 +12,7 @@ const tlsHeaders = { ...plainHeaders, "strict-transport-security": "max-age=3153
  * What every answer of ours has, whatever it says. Where TLS ends before us, whether browsers may ever come without it
  * again is for the proxy to say.
  */
-export function everyAnswerHeaders(settings: { readonly isTls: boolean }): Readonly<Record<string, string>> {
+export function everyResponseHeaders(settings: { readonly isTls: boolean }): Readonly<Record<string, string>> {
   return settings.isTls ? tlsHeaders : plainHeaders;
 }
 

@@ -1,12 +1,13 @@
 /** The dashboard's cookie: its name and flags, and the principal behind it. */
+
+import type { Services } from "../dependencies.ts";
 import { type SessionPrincipal, scopes } from "../domain/account.ts";
 import { idleLifetimeMs } from "../domain/session.ts";
 import { isLoopbackHost } from "../lib/loopback.ts";
 import { sha256Hex } from "../lib/sha256.ts";
 import type { Session } from "../store/store.ts";
 import { forwardedBase } from "./client-ip.ts";
-import { type OwnAddress, requireOwnPage } from "./own-page.ts";
-import type { Services } from "./services.ts";
+import { type OwnAddress, requireSameOrigin } from "./csrf-guard.ts";
 
 type CookieDoor = Pick<Services, "settings" | "store" | "clock" | "uses">;
 
@@ -21,9 +22,6 @@ export interface OpenedSession extends SessionPrincipal {
 
 /** The last use is written at most this often, far more often than sessions end by idling. */
 const useIntervalMs = 60_000;
-
-/** 256 bits in base 62. */
-export const sessionTokenLength = 43;
 
 /**
  * The principal of the request's session; null where it carries no cookie of one that may go on. Throws
@@ -42,7 +40,7 @@ async function findSession(door: CookieDoor, request: Request) {
   if (request.headers.has("authorization")) return null;
   const token = readToken(door.settings, request);
   if (token === null) return null;
-  requireOwnPage(door.settings, request);
+  requireSameOrigin(door.settings, request);
   const found = await door.store.sessions.findByHash(sha256Hex(token));
   if (found === null || found.account.suspendedAt !== null) return null;
   return isAlive(found.session, door.clock.nowMs()) ? found : null;

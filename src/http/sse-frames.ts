@@ -1,4 +1,5 @@
 /** The bytes of a chat stream: the only file that writes Server-Sent Events (spec 4.2). */
+import type { StreamErrorCode } from "../domain/stream-end.ts";
 
 export const sseHeaders = {
   "content-type": "text/event-stream; charset=utf-8",
@@ -8,9 +9,6 @@ export const sseHeaders = {
 
 export const doneFrame = "data: [DONE]\n\n";
 export const pingFrame = ": ping\n\n";
-
-/** Why a stream ends without its terminator, in its last comment. */
-export type StreamErrorCode = "upstream_error" | "unavailable" | "too_long";
 
 export function errorFrame(code: StreamErrorCode): string {
   return `: error ${code}\n\n`;

@@ -1,7 +1,7 @@
 /** A chat stream on its way to its visitor: what leaves when, and what becomes of it when the visitor stalls or leaves. */
-
+import type { StreamErrorCode, StreamOutcome } from "../domain/stream-end.ts";
 import type { HeartbeatTicker } from "./heartbeats.ts";
-import { doneFrame, errorFrame, frameDeltas, pingFrame, type StreamErrorCode } from "./sse-frames.ts";
+import { doneFrame, errorFrame, frameDeltas, pingFrame } from "./sse-frames.ts";
 import { type HeldStream, type WritePacer, writeGapMs, writePacer } from "./write-pacer.ts";
 
 /** So much is sent at once: the gap is for tokens. */
@@ -15,9 +15,6 @@ function findPieceEnd(text: string): number {
   const last = text.charCodeAt(maxPieceUnits - 1);
   return last >= 0xd800 && last < 0xdc00 ? maxPieceUnits - 1 : maxPieceUnits;
 }
-
-/** How a stream ended: whole, broken off with a comment, or without a word because the visitor has gone. */
-export type StreamOutcome = "complete" | "broken" | "left";
 
 /**
  * One reply on its way to one visitor. Everything written before Bun starts to read is kept and leaves first.

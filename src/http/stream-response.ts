@@ -1,11 +1,11 @@
 /** Hands a chat stream to Bun without Elysia's response mapping, which would copy the body into another stream. */
 import type { HeaderBag } from "./problem.ts";
-import type { RequestFacts } from "./request-facts.ts";
+import type { RequestContext } from "./request-context.ts";
 import { idleSeconds, streamSilenceSeconds } from "./silence.ts";
 import type { EventStream } from "./sse.ts";
 import { sseHeaders } from "./sse-frames.ts";
 
-export function streamResponse(stream: EventStream, set: { headers: unknown }, facts: RequestFacts): Response {
+export function streamResponse(stream: EventStream, set: { headers: unknown }, facts: RequestContext): Response {
   const headers = { ...(set.headers as HeaderBag), ...sseHeaders } as Record<string, string>;
   // Elysia returns a Response as it is only where nothing was set beside it.
   set.headers = {};

@@ -1,9 +1,10 @@
 /** Who makes a change, from where: what every write for a principal takes along into its commit. */
+
+import type { Services } from "../dependencies.ts";
 import type { Principal } from "../domain/account.ts";
 import type { IdempotentWrite, WriteContext } from "../store/store.ts";
 import { clientOf } from "./client.ts";
-import { factsOf } from "./request-facts.ts";
-import type { Services } from "./services.ts";
+import { contextOf } from "./request-context.ts";
 
 export function writeContext(
   services: Pick<Services, "settings" | "clock" | "ids" | "log">,
@@ -16,7 +17,7 @@ export function writeContext(
       kind: principal.keyId === null ? "session" : "key",
       id: principal.keyId ?? principal.sessionId,
       ipPrefix: clientOf(services, request).logPrefix,
-      requestId: factsOf(request, services.ids).requestId,
+      requestId: contextOf(request, services.ids).requestId,
     },
     nowMs: services.clock.nowMs(),
     auditId: services.ids.uuid(),

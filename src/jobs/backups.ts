@@ -1,7 +1,7 @@
 /** Backups by themselves: each in a process of its own, so that no stream waits for it, and the oldest leave. */
 import { existsSync, mkdirSync, readdirSync, rmSync } from "node:fs";
 import { basename, join } from "node:path";
-import type { Services } from "../http/services.ts";
+import type { Services } from "../dependencies.ts";
 import { fileStamp } from "../lib/clock.ts";
 import type { Jobs } from "./jobs.ts";
 import { startSchedule } from "./schedule.ts";

@@ -1,6 +1,7 @@
 /** What the server does by itself in the background: retention, and clearing away what has run out. */
+
+import type { Services } from "../dependencies.ts";
 import { idleLifetimeMs } from "../domain/session.ts";
-import type { Services } from "../http/services.ts";
 import { watchSteps } from "../lib/clock.ts";
 
 export type JobServices = Pick<Services, "store" | "clock" | "log">;

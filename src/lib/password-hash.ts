@@ -1,5 +1,5 @@
 /** Passwords at rest: argon2id in PHC form, a bounded number of computations at a time, in lanes that do not hold one another up. */
-import { createGate, type Gate } from "./gate.ts";
+import { createSemaphore, type Semaphore } from "./semaphore.ts";
 import { createSharedRun } from "./shared-run.ts";
 
 // OWASP's minimum for argon2id: about 25 ms. Bun's own 64 MiB would cost a small machine more memory than the rest of us.
@@ -13,9 +13,9 @@ const nobodysHash =
 export type PasswordLane = "familiar" | "stranger";
 
 // A flood of sign-ins must neither take the cores from the streams nor hold memory without bound.
-const gates: Record<PasswordLane, Gate> = {
-  familiar: createGate({ concurrency: 1, maxWaiting: 64 }),
-  stranger: createGate({ concurrency: 1, maxWaiting: 64 }),
+const gates: Record<PasswordLane, Semaphore> = {
+  familiar: createSemaphore({ concurrency: 1, maxWaiting: 64 }),
+  stranger: createSemaphore({ concurrency: 1, maxWaiting: 64 }),
 };
 
 /** However many accounts that do not exist are asked for, they cost one computation at a time, and no place in a lane. */
@@ -23,14 +23,14 @@ const verifyNobody = createSharedRun(async () => {
   await Bun.password.verify("nobody's", nobodysHash);
 });
 
-/** Rejects with `GateFull` while too many others wait. */
+/** Rejects with `SemaphoreFull` while too many others wait. */
 export function hashPassword(password: string): Promise<string> {
   return gates.familiar.run(() => Bun.password.hash(toOneForm(password), cost));
 }
 
 /**
  * Whether the password is the one of the hash; false for a null hash, after the time of a computation. Rejects with
- * `GateFull` while too many others wait in the lane, for a null hash too.
+ * `SemaphoreFull` while too many others wait in the lane, for a null hash too.
  */
 export async function verifyPassword(password: string, hash: string | null, lane: PasswordLane): Promise<boolean> {
   if (hash !== null) return gates[lane].run(() => Bun.password.verify(toOneForm(password), hash));

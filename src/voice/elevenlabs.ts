@@ -1,6 +1,6 @@
 /** ElevenLabs as the voice-agent provider: the few calls of its Agents API that are needed, by plain `fetch`. */
 import type { AgentSettings, SignedSession, VoiceProvider } from "./provider.ts";
-import { callProvider, type ProviderAnswer, type ProviderCall, upstreamError } from "./provider-call.ts";
+import { callProvider, type ProviderCall, type ProviderResponse, upstreamError } from "./provider-call.ts";
 
 export interface ElevenLabsOptions {
   apiKey: string;
@@ -16,7 +16,7 @@ export function createElevenLabs(options: ElevenLabsOptions): VoiceProvider {
   const { apiKey, baseUrl, deadlineMs = 10_000, retryDelaysMs = [200, 800] } = options;
   type Request = Pick<ProviderCall, "method" | "isRepeatable" | "body"> & { path: string };
 
-  function call({ path, ...request }: Request, signal: AbortSignal): Promise<ProviderAnswer> {
+  function call({ path, ...request }: Request, signal: AbortSignal): Promise<ProviderResponse> {
     const url = `${baseUrl}/v1/convai/${path}`;
     const headers = { "xi-api-key": apiKey };
     return callProvider({ ...request, url, headers, secret: apiKey, deadlineMs, retryDelaysMs }, signal);
@@ -73,7 +73,7 @@ function toWire(settings: AgentSettings) {
   };
 }
 
-function readSession(answer: ProviderAnswer): SignedSession {
+function readSession(answer: ProviderResponse): SignedSession {
   const signedUrl = readField(answer, "signed_url");
   const url = signedUrl === null ? null : URL.parse(signedUrl);
   if (signedUrl === null || url === null || !(url.protocol === "wss:" || url.protocol === "ws:")) {
@@ -85,7 +85,7 @@ function readSession(answer: ProviderAnswer): SignedSession {
 }
 
 /** A field of the answer's JSON object that is a text and not empty, or null. */
-function readField(answer: ProviderAnswer, name: string): string | null {
+function readField(answer: ProviderResponse, name: string): string | null {
   try {
     const value = (JSON.parse(answer.text) as Record<string, unknown> | null)?.[name];
     return typeof value === "string" && value !== "" ? value : null;

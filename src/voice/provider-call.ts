@@ -16,15 +16,15 @@ export interface ProviderCall {
   retryDelaysMs: readonly number[];
 }
 
-export interface ProviderAnswer {
+export interface ProviderResponse {
   status: number;
   text: string;
 }
 
-const maxAnswerBytes = 1024 * 1024;
+const maxResponseBytes = 1024 * 1024;
 
 /** The answer to a call that succeeded or met 404; anything else rejects with `upstream_error`. */
-export async function callProvider(call: ProviderCall, signal: AbortSignal): Promise<ProviderAnswer> {
+export async function callProvider(call: ProviderCall, signal: AbortSignal): Promise<ProviderResponse> {
   const deadline = AbortSignal.timeout(call.deadlineMs);
   const either = AbortSignal.any([signal, deadline]);
   for (let attempt = 0; ; attempt++) {
@@ -45,7 +45,7 @@ export function upstreamError(cause: unknown): AppError {
   });
 }
 
-type Attempt = { answer: ProviderAnswer } | { cause: Error; mayRetry: boolean; retryAfterMs: number };
+type Attempt = { answer: ProviderResponse } | { cause: Error; mayRetry: boolean; retryAfterMs: number };
 
 async function attemptCall(call: ProviderCall, signal: AbortSignal): Promise<Attempt> {
   let response: Response;
@@ -79,7 +79,7 @@ async function readText(response: Response): Promise<string> {
   let total = 0;
   for await (const chunk of response.body) {
     total += chunk.length;
-    if (total > maxAnswerBytes) throw new Error("answer too large");
+    if (total > maxResponseBytes) throw new Error("answer too large");
     chunks.push(chunk);
   }
   return Buffer.concat(chunks, total).toString("utf8");

@@ -1,7 +1,7 @@
 /** Whose request it is: remembered by the socket's address, so no two may be taken for one another. */
 import { expect, test } from "bun:test";
 import { clientOf } from "../../src/http/client.ts";
-import { factsOf, noteFacts } from "../../src/http/request-facts.ts";
+import { contextOf, noteContext } from "../../src/http/request-context.ts";
 import { systemIds } from "../../src/lib/ids.ts";
 import { processLog } from "../../src/lib/log.ts";
 
@@ -9,7 +9,7 @@ function limitSubjectOf(socketIp: string | null, forwardedFor?: string, trustedP
   const door = { settings: { trustedProxies }, ids: systemIds, log: processLog() };
   const headers: Record<string, string> = forwardedFor === undefined ? {} : { "x-forwarded-for": forwardedFor };
   const request = new Request("http://localhost/", { headers });
-  noteFacts(request, { ...factsOf(request, systemIds), socketIp });
+  noteContext(request, { ...contextOf(request, systemIds), socketIp });
   return clientOf(door, request).limitSubject;
 }
 

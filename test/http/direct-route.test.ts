@@ -1,9 +1,9 @@
 /** The route that every widget asks first, found without the sitemap: nobody can tell which of the two answered. */
 import { afterAll, beforeAll, expect, spyOn, test } from "bun:test";
 import { createApp } from "../../src/app.ts";
+import type { Services } from "../../src/dependencies.ts";
 import { AppError } from "../../src/domain/errors.ts";
 import type { DirectRequest } from "../../src/http/direct-route.ts";
-import type { Services } from "../../src/http/services.ts";
 import { startTestServer, type TestServer, testContext } from "../support/app.ts";
 import { eventually } from "../support/eventually.ts";
 import { connectRaw } from "../support/raw-visitor.ts";

@@ -1,7 +1,7 @@
 /** Passwords at rest, and the time that checking them takes. */
 import { expect, spyOn, test } from "bun:test";
-import { createGate, GateFull } from "../../src/lib/gate.ts";
 import { hashPassword, verifyPassword } from "../../src/lib/password-hash.ts";
+import { createSemaphore, SemaphoreFull } from "../../src/lib/semaphore.ts";
 
 const costOf = (hash: string) => hash.split("$").slice(0, 4).join("$");
 
@@ -23,7 +23,7 @@ test("an account that does not exist costs the same computation as one that does
 });
 
 test("the gate lets a few run, keeps the others in order, and turns away what is too much", async () => {
-  const gate = createGate({ concurrency: 2, maxWaiting: 2 });
+  const gate = createSemaphore({ concurrency: 2, maxWaiting: 2 });
   const order: string[] = [];
   const tasks = ["a", "b", "c", "d"].map((name) => {
     const { promise, resolve } = Promise.withResolvers<void>();
@@ -35,7 +35,7 @@ test("the gate lets a few run, keeps the others in order, and turns away what is
     });
     return { run, resolve, started: started.promise };
   });
-  await expect(gate.run(async () => {})).rejects.toBeInstanceOf(GateFull);
+  await expect(gate.run(async () => {})).rejects.toBeInstanceOf(SemaphoreFull);
   expect(order).toEqual(["a", "b"]);
   tasks[0]?.resolve();
   await tasks[2]?.started;
@@ -46,7 +46,7 @@ test("the gate lets a few run, keeps the others in order, and turns away what is
 });
 
 test("a task that fails makes place for the next", async () => {
-  const gate = createGate({ concurrency: 1, maxWaiting: 0 });
+  const gate = createSemaphore({ concurrency: 1, maxWaiting: 0 });
   await expect(gate.run(() => Promise.reject(new Error("no")))).rejects.toThrow("no");
   expect(await gate.run(async () => 7)).toBe(7);
 });
@@ -84,7 +84,7 @@ test("accounts that do not exist take no place from those that do: however many 
 });
 
 test("an account that does not exist waits as long as one that does, and nobody waits for it", async () => {
-  const gate = createGate({ concurrency: 1, maxWaiting: 2 });
+  const gate = createSemaphore({ concurrency: 1, maxWaiting: 2 });
   const order: string[] = [];
   const held = Promise.withResolvers<void>();
   const note = (name: string) => async () => void order.push(name);
@@ -94,7 +94,7 @@ test("an account that does not exist waits as long as one that does, and nobody 
     ...["along", "along too"].map((name) => gate.waitAlong().then(note(name))),
     gate.run(note("third")),
   ];
-  await expect(gate.waitAlong()).rejects.toBeInstanceOf(GateFull);
+  await expect(gate.waitAlong()).rejects.toBeInstanceOf(SemaphoreFull);
   expect(order).toEqual([]);
   held.resolve();
   await Promise.all([first, ...waits]);
@@ -116,8 +116,8 @@ test("an account that does not exist waits as long as one that does, and nobody 
 test("a full lane of strangers is full for accounts that do not exist too, and no other lane's business", async () => {
   const { hashes, end } = holdComputations();
   const strangers = Array.from({ length: 65 }, () => verifyPassword("guess", "$argon2id$known", "stranger"));
-  await expect(verifyPassword("guess", "$argon2id$known", "stranger")).rejects.toBeInstanceOf(GateFull);
-  await expect(verifyPassword("guess", null, "stranger")).rejects.toBeInstanceOf(GateFull);
+  await expect(verifyPassword("guess", "$argon2id$known", "stranger")).rejects.toBeInstanceOf(SemaphoreFull);
+  await expect(verifyPassword("guess", null, "stranger")).rejects.toBeInstanceOf(SemaphoreFull);
   const owner = verifyPassword("the password", "$argon2id$owner", "familiar");
   await Promise.resolve();
   expect(hashes).toContain("$argon2id$owner");

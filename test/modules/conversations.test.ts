@@ -1,6 +1,6 @@
 /** Conversations: filtered, paged, read, deleted, erased, and only ever the own ones. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { type ApiAnswer, type ApiClient, apiClient, expectInvalid, expectProblem } from "../support/api-client.ts";
+import { type ApiClient, type ApiResponse, apiClient, expectInvalid, expectProblem } from "../support/api-client.ts";
 import { startTestServer, type TestServer } from "../support/app.ts";
 import { chat } from "../support/chat.ts";
 import { eventually } from "../support/eventually.ts";
@@ -61,7 +61,7 @@ test("a conversation is read with its newest messages, and older ones a page at 
   }
   const { data } = (await reader.call("GET", "/api/conversations")).json;
   const path = `/api/conversations/${data[0]?.id}`;
-  const texts = ({ json }: ApiAnswer) => (json.messages as { text: string }[]).map(({ text }) => text);
+  const texts = ({ json }: ApiResponse) => (json.messages as { text: string }[]).map(({ text }) => text);
   const all = Array.from({ length: 60 }, (_, at) => [`q${at}`, `a${at}`]).flat();
   const newest = await reader.call("GET", path);
   expect(texts(newest)).toEqual(all.slice(-100));

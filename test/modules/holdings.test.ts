@@ -1,6 +1,6 @@
 /** Accounts that hold as much as they may: what API and dashboard are told, and what commands may do all the same. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { type ApiAnswer, type ApiClient, apiClient, expectProblem } from "../support/api-client.ts";
+import { type ApiClient, type ApiResponse, apiClient, expectProblem } from "../support/api-client.ts";
 import { startTestServer, type TestServer } from "../support/app.ts";
 import { openDashboard } from "../support/dashboard.ts";
 
@@ -28,7 +28,7 @@ const doors: [string, () => Promise<ApiClient>][] = [
   ["the dashboard", () => openDashboard(server)],
 ];
 
-function countStatuses(answers: readonly ApiAnswer[]): Record<string, number> {
+function countStatuses(answers: readonly ApiResponse[]): Record<string, number> {
   const counts: Record<string, number> = {};
   for (const { status } of answers) counts[status] = (counts[status] ?? 0) + 1;
   return counts;

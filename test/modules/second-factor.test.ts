@@ -3,7 +3,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:tes
 import { Secret, TOTP } from "otpauth";
 import type { Account, Role } from "../../src/domain/account.ts";
 import { makeOneTimeLink } from "../../src/domain/one-time-link.ts";
-import { type ApiAnswer, apiClient, expectInvalid, expectProblem } from "../support/api-client.ts";
+import { type ApiResponse, apiClient, expectInvalid, expectProblem } from "../support/api-client.ts";
 import { startTestServer, type TestServer, testContext } from "../support/app.ts";
 import {
   cookieOf,
@@ -58,7 +58,7 @@ async function setUp(role: Role = "owner", made?: Account): Promise<SetUp> {
   return { account, dashboard, device, code, recoveryCodes: confirmed.json.recovery_codes as string[] };
 }
 
-const sessionOf = (answer: ApiAnswer) => withCookie(server.url, cookieOf(answer.headers)).call("GET", "/api/session");
+const sessionOf = (answer: ApiResponse) => withCookie(server.url, cookieOf(answer.headers)).call("GET", "/api/session");
 
 describe("setting it up", () => {
   test("gives a secret, then ten recovery codes for a code of it, and shows neither again", async () => {
@@ -99,7 +99,7 @@ describe("setting it up", () => {
       await dashboard.call("POST", "/api/session/totp"),
       await dashboard.call("POST", "/api/session/totp"),
     ];
-    const codeOf = ({ json }: ApiAnswer) =>
+    const codeOf = ({ json }: ApiResponse) =>
       new TOTP({ secret: Secret.fromBase32(String(json.secret)) }).generate({ timestamp: clock.nowMs() });
     const confirm = (code: string) => dashboard.call("POST", "/api/session/totp/confirm", { code });
     expectInvalid(await confirm(codeOf(first)), ["code"]);

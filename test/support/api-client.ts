@@ -2,18 +2,18 @@
 import { expect } from "bun:test";
 import type { ErrorCode } from "../../src/domain/errors.ts";
 
-export interface ApiAnswer {
+export interface ApiResponse {
   status: number;
   headers: Headers;
   text: string;
   /** The body as JSON; reading it where there is none fails the test. */
-  readonly json: AnswerBody;
+  readonly json: ResponseBody;
 }
 
 /** Fields of whatever is answered, of which each answer has some. */
-export interface AnswerBody {
+export interface ResponseBody {
   id: string;
-  data: AnswerBody[];
+  data: ResponseBody[];
   next_cursor: string | null;
   key: string;
   token: string;
@@ -27,7 +27,7 @@ export interface AnswerBody {
 
 export interface ApiClient {
   /** `body` is sent as JSON; a string is sent as it is. */
-  call(method: string, path: string, body?: unknown, headers?: Record<string, string>): Promise<ApiAnswer>;
+  call(method: string, path: string, body?: unknown, headers?: Record<string, string>): Promise<ApiResponse>;
 }
 
 export function apiClient(url: string, key: string | null): ApiClient {
@@ -56,7 +56,7 @@ export function apiClient(url: string, key: string | null): ApiClient {
 }
 
 /** Asserts problem details of this status and code, and returns the answer for more. */
-export function expectProblem(answer: ApiAnswer, status: number, code: ErrorCode): ApiAnswer {
+export function expectProblem(answer: ApiResponse, status: number, code: ErrorCode): ApiResponse {
   expect({ status: answer.status, type: answer.headers.get("content-type"), body: answer.text }).toMatchObject({
     status,
     type: "application/problem+json",
@@ -68,7 +68,7 @@ export function expectProblem(answer: ApiAnswer, status: number, code: ErrorCode
 }
 
 /** Asserts `invalid_request` on exactly these fields, in any order. */
-export function expectInvalid(answer: ApiAnswer, params: readonly string[]): ApiAnswer {
+export function expectInvalid(answer: ApiResponse, params: readonly string[]): ApiResponse {
   expectProblem(answer, 400, "invalid_request");
   const named = answer.json.errors.map((error) => error.param);
   expect(named.toSorted()).toEqual([...params].toSorted());

@@ -29,6 +29,9 @@ const engines = [
   "voice/elevenlabs",
 ];
 
+/** What rooms share, beside one another. */
+const shared = new Set(["http", "turns", "metrics", "schemas"]);
+
 /** Where each vendor may be named. */
 const vendors: readonly { name: RegExp; places: RegExp; rule: string }[] = [
   {
@@ -36,7 +39,11 @@ const vendors: readonly { name: RegExp; places: RegExp; rule: string }[] = [
     places: /^src\/(app\.ts|http\/.*|modules\/[^/]+\/(index|model)\.ts)$/,
     rule: "elysia belongs in app.ts, http/ and modules/*/index.ts or model.ts",
   },
-  { name: /^@sinclair\/typebox/, places: /^src\/(http|modules)\//, rule: "schemas belong in http/ and modules/" },
+  {
+    name: /^@sinclair\/typebox/,
+    places: /^src\/(schemas|http|modules)\//,
+    rule: "schemas belong in schemas/, http/ and modules/",
+  },
   { name: /^(drizzle-orm|bun:sqlite)/, places: /^src\/store\//, rule: "SQL belongs in store/" },
   { name: /^openai/, places: /^src\/llm\/openai[^/]*\.ts$/, rule: "openai belongs in llm/openai*.ts" },
   { name: /^@logtape\//, places: /^src\/lib\/log\.ts$/, rule: "the log's library belongs in lib/log.ts" },
@@ -118,7 +125,8 @@ function judgeImport(from: string, to: string, isTypeOnly: boolean): string | nu
   if (fromFloor === 5 && toFloor === 3 && from !== "src/services.ts") {
     return `imports ${to}: only services.ts knows engines`;
   }
-  if (fromArea === "http" && toArea === "modules") return `imports ${to}: what rooms share knows no room`;
+  if (shared.has(fromArea) && toArea === "modules") return `imports ${to}: what rooms share knows no room`;
+  if (toArea === "http" && !mayKnowHttp(from)) return `imports ${to}: turns, metrics and services know no HTTP`;
   if (fromArea === "modules" && toArea === "modules" && roomOf(from) !== roomOf(to)) {
     return `imports ${to}: rooms never import one another`;
   }
@@ -139,8 +147,13 @@ function floorOf(path: string): number {
   if (area === "domain") return 1;
   if (contracts.has(path) || path.startsWith(contractFolder)) return 2;
   if (sockets.includes(area)) return 3;
-  if (area === "modules" || area === "http") return 4;
+  if (area === "modules" || shared.has(area) || path === "src/dependencies.ts") return 4;
   return 5;
+}
+
+/** Rules, as against what turns requests into calls of them and what they give back into bytes. */
+function mayKnowHttp(path: string): boolean {
+  return !/^src\/(turns|metrics|schemas)\//.test(path) && !/^src\/modules\/[^/]+\/service\.ts$/.test(path);
 }
 
 /** A contract that comes with logic of its own keeps it in files beside it. */

@@ -1,6 +1,6 @@
 /** A visitor as tests play one: sends a message, reads the stream by the spec's client rule. */
 
-export interface ChatAnswer {
+export interface ChatResponse {
   status: number;
   headers: Headers;
   /** The body as it came. */
@@ -34,7 +34,7 @@ export function readStream(raw: string): { texts: string[]; isDone: boolean } {
   return { texts, isDone: false };
 }
 
-export async function chat(url: string, token: string, body: unknown, init?: RequestInit): Promise<ChatAnswer> {
+export async function chat(url: string, token: string, body: unknown, init?: RequestInit): Promise<ChatResponse> {
   const response = await sendChat(url, token, body, init);
   const raw = await response.text();
   const { texts, isDone } = response.ok ? readStream(raw) : { texts: [], isDone: false };

@@ -71,7 +71,7 @@ export async function checkConformance(method: string, url: string, response: Re
     if (isPageFor(pathname, response)) return;
     return checkBody(response, toPointer("components", "schemas", "Problem"), refuse);
   }
-  await checkAnswer(response, path, method, operation, refuse);
+  await checkResponse(response, path, method, operation, refuse);
 }
 
 /** Outside of the API browsers get a page in the place of a problem. */
@@ -80,7 +80,7 @@ function isPageFor(pathname: string, response: Response): boolean {
   return isPage && !/^\/(api|v1)(\/|$)/.test(pathname) && (response.headers.get("vary") ?? "").includes("Accept");
 }
 
-async function checkAnswer(
+async function checkResponse(
   response: Response,
   path: string,
   method: string,

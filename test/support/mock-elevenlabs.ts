@@ -19,7 +19,7 @@ export interface MockRequest {
   body: unknown;
 }
 
-interface MockAnswer {
+interface MockResponse {
   status: number;
   body: unknown;
 }
@@ -78,15 +78,15 @@ export async function startMockElevenLabs(): Promise<MockElevenLabs> {
 
     const failure = takeFailure(operation);
     if (failure) {
-      answerFailure(response, failure, text);
+      respondFailure(response, failure, text);
       return;
     }
     const isAuthorized = request.headers["xi-api-key"] === apiKey;
-    const { status, body: answerBody } = isAuthorized ? run(operation, url, body) : refuseKey(request);
-    answer(response, status, answerBody);
+    const { status, body: respondBody } = isAuthorized ? run(operation, url, body) : refuseKey(request);
+    answer(response, status, respondBody);
   }
 
-  function run(operation: MockOperation | null, url: URL, body: unknown): MockAnswer {
+  function run(operation: MockOperation | null, url: URL, body: unknown): MockResponse {
     if (operation === null) return { status: 404, body: { detail: "Not Found" } };
     if (operation === "create") return createAgent(body);
     if (operation === "session") return createSession(url.searchParams);
@@ -102,7 +102,7 @@ export async function startMockElevenLabs(): Promise<MockElevenLabs> {
     return { status: 200, body: { agent_id: agentId, ...(body as object) } };
   }
 
-  function createAgent(body: unknown): MockAnswer {
+  function createAgent(body: unknown): MockResponse {
     const agent = readAgent(body);
     if (!agent) return { status: 422, body: invalidBody(body) };
     serial++;
@@ -111,7 +111,7 @@ export async function startMockElevenLabs(): Promise<MockElevenLabs> {
     return { status: 200, body: { agent_id: agentId } };
   }
 
-  function createSession(query: URLSearchParams): MockAnswer {
+  function createSession(query: URLSearchParams): MockResponse {
     const agentId = query.get("agent_id") ?? "";
     if (!agents.has(agentId)) {
       return { status: 404, body: { detail: { status: "agent_not_found", message: leakMarker } } };
@@ -197,12 +197,12 @@ function readAgent(body: unknown): MockAgent | null {
 }
 
 /** A careless message that repeats the key, which must not reach any log. */
-function refuseKey(request: IncomingMessage): MockAnswer {
+function refuseKey(request: IncomingMessage): MockResponse {
   const message = `${leakMarker}: ${String(request.headers["xi-api-key"])} is no valid key`;
   return { status: 401, body: { detail: { status: "invalid_api_key", message } } };
 }
 
-function answerFailure(response: ServerResponse, { kind, retryAfterSeconds }: MockFailure, sent: string): void {
+function respondFailure(response: ServerResponse, { kind, retryAfterSeconds }: MockFailure, sent: string): void {
   if (kind === "slow") return;
   if (kind === "cut") {
     response.writeHead(200, { "content-type": "application/json", "content-length": "1000" });

@@ -21,7 +21,7 @@ export interface WidgetWorld extends AsyncDisposable {
   /** Makes a companion over the management API and returns it, `embed_token` included. */
   createCompanion(fields?: Record<string, unknown>): Promise<{ id: string; embed_token: string }>;
   /** Replies consist of these fragments from now on; null returns to the mock's own. `pauseMs` is before each. */
-  answerWith(fragments: readonly string[] | null, pauseMs?: number): void;
+  respondWith(fragments: readonly string[] | null, pauseMs?: number): void;
   call(method: string, path: string, body?: unknown): Promise<Response>;
   /** A website of its own origin; returns the address of a page with this body. */
   host(body: string, options?: HostOptions): string;
@@ -73,7 +73,7 @@ export async function openWidgetWorld({ env, args, flags }: WidgetWorldOptions =
     server,
     mockLlm,
     call,
-    answerWith(fragments, pauseMs = 0) {
+    respondWith(fragments, pauseMs = 0) {
       if (fragments === null) return mockLlm.respond(null);
       mockLlm.respond(async (_request, response) => {
         for (const part of wholeStream(fragments)) {

@@ -1,7 +1,7 @@
 /** `POST /api/embed/{token}/voice-token`, whole requests. */
 import { afterAll, beforeAll, beforeEach, expect, test } from "bun:test";
 import { createApp } from "../../src/app.ts";
-import { factsOf, noteFacts } from "../../src/http/request-facts.ts";
+import { contextOf, noteContext } from "../../src/http/request-context.ts";
 import { toUtcDay } from "../../src/lib/clock.ts";
 import { createElevenLabs } from "../../src/voice/elevenlabs.ts";
 import { createVoice } from "../../src/voice/voice.ts";
@@ -161,8 +161,8 @@ test("holds the connection for longer than the provider may take", async () => {
   const { embedToken } = await server.createCompanion({ voiceId: "voice-1" });
   const request = new Request(`http://localhost/api/embed/${embedToken}/voice-token`, { method: "POST" });
   const silences: number[] = [];
-  const facts = factsOf(request, server.services.ids);
-  noteFacts(request, { ...facts, allowSilence: (seconds) => silences.push(seconds) });
+  const facts = contextOf(request, server.services.ids);
+  noteContext(request, { ...facts, allowSilence: (seconds) => silences.push(seconds) });
   expect((await createApp(server.services).fetch(request)).status).toBe(200);
   expect(silences).toEqual([30]);
 });

@@ -1,7 +1,7 @@
 /** API keys in the dashboard: made with scopes, shown once, tried, rotated, revoked; and the audit trail of it. */
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test";
 import { scopes } from "../../src/domain/account.ts";
-import { type AnswerBody, type ApiClient, apiClient } from "../support/api-client.ts";
+import { type ApiClient, apiClient, type ResponseBody } from "../support/api-client.ts";
 import { findViolations } from "../support/axe.ts";
 import { hasCount, keepScreenshot } from "../support/browser.ts";
 import { atPage, type DashboardWorld, openDashboardWorld } from "../support/dashboard-world.ts";
@@ -17,7 +17,7 @@ afterAll(() => world[Symbol.asyncDispose]());
 const statusWith = async (key: string) =>
   (await apiClient(world.server.url, key).call("GET", "/api/companions")).status;
 
-const makeKey = async (by: ApiClient, name: string): Promise<AnswerBody> =>
+const makeKey = async (by: ApiClient, name: string): Promise<ResponseBody> =>
   (await by.call("POST", "/api/keys", { name, scopes: [...scopes] })).json;
 
 const ends = ({ key }: { key: string }) => `${key.slice(0, 13)}…${key.slice(-4)}`;

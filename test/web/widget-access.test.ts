@@ -35,18 +35,18 @@ for (const colorScheme of ["light", "dark"] as const) {
     expect(await findViolations(page)).toEqual([]);
     await keepScreenshot(page, `opened-${colorScheme}`);
 
-    world.answerWith(["Still ", "writing"], 400);
+    world.respondWith(["Still ", "writing"], 400);
     await widget.ask("A first question");
     await widget.button("Stop the reply").waitFor();
     expect(await findViolations(page)).toEqual([]);
     await widget.replied(1);
-    world.answerWith([long]);
+    world.respondWith([long]);
     await widget.ask("Show me everything");
     await widget.replied(2);
     expect(await findViolations(page)).toEqual([]);
     await keepScreenshot(page, `markdown-${colorScheme}`);
 
-    world.answerWith(null);
+    world.respondWith(null);
     await widget.ask("[[fail:401]]");
     await widget.notice.waitFor();
     await widget.input.fill("x".repeat(1990));
@@ -110,7 +110,7 @@ test("the focus stays in the panel when what was pressed goes away", async () =>
   await widget.button("What can you do?").press("Enter");
   await widget.button("Try again").waitFor();
   expect(await focusedName(page)).toBe("Write a message…");
-  world.answerWith(["Much."]);
+  world.respondWith(["Much."]);
   await widget.button("Try again").press("Enter");
   await widget.replied();
   expect(await focusedName(page)).toBe("Write a message…");
@@ -128,10 +128,10 @@ test("replies are announced by the sentence, once, and the log itself is silent"
       for (const change of changes) for (const node of change.addedNodes) window.heard.push(node.textContent);
     }).observe(status, { childList: true });
   })()`);
-  world.answerWith(["The fi", "rst **sen", "tence**. And ", "the sec", "ond one! A", "nd a re", "st"], 20);
+  world.respondWith(["The fi", "rst **sen", "tence**. And ", "the sec", "ond one! A", "nd a re", "st"], 20);
   await widget.ask("Speak");
   await widget.replied();
-  world.answerWith(null);
+  world.respondWith(null);
   expect(await page.evaluate("window.heard")).toEqual([
     "Ada is typing",
     "The first sentence.",

@@ -55,7 +55,7 @@ test("one tag gives a launcher; it opens a panel with disclosure, greeting and s
 
 test("a reply streams in, with a stop button meanwhile, and is followed by time and copy", async () => {
   const { page, widget } = await openChat();
-  world.answerWith(["Some **bo", "ld** words", " and a [li", "nk](https://exa", "mple.com/)", " to read."], 60);
+  world.respondWith(["Some **bo", "ld** words", " and a [li", "nk](https://exa", "mple.com/)", " to read."], 60);
   await widget.ask("Tell me something");
   await widget.button("Stop the reply").waitFor();
   await keepScreenshot(page, "streaming");
@@ -64,7 +64,7 @@ test("a reply streams in, with a stop button meanwhile, and is followed by time 
   expect(await widget.replies.last().locator("a").getAttribute("rel")).toBe("noopener noreferrer nofollow");
   await widget.button("Copy").waitFor();
   expect(await widget.element.locator("time").count()).toBe(2);
-  world.answerWith(null);
+  world.respondWith(null);
   expect(await widget.element.locator(".starters").isVisible()).toBe(false);
   await keepScreenshot(page, "replied");
 });
@@ -174,7 +174,7 @@ test("counts down near the limit, and does not send what is over it", async () =
 test("the end of the conversation stays in sight, unless the visitor has scrolled away from it", async () => {
   const { page, widget } = await openChat();
   const lines = Array.from({ length: 60 }, (_, index) => `Line ${index}\n\n`);
-  world.answerWith(lines, 5);
+  world.respondWith(lines, 5);
   await widget.ask("A long one");
   await widget.replied();
   const last = widget.replies.last().getByText("Line 59");
@@ -197,7 +197,7 @@ test("the end of the conversation stays in sight, unless the visitor has scrolle
   await page.evaluate(`document.querySelector("companion-chat").shadowRoot.querySelector(".log").focus()`);
   expect(await widget.replies.last().boundingBox()).toEqual(top);
   // What the visitor sends is seen in any case.
-  world.answerWith(null);
+  world.respondWith(null);
   await widget.ask("Back to the end");
   await widget.replied(2);
   expect(await widget.questions.last().isVisible()).toBe(true);

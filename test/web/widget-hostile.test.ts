@@ -28,10 +28,10 @@ test("works under a policy without unsafe-inline, and under Trusted Types", asyn
   );
   const widget = widgetOn(page);
   await widget.open();
-  world.answerWith(["# Title\n\n**bold** `code`\n\n```js\nlet a = 1\n```\n\n| a | b |\n|---|---|\n| 1 | 2 |"]);
+  world.respondWith(["# Title\n\n**bold** `code`\n\n```js\nlet a = 1\n```\n\n| a | b |\n|---|---|\n| 1 | 2 |"]);
   await widget.ask("Format!");
   await widget.replied();
-  world.answerWith(null);
+  world.respondWith(null);
   await widget.element.locator("table").waitFor();
   await widget.log.getByText("KI-Assistent").first().waitFor();
   expect(complaints).toEqual([]);

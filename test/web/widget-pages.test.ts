@@ -47,7 +47,7 @@ test("who waits for the element hears that it is ready, from what the tab has ke
 
 test("a conversation goes on in another tab, and no tab takes away what another has added", async () => {
   const { embed_token } = await world.createCompanion();
-  world.answerWith(["Answered."]);
+  world.respondWith(["Answered."]);
   const { page } = await world.open();
   const address = world.host(tag(world.server, embed_token));
   await page.goto(address);
@@ -81,13 +81,13 @@ test("a question that was left before the first word of its reply can be asked a
   await page.goto(world.host(tag(world.server, embed_token)));
   const widget = widgetOn(page);
   await widget.open();
-  world.answerWith(["Too late."], 2_000);
+  world.respondWith(["Too late."], 2_000);
   await widget.ask("Are you there?");
   await widget.element.locator(".dots").waitFor();
   await page.evaluate('document.querySelector("companion-chat").setAttribute("strings", "{}")');
   await widget.notice.getByText("The reply was cut off.").waitFor();
   expect(await widget.element.locator(".dots").count()).toBe(0);
-  world.answerWith(["Here I am."]);
+  world.respondWith(["Here I am."]);
   await widget.button("Try again").click();
   await widget.replied();
   expect(await widget.questions.allInnerTexts()).toEqual(["Are you there?"]);
@@ -95,7 +95,7 @@ test("a question that was left before the first word of its reply can be asked a
 
 test("a change between light and dark disturbs neither a reply nor what is being written", async () => {
   const { embed_token } = await world.createCompanion();
-  world.answerWith(["One, ", "two, ", "three."], 150);
+  world.respondWith(["One, ", "two, ", "three."], 150);
   const { page } = await world.open();
   await page.goto(world.host(tag(world.server, embed_token)));
   const widget = widgetOn(page);

@@ -29,10 +29,10 @@ test("a reply cut off midway says so, and can be asked for again", async () => {
   expect(await widget.replies.last().innerText()).toContain("one two");
   await keepScreenshot(page, "cut-off");
   await widget.said.getByText(sentence).waitFor({ state: "attached" });
-  world.answerWith(["one two three four five"]);
+  world.respondWith(["one two three four five"]);
   await widget.button("Try again").click();
   await widget.replied(1);
-  world.answerWith(null);
+  world.respondWith(null);
   expect(await widget.replies.last().innerText()).toBe("one two three four five");
   expect(await widget.questions.count()).toBe(1);
   expect(await widget.notice.isVisible()).toBe(false);
@@ -45,10 +45,10 @@ test("a provider's failure says so, keeps the question, and can be tried again",
   await widget.notice.getByText("The assistant cannot answer right now.").waitFor();
   expect(await widget.replies.count()).toBe(1);
   await keepScreenshot(page, "upstream-failure");
-  world.answerWith(["Here I am."]);
+  world.respondWith(["Here I am."]);
   await widget.button("Try again").click();
   await widget.replied();
-  world.answerWith(null);
+  world.respondWith(null);
 });
 
 test("a companion that goes away while it is shown says so, and is not drawn on the next page", async () => {

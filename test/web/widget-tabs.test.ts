@@ -38,7 +38,7 @@ async function transcript(widget: Widget): Promise<string[]> {
 test("tabs follow one another: what is asked in one is answered in both, as it comes", async () => {
   const { widgets } = await openTabs(2);
   const [first, second] = widgets;
-  world.answerWith(["One, ", "two, ", "three."], 700);
+  world.respondWith(["One, ", "two, ", "three."], 700);
   await first.ask("Count");
   await second.questions.getByText("Count").waitFor();
   await second.element.locator(".row.assistant[data-state=streaming]").waitFor();
@@ -53,7 +53,7 @@ test("tabs follow one another: what is asked in one is answered in both, as it c
 test("replies under way in two tabs at once are both in both, and after a reload", async () => {
   const { pages, widgets } = await openTabs(2);
   const [first, second] = widgets;
-  world.answerWith(["A reply ", "of parts."], 300);
+  world.respondWith(["A reply ", "of parts."], 300);
   await first.ask("From the first");
   await first.element.locator(".row.assistant[data-state=streaming]").waitFor();
   await second.ask("From the second");
@@ -72,12 +72,12 @@ test("replies under way in two tabs at once are both in both, and after a reload
 test("a tab that ends in the middle of a reply leaves it cut off in the other, to be asked again there", async () => {
   const { pages, widgets } = await openTabs(2);
   const [first, second] = widgets;
-  world.answerWith(["Never ", "to be ", "read."], 2_500);
+  world.respondWith(["Never ", "to be ", "read."], 2_500);
   await first.ask("Are you there?");
   await second.element.locator(".row.assistant[data-state=streaming]").waitFor();
   await pages[0]?.close();
   await second.notice.getByText("The reply was cut off.").waitFor();
-  world.answerWith(["Here."]);
+  world.respondWith(["Here."]);
   await second.button("Try again").click();
   await second.replied();
   expect(await transcript(second)).toEqual(["Are you there?", "Here."]);
@@ -86,7 +86,7 @@ test("a tab that ends in the middle of a reply leaves it cut off in the other, t
 test("a new conversation leaves a way back, in all tabs, and loses neither of the two", async () => {
   const { pages, widgets } = await openTabs(2);
   const [first, second] = widgets;
-  world.answerWith(null);
+  world.respondWith(null);
   await first.ask("The old one");
   await first.replied();
   await first.button("New conversation").click();
@@ -138,7 +138,7 @@ test("a whole reply is read to its end: the browser logs no failed request for i
     page?.on("requestfinished", (request) => isChat(request.url()) && resolve("finished"));
     page?.on("requestfailed", (request) => isChat(request.url()) && resolve(`${request.failure()?.errorText}`));
   });
-  world.answerWith(["Whole."], 100);
+  world.respondWith(["Whole."], 100);
   await widgets[0].ask("To the end");
   await widgets[0].replied();
   expect(await ended).toBe("finished");

@@ -49,12 +49,12 @@ test("as replies, whole and by the character, nothing runs, loads or leaves", as
   page.on("request", (request) => requests.push(request.url()));
   const rounds = [hostileTexts.map((text) => `${text}\n\n`), [...hostileTexts.join(" ")]];
   for (const [index, fragments] of rounds.entries()) {
-    world.answerWith(fragments);
+    world.respondWith(fragments);
     await widget.ask(`Round ${index}`);
     await widget.replied(index + 1);
     expect(await page.evaluate(findDanger)).toEqual([]);
   }
-  world.answerWith(null);
+  world.respondWith(null);
   await keepScreenshot(page, "hostile-reply");
   // Every link and every button of the replies, pressed.
   await page.evaluate(`(() => {

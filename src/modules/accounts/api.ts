@@ -1,9 +1,10 @@
 /** The accounts' routes, for the API document. */
-import { AccountObject } from "../../http/account-answer.ts";
+
 import { type ApiOperation, idParam, pageQuery } from "../../http/api-description.ts";
-import { Text } from "../../http/schema.ts";
-import { AccountList, ResetLink, VoiceAgentGrantList, VoiceAgentGrantObject } from "./answers.ts";
+import { AccountObject } from "../../schemas/account-response.ts";
+import { Text } from "../../schemas/schema.ts";
 import { accountPatchBody, newAccountBody, newGrantBody } from "./model.ts";
+import { AccountList, ResetLink, VoiceAgentGrantList, VoiceAgentGrantObject } from "./responses.ts";
 
 const shared = { tag: "Accounts", access: "operator" } as const;
 const params = { id: idParam("account") };

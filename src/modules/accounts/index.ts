@@ -1,17 +1,17 @@
 /** `/api/accounts`: operators add, change, suspend and delete accounts. */
 import type { Elysia } from "elysia";
+import type { Services } from "../../dependencies.ts";
 import { AppError } from "../../domain/errors.ts";
 import { knownBaseUrlOf } from "../../http/base-url.ts";
 import { createIdempotency } from "../../http/idempotency.ts";
-import { answerJson, answerNothing } from "../../http/json-answer.ts";
 import { managementBodyLimitBytes, parseJson, readJsonText } from "../../http/json-body.ts";
-import { omitFields } from "../../http/omit-fields.ts";
+import { respondEmpty, respondJson } from "../../http/json-response.ts";
 import { cutPage, pageParameters, readPage, toWireList } from "../../http/paging.ts";
 import { openQuery, refuseQuery } from "../../http/query.ts";
-import type { Services } from "../../http/services.ts";
 import { openOperator } from "../../http/session-guard.ts";
 import { writeContext } from "../../http/write-context.ts";
 import { toRfc3339 } from "../../lib/clock.ts";
+import { omitFields } from "../../lib/omit-fields.ts";
 import { accountPatchBody, newAccountBody, newGrantBody, readOnlyFields, toWireAccount, toWireGrant } from "./model.ts";
 import {
   createAccount,
@@ -24,7 +24,7 @@ import {
 } from "./service.ts";
 
 export function accountsModule(services: Services) {
-  const { answerOnce } = createIdempotency(services);
+  const { respondOnce } = createIdempotency(services);
 
   return (app: Elysia) =>
     app
@@ -35,14 +35,14 @@ export function accountsModule(services: Services) {
         const q = query.text("q")?.toLowerCase() ?? "";
         query.finish();
         const found = (await services.store.accounts.list()).filter(({ email, id }) => email.includes(q) || id === q);
-        return answerJson(set, toWireList(cutPage(found.toReversed(), page), toWireAccount));
+        return respondJson(set, toWireList(cutPage(found.toReversed(), page), toWireAccount));
       })
       .post(
         "/api/accounts",
         async ({ request, set }) => {
           const principal = await openOperator(services, request, set.headers);
           refuseQuery(request);
-          return await answerOnce({
+          return await respondOnce({
             request,
             principal,
             set,
@@ -55,7 +55,7 @@ export function accountsModule(services: Services) {
       .get("/api/accounts/:id", async ({ request, params, set }) => {
         await openOperator(services, request, set.headers);
         refuseQuery(request);
-        return answerJson(set, toWireAccount(await getAccount(services, params.id)));
+        return respondJson(set, toWireAccount(await getAccount(services, params.id)));
       })
       .patch(
         "/api/accounts/:id",
@@ -66,7 +66,7 @@ export function accountsModule(services: Services) {
           const sent = parseJson(await readJsonText(request, managementBodyLimitBytes));
           const patch = accountPatchBody.check(omitFields(sent, readOnlyFields));
           const context = writeContext(services, request, principal);
-          return answerJson(set, toWireAccount(await updateAccount(services, principal, account, patch, context)));
+          return respondJson(set, toWireAccount(await updateAccount(services, principal, account, patch, context)));
         },
         { parse: "none" },
       )
@@ -76,7 +76,7 @@ export function accountsModule(services: Services) {
           const principal = await openOperator(services, request, set.headers);
           refuseQuery(request);
           await deleteAccount(services, principal, params.id, writeContext(services, request, principal));
-          return answerNothing(set);
+          return respondEmpty(set);
         },
         { parse: "none" },
       )
@@ -89,7 +89,7 @@ export function accountsModule(services: Services) {
           if (baseUrl === null) throw placeUnknown();
           const context = writeContext(services, request, principal);
           const { path, expiresAt } = await makeResetLink(services, params.id, context);
-          return answerJson(set, { url: baseUrl + path, expires_at: toRfc3339(expiresAt) }, 201);
+          return respondJson(set, { url: baseUrl + path, expires_at: toRfc3339(expiresAt) }, 201);
         },
         { parse: "none" },
       )
@@ -97,7 +97,7 @@ export function accountsModule(services: Services) {
         await openOperator(services, request, set.headers);
         refuseQuery(request);
         const items = await listGrants(services, params.id);
-        return answerJson(set, toWireList({ items, nextAfterId: null }, toWireGrant));
+        return respondJson(set, toWireList({ items, nextAfterId: null }, toWireGrant));
       })
       .post(
         "/api/accounts/:id/voice-agents",
@@ -105,7 +105,7 @@ export function accountsModule(services: Services) {
           const principal = await openOperator(services, request, set.headers);
           refuseQuery(request);
           const { id } = await getAccount(services, params.id);
-          return await answerOnce({
+          return await respondOnce({
             request,
             principal,
             set,
@@ -122,7 +122,7 @@ export function accountsModule(services: Services) {
           const principal = await openOperator(services, request, set.headers);
           refuseQuery(request);
           await revokeGrant(services, params.id, params.agent, writeContext(services, request, principal));
-          return answerNothing(set);
+          return respondEmpty(set);
         },
         { parse: "none" },
       );

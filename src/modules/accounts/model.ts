@@ -1,12 +1,12 @@
 /** What operators send to manage accounts. */
 import { type Static, Type as t } from "@sinclair/typebox";
 import { agentIdPattern } from "../../domain/voice-fields.ts";
-import { emailText, planChoice, roleChoice } from "../../http/account-schema.ts";
-import { compileChecker, Text } from "../../http/schema.ts";
 import { toRfc3339 } from "../../lib/clock.ts";
+import { emailText, planChoice, roleChoice } from "../../schemas/account.ts";
+import { compileChecker, Text } from "../../schemas/schema.ts";
 import type { VoiceAgentGrant } from "../../store/store.ts";
 
-export { toWireAccount } from "../../http/account-schema.ts";
+export { toWireAccount } from "../../schemas/account.ts";
 
 // No password: the account's owner chooses one by a link, and no digest of a body that holds one is kept for replays.
 export const newAccountBody = compileChecker(() =>

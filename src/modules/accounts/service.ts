@@ -1,10 +1,11 @@
 /** What an operator may do with accounts, and what not with the own one. */
+
+import type { Services } from "../../dependencies.ts";
 import { type Account, type Principal, plans, roles } from "../../domain/account.ts";
 import { normalizeEmail } from "../../domain/email.ts";
 import { type FieldError, invalidFields } from "../../domain/errors.ts";
 import { makeOneTimeLink } from "../../domain/one-time-link.ts";
-import { missing, readPathId } from "../../http/path-id.ts";
-import type { Services } from "../../http/services.ts";
+import { missing, readId } from "../../domain/resource-id.ts";
 import type { AccountPatch, VoiceAgentGrant, WriteContext } from "../../store/store.ts";
 import type { AccountPatchBody, NewAccountBody } from "./model.ts";
 
@@ -28,7 +29,7 @@ export function createAccount(
 }
 
 export async function getAccount({ store }: AccountServices, id: string): Promise<Account> {
-  const account = await store.accounts.findById(readPathId(id, "account"));
+  const account = await store.accounts.findById(readId(id, "account"));
   if (account === null) throw missing("account");
   return account;
 }

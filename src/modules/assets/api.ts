@@ -1,10 +1,10 @@
 /** The assets' routes, for the API document. */
 import { Type as t } from "@sinclair/typebox";
-import type { ApiAnswer, ApiOperation } from "../../http/api-description.ts";
-import { Text } from "../../http/schema.ts";
+import type { ApiOperation, ApiResponse } from "../../http/api-description.ts";
+import { Text } from "../../schemas/schema.ts";
 
 const shared = { method: "GET", tag: "Service", access: "public" } as const;
-const script: Record<number, ApiAnswer> = {
+const script: Record<number, ApiResponse> = {
   200: {
     description: "The script.",
     content: { "text/javascript": null },
@@ -13,7 +13,7 @@ const script: Record<number, ApiAnswer> = {
   304: { description: "Unchanged since the version of `If-None-Match`." },
 };
 
-const image: Record<number, ApiAnswer> = {
+const image: Record<number, ApiResponse> = {
   200: { description: "The image.", content: { "image/png": null }, headers: ["Access-Control-Allow-Origin"] },
   304: { description: "Unchanged since the version of `If-None-Match`." },
 };

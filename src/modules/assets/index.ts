@@ -2,7 +2,7 @@
 import type { Elysia } from "elysia";
 import { AppError } from "../../domain/errors.ts";
 import { matchesTag } from "../../http/entity-tag.ts";
-import { answerJsonText } from "../../http/json-answer.ts";
+import { respondJsonText } from "../../http/json-response.ts";
 import { createAssetShelf } from "./service.ts";
 
 /** Short, so that a new version reaches every website within minutes, without a thing to be changed there. */
@@ -45,7 +45,7 @@ export function assetsModule() {
       .get("/assets/integrity.json", ({ set }) => {
         set.headers["cache-control"] = "public, max-age=300";
         set.headers["access-control-allow-origin"] = "*";
-        return answerJsonText(set, published, 200);
+        return respondJsonText(set, published, 200);
       })
       .get("/assets/:file", ({ request, params }) => {
         // A stable name would be kept for ever under a promise that only hashed ones can keep.

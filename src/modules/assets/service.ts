@@ -4,7 +4,7 @@ import { embeddedAssets } from "../../web/generated/assets.ts";
 
 type Encoding = "br" | "gzip" | "identity";
 
-export interface AssetAnswer {
+export interface AssetResponse {
   bytes: Uint8Array<ArrayBuffer>;
   contentType: string;
   encoding: Encoding;
@@ -21,7 +21,7 @@ export interface AssetReference {
 
 export interface AssetShelf {
   /** By stable name (`widget.js`) or by hashed one; null where there is no such file. */
-  find(name: string, acceptEncoding: string | null): Promise<AssetAnswer | null>;
+  find(name: string, acceptEncoding: string | null): Promise<AssetResponse | null>;
   /** What is published about every file, by stable name. */
   references: Readonly<Record<string, AssetReference>>;
 }

@@ -1,6 +1,6 @@
 /** The audit route, for the API document. */
 import { type ApiOperation, pageQuery, rangeQuery } from "../../http/api-description.ts";
-import { AuditList } from "./answers.ts";
+import { AuditList } from "./responses.ts";
 
 export const auditApi: ApiOperation[] = [
   {

@@ -1,10 +1,10 @@
 /** `GET /api/audit`: who changed what, when, from where. */
 import type { Elysia } from "elysia";
-import { answerJson } from "../../http/json-answer.ts";
+import type { Services } from "../../dependencies.ts";
+import { respondJson } from "../../http/json-response.ts";
 import { pageParameters, readPage, toWireList } from "../../http/paging.ts";
 import { openPrincipal } from "../../http/principal-guard.ts";
 import { openQuery } from "../../http/query.ts";
-import type { Services } from "../../http/services.ts";
 import { rangeParameters, readRange } from "../../http/time-range.ts";
 import { toWireAuditEntry } from "./model.ts";
 
@@ -17,6 +17,6 @@ export function auditModule(services: Services) {
       const { fromMs, toMs } = readRange(query);
       query.finish();
       const range = { fromMs: fromMs ?? 0, toMs: toMs ?? Number.MAX_SAFE_INTEGER };
-      return answerJson(set, toWireList(await services.store.audit.list(account.id, range, page), toWireAuditEntry));
+      return respondJson(set, toWireList(await services.store.audit.list(account.id, range, page), toWireAuditEntry));
     });
 }

@@ -1,14 +1,14 @@
 /** `POST /api/embed/{token}/chat`: a visitor's message in, the reply streamed out (spec 4.2). */
 import type { Elysia } from "elysia";
+import type { Services } from "../../dependencies.ts";
 import { clientOf } from "../../http/client.ts";
 import { noCompanion, openEmbed } from "../../http/embed-guard.ts";
 import { embedBodyLimitBytes, readJson, requireJsonContentType } from "../../http/json-body.ts";
-import type { ReplyRight } from "../../http/open-reply.ts";
-import { factsOf } from "../../http/request-facts.ts";
-import type { Services } from "../../http/services.ts";
+import { contextOf } from "../../http/request-context.ts";
 import { EventStream } from "../../http/sse.ts";
 import { streamResponse } from "../../http/stream-response.ts";
 import type { CompanionStore } from "../../store/store.ts";
+import type { ReplyRight } from "../../turns/open-reply.ts";
 import { chatRequest } from "./model.ts";
 import { openTurn } from "./service.ts";
 
@@ -28,7 +28,7 @@ export function chatModule(services: Services) {
         const sessionId = body.session_id?.toLowerCase() ?? services.ids.randomUuid();
         set.headers["x-session-id"] = sessionId;
 
-        const facts = factsOf(request, services.ids);
+        const facts = contextOf(request, services.ids);
         const reply = services.openReplies.open({
           visitor: request.signal,
           address: clientOf(services, request).limitSubject,

@@ -1,7 +1,7 @@
 /** What a visitor's widget sends. */
 import { type Static, Type as t } from "@sinclair/typebox";
-import { messageText, nullableUuid } from "../../http/chat-message.ts";
-import { compileChecker } from "../../http/schema.ts";
+import { messageText, nullableUuid } from "../../schemas/chat-message.ts";
+import { compileChecker } from "../../schemas/schema.ts";
 
 export const chatRequest = compileChecker(() =>
   t.Object(

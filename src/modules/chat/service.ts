@@ -1,15 +1,16 @@
 /** One turn of a conversation: its place in the queue, the day's quota, history, the reply, and the one commit that settles it. */
+
+import type { Services } from "../../dependencies.ts";
 import type { ConversationKey } from "../../domain/conversation.ts";
 import { AppError } from "../../domain/errors.ts";
-import { reserveMessage } from "../../http/day-quota.ts";
-import { countFailedReply } from "../../http/failed-replies.ts";
-import type { OpenReply } from "../../http/open-reply.ts";
-import { type CollectedReply, endStream, type ReplyRun, type ReplyStream, runReply } from "../../http/reply.ts";
-import { historyTokensOf, toReplyRequest } from "../../http/reply-request.ts";
-import type { Services } from "../../http/services.ts";
 import type { QuotaReservation } from "../../limits/daily-quota.ts";
 import type { ReplyRequest } from "../../llm/provider.ts";
 import type { EmbedTarget } from "../../store/store.ts";
+import { reserveMessage } from "../../turns/day-quota.ts";
+import { countFailedReply } from "../../turns/failed-replies.ts";
+import type { OpenReply } from "../../turns/open-reply.ts";
+import { type CollectedReply, endStream, type ReplyRun, type ReplyStream, runReply } from "../../turns/reply.ts";
+import { historyTokensOf, toReplyRequest } from "../../turns/reply-request.ts";
 
 export interface TurnRequest {
   target: EmbedTarget;

@@ -1,9 +1,9 @@
 /** The companions' routes, for the API document. */
 import { type ApiOperation, eventStream, idParam, pageQuery } from "../../http/api-description.ts";
-import { listOf } from "../../http/list-schema.ts";
-import { Text } from "../../http/schema.ts";
-import { CompanionObject, EmbedTokenObject } from "./answers.ts";
+import { listOf } from "../../schemas/list.ts";
+import { Text } from "../../schemas/schema.ts";
 import { companionPatchBody, newCompanionBody, newEmbedTokenBody, testChatBody } from "./model.ts";
+import { CompanionObject, EmbedTokenObject } from "./responses.ts";
 
 const params = { id: idParam("companion") };
 const tokenPath = "/api/companions/{id}/embed-tokens";

@@ -2,8 +2,8 @@
 import { Type as t } from "@sinclair/typebox";
 import { companionDefaults, type JsonObject } from "../../domain/companion.ts";
 import { maxOriginLength, normalizeOrigin } from "../../domain/origin.ts";
-import { nameText } from "../../http/name-text.ts";
-import { Nullable, Text } from "../../http/schema.ts";
+import { nameText } from "../../schemas/name.ts";
+import { Nullable, Text } from "../../schemas/schema.ts";
 
 type CompanionFields = ReturnType<typeof makeFields>;
 let made: CompanionFields | null = null;

@@ -1,14 +1,14 @@
 /** `/api/companions`: companions, their embed tokens, and the owner's trial chat. */
 import type { Elysia } from "elysia";
+import type { Services } from "../../dependencies.ts";
+import { missing } from "../../domain/resource-id.ts";
 import { createIdempotency, readSlot } from "../../http/idempotency.ts";
-import { answerJson, answerNothing } from "../../http/json-answer.ts";
 import { managementBodyLimitBytes, parseJson, readJson, readJsonText } from "../../http/json-body.ts";
+import { respondEmpty, respondJson } from "../../http/json-response.ts";
 import { cutPage, pageParameters, readPage, toWireList } from "../../http/paging.ts";
-import { missing } from "../../http/path-id.ts";
 import { openPrincipal } from "../../http/principal-guard.ts";
 import { openQuery, refuseQuery } from "../../http/query.ts";
-import { factsOf } from "../../http/request-facts.ts";
-import type { Services } from "../../http/services.ts";
+import { contextOf } from "../../http/request-context.ts";
 import { EventStream } from "../../http/sse.ts";
 import { streamResponse } from "../../http/stream-response.ts";
 import { writeContext } from "../../http/write-context.ts";
@@ -25,7 +25,7 @@ import {
 import { openTestTurn } from "./test-chat.ts";
 
 export function companionsModule(services: Services) {
-  const { answerOnce } = createIdempotency(services);
+  const { respondOnce } = createIdempotency(services);
 
   return (app: Elysia) =>
     app
@@ -34,7 +34,7 @@ export function companionsModule(services: Services) {
         async ({ request, set }) => {
           const principal = await openPrincipal(services, request, "companions:write", set.headers);
           refuseQuery(request);
-          return await answerOnce({
+          return await respondOnce({
             request,
             principal,
             set,
@@ -52,12 +52,12 @@ export function companionsModule(services: Services) {
         query.finish();
         const filters = { metadata: query.metadata, q: q === "" ? null : q };
         const companions = await services.store.companions.list(principal.account.id, filters, page);
-        return answerJson(set, toWireList(companions, toWireCompanion));
+        return respondJson(set, toWireList(companions, toWireCompanion));
       })
       .get("/api/companions/:id", async ({ request, params, set }) => {
         const principal = await openPrincipal(services, request, "companions:read", set.headers);
         refuseQuery(request);
-        return answerJson(set, toWireCompanion(await getCompanion(services, principal, params.id)));
+        return respondJson(set, toWireCompanion(await getCompanion(services, principal, params.id)));
       })
       .patch(
         "/api/companions/:id",
@@ -67,7 +67,7 @@ export function companionsModule(services: Services) {
           const current = await getCompanion(services, principal, params.id);
           const body = parseJson(await readJsonText(request, managementBodyLimitBytes));
           const context = writeContext(services, request, principal);
-          return answerJson(set, toWireCompanion(await updateCompanion(services, principal, current, body, context)));
+          return respondJson(set, toWireCompanion(await updateCompanion(services, principal, current, body, context)));
         },
         { parse: "none" },
       )
@@ -77,7 +77,7 @@ export function companionsModule(services: Services) {
           const principal = await openPrincipal(services, request, "companions:write", set.headers);
           refuseQuery(request);
           await deleteCompanion(services, principal, params.id, writeContext(services, request, principal));
-          return answerNothing(set);
+          return respondEmpty(set);
         },
         { parse: "none" },
       )
@@ -87,7 +87,7 @@ export function companionsModule(services: Services) {
         const page = readPage(query);
         query.finish();
         const tokens = await listEmbedTokens(services, principal, params.id);
-        return answerJson(set, toWireList(cutPage(tokens, page), toWireEmbedToken));
+        return respondJson(set, toWireList(cutPage(tokens, page), toWireEmbedToken));
       })
       .post(
         "/api/companions/:id/embed-tokens",
@@ -95,7 +95,7 @@ export function companionsModule(services: Services) {
           const principal = await openPrincipal(services, request, "companions:write", set.headers);
           refuseQuery(request);
           const companion = await getCompanion(services, principal, params.id);
-          return await answerOnce({
+          return await respondOnce({
             request,
             principal,
             set,
@@ -112,7 +112,7 @@ export function companionsModule(services: Services) {
           refuseQuery(request);
           const context = writeContext(services, request, principal);
           await revokeEmbedToken(services, principal, params.id, params.tokenId, context);
-          return answerNothing(set);
+          return respondEmpty(set);
         },
         { parse: "none" },
       )
@@ -125,7 +125,7 @@ export function companionsModule(services: Services) {
           readSlot(request, principal);
           const companion = await getCompanion(services, principal, params.id);
           const body = await readJson(request, testChatBody, managementBodyLimitBytes);
-          const facts = factsOf(request, services.ids);
+          const facts = contextOf(request, services.ids);
           const { accountId, id } = companion;
           const reply = services.openReplies.open({
             visitor: request.signal,

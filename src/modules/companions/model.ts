@@ -1,12 +1,12 @@
 /** Companions and embed tokens on the wire: what owners send, and the translation of what they read back. */
 import { type Static, Type as t } from "@sinclair/typebox";
 import { type Companion, companionDefaults, type EmbedToken } from "../../domain/companion.ts";
-import { messageText, nullableUuid } from "../../http/chat-message.ts";
-import { nameText } from "../../http/name-text.ts";
-import type { CollectedReply } from "../../http/reply.ts";
-import { compileChecker, Nullable, Text } from "../../http/schema.ts";
 import { toRfc3339 } from "../../lib/clock.ts";
 import type { ReplyRequest } from "../../llm/provider.ts";
+import { messageText, nullableUuid } from "../../schemas/chat-message.ts";
+import { nameText } from "../../schemas/name.ts";
+import { compileChecker, Nullable, Text } from "../../schemas/schema.ts";
+import type { CollectedReply } from "../../turns/reply.ts";
 import { companionFields } from "./fields.ts";
 
 export const newCompanionBody = compileChecker(() => {

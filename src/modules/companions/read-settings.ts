@@ -4,8 +4,8 @@ import { type Companion, type CompanionSettings, newCompanionSettings } from "..
 import { AppError, type FieldError, invalidFields } from "../../domain/errors.ts";
 import { findMetadataProblem } from "../../domain/metadata.ts";
 import { normalizeOrigin } from "../../domain/origin.ts";
-import { omitFields } from "../../http/omit-fields.ts";
-import { type Checker, maxListedErrors } from "../../http/schema.ts";
+import { omitFields } from "../../lib/omit-fields.ts";
+import { type Checker, maxListedErrors } from "../../schemas/schema.ts";
 import { companionPatchBody, newCompanionBody, readOnlyCompanionFields, type SentSettings } from "./model.ts";
 
 /** What depends on the server and on what it keeps already. */

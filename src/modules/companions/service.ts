@@ -1,10 +1,11 @@
 /** What an account does with its companions and their embed tokens; everything is reached through the account. */
+
+import type { Services } from "../../dependencies.ts";
 import type { Principal } from "../../domain/account.ts";
 import type { Companion, EmbedToken } from "../../domain/companion.ts";
 import { makeEmbedToken } from "../../domain/credentials.ts";
-import { omitFields } from "../../http/omit-fields.ts";
-import { missing, readPathId } from "../../http/path-id.ts";
-import type { Services } from "../../http/services.ts";
+import { missing, readId } from "../../domain/resource-id.ts";
+import { omitFields } from "../../lib/omit-fields.ts";
 import type { WriteContext } from "../../store/store.ts";
 import { newEmbedTokenBody, readOnlyEmbedTokenFields } from "./model.ts";
 import { readCompanionPatch, readNewCompanion, type SettingRules } from "./read-settings.ts";
@@ -25,7 +26,7 @@ export async function getCompanion(
   principal: Principal,
   id: string,
 ): Promise<Companion> {
-  const companion = await store.companions.find(principal.account.id, readPathId(id, "companion"));
+  const companion = await store.companions.find(principal.account.id, readId(id, "companion"));
   if (companion === null) throw missing("companion");
   return companion;
 }
@@ -68,7 +69,7 @@ export async function deleteCompanion(
   id: string,
   context: WriteContext,
 ): Promise<void> {
-  const isDeleted = await store.companions.delete(principal.account.id, readPathId(id, "companion"), context);
+  const isDeleted = await store.companions.delete(principal.account.id, readId(id, "companion"), context);
   if (!isDeleted) throw missing("companion");
 }
 
@@ -78,7 +79,7 @@ export async function listEmbedTokens(
   principal: Principal,
   companionId: string,
 ): Promise<EmbedToken[]> {
-  const id = readPathId(companionId, "companion");
+  const id = readId(companionId, "companion");
   const oldestFirst = await services.store.embedTokens.list(principal.account.id, id);
   if (oldestFirst === null) throw missing("companion");
   return oldestFirst.reverse();
@@ -106,7 +107,7 @@ export async function revokeEmbedToken(
   context: WriteContext,
 ): Promise<void> {
   const noun = "embed token";
-  const [companion, token] = [readPathId(companionId, noun), readPathId(tokenId, noun)];
+  const [companion, token] = [readId(companionId, noun), readId(tokenId, noun)];
   const isRevoked = await store.embedTokens.revoke(principal.account.id, companion, token, context);
   if (!isRevoked) throw missing(noun);
 }

@@ -1,13 +1,14 @@
 /** The owner tries a companion: the same reply as a visitor's, outside of rate limits and memory; one message of its day. */
+
+import type { Services } from "../../dependencies.ts";
 import type { Plan } from "../../domain/account.ts";
 import type { Companion } from "../../domain/companion.ts";
-import { reserveMessage } from "../../http/day-quota.ts";
-import { countFailedReply } from "../../http/failed-replies.ts";
-import type { OpenReply } from "../../http/open-reply.ts";
-import { type CollectedReply, endStream, type ReplyRun, type ReplyStream, runReply } from "../../http/reply.ts";
-import { toReplyRequest } from "../../http/reply-request.ts";
-import type { Services } from "../../http/services.ts";
 import type { QuotaReservation } from "../../limits/daily-quota.ts";
+import { reserveMessage } from "../../turns/day-quota.ts";
+import { countFailedReply } from "../../turns/failed-replies.ts";
+import type { OpenReply } from "../../turns/open-reply.ts";
+import { type CollectedReply, endStream, type ReplyRun, type ReplyStream, runReply } from "../../turns/reply.ts";
+import { toReplyRequest } from "../../turns/reply-request.ts";
 import { type TestChatBody, toWireTrace } from "./model.ts";
 
 export interface TestTurn {

@@ -1,9 +1,9 @@
 /** The conversations' routes, for the API document. */
 import { Type as t } from "@sinclair/typebox";
 import { type ApiOperation, idParam, pageQuery, rangeQuery } from "../../http/api-description.ts";
-import { Text } from "../../http/schema.ts";
-import { ConversationList, ConversationWithMessages } from "./answers.ts";
+import { Text } from "../../schemas/schema.ts";
 import { defaultMessages, maxMessages } from "./message-paging.ts";
+import { ConversationList, ConversationWithMessages } from "./responses.ts";
 
 const filterQuery = {
   visitor_id: Text({ description: "Those of this visitor.", examples: ["0b8f3f5e-59a5-4d3b-9f5e-8c3a9d8a1c11"] }),

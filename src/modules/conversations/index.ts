@@ -1,12 +1,12 @@
 /** `/api/conversations`: what visitors and companions said, and its erasure. */
 import type { Elysia } from "elysia";
-import { answerJson, answerNothing } from "../../http/json-answer.ts";
+import type { Services } from "../../dependencies.ts";
+import { missing, readId } from "../../domain/resource-id.ts";
+import { respondEmpty, respondJson } from "../../http/json-response.ts";
 import { pageParameters, readPage, toWireList } from "../../http/paging.ts";
-import { missing, readPathId } from "../../http/path-id.ts";
 import { openPrincipal } from "../../http/principal-guard.ts";
 import { openQuery, type QueryReader, refuseQuery } from "../../http/query.ts";
-import { factsOf } from "../../http/request-facts.ts";
-import type { Services } from "../../http/services.ts";
+import { contextOf } from "../../http/request-context.ts";
 import { rangeParameters, readRange } from "../../http/time-range.ts";
 import { writeContext } from "../../http/write-context.ts";
 import { toUuid } from "../../lib/ids.ts";
@@ -34,37 +34,37 @@ export function conversationsModule(services: Services) {
         const page = readPage(query);
         const filter = readFilter(query, companionId);
         query.finish();
-        return answerJson(set, toWireList(await conversations.list(account.id, filter, page), toWireConversation));
+        return respondJson(set, toWireList(await conversations.list(account.id, filter, page), toWireConversation));
       })
       .get("/api/companions/:id/conversations", async ({ request, params, set }) => {
         const { account } = await openPrincipal(services, request, "conversations:read", set.headers);
-        const companion = await companions.find(account.id, readPathId(params.id, "companion"));
+        const companion = await companions.find(account.id, readId(params.id, "companion"));
         if (companion === null) throw missing("companion");
         const query = openQuery(request, filterParameters);
         const page = readPage(query);
         const filter = readFilter(query, companion.id);
         query.finish();
-        return answerJson(set, toWireList(await conversations.list(account.id, filter, page), toWireConversation));
+        return respondJson(set, toWireList(await conversations.list(account.id, filter, page), toWireConversation));
       })
       .get("/api/conversations/:id", async ({ request, params, set }) => {
         const { account } = await openPrincipal(services, request, "conversations:read", set.headers);
         const query = openQuery(request, messagePageParameters);
         const page = readMessagePage(query);
         query.finish();
-        const found = await conversations.find(account.id, readPathId(params.id, "conversation"), page);
+        const found = await conversations.find(account.id, readId(params.id, "conversation"), page);
         if (found === null) throw missing("conversation");
-        return answerJson(set, toWireConversationPage(found));
+        return respondJson(set, toWireConversationPage(found));
       })
       .delete(
         "/api/conversations/:id",
         async ({ request, params, set }) => {
           const principal = await openPrincipal(services, request, "conversations:write", set.headers);
           refuseQuery(request);
-          const id = readPathId(params.id, "conversation");
+          const id = readId(params.id, "conversation");
           const context = writeContext(services, request, principal);
           const isDeleted = await conversations.delete(principal.account.id, id, context);
           if (!isDeleted) throw missing("conversation");
-          return answerNothing(set);
+          return respondEmpty(set);
         },
         { parse: "none" },
       )
@@ -73,14 +73,14 @@ export function conversationsModule(services: Services) {
         async ({ request, params, set }) => {
           const principal = await openPrincipal(services, request, "conversations:write", set.headers);
           refuseQuery(request);
-          const companionId = readPathId(params.id, "companion");
-          const visitorId = readPathId(params.visitorId, "visitor");
-          factsOf(request, services.ids).allowSilence(erasureSilenceSeconds);
+          const companionId = readId(params.id, "companion");
+          const visitorId = readId(params.visitorId, "visitor");
+          contextOf(request, services.ids).allowSilence(erasureSilenceSeconds);
           const context = writeContext(services, request, principal);
           if (!(await conversations.eraseVisitor(principal.account.id, companionId, visitorId, context))) {
             throw missing("companion");
           }
-          return answerNothing(set);
+          return respondEmpty(set);
         },
         { parse: "none" },
       );

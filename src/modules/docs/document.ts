@@ -1,7 +1,7 @@
 /** The OpenAPI 3.1 document, made from the routes' descriptions and the models that validate them. */
 import type { TSchema } from "@sinclair/typebox";
 import { type ErrorCode, errorCodes } from "../../domain/errors.ts";
-import { type ApiAnswer, type ApiOperation, apiTags, ProblemObject } from "../../http/api-description.ts";
+import { type ApiOperation, type ApiResponse, apiTags, ProblemObject } from "../../http/api-description.ts";
 import { guideText } from "./guide.ts";
 import { listHeaders, sharedHeaders } from "./headers.ts";
 import { exampleOf, type JsonSchema, SchemaCollector } from "./schema-text.ts";
@@ -114,7 +114,7 @@ function describeOperation(builder: Builder, operation: ApiOperation): OpenApiOp
       : {}),
     responses: {
       ...Object.fromEntries(
-        Object.entries(answers).map(([status, answer]) => [status, describeAnswer(builder, operation, answer)]),
+        Object.entries(answers).map(([status, answer]) => [status, describeResponse(builder, operation, answer)]),
       ),
       ...describeErrors(builder, operation),
     },
@@ -150,7 +150,7 @@ function listParameters(builder: Builder, operation: ApiOperation): OpenApiParam
   return parameters;
 }
 
-function describeAnswer(builder: Builder, operation: ApiOperation, answer: ApiAnswer): OpenApiResponse {
+function describeResponse(builder: Builder, operation: ApiOperation, answer: ApiResponse): OpenApiResponse {
   const { content } = answer;
   const own = [...(answer.headers ?? []), ...(operation.isIdempotent ? ["Idempotent-Replayed"] : [])];
   return {

@@ -1,11 +1,11 @@
 /** `/openapi.json`, `/docs` and the pages below it: the API for programs and for people. */
 import type { Elysia } from "elysia";
+import type { Services } from "../../dependencies.ts";
 import { AppError } from "../../domain/errors.ts";
 import type { ApiOperation } from "../../http/api-description.ts";
 import { knownBaseUrlOf } from "../../http/base-url.ts";
 import { writePageHeaders } from "../../http/html.ts";
-import { answerJsonText } from "../../http/json-answer.ts";
-import type { Services } from "../../http/services.ts";
+import { respondJsonText } from "../../http/json-response.ts";
 import { docsPolicy } from "./frame.ts";
 import type { ApiReference } from "./reference.ts";
 
@@ -36,7 +36,7 @@ export function docsModule(
       .get("/openapi.json", async ({ request, set }) => {
         set.headers["access-control-allow-origin"] = "*";
         set.headers["cache-control"] = "no-cache";
-        return answerJsonText(set, (await build(request)).json, 200);
+        return respondJsonText(set, (await build(request)).json, 200);
       })
       .get("/docs", async ({ request, set }) => {
         writePageHeaders(set.headers, docsPolicy());

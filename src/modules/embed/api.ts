@@ -1,7 +1,7 @@
 /** The embed routes, for the API document. */
 import { type ApiOperation, embedTokenParam } from "../../http/api-description.ts";
-import { Text } from "../../http/schema.ts";
-import { EmbedConfig } from "./answers.ts";
+import { Text } from "../../schemas/schema.ts";
+import { EmbedConfig } from "./responses.ts";
 
 export const embedApi: ApiOperation[] = [
   {

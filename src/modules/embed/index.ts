@@ -1,5 +1,6 @@
 /** `GET /api/embed/{token}`: what a widget needs to draw the chat (spec 4.1), and the avatar made for companions without one. */
 import type { Elysia } from "elysia";
+import type { Services } from "../../dependencies.ts";
 import { type Companion, companionDefaults } from "../../domain/companion.ts";
 import { isEmbedToken } from "../../domain/credentials.ts";
 import { AppError } from "../../domain/errors.ts";
@@ -8,7 +9,6 @@ import { createDirectRoute, type DirectRoute } from "../../http/direct-route.ts"
 import { openEmbed } from "../../http/embed-guard.ts";
 import { matchesTag, tagOf } from "../../http/entity-tag.ts";
 import type { HeaderBag } from "../../http/problem.ts";
-import type { Services } from "../../http/services.ts";
 import { type Awaitable, andThen } from "../../lib/awaitable.ts";
 import { renderAvatar } from "./avatar.ts";
 import { toEmbedConfig } from "./model.ts";
@@ -54,7 +54,7 @@ const configPath = "/api/embed/:token";
 const configHeaders = { "content-type": "application/json", "cache-control": "private, max-age=60" };
 
 /** The body, or null where the client has it already; throws what the guard throws. */
-function answerConfig(
+function respondConfig(
   services: Services,
   request: Request,
   token: string,
@@ -75,7 +75,7 @@ export function embedConfigRoute(services: Services): DirectRoute {
     path: configPath,
     isUsual: ({ token = "" }) => isEmbedToken(token),
     headers: configHeaders,
-    answer: (request, headers) => answerConfig(services, request, request.params["token"] ?? "", headers),
+    answer: (request, headers) => respondConfig(services, request, request.params["token"] ?? "", headers),
   });
 }
 
@@ -84,7 +84,7 @@ export function embedModule(services: Services) {
     app
       .get(configPath, async ({ request, params, set }) => {
         Object.assign(set.headers, configHeaders);
-        const json = await answerConfig(services, request, params.token, set.headers as HeaderBag);
+        const json = await respondConfig(services, request, params.token, set.headers as HeaderBag);
         if (json !== null) return json;
         delete set.headers["content-type"];
         return new Response(null, { status: 304 });

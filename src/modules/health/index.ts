@@ -1,7 +1,7 @@
 /** `/healthz`: the process is alive. `/readyz`: it can serve, so a load balancer may send requests. */
 import type { Elysia } from "elysia";
+import type { Services } from "../../dependencies.ts";
 import { AppError } from "../../domain/errors.ts";
-import type { Services } from "../../http/services.ts";
 
 export function healthModule(services: Pick<Services, "store" | "lifecycle" | "settings">) {
   return (app: Elysia) =>

@@ -1,8 +1,8 @@
 /** The API keys' routes, for the API document. */
 import { type ApiOperation, idParam, pageQuery } from "../../http/api-description.ts";
-import { listOf } from "../../http/list-schema.ts";
-import { KeyObject, NewKeyObject } from "./answers.ts";
+import { listOf } from "../../schemas/list.ts";
 import { newKeyBody } from "./model.ts";
+import { KeyObject, NewKeyObject } from "./responses.ts";
 
 export const keysApi: ApiOperation[] = [
   {

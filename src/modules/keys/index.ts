@@ -1,18 +1,18 @@
 /** `/api/keys`: the account's API keys. */
 import type { Elysia } from "elysia";
+import type { Services } from "../../dependencies.ts";
 import { makeApiKey } from "../../domain/credentials.ts";
 import { createIdempotency } from "../../http/idempotency.ts";
-import { answerJson, answerNothing } from "../../http/json-answer.ts";
+import { respondEmpty, respondJson } from "../../http/json-response.ts";
 import { cutPage, pageParameters, readPage, toWireList } from "../../http/paging.ts";
 import { openPrincipal } from "../../http/principal-guard.ts";
 import { openQuery, refuseQuery } from "../../http/query.ts";
-import type { Services } from "../../http/services.ts";
 import { writeContext } from "../../http/write-context.ts";
 import { toWireKey } from "./model.ts";
 import { createKey, revokeKey } from "./service.ts";
 
 export function keysModule(services: Services) {
-  const { answerOnce } = createIdempotency(services);
+  const { respondOnce } = createIdempotency(services);
 
   return (app: Elysia) =>
     app
@@ -22,7 +22,7 @@ export function keysModule(services: Services) {
         const page = readPage(query);
         query.finish();
         const keys = await services.store.apiKeys.list(principal.account.id);
-        return answerJson(set, toWireList(cutPage(keys, page), toWireKey));
+        return respondJson(set, toWireList(cutPage(keys, page), toWireKey));
       })
       .post(
         "/api/keys",
@@ -30,7 +30,7 @@ export function keysModule(services: Services) {
           const principal = await openPrincipal(services, request, "keys:write", set.headers);
           refuseQuery(request);
           const key = makeApiKey(services.ids.secret);
-          return await answerOnce({
+          return await respondOnce({
             request,
             principal,
             set,
@@ -47,7 +47,7 @@ export function keysModule(services: Services) {
           const principal = await openPrincipal(services, request, "keys:write", set.headers);
           refuseQuery(request);
           await revokeKey(services, principal, params.id, writeContext(services, request, principal));
-          return answerNothing(set);
+          return respondEmpty(set);
         },
         { parse: "none" },
       );

@@ -1,9 +1,9 @@
 /** API keys on the wire: never the key itself, which only the answer to its creation adds. */
 import { type Static, Type as t } from "@sinclair/typebox";
 import { type ApiKey, scopes } from "../../domain/account.ts";
-import { nameText } from "../../http/name-text.ts";
-import { compileChecker, Nullable, Text, uuidPattern } from "../../http/schema.ts";
 import { toRfc3339 } from "../../lib/clock.ts";
+import { nameText } from "../../schemas/name.ts";
+import { compileChecker, Nullable, Text, uuidPattern } from "../../schemas/schema.ts";
 
 const instantPattern = "^\\d{4}-\\d{2}-\\d{2}[Tt]\\d{2}:\\d{2}:\\d{2}(\\.\\d{1,9})?([Zz]|[+-]\\d{2}:\\d{2})$";
 

@@ -1,13 +1,13 @@
 /** What an account does with its API keys. */
-import { type ApiKey, type Principal, scopes } from "../../domain/account.ts";
+
+import type { Services } from "../../dependencies.ts";
+import { type ApiKey, insufficientScope, type Principal, scopes } from "../../domain/account.ts";
 import { apiKeyEnds } from "../../domain/credentials.ts";
 import { type FieldError, invalidFields } from "../../domain/errors.ts";
-import { omitFields } from "../../http/omit-fields.ts";
-import { missing, readPathId } from "../../http/path-id.ts";
-import { insufficientScope } from "../../http/principal-guard.ts";
-import type { Services } from "../../http/services.ts";
+import { missing, readId } from "../../domain/resource-id.ts";
 import { toRfc3339 } from "../../lib/clock.ts";
 import { parseInstant } from "../../lib/instant.ts";
+import { omitFields } from "../../lib/omit-fields.ts";
 import { sha256 } from "../../lib/sha256.ts";
 import type { WriteContext } from "../../store/store.ts";
 import { type NewKeyBody, newKeyBody, readOnlyKeyFields } from "./model.ts";
@@ -75,6 +75,6 @@ export async function revokeKey(
   id: string,
   context: WriteContext,
 ): Promise<void> {
-  const revoked = await store.apiKeys.revoke(principal.account.id, readPathId(id, "API key"), context, ids.uuid);
+  const revoked = await store.apiKeys.revoke(principal.account.id, readId(id, "API key"), context, ids.uuid);
   if (revoked.length === 0) throw missing("API key");
 }

@@ -1,6 +1,7 @@
 /** Names, meanings and labels of what the server counts, in the form that Prometheus reads. */
-import type { Measurements, RouteCounts } from "../../http/measurements.ts";
+
 import type { HistogramCounts } from "../../lib/histogram.ts";
+import type { Measurements, RouteCounts } from "../../metrics/measurements.ts";
 
 export type Labels = Readonly<Record<string, string>>;
 

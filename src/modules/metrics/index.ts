@@ -1,7 +1,7 @@
 /** `GET /metrics`: for Prometheus, behind a token of the operator's; absent where none is set. */
 import type { Elysia } from "elysia";
+import type { Services } from "../../dependencies.ts";
 import { AppError } from "../../domain/errors.ts";
-import type { Services } from "../../http/services.ts";
 import { isSameInConstantTime } from "../../lib/constant-time.ts";
 import { sha256Hex } from "../../lib/sha256.ts";
 import { renderMetrics } from "./service.ts";

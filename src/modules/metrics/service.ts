@@ -1,5 +1,5 @@
 /** Everything that the server tells of itself, as the text of one scrape. */
-import type { Services } from "../../http/services.ts";
+import type { Services } from "../../dependencies.ts";
 import { renderFamilies } from "./exposition.ts";
 import { describeMeasurements } from "./families.ts";
 import { readProcessFigures } from "./process-figures.ts";

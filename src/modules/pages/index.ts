@@ -1,12 +1,12 @@
 /** What people open by hand: `/c/{token}`, one companion as a page, and `/`, which says what runs here. */
 import type { Elysia } from "elysia";
+import type { Services } from "../../dependencies.ts";
 import { demoEmail } from "../../domain/account.ts";
 import { isEmbedToken } from "../../domain/credentials.ts";
 import { AppError } from "../../domain/errors.ts";
 import { prefersHtml, varyBy } from "../../http/accept.ts";
 import { baseUrlOf, knownBaseUrlOf } from "../../http/base-url.ts";
 import { writePageHeaders } from "../../http/html.ts";
-import type { Services } from "../../http/services.ts";
 import { type CompanionPage, companionPagePolicy, renderCompanionPage, renderManifest } from "./companion-page.ts";
 import { missingPagePolicy, renderMissingPage } from "./missing-page.ts";
 import { plainPolicy, renderStartPage } from "./start-page.ts";

@@ -1,6 +1,5 @@
 /** The session routes, for the API document. */
 import { type ApiOperation, idParam, pageQuery } from "../../http/api-description.ts";
-import { RecoveryCodes, SessionList, SignedIn, TotpSecret } from "./answers.ts";
 import {
   passwordChangeBody,
   passwordResetBody,
@@ -9,6 +8,7 @@ import {
   totpConfirmBody,
   totpRemovalBody,
 } from "./model.ts";
+import { RecoveryCodes, SessionList, SignedIn, TotpSecret } from "./responses.ts";
 
 const tag = "Session";
 const signedIn = {

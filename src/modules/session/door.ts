@@ -1,18 +1,19 @@
 /** What stands before every sign-in and follows it: no other site's page, no wire that anyone can read, no flood; then the cookies. */
+
+import type { Services } from "../../dependencies.ts";
 import { type Account, scopes } from "../../domain/account.ts";
 import { AppError } from "../../domain/errors.ts";
 import { lifetimeMs } from "../../domain/session.ts";
 import { baseUrlOf } from "../../http/base-url.ts";
 import { clientOf } from "../../http/client.ts";
 import type { ClientIp } from "../../http/client-ip.ts";
+import { requireSameOrigin } from "../../http/csrf-guard.ts";
 import { readDevice, renderDeviceCookie } from "../../http/device-cookie.ts";
-import { answerJson } from "../../http/json-answer.ts";
-import { requireOwnPage } from "../../http/own-page.ts";
+import { respondJson } from "../../http/json-response.ts";
 import type { HeaderBag } from "../../http/problem.ts";
 import { refuseQuery } from "../../http/query.ts";
 import { admitClient, refuse } from "../../http/rate-limit.ts";
-import { factsOf } from "../../http/request-facts.ts";
-import type { Services } from "../../http/services.ts";
+import { contextOf } from "../../http/request-context.ts";
 import { cookieNameOf, findSessionPrincipal, type OpenedSession, renderCookie } from "../../http/session-cookie.ts";
 import { writeContext } from "../../http/write-context.ts";
 import type { Client } from "./attempts.ts";
@@ -33,7 +34,7 @@ export interface SignInDoor {
 
 export function openDoor(services: Services, request: Request, set: CookieHead): SignInDoor {
   set.headers["cache-control"] = "no-store";
-  requireOwnPage(services.settings, request);
+  requireSameOrigin(services.settings, request);
   refuseQuery(request);
   const cookieName = cookieNameOf(services.settings, request);
   if (cookieName === null) throw wireIsOpen(services, request);
@@ -46,7 +47,7 @@ export function visitorOf(services: Services, request: Request): Visitor {
     address: client.limitSubject,
     ipPrefix: client.logPrefix,
     userAgent: request.headers.get("user-agent")?.slice(0, 300) ?? null,
-    requestId: factsOf(request, services.ids).requestId,
+    requestId: contextOf(request, services.ids).requestId,
   };
 }
 
@@ -85,7 +86,7 @@ export async function admitSignIn<Body extends { email: string }>(
   return { client, body };
 }
 
-export async function answerSignedIn(
+export async function respondSignedIn(
   services: Services,
   request: Request,
   set: CookieHead,
@@ -101,7 +102,7 @@ export async function answerSignedIn(
   const server = toWireServer(services, account, baseUrlOf(services.settings, request));
   const totp = await describeTotp(services, account);
   const holdings = await readWireHoldings(services, account);
-  return answerJson(set, toWireSignedIn({ account, session, scopes, totp, server, holdings }), 201);
+  return respondJson(set, toWireSignedIn({ account, session, scopes, totp, server, holdings }), 201);
 }
 
 /** For the browser that has just changed what its cookie was made of: the account's password or second factor. */

@@ -1,20 +1,28 @@
 /** `/api/session` and `/api/sessions`: the dashboard signs in and out, and shows who is signed in where. */
 import type { Static, TSchema } from "@sinclair/typebox";
 import type { Elysia } from "elysia";
+import type { Services } from "../../dependencies.ts";
+import { missing, readId } from "../../domain/resource-id.ts";
 import { baseUrlOf } from "../../http/base-url.ts";
 import { clientOf } from "../../http/client.ts";
-import { answerJson, answerNothing } from "../../http/json-answer.ts";
 import { managementBodyLimitBytes, readJson, signInBodyLimitBytes } from "../../http/json-body.ts";
+import { respondEmpty, respondJson } from "../../http/json-response.ts";
 import { cutPage, pageParameters, readPage, toWireList } from "../../http/paging.ts";
-import { missing, readPathId } from "../../http/path-id.ts";
 import { openQuery, refuseQuery } from "../../http/query.ts";
-import type { Checker } from "../../http/schema.ts";
-import type { Services } from "../../http/services.ts";
 import { cookieNameOf, isAlive, renderCookie } from "../../http/session-cookie.ts";
 import { openSession } from "../../http/session-guard.ts";
 import { writeContext } from "../../http/write-context.ts";
+import type { Checker } from "../../schemas/schema.ts";
 import { createAttempts } from "./attempts.ts";
-import { admitSignIn, answerSignedIn, type CookieHead, limitSignIn, openDoor, renewDevice, visitorOf } from "./door.ts";
+import {
+  admitSignIn,
+  type CookieHead,
+  limitSignIn,
+  openDoor,
+  renewDevice,
+  respondSignedIn,
+  visitorOf,
+} from "./door.ts";
 import {
   describeTotp,
   passwordChangeBody,
@@ -52,7 +60,7 @@ export function sessionModule(services: Services) {
           const readBody = () => readJson(request, signInBody, signInBodyLimitBytes);
           const { client, body } = await admitSignIn(services, request, visitor, readBody);
           const made = await signIn(services, attempts, visitor, client, body);
-          return answerSignedIn(services, request, set, cookieName, made);
+          return respondSignedIn(services, request, set, cookieName, made);
         },
         { parse: "none" },
       )
@@ -62,7 +70,7 @@ export function sessionModule(services: Services) {
           const { visitor, cookieName } = openDoor(services, request, set);
           await limitSignIn(services, clientOf(services, request));
           const made = await setUp(services, visitor, await readBodyOf(request, setUpBody));
-          return answerSignedIn(services, request, set, cookieName, made);
+          return respondSignedIn(services, request, set, cookieName, made);
         },
         { parse: "none" },
       )
@@ -73,7 +81,7 @@ export function sessionModule(services: Services) {
           await limitSignIn(services, clientOf(services, request));
           const body = await readBodyOf(request, passwordResetBody);
           const made = await resetPassword(services, attempts, visitor, body);
-          return answerSignedIn(services, request, set, cookieName, made);
+          return respondSignedIn(services, request, set, cookieName, made);
         },
         { parse: "none" },
       )
@@ -83,7 +91,7 @@ export function sessionModule(services: Services) {
         const server = toWireServer(services, account, baseUrlOf(services.settings, request));
         const totp = await describeTotp(services, account);
         const holdings = await readWireHoldings(services, account);
-        return answerJson(set, toWireSignedIn({ account, session, scopes, totp, server, holdings }));
+        return respondJson(set, toWireSignedIn({ account, session, scopes, totp, server, holdings }));
       })
       .delete(
         "/api/session",
@@ -94,7 +102,7 @@ export function sessionModule(services: Services) {
           await services.store.sessions.revoke(principal.account.id, principal.sessionId, context);
           const name = cookieNameOf(services.settings, request);
           if (name !== null) set.headers["set-cookie"] = renderCookie(name, "", 0);
-          return answerNothing(set);
+          return respondEmpty(set);
         },
         { parse: "none" },
       )
@@ -105,7 +113,7 @@ export function sessionModule(services: Services) {
           const body = await readBodyOf(request, passwordChangeBody);
           await changePassword(services, attempts, signedIn, body);
           await renewDevice(services, request, set, signedIn.account.id);
-          return answerNothing(set);
+          return respondEmpty(set);
         },
         { parse: "none" },
       )
@@ -114,7 +122,7 @@ export function sessionModule(services: Services) {
         async ({ request, set }) => {
           const signedIn = await openLimited(request, set, { maySetUp: true });
           const { hostname } = new URL(baseUrlOf(services.settings, request));
-          return answerJson(set, await beginSecondFactor(services, signedIn, hostname), 201);
+          return respondJson(set, await beginSecondFactor(services, signedIn, hostname), 201);
         },
         { parse: "none" },
       )
@@ -125,7 +133,7 @@ export function sessionModule(services: Services) {
           const { code } = await readBodyOf(request, totpConfirmBody);
           const codes = await confirmSecondFactor(services, signedIn, code);
           await renewDevice(services, request, set, signedIn.account.id);
-          return answerJson(set, { recovery_codes: codes }, 201);
+          return respondJson(set, { recovery_codes: codes }, 201);
         },
         { parse: "none" },
       )
@@ -136,7 +144,7 @@ export function sessionModule(services: Services) {
           const { password } = await readBodyOf(request, totpRemovalBody);
           await turnOffSecondFactor(services, attempts, signedIn, password);
           await renewDevice(services, request, set, signedIn.account.id);
-          return answerNothing(set);
+          return respondEmpty(set);
         },
         { parse: "none" },
       )
@@ -148,7 +156,7 @@ export function sessionModule(services: Services) {
         const nowMs = services.clock.nowMs();
         const alive = (await services.store.sessions.list(account.id)).filter((session) => isAlive(session, nowMs));
         const newestFirst = alive.toSorted((a, b) => (a.id < b.id ? 1 : -1));
-        return answerJson(
+        return respondJson(
           set,
           toWireList(cutPage(newestFirst, page), (session) => toWireSession(session, sessionId)),
         );
@@ -159,10 +167,10 @@ export function sessionModule(services: Services) {
           const principal = await openSession(services, request, set.headers);
           refuseQuery(request);
           const context = writeContext(services, request, principal);
-          const id = readPathId(params.id, "session");
+          const id = readId(params.id, "session");
           const isRevoked = await services.store.sessions.revoke(principal.account.id, id, context);
           if (!isRevoked) throw missing("session");
-          return answerNothing(set);
+          return respondEmpty(set);
         },
         { parse: "none" },
       );

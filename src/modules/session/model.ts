@@ -1,11 +1,11 @@
 /** Sign-in, one-time links and sessions on the wire. */
 import { type Static, Type as t } from "@sinclair/typebox";
+import type { Services } from "../../dependencies.ts";
 import type { Account, Scope } from "../../domain/account.ts";
 import { mustHaveTotp } from "../../domain/second-factor.ts";
-import { emailText, newPasswordText, toWireAccount } from "../../http/account-schema.ts";
-import { compileChecker, Text } from "../../http/schema.ts";
-import type { Services } from "../../http/services.ts";
 import { toRfc3339 } from "../../lib/clock.ts";
+import { emailText, newPasswordText, toWireAccount } from "../../schemas/account.ts";
+import { compileChecker, Text } from "../../schemas/schema.ts";
 import type { Session } from "../../store/store.ts";
 
 type FactServices = Pick<Services, "settings" | "llm" | "voice">;

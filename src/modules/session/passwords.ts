@@ -3,7 +3,7 @@ import type { Account } from "../../domain/account.ts";
 import { normalizeEmail } from "../../domain/email.ts";
 import { AppError } from "../../domain/errors.ts";
 import { hashLinkSecret } from "../../domain/one-time-link.ts";
-import { missing } from "../../http/path-id.ts";
+import { missing } from "../../domain/resource-id.ts";
 import { hashPassword } from "../../lib/password-hash.ts";
 import type { OneTimeLink } from "../../store/store.ts";
 import type { Attempts } from "./attempts.ts";

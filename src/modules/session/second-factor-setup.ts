@@ -1,7 +1,7 @@
 /** Sets the second factor of the own account up, and takes it away again. */
 import { AppError, invalidFields } from "../../domain/errors.ts";
+import { missing } from "../../domain/resource-id.ts";
 import { hashRecoveryCode, makeRecoveryCodes } from "../../domain/second-factor.ts";
-import { missing } from "../../http/path-id.ts";
 import { findTotpStep, otpauthUrl, toBase32, totpSecretBytes } from "../../lib/totp.ts";
 import type { Attempts } from "./attempts.ts";
 import { openSecret, readCode, sealSecret } from "./second-factor.ts";

@@ -1,12 +1,11 @@
 /** Sign-in by password, and the session that begins with it. */
 import type { Account } from "../../domain/account.ts";
+import { type DeviceClaim, isDeviceOf } from "../../domain/device.ts";
 import { normalizeEmail } from "../../domain/email.ts";
 import { AppError, invalidFields } from "../../domain/errors.ts";
-import { lifetimeMs } from "../../domain/session.ts";
-import { type DeviceClaim, isDeviceOf } from "../../http/device-cookie.ts";
-import { sessionTokenLength } from "../../http/session-cookie.ts";
-import { GateFull } from "../../lib/gate.ts";
+import { lifetimeMs, sessionTokenLength } from "../../domain/session.ts";
 import { type PasswordLane, verifyPassword } from "../../lib/password-hash.ts";
+import { SemaphoreFull } from "../../lib/semaphore.ts";
 import { sha256Hex } from "../../lib/sha256.ts";
 import type { Session } from "../../store/store.ts";
 import type { Attempts, Client, Outcome } from "./attempts.ts";
@@ -142,7 +141,7 @@ export async function whileQuiet<Result>(compute: () => Promise<Result>): Promis
   try {
     return await compute();
   } catch (error) {
-    if (!(error instanceof GateFull)) throw error;
+    if (!(error instanceof SemaphoreFull)) throw error;
     throw new AppError("unavailable", "Too many people are signing in. Try again in a moment.", {
       cause: error,
       retryAfterSeconds: 2,

@@ -1,5 +1,5 @@
 /** Who is at the other end of the routes of signing in, before and beside the principal. */
-import type { Services } from "../../http/services.ts";
+import type { Services } from "../../dependencies.ts";
 import type { AuditActor, WriteContext } from "../../store/store.ts";
 
 export type SessionServices = Pick<Services, "store" | "clock" | "ids" | "log" | "sealing">;

@@ -1,6 +1,6 @@
 /** The status route, for the API document. */
 import type { ApiOperation } from "../../http/api-description.ts";
-import { StatusObject } from "./answers.ts";
+import { StatusObject } from "./responses.ts";
 
 export const statusApi: ApiOperation[] = [
   {

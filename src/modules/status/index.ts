@@ -1,8 +1,8 @@
 /** `GET /api/status`: what an operator should look at now. */
 import type { Elysia } from "elysia";
-import { answerJson } from "../../http/json-answer.ts";
+import type { Services } from "../../dependencies.ts";
+import { respondJson } from "../../http/json-response.ts";
 import { refuseQuery } from "../../http/query.ts";
-import type { Services } from "../../http/services.ts";
 import { openOperator } from "../../http/session-guard.ts";
 import { toWireSilentModel } from "./model.ts";
 
@@ -11,6 +11,6 @@ export function statusModule(services: Services) {
     app.get("/api/status", async ({ request, set }) => {
       await openOperator(services, request, set.headers);
       refuseQuery(request);
-      return answerJson(set, { silent_models: services.providerHealth.listSilent().map(toWireSilentModel) });
+      return respondJson(set, { silent_models: services.providerHealth.listSilent().map(toWireSilentModel) });
     });
 }

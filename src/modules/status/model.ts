@@ -1,6 +1,7 @@
 /** The server's state on the wire. */
-import type { SilentModel } from "../../http/provider-health.ts";
+
 import { toRfc3339 } from "../../lib/clock.ts";
+import type { SilentModel } from "../../metrics/provider-health.ts";
 
 export function toWireSilentModel({ model, kind, detail, advice, replies, sinceMs, lastMs }: SilentModel) {
   return { model, kind, detail, advice, replies, since: toRfc3339(sinceMs), last_at: toRfc3339(lastMs) };

@@ -1,8 +1,8 @@
 /** The usage route, for the API document. */
 import { Type as t } from "@sinclair/typebox";
 import { type ApiOperation, idParam } from "../../http/api-description.ts";
-import { FailedReplyList, QuotaObject, UsageList } from "./answers.ts";
 import { groups, maxDays } from "./model.ts";
+import { FailedReplyList, QuotaObject, UsageList } from "./responses.ts";
 
 const day = (description: string, example: string) => t.String({ format: "date", description, examples: [example] });
 

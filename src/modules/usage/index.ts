@@ -1,11 +1,11 @@
 /** `GET /api/usage`: what was used, by UTC day, companion and key, as JSON or CSV; and why replies failed. */
 import type { Elysia } from "elysia";
+import type { Services } from "../../dependencies.ts";
+import { missing, readId } from "../../domain/resource-id.ts";
 import { prefers, varyBy } from "../../http/accept.ts";
-import { answerJson } from "../../http/json-answer.ts";
-import { missing, readPathId } from "../../http/path-id.ts";
+import { respondJson } from "../../http/json-response.ts";
 import { openPrincipal } from "../../http/principal-guard.ts";
 import { openQuery, type QueryReader, refuseQuery } from "../../http/query.ts";
-import type { Services } from "../../http/services.ts";
 import { toUtcDay } from "../../lib/clock.ts";
 import { toUuid } from "../../lib/ids.ts";
 import { dayMs, parseDay } from "../../lib/instant.ts";
@@ -28,7 +28,7 @@ export function usageModule(services: Services) {
         varyBy(set.headers, "Accept");
         // JSON is what is sent to those who do not say, or do not mind.
         if (!prefers(request.headers.get("accept"), "text/csv", "application/json"))
-          return answerJson(set, { data: rows });
+          return respondJson(set, { data: rows });
         set.headers["content-type"] = "text/csv; charset=utf-8; header=present";
         set.headers["content-disposition"] = `attachment; filename="usage-${fromDay}-${toDay}.csv"`;
         return toCsv(rows, groupBy);
@@ -39,12 +39,12 @@ export function usageModule(services: Services) {
         const wanted = readPlace(query, services.clock.nowMs());
         query.finish();
         const rows = await services.store.usage.queryFailures(account.id, wanted);
-        return answerJson(set, { data: rows.map(toWireFailures) });
+        return respondJson(set, { data: rows.map(toWireFailures) });
       })
       .get("/api/companions/:id/quota", async ({ request, params, set }) => {
         const { account } = await openPrincipal(services, request, "usage:read", set.headers);
         refuseQuery(request);
-        const companion = await services.store.companions.find(account.id, readPathId(params.id, "companion"));
+        const companion = await services.store.companions.find(account.id, readId(params.id, "companion"));
         if (companion === null) throw missing("companion");
         const day = toUtcDay(services.clock.nowMs());
         const { settings, store } = services;
@@ -56,7 +56,7 @@ export function usageModule(services: Services) {
           settings.dailyVoiceSessions[account.plan],
           await store.voice.countDay(companion.id, day),
         );
-        return answerJson(set, { day, ...messages, voice_sessions: voice });
+        return respondJson(set, { day, ...messages, voice_sessions: voice });
       });
 }
 

@@ -1,7 +1,7 @@
 /** The voice route, for the API document. */
 import { type ApiOperation, embedTokenParam } from "../../http/api-description.ts";
-import { VoiceTokenResponse } from "./answers.ts";
 import { voiceTokenRequest } from "./model.ts";
+import { VoiceTokenResponse } from "./responses.ts";
 
 export const voiceTokenApi: ApiOperation[] = [
   {

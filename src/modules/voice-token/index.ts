@@ -1,10 +1,10 @@
 /** `POST /api/embed/{token}/voice-token`: the signed URL of one voice session (spec 4.3). */
 import type { Elysia } from "elysia";
+import type { Services } from "../../dependencies.ts";
 import { openEmbed } from "../../http/embed-guard.ts";
-import { answerJson } from "../../http/json-answer.ts";
 import { embedBodyLimitBytes, parseJson, readJsonText } from "../../http/json-body.ts";
-import { factsOf } from "../../http/request-facts.ts";
-import type { Services } from "../../http/services.ts";
+import { respondJson } from "../../http/json-response.ts";
+import { contextOf } from "../../http/request-context.ts";
 import { voiceTokenRequest } from "./model.ts";
 import { startVoiceSession } from "./service.ts";
 
@@ -22,11 +22,11 @@ export function voiceTokenModule(services: Services) {
         const sessionId = body.session_id?.toLowerCase() ?? services.ids.randomUuid();
         set.headers["x-session-id"] = sessionId;
         const visitorId = body.visitor_id?.toLowerCase() ?? null;
-        factsOf(request, services.ids).allowSilence(providerSilenceSeconds);
+        contextOf(request, services.ids).allowSilence(providerSilenceSeconds);
         const answer = await startVoiceSession(services, { target, sessionId, visitorId, signal: request.signal });
         // It opens a paid session: no cache may keep it.
         set.headers["cache-control"] = "no-store";
-        return answerJson(set, answer);
+        return respondJson(set, answer);
       },
       { parse: "none" },
     );

@@ -1,7 +1,7 @@
 /** What a visitor's client may send along. */
 import { type Static, Type as t } from "@sinclair/typebox";
-import { nullableUuid } from "../../http/chat-message.ts";
-import { compileChecker } from "../../http/schema.ts";
+import { nullableUuid } from "../../schemas/chat-message.ts";
+import { compileChecker } from "../../schemas/schema.ts";
 
 export const voiceTokenRequest = compileChecker(() =>
   t.Object(

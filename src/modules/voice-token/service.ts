@@ -1,11 +1,12 @@
 /** One voice session: taken from the day, opened at the provider, then kept and counted, then handed out. */
-import { reserveVoiceSession } from "../../http/day-quota.ts";
-import type { Services } from "../../http/services.ts";
+
+import type { Services } from "../../dependencies.ts";
 import type { QuotaReservation } from "../../limits/daily-quota.ts";
 import type { EmbedTarget } from "../../store/store.ts";
+import { reserveVoiceSession } from "../../turns/day-quota.ts";
 import type { OpenedSession } from "../../voice/voice.ts";
 import { notConfigured } from "../../voice/voice-fields.ts";
-import type { VoiceTokenResponse } from "./answers.ts";
+import type { VoiceTokenResponse } from "./responses.ts";
 
 export interface SessionRequest {
   target: EmbedTarget;

@@ -1,10 +1,10 @@
 /** `POST /api/webhooks/{provider}`: what voice providers deliver after a session. Without the provider's secret there is no such route. */
 import type { Elysia } from "elysia";
+import type { Services } from "../../dependencies.ts";
 import { type BodyBudget, createBodyBudget } from "../../http/body-budget.ts";
 import { clientOf } from "../../http/client.ts";
-import { answerJson } from "../../http/json-answer.ts";
+import { respondJson } from "../../http/json-response.ts";
 import { admitClient, refuse } from "../../http/rate-limit.ts";
-import type { Services } from "../../http/services.ts";
 import type { TranscriptReader } from "../../voice/provider.ts";
 import { keepTranscript } from "./service.ts";
 
@@ -34,7 +34,7 @@ export function webhooksModule(services: Services) {
         `/api/webhooks/${reader.name}`,
         async ({ request, set }) => {
           await takeDelivery(services, bodies, reader, request);
-          return answerJson(set, { received: true });
+          return respondJson(set, { received: true });
         },
         { parse: "none" },
       );

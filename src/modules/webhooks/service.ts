@@ -1,5 +1,5 @@
 /** What was said aloud enters the conversation that the session belongs to, among what was written. */
-import type { Services } from "../../http/services.ts";
+import type { Services } from "../../dependencies.ts";
 import type { TranscriptMessage } from "../../store/store.ts";
 import type { Transcript } from "../../voice/provider.ts";
 

@@ -17,7 +17,7 @@ export interface IdempotentWrite {
   render(made: unknown): { status: number; body: string };
 }
 
-export interface IdempotentAnswer {
+export interface IdempotentResponse {
   bodyHash: string;
   status: number;
   body: string;
@@ -25,7 +25,7 @@ export interface IdempotentAnswer {
 
 export interface IdempotencyStore {
   /** The recorded answer younger than 24 h, or null. */
-  find(slot: IdempotencySlot, nowMs: number): Promise<IdempotentAnswer | null>;
+  find(slot: IdempotencySlot, nowMs: number): Promise<IdempotentResponse | null>;
   /** Deletes answers older than 24 h, up to `limit`; returns how many. */
   purge(nowMs: number, limit: number): Promise<number>;
 }

@@ -28,7 +28,7 @@ export function createChangeRecorder(engine: SqliteEngine, holdings: HoldingsKee
      VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
   );
   // Taken over only when the answer in the slot is past its time: a live one belongs to a request that came first.
-  const insertAnswer = engine.query<null, [string, string, string, string, string, number, string, number, number]>(
+  const insertResponse = engine.query<null, [string, string, string, string, string, number, string, number, number]>(
     `INSERT INTO idempotency (account_id, method, path, key, body_hash, status, body, created_at)
      VALUES (?, ?, ?, ?, ?, ?, ?, ?)
      ON CONFLICT DO UPDATE SET body_hash = excluded.body_hash, status = excluded.status, body = excluded.body,
@@ -50,7 +50,7 @@ export function createChangeRecorder(engine: SqliteEngine, holdings: HoldingsKee
     const { status, body } = render(made);
     const { accountId, method, path, key } = slot;
     const expiredMs = nowMs - idempotencyLifetimeMs;
-    const changes = insertAnswer.run(accountId, method, path, key, bodyHash, status, body, nowMs, expiredMs);
+    const changes = insertResponse.run(accountId, method, path, key, bodyHash, status, body, nowMs, expiredMs);
     if (changes > 0) return;
     throw new AppError(
       "conflict",
@@ -65,7 +65,7 @@ export function createChangeRecorder(engine: SqliteEngine, holdings: HoldingsKee
       audit({ id: context.auditId, actor: context.actor, createdAt: context.nowMs, ...change });
       if (context.idempotent === undefined) return;
       answer(context.idempotent, made, context.nowMs);
-      holdings.checkNewAnswer(context.idempotent.slot.accountId, context);
+      holdings.checkNewResponse(context.idempotent.slot.accountId, context);
     },
     findAccountNumber,
     /** The account that a new row would belong to; it may have been deleted since the request was let in. */

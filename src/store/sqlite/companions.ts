@@ -3,6 +3,7 @@ import { and, eq } from "drizzle-orm";
 import type { Plan } from "../../domain/account.ts";
 import type { Companion, CompanionSettings } from "../../domain/companion.ts";
 import type { CompanionStore, EmbedTarget, NewCompanion } from "../contract/companions.ts";
+import { Cache, type ReadRow } from "./cache.ts";
 import type { ChangeRecorder } from "./changes.ts";
 import { createCompanionInsert } from "./companion-insert.ts";
 import { createCompanionLists } from "./companion-lists.ts";
@@ -10,7 +11,6 @@ import { type CompanionRow, companionColumns, foldName, parseMetadata, toCompani
 import type { SqliteEngine } from "./engine.ts";
 import type { HoldingsKeeper } from "./holdings.ts";
 import type { MetadataIndex } from "./metadata-index.ts";
-import { type ReadRow, Remembered } from "./remembered.ts";
 import { quotaDaily } from "./schema/clustered.ts";
 import { companions } from "./schema/companions.ts";
 import { removals } from "./schema/conversations.ts";
@@ -56,7 +56,7 @@ export function createCompanionStore(engine: SqliteEngine, parts: CompanionParts
      FROM companions c WHERE c.id = ? AND c.account_id = ?`,
   );
   const insert = createCompanionInsert(engine, metadata, voiceAgents);
-  const remembered = new Remembered<EmbedTarget>(engine, rememberedLimits);
+  const remembered = new Cache<EmbedTarget>(engine, rememberedLimits);
   const lists = createCompanionLists(engine, metadata);
 
   function find(accountId: string, id: string): Companion | null {

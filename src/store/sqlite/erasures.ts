@@ -3,7 +3,7 @@ import type { ConversationKey } from "../../domain/conversation.ts";
 
 /** No turn is under way for longer, the wait for its place in the queue included. */
 const longestTurnMs = 60 * 60_000;
-/** Remembered one by one. */
+/** Cache one by one. */
 const maxRemembered = 100_000;
 
 export type Erasures = ReturnType<typeof createErasures>;

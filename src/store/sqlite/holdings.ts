@@ -78,7 +78,7 @@ export function createHoldingsKeeper(engine: SqliteEngine) {
       if (count > tokensPerCompanion) throw limitReached.tokens(tokensPerCompanion);
     },
 
-    checkNewAnswer(accountId: string, context: WriteContext): void {
+    checkNewResponse(accountId: string, context: WriteContext): void {
       const found = find(accountId, context);
       if (found !== null && found.held.answer_bytes > found.limits.bytes) {
         throw limitReached.answers(found.limits.bytes);

@@ -6,7 +6,7 @@ import { idempotencyLifetimeMs } from "./changes.ts";
 import type { SqliteEngine } from "./engine.ts";
 import { idempotency } from "./schema/clustered.ts";
 
-const answerColumns = later(() => ({
+const responseColumns = later(() => ({
   bodyHash: idempotency.bodyHash,
   status: idempotency.status,
   body: idempotency.body,
@@ -28,7 +28,7 @@ export function createIdempotencyStore(engine: SqliteEngine): IdempotencyStore {
           eq(idempotency.key, slot.key),
           gt(idempotency.createdAt, nowMs - idempotencyLifetimeMs),
         );
-        return engine.orm.select(answerColumns).from(idempotency).where(isSlot).get() ?? null;
+        return engine.orm.select(responseColumns).from(idempotency).where(isSlot).get() ?? null;
       }),
 
     purge: (nowMs, limit) => engine.write(() => purge.run(nowMs - idempotencyLifetimeMs, limit)),

@@ -1,6 +1,6 @@
 /** An account in answers, for the API document alone. */
 import { Type as t } from "@sinclair/typebox";
-import { planChoice, roleChoice } from "./account-schema.ts";
+import { planChoice, roleChoice } from "./account.ts";
 import { Nullable } from "./schema.ts";
 
 export const AccountObject = t.Object(

@@ -1,9 +1,10 @@
-/** Ids in paths: whatever has nothing of the account's behind it gets one and the same answer. */
-import { AppError } from "../domain/errors.ts";
+/** Ids that callers name: whatever has nothing of the account's behind it gets one and the same error. */
+
 import { toUuid } from "../lib/ids.ts";
+import { AppError } from "./errors.ts";
 
 /** The id as it is kept. Throws `missing` for what has not the shape of an id: no lookup could find it. */
-export function readPathId(text: string, noun: string): string {
+export function readId(text: string, noun: string): string {
   const id = toUuid(text);
   if (id === undefined) throw missing(noun);
   return id;

@@ -1,7 +1,7 @@
 /** What the usage routes answer, for the API document alone. */
 import { Type as t } from "@sinclair/typebox";
 import { failureKinds, failureMeanings } from "../../domain/reply-failure.ts";
-import { Nullable } from "../../http/schema.ts";
+import { Nullable } from "../../schemas/schema.ts";
 
 const counts = {
   messages: t.Integer({ description: "Answered messages, test chats included." }),

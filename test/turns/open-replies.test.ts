@@ -1,7 +1,7 @@
 /** What the look at all replies under way costs: a question each when something has changed, and nothing else. */
 import { expect, test } from "bun:test";
 import { AppError } from "../../src/domain/errors.ts";
-import { createOpenReplies } from "../../src/http/open-replies.ts";
+import { createOpenReplies } from "../../src/turns/open-replies.ts";
 import { eventually } from "../support/eventually.ts";
 
 const refusal = () => new AppError("not_found", "There is no such companion.");

@@ -1,14 +1,14 @@
 /** Lets a few run at a time, a bounded number wait in order, and turns the rest away. */
 
-export class GateFull extends Error {
+export class SemaphoreFull extends Error {
   constructor() {
     super("too many are waiting");
-    this.name = "GateFull";
+    this.name = "SemaphoreFull";
   }
 }
 
-export interface Gate {
-  /** Runs the task in its turn; rejects with `GateFull` where no place to wait is left. */
+export interface Semaphore {
+  /** Runs the task in its turn; rejects with `SemaphoreFull` where no place to wait is left. */
   run<Result>(task: () => Promise<Result>): Promise<Result>;
   /** Resolves when a task would have had its turn; takes no place, and holds nobody up. Rejects as `run` does. */
   waitAlong(): Promise<void>;
@@ -19,7 +19,7 @@ interface Waiter {
   letIn(): void;
 }
 
-export function createGate({ concurrency, maxWaiting }: { concurrency: number; maxWaiting: number }): Gate {
+export function createSemaphore({ concurrency, maxWaiting }: { concurrency: number; maxWaiting: number }): Semaphore {
   let running = 0;
   const waiting: Waiter[] = [];
   /** Without those who take none. */
@@ -32,7 +32,7 @@ export function createGate({ concurrency, maxWaiting }: { concurrency: number; m
       if (takesPlace) running++;
       return;
     }
-    if (isFull()) throw new GateFull();
+    if (isFull()) throw new SemaphoreFull();
     if (takesPlace) placesTaken++;
     await new Promise<void>((letIn) => waiting.push({ takesPlace, letIn }));
   }

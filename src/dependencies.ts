@@ -1,22 +1,22 @@
 /** What rooms may use: sockets by their contracts, and settings. `src/services.ts` decides which engines are behind it. */
-import type { HoldingsByPlan, Plan } from "../domain/account.ts";
-import type { TotpRequirement } from "../domain/second-factor.ts";
-import type { Clock } from "../lib/clock.ts";
-import type { IdSource } from "../lib/ids.ts";
-import type { KeyedQueue } from "../lib/keyed-queue.ts";
-import type { Log } from "../lib/log.ts";
-import type { Sealing } from "../lib/sealing.ts";
-import type { DailyQuota } from "../limits/daily-quota.ts";
-import type { Limiter } from "../limits/limiter.ts";
-import type { RateRules } from "../limits/rules.ts";
-import type { LlmProvider } from "../llm/provider.ts";
-import type { Store } from "../store/store.ts";
-import type { Voice } from "../voice/voice.ts";
-import type { HeartbeatTicker } from "./heartbeats.ts";
-import type { Measurements } from "./measurements.ts";
-import type { OpenReplies } from "./open-replies.ts";
-import type { ProviderHealth } from "./provider-health.ts";
-import type { UseRecorder } from "./use-recorder.ts";
+import type { HoldingsByPlan, Plan } from "./domain/account.ts";
+import type { TotpRequirement } from "./domain/second-factor.ts";
+import type { HeartbeatTicker } from "./http/heartbeats.ts";
+import type { Clock } from "./lib/clock.ts";
+import type { IdSource } from "./lib/ids.ts";
+import type { KeyedQueue } from "./lib/keyed-queue.ts";
+import type { Log } from "./lib/log.ts";
+import type { Sealing } from "./lib/sealing.ts";
+import type { DailyQuota } from "./limits/daily-quota.ts";
+import type { Limiter } from "./limits/limiter.ts";
+import type { RateRules } from "./limits/rules.ts";
+import type { LlmProvider } from "./llm/provider.ts";
+import type { Measurements } from "./metrics/measurements.ts";
+import type { ProviderHealth } from "./metrics/provider-health.ts";
+import type { UseRecorder } from "./metrics/use-recorder.ts";
+import type { Store } from "./store/store.ts";
+import type { OpenReplies } from "./turns/open-replies.ts";
+import type { Voice } from "./voice/voice.ts";
 
 export interface Settings {
   /** Without a trailing slash; null: links are made only where it is certain, see `base-url.ts`. */

@@ -1,6 +1,6 @@
 /** What the companions' routes answer, for the API document alone. */
 import { Type as t } from "@sinclair/typebox";
-import { Nullable } from "../../http/schema.ts";
+import { Nullable } from "../../schemas/schema.ts";
 import { companionFields } from "./fields.ts";
 
 const id = t.String({ format: "uuid", examples: ["0192f3c1-7d2e-7a44-9a10-3f5b8c6d2e10"] });

@@ -1,7 +1,7 @@
 /** What the audit route answers, for the API document alone. */
 import { Type as t } from "@sinclair/typebox";
-import { listOf } from "../../http/list-schema.ts";
-import { Nullable } from "../../http/schema.ts";
+import { listOf } from "../../schemas/list.ts";
+import { Nullable } from "../../schemas/schema.ts";
 
 const exampleId = "0192f3c1-7d2e-7a44-9a10-3f5b8c6d2e10";
 

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { createUseRecorder } from "../../src/http/use-recorder.ts";
+import { createUseRecorder } from "../../src/metrics/use-recorder.ts";
 import type { KeyUse } from "../../src/store/store.ts";
 import { createCapturedLog } from "../support/captured-log.ts";
 import { eventually } from "../support/eventually.ts";

@@ -2,24 +2,24 @@
 import type { HeaderBag } from "./problem.ts";
 
 /** The part of Elysia's `set` that an answer writes. */
-export interface AnswerHead {
+export interface ResponseHead {
   headers: HeaderBag;
   status?: number | string;
 }
 
-export function answerJson(set: AnswerHead, value: unknown, status = 200): string {
-  return answerJsonText(set, JSON.stringify(value), status);
+export function respondJson(set: ResponseHead, value: unknown, status = 200): string {
+  return respondJsonText(set, JSON.stringify(value), status);
 }
 
 /** The same for JSON that is text already. */
-export function answerJsonText(set: AnswerHead, text: string, status: number): string {
+export function respondJsonText(set: ResponseHead, text: string, status: number): string {
   set.status = status;
   set.headers["content-type"] = "application/json";
   return text;
 }
 
 /** 204, without a body. */
-export function answerNothing(set: AnswerHead): null {
+export function respondEmpty(set: ResponseHead): null {
   set.status = 204;
   return null;
 }

@@ -1,9 +1,9 @@
 /** What a call of the store is counted as. */
 import { afterAll, beforeAll, beforeEach, expect, test } from "bun:test";
-import { measureStore } from "../../src/http/measured-sockets.ts";
-import { Measurements } from "../../src/http/measurements.ts";
-import { storeCalls } from "../../src/http/store-calls.ts";
 import type { Histogram } from "../../src/lib/histogram.ts";
+import { measureStore } from "../../src/metrics/measured-sockets.ts";
+import { Measurements } from "../../src/metrics/measurements.ts";
+import { storeCalls } from "../../src/metrics/store-calls.ts";
 import type { Store } from "../../src/store/store.ts";
 import { testContext } from "../support/app.ts";
 import { openTemporaryStore } from "../support/sqlite-store.ts";

@@ -2,9 +2,9 @@
 import { Type as t } from "@sinclair/typebox";
 import { scopes } from "../../domain/account.ts";
 import { recoveryCodeCount } from "../../domain/second-factor.ts";
-import { AccountObject } from "../../http/account-answer.ts";
-import { listOf } from "../../http/list-schema.ts";
-import { Nullable } from "../../http/schema.ts";
+import { AccountObject } from "../../schemas/account-response.ts";
+import { listOf } from "../../schemas/list.ts";
+import { Nullable } from "../../schemas/schema.ts";
 
 const SessionObject = t.Object(
   {

@@ -1,8 +1,9 @@
 /** What a companion asks of the model: its own settings within the operator's bounds, and as much history as fits. */
+
+import type { Settings } from "../dependencies.ts";
 import { type Companion, companionDefaults } from "../domain/companion.ts";
 import { estimateTokens, type HistoryMessage, selectHistory } from "../domain/conversation.ts";
 import type { ReplyRequest } from "../llm/provider.ts";
-import type { Settings } from "./services.ts";
 
 /** What of the companion's context is left for earlier turns, behind its instructions and the new message; 0 or more. */
 export function historyTokensOf(

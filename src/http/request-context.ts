@@ -3,7 +3,7 @@ import type { IdSource } from "../lib/ids.ts";
 import type { ClientIp } from "./client-ip.ts";
 import type { EventStream } from "./sse.ts";
 
-export interface RequestFacts {
+export interface RequestContext {
   /** Also sent as `X-Request-Id`. */
   readonly requestId: string;
   /** The address of the TCP peer, or null where there is none. */
@@ -19,17 +19,17 @@ export interface RequestFacts {
 }
 
 // A WeakMap, because Elysia's context does not exist yet where the socket is known, and headers would be forgeable.
-const factsByRequest = new WeakMap<Request, RequestFacts>();
+const contextByRequest = new WeakMap<Request, RequestContext>();
 
-export function noteFacts(request: Request, facts: RequestFacts): void {
-  factsByRequest.set(request, facts);
+export function noteContext(request: Request, facts: RequestContext): void {
+  contextByRequest.set(request, facts);
 }
 
 /** The request's facts; a request that came through no socket (a test's `app.handle`) gets facts of its own. */
-export function factsOf(request: Request, ids: Pick<IdSource, "uuid">): RequestFacts {
-  const known = factsByRequest.get(request);
+export function contextOf(request: Request, ids: Pick<IdSource, "uuid">): RequestContext {
+  const known = contextByRequest.get(request);
   if (known) return known;
-  const facts: RequestFacts = {
+  const facts: RequestContext = {
     requestId: ids.uuid(),
     socketIp: null,
     startedMs: performance.now(),
@@ -37,6 +37,6 @@ export function factsOf(request: Request, ids: Pick<IdSource, "uuid">): RequestF
     client: null,
     stream: null,
   };
-  factsByRequest.set(request, facts);
+  contextByRequest.set(request, facts);
   return facts;
 }

@@ -1,6 +1,6 @@
 /** What the API keys' routes answer, for the API document alone. */
 import { Type as t } from "@sinclair/typebox";
-import { Nullable } from "../../http/schema.ts";
+import { Nullable } from "../../schemas/schema.ts";
 import { newKeyBody } from "./model.ts";
 
 const { properties: sent } = newKeyBody.schema;
@@ -43,5 +43,5 @@ export const NewKeyObject = t.Object(
       }),
     ),
   },
-  { $id: "NewApiKeyAnswer", additionalProperties: false },
+  { $id: "NewApiKeyResponse", additionalProperties: false },
 );

@@ -1,6 +1,6 @@
 /** Embed tokens are remembered between commits, and never a moment longer. */
 import { expect, test } from "bun:test";
-import { Remembered } from "../../src/store/sqlite/remembered.ts";
+import { Cache } from "../../src/store/sqlite/cache.ts";
 import { openStoreAt, openTemporaryStore } from "../support/sqlite-store.ts";
 import { openWorld } from "../support/store-world.ts";
 import { turnsOfTheLoop } from "../support/turns-of-the-loop.ts";
@@ -67,7 +67,7 @@ test("sees at once what this process or another has changed", async () => {
 
 test("keeps no more than its bytes, whatever their number, and nothing that would take up most of them", () => {
   let reads = 0;
-  const remembered = new Remembered<{ key: string }>({ readChangeMark: () => 1 }, { count: 100, bytes: 1600 });
+  const remembered = new Cache<{ key: string }>({ readChangeMark: () => 1 }, { count: 100, bytes: 1600 });
   const ask = (key: string, bytes: number) => {
     const value = remembered.get(key, () => {
       reads++;

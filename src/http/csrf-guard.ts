@@ -1,7 +1,8 @@
 /** Whether a request that changes something was made by a page of this server: what keeps other sites from using its cookie. */
+
+import type { Settings } from "../dependencies.ts";
 import { AppError } from "../domain/errors.ts";
 import { forwardedBase } from "./client-ip.ts";
-import type { Settings } from "./services.ts";
 
 /** By which a request is known to be for this server. */
 export type OwnAddress = Pick<Settings, "publicUrl" | "trustedProxies" | "isTls">;
@@ -14,7 +15,7 @@ const safeMethods = new Set(["GET", "HEAD", "OPTIONS"]);
  * A request with neither header is let through: every browser sends one of them with such a request, and what is no
  * browser has no cookie that it did not get by signing in.
  */
-export function requireOwnPage(settings: OwnAddress, request: Request): void {
+export function requireSameOrigin(settings: OwnAddress, request: Request): void {
   if (safeMethods.has(request.method)) return;
   const site = request.headers.get("sec-fetch-site");
   const origin = request.headers.get("origin");

@@ -1,9 +1,9 @@
 /** What the server counts about itself, in plain numbers: hot paths add, and only a scrape pays for reading. */
 import { type FailureKind, failureKinds } from "../domain/reply-failure.ts";
+import type { StreamOutcome } from "../domain/stream-end.ts";
 import type { TokenUsage } from "../domain/usage.ts";
 import { Histogram } from "../lib/histogram.ts";
 import type { RateRule } from "../limits/limiter.ts";
-import type { StreamOutcome } from "./sse.ts";
 
 export interface RouteCounts {
   readonly method: string;

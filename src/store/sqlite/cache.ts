@@ -2,7 +2,7 @@
 import type { SqliteEngine } from "./engine.ts";
 
 /** At most `count` rows, which together take up at most `bytes`; a larger share than a sixteenth is kept of none. */
-export interface RememberedLimits {
+export interface CacheLimits {
   readonly count: number;
   readonly bytes: number;
 }
@@ -17,14 +17,14 @@ export interface ReadRow<Value> {
  * A lookup under SQLite's locks, with its row made into an object, takes several times as long as asking whether
  * anything has changed. Never stale: see `readChangeMark`. Misses are not kept, so that guesses fill nothing.
  */
-export class Remembered<Value extends object> {
+export class Cache<Value extends object> {
   readonly #engine: Pick<SqliteEngine, "readChangeMark">;
-  readonly #limits: RememberedLimits;
+  readonly #limits: CacheLimits;
   readonly #values = new Map<string, Value>();
   #heldBytes = 0;
   #mark = -1;
 
-  constructor(engine: Pick<SqliteEngine, "readChangeMark">, limits: RememberedLimits) {
+  constructor(engine: Pick<SqliteEngine, "readChangeMark">, limits: CacheLimits) {
     this.#engine = engine;
     this.#limits = limits;
   }

@@ -1,7 +1,7 @@
 /** What the accounts' routes answer, for the API document alone. */
 import { Type as t } from "@sinclair/typebox";
-import { AccountObject } from "../../http/account-answer.ts";
-import { listOf } from "../../http/list-schema.ts";
+import { AccountObject } from "../../schemas/account-response.ts";
+import { listOf } from "../../schemas/list.ts";
 
 export const AccountList = listOf(AccountObject, "AccountList");
 

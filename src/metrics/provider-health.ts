@@ -2,8 +2,8 @@
 import { describeSilentModel, type FailureKind, findFailureKind, ReplyFailure } from "../domain/reply-failure.ts";
 import { redact } from "../lib/log.ts";
 import type { LlmProvider } from "../llm/provider.ts";
+import { kindOfOutcome } from "../turns/reply-failure-kind.ts";
 import type { Measurements } from "./measurements.ts";
-import { kindOfOutcome } from "./reply-failure-kind.ts";
 
 export interface SilentModel {
   model: string;

@@ -2,6 +2,7 @@
 import { estimateTokens } from "../domain/conversation.ts";
 import { AppError } from "../domain/errors.ts";
 import type { FailureKind } from "../domain/reply-failure.ts";
+import type { StreamErrorCode } from "../domain/stream-end.ts";
 import type { TokenUsage } from "../domain/usage.ts";
 import { GatheredText } from "../lib/gathered-text.ts";
 import type { Log } from "../lib/log.ts";
@@ -9,7 +10,6 @@ import type { LlmProvider, ReplyOutcome, ReplyRequest } from "../llm/provider.ts
 import type { OpenReply } from "./open-reply.ts";
 import { kindOfOutcome } from "./reply-failure-kind.ts";
 import { replyMemory } from "./reply-memory.ts";
-import type { StreamErrorCode } from "./sse-frames.ts";
 
 /** The visitor's side, as far as a reply needs it; `http/sse.ts` has the bytes. */
 export interface ReplyStream {

@@ -1,7 +1,7 @@
 /** What the conversations' routes answer, for the API document alone. */
 import { Type as t } from "@sinclair/typebox";
-import { listOf } from "../../http/list-schema.ts";
-import { Nullable } from "../../http/schema.ts";
+import { listOf } from "../../schemas/list.ts";
+import { Nullable } from "../../schemas/schema.ts";
 
 const instant = (description: string) => t.String({ format: "date-time", description });
 

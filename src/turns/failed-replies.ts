@@ -1,7 +1,8 @@
 /** Replies that failed, as usage counts them: each once, under its kind. */
+
+import type { Services } from "../dependencies.ts";
 import type { Companion } from "../domain/companion.ts";
 import { findFailureKind } from "../domain/reply-failure.ts";
-import type { Services } from "./services.ts";
 
 interface FailedReply {
   companion: Companion;

@@ -1,8 +1,9 @@
 /** One message or one voice session of a companion's day, reserved before anything is asked of a provider. */
+
+import type { Services } from "../dependencies.ts";
 import type { Plan } from "../domain/account.ts";
 import { AppError } from "../domain/errors.ts";
 import type { DailyQuota, QuotaReservation } from "../limits/daily-quota.ts";
-import type { Services } from "./services.ts";
 
 type Day = Pick<Services, "settings" | "clock">;
 

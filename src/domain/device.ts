@@ -1,0 +1,32 @@
+/** Browsers that have signed in to an account before, known by what its password's hash signed for them. */
+import { isSameInConstantTime } from "../lib/constant-time.ts";
+
+/** As long as browsers keep any cookie. */
+export const deviceLifetimeMs = 400 * 86_400_000;
+
+/** What the browser says; true only where `isDeviceOf` says so. */
+export interface DeviceClaim {
+  id: string;
+  issuedAt: number;
+  signature: string;
+}
+
+export interface DeviceOwner {
+  id: string;
+  passwordHash: string;
+  totpConfirmedAt: number | null;
+}
+
+export function isDeviceOf({ id, issuedAt, signature }: DeviceClaim, owner: DeviceOwner, nowMs: number): boolean {
+  const isRight = isSameInConstantTime(Buffer.from(signDevice(owner, id, issuedAt)), Buffer.from(signature));
+  return isRight && nowMs < issuedAt + deviceLifetimeMs;
+}
+
+export function signDevice(
+  { id: accountId, passwordHash, totpConfirmedAt }: DeviceOwner,
+  id: string,
+  issuedAt: number,
+): string {
+  const signed = `device ${accountId} ${totpConfirmedAt ?? "none"} ${id} ${issuedAt}`;
+  return new Bun.CryptoHasher("sha256", passwordHash).update(signed).digest("hex");
+}
