@@ -4,8 +4,6 @@
  * Engines: `memory.ts`. `test/contracts/limiter.ts` proves any other.
  */
 
-import type { Awaitable } from "../lib/awaitable.ts";
-
 /**
  * At most `limit` (from 1) admitted requests in any `windowMs` (whole milliseconds). `name` appears in the `RateLimit`
  * headers; rules that differ in any of the three have windows of their own.
@@ -41,13 +39,13 @@ export interface Limiter {
    * Time comes from the engine's monotonic clock, in whole milliseconds: stepping the wall clock neither admits nor
    * locks out.
    */
-  admit(rule: RateRule, subject: string): Awaitable<Verdict>;
+  admit(rule: RateRule, subject: string): Promise<Verdict>;
   /**
    * Admits a request only where each of the windows, all different, has room, and then occupies all of them;
    * a refused one occupies none. The verdict is that of the tightest window: refused, the one to wait for longest;
    * admitted, the one with the least left.
    */
-  admitAll(places: readonly [Place, ...Place[]]): Awaitable<Verdict>;
+  admitAll(places: readonly [Place, ...Place[]]): Promise<Verdict>;
   /** Subjects forgotten because memory was bounded, since the start. */
   readonly evictedCount: number;
   /** Subjects held now. */

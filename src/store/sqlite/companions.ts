@@ -91,13 +91,13 @@ export function createCompanionStore(engine: SqliteEngine, parts: CompanionParts
         changes.record(context, { accountId, action: "companion.import", targetId: null, details });
       }),
 
-    findByEmbedToken: (token) => engine.readNow(() => remembered.get(token, () => findByToken(token))),
+    findByEmbedToken: (token) => engine.read(() => remembered.get(token, () => findByToken(token))),
 
-    checkEmbedToken: (token) => engine.readNow(() => checkToken.get(token)?.holds === 1),
+    checkEmbedToken: (token) => engine.read(() => checkToken.get(token)?.holds === 1),
 
-    checkOwned: (accountId, id) => engine.readNow(() => checkOwner.get(id, accountId)?.holds === 1),
+    checkOwned: (accountId, id) => engine.read(() => checkOwner.get(id, accountId)?.holds === 1),
 
-    getChangeMark: () => engine.readNow(() => engine.readChangeMark()),
+    getChangeMark: () => engine.read(() => engine.readChangeMark()),
 
     find: (accountId, id) => engine.read(() => find(accountId, id)),
 

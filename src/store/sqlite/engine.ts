@@ -1,7 +1,6 @@
 /** What every noun of the engine works with: statements prepared once, reads, and the queue of writes. */
 import type { SQLQueryBindings, Statement } from "bun:sqlite";
 import { drizzle } from "drizzle-orm/bun-sqlite";
-import type { Awaitable } from "../../lib/awaitable.ts";
 import { later } from "../../lib/later.ts";
 import type { StoreDatabase, StoreObserver } from "./database.ts";
 import { isBusy, toStoreError, unavailable } from "./failures.ts";
@@ -86,18 +85,13 @@ export class SqliteEngine {
 
   /** Runs `work`, again while another process holds a lock. */
   async read<T>(work: () => T): Promise<T> {
-    return await this.readNow(work);
-  }
-
-  /** The same for what every request asks: a promise only where there is a lock to wait for, or a failure. */
-  readNow<T>(work: () => T): Awaitable<T> {
-    if (this.#closing !== null) return Promise.reject(unavailable());
+    if (this.#closing !== null) throw unavailable();
     try {
       return work();
     } catch (error) {
-      if (!isBusy(error)) return Promise.reject(toStoreError(error));
+      if (!isBusy(error)) throw toStoreError(error);
     }
-    return retryWhileBusy(work, this.#lockLimitMs);
+    return await retryWhileBusy(work, this.#lockLimitMs);
   }
 
   /**
