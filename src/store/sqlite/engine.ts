@@ -78,9 +78,12 @@ export class SqliteEngine {
     this.orm = later(() => drizzle({ client: database }));
   }
 
-  /** A query in plain SQL, for hot paths and for what the query builder cannot say. */
-  query<Row, Parameters extends SQLQueryBindings[] = []>(sql: string): Query<Row, Parameters> {
-    return new Query(() => this.#database.prepare<Row, SQLQueryBindings[]>(hideParameters(sql)));
+  /** A query in plain SQL, for hot paths and for what the query builder cannot say; a function writes it on first use. */
+  query<Row, Parameters extends SQLQueryBindings[] = []>(sql: string | (() => string)): Query<Row, Parameters> {
+    return new Query(() => {
+      const text = typeof sql === "string" ? sql : sql();
+      return this.#database.prepare<Row, SQLQueryBindings[]>(hideParameters(text));
+    });
   }
 
   /** Runs `work`, again while another process holds a lock. */
