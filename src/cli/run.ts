@@ -126,7 +126,7 @@ function findAction(command: Command, words: readonly string[]): [Action | null,
 
 /** Loaded where a command needs it: the server has its own way in, and the others need none. */
 async function openStore(config: Config): Promise<Store> {
-  return await (await import("../services.ts")).openStoreForCommand(config);
+  return await (await import("../services.ts")).openStore(config, { isCommand: true });
 }
 
 async function report(error: unknown, hint: string, io: CliIo): Promise<number> {
