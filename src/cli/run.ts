@@ -121,7 +121,9 @@ function findAction(command: Command, words: readonly string[]): [Action | null,
   }
   const found = command.actions.find((action) => action.name === name);
   if (found !== undefined) return [found, rest];
-  throw new Misuse(`unknown action ${JSON.stringify(`${command.name} ${name}`)}. Did you mean ${findNearest(name, names)}?`);
+  throw new Misuse(
+    `unknown action ${JSON.stringify(`${command.name} ${name}`)}. Did you mean ${findNearest(name, names)}?`,
+  );
 }
 
 /** Loaded on demand: the server opens its store itself, and other commands need none. */

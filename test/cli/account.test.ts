@@ -64,7 +64,7 @@ test("takes a password from standard input, with which the dashboard is set up",
   expect(short.stderr).toContain("at least 10 characters");
   const common = await runCommand(create, { environment, input: "Password123\n" });
   expect(common).toMatchObject({ exitCode: 2, stdout: "" });
-  expect(common.stderr).toContain("one of the commonest passwords");
+  expect(common.stderr).toContain("one of the most common passwords");
 
   const created = await runCommand(create, { environment, input: "correct horse battery\n" });
   expect(created).toMatchObject({ exitCode: 0, stderr: "" });

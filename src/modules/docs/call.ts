@@ -1,4 +1,4 @@
-/** One call of the API, for people. */
+/** One API call, rendered as HTML. */
 import { escapeHtml } from "../../http/html.ts";
 import type { OpenApiDocument, OpenApiOperation, OpenApiResponse, Reference } from "./document.ts";
 import { renderInline } from "./html.ts";
