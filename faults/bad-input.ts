@@ -1,4 +1,7 @@
-/** Every field, parameter and body of the API document with every kind of value that it forbids: refused, and the culprit named. */
+/**
+ * Sends every invalid kind of value in every field, parameter and body of the API document; each is refused with the
+ * field named.
+ */
 import { type Answer, apiFaults, type Client, createClient } from "./client.ts";
 import { documentFaults, fillPath, type Operation, propertiesOf, readOperations, requiredOf } from "./document.ts";
 import { type FaultRow, Tally } from "./row.ts";
@@ -36,7 +39,7 @@ export const badInputRow: FaultRow = {
   },
 };
 
-/** Values of a path that are no id of anything. */
+/** Path values that are not the id of anything. */
 const malformed = [
   "x",
   "0",
@@ -74,12 +77,12 @@ class Tester {
   async #send(operation: Operation, call: Call): Promise<Answer> {
     const answer = await this.#sendOnce(operation, call);
     if (answer.status !== 429 || operation.door !== "session") return answer;
-    // What asks for a secret is limited by session.
+    // Operations that ask for a secret are limited by session.
     this.callers.session = await this.signInAnew();
     return await this.#sendOnce(operation, call);
   }
 
-  /** From an address of its own each time, since sign-ins are limited by address. */
+  /** Each call comes from its own address, since sign-ins are limited by address. */
   async #sendOnce(operation: Operation, call: Call): Promise<Answer> {
     const path = call.path ?? this.#soundPath(operation);
     address++;
@@ -102,18 +105,18 @@ class Tester {
     const { described, method, path, door } = operation;
     const isApi = path.startsWith("/api/") && door !== "public";
     for (const { name, in: place } of described.parameters ?? []) {
-      // The dashboard finds its own way, and a visitor's id is the client's.
+      // The dashboard does its own routing, and the visitor's id is chosen by the client.
       if (place === "path" && isApi && name !== "visitor_id") {
         for (const value of malformed) {
           const answer = await this.#send(operation, {
             path: fillPath(path, (of) => (of === name ? value : (this.ids[of] ?? "none"))),
           });
           this.tally.did("malformed ids");
-          // What has a body is looked at only where there is something to apply it to.
+          // The body is only validated if the resource exists.
           if (answer.status !== 404) this.#fault(3, operation, value, answer);
         }
       }
-      // A page for people takes whatever a link brings.
+      // Pages for people accept whatever a link contains.
       if (place !== "query" || path.startsWith("/docs/")) continue;
       for (const value of [...(forbiddenQuery[name] ?? []), "\0"]) {
         await this.#expectNamed(operation, name, {

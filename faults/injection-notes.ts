@@ -1,4 +1,4 @@
-/** What is noted of one payload: each value written, each read back, and what came back as something else. */
+/** Records the results of one payload: each value written, each read back, and what came back changed. */
 import type { Answer, Call, Client } from "./client.ts";
 import type { Tally } from "./row.ts";
 
@@ -19,7 +19,7 @@ export class PayloadNotes {
     this.#tally = tally;
   }
 
-  /** Sends what must be taken. */
+  /** Sends a value that must be accepted. */
   async write(client: Client, call: Call): Promise<Answer> {
     const answer = await client.send(call);
     const times = JSON.stringify(call.body ?? "").split(JSON.stringify(this.payload)).length - 1;
@@ -28,7 +28,7 @@ export class PayloadNotes {
     return answer;
   }
 
-  /** A value that the field may refuse, by its name. */
+  /** Records a value that the field may refuse. */
   accept(name: string, { status, json, text }: Answer): void {
     this.#tally.did("values that a field may refuse");
     if (status < 300) return;

@@ -1,4 +1,4 @@
-/** Fields that take some texts only: whatever is no such text is refused by name, and what is taken is kept and harms no page. */
+/** Fields that accept only some texts: others are refused by field name; accepted ones are stored and harm no page. */
 import type { PayloadNotes } from "./injection-notes.ts";
 import { listFrameFaults } from "./injection-pages.ts";
 import type { InjectionWorld } from "./injection-world.ts";
@@ -23,7 +23,7 @@ export async function tryPickyFields(
     const answer = await key.send({ method: "PATCH", path, body: { [name]: value } });
     notes.accept(name, answer);
     if (answer.status !== 200) continue;
-    // Origins are kept in a normal form.
+    // Origins are stored in a normal form.
     if (name === "avatar_url") notes.equal(name, answer.json[name], value);
     for (const fault of await listFrameFaults(world.url, companion.token, shapes)) notes.changedPage(fault);
   }

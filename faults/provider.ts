@@ -1,4 +1,7 @@
-/** A language-model provider in every kind of trouble: 502 before the first text, no [DONE] after it, and nothing of it gets out. */
+/**
+ * A language-model provider with every kind of trouble: 502 before the first text, no [DONE] after it, and no details
+ * leak.
+ */
 import { type ChatResponse, chat } from "../test/support/chat.ts";
 import type { MockRequest, MockResponse } from "../test/support/mock-llm.ts";
 import { chunk, errorBody, wholeStream } from "../test/support/mock-llm-replies.ts";
@@ -12,8 +15,8 @@ const words = [said, " ", said];
 const secret = "sk-live-SECRET-of-the-provider";
 
 /**
- * What must come of it: a reply, a 502 with nothing kept, or a reply that broke off and is kept as such. One of the last
- * two where the network may swallow the text before the trouble.
+ * The expected result: a reply, a 502 with nothing stored, or a reply that broke off and is stored as such. One of the
+ * last two if the network may lose the text before the trouble.
  */
 type Ending = "whole" | "refused" | "broken" | "refused or broken";
 
@@ -104,7 +107,7 @@ const troubles: Trouble[] = [
   },
 ];
 
-/** No answer, for as long as anyone waits: the deadlines end it. */
+/** No response until a deadline ends the wait. */
 const silent: Trouble = beforeFirst("silent", (response) => response.closed);
 const silentMidway: Trouble = midway("silent midway", (response) => response.closed);
 
@@ -130,7 +133,7 @@ export const providerRow: FaultRow = {
 
     const count = times[context.form];
     const each = [...troubles, ...(context.form === "tiny" ? [] : [silent, silentMidway])];
-    // One conversation a message, so that what is kept of it can be told.
+    // One conversation per message, so that the stored messages can be matched.
     const kept = new Map<string, { what: string; ending: Ending | null }>();
     const send = async (trouble: Trouble) => {
       const sessionId = crypto.randomUUID();
@@ -183,7 +186,7 @@ function respondAs(request: MockRequest, response: MockResponse, random: Random)
 
 function endingOf({ what }: Trouble, answer: ChatResponse): Ending | null {
   if (answer.isDone) return answer.text === words.join("") ? "whole" : null;
-  // Ten seconds of silence open the stream; what fails after that cannot be 502 any more.
+  // Ten seconds of silence open the stream; later failures can no longer be a 502.
   const isOpened = answer.status === 200 && answer.raw.includes(": error upstream_error");
   if (isOpened && answer.text === said) return "broken";
   if (isOpened && answer.text === "" && what === silent.what) return "refused";

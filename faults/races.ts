@@ -1,4 +1,4 @@
-/** Many at once at every limit and every thing that may happen once only: never one too many, never one too few. */
+/** Many concurrent requests at every limit and every one-time action: never one too many, never one too few. */
 import { chat } from "../test/support/chat.ts";
 import { apiFaults, createClient } from "./client.ts";
 import { type FaultRow, Tally } from "./row.ts";
@@ -57,7 +57,7 @@ function expectCount(tally: Tally, what: (typeof verdicts)[number], counted: num
 }
 
 let addresses = 0;
-/** An address that no one else has. */
+/** An address that nobody else uses. */
 function nextAddress(): string {
   addresses++;
   return `100.64.${addresses >> 8}.${addresses & 255}`;
@@ -81,7 +81,7 @@ async function countAdmitted(
 
 async function raceAddress(world: World, owner: Owner, tally: Tally, round: number): Promise<void> {
   const { token } = await makeCompanion(owner.client);
-  // Every second time one visitor of IPv6, who has a whole /64 to choose from.
+  // In every second race the requests come from one IPv6 visitor, who has a whole /64 to choose from.
   let host = 0;
   const own = nextAddress();
   const address = round % 2 === 0 ? () => own : () => `2001:db8:${round}:1::${(++host).toString(16)}`;
@@ -147,7 +147,7 @@ async function raceRevocation(world: World, { client }: Owner, tally: Tally): Pr
   tally.did("races: a key revoked while in use");
 }
 
-/** On servers of their own: these limits would be in the way of everything else. */
+/** On separate servers: these limits would get in the way of everything else. */
 async function raceKeyLimit(tally: Tally): Promise<void> {
   await using world = await openWorld({ env: { COMPANIOND_RATE_PER_KEY: String(perKey) } });
   const { client } = await makeOwner(world, tally, "key-limit");
@@ -162,7 +162,7 @@ async function raceQuota(tally: Tally, times: number): Promise<void> {
   const { client } = await makeOwner(world, tally, "quota");
   for (let round = 0; round < times; round++) {
     const { token, id } = await makeCompanion(client);
-    // Every third is refused by the provider and gives its place back; the ones after it find that place.
+    // The provider refuses every third message, which gives its place back; later messages use that place.
     let replies = 0;
     let sent = 0;
     const visitor = async () => {
@@ -178,7 +178,7 @@ async function raceQuota(tally: Tally, times: number): Promise<void> {
     expectCount(tally, "quotas that admitted another number", (await countKept(client, id)).messages, perDay);
     await raceQueue(world, client, tally);
   }
-  // The count is durable: another start admits none.
+  // The count is durable: a restart admits no more.
   const { token } = await makeCompanion(client);
   for (let message = 0; message < perDay; message++) await chat(world.url, token, { message: "hello" });
   await world.server.kill();
@@ -188,7 +188,7 @@ async function raceQuota(tally: Tally, times: number): Promise<void> {
   tally.did("races: a day's quota over a kill");
 }
 
-/** One turn runs and three wait; all the others are told to come back. */
+/** One turn runs and three wait; all others are refused. */
 async function raceQueue(world: World, client: Owner["client"], tally: Tally): Promise<void> {
   const { token, id } = await makeCompanion(client);
   const sessionId = crypto.randomUUID();
@@ -203,7 +203,7 @@ async function raceQueue(world: World, client: Owner["client"], tally: Tally): P
     if (answer.status === 429 && ++refused === 16) release.resolve();
     return answer;
   });
-  // Were too few refused, this would wait for ever: ten seconds let the rest through, and the count tells.
+  // If too few were refused, this would wait forever: after ten seconds the rest go through, and the count shows it.
   const patience = setTimeout(() => release.resolve(), 10_000);
   const done = (await Promise.all(answers)).filter((answer) => answer.isDone).length;
   clearTimeout(patience);
