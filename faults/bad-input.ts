@@ -2,7 +2,7 @@
  * Sends every invalid kind of value in every field, parameter and body of the API document; each is refused with the
  * field named.
  */
-import { type Answer, apiFaults, type Client, createClient } from "./client.ts";
+import { type ApiResponse, apiFaults, type Client, createClient } from "./client.ts";
 import { documentFaults, fillPath, type Operation, propertiesOf, readOperations, requiredOf } from "./document.ts";
 import { type FaultRow, Tally } from "./row.ts";
 import { listForbidden } from "./values.ts";
@@ -74,16 +74,16 @@ class Tester {
     private readonly tally: Tally,
   ) {}
 
-  async #send(operation: Operation, call: Call): Promise<Answer> {
-    const answer = await this.#sendOnce(operation, call);
-    if (answer.status !== 429 || operation.door !== "session") return answer;
+  async #send(operation: Operation, call: Call): Promise<ApiResponse> {
+    const response = await this.#sendOnce(operation, call);
+    if (response.status !== 429 || operation.door !== "session") return response;
     // Operations that ask for a secret are limited by session.
     this.callers.session = await this.signInAnew();
     return await this.#sendOnce(operation, call);
   }
 
   /** Each call comes from its own address, since sign-ins are limited by address. */
-  async #sendOnce(operation: Operation, call: Call): Promise<Answer> {
+  async #sendOnce(operation: Operation, call: Call): Promise<ApiResponse> {
     const path = call.path ?? this.#soundPath(operation);
     address++;
     return this.callers[operation.door].send({
@@ -108,12 +108,12 @@ class Tester {
       // The dashboard does its own routing, and the visitor's id is chosen by the client.
       if (place === "path" && isApi && name !== "visitor_id") {
         for (const value of malformed) {
-          const answer = await this.#send(operation, {
+          const response = await this.#send(operation, {
             path: fillPath(path, (of) => (of === name ? value : (this.ids[of] ?? "none"))),
           });
           this.tally.did("malformed ids");
           // The body is only validated if the resource exists.
-          if (answer.status !== 404) this.#fault(3, operation, value, answer);
+          if (response.status !== 404) this.#fault(3, operation, value, response);
         }
       }
       // Pages for people accept whatever a link contains.
@@ -174,26 +174,26 @@ class Tester {
       ["nothing", "", isRequired ? 400 : 0],
     ];
     for (const [what, sent, expected, type] of bodies) {
-      const answer = await this.#send(operation, { body: sent, ...(type === undefined ? {} : { type }) });
+      const response = await this.#send(operation, { body: sent, ...(type === undefined ? {} : { type }) });
       this.tally.did("bad bodies");
-      const isRight = expected === 0 ? answer.status < 500 : answer.status === expected;
-      if (!isRight) this.#fault(2, operation, what, answer);
+      const isRight = expected === 0 ? response.status < 500 : response.status === expected;
+      if (!isRight) this.#fault(2, operation, what, response);
     }
   }
 
   async #expectNamed(operation: Operation, name: string, call: { path?: string; body?: unknown }): Promise<void> {
-    const answer = await this.#send(operation, call);
+    const response = await this.#send(operation, call);
     this.tally.did("bad values");
     const what = `${name} in ${JSON.stringify(call)?.slice(0, 200)}`;
-    if (answer.status !== 400) return this.#fault(0, operation, what, answer);
-    const named = answer.json.errors?.map(({ param }) => param) ?? [];
+    if (response.status !== 400) return this.#fault(0, operation, what, response);
+    const named = response.json.errors?.map(({ param }) => param) ?? [];
     const isNamed = named.some(
       (param) => param === name || param.startsWith(`${name}.`) || name.startsWith("metadata."),
     );
-    if (!isNamed) this.#fault(1, operation, what, answer);
+    if (!isNamed) this.#fault(1, operation, what, response);
   }
 
-  #fault(kind: 0 | 1 | 2 | 3, { method, path }: Operation, what: string, { status, text }: Answer): void {
+  #fault(kind: 0 | 1 | 2 | 3, { method, path }: Operation, what: string, { status, text }: ApiResponse): void {
     this.tally.fault(faults[kind], `${method} ${path}: ${what}: ${status} ${text}`);
   }
 }

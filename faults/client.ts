@@ -10,7 +10,7 @@ export interface Call {
   headers?: Readonly<Record<string, string>>;
 }
 
-export interface Answer {
+export interface ApiResponse {
   status: number;
   headers: Headers;
   text: string;
@@ -36,7 +36,7 @@ export interface Client {
   /** The headers that authenticate the client. */
   readonly credentials: Readonly<Record<string, string>>;
   /** `allowed`: statuses from 500 on that are expected for this call. */
-  send(call: Call, allowed?: readonly number[]): Promise<Answer>;
+  send(call: Call, allowed?: readonly number[]): Promise<ApiResponse>;
 }
 
 /** Faults of any row that calls the API. */
@@ -83,7 +83,7 @@ export function createClient(
   };
 }
 
-function toResponse(status: number, headers: Headers, text: string): Answer {
+function toResponse(status: number, headers: Headers, text: string): ApiResponse {
   return {
     status,
     headers,

@@ -94,10 +94,10 @@ async function tryRetry(client: Client, retried: string, tally: Tally): Promise<
 /** The other visitor's ids at the caller's own companion start a new conversation. */
 async function tryVisit(world: World, own: Belongings, victim: Belongings, tally: Tally): Promise<void> {
   const seen = world.mock.requests.length;
-  const answer = await chat(world.url, own.token, { message: "What did I say?", ...victim.visit });
+  const response = await chat(world.url, own.token, { message: "What did I say?", ...victim.visit });
   const sent = JSON.stringify(world.mock.requests.slice(seen).map(({ body }) => body));
-  const isTold = victim.secrets.some((secret) => sent.includes(secret) || answer.raw.includes(secret));
-  if (!answer.isDone || isTold) tally.fault(faults[4], `${answer.raw} ${sent}`);
+  const isLeaked = victim.secrets.some((secret) => sent.includes(secret) || response.raw.includes(secret));
+  if (!response.isDone || isLeaked) tally.fault(faults[4], `${response.raw} ${sent}`);
 }
 
 /** Finally the owner uses the ids: ids that work for nobody would prove nothing. Children first, the account last. */

@@ -90,10 +90,10 @@ async function fillAndEmpty(disk: string, rounds: number) {
       if (status !== 200) tally.fault("reads refused on a full disk", `${path}: ${status}`);
     }
     const message = "[[words:300]]";
-    const answer = await chat(world.url, companion.token, { message });
+    const response = await chat(world.url, companion.token, { message });
     tally.did("chats on a full disk");
-    if (answer.isDone && !(await isKept(client, companion.id, answer.text))) {
-      tally.fault("chats on a full disk that ended in [DONE]", answer.raw.slice(-200));
+    if (response.isDone && !(await isKept(client, companion.id, response.text))) {
+      tally.fault("chats on a full disk that ended in [DONE]", response.raw.slice(-200));
     }
     rmSync(filler);
     const after = await chat(world.url, companion.token, { message: "Space again" });

@@ -3,7 +3,7 @@
  * undocumented.
  */
 import { startMockElevenLabs } from "../test/support/mock-elevenlabs.ts";
-import { type Answer, apiFaults, type Client, createClient } from "./client.ts";
+import { type ApiResponse, apiFaults, type Client, createClient } from "./client.ts";
 import { documentFaults, fillPath, type JsonSchema, type Operation, propertiesOf, readOperations } from "./document.ts";
 import { type FaultRow, type Random, Tally } from "./row.ts";
 import { listForbidden, makeJson, makeText, makeValue } from "./values.ts";
@@ -35,8 +35,8 @@ export const generatedRow: FaultRow = {
     await inParallel(Array.from({ length: requests[form] }), width, async (_, index) => {
       const operation = operations[random.below(operations.length)];
       if (operation === undefined) return;
-      const answer = await call(callers, pool, random, operation, random.below(3) > 0);
-      if (answer.status >= 200 && answer.status < 300) succeeded.add(operation.described.operationId);
+      const response = await call(callers, pool, random, operation, random.below(3) > 0);
+      if (response.status >= 200 && response.status < 300) succeeded.add(operation.described.operationId);
       if (index % 2_000 === 1_999) say(`${index + 1} requests`);
     });
     tally.did("operations", operations.length);
@@ -102,9 +102,9 @@ class Pool {
     private readonly own: ReadonlySet<string>,
   ) {}
 
-  learn(path: string, answer: Answer): void {
+  learn(path: string, response: ApiResponse): void {
     const noun = path.includes("/embed-tokens") ? "token_id" : (/^\/api\/(\w+)/.exec(path)?.[1] ?? "");
-    const { json } = answer;
+    const { json } = response;
     for (const item of [json, ...(Array.isArray(json.data) ? json.data : [])]) {
       this.#add(noun, item.id);
       this.#add("token", item.embed_token);
@@ -144,7 +144,7 @@ async function call(
   random: Random,
   operation: Operation,
   isRight: boolean,
-): Promise<Answer> {
+): Promise<ApiResponse> {
   const { method, described, door } = operation;
   const headers: Record<string, string> = {};
   const path = fillPath(operation.path, (name) => pool.take(name, operation.path));
@@ -161,10 +161,10 @@ async function call(
   // If an owner's voice agent has a generated id, the provider does not know it.
   const allowed = described.operationId === "startVoiceSession" ? [502] : [];
   const sent = { method, path: path + query, headers, ...(body === undefined ? {} : { body }) };
-  const answer = await client.send(sent, allowed);
-  if (answer.status === 401 && "cookie" in client.credentials) callers.dropCookie();
-  if (answer.status < 300) pool.learn(path, answer);
-  return answer;
+  const response = await client.send(sent, allowed);
+  if (response.status === 401 && "cookie" in client.credentials) callers.dropCookie();
+  if (response.status < 300) pool.learn(path, response);
+  return response;
 }
 
 async function chooseCaller(

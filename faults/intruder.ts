@@ -2,7 +2,7 @@
  * Tries every operation of the API with another account's ids, and compares the responses with those for missing ids.
  */
 import type { Belongings, Ids } from "./belongings.ts";
-import type { Answer, Call, Client } from "./client.ts";
+import type { ApiResponse, Call, Client } from "./client.ts";
 import { fillPath, type Operation } from "./document.ts";
 import type { Tally } from "./row.ts";
 
@@ -131,18 +131,18 @@ export class Intruder {
     await this.#send({ method: operation.method, path, body: operation.bodyExample ?? undefined });
   }
 
-  async #send(call: Call): Promise<Answer> {
+  async #send(call: Call): Promise<ApiResponse> {
     // The provider does not know the example's voice agent.
-    const answer = await this.#caller.client.send(call, [502]);
-    const shown = this.#victim.secrets.filter((secret) => answer.text.includes(secret));
+    const response = await this.#caller.client.send(call, [502]);
+    const shown = this.#victim.secrets.filter((secret) => response.text.includes(secret));
     if (shown.length > 0)
-      this.#tally.fault(intruderFaults[1], `${call.method} ${call.path}: ${shown.join()}: ${answer.text}`);
-    return answer;
+      this.#tally.fault(intruderFaults[1], `${call.method} ${call.path}: ${shown.join()}: ${response.text}`);
+    return response;
   }
 }
 
 /** Status, headers and body, without what differs for each request. */
-function toShape({ status, headers, text }: Answer): string {
+function toShape({ status, headers, text }: ApiResponse): string {
   const counted = ["x-request-id", "date", "ratelimit"];
   const lines = [...headers].filter(([name]) => !counted.includes(name)).map(([name, value]) => `${name}: ${value}`);
   return [status, ...lines, text.replace(/"request_id":"[^"]*"/, '"request_id":""')].join("\n");

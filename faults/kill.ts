@@ -58,12 +58,12 @@ async function loadAndKill(
   key: string,
 ): Promise<void> {
   let isOver = false;
-  let answers = 0;
+  let responses = 0;
   const work = (step: () => Promise<void>) => async () => {
     while (!isOver) {
       // Calls cut off by the kill have no response: nothing was acknowledged.
       await step().then(
-        () => answers++,
+        () => responses++,
         () => Bun.sleep(1),
       );
     }
@@ -74,7 +74,7 @@ async function loadAndKill(
     ...Array.from({ length: 4 }, () => work(() => manage(client, expected, random.below(6), tally))()),
   ];
   const enough = random.below(150);
-  await eventually(() => answers >= enough, { everyMs: 0 });
+  await eventually(() => responses >= enough, { everyMs: 0 });
   // Kill between two responses too, not only at one.
   for (let turns = random.below(200); turns > 0; turns--) await new Promise((resolve) => setImmediate(resolve));
   await world.server.kill();
@@ -87,10 +87,10 @@ function visitorOf(url: string, expected: Expected, tally: Tally): () => Promise
   const sessionId = crypto.randomUUID();
   return async () => {
     const message = expected.nextMessage();
-    const answer = await chat(url, expected.companion.token, { message, session_id: sessionId });
-    if (!answer.isDone) return;
+    const response = await chat(url, expected.companion.token, { message, session_id: sessionId });
+    if (!response.isDone) return;
     tally.did("replies acknowledged");
-    expected.messages.push({ sessionId, message, reply: answer.text });
+    expected.messages.push({ sessionId, message, reply: response.text });
   };
 }
 

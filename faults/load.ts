@@ -142,9 +142,12 @@ class Load {
   }
 
   async #expect(method: string, path: string, status: number, body?: object): Promise<void> {
-    const answer = await this.client.send({ method, path, ...(body ? { body } : {}) });
-    if (answer.status !== status) {
-      this.tally.fault("calls not answered as they should be", `${method} ${path}: ${answer.status} ${answer.text}`);
+    const response = await this.client.send({ method, path, ...(body ? { body } : {}) });
+    if (response.status !== status) {
+      this.tally.fault(
+        "calls not answered as they should be",
+        `${method} ${path}: ${response.status} ${response.text}`,
+      );
     }
   }
 
@@ -154,10 +157,10 @@ class Load {
     const sessionId = old ?? crypto.randomUUID();
     this.#sessions = [...this.#sessions.slice(-50), sessionId];
     const message = `[[words:${1 + random.below(80)}]]`;
-    const answer = await chat(this.world.url, token, { message, session_id: sessionId });
+    const response = await chat(this.world.url, token, { message, session_id: sessionId });
     this.tally.did("chats");
-    if (!answer.isDone) {
-      this.tally.fault("chats without a whole reply", `${answer.status} ${answer.raw.slice(-200)}`);
+    if (!response.isDone) {
+      this.tally.fault("chats without a whole reply", `${response.status} ${response.raw.slice(-200)}`);
     }
   }
 
@@ -211,13 +214,13 @@ class Load {
   }
 
   async #expectChat(token: string, body: string, status: number): Promise<void> {
-    const answer = await chat(this.world.url, token, body);
-    if (answer.status !== status) this.tally.fault("calls not answered as they should be", answer.raw);
+    const response = await chat(this.world.url, token, body);
+    if (response.status !== status) this.tally.fault("calls not answered as they should be", response.raw);
   }
 
   async #sendTrouble(token: string, message: string): Promise<void> {
-    const answer = await chat(this.world.url, token, { message });
-    if (answer.isDone) this.tally.fault("calls not answered as they should be", `${message}: ${answer.raw}`);
+    const response = await chat(this.world.url, token, { message });
+    if (response.isDone) this.tally.fault("calls not answered as they should be", `${message}: ${response.raw}`);
   }
 }
 

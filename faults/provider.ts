@@ -23,20 +23,20 @@ type Ending = "whole" | "refused" | "broken" | "refused or broken";
 interface Trouble {
   what: string;
   ending: Ending;
-  answer(response: MockResponse, random: Random): void | Promise<void>;
+  respond(response: MockResponse, random: Random): void | Promise<void>;
 }
 
-const beforeFirst = (what: string, answer: Trouble["answer"]): Trouble => ({ what, ending: "refused", answer });
+const beforeFirst = (what: string, respond: Trouble["respond"]): Trouble => ({ what, ending: "refused", respond });
 const midway = (
   what: string,
-  answer: (response: MockResponse) => void | Promise<void>,
+  respond: (response: MockResponse) => void | Promise<void>,
   ending: Ending = "broken",
 ): Trouble => ({
   what,
   ending,
-  async answer(response) {
+  async respond(response) {
     await response.write(chunk({ content: said }));
-    await answer(response);
+    await respond(response);
   },
 });
 
@@ -87,7 +87,7 @@ const troubles: Trouble[] = [
   {
     what: "dribbled byte by byte",
     ending: "whole",
-    async answer(response) {
+    async respond(response) {
       for (const byte of Buffer.from(wholeStream(words).join(""))) await response.write(Uint8Array.of(byte));
       response.end();
     },
@@ -95,7 +95,7 @@ const troubles: Trouble[] = [
   {
     what: "torn at random places",
     ending: "whole",
-    async answer(response, random) {
+    async respond(response, random) {
       let bytes = Buffer.from(wholeStream(words).join(""));
       while (bytes.length > 0) {
         const size = 1 + random.below(40);
@@ -137,14 +137,14 @@ export const providerRow: FaultRow = {
     const kept = new Map<string, { what: string; ending: Ending | null }>();
     const send = async (trouble: Trouble) => {
       const sessionId = crypto.randomUUID();
-      const answer = await chat(world.url, companion.token, { message: trouble.what, session_id: sessionId });
+      const response = await chat(world.url, companion.token, { message: trouble.what, session_id: sessionId });
       tally.did(`chats: ${trouble.what}`);
-      const ending = endingOf(trouble, answer);
+      const ending = endingOf(trouble, response);
       if (ending === null || !trouble.ending.includes(ending)) {
-        const shown = `${trouble.what}: ${answer.status} ${answer.raw}`;
+        const shown = `${trouble.what}: ${response.status} ${response.raw}`;
         tally.fault("replies that are not as the provider's trouble has it", shown);
       }
-      if (/SECRET/.test(answer.raw)) tally.fault("words of the provider's failure shown", answer.raw);
+      if (/SECRET/.test(response.raw)) tally.fault("words of the provider's failure shown", response.raw);
       kept.set(sessionId, { what: trouble.what, ending });
     };
     const repeated = each.flatMap((trouble) => Array.from({ length: count }, () => trouble));
@@ -181,14 +181,14 @@ export const providerRow: FaultRow = {
 function respondAs(request: MockRequest, response: MockResponse, random: Random): void | Promise<void> {
   const trouble = [...troubles, silent, silentMidway].find(({ what }) => what === request.userText);
   if (trouble === undefined) throw new Error(`a message that nobody sent: ${request.userText}`);
-  return trouble.answer(response, random);
+  return trouble.respond(response, random);
 }
 
-function endingOf({ what }: Trouble, answer: ChatResponse): Ending | null {
-  if (answer.isDone) return answer.text === words.join("") ? "whole" : null;
+function endingOf({ what }: Trouble, response: ChatResponse): Ending | null {
+  if (response.isDone) return response.text === words.join("") ? "whole" : null;
   // Ten seconds of silence open the stream; later failures can no longer be a 502.
-  const isOpened = answer.status === 200 && answer.raw.includes(": error upstream_error");
-  if (isOpened && answer.text === said) return "broken";
-  if (isOpened && answer.text === "" && what === silent.what) return "refused";
-  return answer.status === 502 && answer.raw.includes('"upstream_error"') ? "refused" : null;
+  const isOpened = response.status === 200 && response.raw.includes(": error upstream_error");
+  if (isOpened && response.text === said) return "broken";
+  if (isOpened && response.text === "" && what === silent.what) return "refused";
+  return response.status === 502 && response.raw.includes('"upstream_error"') ? "refused" : null;
 }

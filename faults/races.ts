@@ -71,12 +71,12 @@ async function countAdmitted(
   address: () => string,
 ): Promise<number> {
   const anyone = createClient(url, {}, tally);
-  const answers = await Promise.all(
+  const responses = await Promise.all(
     Array.from({ length: count }, () =>
       anyone.send({ method: "GET", path: `/api/embed/${token}`, headers: { "x-forwarded-for": address() } }),
     ),
   );
-  return answers.filter(({ status }) => status === 200).length;
+  return responses.filter(({ status }) => status === 200).length;
 }
 
 async function raceAddress(world: World, owner: Owner, tally: Tally, round: number): Promise<void> {
@@ -100,9 +100,9 @@ async function raceToken(world: World, owner: Owner, tally: Tally): Promise<void
 async function raceRetries({ client }: Owner, tally: Tally): Promise<void> {
   const name = crypto.randomUUID();
   const call = { method: "POST", path: "/api/companions", body: { name }, headers: { "idempotency-key": name } };
-  const answers = await Promise.all(Array.from({ length: 50 }, () => client.send(call)));
+  const responses = await Promise.all(Array.from({ length: 50 }, () => client.send(call)));
   tally.did("races: 50 retries of one call");
-  const made = new Set(answers.filter(({ status }) => status === 201).map(({ json }) => json.id));
+  const made = new Set(responses.filter(({ status }) => status === 201).map(({ json }) => json.id));
   const { json } = await client.send({ method: "GET", path: `/api/companions?q=${name}` });
   expectCount(tally, "retries that made another number", made.size, 1);
   expectCount(tally, "retries that made another number", json.data.length, 1);
@@ -112,7 +112,7 @@ async function raceLink(world: World, { email }: Owner, tally: Tally): Promise<v
   const { url = "" } = await runJson(world.server.dataDir, ["account", "reset-link", email]);
   const secret = url.slice(url.indexOf("#") + 1);
   const anyone = createClient(world.url, {}, tally);
-  const answers = await Promise.all(
+  const responses = await Promise.all(
     Array.from({ length: 10 }, () =>
       anyone.send({
         method: "POST",
@@ -123,7 +123,7 @@ async function raceLink(world: World, { email }: Owner, tally: Tally): Promise<v
     ),
   );
   tally.did("races: 10 at one link");
-  const spent = answers.filter(({ status }) => status === 201).length;
+  const spent = responses.filter(({ status }) => status === 201).length;
   expectCount(tally, "links that were spent another number of times", spent, 1);
 }
 
@@ -168,8 +168,8 @@ async function raceQuota(tally: Tally, times: number): Promise<void> {
     const visitor = async () => {
       for (let message = 0; message < 12; message++) {
         const isRefused = sent++ % 3 === 0;
-        const answer = await chat(world.url, token, { message: isRefused ? "[[fail:400]]" : "hello" });
-        if (answer.isDone) replies++;
+        const response = await chat(world.url, token, { message: isRefused ? "[[fail:400]]" : "hello" });
+        if (response.isDone) replies++;
       }
     };
     await Promise.all(Array.from({ length: 40 }, visitor));
@@ -198,14 +198,14 @@ async function raceQueue(world: World, client: Owner["client"], tally: Tally): P
     response.send(200, { "Content-Type": "text/event-stream" }, reply(request.userText));
   });
   let refused = 0;
-  const answers = Array.from({ length: 20 }, async (_, index) => {
-    const answer = await chat(world.url, token, { message: `message ${index}`, session_id: sessionId });
-    if (answer.status === 429 && ++refused === 16) release.resolve();
-    return answer;
+  const responses = Array.from({ length: 20 }, async (_, index) => {
+    const response = await chat(world.url, token, { message: `message ${index}`, session_id: sessionId });
+    if (response.status === 429 && ++refused === 16) release.resolve();
+    return response;
   });
   // If too few were refused, this would wait forever: after ten seconds the rest go through, and the count shows it.
   const patience = setTimeout(() => release.resolve(), 10_000);
-  const done = (await Promise.all(answers)).filter((answer) => answer.isDone).length;
+  const done = (await Promise.all(responses)).filter((response) => response.isDone).length;
   clearTimeout(patience);
   world.mock.respond(null);
   tally.did("races: 20 turns of one conversation");

@@ -79,9 +79,9 @@ export const stalledRow: FaultRow = {
 
 async function serveOthers(world: World, token: string, tally: Tally, count: number): Promise<void> {
   for (let index = 0; index < count; index++) {
-    const answer = await chat(world.url, token, { message: "hello" });
+    const response = await chat(world.url, token, { message: "hello" });
     tally.did("other visitors");
-    if (!answer.isDone) tally.fault("other visitors without a whole reply", `${answer.status} ${answer.raw}`);
+    if (!response.isDone) tally.fault("other visitors without a whole reply", `${response.status} ${response.raw}`);
   }
 }
 

@@ -121,16 +121,16 @@ export async function signIn(
   const visitor = createClient(world.url, { "x-forwarded-for": address }, tally);
   const body = { email, password: secret };
   const headers = { "user-agent": userAgent };
-  const answer = await visitor.send({ method: "POST", path: "/api/session", body, headers });
-  const cookie = answer.headers.get("set-cookie")?.split(";", 1)[0];
-  if (cookie === undefined) throw new Error(`signing in as ${email} answered ${answer.status}: ${answer.text}`);
+  const response = await visitor.send({ method: "POST", path: "/api/session", body, headers });
+  const cookie = response.headers.get("set-cookie")?.split(";", 1)[0];
+  if (cookie === undefined) throw new Error(`signing in as ${email} answered ${response.status}: ${response.text}`);
   return createClient(world.url, { cookie, "x-forwarded-for": address }, tally);
 }
 
 export async function makeCompanion(client: Client, fields: object = {}): Promise<{ id: string; token: string }> {
-  const answer = await client.send({ method: "POST", path: "/api/companions", body: { name: "Ada", ...fields } });
-  if (answer.status !== 201) throw new Error(`making a companion answered ${answer.status}: ${answer.text}`);
-  return { id: answer.json.id, token: answer.json.embed_token };
+  const response = await client.send({ method: "POST", path: "/api/companions", body: { name: "Ada", ...fields } });
+  if (response.status !== 201) throw new Error(`making a companion answered ${response.status}: ${response.text}`);
+  return { id: response.json.id, token: response.json.embed_token };
 }
 
 /** All items of a list, page by page. */

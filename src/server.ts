@@ -60,9 +60,9 @@ export function startServer(services: OpenedServices, options: ServerOptions): R
   function handle(request: Request, server: Server<unknown>): Response | Promise<Response> {
     const facts = beginRequest(request, server);
     const site = app.siteFor(request.url);
-    const answer = site.fetch(request);
-    accessLog.watch(request, facts, site, answer);
-    return answer;
+    const response = site.fetch(request);
+    accessLog.watch(request, facts, site, response);
+    return response;
   }
 
   function handleDirectly(route: DirectRoute): Handle<DirectRequest> {
@@ -70,9 +70,9 @@ export function startServer(services: OpenedServices, options: ServerOptions): R
     return (request, server) => {
       if (!route.takes(request)) return handle(request, server);
       const facts = beginRequest(request, server);
-      const answer = route.answer(request);
-      accessLog.watchRoute(request, facts, counts, answer);
-      return answer;
+      const response = route.answer(request);
+      accessLog.watchRoute(request, facts, counts, response);
+      return response;
     };
   }
 

@@ -12,7 +12,7 @@ export const limitReached = {
     refusal(`A companion of this account may have ${count(limit, "embed token")}. Revoke one, ${orAsk}`),
   bytes: (limit: number) =>
     refusal(`This account's companions may take up ${describeBytes(limit)}. Shorten or delete some, ${orAsk}`),
-  answers: (limit: number) =>
+  responses: (limit: number) =>
     refusal(
       `The responses stored for this account's Idempotency-Keys may take up ${describeBytes(limit)}. Each is kept for 24 hours: ` +
         "wait, or send the request without the header.",

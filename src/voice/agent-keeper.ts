@@ -23,7 +23,7 @@ export interface AgentKeeper {
   close(): Promise<void>;
 }
 
-export interface AgentKeeperParts {
+export interface AgentKeeperDependencies {
   provider: VoiceProvider;
   store: Pick<Store, "voice" | "companions">;
   clock: Clock;
@@ -35,7 +35,14 @@ export interface AgentKeeperParts {
 
 const lockPollMs = 100;
 
-export function createAgentKeeper({ provider, store, clock, ids, log, deadlineMs }: AgentKeeperParts): AgentKeeper {
+export function createAgentKeeper({
+  provider,
+  store,
+  clock,
+  ids,
+  log,
+  deadlineMs,
+}: AgentKeeperDependencies): AgentKeeper {
   // Longer than any holder works, so that only a crashed process loses its lock.
   const lockMs = deadlineMs + 5_000;
   /**

@@ -29,7 +29,7 @@ export async function callProvider(call: ProviderCall, signal: AbortSignal): Pro
   const either = AbortSignal.any([signal, deadline]);
   for (let attempt = 0; ; attempt++) {
     const result = await attemptCall(call, either);
-    if ("answer" in result) return result.answer;
+    if ("response" in result) return result.response;
     const delayMs = call.retryDelaysMs[attempt];
     if (!result.mayRetry || delayMs === undefined || either.aborted) throw upstreamError(result.cause);
     // We do not wait for a provider that asks for a long pause: the visitor gets a response instead.
@@ -45,7 +45,7 @@ export function upstreamError(cause: unknown): AppError {
   });
 }
 
-type Attempt = { answer: ProviderResponse } | { cause: Error; mayRetry: boolean; retryAfterMs: number };
+type Attempt = { response: ProviderResponse } | { cause: Error; mayRetry: boolean; retryAfterMs: number };
 
 async function attemptCall(call: ProviderCall, signal: AbortSignal): Promise<Attempt> {
   let response: Response;
@@ -67,7 +67,7 @@ async function attemptCall(call: ProviderCall, signal: AbortSignal): Promise<Att
     return { cause, mayRetry: call.isRepeatable || wasNeverSent(error), retryAfterMs: 0 };
   }
   const { status } = response;
-  if ((status >= 200 && status < 300) || status === 404) return { answer: { status, text } };
+  if ((status >= 200 && status < 300) || status === 404) return { response: { status, text } };
   const cause = new Error(describe(call, `answered ${status}${redact(call, explain(text))}`));
   const mayRetry = status === 429 || (status >= 500 && call.isRepeatable);
   return { cause, mayRetry, retryAfterMs: readRetryAfterMs(response.headers.get("retry-after")) };

@@ -4,7 +4,7 @@ import type { Log } from "../lib/log.ts";
 import type { VoiceOutboxItem, VoiceStore } from "../store/store.ts";
 import type { VoiceProvider } from "./provider.ts";
 
-export interface UpkeepParts {
+export interface UpkeepDependencies {
   provider: VoiceProvider;
   store: { readonly voice: VoiceStore };
   clock: Clock;
@@ -27,7 +27,7 @@ export interface Upkeep {
   close(): Promise<void>;
 }
 
-export function startUpkeep({ provider, store, clock, log, intervalMs }: UpkeepParts): Upkeep {
+export function startUpkeep({ provider, store, clock, log, intervalMs }: UpkeepDependencies): Upkeep {
   const closing = new AbortController();
   let pass: Promise<void> | null = null;
   let sweptAtMs = Number.NEGATIVE_INFINITY;

@@ -41,7 +41,7 @@ export interface Voice {
   close(): Promise<void>;
 }
 
-export interface VoiceParts {
+export interface VoiceDependencies {
   /** Null: no companion has a voice. */
   provider: VoiceProvider | null;
   readers: readonly TranscriptReader[];
@@ -54,7 +54,7 @@ export interface VoiceParts {
   deadlineMs?: number;
 }
 
-export function createVoice(options: VoiceParts): Voice {
+export function createVoice(options: VoiceDependencies): Voice {
   const { provider, readers, upkeepIntervalMs = 1_000, deadlineMs = 10_000, ...parts } = options;
   const { store } = parts;
   const keeper = provider && createAgentKeeper({ provider, deadlineMs, ...parts });

@@ -13,14 +13,14 @@ const limitMs = 5_000;
 /** The version and headers of a companiond server at this URL; null if something else responds, or nothing. */
 async function findServer(baseUrl: string): Promise<{ version: string; headers: Headers } | null> {
   try {
-    const answer = await fetch(`${baseUrl}/healthz`, {
+    const response = await fetch(`${baseUrl}/healthz`, {
       signal: AbortSignal.timeout(limitMs),
       // Only the check of the public URL also verifies the name on the certificate.
       ...(baseUrl.startsWith("https://127.") ? { tls: { rejectUnauthorized: false } } : {}),
     });
-    const body: unknown = await answer.json();
-    const isOurs = answer.ok && typeof body === "object" && body !== null && "version" in body;
-    return isOurs ? { version: String(body.version), headers: answer.headers } : null;
+    const body: unknown = await response.json();
+    const isOurs = response.ok && typeof body === "object" && body !== null && "version" in body;
+    return isOurs ? { version: String(body.version), headers: response.headers } : null;
   } catch {
     return null;
   }
@@ -97,12 +97,12 @@ async function countUntrustedForwards({ metrics, server: { host, port, tls } }: 
   const url = isOwnPort ? `http://127.0.0.1:${metrics.port}` : `${tls === null ? "http" : "https"}://${host}:${port}`;
   try {
     const headers = { authorization: `Bearer ${metrics.token ?? ""}` };
-    const answer = await fetch(`${url}/metrics`, {
+    const response = await fetch(`${url}/metrics`, {
       headers,
       signal: AbortSignal.timeout(limitMs),
       tls: { rejectUnauthorized: false },
     });
-    return Number(/^companiond_untrusted_forwards_total (\d+)$/m.exec(await answer.text())?.[1] ?? 0);
+    return Number(/^companiond_untrusted_forwards_total (\d+)$/m.exec(await response.text())?.[1] ?? 0);
   } catch {
     return 0;
   }

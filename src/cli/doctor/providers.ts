@@ -50,8 +50,8 @@ export async function examineClock({ llm, publicUrl }: Config, nowMs: number): P
 
 async function askTime(url: string): Promise<number | null> {
   try {
-    const answer = await fetch(url, { method: "HEAD", signal: AbortSignal.timeout(limitMs) });
-    const date = answer.headers.get("date");
+    const response = await fetch(url, { method: "HEAD", signal: AbortSignal.timeout(limitMs) });
+    const date = response.headers.get("date");
     return date === null ? null : Date.parse(date);
   } catch {
     return null;

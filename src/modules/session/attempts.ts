@@ -62,13 +62,13 @@ export interface Attempts {
   run<Value>(client: Client, email: string, attempt: (attempt: Attempt) => Promise<Outcome<Value>>): Promise<Value>;
 }
 
-interface AttemptParts {
+interface AttemptDependencies {
   clock: Pick<Clock, "monotonicMs">;
   /** Replaced in tests; by default the system's timers. */
   after?: After;
 }
 
-export function createAttempts({ clock, after = afterTimeout }: AttemptParts): Attempts {
+export function createAttempts({ clock, after = afterTimeout }: AttemptDependencies): Attempts {
   const byClient = new FailureLedger(clock);
   const byAccount = new FailureLedger(clock);
   const codesByAccount = new FailureLedger(clock);
