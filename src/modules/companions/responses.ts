@@ -1,5 +1,5 @@
 /** What the companions' routes answer, for the API document alone. */
-import { Type as t } from "@sinclair/typebox";
+import { type Static, Type as t } from "@sinclair/typebox";
 import { Nullable } from "../../schemas/schema.ts";
 import { companionFields } from "./fields.ts";
 
@@ -40,6 +40,7 @@ export const CompanionObject = t.Object(
   },
   { $id: "Companion", additionalProperties: false },
 );
+export type Companion = Static<typeof CompanionObject>;
 
 export const EmbedTokenObject = t.Object(
   {
@@ -54,3 +55,4 @@ export const EmbedTokenObject = t.Object(
   },
   { $id: "EmbedToken", additionalProperties: false },
 );
+export type EmbedToken = Static<typeof EmbedTokenObject>;

@@ -1,5 +1,5 @@
 /** What the embed route answers, for the API document alone. */
-import { Type as t } from "@sinclair/typebox";
+import { type Static, Type as t } from "@sinclair/typebox";
 
 export const EmbedConfig = t.Object(
   {
@@ -25,3 +25,4 @@ export const EmbedConfig = t.Object(
   },
   { $id: "EmbedConfig" },
 );
+export type EmbedConfig = Static<typeof EmbedConfig>;

@@ -1,5 +1,5 @@
 /** What the API keys' routes answer, for the API document alone. */
-import { Type as t } from "@sinclair/typebox";
+import { type Static, Type as t } from "@sinclair/typebox";
 import { Nullable } from "../../schemas/schema.ts";
 import { newKeyBody } from "./model.ts";
 
@@ -32,6 +32,7 @@ const shownFields = {
 };
 
 export const KeyObject = t.Object(shownFields, { $id: "ApiKey", additionalProperties: false });
+export type ApiKey = Static<typeof KeyObject>;
 
 export const NewKeyObject = t.Object(
   {
@@ -45,3 +46,4 @@ export const NewKeyObject = t.Object(
   },
   { $id: "NewApiKeyResponse", additionalProperties: false },
 );
+export type NewApiKey = Static<typeof NewKeyObject>;

@@ -1,5 +1,5 @@
 /** What the usage routes answer, for the API document alone. */
-import { Type as t } from "@sinclair/typebox";
+import { type Static, Type as t } from "@sinclair/typebox";
 import { failureKinds, failureMeanings } from "../../domain/reply-failure.ts";
 import { Nullable } from "../../schemas/schema.ts";
 
@@ -26,6 +26,7 @@ const UsageRowObject = t.Object(
   },
   { $id: "UsageRow", description: "Of `day`, `companion_id` and `key_id` those that were grouped by." },
 );
+export type UsageRow = Static<typeof UsageRowObject>;
 
 export const UsageList = t.Object(
   { data: t.Array(UsageRowObject, { description: "Ordered by day, companion, key." }) },
@@ -51,6 +52,7 @@ export const FailedReplyList = t.Object(
   },
   { $id: "FailedReplyList" },
 );
+export type FailedReplies = Static<typeof FailedReplyList>["data"][number];
 
 export const QuotaObject = t.Object(
   {
@@ -69,3 +71,4 @@ export const QuotaObject = t.Object(
   },
   { $id: "Quota" },
 );
+export type Quota = Static<typeof QuotaObject>;
