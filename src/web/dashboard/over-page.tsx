@@ -68,7 +68,7 @@ function EndedDialog() {
   );
 }
 
-/** Loaded anew from the start: nothing of the one account may be left for the other. */
+/** Reloads the whole page: nothing of one account may be left for the other. */
 function ReplacedDialog({ email }: { email: string }) {
   const { account } = useSession();
   return (

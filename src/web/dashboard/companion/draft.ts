@@ -18,7 +18,7 @@ export interface Draft {
   max_output_tokens: string;
   context_tokens: string;
   metadata: MetadataDraft;
-  /** One a line. */
+  /** One per line. */
   allowed_origins: string;
   retention_days: string;
 }
