@@ -51,7 +51,7 @@ function EndedDialog() {
         email={account.email}
         onSignedIn={(made) => {
           resume(made);
-          if (made.account.id === account.id) say("Signed in again. Now repeat what did not work.");
+          if (made.account.id === account.id) say("Signed in again. Repeat what did not work.");
         }}
       />
       <Button

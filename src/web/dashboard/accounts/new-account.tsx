@@ -57,7 +57,7 @@ export function NewAccount({ onMade, onClose }: NewAccountProps) {
           autofocus
           value={email}
           onValue={setEmail}
-          hint="To sign in with. Nothing is sent to it."
+          hint="For signing in. Nothing is sent to it."
           error={fieldProblem(error, "email")}
         />
         <SelectField label="Plan" value={plan} onValue={setPlan} options={planOptions} />

@@ -42,7 +42,7 @@ export function EmbedTokens({ companion, tokens }: EmbedTokensProps) {
   return (
     <Section
       title="Embed tokens"
-      hint="Public by nature, and good for this companion alone. One for each place lets you end one without the others."
+      hint="Public, and valid for this companion only. With one per place you can revoke one without the others."
       actions={
         <Button onClick={() => setIsAdding(true)}>
           <Plus size={16} aria-hidden="true" />

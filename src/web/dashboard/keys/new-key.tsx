@@ -51,7 +51,7 @@ export function NewKey({ onMade, onClose }: NewKeyProps) {
           value={name}
           onValue={setName}
           placeholder="Billing server"
-          hint="What uses it, so that you know it again."
+          hint="What uses the key, so that you recognise it later."
           error={fieldProblem(error, "name")}
         />
         <SelectField

@@ -108,7 +108,7 @@ function SecondFactorSection() {
   return (
     <Section
       title="Second factor"
-      hint="A code of an app on your phone, beside the password: whoever learns the password alone stays out."
+      hint="A code from an app on your phone, in addition to the password. The password alone then lets nobody in."
       actions={<Badge tone={totp.is_on ? "good" : "neutral"}>{totp.is_on ? "On" : "Off"}</Badge>}
     >
       <ButtonLink href={secondFactorPath}>{totp.is_on ? "Manage" : "Set up"}</ButtonLink>
@@ -147,7 +147,10 @@ function Sessions({ sessions }: { sessions: ReturnType<typeof useList<Session>> 
     },
   ];
   return (
-    <Section title="Where you are signed in" hint="A session ends after 7 days without use, or after 30 in any case.">
+    <Section
+      title="Where you are signed in"
+      hint="A session ends after 7 days without use, and after 30 days in any case."
+    >
       {end.error !== null && <Problem class="mb-4">{toSentence(end.error)}</Problem>}
       <ListFrame list={sessions} empty={null}>
         <Table label="Sessions" columns={columns} rows={sessions.items} keyOf={({ id }) => id} />

@@ -42,7 +42,7 @@ function Confirmation({ secret, onConfirmed }: { secret: TotpSecret; onConfirmed
         <div class="flex flex-wrap items-start gap-6">
           <QrCode
             text={secret.otpauth_url}
-            label="QR code for the authenticator app; the secret beside it is the same"
+            label="QR code for the authenticator app; the secret next to it is the same"
           />
           <div class="min-w-0 flex-1 basis-64 space-y-3">
             <p class="font-medium">Secret, for typing</p>
