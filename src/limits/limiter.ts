@@ -48,9 +48,5 @@ export interface Limiter {
    * admitted, the one with the least left.
    */
   admitAll(places: readonly [Place, ...Place[]]): Awaitable<Verdict>;
-  /** Subjects forgotten because memory was bounded, since the start. */
-  readonly evictedCount: number;
-  /** Subjects held now. */
-  readonly size: number;
   close(): void;
 }

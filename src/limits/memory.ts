@@ -24,7 +24,7 @@ export interface MemoryLimiterOptions {
  * Rules have windows of their own each, so that a flood of addresses cannot push out what is counted by token. Time is
  * counted in whole milliseconds.
  */
-export function createMemoryLimiter(options: MemoryLimiterOptions): Limiter {
+export function createMemoryLimiter(options: MemoryLimiterOptions): MemoryLimiter {
   return new MemoryLimiter(options);
 }
 
@@ -67,10 +67,12 @@ class MemoryLimiter implements Limiter {
     return tightest;
   }
 
+  /** Subjects held now. */
   get size(): number {
     return this.#sum(({ size }) => size);
   }
 
+  /** Subjects forgotten because memory is bounded, since the start. */
   get evictedCount(): number {
     return this.#sum(({ evictedCount }) => evictedCount);
   }

@@ -40,7 +40,7 @@ export function chatModule(services: Services) {
           sessionId,
           visitorId: body.visitor_id?.toLowerCase() ?? null,
           message: body.message,
-          arrivalMark: services.store.turns.markArrival(),
+          arrivalMark: services.coordination.arrivals.mark(),
           requestId: facts.requestId,
           stream,
           reply,

@@ -1,12 +1,11 @@
 /** One turn of a conversation: its place in the queue, the day's quota, history, the reply, and the one commit that settles it. */
 
+import type { ArrivalMark, TurnTicket } from "../../coordination/coordination.ts";
 import type { Services } from "../../dependencies.ts";
 import { type ConversationKey, type Message, textParts, uncounted } from "../../domain/conversation.ts";
-import { AppError } from "../../domain/errors.ts";
-import type { QuotaReservation } from "../../limits/daily-quota.ts";
 import type { ReplyRequest } from "../../llm/provider.ts";
 import type { EmbedTarget } from "../../store/store.ts";
-import { reserveMessage } from "../../turns/day-quota.ts";
+import { enterTurn } from "../../turns/admission.ts";
 import { countFailedReply } from "../../turns/failed-replies.ts";
 import type { OpenReply } from "../../turns/open-reply.ts";
 import { type CollectedReply, endStream, type ReplyRun, type ReplyStream, runReply } from "../../turns/reply.ts";
@@ -17,7 +16,7 @@ export interface TurnRequest {
   sessionId: string;
   visitorId: string | null;
   message: string;
-  arrivalMark: number;
+  arrivalMark: ArrivalMark;
   requestId: string;
   stream: ReplyStream;
   /** Owns all that the turn takes; closed when the turn has ended, however it ended. */
@@ -26,16 +25,7 @@ export interface TurnRequest {
 
 type TurnServices = Pick<
   Services,
-  | "store"
-  | "llm"
-  | "dailyQuota"
-  | "conversationQueue"
-  | "settings"
-  | "clock"
-  | "ids"
-  | "log"
-  | "measurements"
-  | "runningTurns"
+  "store" | "llm" | "coordination" | "settings" | "clock" | "ids" | "log" | "measurements" | "runningTurns"
 >;
 
 /**
@@ -49,9 +39,9 @@ export async function openTurn(services: TurnServices, turn: TurnRequest): Promi
   const key: ConversationKey = { companionId, sessionId: turn.sessionId, visitorId: turn.visitorId };
   let run: ReplyRun;
   try {
-    await waitForTurn(services, reply, key);
-    const reservation = await reserveMessage(services, companionId, turn.target.plan);
-    reply.owes(reservation.release);
+    const queueKey = `${companionId} ${turn.sessionId} ${turn.visitorId}`;
+    const ticket = await enterTurn(services, { companionId, plan: turn.target.plan, queueKey }, reply.signal);
+    reply.owes(ticket.leave);
     const request = await buildRequest(services, turn, key);
     // It may have waited for long, and each call costs: nothing is to begin any more with a token that was revoked.
     await reply.check();
@@ -59,7 +49,7 @@ export async function openTurn(services: TurnServices, turn: TurnRequest): Promi
     run = runReply(services.llm, request, stream, reply);
     trackTurn(
       services,
-      finishTurn(services, turn, key, reservation, run).finally(() => reply.close()),
+      finishTurn(services, turn, key, ticket, run).finally(() => reply.close()),
     );
   } catch (error) {
     reply.close();
@@ -72,17 +62,6 @@ export async function openTurn(services: TurnServices, turn: TurnRequest): Promi
     stream.drop();
     throw error;
   }
-}
-
-/** Rejects when the visitor leaves or the reply is ended meanwhile: such a turn is dropped and costs nothing. */
-async function waitForTurn({ conversationQueue }: TurnServices, reply: OpenReply, key: ConversationKey): Promise<void> {
-  const place = conversationQueue.enter(`${key.companionId} ${key.sessionId} ${key.visitorId}`, reply.signal);
-  if (place === null) {
-    throw new AppError("rate_limited", "This conversation has too many messages waiting. Wait for the reply.", {
-      retryAfterSeconds: 1,
-    });
-  }
-  reply.owes(await place);
 }
 
 function trackTurn(services: TurnServices, turn: Promise<void>): void {
@@ -102,7 +81,7 @@ async function finishTurn(
   services: TurnServices,
   turn: TurnRequest,
   key: ConversationKey,
-  reservation: QuotaReservation,
+  ticket: TurnTicket,
   run: ReplyRun,
 ): Promise<void> {
   const userSentAt = services.clock.nowMs();
@@ -120,14 +99,14 @@ async function finishTurn(
     turn.stream.fail("upstream_error");
     return countFailedReply(
       services,
-      { companion: turn.target.companion, day: reservation.day, requestId: turn.requestId },
+      { companion: turn.target.companion, day: ticket.day, requestId: turn.requestId },
       error,
     );
   }
   services.measurements.countTokens(reply.usage);
   try {
-    await settleTurn(services, turn, { key, conversationId, day: reservation.day, userSentAt }, reply).finally(
-      reservation.settle,
+    await settleTurn(services, turn, { key, conversationId, day: ticket.day, userSentAt }, reply).finally(
+      ticket.settle,
     );
   } catch (error) {
     services.log.error("turn not kept", { requestId: turn.requestId, companionId: key.companionId, error });

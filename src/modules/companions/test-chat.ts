@@ -1,11 +1,11 @@
 /** The owner tries a companion: the same reply as a visitor's, outside of rate limits and memory; one message of its day. */
 
+import type { TurnTicket } from "../../coordination/coordination.ts";
 import type { Services } from "../../dependencies.ts";
 import type { Plan } from "../../domain/account.ts";
 import type { Companion } from "../../domain/companion.ts";
 import { textParts } from "../../domain/conversation.ts";
-import type { QuotaReservation } from "../../limits/daily-quota.ts";
-import { reserveMessage } from "../../turns/day-quota.ts";
+import { enterTurn } from "../../turns/admission.ts";
 import { countFailedReply } from "../../turns/failed-replies.ts";
 import type { OpenReply } from "../../turns/open-reply.ts";
 import { type CollectedReply, endStream, type ReplyRun, type ReplyStream, runReply } from "../../turns/reply.ts";
@@ -25,7 +25,7 @@ export interface TestTurn {
 
 type TestServices = Pick<
   Services,
-  "store" | "llm" | "dailyQuota" | "settings" | "clock" | "log" | "measurements" | "runningTurns"
+  "store" | "llm" | "coordination" | "settings" | "clock" | "log" | "measurements" | "runningTurns"
 >;
 
 /**
@@ -41,11 +41,12 @@ export async function openTestTurn(services: TestServices, turn: TestTurn): Prom
     requestId: turn.requestId,
   });
   const startedMs = performance.now();
-  let reservation: QuotaReservation;
+  let ticket: TurnTicket;
   let run: ReplyRun;
   try {
-    reservation = await reserveMessage(services, companion.id, turn.plan);
-    reply.owes(reservation.release);
+    const entry = { companionId: companion.id, plan: turn.plan, queueKey: null };
+    ticket = await enterTurn(services, entry, reply.signal);
+    reply.owes(ticket.leave);
     // Its body may have taken a while to arrive.
     await reply.check();
     reply.signal.throwIfAborted();
@@ -60,7 +61,7 @@ export async function openTestTurn(services: TestServices, turn: TestTurn): Prom
     const totalMs = performance.now() - startedMs;
     stream.comment(`trace ${JSON.stringify(toWireTrace(request, collected, totalMs))}`);
   };
-  const finishing = finishTestTurn(services, turn, reservation, run, trace).finally(() => reply.close());
+  const finishing = finishTestTurn(services, turn, ticket, run, trace).finally(() => reply.close());
   runningTurns.add(finishing);
   void finishing.finally(() => runningTurns.delete(finishing));
   try {
@@ -75,7 +76,7 @@ export async function openTestTurn(services: TestServices, turn: TestTurn): Prom
 async function finishTestTurn(
   services: TestServices,
   turn: TestTurn,
-  reservation: QuotaReservation,
+  ticket: TurnTicket,
   run: ReplyRun,
   trace: (reply: CollectedReply) => void,
 ): Promise<void> {
@@ -87,7 +88,7 @@ async function finishTestTurn(
   } catch (error) {
     if (run.isOpen) services.log.warn("reply failed", { ...logged, error });
     stream.fail("upstream_error");
-    return countFailedReply(services, { companion, day: reservation.day, requestId }, error);
+    return countFailedReply(services, { companion, day: ticket.day, requestId }, error);
   }
   services.measurements.countTokens(reply.usage);
   try {
@@ -96,11 +97,11 @@ async function finishTestTurn(
         accountId: companion.accountId,
         companionId: companion.id,
         keyId: companion.createdByKeyId,
-        day: reservation.day,
+        day: ticket.day,
         usage: reply.usage,
         failure: reply.failureKind,
       })
-      .finally(reservation.settle);
+      .finally(ticket.settle);
   } catch (error) {
     services.log.error("turn not counted", { ...logged, error });
     return stream.fail("unavailable");
