@@ -1,4 +1,4 @@
-/** Figures that are looked up on each scrape: build, limiter, files and disk. */
+/** Metrics that are read on each scrape: build, limiter, files and disk. */
 import { statfs } from "node:fs/promises";
 import { buildInfo } from "./build-info.ts";
 import type { Services } from "./dependencies.ts";
@@ -19,14 +19,14 @@ export function createProbes(
   return [
     {
       name: "companiond_build_info",
-      help: "Always 1; its labels tell the build.",
+      help: "Always 1; its labels identify the build.",
       type: "gauge",
       labels: { version: buildInfo.version, commit: buildInfo.commit ?? "" },
       read: () => 1,
     },
     {
       name: "companiond_draining",
-      help: "1 while the server lets open replies finish and takes no more.",
+      help: "1 while the server lets open replies finish and accepts no more.",
       type: "gauge",
       read: () => (lifecycle.isDraining ? 1 : 0),
     },
@@ -38,7 +38,7 @@ export function createProbes(
     },
     {
       name: "companiond_limiter_evictions_total",
-      help: "Subjects forgotten early because memory is bounded.",
+      help: "Subjects evicted early because memory is bounded.",
       type: "counter",
       read: () => limiter.evictedCount,
     },

@@ -91,7 +91,7 @@ describe("the server does not start", () => {
     writeFileSync(keyFile, makeSealingKey());
     expect(await refusal()).toContain(`${keyFile} is not the key that sealed them`);
     writeFileSync(keyFile, "not a key");
-    expect(await refusal()).toContain(`${keyFile} does not hold 32 bytes in base64`);
+    expect(await refusal()).toContain(`${keyFile} does not contain 32 bytes in base64`);
   });
 
   test("until what was sealed is given up; then there is a new key", async () => {

@@ -1,4 +1,4 @@
-/** `companiond backup`: a snapshot of the database, also while a server runs on it. */
+/** `companiond backup`: writes a snapshot of the database, even while a server uses it. */
 import { resolve } from "node:path";
 import { storageOf } from "../services.ts";
 import type { Command } from "./command.ts";
@@ -9,7 +9,7 @@ export const backupCommand: Command = {
   actions: [
     {
       name: "",
-      about: "Write a consistent, verified snapshot of the database to FILE, also while a server runs on it.",
+      about: "Write a consistent, verified snapshot of the database to FILE, even while a server uses it.",
       operands: ["FILE"],
       async run({ args, loadConfig }) {
         const file = resolve(args.operand(0));

@@ -39,7 +39,7 @@ class FailureLedger {
       takeBack: () => {
         const entry = this.#entries.get(subject);
         if (entry === undefined) return;
-        // As if it had not been, also for how long ago the last one was.
+        // Restore the previous state, including the time of the last failure.
         this.#keep(subject, { count: entry.count - 1, lastMs: entry.lastMs === lastMs ? beforeMs : entry.lastMs });
       },
     };
@@ -50,7 +50,7 @@ class FailureLedger {
   }
 
   #keep(subject: string, entry: Entry): void {
-    // To the end: the first ones are the least recent.
+    // Move it to the end, so that the least recent come first.
     this.#entries.delete(subject);
     if (entry.count > 0) this.#entries.set(subject, entry);
     if (this.#entries.size <= maxSubjects) return;
