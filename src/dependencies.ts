@@ -15,7 +15,7 @@ import type { Measurements } from "./metrics/measurements.ts";
 import type { ProviderHealth } from "./metrics/provider-health.ts";
 import type { UseRecorder } from "./metrics/use-recorder.ts";
 import type { Store } from "./store/store.ts";
-import type { OpenReplies } from "./turns/open-replies.ts";
+import type { OpenTurns } from "./turns/open-turns.ts";
 import type { Voice } from "./voice/voice.ts";
 
 export interface Settings {
@@ -59,7 +59,8 @@ export interface Services {
   /** Of voice sessions. */
   readonly voiceQuota: DailyQuota;
   readonly conversationQueue: KeyedQueue;
-  readonly openReplies: OpenReplies;
+  /** Under way: shutdown waits for them, since each still has its commit to make. */
+  readonly openTurns: OpenTurns;
   readonly llm: LlmProvider;
   readonly providerHealth: ProviderHealth;
   readonly voice: Voice;
@@ -72,8 +73,6 @@ export interface Services {
   readonly clock: Clock;
   readonly ids: IdSource;
   readonly log: Log;
-  /** Replies under way: shutdown waits for them, since each still has its commit to make. */
-  readonly runningTurns: Set<Promise<void>>;
   /** Set when the server starts to drain. */
   readonly lifecycle: { isDraining: boolean };
 }

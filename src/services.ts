@@ -26,7 +26,7 @@ import { type DataLock, lockDataDir } from "./store/sqlite/data-lock.ts";
 import type { PendingMigration } from "./store/sqlite/migrator.ts";
 import { openSqliteStore } from "./store/sqlite/open.ts";
 import type { Store } from "./store/store.ts";
-import { createOpenReplies } from "./turns/open-replies.ts";
+import { createOpenTurns } from "./turns/open-turns.ts";
 import { openVoiceProviders } from "./voice/registry.ts";
 import { createVoice } from "./voice/voice.ts";
 
@@ -137,7 +137,7 @@ export async function openServices(config: Config, overrides: ServiceOverrides =
   measurements.probes.push(...createProbes({ limiter, lifecycle }, config.dataDir));
   const stopWatchingEventLoop = watchEventLoop(measurements.eventLoopLagSeconds);
   const heartbeats = createHeartbeatTicker();
-  const openReplies = createOpenReplies({
+  const openTurns = createOpenTurns({
     perAddress: config.streamsPerIp,
     getChangeMark: () => store.companions.getChangeMark(),
   });
@@ -146,7 +146,7 @@ export async function openServices(config: Config, overrides: ServiceOverrides =
   let closing: Promise<void> | null = null;
   async function closeOnce() {
     heartbeats.stop();
-    openReplies.stop();
+    openTurns.stop();
     stopWatchingEventLoop();
     limiter.close();
     llm.close();
@@ -181,7 +181,7 @@ export async function openServices(config: Config, overrides: ServiceOverrides =
     dailyQuota,
     voiceQuota,
     conversationQueue: createKeyedQueue({ maxWaiting: 3 }),
-    openReplies,
+    openTurns,
     llm,
     providerHealth,
     voice,
@@ -192,7 +192,6 @@ export async function openServices(config: Config, overrides: ServiceOverrides =
     clock,
     ids,
     log,
-    runningTurns: new Set(),
     lifecycle,
     close() {
       closing ??= closeOnce();

@@ -1,5 +1,6 @@
 /** A chat stream on its way to its visitor: what leaves when, and what becomes of it when the visitor stalls or leaves. */
 import type { StreamErrorCode, StreamOutcome } from "../domain/stream-end.ts";
+import type { FollowedTurn, TurnEvent, TurnReader } from "../turns/events.ts";
 import type { HeartbeatTicker } from "./heartbeats.ts";
 import { doneFrame, errorFrame, frameDeltas, pingFrame } from "./sse-frames.ts";
 import { type HeldStream, type WritePacer, writeGapMs, writePacer } from "./write-pacer.ts";
@@ -22,7 +23,7 @@ function findPieceEnd(text: string): number {
  * Uses Bun's direct stream: a default `ReadableStream` costs a promise and a copy for each chunk. `write` reports
  * back-pressure, which the provider must obey: what one read from it brings is then all that is held here.
  */
-export class EventStream implements HeldStream {
+export class EventStream implements HeldStream, TurnReader {
   readonly body: ReadableStream<Uint8Array>;
   /** Null while it is open. */
   outcome: StreamOutcome | null = null;
@@ -39,7 +40,9 @@ export class EventStream implements HeldStream {
   #lastWriteMs: number;
   /** The socket takes nothing more until this resolves. */
   #stalled: Promise<void> | null = null;
-  #whenGone: Promise<void> | null = null;
+  /** Ends the wait for a socket whose reader stalled and then left: it never drains. */
+  #whenGone: PromiseWithResolvers<void> | null = null;
+  #turn: FollowedTurn | null = null;
   readonly #signal: AbortSignal;
   readonly #heartbeats: HeartbeatTicker;
   readonly #pacer: WritePacer;
@@ -53,14 +56,37 @@ export class EventStream implements HeldStream {
     this.body = new ReadableStream<Uint8Array>({
       type: "direct",
       pull: (controller) => this.#open(controller),
-      cancel: () => this.#end("left", ""),
+      cancel: () => this.drop(),
     });
     heartbeats.add(this);
+    signal.addEventListener("abort", this);
+    if (signal.aborted) this.drop();
+  }
+
+  /** From now on the visitor is told what the turn says, and the turn that its reader has left. */
+  follow(turn: FollowedTurn): void {
+    this.#turn = turn;
+    turn.attach(this);
+    if (this.outcome !== null) turn.leave(this);
+  }
+
+  take(event: TurnEvent): Promise<void> | undefined {
+    if (event.type === "text") return this.write(event.deltas);
+    if (event.type === "waiting") this.ping();
+    else if (event.outcome === "complete") this.done();
+    else if (event.outcome === "broken") this.fail(event.code);
+    else this.drop();
+    return undefined;
+  }
+
+  /** The visitor's signal has fired. */
+  handleEvent(): void {
+    this.drop();
   }
 
   /** Sends the deltas within the gap; a promise means "stop reading the provider until it resolves". */
-  write(deltas: readonly string[], whole = deltas.join("")): Promise<void> | undefined {
-    const sent = this.#send(frameDeltas(deltas, whole));
+  write(deltas: readonly string[]): Promise<void> | undefined {
+    const sent = this.#send(frameDeltas(deltas));
     this.firstTextAtMs ??= this.#pacer.nowMs();
     return sent;
   }
@@ -142,7 +168,7 @@ export class EventStream implements HeldStream {
 
   release(): void {
     if (this.#stalled !== null || this.#controller === null) return;
-    if (this.outcome !== null || this.#signal.aborted) return;
+    if (this.outcome !== null) return;
     this.#wait(this.#controller, this.#writeHeld(this.#controller));
   }
 
@@ -177,7 +203,7 @@ export class EventStream implements HeldStream {
     for (let waiting: Promise<number> | null = pending; waiting !== null; ) {
       await this.#taken(waiting);
       try {
-        waiting = this.outcome !== null || this.#signal.aborted ? null : this.#writeHeld(controller);
+        waiting = this.outcome !== null ? null : this.#writeHeld(controller);
       } catch {
         // The connection broke just now, which its own signal tells.
         waiting = null;
@@ -186,23 +212,24 @@ export class EventStream implements HeldStream {
     this.#stalled = null;
   }
 
-  /** A reader that stalls and then leaves never drains: its going ends the wait too. */
   #taken(written: Promise<number>): Promise<unknown> {
-    this.#whenGone ??= new Promise((resolve) => {
-      if (this.#signal.aborted) resolve();
-      else this.#signal.addEventListener("abort", () => resolve(), { once: true });
-    });
+    this.#whenGone ??= Promise.withResolvers();
     const settled = written.then(
       () => {},
       () => {},
     );
-    return Promise.race([settled, this.#whenGone]);
+    return Promise.race([settled, this.#whenGone.promise]);
   }
 
   #end(outcome: StreamOutcome, lastFrames: string): void {
     if (this.outcome !== null) return;
     this.outcome = outcome;
     this.#heartbeats.remove(this);
+    this.#signal.removeEventListener("abort", this);
+    if (outcome === "left") {
+      this.#whenGone?.resolve();
+      this.#turn?.leave(this);
+    }
     this.onClosing?.();
     this.#close(lastFrames);
     this.onEnd?.();

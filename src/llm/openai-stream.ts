@@ -20,7 +20,8 @@ export class OpenAiStream {
   /** Nothing that follows matters: `[DONE]` was read, or a failure, or the body's end. */
   isDone = false;
   hasDoneMark = false;
-  hasText = false;
+  /** Whether anything came that makes an event; a reply without it is empty. */
+  hasContent = false;
   finishReason: string | null = null;
   usage: ChunkReading["usage"] = null;
   failure: ProviderFailure | null = null;
@@ -117,7 +118,7 @@ export class OpenAiStream {
     const texts = matchRun(this.#template, input, start);
     if (texts.length === 0) return texts;
     this.#templateMatches += texts.length;
-    this.hasText = true;
+    this.hasContent = true;
     this.#countUnits(lastMatch.units);
     return this.isDone ? [] : texts;
   }
@@ -222,7 +223,7 @@ export class OpenAiStream {
     if (text === "") return;
     this.#countUnits(text.length);
     if (this.isDone) return;
-    this.hasText = true;
+    this.hasContent = true;
     deltas.push(text);
   }
 
