@@ -1,5 +1,5 @@
 /** A chat stream on its way to its visitor: what leaves when, and what becomes of it when the visitor stalls or leaves. */
-import type { StreamErrorCode, StreamOutcome } from "../domain/stream-end.ts";
+import type { StreamOutcome } from "../domain/stream-end.ts";
 import type { FollowedTurn, TurnEvent, TurnReader } from "../turns/events.ts";
 import type { HeartbeatTicker } from "./heartbeats.ts";
 import { doneFrame, errorFrame, frameDeltas, pingFrame } from "./sse-frames.ts";
@@ -20,7 +20,7 @@ function findPieceEnd(text: string): number {
 /**
  * One reply on its way to one visitor. Everything written before Bun starts to read is kept and leaves first.
  *
- * Uses Bun's direct stream: a default `ReadableStream` costs a promise and a copy for each chunk. `write` reports
+ * Uses Bun's direct stream: a default `ReadableStream` costs a promise and a copy for each chunk. `take` reports
  * back-pressure, which the provider must obey: what one read from it brings is then all that is held here.
  */
 export class EventStream implements HeldStream, TurnReader {
@@ -70,11 +70,17 @@ export class EventStream implements HeldStream, TurnReader {
     if (this.outcome !== null) turn.leave(this);
   }
 
+  /** Sends texts within the gap; a promise means "stop reading the provider until it resolves". */
   take(event: TurnEvent): Promise<void> | undefined {
-    if (event.type === "text") return this.write(event.deltas);
-    if (event.type === "waiting") this.ping();
-    else if (event.outcome === "complete") this.done();
-    else if (event.outcome === "broken") this.fail(event.code);
+    if (event.type === "text") {
+      const sent = this.#send(frameDeltas(event.deltas));
+      this.firstTextAtMs ??= this.#pacer.nowMs();
+      return sent;
+    }
+    if (event.type === "waiting") this.#send(pingFrame);
+    else if (event.outcome === "complete") this.#end("complete", doneFrame);
+    // No terminator, and a comment for whoever reads the wire.
+    else if (event.outcome === "broken") this.#end("broken", errorFrame(event.code));
     else this.drop();
     return undefined;
   }
@@ -84,18 +90,6 @@ export class EventStream implements HeldStream, TurnReader {
     this.drop();
   }
 
-  /** Sends the deltas within the gap; a promise means "stop reading the provider until it resolves". */
-  write(deltas: readonly string[]): Promise<void> | undefined {
-    const sent = this.#send(frameDeltas(deltas));
-    this.firstTextAtMs ??= this.#pacer.nowMs();
-    return sent;
-  }
-
-  /** Opens the stream with a comment, so that proxies and browsers see life before the first text. */
-  ping(): void {
-    this.#send(pingFrame);
-  }
-
   /** A line that clients pass over; `text` has no line break. */
   comment(text: string): void {
     this.#send(`: ${text}\n\n`);
@@ -103,17 +97,7 @@ export class EventStream implements HeldStream, TurnReader {
 
   pingIfQuietSince(sinceMs: number): void {
     // A stalled reader gets no pings: they would keep its connection from running into the idle limit.
-    if (this.#controller !== null && this.#stalled === null && this.#lastWriteMs <= sinceMs) this.ping();
-  }
-
-  /** The reply is whole and kept. */
-  done(): void {
-    this.#end("complete", doneFrame);
-  }
-
-  /** The reply broke off: no terminator, and a comment for whoever reads the wire. */
-  fail(code: StreamErrorCode): void {
-    this.#end("broken", errorFrame(code));
+    if (this.#controller !== null && this.#stalled === null && this.#lastWriteMs <= sinceMs) this.#send(pingFrame);
   }
 
   /** The connection is about to be cut from our side, which ends the stream: says why. */

@@ -2,7 +2,7 @@
 
 import type { Settings } from "../dependencies.ts";
 import { type Companion, companionDefaults } from "../domain/companion.ts";
-import { estimateTokens, type HistoryMessage, selectHistory } from "../domain/conversation.ts";
+import { estimateTokens, type HistoryMessage, selectHistory, textOf, textParts } from "../domain/conversation.ts";
 import type { TokenUsage } from "../domain/usage.ts";
 import type { ReplyOutcome, ReplyRequest } from "../llm/provider.ts";
 
@@ -27,7 +27,7 @@ export function toReplyRequest(
     systemPrompt: companion.systemPrompt,
     messages: [
       ...selectHistory(turn.earlier, historyTokensOf(companion, turn.message)),
-      { role: "user", text: turn.message },
+      { role: "user", parts: textParts(turn.message) },
     ],
     model: offered ?? model,
     temperature: companion.temperature,
@@ -40,6 +40,6 @@ export function toReplyRequest(
 export function countTokens(request: ReplyRequest, text: string, outcome: ReplyOutcome): TokenUsage {
   if (outcome.usage) return { ...outcome.usage, estimated: false };
   let inputTokens = request.systemPrompt === null ? 0 : estimateTokens(request.systemPrompt);
-  for (const message of request.messages) inputTokens += estimateTokens(message.text);
+  for (const message of request.messages) inputTokens += estimateTokens(textOf(message));
   return { inputTokens, outputTokens: estimateTokens(text), estimated: true };
 }

@@ -1,7 +1,7 @@
 /** What a turn is given: whose it is and what it says, the right that it was begun with, and who keeps it. */
 import type { Plan } from "../domain/account.ts";
 import type { Companion } from "../domain/companion.ts";
-import type { HistoryMessage } from "../domain/conversation.ts";
+import type { HistoryMessage, MessagePart } from "../domain/conversation.ts";
 import type { AppError } from "../domain/errors.ts";
 import type { FailureKind } from "../domain/reply-failure.ts";
 import type { TokenUsage } from "../domain/usage.ts";
@@ -45,8 +45,8 @@ export interface TurnKeeper {
 export interface TurnResult {
   /** What the model was asked. */
   readonly request: ReplyRequest;
-  /** All of the reply, well-formed; empty where the turn was stopped before its first text. */
-  readonly text: string;
+  /** What the model said, well-formed; nothing where the turn was stopped before that. */
+  readonly reply: readonly MessagePart[];
   /** Whether the provider brought it to its end. */
   readonly complete: boolean;
   /** Of a reply that the provider did not bring to its end: an error in usage. Null where it did, or we stopped it. */

@@ -1,5 +1,6 @@
 /** One message's life: its place, its reservation, the request to the model, the reply, the commit, and what its readers are told. */
 import type { Services } from "../dependencies.ts";
+import { textParts } from "../domain/conversation.ts";
 import { AppError } from "../domain/errors.ts";
 import type { StreamErrorCode } from "../domain/stream-end.ts";
 import type { Release } from "../lib/keyed-queue.ts";
@@ -14,7 +15,7 @@ import {
 } from "../llm/provider.ts";
 import { reserveMessage } from "./day-quota.ts";
 import type { FollowedTurn, TurnEnd, TurnEvent, TurnReader } from "./events.ts";
-import { countFailedReply } from "./failed-replies.ts";
+import { countFailedReply, toUpstreamError } from "./failed-replies.ts";
 import type { OpenTurn } from "./open-turns.ts";
 import { maxReplyUnits, ReplyText } from "./reply-memory.ts";
 import { countTokens, historyTokensOf, toReplyRequest } from "./reply-request.ts";
@@ -78,10 +79,10 @@ export class Turn implements OpenTurn, FollowedTurn, ReplySink {
     if (!this.#readers.includes(reader)) return;
     this.#readers = this.#readers.filter((other) => other !== reader);
     // Today's policy, and the only line of it: words that nobody reads are not paid for.
-    if (this.#readers.length === 0) this.#stop.abort(allHaveLeft());
+    if (this.#readers.length === 0) this.#stop.abort(new AppError("unavailable", "All readers have left."));
   }
 
-  /** Stops the turn, unless it has been stopped before: the first reason stays. */
+  /** Stops the turn for everyone, unless it has been stopped before: the first reason stays. */
   stop(code: StreamErrorCode, error: AppError): void {
     if (this.isStopped) return;
     this.#ending = { code, error };
@@ -110,9 +111,10 @@ export class Turn implements OpenTurn, FollowedTurn, ReplySink {
       await this.checkRight();
       if (this.isStopped) throw this.#stop.reason;
       const outcome = await this.#ask(request, reservation.day);
-      if (outcome !== null) await this.#settle(this.#collect(request, outcome, reservation.day), outcome, reservation);
+      if (outcome !== null) await this.#settle(request, outcome, reservation);
     } catch (error) {
-      this.#fail("turn failed", "unavailable", error);
+      if (this.#hasBegun) this.#services.log.error("turn failed", this.#logged(error));
+      this.#refuse("unavailable", error);
     }
   }
 
@@ -138,12 +140,10 @@ export class Turn implements OpenTurn, FollowedTurn, ReplySink {
     try {
       return await this.#services.llm.streamReply(request, this, this.#stop);
     } catch (failure) {
-      this.#fail("reply failed", "upstream_error", toAppError(failure));
-      await countFailedReply(
-        this.#services,
-        { companion: this.#start.companion, day, requestId: this.#start.requestId },
-        failure,
-      );
+      const error = toUpstreamError(failure);
+      if (this.#hasBegun) this.#services.log.warn("reply failed", this.#logged(error));
+      this.#refuse("upstream_error", error);
+      await countFailedReply(this.#services, this.#start, day, failure);
       return null;
     } finally {
       clearTimeout(this.#waitingTimer);
@@ -176,12 +176,15 @@ export class Turn implements OpenTurn, FollowedTurn, ReplySink {
     const text = this.#text.toString();
     const failure = this.#ending?.code === "too_long" ? "broken_off" : kindOfOutcome(outcome);
     const usage = countTokens(request, text, outcome);
-    return { request, text, complete: outcome.complete, failure, usage, day, firstTextMs: this.#firstTextMs };
+    const reply = text === "" ? [] : textParts(text);
+    return { request, reply, complete: outcome.complete, failure, usage, day, firstTextMs: this.#firstTextMs };
   }
 
-  async #settle(result: TurnResult, outcome: ReplyOutcome, reservation: QuotaReservation): Promise<void> {
+  /** Keeps the turn, and tells how it ended. */
+  async #settle(request: ReplyRequest, outcome: ReplyOutcome, reservation: QuotaReservation): Promise<void> {
     if (this.#ending !== null && !this.#hasBegun) this.#beginning.reject(this.#ending.error);
     else this.#open();
+    const result = this.#collect(request, outcome, reservation.day);
     this.#services.measurements.countTokens(result.usage);
     try {
       await this.#start.keeper.settle(result);
@@ -229,9 +232,8 @@ export class Turn implements OpenTurn, FollowedTurn, ReplySink {
     turn.#open();
   }
 
-  /** Told to whoever asked where the response has not begun, and logged with it; to the readers otherwise. */
-  #fail(event: string, code: StreamErrorCode, error: unknown): void {
-    if (this.#hasBegun) this.#services.log.warn(event, this.#logged(error));
+  /** There is nothing to keep: an error for whoever asked, as long as the response has not begun, and the end for its readers. */
+  #refuse(code: StreamErrorCode, error: unknown): void {
     this.#beginning.reject(error);
     this.#tell({ type: "end", outcome: "broken", code });
   }
@@ -239,15 +241,4 @@ export class Turn implements OpenTurn, FollowedTurn, ReplySink {
   #logged(error: unknown) {
     return { requestId: this.#start.requestId, companionId: this.#start.companion.id, error };
   }
-}
-
-function allHaveLeft(): AppError {
-  return new AppError("unavailable", "All who read the reply have left.");
-}
-
-function toAppError(failure: unknown): AppError {
-  if (failure instanceof AppError) return failure;
-  return new AppError("upstream_error", "The language model could not answer. Try again in a moment.", {
-    cause: failure,
-  });
 }

@@ -13,6 +13,8 @@ let stream: EventStream;
 let nowMs: number;
 let due: (() => void)[];
 
+const write = (...deltas: string[]) => stream.take({ type: "text", deltas });
+
 function passGap(): void {
   nowMs += writeGapMs;
   for (const release of due.splice(0)) release();
@@ -40,7 +42,7 @@ beforeEach(async () => {
     port: 0,
     fetch(request) {
       stream = new EventStream(request.signal, heartbeats, pacer);
-      stream.write(["first"]);
+      write("first");
       return new Response(stream.body);
     },
   });
@@ -56,7 +58,7 @@ afterEach(async () => {
 
 test("texts that come no faster than the gap leave at once, each in its own write", async () => {
   for (const text of ["a", "b", "c"]) {
-    stream.write([text]);
+    write(text);
     await visitor.until((received) => received.includes(`"${text}"`));
     nowMs += writeGapMs;
   }
@@ -65,31 +67,31 @@ test("texts that come no faster than the gap leave at once, each in its own writ
 });
 
 test("what follows sooner is held, and leaves together once the gap has passed", async () => {
-  stream.write(["a"]);
-  stream.write(["b"]);
-  stream.write(["c", "d"]);
+  write("a");
+  write("b");
+  write("c", "d");
   passGap();
-  stream.write(["e"]);
+  write("e");
   passGap();
   expect(await readWrites('"e"')).toEqual(["first", "a", "b c d", "e"]);
   nowMs += writeGapMs;
-  stream.write(["f"]);
+  write("f");
   expect(await readWrites('"f"')).toEqual(["first", "a", "b c d", "e", "f"]);
 });
 
 test("the end waits for no gap, and nothing held is lost", async () => {
-  stream.write(["a"]);
-  stream.write(["b"]);
-  stream.done();
+  write("a");
+  write("b");
+  stream.take({ type: "end", outcome: "complete" });
   expect(await readWrites("[DONE]")).toEqual(["first", "a", "b [DONE]"]);
   passGap();
 });
 
 test("more than a few packets' worth is not held", async () => {
-  stream.write(["a"]);
-  stream.write(["x".repeat(16 * 1024)]);
+  write("a");
+  write("x".repeat(16 * 1024));
   expect((await readWrites("xxx")).map((texts) => texts.slice(0, 5))).toEqual(["first", "a", "xxxxx"]);
-  stream.write(["b"]);
+  write("b");
   passGap();
   expect((await readWrites('"b"')).at(-1)).toBe("b");
 });
@@ -99,19 +101,19 @@ test("what comes while the visitor does not read is kept in order, and leaves wh
   const numbers: number[] = [];
   let stalled: Promise<void> | undefined;
   for (let number = 0; stalled === undefined && number < 10_000; number++) {
-    stalled = stream.write([`${"x".repeat(16 * 1024)}${number}`]);
+    stalled = write(`${"x".repeat(16 * 1024)}${number}`);
     numbers.push(number);
   }
   expect(stalled).toBeInstanceOf(Promise);
   // A reader who does not stop all the same.
-  expect(stream.write(["more"])).toBeInstanceOf(Promise);
+  expect(write("more")).toBeInstanceOf(Promise);
   passGap();
   visitor.resume();
   await stalled;
   // The drain hands what is held to the pacer again; the end would send it too, and must not be needed for it.
   passGap();
   await visitor.until((text) => text.includes('"more"'));
-  stream.done();
+  stream.take({ type: "end", outcome: "complete" });
   const received = await visitor.until((text) => text.includes("[DONE]"));
   const texts = [...received.matchAll(/x(\d+)"|"(more)"|(\[DONE\])/g)].map(([, ...found]) => found.find((one) => one));
   expect(texts).toEqual([...numbers.map(String), "more", "[DONE]"]);
@@ -120,14 +122,14 @@ test("what comes while the visitor does not read is kept in order, and leaves wh
 test("a text that is too much for the sockets leaves piece by piece, with every character whole", async () => {
   visitor.pause();
   const text = `x${"😀".repeat(3_000_000)}`;
-  const stalled = stream.write([text]);
+  const stalled = write(text);
   expect(stalled).toBeInstanceOf(Promise);
   // The most of it waits as it is, not in a buffer of the socket's.
   expect(stream.heldUnits).toBeGreaterThan(text.length / 2);
   visitor.resume();
   await stalled;
   expect(stream.heldUnits).toBe(0);
-  stream.done();
+  stream.take({ type: "end", outcome: "complete" });
   const received = await visitor.until((bytes) => bytes.endsWith("\r\n0\r\n\r\n"));
   const body = received.slice(received.indexOf("\r\n\r\n")).replace(/\r\n[0-9a-f]*\r\n/g, "");
   const shown = /\{"text":"(x[^"]*)"\}\n\ndata: \[DONE\]/.exec(Buffer.from(body, "latin1").toString())?.[1];
@@ -153,8 +155,8 @@ test("a stream that fails when it is released keeps none of the others", () => {
 });
 
 test("a visitor who leaves while something is held ends the stream", async () => {
-  stream.write(["a"]);
-  stream.write(["b"]);
+  write("a");
+  write("b");
   const ended = new Promise<void>((resolve) => {
     stream.onEnd = resolve;
   });
