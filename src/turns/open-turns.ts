@@ -1,6 +1,5 @@
 /** All turns under way: how many an address may have, and whether what each was begun with still holds. */
 import { AppError } from "../domain/errors.ts";
-import type { Awaitable } from "../lib/awaitable.ts";
 
 /** A turn, as far as this goes. */
 export interface OpenTurn {
@@ -11,7 +10,7 @@ export interface OpenTurn {
   /** Never rejects. */
   readonly ended: Promise<void>;
   /** False, and the turn stops, where it has lost its right to go on. Rejects where the store cannot be asked. */
-  checkRight(): Awaitable<boolean>;
+  checkRight(): Promise<boolean>;
 }
 
 export interface OpenTurns {
@@ -32,7 +31,7 @@ export interface OpenTurns {
 export interface OpenTurnsOptions {
   perAddress: number;
   /** See `CompanionStore`. */
-  getChangeMark(): Awaitable<number>;
+  getChangeMark(): Promise<number>;
   /** Twice a second, so that a turn that must end has ended within one. */
   lookEveryMs?: number;
 }

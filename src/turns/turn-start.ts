@@ -5,7 +5,6 @@ import type { HistoryMessage, MessagePart } from "../domain/conversation.ts";
 import type { AppError } from "../domain/errors.ts";
 import type { FailureKind } from "../domain/reply-failure.ts";
 import type { TokenUsage } from "../domain/usage.ts";
-import type { Awaitable } from "../lib/awaitable.ts";
 import type { ReplyRequest } from "../llm/provider.ts";
 
 export interface TurnStart {
@@ -23,7 +22,7 @@ export interface TurnStart {
 /** An embed token as a rule, which can be taken away while the turn runs. */
 export interface TurnRight {
   /** Whether it still opens the companion. */
-  check(): Awaitable<boolean>;
+  check(): Promise<boolean>;
   /** What whoever asks without it is told. */
   refusal(): AppError;
 }
@@ -36,7 +35,7 @@ export interface TurnKeeper {
    * Called once, when the turn's time has come. Resolves with earlier messages, newest first: all of them, or as many as
    * it takes to pass `maxBytes` of UTF-8.
    */
-  begin(maxBytes: number): Awaitable<readonly HistoryMessage[]>;
+  begin(maxBytes: number): Promise<readonly HistoryMessage[]>;
   /** Called once, unless the provider failed before its first text. Resolves once durable. */
   settle(result: TurnResult): Promise<void>;
 }

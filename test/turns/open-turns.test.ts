@@ -8,7 +8,7 @@ function createWorld() {
   const turns = createOpenTurns({
     perAddress: 1_000,
     lookEveryMs: 1,
-    getChangeMark() {
+    async getChangeMark() {
       world.marksAsked++;
       if (world.mark instanceof Error) throw world.mark;
       return world.mark;
@@ -19,7 +19,7 @@ function createWorld() {
       checkedMark: -1,
       isStopped: false,
       ended: Promise.resolve(),
-      checkRight() {
+      async checkRight() {
         world.checks++;
         turn.isStopped = !world.isRightful;
         return world.isRightful;

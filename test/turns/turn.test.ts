@@ -58,7 +58,7 @@ function createWorld() {
     settled: [] as TurnResult[],
     log: createCapturedLog(),
     queue: createKeyedQueue({ maxWaiting: 1 }),
-    openTurns: createOpenTurns({ perAddress: 2, getChangeMark: () => 1 }),
+    openTurns: createOpenTurns({ perAddress: 2, getChangeMark: async () => 1 }),
     quota: createDailyQuota({ countDay: async () => 0 }),
   };
   const services: TurnServices = {
@@ -95,10 +95,10 @@ function createWorld() {
       message: "hello",
       requestId: "request-1",
       address: "192.0.2.1",
-      right: { check: () => world.isRightful, refusal: () => new AppError("not_found", "No such companion.") },
+      right: { check: async () => world.isRightful, refusal: () => new AppError("not_found", "No such companion.") },
       keeper: {
         queueKey: "conversation-1",
-        begin: () => [],
+        begin: async () => [],
         async settle(result) {
           if (!world.canSettle) throw new Error("the disk is full");
           world.settled.push(result);

@@ -24,7 +24,7 @@ export class TrialKeeper implements TurnKeeper {
     private readonly comment: (text: string) => void,
   ) {}
 
-  begin(): HistoryMessage[] {
+  async begin(): Promise<HistoryMessage[]> {
     return (this.body.history ?? []).map(({ role, text }) => ({ role, parts: textParts(text) })).reverse();
   }
 
