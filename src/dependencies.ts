@@ -14,7 +14,7 @@ import type { Measurements } from "./metrics/measurements.ts";
 import type { ProviderHealth } from "./metrics/provider-health.ts";
 import type { UseRecorder } from "./metrics/use-recorder.ts";
 import type { Store } from "./store/store.ts";
-import type { OpenReplies } from "./turns/open-replies.ts";
+import type { OpenTurns } from "./turns/open-turns.ts";
 import type { Voice } from "./voice/voice.ts";
 
 export interface Settings {
@@ -54,7 +54,8 @@ export interface Services {
   readonly limiter: Limiter;
   readonly rules: RateRules;
   readonly coordination: Coordination;
-  readonly openReplies: OpenReplies;
+  /** Running turns. Shutdown waits for them, since each still has to commit. */
+  readonly openTurns: OpenTurns;
   readonly llm: LlmProvider;
   readonly providerHealth: ProviderHealth;
   readonly voice: Voice;
@@ -67,8 +68,6 @@ export interface Services {
   readonly clock: Clock;
   readonly ids: IdSource;
   readonly log: Log;
-  /** Running replies. Shutdown waits for them, since each still has to commit. */
-  readonly runningTurns: Set<Promise<void>>;
   /** Draining is set when the server starts to shut down. */
   readonly lifecycle: { isDraining: boolean };
 }

@@ -23,7 +23,7 @@ import { createSealedSecrets } from "./sealed-secrets.ts";
 import type { OpenOptions, StorageEngine } from "./store/engine.ts";
 import { createSqlite } from "./store/sqlite/sqlite.ts";
 import type { Store } from "./store/store.ts";
-import { createOpenReplies } from "./turns/open-replies.ts";
+import { createOpenTurns } from "./turns/open-turns.ts";
 import { openVoiceProviders } from "./voice/registry.ts";
 import { createVoice } from "./voice/voice.ts";
 
@@ -95,7 +95,7 @@ export async function openServices(config: Config, overrides: ServiceOverrides =
   measurements.probes.push(...createProbes({ lifecycle }, limiter, config.dataDir, storageOf(config).sizes));
   const stopWatchingEventLoop = watchEventLoop(measurements.eventLoopLagSeconds);
   const heartbeats = createHeartbeatTicker();
-  const openReplies = createOpenReplies({
+  const openTurns = createOpenTurns({
     perAddress: config.streamsPerIp,
     getChangeMark: () => store.companions.getChangeMark(),
   });
@@ -104,7 +104,7 @@ export async function openServices(config: Config, overrides: ServiceOverrides =
   let closing: Promise<void> | null = null;
   async function closeOnce() {
     heartbeats.stop();
-    openReplies.stop();
+    openTurns.stop();
     stopWatchingEventLoop();
     limiter.close();
     llm.close();
@@ -137,7 +137,7 @@ export async function openServices(config: Config, overrides: ServiceOverrides =
       ratePerIp: config.ratesPerMinute.ip,
       ratePerKey: config.ratesPerMinute.key,
     }),
-    openReplies,
+    openTurns,
     llm,
     providerHealth,
     voice,
@@ -148,7 +148,6 @@ export async function openServices(config: Config, overrides: ServiceOverrides =
     clock,
     ids,
     log,
-    runningTurns: new Set(),
     lifecycle,
     close() {
       closing ??= closeOnce();

@@ -40,7 +40,7 @@ afterAll(async () => {
 
 async function settle(): Promise<void> {
   await server.services.uses.flush();
-  await Promise.all(server.services.runningTurns);
+  await server.services.openTurns.whenEnded();
   for (const counted of [prepared, statements, commits]) counted.length = 0;
 }
 

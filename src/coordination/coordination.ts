@@ -13,6 +13,7 @@
  * - Durations count by the engine's own clock, which no instance's wall clock changes. The days of quotas are UTC days.
  */
 import type { ConversationKey } from "../domain/conversation.ts";
+import type { StopSignal } from "../lib/stop-signal.ts";
 
 /** One message or voice session of a companion's day. Ends in one of its two calls; of both, only the first has an effect. */
 export interface Reservation {
@@ -83,7 +84,7 @@ export interface TurnGate {
    * Rejects with the signal's reason if it fires before that: the turn holds nothing then, and whoever waits behind it
    * moves up. A signal that fires later changes nothing.
    */
-  enter(entry: TurnEntry, signal: AbortSignal): Promise<TurnTicket | QueueRefusal | QuotaRefusal>;
+  enter(entry: TurnEntry, signal: StopSignal): Promise<TurnTicket | QueueRefusal | QuotaRefusal>;
   /** Turns that wait at this instance. */
   readonly waitingCount: number;
 }

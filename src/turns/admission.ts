@@ -3,6 +3,7 @@ import type { QuotaRefusal, Reservation, TurnTicket } from "../coordination/coor
 import type { Services } from "../dependencies.ts";
 import type { Plan } from "../domain/account.ts";
 import { AppError } from "../domain/errors.ts";
+import type { StopSignal } from "../lib/stop-signal.ts";
 
 type Admitting = Pick<Services, "coordination" | "settings">;
 
@@ -13,7 +14,7 @@ type Admitting = Pick<Services, "coordination" | "settings">;
 export async function enterTurn(
   { coordination, settings }: Admitting,
   { companionId, plan, queueKey }: { companionId: string; plan: Plan; queueKey: string | null },
-  signal: AbortSignal,
+  signal: StopSignal,
 ): Promise<TurnTicket> {
   const entry = { companionId, queueKey, messagesPerDay: settings.dailyMessages[plan] };
   const verdict = await coordination.turns.enter(entry, signal);

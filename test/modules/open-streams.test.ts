@@ -18,7 +18,7 @@ beforeEach(async () => {
 });
 afterAll(() => server.close());
 
-const replies = () => server.services.openReplies;
+const replies = () => server.services.openTurns;
 
 function send(address: string, message: string, { session, ...init }: RequestInit & { session?: string } = {}) {
   const headers = { "content-type": "application/json", "x-forwarded-for": address };

@@ -6,14 +6,15 @@ import { noCompanion, openEmbed } from "../../http/embed-guard.ts";
 import { embedBodyLimitBytes, readJson, requireJsonContentType } from "../../http/json-body.ts";
 import { contextOf } from "../../http/request-context.ts";
 import { EventStream } from "../../http/sse.ts";
-import { streamResponse } from "../../http/stream-response.ts";
+import { respondWithTurn } from "../../http/stream-response.ts";
 import type { CompanionStore } from "../../store/store.ts";
-import type { ReplyRight } from "../../turns/open-reply.ts";
+import { ConversationKeeper } from "../../turns/conversation-keeper.ts";
+import { Turn } from "../../turns/turn.ts";
+import type { TurnRight } from "../../turns/turn-start.ts";
 import { chatRequest } from "./model.ts";
-import { openTurn } from "./service.ts";
 
 /** Apart from the request, which would live as long as the reply. */
-function rightOf(companions: CompanionStore, token: string): ReplyRight {
+function rightOf(companions: CompanionStore, token: string): TurnRight {
   return { check: () => companions.checkEmbedToken(token), refusal: noCompanion };
 }
 
@@ -29,23 +30,18 @@ export function chatModule(services: Services) {
         set.headers["x-session-id"] = sessionId;
 
         const facts = contextOf(request, services.ids);
-        const reply = services.openReplies.open({
-          visitor: request.signal,
+        const { companion, plan } = target;
+        const visitor = { sessionId, visitorId: body.visitor_id?.toLowerCase() ?? null };
+        const turn = new Turn(services, {
+          companion,
+          plan,
+          message: body.message,
+          requestId: facts.requestId,
           address: clientOf(services, request).limitSubject,
           right: rightOf(services.store.companions, params.token),
+          keeper: new ConversationKeeper(services, companion, visitor, body.message),
         });
-        const stream = new EventStream(request.signal, services.heartbeats);
-        await openTurn(services, {
-          target,
-          sessionId,
-          visitorId: body.visitor_id?.toLowerCase() ?? null,
-          message: body.message,
-          arrivalMark: services.coordination.arrivals.mark(),
-          requestId: facts.requestId,
-          stream,
-          reply,
-        });
-        return streamResponse(stream, set, facts);
+        return respondWithTurn(turn, new EventStream(request.signal, services.heartbeats), set, facts);
       },
       { parse: "none" },
     );

@@ -1,7 +1,6 @@
 /** `/api/companions`: companions, their embed tokens, and the owner's trial chat. */
 import type { Elysia } from "elysia";
 import type { Services } from "../../dependencies.ts";
-import { missing } from "../../domain/resource-id.ts";
 import { createIdempotency, readSlot } from "../../http/idempotency.ts";
 import { managementBodyLimitBytes, parseJson, readJson, readJsonText } from "../../http/json-body.ts";
 import { respondEmpty, respondJson } from "../../http/json-response.ts";
@@ -10,8 +9,9 @@ import { openPrincipal } from "../../http/principal-guard.ts";
 import { openQuery, refuseQuery } from "../../http/query.ts";
 import { contextOf } from "../../http/request-context.ts";
 import { EventStream } from "../../http/sse.ts";
-import { streamResponse } from "../../http/stream-response.ts";
+import { respondWithTurn } from "../../http/stream-response.ts";
 import { writeContext } from "../../http/write-context.ts";
+import { Turn } from "../../turns/turn.ts";
 import { testChatBody, toWireCompanion, toWireEmbedToken } from "./model.ts";
 import {
   createCompanion,
@@ -22,7 +22,7 @@ import {
   revokeEmbedToken,
   updateCompanion,
 } from "./service.ts";
-import { openTestTurn } from "./test-chat.ts";
+import { rightToTry, TrialKeeper } from "./test-chat.ts";
 
 export function companionsModule(services: Services) {
   const { respondOnce } = createIdempotency(services);
@@ -126,20 +126,17 @@ export function companionsModule(services: Services) {
           const companion = await getCompanion(services, principal, params.id);
           const body = await readJson(request, testChatBody, managementBodyLimitBytes);
           const facts = contextOf(request, services.ids);
-          const { accountId, id } = companion;
-          const reply = services.openReplies.open({
-            visitor: request.signal,
-            address: null,
-            right: {
-              check: () => services.store.companions.checkOwned(accountId, id),
-              refusal: () => missing("companion"),
-            },
-          });
           const stream = new EventStream(request.signal, services.heartbeats);
-          const { requestId } = facts;
-          const { plan } = principal.account;
-          await openTestTurn(services, { companion, plan, body, requestId, stream, reply });
-          return streamResponse(stream, set, facts);
+          const turn = new Turn(services, {
+            companion,
+            plan: principal.account.plan,
+            message: body.message,
+            requestId: facts.requestId,
+            address: null,
+            right: rightToTry(services.store.companions, companion),
+            keeper: new TrialKeeper(services.store, companion, body, (text) => stream.comment(text)),
+          });
+          return respondWithTurn(turn, stream, set, facts);
         },
         { parse: "none" },
       );
