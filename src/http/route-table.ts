@@ -24,7 +24,7 @@ export function createRouteTable<Place extends RoutePlace>(places: readonly Plac
     .toSorted((a, b) => (a.rank < b.rank ? -1 : Number(a.rank > b.rank)));
 
   function findFixed(path: string): readonly Place[] {
-    return fixed.get(path) ?? (path.length > 1 && path.endsWith("/") ? (fixed.get(path.slice(0, -1)) ?? []) : []);
+    return fixed.get(path) ?? (path.length > 2 && path.endsWith("/") ? (fixed.get(path.slice(0, -1)) ?? []) : []);
   }
 
   return {
