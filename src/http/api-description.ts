@@ -79,6 +79,10 @@ export interface RouteDocument<ParamName extends string = string> {
   errors?: readonly ErrorCode[];
 }
 
+export function jsonResponse(description: string, schema: TSchema, ...headers: ApiHeader[]): ApiResponse {
+  return { description, content: { "application/json": schema }, ...(headers.length > 0 ? { headers } : {}) };
+}
+
 export const idParam = (noun: string) =>
   t.String({ description: `The ${noun}'s id.`, examples: ["0192f3c1-7d2e-7a44-9a10-3f5b8c6d2e10"] });
 

@@ -10,7 +10,7 @@
  *         body: jsonBody(itemPatchBody),
  *         document: () => ({                  // Called when somebody asks for the API document: schemas cost a start time.
  *           params: { id: idParam("item") },
- *           responses: { 200: { description: "The item as it is now.", content: { "application/json": ItemObject } } },
+ *           responses: { 200: jsonResponse("The item as it is now.", ItemObject) },
  *         }),
  *         async handle({ services, principal, params, query, readBody, writeContext }) {
  *           const item = await getItem(services, principal, params.id);

@@ -1,5 +1,5 @@
 /** `/api/companions/{id}/embed-tokens`: what opens a companion to visitors. */
-import { idParam } from "../../http/api-description.ts";
+import { idParam, jsonResponse } from "../../http/api-description.ts";
 import { jsonBody } from "../../http/json-body.ts";
 import { cutPage, pageQuery, toWireList } from "../../http/paging.ts";
 import { type Route, route } from "../../http/route.ts";
@@ -20,10 +20,7 @@ export const embedTokenRoutes: readonly Route[] = [
     document: () => ({
       params: { id: idParam("companion") },
       responses: {
-        200: {
-          description: "A page of tokens.",
-          content: { "application/json": listOf(EmbedTokenObject, "EmbedTokenList") },
-        },
+        200: jsonResponse("A page of tokens.", listOf(EmbedTokenObject, "EmbedTokenList")),
       },
     }),
     async handle({ services, principal, params, query }) {
@@ -42,7 +39,7 @@ export const embedTokenRoutes: readonly Route[] = [
     isIdempotent: true,
     document: () => ({
       params: { id: idParam("companion") },
-      responses: { 201: { description: "The token.", content: { "application/json": EmbedTokenObject } } },
+      responses: { 201: jsonResponse("The token.", EmbedTokenObject) },
     }),
     async handle({ services, principal, params, createOnce }) {
       const companion = await getCompanion(services, principal, params.id);

@@ -1,6 +1,6 @@
 /** `/api/companions`: companions, and the owner's trial chat. */
 import { missing } from "../../domain/resource-id.ts";
-import { eventStream, idParam } from "../../http/api-description.ts";
+import { eventStream, idParam, jsonResponse } from "../../http/api-description.ts";
 import { readSlot } from "../../http/idempotency.ts";
 import { jsonBody, uncheckedBody } from "../../http/json-body.ts";
 import { pageQuery, toWireList } from "../../http/paging.ts";
@@ -40,10 +40,7 @@ export const companionRoutes: readonly Route[] = [
         starters: ["When are you open?"],
       },
       responses: {
-        201: {
-          description: "The companion, with its first embed token.",
-          content: { "application/json": CompanionObject },
-        },
+        201: jsonResponse("The companion, with its first embed token.", CompanionObject),
       },
     }),
     handle: ({ services, principal, createOnce }) =>
@@ -68,10 +65,7 @@ export const companionRoutes: readonly Route[] = [
     },
     document: () => ({
       responses: {
-        200: {
-          description: "A page of companions.",
-          content: { "application/json": listOf(CompanionObject, "CompanionList") },
-        },
+        200: jsonResponse("A page of companions.", listOf(CompanionObject, "CompanionList")),
       },
     }),
     async handle({ services, principal, query: { q, page, metadata } }) {
@@ -89,7 +83,7 @@ export const companionRoutes: readonly Route[] = [
     access: "companions:read",
     document: () => ({
       params: makeParams(),
-      responses: { 200: { description: "The companion.", content: { "application/json": CompanionObject } } },
+      responses: { 200: jsonResponse("The companion.", CompanionObject) },
     }),
     handle: async ({ services, principal, params }) =>
       toWireCompanion(await getCompanion(services, principal, params.id)),
@@ -109,7 +103,7 @@ export const companionRoutes: readonly Route[] = [
       params: makeParams(),
       bodyExample: { name: "Grace", greeting: null, metadata: { plan: "basic" } },
       responses: {
-        200: { description: "The companion as it is now.", content: { "application/json": CompanionObject } },
+        200: jsonResponse("The companion as it is now.", CompanionObject),
       },
       errors: ["limit_reached"],
     }),

@@ -3,7 +3,7 @@ import type { Services } from "../../dependencies.ts";
 import { type Companion, companionDefaults } from "../../domain/companion.ts";
 import { isEmbedToken } from "../../domain/credentials.ts";
 import { AppError } from "../../domain/errors.ts";
-import { embedTokenParam } from "../../http/api-description.ts";
+import { embedTokenParam, jsonResponse } from "../../http/api-description.ts";
 import { knownBaseUrlOf } from "../../http/base-url.ts";
 import { createDirectRoute, type DirectRoute } from "../../http/direct-route.ts";
 import { openEmbed } from "../../http/embed-guard.ts";
@@ -98,11 +98,7 @@ export const embedRoutes: readonly Route[] = [
         "A browser may keep the answer for a minute, and revalidates it after. Every request that comes is judged at once.",
       params: { token: embedTokenParam },
       responses: {
-        200: {
-          description: "The companion's public face.",
-          content: { "application/json": EmbedConfig },
-          headers: ["ETag", "Cache-Control"],
-        },
+        200: jsonResponse("The companion's public face.", EmbedConfig, "ETag", "Cache-Control"),
         304: { description: "Unchanged since the version of `If-None-Match`.", headers: ["ETag", "Cache-Control"] },
       },
     }),

@@ -1,5 +1,5 @@
 /** `/api/keys`: the account's API keys. */
-import { idParam } from "../../http/api-description.ts";
+import { idParam, jsonResponse } from "../../http/api-description.ts";
 import { uncheckedBody } from "../../http/json-body.ts";
 import { cutPage, pageQuery, toWireList } from "../../http/paging.ts";
 import { type Route, route } from "../../http/route.ts";
@@ -20,7 +20,7 @@ export const keyRoutes: readonly Route[] = [
     document: () => ({
       description: "Revoked ones are not listed.",
       responses: {
-        200: { description: "A page of keys.", content: { "application/json": listOf(KeyObject, "ApiKeyList") } },
+        200: jsonResponse("A page of keys.", listOf(KeyObject, "ApiKeyList")),
       },
     }),
     async handle({ services, principal, query }) {
@@ -43,10 +43,7 @@ export const keyRoutes: readonly Route[] = [
         "one step the new key is made and the old one given its end. A key that is revoked or ends takes all keys that it " +
         "made with it, and those that they made.",
       responses: {
-        201: {
-          description: "The key: the only time that it is shown in full.",
-          content: { "application/json": NewKeyObject },
-        },
+        201: jsonResponse("The key: the only time that it is shown in full.", NewKeyObject),
       },
     }),
     handle: ({ services, principal, createOnce }) =>

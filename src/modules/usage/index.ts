@@ -1,7 +1,7 @@
 /** `GET /api/usage`: what was used, by UTC day, companion and key, as JSON or CSV; and why replies failed. */
 import { missing, readId } from "../../domain/resource-id.ts";
 import { prefers, varyBy } from "../../http/accept.ts";
-import { idParam } from "../../http/api-description.ts";
+import { idParam, jsonResponse } from "../../http/api-description.ts";
 import { metadataFilters } from "../../http/query.ts";
 import { type Route, route } from "../../http/route.ts";
 import { toUtcDay } from "../../lib/clock.ts";
@@ -52,7 +52,7 @@ export const usageRoutes: readonly Route[] = [
     query: { days: daysQuery, companionId: companionQuery },
     document: () => ({
       description: `By UTC day, both ends included, at most ${maxDays} days at a time; trial chats are counted too. The provider's own words are the operator's alone.`,
-      responses: { 200: { description: "By kind.", content: { "application/json": FailedReplyList } } },
+      responses: { 200: jsonResponse("By kind.", FailedReplyList) },
     }),
     async handle({ services, principal, query: { days, companionId } }) {
       const rows = await services.store.usage.queryFailures(principal.account.id, { ...days, companionId });
@@ -69,7 +69,7 @@ export const usageRoutes: readonly Route[] = [
     document: () => ({
       description: "What the provider refused is given back. Trial chats count like visitors' messages.",
       params: { id: idParam("companion") },
-      responses: { 200: { description: "Today's quota.", content: { "application/json": QuotaObject } } },
+      responses: { 200: jsonResponse("Today's quota.", QuotaObject) },
     }),
     async handle({ services, principal: { account }, params }) {
       const { settings, store, clock } = services;
