@@ -3,7 +3,6 @@
 import type { Services } from "../dependencies.ts";
 import type { Principal } from "../domain/account.ts";
 import { AppError, invalidFields } from "../domain/errors.ts";
-import type { Awaitable } from "../lib/awaitable.ts";
 import { sha256Hex } from "../lib/sha256.ts";
 import type { IdempotencySlot, IdempotentWrite, WriteContext } from "../store/store.ts";
 import { type JsonBody, parseJson, readJsonText } from "./json-body.ts";
@@ -41,7 +40,7 @@ export interface Idempotency {
    */
   createOnce<Body>(
     call: CreatingRequest<Body>,
-    make: (body: Body, context: WriteContext) => Awaitable<Creation>,
+    make: (body: Body, context: WriteContext) => Creation | Promise<Creation>,
   ): Promise<string>;
 }
 

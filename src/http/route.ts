@@ -28,7 +28,6 @@
  */
 import type { Services } from "../dependencies.ts";
 import type { Principal } from "../domain/account.ts";
-import type { Awaitable } from "../lib/awaitable.ts";
 import type { EmbedTarget, WriteContext } from "../store/store.ts";
 import type { Access, ApiTag, RouteDocument } from "./api-description.ts";
 import { openEmbed } from "./embed-guard.ts";
@@ -78,7 +77,7 @@ interface BodyCall<Body> {
 
 interface CreatingCall<Body> {
   /** Reads the body and makes something of it, or replays the response of the call that did: see `Idempotency`. */
-  createOnce(make: (body: Body, context: WriteContext) => Awaitable<Creation>): Promise<string>;
+  createOnce(make: (body: Body, context: WriteContext) => Creation | Promise<Creation>): Promise<string>;
 }
 
 type Call<Path extends string, Who extends Access, Query extends QueryParts, Body, Once> = RequestCall<Path> &
@@ -87,6 +86,8 @@ type Call<Path extends string, Who extends Access, Query extends QueryParts, Bod
     : Once extends true
       ? CreatingCall<Body>
       : BodyCall<Body>);
+
+type HandlerResult = object | string | undefined;
 
 interface RouteFacts {
   /** Unique; names the call in generated clients. */
@@ -114,7 +115,7 @@ interface Definition<Path extends string, Who extends Access, Query extends Quer
   /** Takes `Idempotency-Key`. */
   readonly isIdempotent?: Once;
   document(): RouteDocument<NameIn<Path>>;
-  handle(call: Call<Path, Who, Query, Body, Once>): Awaitable<object | string | undefined> | Promise<void>;
+  handle(call: Call<Path, Who, Query, Body, Once>): HandlerResult | Promise<HandlerResult> | Promise<void>;
 }
 
 /** A defined route, whatever its types are. */

@@ -10,7 +10,6 @@ import { openEmbed } from "../../http/embed-guard.ts";
 import { matchesTag, tagOf } from "../../http/entity-tag.ts";
 import type { HeaderBag } from "../../http/problem.ts";
 import { type Route, route } from "../../http/route.ts";
-import { andThen } from "../../lib/awaitable.ts";
 import { Text } from "../../schemas/schema.ts";
 import type { EmbedTarget } from "../../store/store.ts";
 import { renderAvatar } from "./avatar.ts";
@@ -77,10 +76,10 @@ export function embedConfigRoute(services: Services): DirectRoute {
     path: "/api/embed/:token",
     isUsual: ({ token = "" }) => isEmbedToken(token),
     headers: configHeaders,
-    answer(request, headers) {
+    async answer(request, headers) {
       const { token = "" } = request.params;
-      const render = (target: EmbedTarget) => renderResponse(services, request, token, target, headers);
-      return andThen(openEmbed(services, request, token, headers), render);
+      const target = await openEmbed(services, request, token, headers);
+      return renderResponse(services, request, token, target, headers);
     },
   });
 }
