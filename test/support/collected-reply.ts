@@ -1,8 +1,8 @@
-/** A reply's reader that keeps what it is given. */
+/** A sink for a reply that collects what is written to it. */
 import type { ReplySink } from "../../src/llm/provider.ts";
 
 export interface CollectedReply extends ReplySink {
-  /** As they came: one entry per write. */
+  /** In order, one entry per write. */
   writes: string[][];
   readonly text: string;
   /** Resolves at the first write. */
