@@ -1,11 +1,15 @@
 /** Metrics that are read on each scrape: build, limiter, files and disk. */
-import { stat, statfs } from "node:fs/promises";
-import { join } from "node:path";
+import { statfs } from "node:fs/promises";
 import { buildInfo } from "./build-info.ts";
 import type { Services } from "./dependencies.ts";
 import type { Probe } from "./metrics/measurements.ts";
+import type { StorageSize } from "./store/engine.ts";
 
-export function createProbes(services: Pick<Services, "limiter" | "lifecycle">, dataDir: string): Probe[] {
+export function createProbes(
+  services: Pick<Services, "limiter" | "lifecycle">,
+  dataDir: string,
+  sizes: readonly StorageSize[],
+): Probe[] {
   const { limiter, lifecycle } = services;
   const database = {
     name: "companiond_database_bytes",
@@ -38,8 +42,7 @@ export function createProbes(services: Pick<Services, "limiter" | "lifecycle">, 
       type: "counter",
       read: () => limiter.evictedCount,
     },
-    { ...database, labels: { file: "database" }, read: () => sizeOf(join(dataDir, "companiond.db")) },
-    { ...database, labels: { file: "wal" }, read: () => sizeOf(join(dataDir, "companiond.db-wal")) },
+    ...sizes.map(({ file, read }) => ({ ...database, labels: { file }, read })),
     {
       name: "companiond_disk_free_bytes",
       help: "Free space where the data directory is.",
@@ -47,14 +50,6 @@ export function createProbes(services: Pick<Services, "limiter" | "lifecycle">, 
       read: () => freeBytes(dataDir),
     },
   ];
-}
-
-async function sizeOf(path: string): Promise<number | null> {
-  try {
-    return (await stat(path)).size;
-  } catch {
-    return null;
-  }
 }
 
 async function freeBytes(path: string): Promise<number | null> {

@@ -99,8 +99,8 @@ describe("the server does not start", () => {
     rmSync(keyFile);
     expect(await refusal()).toContain("reset-totp");
     const config = loadConfig({ environment: { COMPANIOND_DATA_DIR: directory.path } });
-    const { openStoreForCommand } = await import("../src/services.ts");
-    const store = await openStoreForCommand(config, createCapturedLog());
+    const { openStore } = await import("../src/services.ts");
+    const store = await openStore(config, { log: createCapturedLog(), isCommand: true });
     await store.secondFactors.remove(id, testContext());
     await store.close();
     await sealSomething({}, "ben@shop.example");

@@ -1,6 +1,6 @@
 /** `companiond backup`: writes a snapshot of the database, even while a server uses it. */
 import { resolve } from "node:path";
-import { backupDatabase } from "../services.ts";
+import { storageOf } from "../services.ts";
 import type { Command } from "./command.ts";
 
 export const backupCommand: Command = {
@@ -13,7 +13,7 @@ export const backupCommand: Command = {
       operands: ["FILE"],
       async run({ args, loadConfig }) {
         const file = resolve(args.operand(0));
-        const { bytes, schemaVersion } = backupDatabase(loadConfig().dataDir, file);
+        const { bytes, schemaVersion } = storageOf(loadConfig()).backup(file);
         return { json: { file, bytes, schema_version: schemaVersion }, text: `Wrote ${file}, ${bytes} bytes.` };
       },
     },

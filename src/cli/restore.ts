@@ -1,6 +1,6 @@
 /** `companiond restore`: replaces the database with a backup. */
 import { resolve } from "node:path";
-import { restoreDatabase } from "../services.ts";
+import { storageOf } from "../services.ts";
 import type { Command } from "./command.ts";
 
 export const restoreCommand: Command = {
@@ -14,7 +14,7 @@ export const restoreCommand: Command = {
       operands: ["FILE"],
       async run({ args, loadConfig, clock }) {
         const file = resolve(args.operand(0));
-        const { path, bytes, schemaVersion, keptAs } = restoreDatabase(loadConfig().dataDir, file, clock.nowMs());
+        const { path, bytes, schemaVersion, keptAs } = storageOf(loadConfig()).restore(file, clock.nowMs());
         const kept = keptAs === null ? "" : `\nThe old database is kept as ${keptAs}.`;
         return {
           json: { database: path, bytes, schema_version: schemaVersion, kept_as: keptAs },

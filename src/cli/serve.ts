@@ -6,7 +6,7 @@ import type { Certificate } from "../lib/certificate.ts";
 import { openLog } from "../lib/log.ts";
 import { ListenFailure } from "../listener.ts";
 import { type RunningServer, startServer } from "../server.ts";
-import { lockDataDir, type OpenedServices, openServices } from "../services.ts";
+import { type OpenedServices, openServices, storageOf } from "../services.ts";
 import { loadCertificate, reloadCertificate } from "./certificate.ts";
 import { type ActionInput, type Command, CommandFailure } from "./command.ts";
 import { findWeakness } from "./data-rights.ts";
@@ -60,7 +60,7 @@ async function serve(input: ActionInput): Promise<void> {
     // With --json, standard output carries the JSON value only, so the log goes to standard error.
     write: (lines) => (isJson ? io.writeError(lines) : io.writeOut(lines)),
   });
-  const dataLock = lockDataDir(config.dataDir);
+  const dataLock = storageOf(config).lock();
   try {
     const weakness = findWeakness(config.dataDir);
     if (weakness !== null) log.warn("the data directory is unsafe", { ...weakness });

@@ -4,8 +4,6 @@
  * Engines: `memory.ts`. `test/contracts/limiter.ts` checks every engine.
  */
 
-import type { Awaitable } from "../lib/awaitable.ts";
-
 /**
  * At most `limit` (from 1) admitted requests in any `windowMs` (whole milliseconds). `name` appears in the `RateLimit`
  * headers. Rules that differ in any of the three have separate windows.
@@ -41,13 +39,13 @@ export interface Limiter {
    * Time comes from the engine's monotonic clock, in whole milliseconds: stepping the wall clock neither admits nor
    * locks out anyone.
    */
-  admit(rule: RateRule, subject: string): Awaitable<Verdict>;
+  admit(rule: RateRule, subject: string): Promise<Verdict>;
   /**
    * Admits a request only if all the windows, which must differ, have room, and then occupies all of them; a refused
    * request occupies none. The verdict is that of the tightest window: after a refusal the one with the longest wait,
    * otherwise the one with the least left.
    */
-  admitAll(places: readonly [Place, ...Place[]]): Awaitable<Verdict>;
+  admitAll(places: readonly [Place, ...Place[]]): Promise<Verdict>;
   /** Subjects evicted to bound memory, since the start. */
   readonly evictedCount: number;
   /** Subjects held now. */

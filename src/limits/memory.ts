@@ -52,12 +52,12 @@ class MemoryLimiter implements Limiter {
     this.#maxTexts = options.maxTexts ?? 100_000;
   }
 
-  admit(rule: RateRule, subject: string): Verdict {
+  async admit(rule: RateRule, subject: string): Promise<Verdict> {
     this.#readClock();
     return this.#ask("admit", rule, subject);
   }
 
-  admitAll(places: readonly [Place, ...Place[]]): Verdict {
+  async admitAll(places: readonly [Place, ...Place[]]): Promise<Verdict> {
     this.#readClock();
     const [first, ...others] = places;
     let tightest = this.#ask("look", first.rule, first.subject);

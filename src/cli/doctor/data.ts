@@ -2,7 +2,9 @@
 import { accessSync, constants, existsSync, readdirSync, statfsSync, statSync } from "node:fs";
 import { join } from "node:path";
 import type { Config } from "../../config.ts";
-import { verifyDatabase } from "../../services.ts";
+import { AppError } from "../../domain/errors.ts";
+import { storageOf } from "../../services.ts";
+import type { StorageEngine } from "../../store/engine.ts";
 import { findWeakness } from "../data-rights.ts";
 import { describeFailure, type Finding, fail, ok, warn } from "./finding.ts";
 
@@ -13,7 +15,7 @@ const scantBytes = 1024 * mebibyte;
 /** Network file systems, by their magic numbers on Linux: NFS, SMB, SMB2, CIFS, FUSE, 9P. */
 const remoteTypes = new Set([0x6969, 0x517b, 0xfe534d42, 0xff534d42, 0x65735546, 0x01021997]);
 
-export function examineData(config: Config): Finding[] {
+export async function examineData(config: Config): Promise<Finding[]> {
   const { dataDir } = config;
   if (!existsSync(dataDir)) {
     return [
@@ -24,7 +26,9 @@ export function examineData(config: Config): Finding[] {
       ),
     ];
   }
-  return [examineDirectory(dataDir), examineDisk(dataDir), examineDatabase(dataDir), examineBackups(config)];
+  const storage = storageOf(config);
+  const disk = examineDisk(dataDir, (await storage.sizes[0].read()) ?? 0);
+  return [examineDirectory(dataDir), disk, examineDatabase(storage), examineBackups(config)];
 }
 
 function examineDirectory(dataDir: string): Finding {
@@ -46,32 +50,34 @@ function examineDirectory(dataDir: string): Finding {
   return ok(name, `${dataDir} belongs to this user alone.`);
 }
 
-function examineDisk(dataDir: string): Finding {
+function examineDisk(dataDir: string, databaseBytes: number): Finding {
   const name = "disk";
   const { bavail, bsize, type } = statfsSync(dataDir);
   const freeBytes = bavail * bsize;
   const free = `${Math.round(freeBytes / mebibyte)} MiB are free on the disk of ${dataDir}.`;
   if (process.platform === "linux" && remoteTypes.has(type)) {
-    return fail(name, `${dataDir} is on a network file system, where SQLite's locks do not hold.`, "Use a local disk.");
+    return fail(
+      name,
+      `${dataDir} is on a network file system, where the locks of a database do not hold.`,
+      "Use a local disk.",
+    );
   }
   if (freeBytes < scarceBytes) return fail(name, free, "Free some space: on a full disk the server responds with 503.");
-  const path = join(dataDir, "companiond.db");
-  const databaseBytes = existsSync(path) ? statSync(path).size : 0;
   if (freeBytes < scantBytes || freeBytes < 2 * databaseBytes) {
     return warn(name, free, "Free twice the size of the database: a backup and a migration need it.");
   }
   return ok(name, free);
 }
 
-function examineDatabase(dataDir: string): Finding {
+function examineDatabase(storage: StorageEngine): Finding {
   const name = "database";
-  const path = join(dataDir, "companiond.db");
-  if (!existsSync(path))
-    return warn(name, "There is no database yet.", "Nothing to do for a new installation: serve creates it.");
   try {
-    const { bytes, schemaVersion } = verifyDatabase(path, "full");
+    const { bytes, schemaVersion } = storage.verify();
     return ok(name, `It is intact: ${Math.ceil(bytes / mebibyte)} MiB, schema ${schemaVersion}.`);
   } catch (error) {
+    if (error instanceof AppError && error.code === "not_found") {
+      return warn(name, "There is no database yet.", "Nothing to do for a new installation: serve creates it.");
+    }
     return fail(
       name,
       `${describeFailure(error)}.`,
