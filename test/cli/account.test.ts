@@ -38,7 +38,7 @@ test("refuses an address that is taken, in any case, with exit code 1", async ()
     options,
   );
   expect({ exitCode, stdout }).toEqual({ exitCode: 1, stdout: "" });
-  expect(stderr).toContain("email: There is an account with this address already.");
+  expect(stderr).toContain("email: There is already an account with this address.");
   expect(stderr).not.toContain("UNIQUE");
 });
 
@@ -124,7 +124,7 @@ test("grants voice agents, lists them, and says which companions lose their voic
   expect(await runJson(["account", "grant-agent", email, "agent_1"], options)).toEqual(granted);
   const again = await runCommand(["account", "grant-agent", email, "agent_1"], options);
   expect(again).toMatchObject({ exitCode: 1, stdout: "" });
-  expect(again.stderr).toContain("The account has this agent already.");
+  expect(again.stderr).toContain("The account already has this agent.");
   expect((await runCommand(["account", "grant-agent", email, "two words"], options)).stderr).toContain("agent_id: ");
   await runJson(create, options);
   expect(await runJson(["account", "list-agents", email], options)).toMatchObject([

@@ -137,11 +137,11 @@ test.each<[string, (file: string) => void, string]>([
     (file) => writeFileSync(file, "not a database, but long enough to be read as one"),
     "is damaged, or no database",
   ],
-  ["an empty file", (file) => writeFileSync(file, ""), "is not a database of companiond"],
+  ["an empty file", (file) => writeFileSync(file, ""), "is not a companiond database"],
   [
     "another program's database",
     (file) => new Database(file).run("PRAGMA application_id = 1"),
-    "is not a database of companiond",
+    "is not a companiond database",
   ],
   ["a backup that was cut off", (file) => truncateSync(file, Math.floor(statSync(file).size / 2)), "is damaged"],
   ["a backup with a torn page", tear, "is damaged"],
