@@ -64,7 +64,7 @@ test("never replaces a file", async () => {
   writeFileSync(data.file("precious"), "precious");
   const { exitCode, stderr } = await runCommand(["backup", data.file("precious"), "--data-dir", data.path]);
   expect(exitCode).toBe(1);
-  expect(stderr).toContain("exists already");
+  expect(stderr).toContain("already exists");
   expect(readFileSync(data.file("precious"), "utf8")).toBe("precious");
 });
 
@@ -133,9 +133,9 @@ test("refuses while a server starts from the directory", async () => {
 
 test.each<[string, (file: string) => void, string]>([
   [
-    "a file that is no database",
+    "a file that is not a database",
     (file) => writeFileSync(file, "not a database, but long enough to be read as one"),
-    "is damaged, or no database",
+    "is damaged, or not a database",
   ],
   ["an empty file", (file) => writeFileSync(file, ""), "is not a companiond database"],
   [

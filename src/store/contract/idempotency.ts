@@ -8,6 +8,7 @@ export interface IdempotencySlot {
   key: string;
 }
 
+<<<<<<< HEAD
 /** Written by a create method together with what it creates. */
 export interface IdempotentWrite {
   slot: IdempotencySlot;
@@ -15,12 +16,19 @@ export interface IdempotentWrite {
   bodyHash: string;
   /** Renders the response to replay from the object just created; must not contain a secret. */
   render(made: unknown): { status: number; body: string };
-}
-
+=======
 export interface IdempotentResponse {
+  /** SHA-256 of the request's body. */
   bodyHash: string;
   status: number;
+  /** As sent, byte by byte; it must hold no secret. */
   body: string;
+>>>>>>> main
+}
+
+/** What a create method writes beside what it makes. */
+export interface IdempotentWrite extends IdempotentResponse {
+  slot: IdempotencySlot;
 }
 
 export interface IdempotencyStore {

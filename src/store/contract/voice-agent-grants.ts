@@ -12,6 +12,8 @@ export interface VoiceAgentGrant {
 export interface VoiceAgentGrantStore {
   /** The grants of one account, newest first, without paging: operators create them by hand. */
   list(accountId: string): Promise<VoiceAgentGrant[]>;
+  /** How many companions of the account name the agent, whether it has a grant or not. */
+  countCompanions(accountId: string, agentId: string): Promise<number>;
   /**
    * Lets companions of the account use the agent; those that already name it get their voice. Any number of accounts
    * may have the same agent. Rejects with `invalid_request` naming `agent_id` if the account already has it, or if the
