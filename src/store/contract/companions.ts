@@ -11,17 +11,13 @@ export interface NewCompanion extends CompanionSettings {
   embedToken: { id: string; token: string };
 }
 
-<<<<<<< HEAD
-/** What an embed request needs, read in one lookup by token. */
-=======
-/** The companion that `create` makes, at `context.nowMs`. */
+/** The companion that `create` returns, created at `context.nowMs`. */
 export function toMadeCompanion(accountId: string, companion: NewCompanion, nowMs: number): Companion {
   const { embedToken, ...rest } = companion;
   return { ...rest, accountId, embedToken: embedToken.token, createdAt: nowMs, updatedAt: nowMs };
 }
 
-/** What an embed request needs to know, read in one lookup by token. */
->>>>>>> main
+/** What an embed request needs, read in one lookup by token. */
 export interface EmbedTarget {
   /** As visitors may use it: `voiceAgentId` is null if the account has no grant for that agent (any more). */
   companion: Companion;

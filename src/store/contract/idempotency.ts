@@ -8,22 +8,12 @@ export interface IdempotencySlot {
   key: string;
 }
 
-<<<<<<< HEAD
-/** Written by a create method together with what it creates. */
-export interface IdempotentWrite {
-  slot: IdempotencySlot;
+export interface IdempotentResponse {
   /** SHA-256 of the request body. */
   bodyHash: string;
-  /** Renders the response to replay from the object just created; must not contain a secret. */
-  render(made: unknown): { status: number; body: string };
-=======
-export interface IdempotentResponse {
-  /** SHA-256 of the request's body. */
-  bodyHash: string;
   status: number;
-  /** As sent, byte by byte; it must hold no secret. */
+  /** As sent, byte for byte; must not contain a secret. */
   body: string;
->>>>>>> main
 }
 
 /** What a create method writes beside what it makes. */

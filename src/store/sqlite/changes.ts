@@ -59,13 +59,8 @@ export function createChangeRecorder(engine: SqliteEngine, holdings: HoldingsKee
 
   return {
     audit,
-<<<<<<< HEAD
     /** Call it inside the write, after the rows were changed. */
-    record(context: WriteContext, change: Change, made?: unknown): void {
-=======
-    /** To be called inside the write, once it has made or changed its rows. */
     record(context: WriteContext, change: Change): void {
->>>>>>> main
       audit({ id: context.auditId, actor: context.actor, createdAt: context.nowMs, ...change });
       if (context.idempotent === undefined) return;
       keepResponse(context.idempotent, context.nowMs);
