@@ -22,13 +22,17 @@ function openLedger() {
       if (ledger.failure) throw ledger.failure;
       return durable.get(`${companionId} ${day}`) ?? 0;
     },
+<<<<<<< HEAD:test/coordination/daily-quota.test.ts
     /** As a turn that was committed. */
-    commit(companionId: string, reservation: Reservation): void {
+    commit(companionId: string, reservation: Reservation): void 
+=======
+    /** Adds a committed turn. */
+    commit(companionId: string, reservation: QuotaReservation): void {
+>>>>>>> wt-names:test/limits/daily-quota.test.ts
       const key = `${companionId} ${reservation.day}`;
       durable.set(key, (durable.get(key) ?? 0) + 1);
       reservation.settle();
-    },
-  };
+    },;
   return ledger;
 }
 
@@ -54,8 +58,13 @@ describe("the daily quota", () => {
     expect(ledger.reads).toBe(1);
   });
 
+<<<<<<< HEAD:test/coordination/daily-quota.test.ts
   test("says how long the UTC day still lasts, at least a second", async () => {
     const quota = new MemoryDailyQuota(openLedger().countDay);
+=======
+  test("reports how long the UTC day still lasts, at least a second", async () => {
+    const quota = createDailyQuota(openLedger());
+>>>>>>> wt-names:test/limits/daily-quota.test.ts
     const midnight = Date.UTC(2026, 0, 16);
     for (const [nowMs, seconds] of [
       [noon, 12 * 3600],
@@ -71,8 +80,13 @@ describe("the daily quota", () => {
     }
   });
 
+<<<<<<< HEAD:test/coordination/daily-quota.test.ts
   test("gives back what is released, once", async () => {
     const quota = new MemoryDailyQuota(openLedger().countDay);
+=======
+  test("gives a released reservation back, once", async () => {
+    const quota = createDailyQuota(openLedger());
+>>>>>>> wt-names:test/limits/daily-quota.test.ts
     const first = await getReservation(quota.reserve("c", 2, noon));
     await getReservation(quota.reserve("c", 2, noon));
     expect((await quota.reserve("c", 2, noon)).isAdmitted).toBe(false);
@@ -110,7 +124,7 @@ describe("the daily quota", () => {
     expect(early.day).toBe("2026-01-16");
     late.release();
     expect((await quota.reserve("c", 1, noon + 12 * hourMs)).isAdmitted).toBe(false);
-    // The clock is set back over midnight: the day before has its place again, and no more.
+    // The clock is set back over midnight: the day before gets its place back, and no more.
     expect((await quota.reserve("c", 1, noon)).isAdmitted).toBe(true);
     expect((await quota.reserve("c", 1, noon)).isAdmitted).toBe(false);
   });
@@ -148,16 +162,24 @@ describe("the daily quota", () => {
     expect(admittedOf(await Promise.all([1, 2, 3].map(() => quota.reserve("c", 2, noon))))).toHaveLength(2);
   });
 
+<<<<<<< HEAD:test/coordination/daily-quota.test.ts
   test("takes a store that throws at once for one that fails", async () => {
     const quota = new MemoryDailyQuota(() => {
       throw new Error("closed");
+=======
+  test("treats a store that throws synchronously like one that rejects", async () => {
+    const quota = createDailyQuota({
+      countDay: () => {
+        throw new Error("closed");
+      },
+>>>>>>> wt-names:test/limits/daily-quota.test.ts
     });
     await expect(quota.reserve("c", 1, noon)).rejects.toMatchObject({ code: "unavailable" });
   });
 });
 
 describe("the daily quota's memory", () => {
-  test("holds no more counts than it may, and reads those anew that it forgot", async () => {
+  test("holds no more counts than allowed, and reads evicted ones again", async () => {
     const ledger = openLedger();
     const quota = new MemoryDailyQuota(ledger.countDay, 10);
     for (let i = 0; i < 500; i++) ledger.commit(`c${i}`, await getReservation(quota.reserve(`c${i}`, 2, noon)));
@@ -167,7 +189,7 @@ describe("the daily quota's memory", () => {
     expect(ledger.reads).toBe(501);
   });
 
-  test("forgets no count that has reservations under way", async () => {
+  test("evicts no count with open reservations", async () => {
     const ledger = openLedger();
     const quota = new MemoryDailyQuota(ledger.countDay, 10);
     const open: Reservation[] = [];
@@ -178,7 +200,7 @@ describe("the daily quota's memory", () => {
     expect(quota.size).toBeLessThanOrEqual(10);
   });
 
-  test("lets go of days that are over", async () => {
+  test("drops days that are over", async () => {
     const ledger = openLedger();
     const quota = new MemoryDailyQuota(ledger.countDay);
     for (let i = 0; i < 100; i++) (await getReservation(quota.reserve(`c${i}`, 1, noon))).settle();
@@ -190,10 +212,10 @@ describe("the daily quota's memory", () => {
     const random = createRandom(8);
     const ledger = openLedger();
     const limit = 5;
-    let quota = new MemoryDailyQuota(ledger.countDay, 2);
-    let open: Array<{ companionId: string; reservation: Reservation }> = [];
+    const quota = new MemoryDailyQuota(ledger.countDay, 2);
+    const open: Array<{ companionId: string; reservation: Reservation }> = [];
     const committed = new Map<string, number>();
-    /** Committed and under way, by companion and day. */
+    /** Committed and open turns, by companion and day. */
     function countTaken(): Map<string, number> {
       const taken = new Map(committed);
       for (const { companionId, reservation } of open) add(taken, `${companionId} ${reservation.day}`);
@@ -225,8 +247,13 @@ describe("the daily quota's memory", () => {
         }
       }
       if (random.below(200) === 0) {
+<<<<<<< HEAD:test/coordination/daily-quota.test.ts
         // A restart: what was under way was never committed.
         quota = new MemoryDailyQuota(ledger.countDay, 2);
+=======
+        // A restart: open turns were never committed.
+        quota = createDailyQuota(countDay: ledger.countDay, capacity: 2 );
+>>>>>>> wt-names:test/limits/daily-quota.test.ts
         open = [];
       }
     }
