@@ -1,15 +1,6 @@
-<<<<<<< HEAD:src/coordination/erasure-marks.ts
-
-/** Whom and what was erased of late: a turn that was under way then must not bring its words back when it settles. */
+/** Recent erasures: a turn that was running then must not bring its words back when it settles. */
 import type { ConversationKey } from "../domain/conversation.ts";
 import type { ErasureMarks } from "./coordination.ts";
-
-=======
-
-/** Recent erasures: a turn that was running then must not bring its words back when it settles. */
-import type { ConversationKey } from "../../domain/conversation.ts";
-
->>>>>>> wt-names:src/store/sqlite/erasures.ts
 
 /** No turn runs for longer, including the wait in the queue. */
 const longestTurnMs = 60 * 60_000;
@@ -19,13 +10,8 @@ const maxErasures = 100_000;
  * In memory: a turn does not outlive its process either, and one process serves a database. Order is tracked by a
  * counter, since the clock can be set back between a message and an erasure.
  */
-<<<<<<< HEAD:src/coordination/erasure-marks.ts
-export function createErasureMarks(limit = maxRemembered): ErasureMarks {
-  /** By visitor or conversation; the latest last. */
-=======
-export function createErasures(limit = maxErasures) {
+export function createErasureMarks(limit = maxErasures): ErasureMarks {
   /** By visitor or conversation; the latest is last. */
->>>>>>> wt-names:src/store/sqlite/erasures.ts
   const erased = new Map<string, { mark: number; atMs: number }>();
   let lastMark = 0;
   /** The mark of the latest erasure that was evicted early: turns from before it cannot be checked. */
@@ -45,27 +31,14 @@ export function createErasures(limit = maxErasures) {
   }
 
   return {
-<<<<<<< HEAD:src/coordination/erasure-marks.ts
-    /** Erasures from now on have higher marks. */
+    /** Later erasures have higher marks. */
     mark: () => lastMark,
     noteVisitor: (companionId, visitorId) => note(visitorName(companionId, visitorId)),
     noteConversation: (key) => note(conversationName(key)),
     cover(key, arrivalMark) {
       const wasErased = (name: string) => (erased.get(name)?.mark ?? 0) > arrivalMark;
       if (erased.size === 0) return false;
-=======
-    /** Later erasures have higher marks. */
-    mark: (): number => lastMark,
-    noteVisitor(companionId: string, visitorId: string): void 
-      note(visitorName(companionId, visitorId));,
-    noteConversation(key: ConversationKey): void 
-      note(conversationName(key));,
-    /** Whether the conversation has been erased since that mark. */
-    cover(key: ConversationKey, arrivalMark: number): boolean {
-      const wasErased = (name: string) => (erased.get(name)?.mark ?? 0) > arrivalMark;
-      if (erased.size === 0) return false;
       // Better to lose a turn than to store an erased one.
->>>>>>> wt-names:src/store/sqlite/erasures.ts
       if (arrivalMark < forgottenMark) return true;
       return (
         wasErased(conversationName(key)) ||

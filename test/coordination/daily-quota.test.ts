@@ -22,13 +22,8 @@ function openLedger() {
       if (ledger.failure) throw ledger.failure;
       return durable.get(`${companionId} ${day}`) ?? 0;
     },
-<<<<<<< HEAD:test/coordination/daily-quota.test.ts
-    /** As a turn that was committed. */
-    commit(companionId: string, reservation: Reservation): void 
-=======
     /** Adds a committed turn. */
-    commit(companionId: string, reservation: QuotaReservation): void {
->>>>>>> wt-names:test/limits/daily-quota.test.ts
+    commit(companionId: string, reservation: Reservation): void {
       const key = `${companionId} ${reservation.day}`;
       durable.set(key, (durable.get(key) ?? 0) + 1);
       reservation.settle();
@@ -58,13 +53,8 @@ describe("the daily quota", () => {
     expect(ledger.reads).toBe(1);
   });
 
-<<<<<<< HEAD:test/coordination/daily-quota.test.ts
-  test("says how long the UTC day still lasts, at least a second", async () => {
-    const quota = new MemoryDailyQuota(openLedger().countDay);
-=======
   test("reports how long the UTC day still lasts, at least a second", async () => {
-    const quota = createDailyQuota(openLedger());
->>>>>>> wt-names:test/limits/daily-quota.test.ts
+    const quota = new MemoryDailyQuota(openLedger().countDay);
     const midnight = Date.UTC(2026, 0, 16);
     for (const [nowMs, seconds] of [
       [noon, 12 * 3600],
@@ -80,13 +70,8 @@ describe("the daily quota", () => {
     }
   });
 
-<<<<<<< HEAD:test/coordination/daily-quota.test.ts
-  test("gives back what is released, once", async () => {
-    const quota = new MemoryDailyQuota(openLedger().countDay);
-=======
   test("gives a released reservation back, once", async () => {
-    const quota = createDailyQuota(openLedger());
->>>>>>> wt-names:test/limits/daily-quota.test.ts
+    const quota = new MemoryDailyQuota(openLedger().countDay);
     const first = await getReservation(quota.reserve("c", 2, noon));
     await getReservation(quota.reserve("c", 2, noon));
     expect((await quota.reserve("c", 2, noon)).isAdmitted).toBe(false);
@@ -162,17 +147,9 @@ describe("the daily quota", () => {
     expect(admittedOf(await Promise.all([1, 2, 3].map(() => quota.reserve("c", 2, noon))))).toHaveLength(2);
   });
 
-<<<<<<< HEAD:test/coordination/daily-quota.test.ts
-  test("takes a store that throws at once for one that fails", async () => {
+  test("treats a store that throws synchronously like one that rejects", async () => {
     const quota = new MemoryDailyQuota(() => {
       throw new Error("closed");
-=======
-  test("treats a store that throws synchronously like one that rejects", async () => {
-    const quota = createDailyQuota({
-      countDay: () => {
-        throw new Error("closed");
-      },
->>>>>>> wt-names:test/limits/daily-quota.test.ts
     });
     await expect(quota.reserve("c", 1, noon)).rejects.toMatchObject({ code: "unavailable" });
   });
@@ -247,13 +224,8 @@ describe("the daily quota's memory", () => {
         }
       }
       if (random.below(200) === 0) {
-<<<<<<< HEAD:test/coordination/daily-quota.test.ts
-        // A restart: what was under way was never committed.
-        quota = new MemoryDailyQuota(ledger.countDay, 2);
-=======
         // A restart: open turns were never committed.
-        quota = createDailyQuota(countDay: ledger.countDay, capacity: 2 );
->>>>>>> wt-names:test/limits/daily-quota.test.ts
+        quota = new MemoryDailyQuota(ledger.countDay, 2);
         open = [];
       }
     }
