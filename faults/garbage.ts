@@ -1,4 +1,4 @@
-/** Bytes that are no request: refused or cut, nothing smuggled through, and everyone else is served. */
+/** Bytes that are not a request: refused or cut off, nothing smuggled through, and everyone else is served. */
 import { chat } from "../test/support/chat.ts";
 import { hostileBytes } from "../test/support/hostile-bytes.ts";
 import { chatRequest, connectRaw } from "../test/support/raw-visitor.ts";
@@ -50,7 +50,7 @@ export const garbageRow: FaultRow = {
       const visitor = await connectRaw(world.url);
       const mutant = mutate(sound[index % sound.length] ?? "", random);
       visitor.write(mutant);
-      // Some stay incomplete: no one waits for an answer to these.
+      // Some mutants stay incomplete: do not wait for a response to these.
       if (random.below(3) > 0)
         await Promise.race([visitor.until((text) => text.includes("\r\n")), Bun.sleep(50)]).catch(() => {});
       if (/^HTTP\/1\.1 5(?!05)/.test(visitor.received)) {
@@ -74,7 +74,7 @@ export const garbageRow: FaultRow = {
   },
 };
 
-/** A sound request with one to six bytes changed, left out, doubled, or its end cut off. */
+/** A valid request with one to six bytes changed, removed or doubled, or with its end cut off. */
 function mutate(request: string, random: Random): string {
   let bytes = request;
   for (let left = 1 + random.below(6); left > 0; left--) {

@@ -1,4 +1,4 @@
-/** Payloads of every school in every stored field: kept and shown as the texts they are, and nothing else has happened. */
+/** Hostile payloads in every stored field: stored and shown as plain text, with no other effect. */
 import { Database } from "bun:sqlite";
 import { join } from "node:path";
 import { runExecutable } from "../test/support/executable.ts";
@@ -48,7 +48,7 @@ export const injectionRow: FaultRow = {
         ELEVENLABS_WEBHOOK_SECRET: webhookSecret,
       },
     });
-    // The model says what the visitor said: replies are stored too.
+    // The model repeats what the visitor said, so that replies are stored too.
     world.mock.respond(async ({ userText }, response) => {
       await response.write(chunk({ content: userText }) + chunk({ finishReason: "stop" }) + doneMark);
       response.end();
@@ -90,7 +90,7 @@ export const injectionRow: FaultRow = {
   },
 };
 
-/** All of them, or some of every school. */
+/** All payloads, or some of each kind. */
 function choose({ form, random }: RowContext): string[] {
   const step = payloads.length / counts[form];
   const start = random.next() * step;
@@ -99,7 +99,7 @@ function choose({ form, random }: RowContext): string[] {
   );
 }
 
-/** Names are in the trail, for companions, keys and embed tokens alike. */
+/** The audit log contains the names of companions, keys and embed tokens. */
 async function checkAudit({ key, tally }: InjectionWorld, chosen: readonly string[]): Promise<void> {
   const entries = await listAll(key, "/api/audit");
   for (const action of ["companion.create", "key.create", "embed_token.create"]) {
@@ -124,7 +124,7 @@ async function checkTerminal({ server }: World, email: string, tally: Tally): Pr
   }
 }
 
-/** One object a line, with an event that stands in the sources; names and words are in none. */
+/** One object per line, with an event name from the sources; no payload appears in any of them. */
 function checkLog({ server }: World, chosen: readonly string[], tally: Tally): void {
   const lines = server.stdout.split("\n").filter((line) => line !== "");
   tally.did("log lines", lines.length);
@@ -134,7 +134,7 @@ function checkLog({ server }: World, chosen: readonly string[], tally: Tally): v
   }
   const printed = server.stdout + server.stderr;
   for (const payload of chosen) {
-    // Short ones are words of anyone.
+    // Short payloads are ordinary words.
     const forms = [payload, JSON.stringify(payload).slice(1, -1)];
     if (payload.length > 9 && forms.some((form) => printed.includes(form))) tally.fault(faults[1], payload);
   }

@@ -1,4 +1,4 @@
-/** Mixed load with five faults in a hundred, for as long as wanted: memory, descriptors and the database's log do not grow. */
+/** Mixed load with 5 % faults for any length of time: memory, descriptors and the database's log do not grow. */
 import { statSync } from "node:fs";
 import { join } from "node:path";
 import { chat } from "../test/support/chat.ts";
@@ -15,7 +15,7 @@ const walLimitMiB = 64;
 
 interface Sample {
   memoryKiB: number;
-  /** Without connections, which clients keep for a while. */
+  /** Without connections, which clients keep open for a while. */
   files: number;
   threads: number;
   walKiB: number;
@@ -36,20 +36,20 @@ export const loadRow: FaultRow = {
     const companions = await Promise.all(Array.from({ length: 10 }, () => makeCompanion(owner.client)));
     const load = new Load(world, owner.client, companions, tally, context);
 
-    // Twelve rests at least, and one every five minutes of a long run.
+    // At least twelve rests, and one every five minutes of a long run.
     const phases = context.form === "tiny" ? 3 : Math.max(12, Math.round(context.minutes / 5));
     const samples: Sample[] = [];
     for (let phase = 0; phase < phases; phase++) {
       await load.run((context.minutes * 60_000) / phases);
       await world.mock.until(() => world.mock.openRequests === 0);
       samples.push(await takeSample(world));
-      // What a provider remembers of an hour is no business of ours.
+      // The mock provider's history of an hour must not count as a leak.
       world.mock.requests.length = 0;
       context.say(`${phase + 1} of ${phases}: ${JSON.stringify(samples.at(-1))}`);
     }
     tally.did("minutes", context.minutes);
     judge(samples, tally, context.form);
-    // Clients' connections end when they have been idle for a while; the provider's are kept longer, and known to it.
+    // Idle connections of clients end after a while; those to the provider are kept longer, and the mock counts them.
     const countLeft = () => openSockets(world.server.pid) - listening - world.mock.openConnections;
     const looks = context.form === "tiny" ? 0 : 300;
     for (let look = 0; look < looks && countLeft() > 0; look++) await Bun.sleep(100);
@@ -74,7 +74,7 @@ async function takeSample({ server }: World): Promise<Sample> {
   };
 }
 
-/** The last third of the rests against the second: the first is for caches to fill. */
+/** Compares the last third of the rests with the second: during the first, caches fill. */
 function judge(samples: readonly Sample[], tally: Tally, form: Form): void {
   const third = Math.floor(samples.length / 3);
   const of = (part: readonly Sample[], field: keyof Sample) => part.map((sample) => sample[field]);
@@ -86,7 +86,7 @@ function judge(samples: readonly Sample[], tally: Tally, form: Form): void {
   const [threadsBefore, threadsAfter] = least("threads");
   tally.did("samples at rest", samples.length);
   tally.did("MiB of memory in the second third", Math.round(memoryBefore / 1024));
-  // A few seconds of load tell nothing about memory.
+  // A few seconds of load prove nothing about memory.
   const memoryLimitKiB = form === "tiny" ? Number.POSITIVE_INFINITY : memoryBefore * 1.15;
   tally.atMost("MiB of memory in the last", Math.round(memoryAfter / 1024), Math.ceil(memoryLimitKiB / 1024));
   tally.atMost("files open more than before", filesAfter - filesBefore, 0);
@@ -142,9 +142,12 @@ class Load {
   }
 
   async #expect(method: string, path: string, status: number, body?: object): Promise<void> {
-    const answer = await this.client.send({ method, path, ...(body ? { body } : {}) });
-    if (answer.status !== status) {
-      this.tally.fault("calls not answered as they should be", `${method} ${path}: ${answer.status} ${answer.text}`);
+    const response = await this.client.send({ method, path, ...(body ? { body } : {}) });
+    if (response.status !== status) {
+      this.tally.fault(
+        "calls not answered as they should be",
+        `${method} ${path}: ${response.status} ${response.text}`,
+      );
     }
   }
 
@@ -154,10 +157,10 @@ class Load {
     const sessionId = old ?? crypto.randomUUID();
     this.#sessions = [...this.#sessions.slice(-50), sessionId];
     const message = `[[words:${1 + random.below(80)}]]`;
-    const answer = await chat(this.world.url, token, { message, session_id: sessionId });
+    const response = await chat(this.world.url, token, { message, session_id: sessionId });
     this.tally.did("chats");
-    if (!answer.isDone) {
-      this.tally.fault("chats without a whole reply", `${answer.status} ${answer.raw.slice(-200)}`);
+    if (!response.isDone) {
+      this.tally.fault("chats without a whole reply", `${response.status} ${response.raw.slice(-200)}`);
     }
   }
 
@@ -211,13 +214,13 @@ class Load {
   }
 
   async #expectChat(token: string, body: string, status: number): Promise<void> {
-    const answer = await chat(this.world.url, token, body);
-    if (answer.status !== status) this.tally.fault("calls not answered as they should be", answer.raw);
+    const response = await chat(this.world.url, token, body);
+    if (response.status !== status) this.tally.fault("calls not answered as they should be", response.raw);
   }
 
   async #sendTrouble(token: string, message: string): Promise<void> {
-    const answer = await chat(this.world.url, token, { message });
-    if (answer.isDone) this.tally.fault("calls not answered as they should be", `${message}: ${answer.raw}`);
+    const response = await chat(this.world.url, token, { message });
+    if (response.isDone) this.tally.fault("calls not answered as they should be", `${message}: ${response.raw}`);
   }
 }
 

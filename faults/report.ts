@@ -1,4 +1,4 @@
-/** The table of `docs/faults.md`: one line and one section for each row, of which a later run replaces its own alone. */
+/** The table of `docs/faults.md`: one line and one section for each row. A later run replaces only its own rows. */
 import { type Check, type FaultRow, listFailures, type Outcome } from "./row.ts";
 
 export interface Facts {
@@ -23,7 +23,7 @@ tests of every commit (\`bun run ci\`) do a small part of each row.
 
 const head = "| row | what was done | what happened | verdict | run |\n|---|---|---|---|---|";
 
-/** The report with this row's line and section in place of its earlier ones. */
+/** The report with this row's line and section replaced. */
 export function mergeReport(
   before: string,
   rows: readonly FaultRow[],
@@ -54,7 +54,7 @@ function readSections(report: string): Map<string, string> {
 }
 
 function renderLine({ name, title }: FaultRow, outcome: Outcome, facts: Facts): string {
-  // Kinds of the same thing (`chats: cut`, `chats: reset`) as one; the section tells them apart.
+  // Merge kinds of the same thing (`chats: cut`, `chats: reset`); the section lists them separately.
   const done = groupByNoun(outcome).map(({ noun, times, kinds }) => {
     return `${formatCount(times)} ${noun}${kinds.length > 1 ? ` of ${kinds.length} kinds` : ""}`;
   });
@@ -68,7 +68,7 @@ function renderLine({ name, title }: FaultRow, outcome: Outcome, facts: Facts): 
   return `| ${cells.map(toCell).join(" | ")} |`;
 }
 
-/** What must not happen and did not, in one go; figures that are to be something else each for itself. */
+/** Faults that did not happen are merged; counts with other expectations are listed one by one. */
 function renderHappened({ checks }: Outcome): string {
   const isNothing = ({ counted, expected }: Check) => counted === 0 && expected === "0";
   const figures = checks.filter((check) => !isNothing(check));
@@ -130,7 +130,7 @@ function formatCount(count: number): string {
   return Number.isInteger(count) ? count.toLocaleString("en").replaceAll(",", " ") : count.toFixed(1);
 }
 
-/** One line of a table, whatever is in it: what was sent is hostile on purpose. */
+/** One table cell, whatever it contains: payloads are hostile on purpose. */
 function toCell(text: string): string {
   return text
     .replace(/[\s\p{C}]+/gu, " ")

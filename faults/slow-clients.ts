@@ -1,4 +1,7 @@
-/** Readers who take nothing, and senders who never finish: held back, cut in time, and nobody else waits for them. */
+/**
+ * Clients that do not read, and clients that never finish sending: throttled and cut off in time, while everyone else
+ * is served.
+ */
 import { ownBytes, sharedBytes } from "../src/turns/reply-memory.ts";
 import { chat } from "../test/support/chat.ts";
 import { chunk } from "../test/support/mock-llm-replies.ts";
@@ -9,9 +12,9 @@ import { type FaultRow, Tally } from "./row.ts";
 import { isAlive, makeCompanion, makeOwner, openDescriptors, openWorld, type World } from "./world.ts";
 
 const readers = { tiny: 10, short: 200, long: 200 };
-/** What replies may hold together, connections of 200 readers, and what a collector leaves behind. */
+/** What all replies may hold together, plus the connections of 200 readers, plus uncollected garbage. */
 const memoryLimitMiB = 64;
-/** Longer than the server's own. */
+/** Longer than the server's own timeout. */
 const patienceMs = 120_000;
 const senders = { tiny: 4, short: 100, long: 100 };
 
@@ -27,7 +30,7 @@ export const stalledRow: FaultRow = {
     await using world = await openWorld();
     const owner = await makeOwner(world, tally, "stalled");
     const companion = await makeCompanion(owner.client);
-    // Six bytes on the wire for each of these characters: more than the sockets between us can hold.
+    // Each of these characters takes six bytes on the wire: more than the sockets in between can hold.
     const filler = chunk({ content: "\u0001".repeat(2_000) });
     let written = 0;
     world.mock.respond(async (request, response) => {
@@ -55,7 +58,7 @@ export const stalledRow: FaultRow = {
     tally.did("stalled readers", count);
     await world.mock.until(() => world.mock.openRequests >= count || world.mock.abortedRequests > 0, patienceMs);
     await serveOthers(world, companion.token, tally, 50);
-    // None of them is given up for good only because the provider is fast: what stands still is held back.
+    // The provider is fast, so wait until the count stands still: then it is being throttled.
     let seen = -1;
     while (seen !== written) {
       seen = written;
@@ -65,7 +68,7 @@ export const stalledRow: FaultRow = {
     await world.mock.until(() => world.mock.openRequests === 0, patienceMs);
     for (const visitor of stalled) visitor.vanish();
     tally.equal("provider requests ended after their readers", world.mock.abortedRequests, count);
-    // The sockets on both sides of us take megabytes each, which are not ours, before anybody sees that nothing is read.
+    // The sockets on both sides take megabytes each, outside the server, before anyone notices that nothing is read.
     tally.did("MiB from the provider until it was held back", Math.round(written / 1024 ** 2));
     tally.atMost("MiB more of memory meanwhile", Math.ceil((peakKiB - restKiB) / 1024), memoryLimitMiB);
     await serveOthers(world, companion.token, tally, 20);
@@ -76,9 +79,9 @@ export const stalledRow: FaultRow = {
 
 async function serveOthers(world: World, token: string, tally: Tally, count: number): Promise<void> {
   for (let index = 0; index < count; index++) {
-    const answer = await chat(world.url, token, { message: "hello" });
+    const response = await chat(world.url, token, { message: "hello" });
     tally.did("other visitors");
-    if (!answer.isDone) tally.fault("other visitors without a whole reply", `${answer.status} ${answer.raw}`);
+    if (!response.isDone) tally.fault("other visitors without a whole reply", `${response.status} ${response.raw}`);
   }
 }
 
@@ -117,7 +120,7 @@ export const slowlorisRow: FaultRow = {
         tally.did(`connections: ${what}`);
       }
     }
-    // A piece a second; two minutes are many times what the server waits.
+    // A piece per second; two minutes are many times what the server waits.
     for (let piece = 0; piece < 120 && slow.some(({ visitor }) => !visitor.isClosed); piece++) {
       for (const one of slow) if (one.piece !== "" && !one.visitor.isClosed) one.visitor.write(one.piece);
       tally.did("questions of others");

@@ -1,4 +1,4 @@
-/** Every described route, in the order of the API document; a test holds it against the sitemap. */
+/** Every documented route, in the order of the API document; a test compares it with the sitemap. */
 import type { ApiOperation } from "./http/api-description.ts";
 import { accountsApi } from "./modules/accounts/api.ts";
 import { assetsApi } from "./modules/assets/api.ts";

@@ -1,11 +1,9 @@
 /** The fuse box: the only place that knows which engine is behind which contract. */
-import { join } from "node:path";
 import { buildInfo } from "./build-info.ts";
 import type { Config } from "./config.ts";
 import type { Services } from "./dependencies.ts";
-import { AppError } from "./domain/errors.ts";
 import { createHeartbeatTicker } from "./http/heartbeats.ts";
-import { type Clock, fileStamp, systemClock } from "./lib/clock.ts";
+import { type Clock, systemClock } from "./lib/clock.ts";
 import { type IdSource, systemIds } from "./lib/ids.ts";
 import { createKeyedQueue } from "./lib/keyed-queue.ts";
 import { type Log, processLog } from "./lib/log.ts";
@@ -21,10 +19,8 @@ import { watchProvider } from "./metrics/provider-health.ts";
 import { createUseRecorder } from "./metrics/use-recorder.ts";
 import { createProbes } from "./probes.ts";
 import { createSealedSecrets } from "./sealed-secrets.ts";
-import { backupSqlite } from "./store/sqlite/backup.ts";
-import { type DataLock, lockDataDir } from "./store/sqlite/data-lock.ts";
-import type { PendingMigration } from "./store/sqlite/migrator.ts";
-import { openSqliteStore } from "./store/sqlite/open.ts";
+import type { StorageEngine } from "./store/engine.ts";
+import { createSqlite } from "./store/sqlite/sqlite.ts";
 import type { Store } from "./store/store.ts";
 import { createOpenReplies } from "./turns/open-replies.ts";
 import { openVoiceProviders } from "./voice/registry.ts";
@@ -43,52 +39,14 @@ export interface ServiceOverrides {
   store?: Store;
 }
 
-export { backupSqlite as backupDatabase, verifySqlite as verifyDatabase } from "./store/sqlite/backup.ts";
-export { restoreSqlite as restoreDatabase } from "./store/sqlite/restore.ts";
-export { lockDataDir };
+/** What the configuration puts the data into. */
+export function storageOf({ dataDir }: Pick<Config, "dataDir">): StorageEngine {
+  return createSqlite(dataDir);
+}
 
 /** The store alone, migrated. */
-export function openStore(config: Config, log: Log = processLog()): Promise<Store> {
-  return openSqliteStore({ dataDir: config.dataDir, log, beforeMigrate: (pending) => backUp(config, log, pending) });
-}
-
-/**
- * The same for commands, which run beside a server: migrates only where none runs, since it would be one of an earlier
- * version, which knows nothing of the new schema.
- */
-export async function openStoreForCommand(config: Config, log: Log = processLog()): Promise<Store> {
-  const held: DataLock[] = [];
-  try {
-    return await openSqliteStore({
-      dataDir: config.dataDir,
-      log,
-      async beforeMigrate(pending) {
-        held.push(lockForMigration(config.dataDir));
-        await backUp(config, log, pending);
-      },
-    });
-  } finally {
-    for (const lock of held) lock.release();
-  }
-}
-
-function lockForMigration(dataDir: string): DataLock {
-  try {
-    return lockDataDir(dataDir);
-  } catch (error) {
-    if (!(error instanceof AppError) || error.code !== "conflict") throw error;
-    throw new AppError(
-      "conflict",
-      `An earlier version of companiond serves from ${dataDir}. Restart it with this version first: that migrates the database.`,
-    );
-  }
-}
-
-async function backUp(config: Config, log: Log, { fromVersion, toVersion }: PendingMigration): Promise<void> {
-  const stamp = fileStamp(Date.now());
-  const file = join(config.backup.dir, `before-migration-${fromVersion}-to-${toVersion}-${stamp}.db`);
-  backupSqlite(config.dataDir, file);
-  log.info("database backed up before its migration", { file });
+export function openStore(config: Config, options: { log?: Log; isCommand?: boolean } = {}): Promise<Store> {
+  return storageOf(config).open({ log: processLog(), backupDir: config.backup.dir, ...options });
 }
 
 /** Whether the configured providers answer, for `doctor`; nothing else is opened. */
@@ -114,7 +72,7 @@ export async function openServices(config: Config, overrides: ServiceOverrides =
   const ids = overrides.ids ?? systemIds;
   const log = overrides.log ?? processLog();
   const measurements = new Measurements();
-  const store = measureStore(overrides.store ?? (await openStore(config, log)), measurements);
+  const store = measureStore(overrides.store ?? (await openStore(config, { log })), measurements);
   const sealing = createSealedSecrets({ secretKey: config.secretKey, dataDir: config.dataDir, store });
   await closeOnFailure(store, () => sealing.check());
   const { apiKey, baseUrl, extra } = config.llm;
@@ -134,7 +92,7 @@ export async function openServices(config: Config, overrides: ServiceOverrides =
     measurements.verdicts.daily_voice,
   );
   const lifecycle = { isDraining: false };
-  measurements.probes.push(...createProbes({ limiter, lifecycle }, config.dataDir));
+  measurements.probes.push(...createProbes({ limiter, lifecycle }, config.dataDir, storageOf(config).sizes));
   const stopWatchingEventLoop = watchEventLoop(measurements.eventLoopLagSeconds);
   const heartbeats = createHeartbeatTicker();
   const openReplies = createOpenReplies({

@@ -10,6 +10,7 @@ import { chunk, doneMark } from "./support/mock-llm-replies.ts";
 import { createRandom } from "./support/random.ts";
 import { startRawChat } from "./support/raw-visitor.ts";
 import { temporaryDirectory } from "./support/temporary.ts";
+import { withText } from "./support/turn-messages.ts";
 
 let mock: MockLlm;
 beforeAll(async () => {
@@ -102,7 +103,8 @@ async function expectAllKept(
     const query = { companionId: id, visitorId: null, fromMs: null, toMs: null, q: null };
     const page = await store.conversations.list(accountId, query, { limit: 100, afterId });
     for (const { id: conversationId } of page.items) {
-      const [message, reply] = (await store.conversations.find(accountId, conversationId))?.messages ?? [];
+      const found = await store.conversations.find(accountId, conversationId);
+      const [message, reply] = (found?.messages ?? []).map(withText);
       turns++;
       if (reply?.complete && message?.text === `[[say:${reply.text}]]`) missing.delete(message.text);
     }

@@ -1,5 +1,6 @@
 /** The end of a server, within one process: what its connections see of it. */
 import { expect, test } from "bun:test";
+import { textParts } from "../src/domain/conversation.ts";
 import { startTestServer } from "./support/app.ts";
 import { connectRaw, startRawChat } from "./support/raw-visitor.ts";
 import { openStoreAt } from "./support/sqlite-store.ts";
@@ -22,7 +23,11 @@ test("a reply that outlasts the grace is cut after a comment, and what arrived i
   const query = { companionId: null, visitorId: null, fromMs: null, toMs: null, q: null };
   const [conversation] = (await store.conversations.list(accountId, query, firstPage)).items;
   const found = await store.conversations.find(accountId, conversation?.id ?? "");
-  expect(found?.messages.at(-1)).toMatchObject({ role: "assistant", text: "You said: one two ", complete: false });
+  expect(found?.messages.at(-1)).toMatchObject({
+    role: "assistant",
+    parts: textParts("You said: one two "),
+    complete: false,
+  });
   await store.close();
   await server.close();
 });

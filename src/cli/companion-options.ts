@@ -1,9 +1,9 @@
-/** The options of `companion create` as the body that the management API would be sent. */
+/** Turns the options of `companion create` into the body that the management API expects. */
 import type { JsonObject, JsonValue } from "../domain/companion.ts";
 import { type Arguments, Misuse, type OptionSpec } from "./command.ts";
 
 interface SettingOption extends OptionSpec {
-  /** How the option's texts become the field. */
+  /** Converts the option's values to the field. */
   read: (texts: readonly string[], option: string) => JsonValue;
 }
 
@@ -19,7 +19,7 @@ const asJsonObject: SettingOption["read"] = ([text = ""], option) => {
     const value: JsonValue = JSON.parse(text);
     if (typeof value === "object" && value !== null && !Array.isArray(value)) return value;
   } catch {
-    // Said below, together with JSON of another kind.
+    // Reported below, together with JSON that is not an object.
   }
   throw new Misuse(`--${option} must be a JSON object.`);
 };
@@ -39,17 +39,17 @@ const declared: Record<string, SettingOption> = {
   "max-output-tokens": { value: "N", about: "Longest reply.", read: asNumber },
   "context-tokens": {
     value: "N",
-    about: "How much goes to the model: instructions, message, conversation (8000).",
+    about: "Size of a model request in tokens: instructions, conversation, message (8000).",
     read: asNumber,
   },
   metadata: { value: "JSON", about: "A JSON object of your own.", read: asJsonObject },
   "allowed-origin": { value: "O", about: "An origin that may embed it.", isRepeatable: true, read: asList },
-  starter: { value: "T", about: "A suggested first question.", isRepeatable: true, read: asList },
+  starter: { value: "T", about: "A suggested first message.", isRepeatable: true, read: asList },
   "retention-days": { value: "N", about: "Delete older conversations.", read: asNumber },
-  disabled: { about: "Made without answering yet.", read: () => false },
+  disabled: { about: "Create it disabled: it does not reply yet.", read: () => false },
 };
 
-/** Where the field is not the option's name in snake_case. */
+/** Where the field name is not the option's name in snake_case. */
 const fieldNames: Record<string, string> = {
   "allowed-origin": "allowed_origins",
   starter: "starters",

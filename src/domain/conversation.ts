@@ -19,11 +19,22 @@ export interface Conversation extends ConversationKey {
   updatedAt: number;
 }
 
-export interface Message {
-  id: string;
+/**
+ * A piece of a message; the order of the pieces counts. Only text today. `tool_call`, `tool_result`, `source` and `file`
+ * join by their `type`: whoever reads parts passes over the types it does not know, and takes the words by `textOf`.
+ */
+export type MessagePart = { readonly type: "text"; readonly text: string };
+
+/** One earlier message as the model reads it. */
+export interface HistoryMessage {
   role: MessageRole;
+  /** At least one. */
+  parts: readonly MessagePart[];
+}
+
+export interface Message extends HistoryMessage {
+  id: string;
   channel: MessageChannel;
-  text: string;
   /** False for a reply that was cut off: by the provider, or by the visitor leaving. */
   complete: boolean;
   inputTokens: number | null;
@@ -33,10 +44,19 @@ export interface Message {
   createdAt: number;
 }
 
-/** One earlier message as the model reads it. */
-export interface HistoryMessage {
-  role: MessageRole;
-  text: string;
+/** For a message whose tokens nobody counts: a visitor's, or a spoken one. */
+export const uncounted = { inputTokens: null, outputTokens: null, tokensEstimated: false } as const;
+
+/** The parts of a message that is nothing but text. */
+export function textParts(text: string): readonly MessagePart[] {
+  return [{ type: "text", text }];
+}
+
+/** The words of a message, without anything else that it holds. */
+export function textOf({ parts }: Pick<HistoryMessage, "parts">): string {
+  let text = "";
+  for (const part of parts) if (part.type === "text") text += part.text;
+  return text;
 }
 
 /** UTF-8 bytes / 4, rounded up: the estimate used wherever no provider counted. */
@@ -52,7 +72,7 @@ export function selectHistory(newestFirst: Iterable<HistoryMessage>, budgetToken
   const kept: HistoryMessage[] = [];
   let left = budgetTokens;
   for (const message of newestFirst) {
-    left -= estimateTokens(message.text);
+    left -= estimateTokens(textOf(message));
     if (left < 0) break;
     kept.push(message);
   }

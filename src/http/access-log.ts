@@ -1,7 +1,6 @@
 /** One count for every request, and a line in the log unless refusals flood it, told apart by route: a path can hold an embed token. */
 
 import type { Services } from "../dependencies.ts";
-import type { Awaitable } from "../lib/awaitable.ts";
 import type { Measurements, RouteCounts } from "../metrics/measurements.ts";
 import { clientOf } from "./client.ts";
 import type { ClientIp } from "./client-ip.ts";
@@ -11,9 +10,9 @@ import type { EventStream } from "./sse.ts";
 
 export interface AccessLog {
   /** Notes the request once it is answered, and one that is answered by a stream once that has ended. */
-  watch(request: Request, facts: RequestContext, table: RouteTable, answer: Awaitable<Response>): void;
+  watch(request: Request, facts: RequestContext, table: RouteTable, answer: Response | Promise<Response>): void;
   /** The same where the route is known. */
-  watchRoute(request: Request, facts: RequestContext, counts: RouteCounts, answer: Awaitable<Response>): void;
+  watchRoute(request: Request, facts: RequestContext, counts: RouteCounts, answer: Promise<Response>): void;
   /** Logs what was only counted so far. */
   close(): void;
 }
@@ -103,12 +102,8 @@ export function createAccessLog(services: Pick<Services, "log" | "measurements" 
   };
 }
 
-function whenAnswered(answer: Awaitable<Response>, note: (status: number) => void): void {
-  if (answer instanceof Response) {
-    note(answer.status);
-    return;
-  }
-  answer.then(
+function whenAnswered(answer: Response | Promise<Response>, note: (status: number) => void): void {
+  Promise.resolve(answer).then(
     (response) => note(response.status),
     () => note(500),
   );

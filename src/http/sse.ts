@@ -2,10 +2,7 @@
 import type { StreamErrorCode, StreamOutcome } from "../domain/stream-end.ts";
 import type { HeartbeatTicker } from "./heartbeats.ts";
 import { doneFrame, errorFrame, frameDeltas, pingFrame } from "./sse-frames.ts";
-import { type HeldStream, type WritePacer, writeGapMs, writePacer } from "./write-pacer.ts";
 
-/** So much is sent at once: the gap is for tokens. */
-const maxHeldUnits = 16 * 1024;
 /** Longer texts are written piece by piece, since Bun keeps what a socket leaves of one. */
 const maxPieceUnits = 32 * 1024;
 
@@ -22,7 +19,7 @@ function findPieceEnd(text: string): number {
  * Uses Bun's direct stream: a default `ReadableStream` costs a promise and a copy for each chunk. `write` reports
  * back-pressure, which the provider must obey: what one read from it brings is then all that is held here.
  */
-export class EventStream implements HeldStream {
+export class EventStream {
   readonly body: ReadableStream<Uint8Array>;
   /** Null while it is open. */
   outcome: StreamOutcome | null = null;
@@ -33,23 +30,20 @@ export class EventStream implements HeldStream {
   /** Called once, at the end. */
   onEnd: (() => void) | null = null;
   #controller: ReadableStreamDirectController | null = null;
-  /** Since the last write, which is less than a gap ago, or has not drained; all there is before Bun reads. */
+  /** What the socket has not taken; all there is before Bun reads. */
   #held = "";
   #finishPull: () => void = () => {};
-  #lastWriteMs: number;
+  #lastWriteMs = performance.now();
   /** The socket takes nothing more until this resolves. */
   #stalled: Promise<void> | null = null;
   #whenGone: Promise<void> | null = null;
   readonly #signal: AbortSignal;
   readonly #heartbeats: HeartbeatTicker;
-  readonly #pacer: WritePacer;
 
   /** `signal` is the request's: it fires when the visitor has gone. */
-  constructor(signal: AbortSignal, heartbeats: HeartbeatTicker, pacer = writePacer) {
+  constructor(signal: AbortSignal, heartbeats: HeartbeatTicker) {
     this.#signal = signal;
     this.#heartbeats = heartbeats;
-    this.#pacer = pacer;
-    this.#lastWriteMs = pacer.nowMs();
     this.body = new ReadableStream<Uint8Array>({
       type: "direct",
       pull: (controller) => this.#open(controller),
@@ -58,10 +52,10 @@ export class EventStream implements HeldStream {
     heartbeats.add(this);
   }
 
-  /** Sends the deltas within the gap; a promise means "stop reading the provider until it resolves". */
+  /** Sends the deltas; a promise means "stop reading the provider until it resolves". */
   write(deltas: readonly string[], whole = deltas.join("")): Promise<void> | undefined {
     const sent = this.#send(frameDeltas(deltas, whole));
-    this.firstTextAtMs ??= this.#pacer.nowMs();
+    this.firstTextAtMs ??= performance.now();
     return sent;
   }
 
@@ -116,7 +110,7 @@ export class EventStream implements HeldStream {
       controller.close();
       return undefined;
     }
-    this.release();
+    this.#release();
     return new Promise((resolve) => {
       this.#finishPull = resolve;
     });
@@ -124,52 +118,29 @@ export class EventStream implements HeldStream {
 
   #send(frames: string): Promise<void> | undefined {
     if (this.outcome !== null) return undefined;
-    if (this.#controller === null) {
-      this.#lastWriteMs = this.#pacer.nowMs();
-      this.#held += frames;
-      return undefined;
-    }
-    if (this.#held === "" && this.#stalled === null) {
-      const nowMs = this.#pacer.nowMs();
-      if (nowMs - this.#lastWriteMs >= writeGapMs && frames.length <= maxPieceUnits)
-        return this.#wait(this.#controller, this.#write(this.#controller, frames, nowMs));
-      this.#pacer.hold(this);
-    }
     this.#held += frames;
-    if (this.#held.length >= maxHeldUnits) this.release();
+    this.#release();
     return this.#stalled ?? undefined;
   }
 
-  release(): void {
-    if (this.#stalled !== null || this.#controller === null) return;
-    if (this.outcome !== null || this.#signal.aborted) return;
-    this.#wait(this.#controller, this.#writeHeld(this.#controller));
+  #release(): void {
+    if (this.#controller === null || this.#stalled !== null || this.#signal.aborted) return;
+    const pending = this.#writeHeld(this.#controller);
+    if (pending !== null) this.#stalled = this.#drain(this.#controller, pending);
   }
 
   /** Null where the socket takes more; otherwise resolves when it has taken this. */
-  #write(controller: ReadableStreamDirectController, frames: string, nowMs: number): Promise<number> | null {
-    this.#lastWriteMs = nowMs;
-    const written = controller.write(frames);
-    controller.flush();
-    return typeof written === "number" ? null : written;
-  }
-
-  /** The same for what is held, as much of it as the socket takes. */
   #writeHeld(controller: ReadableStreamDirectController): Promise<number> | null {
     while (this.#held !== "") {
       const end = findPieceEnd(this.#held);
       const piece = this.#held.slice(0, end);
       this.#held = this.#held.slice(end);
-      const pending = this.#write(controller, piece, this.#pacer.nowMs());
-      if (pending !== null) return pending;
+      this.#lastWriteMs = performance.now();
+      const written = controller.write(piece);
+      controller.flush();
+      if (typeof written !== "number") return written;
     }
     return null;
-  }
-
-  #wait(controller: ReadableStreamDirectController, pending: Promise<number> | null): Promise<void> | undefined {
-    if (pending === null) return undefined;
-    this.#stalled = this.#drain(controller, pending);
-    return this.#stalled;
   }
 
   /** Resolves when the socket has taken all that was held as well, or nobody is left to take it. */

@@ -1,4 +1,5 @@
 /** The built-in engine that needs no provider: scripted, offline, and open about being a demo. */
+import { textOf } from "../domain/conversation.ts";
 import type { LlmProvider, ReplyOutcome, ReplyRequest, ReplySink } from "./provider.ts";
 import { sleep } from "./retry.ts";
 
@@ -39,7 +40,8 @@ const setUp =
 
 /** The words for the visitor's last message. */
 function composeDemoReply({ messages }: Pick<ReplyRequest, "messages">): string {
-  const message = messages.at(-1)?.text.toWellFormed().trim() ?? "";
+  const last = messages.at(-1);
+  const message = last === undefined ? "" : textOf(last).toWellFormed().trim();
   const isFirst = messages.filter(({ role }) => role === "user").length <= 1;
   const reminder = isFirst ? ` ${setUp}` : "";
   if (askingForHelp.test(message)) {

@@ -1,6 +1,7 @@
 /** The body of a request: what the companion asks for, what the operator adds, what the provider is known to refuse. */
 import type { ChatCompletionCreateParamsStreaming } from "openai/resources/chat/completions";
 import type { JsonObject, JsonValue } from "../domain/companion.ts";
+import { textOf } from "../domain/conversation.ts";
 import type { ReplyRequest } from "./provider.ts";
 
 /** What a model was found to refuse; learnt from its answers and kept for the process. */
@@ -28,7 +29,7 @@ export function buildRequestBody(
     model: request.model,
     messages: [
       ...(request.systemPrompt === null ? [] : [{ role: "system" as const, content: request.systemPrompt }]),
-      ...request.messages.map(({ role, text }) => ({ role, content: text })),
+      ...request.messages.map((message) => ({ role: message.role, content: textOf(message) })),
     ],
     stream: true,
   };

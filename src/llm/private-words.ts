@@ -1,4 +1,5 @@
 /** Takes out of what a provider says of a failure whatever the log must not hold: our key, prompts and visitors' words. */
+import { textOf } from "../domain/conversation.ts";
 import type { ReplyRequest } from "./provider.ts";
 
 const longestReason = 2000;
@@ -6,7 +7,7 @@ const longestReason = 2000;
 /** Validators like to repeat their input, as it is or as JSON. */
 export function removePrivateWords(text: string, apiKey: string | null, request: ReplyRequest): string {
   let rest = apiKey === null ? text : text.replaceAll(apiKey, "[key]");
-  const said = [request.systemPrompt ?? "", ...request.messages.map((message) => message.text)];
+  const said = [request.systemPrompt ?? "", ...request.messages.map(textOf)];
   const forms = said.flatMap((words) => [words.trim(), JSON.stringify(words.trim()).slice(1, -1)]);
   // The longest first: a message may be a part of another one.
   for (const words of new Set(forms.toSorted((a, b) => b.length - a.length))) {

@@ -1,5 +1,6 @@
 /** Picks the engine behind the language-model socket. */
 import type { JsonObject } from "../domain/companion.ts";
+import { textParts } from "../domain/conversation.ts";
 import type { Log } from "../lib/log.ts";
 import { createDemoProvider } from "./demo.ts";
 import { createOpenAiProvider } from "./openai.ts";
@@ -38,7 +39,7 @@ export async function checkLlm(provider: LlmProvider, model: string): Promise<Ll
   };
   const request = {
     systemPrompt: null,
-    messages: [{ role: "user" as const, text: "Say hello in one word." }],
+    messages: [{ role: "user" as const, parts: textParts("Say hello in one word.") }],
     model,
     temperature: null,
     // Reasoning models think within this bound, too.

@@ -1,5 +1,4 @@
 /** Sockets that count what passes through them, whichever engine is behind. */
-import { andThen } from "../lib/awaitable.ts";
 import type { Histogram } from "../lib/histogram.ts";
 import type { DailyQuota } from "../limits/daily-quota.ts";
 import type { Limiter, Verdict } from "../limits/limiter.ts";
@@ -13,8 +12,8 @@ export function measureLimiter(limiter: Limiter, { verdicts }: Measurements): Li
     return verdict;
   }
   return {
-    admit: (rule, subject) => andThen(limiter.admit(rule, subject), note),
-    admitAll: (places) => andThen(limiter.admitAll(places), note),
+    admit: async (rule, subject) => note(await limiter.admit(rule, subject)),
+    admitAll: async (places) => note(await limiter.admitAll(places)),
     get evictedCount() {
       return limiter.evictedCount;
     },
@@ -47,7 +46,7 @@ export function measureStore(store: Store, measurements: Measurements): Store {
   return measured as unknown as Store;
 }
 
-type Member = (...parameters: unknown[]) => unknown;
+type Member = (...parameters: unknown[]) => Promise<unknown>;
 
 function measureNoun(noun: object, calls: Readonly<Record<string, StoreCall>>, measurements: Measurements): object {
   const seconds = { read: measurements.storeReadSeconds, write: measurements.storeWriteSeconds };
@@ -62,19 +61,16 @@ function measureNoun(noun: object, calls: Readonly<Record<string, StoreCall>>, m
 }
 
 function measureCalls(call: Member, seconds: Histogram, measurements: Measurements): Member {
-  return (...parameters) => {
+  return async (...parameters) => {
     const startedMs = performance.now();
-    const observe = () => seconds.observe((performance.now() - startedMs) / 1000);
-    const outcome = call(...parameters);
-    if (!(outcome instanceof Promise)) {
-      observe();
-      return outcome;
-    }
-    outcome.then(observe, (error: unknown) => {
-      observe();
+    try {
+      return await call(...parameters);
+    } catch (error) {
       if (isUnavailable(error)) measurements.storeFailures++;
-    });
-    return outcome;
+      throw error;
+    } finally {
+      seconds.observe((performance.now() - startedMs) / 1000);
+    }
   };
 }
 

@@ -23,7 +23,7 @@ export interface ProviderHealth {
   listSilent(): SilentModel[];
 }
 
-interface HealthParts {
+interface HealthDependencies {
   baseUrl: string | null;
   nowMs(): number;
   measurements: Pick<Measurements, "failedReplies">;
@@ -39,7 +39,7 @@ const maxModels = 50;
 /** The same provider, with its failures noted and counted. */
 export function watchProvider(
   provider: LlmProvider,
-  { baseUrl, nowMs, measurements }: HealthParts,
+  { baseUrl, nowMs, measurements }: HealthDependencies,
 ): { llm: LlmProvider; providerHealth: ProviderHealth } {
   const silent = new Map<string, SilentModel>();
 

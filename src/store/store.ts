@@ -3,7 +3,7 @@
  * `test/contracts/store-*.ts` proves any other.
  *
  * What holds for every method of every noun:
- * - Asynchronous, so that a networked engine can stand in. A resolved write is durable (fsynced) and visible to all.
+ * - Asynchronous, so that a networked engine can stand in. A resolved write is durable, which no crash undoes, and visible to all.
  * - A write is one transaction: on failure nothing of it remains. Writes that arrive together may share one commit.
  * - Rejects with `AppError("unavailable")` when storage is full, gone, or locked by another process for over 5 s;
  *   never blocks the event loop for more than 50 ms at a time. Any other rejection is a defect.

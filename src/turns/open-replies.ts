@@ -1,6 +1,5 @@
 /** All replies under way: how many an address may have, and whether what each was begun with still holds. */
 import { AppError } from "../domain/errors.ts";
-import type { Awaitable } from "../lib/awaitable.ts";
 import { OpenReply, type ReplyRight } from "./open-reply.ts";
 
 export interface ReplyStart {
@@ -24,7 +23,7 @@ export interface OpenReplies {
 export interface OpenRepliesOptions {
   perAddress: number;
   /** See `CompanionStore`. */
-  getChangeMark(): Awaitable<number>;
+  getChangeMark(): Promise<number>;
   /** Twice a second, so that a reply that must end has ended within one. */
   lookEveryMs?: number;
 }

@@ -1,12 +1,11 @@
 /** One reply from its request to its end: what it took, given back in one place, and what ends it from our side. */
 import type { AppError } from "../domain/errors.ts";
 import type { StreamErrorCode } from "../domain/stream-end.ts";
-import type { Awaitable } from "../lib/awaitable.ts";
 
 /** What a reply was begun with, an embed token as a rule, which can be taken away while it runs. */
 export interface ReplyRight {
   /** Whether it still opens the companion. */
-  check(): Awaitable<boolean>;
+  check(): Promise<boolean>;
   /** What whoever asks without it is told. */
   refusal(): AppError;
 }

@@ -2,7 +2,7 @@
 
 import type { Settings } from "../dependencies.ts";
 import { type Companion, companionDefaults } from "../domain/companion.ts";
-import { estimateTokens, type HistoryMessage, selectHistory } from "../domain/conversation.ts";
+import { estimateTokens, type HistoryMessage, selectHistory, textParts } from "../domain/conversation.ts";
 import type { ReplyRequest } from "../llm/provider.ts";
 
 /** What of the companion's context is left for earlier turns, behind its instructions and the new message; 0 or more. */
@@ -26,7 +26,7 @@ export function toReplyRequest(
     systemPrompt: companion.systemPrompt,
     messages: [
       ...selectHistory(turn.earlier, historyTokensOf(companion, turn.message)),
-      { role: "user", text: turn.message },
+      { role: "user", parts: textParts(turn.message) },
     ],
     model: offered ?? model,
     temperature: companion.temperature,

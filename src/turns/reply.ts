@@ -1,5 +1,5 @@
 /** One streamed reply: from the provider into a visitor's stream, collected on the way, with the status held back. */
-import { estimateTokens } from "../domain/conversation.ts";
+import { estimateTokens, textOf } from "../domain/conversation.ts";
 import { AppError } from "../domain/errors.ts";
 import type { FailureKind } from "../domain/reply-failure.ts";
 import type { StreamErrorCode } from "../domain/stream-end.ts";
@@ -170,6 +170,6 @@ export function endStream(
 function countTokens(request: ReplyRequest, text: string, outcome: ReplyOutcome): TokenUsage {
   if (outcome.usage) return { ...outcome.usage, estimated: false };
   let inputTokens = request.systemPrompt === null ? 0 : estimateTokens(request.systemPrompt);
-  for (const message of request.messages) inputTokens += estimateTokens(message.text);
+  for (const message of request.messages) inputTokens += estimateTokens(textOf(message));
   return { inputTokens, outputTokens: estimateTokens(text), estimated: true };
 }

@@ -43,7 +43,7 @@ test("refuses an address that is taken, in any case, with exit code 1", async ()
 });
 
 test.each([
-  [["--email", "nobody"], '"nobody" is no e-mail address.'],
+  [["--email", "nobody"], '"nobody" is not an e-mail address.'],
   [["--email", "a@b", "--plan", "gold"], "--plan must be one of free, paid."],
   [["--email", "a@b", "--role", "admin"], "--role must be one of owner, operator."],
 ])("refuses %j with exit code 2", async (words, sentence) => {
@@ -64,7 +64,7 @@ test("takes a password from standard input, with which the dashboard is set up",
   expect(short.stderr).toContain("at least 10 characters");
   const common = await runCommand(create, { environment, input: "Password123\n" });
   expect(common).toMatchObject({ exitCode: 2, stdout: "" });
-  expect(common.stderr).toContain("one of the commonest passwords");
+  expect(common.stderr).toContain("one of the most common passwords");
 
   const created = await runCommand(create, { environment, input: "correct horse battery\n" });
   expect(created).toMatchObject({ exitCode: 0, stderr: "" });
@@ -98,7 +98,7 @@ test("changes the plan, suspends, resumes and deletes", async () => {
 
   const { exitCode, stderr } = await runCommand(["account", "set-plan", email, "free"], options);
   expect(exitCode).toBe(1);
-  expect(stderr).toContain(`there is no account ${email}`);
+  expect(stderr).toContain(`account not found: ${email}`);
 });
 
 test("makes reset links that keep their secret in the fragment, at the public address", async () => {
@@ -136,7 +136,7 @@ test("grants voice agents, lists them, and tells whose voice ends with a grant",
   const gone = await runCommand(["account", "revoke-agent", email, "agent_1"], options);
   expect(gone.exitCode).toBe(1);
   expect(gone.stderr).toContain(`${email} has no voice agent agent_1.`);
-  expect((await runCommand(["account", "list-agents", email], options)).stdout).toContain("may use no voice agent");
+  expect((await runCommand(["account", "list-agents", email], options)).stdout).toContain("has no voice agents");
 });
 test("makes no link in secret: the trail of the account has it", async () => {
   using own = temporaryDirectory();

@@ -132,7 +132,7 @@ test("a file is not imported a second time unless told so", async () => {
 test("says what is missing", async () => {
   using dir = temporaryDirectory();
   const options = await openAccount(dir.file("data"));
-  expect((await runCommand(words(dir.file("none.jsonl")), options)).stderr).toContain("there is no file");
+  expect((await runCommand(words(dir.file("none.jsonl")), options)).stderr).toContain("file not found");
   expect((await runCommand(["companion", "import", "--account", "a@example.com"], options)).exitCode).toBe(2);
   writeFileSync(dir.file("empty.jsonl"), "");
   expect(await runJson(words(dir.file("empty.jsonl")), options)).toMatchObject({ imported: 0, total: 0 });

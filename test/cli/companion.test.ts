@@ -122,7 +122,7 @@ test("prints the embed token bare, the same one each time", async () => {
 test("knows no companion of another id", async () => {
   const { exitCode, stderr } = await runCommand(["companion", "token", "nothing"], options);
   expect(exitCode).toBe(1);
-  expect(stderr).toContain("there is no companion nothing");
+  expect(stderr).toContain("companion not found: nothing");
 });
 
 test("keeps one demo account and companion however often, and by however many at once, it is asked for", async () => {

@@ -17,7 +17,7 @@ test("a server takes note of what nobody handled, and lives on", async () => {
 
 test("a command fails by it, with a sentence on standard error", async () => {
   const { exitCode, stdout, stderr } = await run("command");
-  expect(stderr).toStartWith("companiond: this should not have happened: ");
+  expect(stderr).toStartWith("companiond: unexpected error: ");
   expect(stderr).toContain("a rejection");
   expect({ exitCode, stdout }).toEqual({ exitCode: 1, stdout: "" });
 });

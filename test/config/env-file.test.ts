@@ -40,12 +40,12 @@ test("knows the escapes within double quotes, and expands nothing", () => {
 test("names the line of everything it cannot read, without repeating what may be a secret", () => {
   const file = parseEnvFile('sk-very-secret\nONE=1\nONE=2\nTWO="open\nTHREE=\'open\n=x\n1A=x\nFOUR="a"b');
   expect(file.problems).toEqual([
-    "line 1: is not of the form NAME=value.",
-    "line 3: ONE was set on line 2 already.",
+    "line 1: expected NAME=value.",
+    "line 3: ONE is already set on line 2.",
     "line 4: the quotes around the value of TWO do not match.",
     "line 5: the quotes around the value of THREE do not match.",
-    "line 6: is not of the form NAME=value.",
-    "line 7: is not of the form NAME=value.",
+    "line 6: expected NAME=value.",
+    "line 7: expected NAME=value.",
     "line 8: the quotes around the value of FOUR do not match.",
   ]);
 });

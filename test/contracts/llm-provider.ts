@@ -1,6 +1,7 @@
 /** What every language-model engine owes its callers, whatever answers behind it. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { getEventListeners } from "node:events";
+import { textParts } from "../../src/domain/conversation.ts";
 import type { LlmProvider, ReplyRequest } from "../../src/llm/provider.ts";
 import { collectReply } from "../support/collected-reply.ts";
 import { turnsOfTheLoop } from "../support/turns-of-the-loop.ts";
@@ -14,7 +15,7 @@ export interface ProviderUnderTest {
 export function replyRequest(text: string, fields: Partial<ReplyRequest> = {}): ReplyRequest {
   return {
     systemPrompt: "You are Ada.",
-    messages: [{ role: "user", text }],
+    messages: [{ role: "user", parts: textParts(text) }],
     model: "test-model",
     temperature: null,
     maxOutputTokens: 256,

@@ -2,6 +2,7 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import type { Account } from "../../src/domain/account.ts";
 import type { Companion } from "../../src/domain/companion.ts";
+import { textOf } from "../../src/domain/conversation.ts";
 import { systemIds } from "../../src/lib/ids.ts";
 import type { ConversationQuery, MessagePosition } from "../../src/store/store.ts";
 import { firstPage, type OpenStore, openWorld, type StoreWorld } from "../support/store-world.ts";
@@ -77,8 +78,7 @@ export function conversationStoreContract(open: OpenStore): void {
       for (const conversationId of [oldest, begunLast, begunFirst]) {
         const createdAt = conversationId === oldest ? atMs - 1 : atMs;
         const key = { companionId: companion.id, sessionId: systemIds.randomUuid(), visitorId: null };
-        const userMessage = { id: systemIds.uuid(), text: "Hello", createdAt };
-        await turns.settle(world.turnOf(companion, { key, conversationId, userMessage }));
+        await turns.settle(world.turnOf(companion, { key, conversationId, atMs: createdAt }));
       }
       const seen: string[] = [];
       for (let afterId: string | null = null; ; ) {
@@ -97,11 +97,11 @@ export function conversationStoreContract(open: OpenStore): void {
       const said: string[] = [];
       let id = "";
       for (let at = 0; at < 30; at++) {
-        const turn = world.turnOf(companion, { key, said: `q${at}`, answered: `a${at}` });
         // Whole turns within one millisecond, and several of them.
-        const createdAt = 1_000_000 + Math.floor(at / 4);
-        const userMessage = { ...turn.userMessage, createdAt };
-        await world.store.turns.settle({ ...turn, userMessage, reply: turn.reply && { ...turn.reply, createdAt } });
+        const atMs = 1_000_000 + Math.floor(at / 4);
+        const words = { said: `q${at}`, answered: `a${at}`, atMs, answeredAtMs: atMs };
+        const turn = world.turnOf(companion, { key, ...words });
+        await world.store.turns.settle(turn);
         said.push(`q${at}`, `a${at}`);
         if (at === 0) id = turn.conversationId;
       }
@@ -110,7 +110,7 @@ export function conversationStoreContract(open: OpenStore): void {
         for (let before: MessagePosition | null = null; ; ) {
           const page = await world.store.conversations.find(account.id, id, { limit, before });
           expect(page?.messages.length).toBeLessThanOrEqual(limit);
-          pages.unshift(page?.messages.map((message) => message.text) ?? []);
+          pages.unshift(page?.messages.map(textOf) ?? []);
           before = page?.nextBefore ?? null;
           if (before === null) break;
         }
@@ -119,7 +119,7 @@ export function conversationStoreContract(open: OpenStore): void {
       }
       const gone = { createdAt: 1_000_003, id: systemIds.uuid() };
       const older = await world.store.conversations.find(account.id, id, { limit: 200, before: gone });
-      expect(older?.messages.map((message) => message.text)).toEqual(said.slice(0, 24));
+      expect(older?.messages.map(textOf)).toEqual(said.slice(0, 24));
     });
 
     test("of long messages come in shorter pages, none of them empty", async () => {
@@ -131,7 +131,7 @@ export function conversationStoreContract(open: OpenStore): void {
       let read = 0;
       for (let before: MessagePosition | null = null; ; ) {
         const page = await world.store.conversations.find(account.id, first.conversationId, { limit: 100, before });
-        const bytes = page?.messages.reduce((sum, message) => sum + message.text.length, 0) ?? 0;
+        const bytes = page?.messages.reduce((sum, message) => sum + textOf(message).length, 0) ?? 0;
         expect(bytes).toBeLessThan(3_000_000);
         expect(bytes).toBeGreaterThan(0);
         read += page?.messages.length ?? 0;

@@ -2,6 +2,7 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import type { Account } from "../../src/domain/account.ts";
 import type { Companion } from "../../src/domain/companion.ts";
+import { textOf, textParts } from "../../src/domain/conversation.ts";
 import { systemIds } from "../../src/lib/ids.ts";
 import { day, firstPage, type OpenStore, openWorld, type StoreWorld } from "../support/store-world.ts";
 
@@ -24,8 +25,8 @@ export function turnStoreContract(open: OpenStore): void {
       const { store } = world;
       const turn = world.turnOf(companion, { said: "What is a loom?", answered: "A weaving machine." });
       await store.turns.settle(turn);
-      const second = { ...world.turnOf(companion, { said: "Since when?" }), key: turn.key };
-      await store.turns.settle({ ...second, reply: second.reply && { ...second.reply, complete: false } });
+      const second = world.turnOf(companion, { key: turn.key, said: "Since when?", complete: false });
+      await store.turns.settle(second);
 
       const { items } = await store.conversations.list(account.id, anything, firstPage);
       const [conversation] = items;
@@ -34,16 +35,23 @@ export function turnStoreContract(open: OpenStore): void {
           id: turn.conversationId,
           ...turn.key,
           messageCount: 4,
-          createdAt: turn.userMessage.createdAt,
-          updatedAt: second.reply?.createdAt ?? 0,
+          createdAt: turn.messages[0]?.createdAt ?? 0,
+          updatedAt: second.messages[1]?.createdAt ?? 0,
         },
       ]);
       const found = await store.conversations.find(account.id, conversation?.id ?? "");
       const shared = { channel: "text", complete: true, inputTokens: null, outputTokens: null, tokensEstimated: false };
-      expect(found?.messages.slice(0, 2)).toEqual([
-        { ...shared, ...turn.userMessage, role: "user" } as never,
-        { ...shared, ...turn.reply, role: "assistant", inputTokens: 7, outputTokens: 3 } as never,
+      expect(found?.messages.slice(0, 2)).toMatchObject([
+        { ...shared, role: "user", parts: [{ type: "text", text: "What is a loom?" }] },
+        {
+          ...shared,
+          role: "assistant",
+          parts: [{ type: "text", text: "A weaving machine." }],
+          inputTokens: 7,
+          outputTokens: 3,
+        },
       ]);
+      expect(found?.messages).toEqual([...turn.messages, ...second.messages]);
       expect(found?.messages[3]).toMatchObject({ role: "assistant", complete: false });
       const sums = { messages: 2, requests: 0, inputTokens: 14, outputTokens: 6, voiceSessions: 0, errors: 0 };
       expect(await store.usage.query(account.id, dayUsage)).toEqual([sums]);
@@ -58,29 +66,42 @@ export function turnStoreContract(open: OpenStore): void {
         ["three", "four"],
         ["five", "six"],
       ] as const) {
-        const turn = world.turnOf(companion, { said, answered });
-        const atMs = first.userMessage.createdAt - 3_600_000;
-        await store.turns.settle({
-          ...turn,
-          key: first.key,
-          userMessage: { ...turn.userMessage, createdAt: atMs },
-          reply: turn.reply && { ...turn.reply, createdAt: atMs + 2_000 },
-        });
+        const atMs = (first.messages[0]?.createdAt ?? 0) - 3_600_000;
+        const words = { said, answered, atMs, answeredAtMs: atMs + 2_000 };
+        await store.turns.settle(world.turnOf(companion, { key: first.key, ...words }));
       }
       const history = await store.turns.listHistory(first.key, 1_000);
-      expect(history.map(({ text }) => text)).toEqual(["six", "five", "four", "three", "two", "one"]);
+      expect(history.map(textOf)).toEqual(["six", "five", "four", "three", "two", "one"]);
       const found = await store.conversations.find(account.id, first.conversationId);
-      expect(found?.messages.map(({ text }) => text)).toEqual(["one", "two", "three", "four", "five", "six"]);
+      expect(found?.messages.map(textOf)).toEqual(["one", "two", "three", "four", "five", "six"]);
       expect(found?.conversation.updatedAt).toBe(found?.messages.at(-1)?.createdAt ?? 0);
+    });
+
+    test("keep all that they made in the order of the list, also within one instant", async () => {
+      const { store } = world;
+      const turn = world.turnOf(companion, { said: "Which loom is wider?", answered: "Let me look." });
+      const [question, first] = turn.messages;
+      if (question === undefined || first === undefined) throw new Error("No messages were made.");
+      const made = ["The one from", "Lyon."].map((text) => ({
+        ...first,
+        id: systemIds.uuid(),
+        parts: textParts(text),
+      }));
+      const messages = [question, first, ...made];
+      await store.turns.settle({ ...turn, messages });
+      const found = await store.conversations.find(account.id, turn.conversationId);
+      expect(found?.conversation.messageCount).toBe(4);
+      expect(found?.messages).toEqual(messages);
+      expect(await store.turns.countDay(companion.id, day)).toBe(1);
     });
 
     test("of a visitor who left are counted, and the message is kept without a reply", async () => {
       const { store } = world;
-      const turn = world.turnOf(companion, { reply: null, failure: null });
+      const turn = world.turnOf(companion, { answered: null });
       await store.turns.settle(turn);
       const found = await store.conversations.find(account.id, turn.conversationId);
       expect(found?.conversation.messageCount).toBe(1);
-      expect(found?.messages.map((message) => message.text)).toEqual(["Hello"]);
+      expect(found?.messages.map(textOf)).toEqual(["Hello"]);
       expect(await store.turns.countDay(companion.id, day)).toBe(1);
     });
 
@@ -178,8 +199,9 @@ export function turnStoreContract(open: OpenStore): void {
       expect(items).toHaveLength(1);
       expect(items[0]?.messageCount).toBe(200);
       const found = await store.conversations.find(account.id, items[0]?.id ?? "", { limit: 200, before: null });
-      const said = found?.messages.filter((message) => message.role === "user").map((message) => message.text);
-      expect(said).toEqual(turns.map((turn) => turn.userMessage.text));
+      expect(found?.messages).toEqual(expect.arrayContaining(turns.flatMap((turn) => turn.messages)));
+      const said = found?.messages.filter((message) => message.role === "user").map(textOf);
+      expect(said).toEqual(turns.map((_, at) => `number ${at}`));
     });
 
     test("count by the day of their admission", async () => {
@@ -214,11 +236,11 @@ export function turnStoreContract(open: OpenStore): void {
       const visitors = [null, systemIds.randomUuid(), systemIds.randomUuid()];
       for (const visitorId of visitors) {
         const key = { companionId: companion.id, sessionId, visitorId };
-        await turns.settle(world.turnOf(companion, { key, said: `from ${visitorId}`, reply: null }));
+        await turns.settle(world.turnOf(companion, { key, said: `from ${visitorId}`, answered: null }));
       }
       for (const visitorId of visitors) {
         const history = await turns.listHistory({ companionId: companion.id, sessionId, visitorId }, 1000);
-        expect(history).toEqual([{ role: "user", text: `from ${visitorId}` }]);
+        expect(history).toEqual([{ role: "user", parts: textParts(`from ${visitorId}`) }]);
       }
     });
 
@@ -231,8 +253,8 @@ export function turnStoreContract(open: OpenStore): void {
       }
       const all = await turns.listHistory(key, 1_000_000);
       expect(all).toHaveLength(120);
-      expect(all[0]).toEqual({ role: "assistant", text: "answer 59" });
-      expect(all[119]).toEqual({ role: "user", text: "ask 0 äöü" });
+      expect(all[0]).toEqual({ role: "assistant", parts: textParts("answer 59") });
+      expect(all[119]).toEqual({ role: "user", parts: textParts("ask 0 äöü") });
       // "answer 59" has 9 bytes, "ask 59 äöü" 13: umlauts are two bytes each.
       expect(await turns.listHistory(key, 9)).toHaveLength(2);
       expect(await turns.listHistory(key, 8)).toHaveLength(1);

@@ -2,6 +2,7 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import type { Account } from "../../src/domain/account.ts";
 import type { Companion } from "../../src/domain/companion.ts";
+import { textOf } from "../../src/domain/conversation.ts";
 import { systemIds } from "../../src/lib/ids.ts";
 import type { NewVoiceSession, TranscriptMessage, VoiceAgent } from "../../src/store/store.ts";
 import { day, type OpenStore, openWorld, type StoreWorld } from "../support/store-world.ts";
@@ -195,12 +196,12 @@ export function voiceStoreContract(open: OpenStore): void {
       const after = world.turnOf(companion, { key, said: "typed last" });
       await turns.settle(before);
       await turns.settle(after);
-      const transcript = [spoken("spoken", before.userMessage.createdAt + 500)];
+      const transcript = [spoken("spoken", (before.messages[0]?.createdAt ?? 0) + 500)];
       const deliveries = Array.from({ length: 5 }, () => voice.addTranscript("conv-1", systemIds.uuid(), transcript));
       const taken = await Promise.all(deliveries);
       expect(taken.filter((isTaken) => isTaken)).toHaveLength(1);
       const found = await conversations.find(account.id, before.conversationId);
-      expect(found?.messages.map((message) => [message.channel, message.text])).toEqual([
+      expect(found?.messages.map((message) => [message.channel, textOf(message)])).toEqual([
         ["text", "typed first"],
         ["text", "Hi there"],
         ["voice", "spoken"],
@@ -208,7 +209,7 @@ export function voiceStoreContract(open: OpenStore): void {
         ["text", "Hi there"],
       ]);
       expect(found?.conversation.messageCount).toBe(5);
-      expect((await turns.listHistory(key, 1000)).map((message) => message.text)[2]).toBe("spoken");
+      expect((await turns.listHistory(key, 1000)).map(textOf)[2]).toBe("spoken");
     });
 
     test("begin a conversation where there was none, but not for nothing", async () => {

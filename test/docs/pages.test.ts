@@ -89,7 +89,7 @@ describe("the search", () => {
 
   test("says so where there is nothing, and where nothing was asked", async () => {
     const page = await search("hovercraft eels");
-    expect(page).toContain("Nothing has all the words of <strong>hovercraft eels</strong>.");
+    expect(page).toContain("Nothing matches all the words of <strong>hovercraft eels</strong>.");
     expect(links(page)).toEqual([]);
     expect(await read("/docs/search")).toContain("Type a word");
     expect(await search("   ")).toContain("Type a word");

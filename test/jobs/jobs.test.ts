@@ -100,7 +100,7 @@ test("deletes nothing right after the clock jumped ahead: it is done at the next
   jumping.step(365 * dayMs);
   await both.promise;
   await jobs.stop();
-  expect(looks.slice(0, 2)).toEqual(["clock was set forward: nothing is cleared away before the next look", "deletes"]);
+  expect(looks.slice(0, 2)).toEqual(["the clock was set forward: deleting nothing before the next run", "deletes"]);
 });
 
 test("runs on its own after the start, and stops between two steps", async () => {

@@ -1,4 +1,5 @@
 import { expect, test } from "bun:test";
+import { textParts } from "../../src/domain/conversation.ts";
 import { createDemoProvider } from "../../src/llm/demo.ts";
 import { replyRequest, testLlmProvider } from "../contracts/llm-provider.ts";
 import { collectReply } from "../support/collected-reply.ts";
@@ -11,10 +12,10 @@ async function ask(...said: string[]): Promise<string> {
   const reply = collectReply();
   const messages = said.flatMap((text, index) =>
     index === 0
-      ? [{ role: "user" as const, text }]
+      ? [{ role: "user" as const, parts: textParts(text) }]
       : [
-          { role: "assistant" as const, text: "…" },
-          { role: "user" as const, text },
+          { role: "assistant" as const, parts: textParts("…") },
+          { role: "user" as const, parts: textParts(text) },
         ],
   );
   await provider.streamReply(replyRequest("", { messages }), reply, new AbortController().signal);

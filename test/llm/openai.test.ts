@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import type { JsonObject } from "../../src/domain/companion.ts";
+import { textParts } from "../../src/domain/conversation.ts";
 import { createOpenAiProvider, type OpenAiOptions } from "../../src/llm/openai.ts";
 import type { LlmProvider, ReplyRequest } from "../../src/llm/provider.ts";
 import { replyRequest, testLlmProvider } from "../contracts/llm-provider.ts";
@@ -56,9 +57,9 @@ async function ask(provider: LlmProvider, text: string, fields: Partial<ReplyReq
 describe("the request", () => {
   test("sends prompt, history and message, and no parameter that nobody set", async () => {
     const messages = [
-      { role: "user" as const, text: "Hi" },
-      { role: "assistant" as const, text: "Hello" },
-      { role: "user" as const, text: "How are you?" },
+      { role: "user" as const, parts: textParts("Hi") },
+      { role: "assistant" as const, parts: textParts("Hello") },
+      { role: "user" as const, parts: textParts("How are you?") },
     ];
     await ask(open(), "", { messages });
     expect(mock.requests[0]).toMatchObject({ method: "POST", path: "/v1/chat/completions" });

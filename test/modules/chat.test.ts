@@ -4,6 +4,7 @@ import { createParser, type EventSourceMessage } from "eventsource-parser";
 import { startTestServer, type TestServer, testContext } from "../support/app.ts";
 import { chat, type Problem, readProblem, sendChat } from "../support/chat.ts";
 import { eventually } from "../support/eventually.ts";
+import { withText } from "../support/turn-messages.ts";
 
 let server: TestServer;
 beforeAll(async () => {
@@ -21,7 +22,7 @@ async function keptMessages(companion: { accountId: string; id: string }) {
   const found = await Promise.all(
     page.items.map((each) => server.services.store.conversations.find(companion.accountId, each.id)),
   );
-  return found.flatMap((each) => each?.messages ?? []);
+  return found.flatMap((each) => (each?.messages ?? []).map(withText));
 }
 
 const today = () => new Date().toISOString().slice(0, 10);

@@ -6,6 +6,7 @@ import { startTestServer, type TestServer } from "../support/app.ts";
 import { chat } from "../support/chat.ts";
 import { chunk } from "../support/mock-llm-replies.ts";
 import { chatRequest, connectRaw } from "../support/raw-visitor.ts";
+import { withText } from "../support/turn-messages.ts";
 
 let server: TestServer;
 let companion: { id: string; accountId: string; embedToken: string };
@@ -27,7 +28,8 @@ async function keptReply() {
   const { conversations } = server.services.store;
   const query = { companionId: companion.id, visitorId: null, fromMs: null, toMs: null, q: null };
   const [newest] = (await conversations.list(companion.accountId, query, { limit: 1, afterId: null })).items;
-  return (await conversations.find(companion.accountId, newest?.id ?? ""))?.messages.at(-1);
+  const kept = (await conversations.find(companion.accountId, newest?.id ?? ""))?.messages.at(-1);
+  return kept && withText(kept);
 }
 
 test.each([

@@ -8,6 +8,7 @@ import { chat, sendChat } from "../support/chat.ts";
 import { eventually } from "../support/eventually.ts";
 import { chatRequest, connectRaw, type RawVisitor, startRawChat } from "../support/raw-visitor.ts";
 import { openStoreAt } from "../support/sqlite-store.ts";
+import { withText } from "../support/turn-messages.ts";
 
 let server: TestServer;
 beforeAll(async () => {
@@ -61,7 +62,7 @@ async function keptMessages({ account, id }: Victim) {
   const { conversations } = server.services.store;
   const page = await conversations.list(account.id, query, { limit: 10, afterId: null });
   const found = await Promise.all(page.items.map((each) => conversations.find(account.id, each.id)));
-  return found.flatMap((each) => each?.messages ?? []);
+  return found.flatMap((each) => (each?.messages ?? []).map(withText));
 }
 
 /** One that streams, and one of the same conversation that waits for it. */

@@ -7,7 +7,7 @@ import { loadConfig } from "../../src/config.ts";
 import { runBackup, startBackups } from "../../src/jobs/backups.ts";
 import { systemClock } from "../../src/lib/clock.ts";
 import { Measurements } from "../../src/metrics/measurements.ts";
-import { lockDataDir, openStore } from "../../src/services.ts";
+import { openStore, storageOf } from "../../src/services.ts";
 import { migrations } from "../../src/store/sqlite/migrations.ts";
 import { migrateSqlite } from "../../src/store/sqlite/migrator.ts";
 import { startTestServer, type TestServer } from "../support/app.ts";
@@ -123,7 +123,7 @@ test("refuses while a server starts from the directory", async () => {
   using data = temporaryDirectory();
   await createAccount(data.path, "ada@example.com");
   await runJson(["backup", data.file("a.db"), "--data-dir", data.path]);
-  const lock = lockDataDir(data.path);
+  const lock = storageOf({ dataDir: data.path }).lock();
   const { exitCode, stderr } = await runCommand(["restore", data.file("a.db"), "--data-dir", data.path]);
   lock.release();
   expect(exitCode).toBe(1);
@@ -185,7 +185,7 @@ test("backs a database up before it is migrated", async () => {
   using data = temporaryDirectory();
   await migrateSqlite({ dataDir: data.path, migrations: migrations.slice(0, 1) });
   const log = createCapturedLog();
-  const store = await openStore(loadConfig({ environment: { COMPANIOND_DATA_DIR: data.path } }), log);
+  const store = await openStore(loadConfig({ environment: { COMPANIOND_DATA_DIR: data.path } }), { log });
   await store.close();
   const [name, ...others] = readdirSync(data.file("backups"));
   expect(others).toEqual([]);
@@ -200,7 +200,7 @@ test("no command migrates beside a server of an earlier version, which would not
   using data = temporaryDirectory();
   const earlier = migrations.slice(0, -1);
   await migrateSqlite({ dataDir: data.path, migrations: earlier });
-  const server = lockDataDir(data.path);
+  const server = storageOf({ dataDir: data.path }).lock();
   for (const command of [["migrate"], ["account", "list"]]) {
     const { exitCode, stderr } = await runCommand([...command, "--data-dir", data.path]);
     expect(exitCode).toBe(1);
@@ -213,14 +213,16 @@ test("no command migrates beside a server of an earlier version, which would not
   expect(await countAccounts(data.path)).toBe(0);
   expect(readdirSync(data.file("backups"))).toHaveLength(1);
   // Nothing is kept locked: a server may start.
-  lockDataDir(data.path).release();
+  storageOf({ dataDir: data.path }).lock().release();
 });
 
 test("does not migrate where the backup before it cannot be written", async () => {
   using data = temporaryDirectory();
   await migrateSqlite({ dataDir: data.path, migrations: migrations.slice(0, 1) });
   writeFileSync(data.file("backups"), "a file where the directory should be");
-  const opening = openStore(loadConfig({ environment: { COMPANIOND_DATA_DIR: data.path } }), createCapturedLog());
+  const opening = openStore(loadConfig({ environment: { COMPANIOND_DATA_DIR: data.path } }), {
+    log: createCapturedLog(),
+  });
   await expect(opening).rejects.toThrow("The backup could not be written");
   const database = new Database(data.file("companiond.db"), { readonly: true });
   expect(database.query("PRAGMA user_version").get()).toEqual({ user_version: 1 });

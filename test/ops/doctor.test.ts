@@ -57,7 +57,7 @@ test("finds nothing wrong where nothing is, and asks the model for one word", as
   expect(report.exitCode).toBe(0);
   expect(later.status).toBe("ok");
   expect(later.find("language model").detail).toStartWith("gpt-5-mini answers at 127.0.0.1:");
-  expect(later.find("database").detail).toContain("It is whole");
+  expect(later.find("database").detail).toContain("It is intact");
   expect(askedOf()).toBe(asked + 2);
 });
 
@@ -215,7 +215,7 @@ test("reads as lines of ok, warn and fail, with what to do below", async () => {
     environment: { COMPANIOND_DATA_DIR: data.path, PORT: "0" },
   });
   expect(exitCode).toBe(0);
-  expect(stdout).toContain("ok    configuration    Every setting can be read.\n");
-  expect(stdout).toContain("warn  language model   None is configured: the built-in demo answers.\n");
+  expect(stdout).toContain("ok    configuration    All settings are valid.\n");
+  expect(stdout).toContain("warn  language model   None is configured: the built-in demo replies.\n");
   expect(stdout).toContain("\n                       Set OPENAI_API_KEY, or OPENAI_BASE_URL.\n");
 });

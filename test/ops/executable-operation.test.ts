@@ -38,7 +38,7 @@ test("makes its directory for itself alone, and warns of one that others may wri
   using shared = temporaryDirectory();
   chmodSync(shared.path, 0o777);
   await using server = await startExecutable({ dataDir: shared.path });
-  expect(await server.logged("the data directory is not safe")).toMatchObject({
+  expect(await server.logged("the data directory is unsafe")).toMatchObject({
     level: "warn",
     sentence: expect.stringContaining("mode 777"),
     advice: `chmod 700 ${shared.path}`,
@@ -99,7 +99,7 @@ test("says which port is taken where it is that of the metrics", async () => {
   const env = { COMPANIOND_METRICS_PORT: port };
   const { exitCode, stderr } = await runExecutable(["serve", "--port", "0", "--data-dir", data.path], { env });
   expect(exitCode).toBe(1);
-  expect(stderr).toContain(`port ${port} of 127.0.0.1 is taken by another program`);
+  expect(stderr).toContain(`port ${port} of 127.0.0.1 is in use by another program`);
 });
 
 test("writes one line of JSON for each request, by route", async () => {

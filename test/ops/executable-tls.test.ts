@@ -91,7 +91,7 @@ test("keeps the certificate that it has where the new files cannot serve", async
   await using server = await startExecutable({ args });
   copyFileSync(join(fixtures, "two.key.pem"), files.file("key.pem"));
   process.kill(server.pid, "SIGHUP");
-  const { reason } = await server.logged("certificate not reloaded, the one before stays");
+  const { reason } = await server.logged("certificate not reloaded, keeping the current one");
   expect(reason).toBe("--tls-cert and --tls-key: the private key is not the certificate's.");
   expect(await servedName(server.url)).toBe("one.test");
   expect(await server.stop()).toBe(0);
@@ -100,7 +100,7 @@ test("keeps the certificate that it has where the new files cannot serve", async
 test("is not ended by SIGHUP where it has no certificate", async () => {
   await using server = await startExecutable();
   process.kill(server.pid, "SIGHUP");
-  await server.logged("nothing to reload: no certificate is served");
+  await server.logged("nothing to reload: the server has no certificate");
   expect((await fetch(`${server.url}/healthz`)).status).toBe(200);
   expect(await server.stop()).toBe(0);
 });
@@ -120,5 +120,5 @@ test("refuses a port that another server of its kind serves HTTPS on", async () 
   await using server = await startExecutable({ args });
   const outcome = await runExecutable(["serve", ...args, "--port", new URL(server.url).port, "--data-dir", files.path]);
   expect(outcome.exitCode).toBe(1);
-  expect(outcome.stderr).toContain("is taken by another program");
+  expect(outcome.stderr).toContain("is in use by another program");
 });

@@ -5,6 +5,7 @@ import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Account } from "../../src/domain/account.ts";
 import type { Companion } from "../../src/domain/companion.ts";
+import { textOf } from "../../src/domain/conversation.ts";
 import { systemIds } from "../../src/lib/ids.ts";
 import { eventually } from "../support/eventually.ts";
 import { createRandom } from "../support/random.ts";
@@ -116,24 +117,19 @@ test("messages that are kept stay whole and in order, wherever others are erased
     for (let at = 0; at < 60; at++) {
       const key = keys[random.below(at % 4 === 0 ? 8 : 2)] ?? keys[0];
       if (key === undefined) continue;
-      const turn = world.turnOf(companion, {
-        key,
-        said: `${round}.${at} ${"x".repeat(random.below(900))}`,
-        answered: `${at}`,
-      });
+      const said = `${round}.${at} ${"x".repeat(random.below(900))}`;
       // One instant for both: their order must not depend on the clock.
-      await world.store.turns.settle({
-        ...turn,
-        reply: turn.reply && { ...turn.reply, createdAt: turn.userMessage.createdAt },
-      });
-      kept.set(key.sessionId, [...(kept.get(key.sessionId) ?? []), turn.userMessage.text, `${at}`]);
+      const atMs = world.clock.nowMs();
+      const turn = world.turnOf(companion, { key, said, answered: `${at}`, atMs, answeredAtMs: atMs });
+      await world.store.turns.settle(turn);
+      kept.set(key.sessionId, [...(kept.get(key.sessionId) ?? []), said, `${at}`]);
     }
     const erased = keys[round % 2];
     await world.store.conversations.eraseVisitor(account.id, companion.id, erased?.visitorId ?? "", world.context());
     kept.delete(erased?.sessionId ?? "");
     for (const key of keys) {
       const history = await world.store.turns.listHistory(key, 1_000_000);
-      expect(history.map((message) => message.text).reverse()).toEqual(kept.get(key.sessionId) ?? []);
+      expect(history.map(textOf).reverse()).toEqual(kept.get(key.sessionId) ?? []);
     }
   }
 });

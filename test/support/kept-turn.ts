@@ -3,6 +3,7 @@ import type { Companion } from "../../src/domain/companion.ts";
 import { toUtcDay } from "../../src/lib/clock.ts";
 import { systemIds } from "../../src/lib/ids.ts";
 import type { TestServer } from "./app.ts";
+import { turnMessages } from "./turn-messages.ts";
 
 export interface KeptTurn {
   sessionId?: string;
@@ -21,7 +22,9 @@ export async function keepTurn(
   turn: KeptTurn = {},
 ): Promise<string> {
   const atMs = turn.atMs ?? services.clock.nowMs();
-  const conversationId = idAt(atMs);
+  const { inputTokens = 10, outputTokens = 5 } = turn;
+  // A UUIDv7 that sorts by the given time.
+  const conversationId = Bun.randomUUIDv7("hex", atMs);
   await services.store.turns.settle({
     accountId: companion.accountId,
     key: {
@@ -30,18 +33,19 @@ export async function keepTurn(
       visitorId: turn.visitorId ?? null,
     },
     conversationId,
-    userMessage: { id: idAt(atMs), text: turn.message ?? "Hello", createdAt: atMs },
+    messages: turnMessages({
+      said: turn.message ?? "Hello",
+      answered: turn.reply ?? "Hi there",
+      atMs,
+      answeredAtMs: atMs + 1,
+      inputTokens,
+      outputTokens,
+    }),
     arrivalMark: services.store.turns.markArrival(),
-    reply: { id: idAt(atMs + 1), text: turn.reply ?? "Hi there", complete: true, createdAt: atMs + 1 },
-    usage: { inputTokens: turn.inputTokens ?? 10, outputTokens: turn.outputTokens ?? 5, estimated: false },
+    usage: { inputTokens, outputTokens, estimated: false },
     failure: null,
     keyId: companion.createdByKeyId,
     day: toUtcDay(atMs),
   });
   return conversationId;
-}
-
-/** A UUIDv7 that sorts by the given time. */
-function idAt(epochMs: number): string {
-  return Bun.randomUUIDv7("hex", epochMs);
 }

@@ -6,6 +6,7 @@ import { systemIds } from "../../src/lib/ids.ts";
 import { sha256 } from "../../src/lib/sha256.ts";
 import type { NewApiKey, NewCompanion, SettledTurn, Store, WriteContext } from "../../src/store/store.ts";
 import { createManualClock, type ManualClock } from "./manual-clock.ts";
+import { type TurnWords, turnMessages } from "./turn-messages.ts";
 
 /** Opens an empty store of the engine under test. */
 export type OpenStore = () => Promise<{ store: Store; close(): Promise<void> }>;
@@ -21,7 +22,7 @@ export interface StoreWorld {
   grantAgent(account: Account, agentId: string): Promise<void>;
   createCompanion(account: Account, settings?: Partial<CompanionSettings>): Promise<Companion & { embedToken: string }>;
   /** A turn of a new conversation without a visitor unless told otherwise; a second passes. */
-  turnOf(companion: Companion, fields?: Partial<SettledTurn> & { said?: string; answered?: string }): SettledTurn;
+  turnOf(companion: Companion, fields?: Partial<SettledTurn> & Partial<TurnWords>): SettledTurn;
   close(): Promise<void>;
 }
 
@@ -81,16 +82,15 @@ export async function openWorld(open: OpenStore): Promise<StoreWorld> {
       return { ...created, embedToken: companion.embedToken.token };
     },
 
-    turnOf(companion, { said = "Hello", answered = "Hi there", ...fields } = {}) {
+    turnOf(companion, { said = "Hello", answered = "Hi there", answeredAtMs, complete, atMs, ...fields } = {}) {
       clock.advance(1000);
-      const createdAt = clock.nowMs();
+      const sentAtMs = atMs ?? clock.nowMs();
       return {
         accountId: companion.accountId,
         key: { companionId: companion.id, sessionId: systemIds.randomUuid(), visitorId: null },
         conversationId: systemIds.uuid(),
-        userMessage: { id: systemIds.uuid(), text: said, createdAt },
+        messages: turnMessages({ said, answered, atMs: sentAtMs, answeredAtMs, complete }),
         arrivalMark: store.turns.markArrival(),
-        reply: { id: systemIds.uuid(), text: answered, complete: true, createdAt: createdAt + 100 },
         usage: { inputTokens: 7, outputTokens: 3, estimated: false },
         failure: null,
         keyId: null,

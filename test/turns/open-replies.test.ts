@@ -11,14 +11,14 @@ function createWorld() {
   const replies = createOpenReplies({
     perAddress: 1_000,
     lookEveryMs: 1,
-    getChangeMark() {
+    async getChangeMark() {
       world.marksAsked++;
       if (world.mark instanceof Error) throw world.mark;
       return world.mark;
     },
   });
   const right = {
-    check() {
+    async check() {
       world.checks++;
       return world.isRightful;
     },
@@ -77,7 +77,7 @@ test("those that have lost their right end once, and a store that cannot be aske
 test("a visitor who has gone is no ending of ours, and what was taken is given back once, in the reverse order", () => {
   const { replies } = createWorld();
   const visitor = new AbortController();
-  const right = { check: () => true, refusal };
+  const right = { check: async () => true, refusal };
   const reply = replies.open({ visitor: visitor.signal, address: "192.0.2.1", right });
   const given: string[] = [];
   reply.owes(() => given.push("place"));

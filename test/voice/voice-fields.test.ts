@@ -72,7 +72,7 @@ test("refuses an agent that nobody has granted, however new, to owners; an opera
   const [api, operator] = [await openAccount(), await openAccount("operator")];
   const body = { name: "Ada", voice_agent_id: newAgent() };
   const refused = expectInvalid(await api.call("POST", "/api/companions", body), ["voice_agent_id"]);
-  expect(refused.json.errors[0]?.detail).toContain("the operator of the server grants agents");
+  expect(refused.json.errors[0]?.detail).toContain("the server's operator grants agents");
   const { id } = (await api.call("POST", "/api/companions", { name: "Ada" })).json;
   const patch = { voice_agent_id: body.voice_agent_id };
   expectInvalid(await api.call("PATCH", `/api/companions/${id}`, patch), ["voice_agent_id"]);

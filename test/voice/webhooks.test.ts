@@ -2,6 +2,7 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { startTestServer, testContext } from "../support/app.ts";
 import { postCallEvent, type SpokenTurn, signDelivery } from "../support/elevenlabs-delivery.ts";
+import { withText } from "../support/turn-messages.ts";
 import { startVoiceServer, type VoiceServer, webhookSecret } from "../support/voice-server.ts";
 
 let server: VoiceServer;
@@ -54,7 +55,7 @@ async function readConversations({ accountId, id }: { accountId: string; id: str
   return await Promise.all(
     items.map(async (item) => {
       const found = await server.services.store.conversations.find(accountId, item.id);
-      return { ...item, messages: found?.messages ?? [] };
+      return { ...item, messages: (found?.messages ?? []).map(withText) };
     }),
   );
 }

@@ -1,4 +1,4 @@
-/** What the accounts' routes answer, for the API document alone. */
+/** Responses of the account routes, only for the API document. */
 import { Type as t } from "@sinclair/typebox";
 import { AccountObject } from "../../schemas/account-response.ts";
 import { listOf } from "../../schemas/list.ts";

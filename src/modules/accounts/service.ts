@@ -1,4 +1,4 @@
-/** What an operator may do with accounts, and what not with the own one. */
+/** What operators may do with accounts, and what they may not do with their own. */
 
 import type { Services } from "../../dependencies.ts";
 import { type Account, type Principal, plans, roles } from "../../domain/account.ts";
@@ -45,7 +45,7 @@ export async function updateAccount(
   const patch: AccountPatch = {};
   if (sent.plan !== undefined) patch.plan = sent.plan;
   if (sent.role !== undefined) patch.role = sent.role;
-  // A second suspension keeps the time of the first.
+  // Suspending twice keeps the first time.
   if (sent.suspended !== undefined) {
     patch.suspendedAt = sent.suspended ? (account.suspendedAt ?? services.clock.nowMs()) : null;
   }
@@ -69,7 +69,7 @@ export async function deleteAccount(
   if (!(await services.store.accounts.delete(account.id, context))) throw missing("account");
 }
 
-/** The path of a link with which the account's owner chooses a password; earlier links of the account end. */
+/** The path of a link with which the owner chooses a password; earlier links of the account become invalid. */
 export async function makeResetLink(
   services: AccountServices,
   id: string,
@@ -81,7 +81,7 @@ export async function makeResetLink(
   return { path, expiresAt: kept.expiresAt };
 }
 
-/** Voice agents that the account may use. */
+/** The voice agents that the account may use. */
 export async function listGrants(services: AccountServices, id: string): Promise<VoiceAgentGrant[]> {
   return services.store.voiceAgentGrants.list((await getAccount(services, id)).id);
 }

@@ -1,4 +1,4 @@
-/** What the audit route answers, for the API document alone. */
+/** Responses of the audit route, only for the API document. */
 import { Type as t } from "@sinclair/typebox";
 import { listOf } from "../../schemas/list.ts";
 import { Nullable } from "../../schemas/schema.ts";

@@ -1,7 +1,7 @@
 /** One turn of a conversation: its place in the queue, the day's quota, history, the reply, and the one commit that settles it. */
 
 import type { Services } from "../../dependencies.ts";
-import type { ConversationKey } from "../../domain/conversation.ts";
+import { type ConversationKey, type Message, textParts, uncounted } from "../../domain/conversation.ts";
 import { AppError } from "../../domain/errors.ts";
 import type { QuotaReservation } from "../../limits/daily-quota.ts";
 import type { ReplyRequest } from "../../llm/provider.ts";
@@ -148,19 +148,37 @@ function settleTurn(
   return services.store.turns.settle({
     accountId: companion.accountId,
     ...kept,
-    userMessage: { id: services.ids.uuid(), text: turn.message, createdAt: userSentAt },
+    messages: toMessages(services, turn, userSentAt, reply),
     arrivalMark: turn.arrivalMark,
-    reply:
-      reply.text === ""
-        ? null
-        : {
-            id: services.ids.uuid(),
-            text: reply.text,
-            complete: reply.outcome.complete,
-            createdAt: Math.max(userSentAt, services.clock.nowMs()),
-          },
     usage: reply.usage,
     failure: reply.failureKind,
     keyId: companion.createdByKeyId,
   });
+}
+
+function toMessages({ ids, clock }: TurnServices, turn: TurnRequest, userSentAt: number, reply: CollectedReply) {
+  const messages: Message[] = [
+    {
+      id: ids.uuid(),
+      role: "user",
+      channel: "text",
+      parts: textParts(turn.message),
+      complete: true,
+      ...uncounted,
+      createdAt: userSentAt,
+    },
+  ];
+  if (reply.text === "") return messages;
+  messages.push({
+    id: ids.uuid(),
+    role: "assistant",
+    channel: "text",
+    parts: textParts(reply.text),
+    complete: reply.outcome.complete,
+    inputTokens: reply.usage.inputTokens,
+    outputTokens: reply.usage.outputTokens,
+    tokensEstimated: reply.usage.estimated,
+    createdAt: Math.max(userSentAt, clock.nowMs()),
+  });
+  return messages;
 }

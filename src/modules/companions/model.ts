@@ -1,6 +1,7 @@
 /** Companions and embed tokens on the wire: what owners send, and the translation of what they read back. */
 import { type Static, Type as t } from "@sinclair/typebox";
 import { type Companion, companionDefaults, type EmbedToken } from "../../domain/companion.ts";
+import { textOf } from "../../domain/conversation.ts";
 import { toRfc3339 } from "../../lib/clock.ts";
 import type { ReplyRequest } from "../../llm/provider.ts";
 import { messageText, nullableUuid } from "../../schemas/chat-message.ts";
@@ -125,7 +126,7 @@ export function toWireTrace(request: ReplyRequest, { usage, firstTextMs }: Colle
     model,
     temperature,
     max_output_tokens: maxOutputTokens,
-    messages: [...prompt, ...messages.map(({ role, text }) => ({ role, text }))],
+    messages: [...prompt, ...messages.map((message) => ({ role: message.role, text: textOf(message) }))],
     input_tokens: usage.inputTokens,
     output_tokens: usage.outputTokens,
     tokens_estimated: usage.estimated,

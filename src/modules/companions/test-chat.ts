@@ -3,6 +3,7 @@
 import type { Services } from "../../dependencies.ts";
 import type { Plan } from "../../domain/account.ts";
 import type { Companion } from "../../domain/companion.ts";
+import { textParts } from "../../domain/conversation.ts";
 import type { QuotaReservation } from "../../limits/daily-quota.ts";
 import { reserveMessage } from "../../turns/day-quota.ts";
 import { countFailedReply } from "../../turns/failed-replies.ts";
@@ -35,7 +36,7 @@ export async function openTestTurn(services: TestServices, turn: TestTurn): Prom
   const { companion, body, stream, reply } = turn;
   const { llm, settings, runningTurns } = services;
   const request = toReplyRequest(settings.llm, companion, {
-    earlier: (body.history ?? []).toReversed(),
+    earlier: (body.history ?? []).map(({ role, text }) => ({ role, parts: textParts(text) })).reverse(),
     message: body.message,
     requestId: turn.requestId,
   });

@@ -1,5 +1,5 @@
 /** Conversations on the wire. */
-import type { Conversation, Message } from "../../domain/conversation.ts";
+import { type Conversation, type Message, textOf } from "../../domain/conversation.ts";
 import { toRfc3339 } from "../../lib/clock.ts";
 
 export function toWireConversation(conversation: Conversation) {
@@ -19,7 +19,7 @@ export function toWireMessage(message: Message) {
     id: message.id,
     role: message.role,
     channel: message.channel,
-    text: message.text,
+    text: textOf(message),
     complete: message.complete,
     input_tokens: message.inputTokens,
     output_tokens: message.outputTokens,

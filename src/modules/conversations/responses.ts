@@ -1,4 +1,4 @@
-/** What the conversations' routes answer, for the API document alone. */
+/** Responses of the conversation routes, only for the API document. */
 import { Type as t } from "@sinclair/typebox";
 import { listOf } from "../../schemas/list.ts";
 import { Nullable } from "../../schemas/schema.ts";

@@ -9,7 +9,6 @@ import { createDirectRoute, type DirectRoute } from "../../http/direct-route.ts"
 import { openEmbed } from "../../http/embed-guard.ts";
 import { matchesTag, tagOf } from "../../http/entity-tag.ts";
 import type { HeaderBag } from "../../http/problem.ts";
-import { type Awaitable, andThen } from "../../lib/awaitable.ts";
 import { renderAvatar } from "./avatar.ts";
 import { toEmbedConfig } from "./model.ts";
 
@@ -54,19 +53,18 @@ const configPath = "/api/embed/:token";
 const configHeaders = { "content-type": "application/json", "cache-control": "private, max-age=60" };
 
 /** The body, or null where the client has it already; throws what the guard throws. */
-function respondConfig(
+async function respondConfig(
   services: Services,
   request: Request,
   token: string,
   headers: HeaderBag,
-): Awaitable<string | null> {
-  return andThen(openEmbed(services, request, token, headers), ({ companion }) => {
-    const voiceProvider = services.voice.hasVoice(companion) ? services.voice.providerName : null;
-    const baseUrl = companion.avatarUrl === null ? knownBaseUrlOf(services.settings, request) : null;
-    const { json, etag } = renderConfig(companion, token, baseUrl, voiceProvider);
-    headers["etag"] = etag;
-    return matchesTag(request.headers.get("if-none-match"), etag) ? null : json;
-  });
+): Promise<string | null> {
+  const { companion } = await openEmbed(services, request, token, headers);
+  const voiceProvider = services.voice.hasVoice(companion) ? services.voice.providerName : null;
+  const baseUrl = companion.avatarUrl === null ? knownBaseUrlOf(services.settings, request) : null;
+  const { json, etag } = renderConfig(companion, token, baseUrl, voiceProvider);
+  headers["etag"] = etag;
+  return matchesTag(request.headers.get("if-none-match"), etag) ? null : json;
 }
 
 /** Every page view with a widget on it asks this. */

@@ -1,4 +1,4 @@
-/** Failed attempts by subject, forgotten an hour after the last one; bounded, the least recent leave. */
+/** Failed attempts by subject, dropped an hour after the last one. Bounded: the least recent are evicted. */
 import type { Clock } from "../../lib/clock.ts";
 
 const forgetAfterMs = 60 * 60_000;
@@ -10,9 +10,9 @@ interface Entry {
 }
 
 export interface Failure {
-  /** How many there are now, this one included. */
+  /** The number of failures so far, including this one. */
   readonly count: number;
-  /** It was none after all. To be called once at most. */
+  /** Withdraws it: it was not a failure after all. Call it once at most. */
   takeBack(): void;
 }
 
@@ -33,7 +33,7 @@ export class FailureLedger {
     return entry ? this.#clock.monotonicMs() - entry.lastMs : Number.POSITIVE_INFINITY;
   }
 
-  /** Notes a failure. */
+  /** Records a failure. */
   add(subject: string): Failure {
     const beforeMs = this.#entries.get(subject)?.lastMs ?? 0;
     const lastMs = this.#clock.monotonicMs();
@@ -44,7 +44,7 @@ export class FailureLedger {
       takeBack: () => {
         const entry = this.#entries.get(subject);
         if (entry === undefined) return;
-        // As if it had not been, also for how long ago the last one was.
+        // Restore the previous state, including the time of the last failure.
         this.#keep(subject, { count: entry.count - 1, lastMs: entry.lastMs === lastMs ? beforeMs : entry.lastMs });
       },
     };
@@ -55,7 +55,7 @@ export class FailureLedger {
   }
 
   #keep(subject: string, entry: Entry): void {
-    // To the end: the first ones are the least recent.
+    // Move it to the end, so that the least recent come first.
     this.#entries.delete(subject);
     if (entry.count > 0) this.#entries.set(subject, entry);
     if (this.#entries.size <= maxSubjects) return;

@@ -1,4 +1,4 @@
-/** What the status route answers, for the API document alone. */
+/** Responses of the status route, only for the API document. */
 import { Type as t } from "@sinclair/typebox";
 import { failureKinds } from "../../domain/reply-failure.ts";
 
@@ -11,7 +11,7 @@ const SilentModelObject = t.Object(
     ),
     detail: t.String({
       description: "What the provider said, in the words of `companiond doctor`.",
-      examples: ["gpt-5-mini does not answer at OpenAI: the provider answered 401 Incorrect API key provided."],
+      examples: ["gpt-5-mini does not reply at OpenAI: the provider answered 401 Incorrect API key provided."],
     }),
     advice: t.String({
       description: "What to do.",

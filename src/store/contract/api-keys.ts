@@ -1,6 +1,5 @@
 /** API keys: found by their hash alone, and each in the line of the key that made it. */
 import type { Account, ApiKey, Scope } from "../../domain/account.ts";
-import type { Awaitable } from "../../lib/awaitable.ts";
 import type { WriteContext } from "./write-context.ts";
 
 export interface NewApiKey {
@@ -74,7 +73,7 @@ export interface ApiKeyStore {
    * The key of this hash with its account, or null where unknown or revoked. One indexed lookup, never cached: a key
    * revoked by any process is gone for the next call. Expiry and suspension are the caller's to judge.
    */
-  findByHash(hash: Uint8Array): Awaitable<FoundKey | null>;
+  findByHash(hash: Uint8Array): Promise<FoundKey | null>;
   /** Keys that are not revoked, newest first. */
   list(accountId: string): Promise<ApiKey[]>;
   /**

@@ -1,7 +1,6 @@
 /** Companions, found by account, embed token or metadata. */
 import type { Plan } from "../../domain/account.ts";
 import type { Companion, CompanionSettings } from "../../domain/companion.ts";
-import type { Awaitable } from "../../lib/awaitable.ts";
 import type { Page, PageRequest } from "./page.ts";
 import type { WriteContext } from "./write-context.ts";
 
@@ -50,16 +49,16 @@ export interface CompanionStore {
    * that people made: a request never sees a token, companion or account as it was before it arrived. The companion is
    * frozen, and may be handed out many times.
    */
-  findByEmbedToken(token: string): Awaitable<EmbedTarget | null>;
+  findByEmbedToken(token: string): Promise<EmbedTarget | null>;
   /** Whether `findByEmbedToken` would find something: the question that is asked again and again while a reply runs. */
-  checkEmbedToken(token: string): Awaitable<boolean>;
+  checkEmbedToken(token: string): Promise<boolean>;
   /** Whether the account has the companion, disabled or not, and is not suspended. */
-  checkOwned(accountId: string, id: string): Awaitable<boolean>;
+  checkOwned(accountId: string, id: string): Promise<boolean>;
   /**
    * A number that stands still only while no companion, embed token or account changes, in this process or another: what
    * was asked under it need not be asked again.
    */
-  getChangeMark(): Awaitable<number>;
+  getChangeMark(): Promise<number>;
   find(accountId: string, id: string): Promise<Companion | null>;
   list(accountId: string, query: CompanionQuery, page: PageRequest): Promise<Page<Companion>>;
   /**

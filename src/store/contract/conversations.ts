@@ -46,14 +46,14 @@ export interface ConversationStore {
   /** With a page of its messages, the newest hundred unless told otherwise. */
   find(accountId: string, id: string, page?: MessagePageRequest): Promise<ConversationPage | null>;
   /**
-   * With what its visitor has sent until now and is still being answered. Its words are gone from the database's files
-   * soon after, behind everything else. Audit: `conversation.delete`.
+   * With what its visitor has sent until now and is still being answered. No later read shows it; the engine takes its
+   * words off its media behind everything else, as its own page says. Audit: `conversation.delete`.
    */
   delete(accountId: string, id: string, context: WriteContext): Promise<boolean>;
   /**
-   * Erases all that this visitor said to the companion, from the database's files too (free pages overwritten, WAL
-   * truncated), and forgets their voice sessions, so that no transcript follows. What is being answered
-   * goes when it is settled. False where the account has no such companion; a visitor without conversations is erased all the same.
+   * Erases all that this visitor said to the companion, and forgets their voice sessions, so that no transcript follows.
+   * No later read shows it, and the engine has taken it off its media as its own page says. What is being answered goes
+   * when it is settled. False where the account has no such companion; a visitor without conversations is erased all the same.
    * Audit: `visitor.erase`, without the visitor's id.
    */
   eraseVisitor(accountId: string, companionId: string, visitorId: string, context: WriteContext): Promise<boolean>;

@@ -1,5 +1,5 @@
 /** The turns of conversations: the history that a model reads, and the one commit that settles a turn. */
-import type { ConversationKey, HistoryMessage } from "../../domain/conversation.ts";
+import type { ConversationKey, HistoryMessage, Message } from "../../domain/conversation.ts";
 import type { FailureKind } from "../../domain/reply-failure.ts";
 import type { TokenUsage } from "../../domain/usage.ts";
 
@@ -9,11 +9,11 @@ export interface SettledTurn {
   key: ConversationKey;
   /** Used when the conversation is new. */
   conversationId: string;
-  userMessage: { id: string; text: string; createdAt: number };
+  /** The visitor's, then whatever the turn made, in order; nothing where the visitor left before the first text. */
+  messages: readonly Message[];
   /** What `markArrival` told when the message came; it may have waited for its turn. */
   arrivalMark: number;
-  /** Null when the visitor left before the first text. */
-  reply: { id: string; text: string; complete: boolean; createdAt: number } | null;
+  /** Of the whole turn; a message tells its own share. */
   usage: TokenUsage;
   /** Why the provider did not finish it: counted as an error in usage, and under its kind. Null where it did. */
   failure: FailureKind | null;
@@ -50,7 +50,8 @@ export interface TurnStore {
   /**
    * Keeps the turn: conversation, messages, usage and the day's quota count in one commit. A companion that was
    * deleted meanwhile leaves usage only; a visitor or a conversation that was erased since the message came, no messages.
-   * A conversation's turns stay in the order in which they were settled, also when the clock was set back.
+   * A conversation's turns stay in the order in which they were settled, also when the clock was set back, and a turn's
+   * messages in the order of the list.
    * Resolves once durable.
    */
   settle(turn: SettledTurn): Promise<void>;

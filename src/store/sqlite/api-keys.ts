@@ -93,7 +93,7 @@ export function createApiKeyStore(engine: SqliteEngine, { changes, holdings, usa
       }),
 
     findByHash: (hash) =>
-      engine.readNow(() => {
+      engine.read(() => {
         const row = selectByHash.get(hash);
         return row === null ? null : toFoundKey(row);
       }),

@@ -3,28 +3,19 @@ import { Database } from "bun:sqlite";
 import { chmodSync, closeSync, existsSync, fsyncSync, linkSync, mkdirSync, openSync, rmSync, statSync } from "node:fs";
 import { dirname } from "node:path";
 import { AppError } from "../../domain/errors.ts";
+import type { StorageFacts } from "../engine.ts";
 import { databasePath } from "./connection.ts";
 import { migrations } from "./migrations.ts";
 import { applicationId } from "./migrator.ts";
 
-export interface DatabaseFacts {
-  bytes: number;
-  /** How many migrations it has seen. */
-  schemaVersion: number;
-}
-
-/**
- * Writes a consistent copy of the data directory's database to `file`, which must not exist; complete, verified and on
- * the disk when this returns, or absent. Writers go on meanwhile. Holds up the event loop: for a process of its own, or
- * for a start.
- */
-export function backupSqlite(dataDir: string, file: string): DatabaseFacts {
+/** See `StorageEngine.backup`. Holds up the event loop: for a process of its own, or for a start. */
+export function backupSqlite(dataDir: string, file: string): StorageFacts {
   const path = databasePath(dataDir);
   if (!existsSync(path)) throw new AppError("not_found", `There is no database in ${dataDir}.`);
   return snapshot(path, file);
 }
 
-function snapshot(path: string, file: string): DatabaseFacts {
+function snapshot(path: string, file: string): StorageFacts {
   const refusal = new AppError("conflict", `${file} exists already. Name a file that does not.`);
   if (existsSync(file)) throw refusal;
   // Made under another name, so that whatever carries backups away never sees half of one.
@@ -76,7 +67,7 @@ function copyInto(path: string, target: string): void {
 }
 
 /** Throws `invalid_request` with a sentence where the file is no whole database of this program. */
-export function verifySqlite(file: string, depth: "quick" | "full"): DatabaseFacts {
+export function verifySqlite(file: string, depth: "quick" | "full"): StorageFacts {
   const refuse = (reason: string, cause?: unknown) =>
     new AppError("invalid_request", `${file} ${reason}`, cause === undefined ? {} : { cause });
   let database: Database;

@@ -4,23 +4,25 @@ import type { Companion } from "../../domain/companion.ts";
 import type { CompanionQuery } from "../contract/companions.ts";
 import type { Page, PageRequest } from "../contract/page.ts";
 import { createAccountNumberFinder } from "./account-number.ts";
-import { type CompanionRow, companionColumns, foldName, toCompanion } from "./companion-rows.ts";
 import type { SqliteEngine } from "./engine.ts";
 import type { MetadataIndex } from "./metadata-index.ts";
 import { yieldToEventLoop } from "./pacing.ts";
+import { type CompanionRow, companionColumns, foldName, toCompanion } from "./rows/companion.ts";
 
 /** How many names are looked at before other requests get their turn: about a millisecond. */
 const namesPerSlice = 2_000;
 
 export const companionListQueries = {
-  newest: `SELECT ${companionColumns("c")} FROM companions c
-     WHERE c.account_id = ? AND c.number < ? ORDER BY c.number DESC LIMIT ?`,
+  get newest() {
+    return `SELECT ${companionColumns.select("c")} FROM companions c
+     WHERE c.account_id = ? AND c.number < ? ORDER BY c.number DESC LIMIT ?`;
+  },
   names: `SELECT number, name_folded FROM companions INDEXED BY companions_account
      WHERE account_id = ? AND number < ? ORDER BY number DESC LIMIT ?`,
 };
 
 export function createCompanionLists(engine: SqliteEngine, metadata: MetadataIndex) {
-  const selectNewest = engine.query<CompanionRow, [string, number, number]>(companionListQueries.newest);
+  const selectNewest = engine.query<CompanionRow, [string, number, number]>(() => companionListQueries.newest);
   const selectNames = engine.query<{ number: number; name_folded: string }, [string, number, number]>(
     companionListQueries.names,
   );
@@ -28,7 +30,7 @@ export function createCompanionLists(engine: SqliteEngine, metadata: MetadataInd
     "SELECT name_folded FROM companions WHERE number = ?",
   );
   const selectByNumber = engine.query<CompanionRow, [number, string]>(
-    `SELECT ${companionColumns("c")} FROM companions c WHERE c.number = ? AND c.account_id = ?`,
+    () => `SELECT ${companionColumns.select("c")} FROM companions c WHERE c.number = ? AND c.account_id = ?`,
   );
   const findAccountNumber = createAccountNumberFinder(engine);
   // Where the cursor's companion was deleted, the one made just before it takes its place.

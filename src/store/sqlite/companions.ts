@@ -7,10 +7,11 @@ import { Cache, type ReadRow } from "./cache.ts";
 import type { ChangeRecorder } from "./changes.ts";
 import { createCompanionInsert } from "./companion-insert.ts";
 import { createCompanionLists } from "./companion-lists.ts";
-import { type CompanionRow, companionColumns, foldName, parseMetadata, toCompanion } from "./companion-rows.ts";
 import type { SqliteEngine } from "./engine.ts";
 import type { HoldingsKeeper } from "./holdings.ts";
 import type { MetadataIndex } from "./metadata-index.ts";
+import type { StoredRow } from "./rows/columns.ts";
+import { type CompanionRow, companionColumns, foldName, parseMetadata, toCompanion } from "./rows/companion.ts";
 import { quotaDaily } from "./schema/clustered.ts";
 import { companions } from "./schema/companions.ts";
 import { removals } from "./schema/conversations.ts";
@@ -20,11 +21,14 @@ import { isGranted, type VoiceAgentKeeper } from "./voice-agents.ts";
 const rememberedLimits = { count: 500, bytes: 16 * 1024 * 1024 };
 
 interface EmbedRow extends CompanionRow {
-  token_id: string;
+  tokenId: string;
   plan: Plan | null;
   /** Of its voice agent, where it has one. */
-  is_granted: number;
+  isGranted: number;
 }
+
+/** What a change needs to know of the companion as it was. */
+type OwnedRow = Pick<StoredRow<typeof companions>, "number" | "name" | "voiceId" | "voiceAgentId" | "metadata">;
 
 export interface CompanionParts {
   changes: ChangeRecorder;
@@ -39,13 +43,17 @@ export function createCompanionStore(engine: SqliteEngine, parts: CompanionParts
   const { orm } = engine;
   // Subqueries, since a join of these three tables takes ten times as long as the lookups it consists of.
   const selectByToken = engine.query<EmbedRow, [string, string]>(
-    `SELECT ${companionColumns("c")}, (SELECT id FROM embed_tokens WHERE token = ?) AS token_id,
+    () => `SELECT ${companionColumns.select("c")}, (SELECT id FROM embed_tokens WHERE token = ?) AS tokenId,
        (SELECT plan FROM accounts WHERE id = c.account_id AND suspended_at IS NULL) AS plan,
-       CASE WHEN c.voice_agent_id IS NULL THEN 0 ELSE ${isGranted("c.account_id", "c.voice_agent_id")} END AS is_granted
+       CASE WHEN c.voice_agent_id IS NULL THEN 0 ELSE ${isGranted("c.account_id", "c.voice_agent_id")} END AS isGranted
      FROM companions c WHERE c.id = (SELECT companion_id FROM embed_tokens WHERE token = ?) AND c.enabled = 1`,
   );
   const selectById = engine.query<CompanionRow, [string, string]>(
-    `SELECT ${companionColumns("c")} FROM companions c WHERE c.id = ? AND c.account_id = ?`,
+    () => `SELECT ${companionColumns.select("c")} FROM companions c WHERE c.id = ? AND c.account_id = ?`,
+  );
+  const selectOwned = engine.query<OwnedRow, [string, string]>(
+    `SELECT number, name, voice_id AS voiceId, voice_agent_id AS voiceAgentId, metadata FROM companions
+     WHERE id = ? AND account_id = ?`,
   );
   const checkToken = engine.query<{ holds: number }, [string]>(
     `SELECT (SELECT suspended_at IS NULL FROM accounts WHERE id = c.account_id) AS holds
@@ -65,11 +73,12 @@ export function createCompanionStore(engine: SqliteEngine, parts: CompanionParts
   }
 
   function findByToken(token: string): ReadRow<EmbedTarget> | null {
-    const row = selectByToken.get(token, token);
-    if (row === null || row.plan === null) return null;
-    if (row.is_granted === 0) row.voice_agent_id = null;
-    const value = { companion: Object.freeze(toCompanion(row)), tokenId: row.token_id, plan: row.plan };
-    return { value, bytes: estimateBytes(row) };
+    const found = selectByToken.get(token, token);
+    if (found === null || found.plan === null) return null;
+    const { tokenId, plan, isGranted, ...row } = found;
+    if (isGranted === 0) row.voiceAgentId = null;
+    const bytes = estimateBytes(row);
+    return { value: { companion: Object.freeze(toCompanion(row)), tokenId, plan }, bytes };
   }
 
   return {
@@ -91,13 +100,13 @@ export function createCompanionStore(engine: SqliteEngine, parts: CompanionParts
         changes.record(context, { accountId, action: "companion.import", targetId: null, details });
       }),
 
-    findByEmbedToken: (token) => engine.readNow(() => remembered.get(token, () => findByToken(token))),
+    findByEmbedToken: (token) => engine.read(() => remembered.get(token, () => findByToken(token))),
 
-    checkEmbedToken: (token) => engine.readNow(() => checkToken.get(token)?.holds === 1),
+    checkEmbedToken: (token) => engine.read(() => checkToken.get(token)?.holds === 1),
 
-    checkOwned: (accountId, id) => engine.readNow(() => checkOwner.get(id, accountId)?.holds === 1),
+    checkOwned: (accountId, id) => engine.read(() => checkOwner.get(id, accountId)?.holds === 1),
 
-    getChangeMark: () => engine.readNow(() => engine.readChangeMark()),
+    getChangeMark: () => engine.read(() => engine.readChangeMark()),
 
     find: (accountId, id) => engine.read(() => find(accountId, id)),
 
@@ -105,10 +114,10 @@ export function createCompanionStore(engine: SqliteEngine, parts: CompanionParts
 
     update: (accountId, id, patch, context) =>
       engine.write(() => {
-        const before = selectById.get(id, accountId);
+        const before = selectOwned.get(id, accountId);
         if (before === null) return null;
-        const { voiceId = before.voice_id, voiceAgentId = before.voice_agent_id } = patch;
-        voiceAgents.check(accountId, { voiceId, voiceAgentId }, before.voice_agent_id);
+        const { voiceId = before.voiceId, voiceAgentId = before.voiceAgentId } = patch;
+        voiceAgents.check(accountId, { voiceId, voiceAgentId }, before.voiceAgentId);
         const checkGrowth = holdings.watchGrowth(accountId, context);
         if (patch.voiceId === null) voiceAgents.dismiss(id, context.nowMs);
         orm
@@ -129,7 +138,7 @@ export function createCompanionStore(engine: SqliteEngine, parts: CompanionParts
 
     delete: async (accountId, id, context) => {
       const isDeleted = await engine.write(() => {
-        const row = selectById.get(id, accountId);
+        const row = selectOwned.get(id, accountId);
         if (row === null) return false;
         const accountNumber = changes.requireAccount(accountId);
         voiceAgents.dismiss(id, context.nowMs);

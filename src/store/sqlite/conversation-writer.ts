@@ -1,5 +1,5 @@
 /** Adds messages to a conversation, made where it is new; what text turns and voice transcripts share. */
-import type { ConversationKey, Message } from "../../domain/conversation.ts";
+import { type ConversationKey, type Message, textOf } from "../../domain/conversation.ts";
 import type { SqliteEngine } from "./engine.ts";
 
 export type ConversationWriter = ReturnType<typeof createConversationWriter>;
@@ -45,7 +45,7 @@ export function createConversationWriter(engine: SqliteEngine) {
         insertMessage.run(
           ...([conversation.number, message.id, message.role, message.channel, message.complete ? 1 : 0] as const),
           ...([message.inputTokens, message.outputTokens, message.tokensEstimated ? 1 : 0] as const),
-          ...([message.createdAt + delayMs, message.text] as const),
+          ...([message.createdAt + delayMs, textOf(message)] as const),
         );
       }
       return true;

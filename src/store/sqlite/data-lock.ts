@@ -3,17 +3,11 @@ import { Database } from "bun:sqlite";
 import { closeSync, existsSync, mkdirSync, openSync } from "node:fs";
 import { join } from "node:path";
 import { AppError } from "../../domain/errors.ts";
+import type { StorageLock } from "../engine.ts";
 import { isBusy, unavailable } from "./failures.ts";
 
-export interface DataLock {
-  release(): void;
-}
-
-/**
- * Throws `conflict` while another process serves from the directory, or puts a backup back into it. Commands that work
- * beside a server take no such lock. A file that names its holder would be left behind by a crash; this cannot.
- */
-export function lockDataDir(dataDir: string): DataLock {
+/** See `StorageEngine.lock`. A file that names its holder would be left behind by a crash; this cannot. */
+export function lockDataDir(dataDir: string): StorageLock {
   const path = join(dataDir, "serve.lock");
   let database: Database;
   try {

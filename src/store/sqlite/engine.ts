@@ -1,7 +1,6 @@
 /** What every noun of the engine works with: statements prepared once, reads, and the queue of writes. */
 import type { SQLQueryBindings, Statement } from "bun:sqlite";
 import { drizzle } from "drizzle-orm/bun-sqlite";
-import type { Awaitable } from "../../lib/awaitable.ts";
 import { later } from "../../lib/later.ts";
 import type { StoreDatabase, StoreObserver } from "./database.ts";
 import { isBusy, toStoreError, unavailable } from "./failures.ts";
@@ -79,25 +78,23 @@ export class SqliteEngine {
     this.orm = later(() => drizzle({ client: database }));
   }
 
-  /** A query in plain SQL, for hot paths and for what the query builder cannot say. */
-  query<Row, Parameters extends SQLQueryBindings[] = []>(sql: string): Query<Row, Parameters> {
-    return new Query(() => this.#database.prepare<Row, SQLQueryBindings[]>(hideParameters(sql)));
+  /** A query in plain SQL, for hot paths and for what the query builder cannot say; a function writes it on first use. */
+  query<Row, Parameters extends SQLQueryBindings[] = []>(sql: string | (() => string)): Query<Row, Parameters> {
+    return new Query(() => {
+      const text = typeof sql === "string" ? sql : sql();
+      return this.#database.prepare<Row, SQLQueryBindings[]>(hideParameters(text));
+    });
   }
 
   /** Runs `work`, again while another process holds a lock. */
   async read<T>(work: () => T): Promise<T> {
-    return await this.readNow(work);
-  }
-
-  /** The same for what every request asks: a promise only where there is a lock to wait for, or a failure. */
-  readNow<T>(work: () => T): Awaitable<T> {
-    if (this.#closing !== null) return Promise.reject(unavailable());
+    if (this.#closing !== null) throw unavailable();
     try {
       return work();
     } catch (error) {
-      if (!isBusy(error)) return Promise.reject(toStoreError(error));
+      if (!isBusy(error)) throw toStoreError(error);
     }
-    return retryWhileBusy(work, this.#lockLimitMs);
+    return await retryWhileBusy(work, this.#lockLimitMs);
   }
 
   /**

@@ -81,7 +81,7 @@ export function createHoldingsKeeper(engine: SqliteEngine) {
     checkNewResponse(accountId: string, context: WriteContext): void {
       const found = find(accountId, context);
       if (found !== null && found.held.answer_bytes > found.limits.bytes) {
-        throw limitReached.answers(found.limits.bytes);
+        throw limitReached.responses(found.limits.bytes);
       }
     },
   };

@@ -1,5 +1,5 @@
 /** The messages of a conversation, a page at a time. */
-import type { Message, MessageChannel, MessageRole } from "../../domain/conversation.ts";
+import { type Message, type MessageChannel, type MessageRole, textParts } from "../../domain/conversation.ts";
 import type { MessagePageRequest, MessagePosition } from "../contract/conversations.ts";
 import type { SqliteEngine } from "./engine.ts";
 
@@ -69,7 +69,7 @@ function toMessage(row: MessageRow): Message {
     id: row.id,
     role: row.role,
     channel: row.channel,
-    text: row.text,
+    parts: textParts(row.text),
     complete: row.complete === 1,
     inputTokens: row.input_tokens,
     outputTokens: row.output_tokens,

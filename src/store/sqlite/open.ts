@@ -1,4 +1,4 @@
-/** Opens the SQLite engine: one file in the data directory, migrated, with every noun of the store. */
+/** Opens the store of the SQLite engine: migrated, with every noun. */
 import type { Log } from "../../lib/log.ts";
 import type { Store } from "../store.ts";
 import { createAccountStore } from "./accounts.ts";

@@ -3,24 +3,16 @@ import { Database } from "bun:sqlite";
 import { chmodSync, copyFileSync, existsSync, renameSync, rmSync } from "node:fs";
 import { AppError } from "../../domain/errors.ts";
 import { fileStamp } from "../../lib/clock.ts";
-import { type DatabaseFacts, syncFile, verifySqlite } from "./backup.ts";
+import type { Restored, StorageFacts } from "../engine.ts";
+import { syncFile, verifySqlite } from "./backup.ts";
 import { databasePath } from "./connection.ts";
 import { lockDataDir } from "./data-lock.ts";
 import { isBusy } from "./failures.ts";
 
-export interface Restored extends DatabaseFacts {
-  path: string;
-  /** Where the database that was there is now; null where there was none. */
-  keptAs: string | null;
-}
-
 /** SQLite's files beside a database: without them it may lack its last commits. */
 const companions = ["-wal", "-shm"];
 
-/**
- * Throws `invalid_request` for a file that cannot be trusted, `conflict` while the database is in use; nothing has
- * changed then.
- */
+/** See `StorageEngine.restore`. */
 export function restoreSqlite(dataDir: string, file: string, nowMs: number): Restored {
   const path = databasePath(dataDir);
   if (!existsSync(file)) throw new AppError("not_found", `There is no file ${file}.`);
@@ -44,7 +36,7 @@ export function restoreSqlite(dataDir: string, file: string, nowMs: number): Res
 }
 
 /** A copy of its own, so that what was verified is what will be used, and the backup stays untouched. */
-function takeIn(file: string, incoming: string): DatabaseFacts {
+function takeIn(file: string, incoming: string): StorageFacts {
   for (const suffix of ["", ...companions, "-journal"]) rmSync(incoming + suffix, { force: true });
   copyFileSync(file, incoming);
   chmodSync(incoming, 0o600);

@@ -1,8 +1,8 @@
 /** Turns in SQLite: the hot path of the program. */
-import type { HistoryMessage, Message, MessageRole } from "../../domain/conversation.ts";
+import { type HistoryMessage, type MessageRole, textParts } from "../../domain/conversation.ts";
 import type { FailureKind } from "../../domain/reply-failure.ts";
 import type { TokenUsage } from "../../domain/usage.ts";
-import type { SettledTurn, TurnStore } from "../contract/turns.ts";
+import type { TurnStore } from "../contract/turns.ts";
 import type { ConversationWriter } from "./conversation-writer.ts";
 import type { SqliteEngine } from "./engine.ts";
 import type { Erasures } from "./erasures.ts";
@@ -27,14 +27,6 @@ export function createTurnStore(engine: SqliteEngine, { conversations, usage, qu
      ORDER BY created_at DESC, number DESC LIMIT ? OFFSET ?`,
   );
 
-  function toMessages({ userMessage, reply, usage: { inputTokens, outputTokens, estimated } }: SettledTurn): Message[] {
-    const uncounted = { channel: "text", inputTokens: null, outputTokens: null, tokensEstimated: false } as const;
-    const question: Message = { ...userMessage, ...uncounted, role: "user", complete: true };
-    if (reply === null) return [question];
-    const counted = { inputTokens, outputTokens, tokensEstimated: estimated };
-    return [question, { ...reply, ...counted, role: "assistant", channel: "text" }];
-  }
-
   function count(place: UsagePlace, { inputTokens, outputTokens }: TokenUsage, failure: FailureKind | null): void {
     usage.add(place, { messages: 1, inputTokens, outputTokens, errors: failure === null ? 0 : 1 });
     if (failure !== null) usage.addFailure(place, failure);
@@ -50,9 +42,9 @@ export function createTurnStore(engine: SqliteEngine, { conversations, usage, qu
         for (;;) {
           const limit = Math.max(firstHistoryRead, history.length);
           const rows = selectHistory.all(key.companionId, key.sessionId, key.visitorId ?? "", limit, history.length);
-          for (const row of rows) {
-            history.push(row);
-            leftBytes -= Buffer.byteLength(row.text, "utf8");
+          for (const { role, text } of rows) {
+            history.push({ role, parts: textParts(text) });
+            leftBytes -= Buffer.byteLength(text, "utf8");
             if (leftBytes < 0) return history;
           }
           if (rows.length < limit) return history;
@@ -63,7 +55,7 @@ export function createTurnStore(engine: SqliteEngine, { conversations, usage, qu
       engine.append(() => {
         const { accountId, key, keyId, day, failure } = turn;
         const place = { accountId, companionId: key.companionId, keyId, day };
-        if (!erasures.cover(key, turn.arrivalMark)) conversations.add(key, turn.conversationId, toMessages(turn));
+        if (!erasures.cover(key, turn.arrivalMark)) conversations.add(key, turn.conversationId, turn.messages);
         count(place, turn.usage, failure);
         quota.add("messages", key.companionId, day);
       }),

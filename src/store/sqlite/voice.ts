@@ -1,5 +1,6 @@
 /** Voice in SQLite: managed agents with their locks and outbox, and sessions waiting for their transcripts. */
 import { and, eq, gte } from "drizzle-orm";
+import { textParts, uncounted } from "../../domain/conversation.ts";
 import type { VoiceStore } from "../contract/voice.ts";
 import type { ConversationWriter } from "./conversation-writer.ts";
 import type { SqliteEngine } from "./engine.ts";
@@ -167,14 +168,8 @@ export function createVoiceStore(
           sessionId: session_id,
           visitorId: visitor_id === "" ? null : visitor_id,
         };
-        const spoken = messages.map((message) => {
-          return {
-            ...message,
-            channel: "voice" as const,
-            inputTokens: null,
-            outputTokens: null,
-            tokensEstimated: false,
-          };
+        const spoken = messages.map(({ text, ...message }) => {
+          return { ...message, parts: textParts(text), channel: "voice" as const, ...uncounted };
         });
         return conversations.add(key, conversationId, spoken);
       }),

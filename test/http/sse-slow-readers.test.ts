@@ -1,23 +1,13 @@
-/** What a stream sends at once and what it holds back for a moment, by the chunks of HTTP that reach a visitor. */
+/** What a stream does for visitors who read slowly, or not any more. */
 import { afterEach, beforeEach, expect, test } from "bun:test";
 import { createHeartbeatTicker } from "../../src/http/heartbeats.ts";
 import { EventStream } from "../../src/http/sse.ts";
-import { WritePacer, writeGapMs } from "../../src/http/write-pacer.ts";
 import { connectRaw, type RawVisitor } from "../support/raw-visitor.ts";
 
 const heartbeats = createHeartbeatTicker();
 let server: Bun.Server<undefined>;
 let visitor: RawVisitor;
 let stream: EventStream;
-/** The pacer's clock and timer. */
-let nowMs: number;
-let due: (() => void)[];
-
-function passGap(): void {
-  nowMs += writeGapMs;
-  for (const release of due.splice(0)) release();
-}
-
 /** The texts of each of HTTP's chunks so far. */
 async function readWrites(last: string): Promise<string[]> {
   const received = await visitor.until((text) => text.includes(last));
@@ -29,17 +19,11 @@ async function readWrites(last: string): Promise<string[]> {
 }
 
 beforeEach(async () => {
-  nowMs = 0;
-  due = [];
-  const pacer = new WritePacer(
-    () => nowMs,
-    (release) => due.push(release),
-  );
   server = Bun.serve({
     hostname: "127.0.0.1",
     port: 0,
     fetch(request) {
-      stream = new EventStream(request.signal, heartbeats, pacer);
+      stream = new EventStream(request.signal, heartbeats);
       stream.write(["first"]);
       return new Response(stream.body);
     },
@@ -47,51 +31,19 @@ beforeEach(async () => {
   visitor = await connectRaw(server.url.href);
   visitor.write("GET / HTTP/1.1\r\nHost: companion.test\r\n\r\n");
   await visitor.until((text) => text.includes("first"));
-  nowMs += writeGapMs;
 });
 afterEach(async () => {
   visitor.vanish();
   await server.stop(true);
 });
 
-test("texts that come no faster than the gap leave at once, each in its own write", async () => {
-  for (const text of ["a", "b", "c"]) {
-    stream.write([text]);
-    await visitor.until((received) => received.includes(`"${text}"`));
-    nowMs += writeGapMs;
-  }
-  expect(await readWrites("c")).toEqual(["first", "a", "b", "c"]);
-  expect(due).toEqual([]);
-});
-
-test("what follows sooner is held, and leaves together once the gap has passed", async () => {
+test("each write leaves at once, and the texts of one together", async () => {
   stream.write(["a"]);
-  stream.write(["b"]);
-  stream.write(["c", "d"]);
-  passGap();
-  stream.write(["e"]);
-  passGap();
-  expect(await readWrites('"e"')).toEqual(["first", "a", "b c d", "e"]);
-  nowMs += writeGapMs;
-  stream.write(["f"]);
-  expect(await readWrites('"f"')).toEqual(["first", "a", "b c d", "e", "f"]);
-});
-
-test("the end waits for no gap, and nothing held is lost", async () => {
-  stream.write(["a"]);
-  stream.write(["b"]);
+  await visitor.until((received) => received.includes('"a"'));
+  stream.write(["b", "c"]);
+  await visitor.until((received) => received.includes('"c"'));
   stream.done();
-  expect(await readWrites("[DONE]")).toEqual(["first", "a", "b [DONE]"]);
-  passGap();
-});
-
-test("more than a few packets' worth is not held", async () => {
-  stream.write(["a"]);
-  stream.write(["x".repeat(16 * 1024)]);
-  expect((await readWrites("xxx")).map((texts) => texts.slice(0, 5))).toEqual(["first", "a", "xxxxx"]);
-  stream.write(["b"]);
-  passGap();
-  expect((await readWrites('"b"')).at(-1)).toBe("b");
+  expect(await readWrites("[DONE]")).toEqual(["first", "a", "b c", "[DONE]"]);
 });
 
 test("what comes while the visitor does not read is kept in order, and leaves when it reads again", async () => {
@@ -105,11 +57,9 @@ test("what comes while the visitor does not read is kept in order, and leaves wh
   expect(stalled).toBeInstanceOf(Promise);
   // A reader who does not stop all the same.
   expect(stream.write(["more"])).toBeInstanceOf(Promise);
-  passGap();
   visitor.resume();
   await stalled;
-  // The drain hands what is held to the pacer again; the end would send it too, and must not be needed for it.
-  passGap();
+  // The end would send it too, and must not be needed for it.
   await visitor.until((text) => text.includes('"more"'));
   stream.done();
   const received = await visitor.until((text) => text.includes("[DONE]"));
@@ -134,32 +84,13 @@ test("a text that is too much for the sockets leaves piece by piece, with every 
   expect(shown === text).toBe(true);
 });
 
-test("a stream that fails when it is released keeps none of the others", () => {
-  const released: string[] = [];
-  const release = (name: string) => ({ release: () => void released.push(name) });
-  const pacer = new WritePacer(
-    () => 0,
-    (releaseAll) => due.push(releaseAll),
-  );
-  pacer.hold(release("before"));
-  pacer.hold({
-    release() {
-      throw new Error("the connection broke");
-    },
-  });
-  pacer.hold(release("after"));
-  passGap();
-  expect(released).toEqual(["before", "after"]);
-});
-
 test("a visitor who leaves while something is held ends the stream", async () => {
-  stream.write(["a"]);
-  stream.write(["b"]);
+  visitor.pause();
+  while (stream.write(["x".repeat(1024 * 1024)]) === undefined);
   const ended = new Promise<void>((resolve) => {
     stream.onEnd = resolve;
   });
   visitor.vanish();
   await ended;
-  passGap();
   expect(stream.outcome).toBe("left");
 });

@@ -1,0 +1,39 @@
+/** What a turn leaves in a conversation: the visitor's message, and a reply where there was one. */
+import { type Message, textOf, textParts, uncounted } from "../../src/domain/conversation.ts";
+import { systemIds } from "../../src/lib/ids.ts";
+
+export interface TurnWords {
+  said: string;
+  /** Null for a visitor who left before the first text. */
+  answered: string | null;
+  atMs: number;
+  /** A tenth of a second later unless told otherwise. */
+  answeredAtMs?: number | undefined;
+  complete?: boolean | undefined;
+  inputTokens?: number;
+  outputTokens?: number;
+}
+
+export function turnMessages({ said, answered, atMs, complete = true, ...words }: TurnWords): Message[] {
+  const id = systemIds.uuid();
+  const text = { channel: "text", complete: true, ...uncounted } as const;
+  const question: Message = { ...text, id, role: "user", parts: textParts(said), createdAt: atMs };
+  if (answered === null) return [question];
+  const { inputTokens = 7, outputTokens = 3, answeredAtMs = atMs + 100 } = words;
+  const reply: Message = {
+    ...text,
+    id: systemIds.uuid(),
+    role: "assistant",
+    parts: textParts(answered),
+    complete,
+    inputTokens,
+    outputTokens,
+    createdAt: answeredAtMs,
+  };
+  return [question, reply];
+}
+
+/** The message as the wire shows it: with its words as one text. */
+export function withText(message: Message) {
+  return { ...message, text: textOf(message) };
+}
