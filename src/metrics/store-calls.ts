@@ -91,5 +91,5 @@ export const storeCalls: { readonly [Noun in keyof Nouns]: Readonly<Record<keyof
     addTranscript: "write",
     deleteSessions: "write",
   },
-  voiceAgentGrants: { list: "read", grant: "write", revoke: "write" },
+  voiceAgentGrants: { list: "read", countCompanions: "read", grant: "write", revoke: "write" },
 };

@@ -74,6 +74,8 @@ export const newEmbedTokenBody = compileChecker(() =>
   ),
 );
 
+export type NewEmbedTokenBody = Static<typeof newEmbedTokenBody.schema>;
+
 export const readOnlyEmbedTokenFields = ["id", "token", "created_at", "last_used_at"] as const;
 
 export function toWireEmbedToken(token: EmbedToken) {

@@ -17,6 +17,12 @@ export interface NewApiKey {
   createdByKeyId: string | null;
 }
 
+/** The key that `create` and `replace` make, at `context.nowMs`. */
+export function toMadeKey(accountId: string, { hash: _, ...key }: NewApiKey, nowMs: number): ApiKey {
+  const unused = { lastUsedAt: null, requests: 0, replacedByKeyId: null, replacedAt: null };
+  return { ...key, accountId, scopes: [...key.scopes], ...unused, createdAt: nowMs };
+}
+
 export interface KeyUse {
   keyId: string;
   /** Calls since the last report. */

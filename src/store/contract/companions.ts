@@ -11,6 +11,12 @@ export interface NewCompanion extends CompanionSettings {
   embedToken: { id: string; token: string };
 }
 
+/** The companion that `create` makes, at `context.nowMs`. */
+export function toMadeCompanion(accountId: string, companion: NewCompanion, nowMs: number): Companion {
+  const { embedToken, ...rest } = companion;
+  return { ...rest, accountId, embedToken: embedToken.token, createdAt: nowMs, updatedAt: nowMs };
+}
+
 /** What an embed request needs to know, read in one lookup by token. */
 export interface EmbedTarget {
   /** As visitors may use it: `voiceAgentId` is null where the account has no grant for that agent (any more). */

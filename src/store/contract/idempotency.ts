@@ -8,19 +8,17 @@ export interface IdempotencySlot {
   key: string;
 }
 
-/** What a create method writes beside what it makes. */
-export interface IdempotentWrite {
-  slot: IdempotencySlot;
+export interface IdempotentResponse {
   /** SHA-256 of the request's body. */
   bodyHash: string;
-  /** Renders the answer to replay from the object just made; must hold no secret. */
-  render(made: unknown): { status: number; body: string };
+  status: number;
+  /** As sent, byte by byte; it must hold no secret. */
+  body: string;
 }
 
-export interface IdempotentResponse {
-  bodyHash: string;
-  status: number;
-  body: string;
+/** What a create method writes beside what it makes. */
+export interface IdempotentWrite extends IdempotentResponse {
+  slot: IdempotencySlot;
 }
 
 export interface IdempotencyStore {

@@ -12,6 +12,8 @@ export interface VoiceAgentGrant {
 export interface VoiceAgentGrantStore {
   /** Of one account, newest first; there are as many as an operator makes by hand. */
   list(accountId: string): Promise<VoiceAgentGrant[]>;
+  /** How many companions of the account name the agent, whether it has a grant or not. */
+  countCompanions(accountId: string, agentId: string): Promise<number>;
   /**
    * From now on companions of the account may name the agent, and those that do already have their voice. Any number of
    * accounts may have the same one. Rejects with `invalid_request` naming `agent_id` where the account has it already,

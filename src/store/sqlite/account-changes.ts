@@ -30,7 +30,7 @@ export function insertAccount(
   }
   const { id, email, plan, role } = account;
   const made = { id, email, plan, role, suspendedAt: null, totpConfirmedAt: null, createdAt };
-  changes.record(context, { accountId: id, action: "account.create", targetId: id, details: { plan, role } }, made);
+  changes.record(context, { accountId: id, action: "account.create", targetId: id, details: { plan, role } });
   return made;
 }
 

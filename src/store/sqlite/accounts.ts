@@ -61,7 +61,7 @@ export function createAccountStore(engine: SqliteEngine, parts: AccountParts): A
         const account = selectById(id);
         if (account === null) return null;
         const details = { changed };
-        changes.record(context, { accountId: id, action: "account.update", targetId: id, details }, account);
+        changes.record(context, { accountId: id, action: "account.update", targetId: id, details });
         return account;
       }),
 

@@ -46,8 +46,7 @@ export function createChangeRecorder(engine: SqliteEngine, holdings: HoldingsKee
     );
   }
 
-  function answer({ slot, bodyHash, render }: IdempotentWrite, made: unknown, nowMs: number): void {
-    const { status, body } = render(made);
+  function keepResponse({ slot, bodyHash, status, body }: IdempotentWrite, nowMs: number): void {
     const { accountId, method, path, key } = slot;
     const expiredMs = nowMs - idempotencyLifetimeMs;
     const changes = insertResponse.run(accountId, method, path, key, bodyHash, status, body, nowMs, expiredMs);
@@ -61,10 +60,10 @@ export function createChangeRecorder(engine: SqliteEngine, holdings: HoldingsKee
   return {
     audit,
     /** To be called inside the write, once it has made or changed its rows. */
-    record(context: WriteContext, change: Change, made?: unknown): void {
+    record(context: WriteContext, change: Change): void {
       audit({ id: context.auditId, actor: context.actor, createdAt: context.nowMs, ...change });
       if (context.idempotent === undefined) return;
-      answer(context.idempotent, made, context.nowMs);
+      keepResponse(context.idempotent, context.nowMs);
       holdings.checkNewResponse(context.idempotent.slot.accountId, context);
     },
     findAccountNumber,

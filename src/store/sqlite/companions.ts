@@ -2,7 +2,7 @@
 import { and, eq } from "drizzle-orm";
 import type { Plan } from "../../domain/account.ts";
 import type { Companion, CompanionSettings } from "../../domain/companion.ts";
-import type { CompanionStore, EmbedTarget, NewCompanion } from "../contract/companions.ts";
+import { type CompanionStore, type EmbedTarget, toMadeCompanion } from "../contract/companions.ts";
 import { Cache, type ReadRow } from "./cache.ts";
 import type { ChangeRecorder } from "./changes.ts";
 import { createCompanionInsert } from "./companion-insert.ts";
@@ -86,9 +86,9 @@ export function createCompanionStore(engine: SqliteEngine, parts: CompanionParts
       engine.write(() => {
         insert(accountId, changes.requireAccount(accountId), [companion], context.nowMs);
         holdings.checkNewCompanions(accountId, context);
-        const made = toMade(accountId, companion, context.nowMs);
+        const made = toMadeCompanion(accountId, companion, context.nowMs);
         const details = { name: made.name };
-        changes.record(context, { accountId, action: "companion.create", targetId: made.id, details }, made);
+        changes.record(context, { accountId, action: "companion.create", targetId: made.id, details });
         return made;
       }),
 
@@ -132,7 +132,7 @@ export function createCompanionStore(engine: SqliteEngine, parts: CompanionParts
         }
         const companion = find(accountId, id);
         const details = { changed: Object.keys(patch) };
-        changes.record(context, { accountId, action: "companion.update", targetId: id, details }, companion);
+        changes.record(context, { accountId, action: "companion.update", targetId: id, details });
         return companion;
       }),
 
@@ -168,11 +168,6 @@ function estimateBytes(row: CompanionRow): number {
   let characters = 0;
   for (const value of Object.values(row)) if (typeof value === "string") characters += value.length;
   return 1024 + 4 * characters;
-}
-
-function toMade(accountId: string, companion: NewCompanion, nowMs: number): Companion {
-  const { embedToken, ...rest } = companion;
-  return { ...rest, accountId, embedToken: embedToken.token, createdAt: nowMs, updatedAt: nowMs };
 }
 
 function toChangedColumns(patch: Partial<CompanionSettings>, nowMs: number) {

@@ -46,7 +46,7 @@ export function createEmbedTokenStore(
         holdings.checkNewToken(accountId, companionId, context);
         refreshOldest.run(companionId);
         const details = { companionId, name };
-        changes.record(context, { accountId, action: "embed_token.create", targetId: id, details }, made);
+        changes.record(context, { accountId, action: "embed_token.create", targetId: id, details });
         return made;
       }),
 

@@ -47,7 +47,7 @@ export function createSessionStore(engine: SqliteEngine, changes: ChangeRecorder
           .insert(sessions)
           .values({ ...session, hash })
           .run();
-        changes.record(context, { accountId, action: "session.create", targetId: id, details: {} }, session);
+        changes.record(context, { accountId, action: "session.create", targetId: id, details: {} });
         return true;
       }),
 
