@@ -27,7 +27,8 @@ function openLedger() {
       const key = `${companionId} ${reservation.day}`;
       durable.set(key, (durable.get(key) ?? 0) + 1);
       reservation.settle();
-    },;
+    },
+  };
   return ledger;
 }
 
