@@ -1,10 +1,10 @@
 /**
  * Builds what browsers load into `src/web/generated`: compressed bundles with the hash of their content in the name,
- * and `assets.ts`, which makes the executable embed them.
+ * `assets.ts`, which makes the executable embed them, and `packages.json`, which names the files of packages in them.
  *
  *   bun scripts/build-web.ts
  */
-import { readdirSync, readFileSync } from "node:fs";
+import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { basename, extname, join } from "node:path";
 import tailwind from "bun-plugin-tailwind";
 import { minify } from "terser";
@@ -12,7 +12,10 @@ import { hashOf, integrityOf, toAsset, type WebAsset, writeAssets } from "./web-
 
 const root = join(import.meta.dir, "..");
 const web = join(root, "src", "web");
-const generated = join(web, "generated");
+/** What this script writes; the executable embeds all of it but `packages.json`. */
+export const generatedFolder = join(web, "generated");
+/** Files of packages that went into a bundle, relative to the project: their licences go with the executable. */
+const packageFiles = new Set<string>();
 
 interface BundleOptions {
   /** Replaced in the source, as JSON. */
@@ -79,7 +82,8 @@ export async function buildWeb(): Promise<WebAsset[]> {
     ...locales,
     ...images,
   ];
-  writeAssets(assets, generated);
+  writeAssets(assets, generatedFolder);
+  writeFileSync(join(generatedFolder, "packages.json"), `${JSON.stringify([...packageFiles].sort(), null, 2)}\n`);
   return assets;
 }
 
@@ -124,8 +128,9 @@ const trimVoiceClient: Bun.BunPlugin = {
 /** The entry first, then its chunks. */
 async function bundle(name: string, entry: string, options: BundleOptions = {}): Promise<WebAsset[]> {
   const { define = {}, format = "esm", splitting = false, plugins = [] } = options;
-  const { outputs } = await Bun.build({
+  const { outputs, metafile } = await Bun.build({
     entrypoints: [join(web, entry)],
+    metafile: true,
     target: "browser",
     format,
     splitting,
@@ -139,6 +144,7 @@ async function bundle(name: string, entry: string, options: BundleOptions = {}):
       ...Object.fromEntries(Object.entries(define).map(([key, value]) => [key, JSON.stringify(value)])),
     },
   });
+  for (const file of Object.keys(metafile?.inputs ?? {})) if (file.startsWith("node_modules/")) packageFiles.add(file);
   const rank = ({ kind }: Bun.BuildArtifact) => (kind === "entry-point" ? 0 : 1);
   const sorted = outputs.toSorted((a, b) => rank(a) - rank(b));
   return Promise.all(

@@ -11,21 +11,12 @@ import type { AccountPatchBody, NewAccountBody } from "./model.ts";
 
 type AccountServices = Pick<Services, "store" | "clock" | "ids">;
 
-export function createAccount(
-  services: AccountServices,
-  sent: NewAccountBody,
-  context: WriteContext,
-): Promise<Account> {
-  return services.store.accounts.create(
-    {
-      id: services.ids.uuid(),
-      email: normalizeEmail(sent.email) ?? "",
-      plan: sent.plan ?? plans[0],
-      role: sent.role ?? roles[0],
-      passwordHash: null,
-    },
-    context,
-  );
+export function prepareAccount(services: AccountServices, sent: NewAccountBody, nowMs: number) {
+  const { email, plan = plans[0], role = roles[0] } = sent;
+  const account = { id: services.ids.uuid(), email: normalizeEmail(email) ?? "", plan, role };
+  const made: Account = { ...account, suspendedAt: null, totpConfirmedAt: null, createdAt: nowMs };
+  const write = (context: WriteContext) => services.store.accounts.create({ ...account, passwordHash: null }, context);
+  return { made, write };
 }
 
 export async function getAccount({ store }: AccountServices, id: string): Promise<Account> {
@@ -105,4 +96,10 @@ function refuseOwn(sent: AccountPatchBody): void {
   if (sent.role !== undefined && sent.role !== "operator") errors.push({ param: "role", detail });
   if (sent.suspended === true) errors.push({ param: "suspended", detail });
   if (errors.length > 0) throw invalidFields(errors);
+}
+
+export async function prepareGrant({ store }: AccountServices, accountId: string, agentId: string, nowMs: number) {
+  const companions = await store.voiceAgentGrants.countCompanions(accountId, agentId);
+  const made: VoiceAgentGrant = { agentId, companions, createdAt: nowMs };
+  return { made, write: (context: WriteContext) => store.voiceAgentGrants.grant(accountId, agentId, context) };
 }
