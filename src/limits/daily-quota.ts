@@ -45,6 +45,19 @@ export function createDailyQuota(options: DailyQuotaOptions): DailyQuota {
   return new MemoryDailyQuota(options.countDay, options.capacity ?? 10_000);
 }
 
+/** The same, but a refusal rejects with `quota_exceeded`. `spent` says what the companion did with its day: "answered all its messages". */
+export async function reserveOrReject(
+  quota: DailyQuota,
+  companionId: string,
+  { limit, nowMs, spent }: { limit: number; nowMs: number; spent: string },
+): Promise<QuotaReservation> {
+  const verdict = await quota.reserve(companionId, limit, nowMs);
+  if (verdict.isAdmitted) return verdict;
+  throw new AppError("quota_exceeded", `This companion has ${spent} for today. Try again tomorrow.`, {
+    retryAfterSeconds: verdict.retryAfterSeconds,
+  });
+}
+
 /** One companion's day. What is durable enters `used` once, when it is read; later ones entered it as reservations. */
 interface DayCount extends RecencyLinks<DayCount> {
   readonly name: string;

@@ -5,7 +5,7 @@ import { AppError } from "../domain/errors.ts";
 import type { StreamErrorCode } from "../domain/stream-end.ts";
 import type { Release } from "../lib/keyed-queue.ts";
 import { Stop } from "../lib/stop-signal.ts";
-import type { QuotaReservation } from "../limits/daily-quota.ts";
+import { type QuotaReservation, reserveOrReject } from "../limits/daily-quota.ts";
 import {
   kindOfOutcome,
   type ReplyEvent,
@@ -13,7 +13,6 @@ import {
   type ReplyRequest,
   type ReplySink,
 } from "../llm/provider.ts";
-import { reserveMessage } from "./day-quota.ts";
 import type { FollowedTurn, TurnEnd, TurnEvent, TurnReader } from "./events.ts";
 import { countFailedReply, toUpstreamError } from "./failed-replies.ts";
 import type { OpenTurn } from "./open-turns.ts";
@@ -97,13 +96,12 @@ export class Turn implements OpenTurn, FollowedTurn, ReplySink {
 
   /** The whole of it, in its order. Never rejects: nobody is left to catch. */
   async #live(): Promise<void> {
-    const { openTurns } = this.#services;
-    const { address, companion, plan, keeper } = this.#start;
+    const { address, keeper } = this.#start;
     try {
       using taken = this.#taken;
-      taken.defer(openTurns.enter(this, address));
+      taken.defer(this.#services.openTurns.enter(this, address));
       if (keeper.queueKey !== null) taken.defer(await this.#queueUp(keeper.queueKey));
-      const reservation = await reserveMessage(this.#services, companion.id, plan);
+      const reservation = await this.#reserve();
       taken.defer(reservation.release);
       taken.use(this.#text);
       const request = await this.#buildRequest();
@@ -125,6 +123,13 @@ export class Turn implements OpenTurn, FollowedTurn, ReplySink {
     throw new AppError("rate_limited", "This conversation has too many messages waiting. Wait for the reply.", {
       retryAfterSeconds: 1,
     });
+  }
+
+  #reserve(): Promise<QuotaReservation> {
+    const { dailyQuota, settings, clock } = this.#services;
+    const limit = settings.dailyMessages[this.#start.plan];
+    const spent = "answered all its messages";
+    return reserveOrReject(dailyQuota, this.#start.companion.id, { limit, nowMs: clock.nowMs(), spent });
   }
 
   async #buildRequest(): Promise<ReplyRequest> {

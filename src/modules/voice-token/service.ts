@@ -3,9 +3,8 @@
  */
 
 import type { Services } from "../../dependencies.ts";
-import type { QuotaReservation } from "../../limits/daily-quota.ts";
+import { type QuotaReservation, reserveOrReject } from "../../limits/daily-quota.ts";
 import type { EmbedTarget } from "../../store/store.ts";
-import { reserveVoiceSession } from "../../turns/day-quota.ts";
 import type { OpenedSession } from "../../voice/voice.ts";
 import { notConfigured } from "../../voice/voice-fields.ts";
 import type { VoiceTokenResponse } from "./responses.ts";
@@ -30,7 +29,11 @@ export async function startVoiceSession(
   const { companion, plan } = request.target;
   // Checked first: a companion without a voice gets this error whatever is left of the quota.
   if (!services.voice.hasVoice(companion)) throw notConfigured();
-  const reservation = await reserveVoiceSession(services, companion.id, plan);
+  const reservation = await reserveOrReject(services.voiceQuota, companion.id, {
+    limit: services.settings.dailyVoiceSessions[plan],
+    nowMs: services.clock.nowMs(),
+    spent: "held all its voice sessions",
+  });
   const session = await services.voice.openSession(companion, request.signal).catch((error: unknown) => {
     reservation.release();
     throw error;
