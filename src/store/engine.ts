@@ -5,11 +5,14 @@
  *
  * An engine whose server has tools of its own for a backup refuses the call with `invalid_request` and names them.
  */
+import type { ErasureMarks } from "../coordination/coordination.ts";
 import type { Log } from "../lib/log.ts";
 import type { Store } from "./store.ts";
 
 export interface OpenOptions {
   log: Log;
+  /** For an engine that keeps no erasures of its own. */
+  erasures: ErasureMarks;
   /** Where the data is backed up before it is migrated; what cannot be backed up is not migrated. */
   backupDir: string;
   /** For a command, which runs beside a server: migrates only where none runs, since that one would be an earlier version. */

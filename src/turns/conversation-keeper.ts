@@ -1,4 +1,5 @@
 /** Keeps turns in the conversation of a visitor with a companion. */
+import type { ArrivalMark } from "../coordination/coordination.ts";
 import type { Services } from "../dependencies.ts";
 import type { Companion } from "../domain/companion.ts";
 import {
@@ -10,13 +11,13 @@ import {
 } from "../domain/conversation.ts";
 import type { TurnKeeper, TurnResult } from "./turn-start.ts";
 
-type KeeperServices = Pick<Services, "store" | "clock" | "ids">;
+type KeeperServices = Pick<Services, "store" | "coordination" | "clock" | "ids">;
 
 /** Made when the message has come: what is erased from then on covers it. */
 export class ConversationKeeper implements TurnKeeper {
   readonly queueKey: string;
   readonly #key: ConversationKey;
-  readonly #arrivalMark: number;
+  readonly #arrivalMark: ArrivalMark;
   #sentAt = 0;
   #conversationId = "";
 
@@ -27,7 +28,7 @@ export class ConversationKeeper implements TurnKeeper {
     private readonly message: string,
   ) {
     this.#key = { companionId: companion.id, sessionId, visitorId };
-    this.#arrivalMark = services.store.turns.markArrival();
+    this.#arrivalMark = services.coordination.arrivals.mark();
     this.queueKey = `${companion.id} ${sessionId} ${visitorId}`;
   }
 

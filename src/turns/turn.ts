@@ -1,11 +1,10 @@
-/** One message's life: its place, its reservation, the request to the model, the reply, the commit, and what its readers are told. */
+/** One message's life: its ticket, the request to the model, the reply, the commit, and what its readers are told. */
+import type { TurnTicket } from "../coordination/coordination.ts";
 import type { Services } from "../dependencies.ts";
 import { textParts } from "../domain/conversation.ts";
 import { AppError } from "../domain/errors.ts";
 import type { StreamErrorCode } from "../domain/stream-end.ts";
-import type { Release } from "../lib/keyed-queue.ts";
 import { Stop } from "../lib/stop-signal.ts";
-import { type QuotaReservation, reserveOrReject } from "../limits/daily-quota.ts";
 import {
   kindOfOutcome,
   type ReplyEvent,
@@ -13,6 +12,7 @@ import {
   type ReplyRequest,
   type ReplySink,
 } from "../llm/provider.ts";
+import { enterTurn } from "./admission.ts";
 import type { FollowedTurn, TurnEnd, TurnEvent, TurnReader } from "./events.ts";
 import { countFailedReply, toUpstreamError } from "./failed-replies.ts";
 import type { OpenTurn } from "./open-turns.ts";
@@ -22,7 +22,7 @@ import type { TurnResult, TurnStart } from "./turn-start.ts";
 
 export type TurnServices = Pick<
   Services,
-  "store" | "llm" | "dailyQuota" | "conversationQueue" | "openTurns" | "settings" | "clock" | "log" | "measurements"
+  "store" | "llm" | "coordination" | "openTurns" | "settings" | "clock" | "log" | "measurements"
 >;
 
 /** After this long without text the response begins all the same: a 502 is no longer possible, but nobody gives up waiting. */
@@ -96,40 +96,26 @@ export class Turn implements OpenTurn, FollowedTurn, ReplySink {
 
   /** The whole of it, in its order. Never rejects: nobody is left to catch. */
   async #live(): Promise<void> {
-    const { address, keeper } = this.#start;
+    const { openTurns } = this.#services;
+    const { address, companion, plan, keeper } = this.#start;
     try {
       using taken = this.#taken;
-      taken.defer(this.#services.openTurns.enter(this, address));
-      if (keeper.queueKey !== null) taken.defer(await this.#queueUp(keeper.queueKey));
-      const reservation = await this.#reserve();
-      taken.defer(reservation.release);
+      taken.defer(openTurns.enter(this, address));
+      // Stopped meanwhile, it is dropped and costs nothing.
+      const entry = { companionId: companion.id, plan, queueKey: keeper.queueKey };
+      const ticket = await enterTurn(this.#services, entry, this.#stop);
+      taken.defer(ticket.leave);
       taken.use(this.#text);
       const request = await this.#buildRequest();
       // It may have waited for long, and each call costs: nothing is to begin any more with a token that was revoked.
       await this.checkRight();
       if (this.isStopped) throw this.#stop.reason;
-      const outcome = await this.#ask(request, reservation.day);
-      if (outcome !== null) await this.#settle(request, outcome, reservation);
+      const outcome = await this.#ask(request, ticket.day);
+      if (outcome !== null) await this.#settle(request, outcome, ticket);
     } catch (error) {
       if (this.#hasBegun) this.#services.log.error("turn failed", this.#logged(error));
       this.#refuse("unavailable", error);
     }
-  }
-
-  /** Rejects when the turn is stopped meanwhile: it is dropped then and costs nothing. */
-  #queueUp(key: string): Promise<Release> {
-    const place = this.#services.conversationQueue.enter(key, this.#stop);
-    if (place !== null) return place;
-    throw new AppError("rate_limited", "This conversation has too many messages waiting. Wait for the reply.", {
-      retryAfterSeconds: 1,
-    });
-  }
-
-  #reserve(): Promise<QuotaReservation> {
-    const { dailyQuota, settings, clock } = this.#services;
-    const limit = settings.dailyMessages[this.#start.plan];
-    const spent = "answered all its messages";
-    return reserveOrReject(dailyQuota, this.#start.companion.id, { limit, nowMs: clock.nowMs(), spent });
   }
 
   async #buildRequest(): Promise<ReplyRequest> {
@@ -186,10 +172,10 @@ export class Turn implements OpenTurn, FollowedTurn, ReplySink {
   }
 
   /** Keeps the turn, and tells how it ended. */
-  async #settle(request: ReplyRequest, outcome: ReplyOutcome, reservation: QuotaReservation): Promise<void> {
+  async #settle(request: ReplyRequest, outcome: ReplyOutcome, ticket: TurnTicket): Promise<void> {
     if (this.#ending !== null && !this.#hasBegun) this.#beginning.reject(this.#ending.error);
     else this.#open();
-    const result = this.#collect(request, outcome, reservation.day);
+    const result = this.#collect(request, outcome, ticket.day);
     this.#services.measurements.countTokens(result.usage);
     try {
       await this.#start.keeper.settle(result);
@@ -199,7 +185,7 @@ export class Turn implements OpenTurn, FollowedTurn, ReplySink {
       return;
     } finally {
       // Also where it is not known whether it is durable.
-      reservation.settle();
+      ticket.settle();
     }
     this.#tell(this.#endOf(outcome));
   }

@@ -380,7 +380,7 @@ describe("the turns of one conversation", () => {
   });
 
   async function queued(count: number): Promise<void> {
-    await eventually(() => server.services.conversationQueue.waitingCount >= count, { everyMs: 0 });
+    await eventually(() => server.services.coordination.turns.waitingCount >= count, { everyMs: 0 });
   }
 });
 

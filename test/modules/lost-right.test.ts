@@ -72,7 +72,7 @@ async function openBoth(victim: Victim): Promise<{ streaming: RawVisitor; waitin
   await streaming.until((received) => received.includes("two"));
   const waiting = await connectRaw(server.url);
   waiting.write(chatRequest(victim.embedToken, { message: "next", session_id: session }));
-  await eventually(() => server.services.conversationQueue.waitingCount === 1);
+  await eventually(() => server.services.coordination.turns.waitingCount === 1);
   return { streaming, waiting };
 }
 

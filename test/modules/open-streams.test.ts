@@ -68,7 +68,7 @@ test("every way out of a reply gives its place back: whole, broken off, refused,
     const first = send("192.0.2.3", "[[hang]]", { session, signal: leaving.signal });
     await eventually(() => server.mockLlm.openRequests === 1);
     const waiting = send("192.0.2.3", "waits", { session, signal: leaving.signal });
-    await eventually(() => server.services.conversationQueue.waitingCount === 1);
+    await eventually(() => server.services.coordination.turns.waitingCount === 1);
     expect(replies().size).toBe(2);
     leaving.abort();
     await Promise.allSettled([first, waiting]);

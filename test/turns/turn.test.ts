@@ -1,12 +1,12 @@
 /** A turn by itself: who reads it, who stops it, and that all it took is given back once, however it ends. */
 import { beforeEach, describe, expect, test } from "bun:test";
+import { maxWaitingTurns } from "../../src/coordination/coordination.ts";
+import { createMemoryCoordination } from "../../src/coordination/memory.ts";
 import type { Settings } from "../../src/dependencies.ts";
 import { newCompanionSettings } from "../../src/domain/companion.ts";
 import { AppError } from "../../src/domain/errors.ts";
 import { ReplyFailure } from "../../src/domain/reply-failure.ts";
-import { createKeyedQueue } from "../../src/lib/keyed-queue.ts";
-import type { StopSignal } from "../../src/lib/stop-signal.ts";
-import { createDailyQuota } from "../../src/limits/daily-quota.ts";
+import { Stop, type StopSignal } from "../../src/lib/stop-signal.ts";
 import type { ReplyOutcome, ReplySink } from "../../src/llm/provider.ts";
 import { Measurements } from "../../src/metrics/measurements.ts";
 import type { Store } from "../../src/store/store.ts";
@@ -31,6 +31,7 @@ const companion = {
 const complete: ReplyOutcome = { complete: true, usage: null, failure: null };
 const stopped: ReplyOutcome = { complete: false, usage: null, failure: null };
 const dailyLimit = 3;
+const queueKey = "conversation-1";
 
 type Script = (sink: ReplySink, signal: StopSignal) => Promise<ReplyOutcome>;
 
@@ -49,6 +50,7 @@ const untilStopped: Script = (sink, signal) =>
   });
 
 function createWorld() {
+  const clock = createManualClock();
   const world = {
     script: say("Hello ", "you") as Script,
     calls: 0,
@@ -57,9 +59,8 @@ function createWorld() {
     failures: 0,
     settled: [] as TurnResult[],
     log: createCapturedLog(),
-    queue: createKeyedQueue({ maxWaiting: 1 }),
     openTurns: createOpenTurns({ perAddress: 2, getChangeMark: async () => 1 }),
-    quota: createDailyQuota({ countDay: async () => 0 }),
+    coordination: createMemoryCoordination({ clock, countMessages: async () => 0, countVoiceSessions: async () => 0 }),
   };
   const services: TurnServices = {
     store: {
@@ -77,14 +78,13 @@ function createWorld() {
       },
       close() {},
     },
-    dailyQuota: world.quota,
-    conversationQueue: world.queue,
+    coordination: world.coordination,
     openTurns: world.openTurns,
     settings: {
       llm: { model: "m", models: ["m"], maxOutputTokens: 100 },
       dailyMessages: { free: dailyLimit, paid: dailyLimit },
     } as unknown as Settings,
-    clock: createManualClock(),
+    clock,
     log: world.log,
     measurements: new Measurements(),
   };
@@ -97,7 +97,7 @@ function createWorld() {
       address: "192.0.2.1",
       right: { check: async () => world.isRightful, refusal: () => new AppError("not_found", "No such companion.") },
       keeper: {
-        queueKey: "conversation-1",
+        queueKey,
         begin: async () => [],
         async settle(result) {
           if (!world.canSettle) throw new Error("the disk is full");
@@ -106,12 +106,12 @@ function createWorld() {
       },
       ...start,
     });
-  return { world, make, clock: services.clock };
+  return { world, make };
 }
 
-let { world, make, clock } = createWorld();
+let { world, make } = createWorld();
 beforeEach(() => {
-  ({ world, make, clock } = createWorld());
+  ({ world, make } = createWorld());
 });
 
 interface Listener extends TurnReader {
@@ -146,18 +146,31 @@ async function leftToday(): Promise<number> {
   let left = 0;
   const taken: (() => void)[] = [];
   for (;;) {
-    const verdict = await world.quota.reserve(companion.id, dailyLimit, clock.nowMs());
+    const entry = { companionId: companion.id, queueKey: null, messagesPerDay: dailyLimit };
+    const verdict = await world.coordination.turns.enter(entry, new Stop());
     if (!verdict.isAdmitted) break;
     left++;
-    taken.push(verdict.release);
+    taken.push(verdict.leave);
   }
-  for (const release of taken) release();
+  for (const leave of taken) leave();
   return left;
+}
+
+/** Whether whoever comes next need not wait for a place in the conversation. */
+async function isQueueFree(): Promise<boolean> {
+  const impatient = new Stop();
+  const entry = { companionId: companion.id, queueKey, messagesPerDay: Number.MAX_SAFE_INTEGER };
+  const entering = world.coordination.turns.enter(entry, impatient);
+  const isFree = world.coordination.turns.waitingCount === 0;
+  if (!isFree) impatient.abort(new Error("It would have to wait."));
+  const verdict = await entering.catch(() => null);
+  if (verdict?.isAdmitted) verdict.leave();
+  return isFree;
 }
 
 /** Nothing is held any more but what the day counts. */
 async function expectAllGivenBack(countedMessages: number): Promise<void> {
-  expect([world.openTurns.size, world.openTurns.addressCount, world.queue.size]).toEqual([0, 0, 0]);
+  expect([world.openTurns.size, world.openTurns.addressCount, await isQueueFree()]).toEqual([0, 0, true]);
   expect(replyMemory.takenBytes).toBe(0);
   expect(await leftToday()).toBe(dailyLimit - countedMessages);
 }
@@ -243,11 +256,11 @@ describe("a turn that is stopped", () => {
     await first.begin();
     waiting.attach(reader);
     const begun = waiting.begin();
-    await eventually(() => world.queue.waitingCount === 1);
+    await eventually(() => world.coordination.turns.waitingCount === 1);
     waiting.leave(reader);
     expect(begun).rejects.toMatchObject({ code: "unavailable" });
     await waiting.ended;
-    expect([world.queue.waitingCount, world.openTurns.size, world.calls]).toEqual([0, 1, 1]);
+    expect([world.coordination.turns.waitingCount, world.openTurns.size, world.calls]).toEqual([0, 1, 1]);
     first.stop("unavailable", new AppError("unavailable", "The end."));
     await first.ended;
     await expectAllGivenBack(1);
@@ -309,14 +322,19 @@ describe("all that a turn took is given back", () => {
     await turn.ended;
     expect(reader.heard).toBe("one(unavailable)");
     expect(world.log.events).toMatchObject([{ level: "error", event: "turn failed" }]);
-    expect([world.openTurns.size, world.queue.size]).toEqual([0, 0]);
+    expect([world.openTurns.size, await isQueueFree()]).toEqual([0, true]);
   });
 
   test("where the queue or the address is full, and nothing was taken but that", async () => {
     world.script = untilStopped;
     const open = [make(), make()];
     const begun = open.map((turn) => turn.begin());
-    await eventually(() => world.calls === 1 && world.queue.waitingCount === 1);
+    for (let waiting = 1; waiting < maxWaitingTurns; waiting++) {
+      const turn = make({ address: null });
+      open.push(turn);
+      begun.push(turn.begin());
+    }
+    await eventually(() => world.calls === 1 && world.coordination.turns.waitingCount === maxWaitingTurns);
     expect(make({ address: "192.0.2.3" }).begin()).rejects.toMatchObject({
       code: "rate_limited",
       message: expect.stringContaining("conversation"),
@@ -325,7 +343,7 @@ describe("all that a turn took is given back", () => {
       code: "rate_limited",
       message: expect.stringContaining("address"),
     });
-    await eventually(() => world.openTurns.size === 2);
+    await eventually(() => world.openTurns.size === open.length);
     for (const turn of open) turn.stop("unavailable", new AppError("unavailable", "The end."));
     await Promise.allSettled([...begun, world.openTurns.whenEnded()]);
     await expectAllGivenBack(1);

@@ -1,4 +1,5 @@
 /** The turns of conversations: the history that a model reads, and the one commit that settles a turn. */
+import type { ArrivalMark } from "../../coordination/coordination.ts";
 import type { ConversationKey, HistoryMessage, Message } from "../../domain/conversation.ts";
 import type { FailureKind } from "../../domain/reply-failure.ts";
 import type { TokenUsage } from "../../domain/usage.ts";
@@ -11,8 +12,8 @@ export interface SettledTurn {
   conversationId: string;
   /** The visitor's, then whatever the turn made, in order; nothing where the visitor left before the first text. */
   messages: readonly Message[];
-  /** What `markArrival` told when the message came; it may have waited for its turn. */
-  arrivalMark: number;
+  /** When the message came; it may have waited for its turn. */
+  arrivalMark: ArrivalMark;
   /** Of the whole turn; a message tells its own share. */
   usage: TokenUsage;
   /** Why the provider did not finish it: counted as an error in usage, and under its kind. Null where it did. */
@@ -43,8 +44,6 @@ export interface FailedTurn {
 }
 
 export interface TurnStore {
-  /** Stands for this moment among the erasures, so that `settle` can tell which came after a message. Not a time. */
-  markArrival(): number;
   /** Messages of the conversation newest first, read until their text passes `maxBytes` of UTF-8 in all (the last read included). */
   listHistory(key: ConversationKey, maxBytes: number): Promise<HistoryMessage[]>;
   /**

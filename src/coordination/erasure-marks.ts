@@ -1,18 +1,17 @@
 /** Whom and what was erased of late: a turn that was under way then must not bring its words back when it settles. */
-import type { ConversationKey } from "../../domain/conversation.ts";
+import type { ConversationKey } from "../domain/conversation.ts";
+import type { ErasureMarks } from "./coordination.ts";
 
 /** No turn is under way for longer, the wait for its place in the queue included. */
 const longestTurnMs = 60 * 60_000;
 /** Cache one by one. */
 const maxRemembered = 100_000;
 
-export type Erasures = ReturnType<typeof createErasures>;
-
 /**
  * In memory: a turn does not outlive its process either, and one process serves a database. What came first is told by
  * counting, since a clock can be set back between a message and an erasure.
  */
-export function createErasures(limit = maxRemembered) {
+export function createErasureMarks(limit = maxRemembered): ErasureMarks {
   /** By visitor or conversation; the latest last. */
   const erased = new Map<string, { mark: number; atMs: number }>();
   let lastMark = 0;
@@ -34,18 +33,12 @@ export function createErasures(limit = maxRemembered) {
 
   return {
     /** Erasures from now on have higher marks. */
-    mark: (): number => lastMark,
-    noteVisitor(companionId: string, visitorId: string): void {
-      note(visitorName(companionId, visitorId));
-    },
-    noteConversation(key: ConversationKey): void {
-      note(conversationName(key));
-    },
-    /** Whether what arrived at that mark has been erased since. */
-    cover(key: ConversationKey, arrivalMark: number): boolean {
+    mark: () => lastMark,
+    noteVisitor: (companionId, visitorId) => note(visitorName(companionId, visitorId)),
+    noteConversation: (key) => note(conversationName(key)),
+    cover(key, arrivalMark) {
       const wasErased = (name: string) => (erased.get(name)?.mark ?? 0) > arrivalMark;
       if (erased.size === 0) return false;
-      // Rather a turn too few is kept than one too many.
       if (arrivalMark < forgottenMark) return true;
       return (
         wasErased(conversationName(key)) ||
