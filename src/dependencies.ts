@@ -1,6 +1,7 @@
 /** The dependencies of modules: sockets by their contracts, and settings. `src/services.ts` chooses the engines. */
 import type { HoldingsByPlan, Plan } from "./domain/account.ts";
 import type { TotpRequirement } from "./domain/second-factor.ts";
+import type { BodyBudget } from "./http/body-budget.ts";
 import type { HeartbeatTicker } from "./http/heartbeats.ts";
 import type { Clock } from "./lib/clock.ts";
 import type { IdSource } from "./lib/ids.ts";
@@ -14,6 +15,7 @@ import type { LlmProvider } from "./llm/provider.ts";
 import type { Measurements } from "./metrics/measurements.ts";
 import type { ProviderHealth } from "./metrics/provider-health.ts";
 import type { UseRecorder } from "./metrics/use-recorder.ts";
+import type { Attempts } from "./modules/session/attempts.ts";
 import type { Store } from "./store/store.ts";
 import type { OpenReplies } from "./turns/open-replies.ts";
 import type { Voice } from "./voice/voice.ts";
@@ -67,6 +69,9 @@ export interface Services {
   readonly uses: UseRecorder;
   /** Seals secrets in the store. */
   readonly sealing: Sealing;
+  readonly signInAttempts: Attempts;
+  /** Of transcripts that are arriving. */
+  readonly webhookBodies: BodyBudget;
   readonly heartbeats: HeartbeatTicker;
   readonly measurements: Measurements;
   readonly clock: Clock;

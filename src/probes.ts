@@ -6,15 +6,21 @@ import type { Probe } from "./metrics/measurements.ts";
 import type { StorageSize } from "./store/engine.ts";
 
 export function createProbes(
-  services: Pick<Services, "limiter" | "lifecycle">,
+  services: Pick<Services, "limiter" | "lifecycle" | "voice" | "webhookBodies">,
   dataDir: string,
   sizes: readonly StorageSize[],
 ): Probe[] {
-  const { limiter, lifecycle } = services;
+  const { limiter, lifecycle, voice, webhookBodies } = services;
   const database = {
     name: "companiond_database_bytes",
     help: "Size of the database's files.",
     type: "gauge" as const,
+  };
+  const webhookBodyBytes = {
+    name: "companiond_webhook_body_bytes",
+    help: "Held of transcripts that are arriving; bounded.",
+    type: "gauge" as const,
+    read: () => webhookBodies.heldBytes,
   };
   return [
     {
@@ -49,6 +55,7 @@ export function createProbes(
       type: "gauge",
       read: () => freeBytes(dataDir),
     },
+    ...(voice.readers.length > 0 ? [webhookBodyBytes] : []),
   ];
 }
 

@@ -2,6 +2,7 @@
 import { buildInfo } from "./build-info.ts";
 import type { Config } from "./config.ts";
 import type { Services } from "./dependencies.ts";
+import { createBodyBudget } from "./http/body-budget.ts";
 import { createHeartbeatTicker } from "./http/heartbeats.ts";
 import { type Clock, systemClock } from "./lib/clock.ts";
 import { type IdSource, systemIds } from "./lib/ids.ts";
@@ -10,13 +11,14 @@ import { type Log, processLog } from "./lib/log.ts";
 import { isLoopbackAddress } from "./lib/loopback.ts";
 import { createDailyQuota } from "./limits/daily-quota.ts";
 import { createMemoryLimiter } from "./limits/memory.ts";
-import { createRateRules } from "./limits/rules.ts";
+import { createRateRules, webhookBodyLimits } from "./limits/rules.ts";
 import { checkLlm, type LlmCheck, openLlmProvider } from "./llm/registry.ts";
 import { watchEventLoop } from "./metrics/event-loop-lag.ts";
 import { measureLimiter, measureQuota, measureStore } from "./metrics/measured-sockets.ts";
 import { Measurements } from "./metrics/measurements.ts";
 import { watchProvider } from "./metrics/provider-health.ts";
 import { createUseRecorder } from "./metrics/use-recorder.ts";
+import { createAttempts } from "./modules/session/attempts.ts";
 import { createProbes } from "./probes.ts";
 import { createSealedSecrets } from "./sealed-secrets.ts";
 import type { StorageEngine } from "./store/engine.ts";
@@ -92,7 +94,10 @@ export async function openServices(config: Config, overrides: ServiceOverrides =
     measurements.verdicts.daily_voice,
   );
   const lifecycle = { isDraining: false };
-  measurements.probes.push(...createProbes({ limiter, lifecycle }, config.dataDir, storageOf(config).sizes));
+  const webhookBodies = createBodyBudget(webhookBodyLimits);
+  measurements.probes.push(
+    ...createProbes({ limiter, lifecycle, voice, webhookBodies }, config.dataDir, storageOf(config).sizes),
+  );
   const stopWatchingEventLoop = watchEventLoop(measurements.eventLoopLagSeconds);
   const heartbeats = createHeartbeatTicker();
   const openReplies = createOpenReplies({
@@ -145,6 +150,8 @@ export async function openServices(config: Config, overrides: ServiceOverrides =
     voice,
     uses,
     sealing,
+    signInAttempts: createAttempts({ clock }),
+    webhookBodies,
     heartbeats,
     measurements,
     clock,
