@@ -3,8 +3,10 @@ import type { ApiOperation } from "./http/api-description.ts";
 import { describeRoute } from "./http/describe-route.ts";
 import { accountRoutes } from "./modules/accounts/index.ts";
 import { assetsApi } from "./modules/assets/api.ts";
+
 import { auditRoutes } from "./modules/audit/index.ts";
-import { chatApi } from "./modules/chat/api.ts";
+import { chatRoutes } from "./modules/chat/index.ts";
+
 import { companionRoutes } from "./modules/companions/index.ts";
 import { conversationsApi } from "./modules/conversations/api.ts";
 import { dashboardApi } from "./modules/dashboard/api.ts";
@@ -22,7 +24,7 @@ import { webhookRoutes } from "./modules/webhooks/index.ts";
 
 export const apiOperations: readonly ApiOperation[] = [
   ...embedRoutes.map(describeRoute),
-  ...chatApi,
+  ...chatRoutes.map(describeRoute),
   ...voiceTokenRoutes.map(describeRoute),
   ...companionRoutes.map(describeRoute),
   ...conversationsApi,

@@ -13,7 +13,6 @@ import { everyResponseHeaders } from "./http/problem.ts";
 import { contextOf } from "./http/request-context.ts";
 import { createRouteTable, type RoutePlace, type RouteTable } from "./http/route-table.ts";
 import { assetsModule } from "./modules/assets/index.ts";
-import { chatModule } from "./modules/chat/index.ts";
 import { conversationsModule } from "./modules/conversations/index.ts";
 import { dashboardModule } from "./modules/dashboard/index.ts";
 import { docsModule } from "./modules/docs/index.ts";
@@ -80,7 +79,6 @@ function createPublicSite(services: Services): Site {
     .use(dashboardModule())
     .use(healthModule(services))
     .use(metricsModule(services))
-    .use(chatModule(services))
     .use(docsModule(services, async () => (await import("./api-operations.ts")).apiOperations));
   return site;
 }

@@ -6,11 +6,11 @@ import type { Probe } from "./metrics/measurements.ts";
 import type { StorageSize } from "./store/engine.ts";
 
 export function createProbes(
-  services: Pick<Services, "limiter" | "lifecycle" | "voice" | "webhookBodies">,
+  { lifecycle, voice, webhookBodies }: Pick<Services, "lifecycle" | "voice" | "webhookBodies">,
+  limiter: { readonly size: number; readonly evictedCount: number },
   dataDir: string,
   sizes: readonly StorageSize[],
 ): Probe[] {
-  const { limiter, lifecycle, voice, webhookBodies } = services;
   const database = {
     name: "companiond_database_bytes",
     help: "Size of the database's files.",

@@ -2,6 +2,7 @@
 import type { Route } from "./http/route.ts";
 import { accountRoutes } from "./modules/accounts/index.ts";
 import { auditRoutes } from "./modules/audit/index.ts";
+import { chatRoutes } from "./modules/chat/index.ts";
 import { companionRoutes } from "./modules/companions/index.ts";
 import { embedRoutes } from "./modules/embed/index.ts";
 import { keyRoutes } from "./modules/keys/index.ts";
@@ -13,6 +14,7 @@ import { webhookRoutes } from "./modules/webhooks/index.ts";
 
 export const routes: readonly Route[] = [
   ...embedRoutes,
+  ...chatRoutes,
   ...voiceTokenRoutes,
   ...companionRoutes,
   ...usageRoutes,

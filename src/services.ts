@@ -1,30 +1,31 @@
 /** The fuse box: the only place that knows which engine is behind which contract. */
 import { buildInfo } from "./build-info.ts";
 import type { Config } from "./config.ts";
+import type { ErasureMarks } from "./coordination/coordination.ts";
+import { createErasureMarks } from "./coordination/erasure-marks.ts";
+import { createMemoryCoordination } from "./coordination/memory.ts";
 import type { Services } from "./dependencies.ts";
 import { createBodyBudget } from "./http/body-budget.ts";
 import { createHeartbeatTicker } from "./http/heartbeats.ts";
 import { type Clock, systemClock } from "./lib/clock.ts";
 import { type IdSource, systemIds } from "./lib/ids.ts";
-import { createKeyedQueue } from "./lib/keyed-queue.ts";
 import { type Log, processLog } from "./lib/log.ts";
 import { isLoopbackAddress } from "./lib/loopback.ts";
-import { createDailyQuota } from "./limits/daily-quota.ts";
 import { createMemoryLimiter } from "./limits/memory.ts";
 import { createRateRules, webhookBodyLimits } from "./limits/rules.ts";
 import { checkLlm, type LlmCheck, openLlmProvider } from "./llm/registry.ts";
 import { watchEventLoop } from "./metrics/event-loop-lag.ts";
-import { measureLimiter, measureQuota, measureStore } from "./metrics/measured-sockets.ts";
+import { measureCoordination, measureLimiter, measureStore } from "./metrics/measured-sockets.ts";
 import { Measurements } from "./metrics/measurements.ts";
 import { watchProvider } from "./metrics/provider-health.ts";
 import { createUseRecorder } from "./metrics/use-recorder.ts";
 import { createAttempts } from "./modules/session/attempts.ts";
 import { createProbes } from "./probes.ts";
 import { createSealedSecrets } from "./sealed-secrets.ts";
-import type { StorageEngine } from "./store/engine.ts";
+import type { OpenOptions, StorageEngine } from "./store/engine.ts";
 import { createSqlite } from "./store/sqlite/sqlite.ts";
 import type { Store } from "./store/store.ts";
-import { createOpenReplies } from "./turns/open-replies.ts";
+import { createOpenTurns } from "./turns/open-turns.ts";
 import { openVoiceProviders } from "./voice/registry.ts";
 import { createVoice } from "./voice/voice.ts";
 
@@ -38,7 +39,7 @@ export interface ServiceOverrides {
   clock?: Clock;
   ids?: IdSource;
   log?: Log;
-  store?: Store;
+  store?: (erasures: ErasureMarks) => Promise<Store>;
 }
 
 /** What the configuration puts the data into. */
@@ -47,8 +48,9 @@ export function storageOf({ dataDir }: Pick<Config, "dataDir">): StorageEngine {
 }
 
 /** The store alone, migrated. */
-export function openStore(config: Config, options: { log?: Log; isCommand?: boolean } = {}): Promise<Store> {
-  return storageOf(config).open({ log: processLog(), backupDir: config.backup.dir, ...options });
+export function openStore(config: Config, options: Partial<Omit<OpenOptions, "backupDir">> = {}): Promise<Store> {
+  const { log = processLog(), erasures = createErasureMarks(), isCommand = false } = options;
+  return storageOf(config).open({ log, erasures, isCommand, backupDir: config.backup.dir });
 }
 
 /** Whether the configured providers answer, for `doctor`; nothing else is opened. */
@@ -74,7 +76,13 @@ export async function openServices(config: Config, overrides: ServiceOverrides =
   const ids = overrides.ids ?? systemIds;
   const log = overrides.log ?? processLog();
   const measurements = new Measurements();
-  const store = measureStore(overrides.store ?? (await openStore(config, { log })), measurements);
+  const memory = createMemoryCoordination({
+    clock,
+    countMessages: (companionId, day) => store.turns.countDay(companionId, day),
+    countVoiceSessions: (companionId, day) => store.voice.countDay(companionId, day),
+  });
+  const open = overrides.store ?? ((erasures) => openStore(config, { log, erasures }));
+  const store = measureStore(await open(memory.arrivals), measurements);
   const sealing = createSealedSecrets({ secretKey: config.secretKey, dataDir: config.dataDir, store });
   await closeOnFailure(store, () => sealing.check());
   const { apiKey, baseUrl, extra } = config.llm;
@@ -84,23 +92,16 @@ export async function openServices(config: Config, overrides: ServiceOverrides =
     measurements,
   });
   const voice = createVoice({ ...openVoiceProviders(config.voice), store, clock, ids, log });
-  const limiter = measureLimiter(createMemoryLimiter({ clock }), measurements);
-  const dailyQuota = measureQuota(
-    createDailyQuota({ countDay: (companionId, day) => store.turns.countDay(companionId, day) }),
-    measurements.verdicts.daily,
-  );
-  const voiceQuota = measureQuota(
-    createDailyQuota({ countDay: (companionId, day) => store.voice.countDay(companionId, day) }),
-    measurements.verdicts.daily_voice,
-  );
+  const limiter = createMemoryLimiter({ clock });
+  const coordination = measureCoordination(memory, measurements);
   const lifecycle = { isDraining: false };
   const webhookBodies = createBodyBudget(webhookBodyLimits);
   measurements.probes.push(
-    ...createProbes({ limiter, lifecycle, voice, webhookBodies }, config.dataDir, storageOf(config).sizes),
+    ...createProbes({ lifecycle, voice, webhookBodies }, limiter, config.dataDir, storageOf(config).sizes),
   );
   const stopWatchingEventLoop = watchEventLoop(measurements.eventLoopLagSeconds);
   const heartbeats = createHeartbeatTicker();
-  const openReplies = createOpenReplies({
+  const openTurns = createOpenTurns({
     perAddress: config.streamsPerIp,
     getChangeMark: () => store.companions.getChangeMark(),
   });
@@ -109,7 +110,7 @@ export async function openServices(config: Config, overrides: ServiceOverrides =
   let closing: Promise<void> | null = null;
   async function closeOnce() {
     heartbeats.stop();
-    openReplies.stop();
+    openTurns.stop();
     stopWatchingEventLoop();
     limiter.close();
     llm.close();
@@ -135,29 +136,26 @@ export async function openServices(config: Config, overrides: ServiceOverrides =
       version: buildInfo.version,
     },
     store,
-    limiter,
+    coordination,
+    limiter: measureLimiter(limiter, measurements),
     rules: createRateRules({
       ratePerToken: config.ratesPerMinute.token,
       ratePerIp: config.ratesPerMinute.ip,
       ratePerKey: config.ratesPerMinute.key,
     }),
-    dailyQuota,
-    voiceQuota,
-    conversationQueue: createKeyedQueue({ maxWaiting: 3 }),
-    openReplies,
+    openTurns,
     llm,
     providerHealth,
     voice,
     uses,
     sealing,
-    signInAttempts: createAttempts({ clock }),
+    signInAttempts: createAttempts({ failures: coordination.signInFailures, clock }),
     webhookBodies,
     heartbeats,
     measurements,
     clock,
     ids,
     log,
-    runningTurns: new Set(),
     lifecycle,
     close() {
       closing ??= closeOnce();

@@ -10,19 +10,20 @@ const maxLines = 250;
 const contracts = new Set([
   "src/store/store.ts",
   "src/store/engine.ts",
+  "src/coordination/coordination.ts",
   "src/limits/limiter.ts",
   "src/limits/rules.ts",
-  "src/limits/daily-quota.ts",
   "src/llm/provider.ts",
   "src/voice/provider.ts",
   "src/voice/voice.ts",
   "src/voice/voice-fields.ts",
 ]);
 const contractFolder = "src/store/contract/";
-const sockets = ["store", "limits", "llm", "voice"];
+const sockets = ["store", "coordination", "limits", "llm", "voice"];
 const engines = [
   "store/sqlite",
   "store/postgres",
+  "coordination/memory",
   "limits/memory",
   "limits/redis",
   "llm/openai",
@@ -120,8 +121,8 @@ function judgeImport(from: string, to: string, isTypeOnly: boolean): string | nu
   if (!to.startsWith("src/") || from === to) return null;
   const [fromArea = "", toArea = ""] = [areaOf(from), areaOf(to)];
   if (fromArea === "web") {
-    const isModel = isTypeOnly && /^src\/modules\/[^/]+\/model\.ts$/.test(to);
-    return toArea === "web" || isModel ? null : `imports ${to}: browser code sees itself and types of models alone`;
+    const isWireType = isTypeOnly && /^src\/modules\/[^/]+\/(model|responses)\.ts$/.test(to);
+    return toArea === "web" || isWireType ? null : `imports ${to}: browser code sees itself and wire types alone`;
   }
   if (toArea === "web") {
     const isBundle = to.startsWith("src/web/generated/");

@@ -1,5 +1,5 @@
 /** What the accounts' routes answer, for the API document alone: made when somebody asks for it. */
-import { Type as t } from "@sinclair/typebox";
+import { type Static, Type as t } from "@sinclair/typebox";
 import { later } from "../../lib/later.ts";
 
 export const VoiceAgentGrantObject = later(() =>
@@ -12,6 +12,7 @@ export const VoiceAgentGrantObject = later(() =>
     { $id: "VoiceAgentGrant" },
   ),
 );
+export type VoiceAgentGrant = Static<typeof VoiceAgentGrantObject>;
 
 export const ResetLink = later(() =>
   t.Object(
@@ -26,3 +27,4 @@ export const ResetLink = later(() =>
     { $id: "ResetLink" },
   ),
 );
+export type ResetLink = Static<typeof ResetLink>;

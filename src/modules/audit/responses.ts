@@ -1,5 +1,6 @@
 /** What the audit route answers, for the API document alone: made when somebody asks for it. */
-import { Type as t } from "@sinclair/typebox";
+import { type Static, Type as t } from "@sinclair/typebox";
+import type { JsonObject } from "../../domain/companion.ts";
 import { later } from "../../lib/later.ts";
 import { Nullable } from "../../schemas/schema.ts";
 
@@ -24,16 +25,19 @@ export const AuditEntryObject = later(() =>
         examples: ["companion.update"],
       }),
       target_id: Nullable(t.String({ description: "The id of what it was done to.", examples: [exampleId] })),
-      details: t.Object(
-        {},
-        {
-          additionalProperties: true,
-          description: "Names of changed fields and the like; never a secret.",
-          examples: [{ changed: ["system_prompt"] }],
-        },
+      details: t.Unsafe<JsonObject>(
+        t.Object(
+          {},
+          {
+            additionalProperties: true,
+            description: "Names of changed fields and the like; never a secret.",
+            examples: [{ changed: ["system_prompt"] }],
+          },
+        ),
       ),
       created_at: t.String({ format: "date-time" }),
     },
     { $id: "AuditEntry" },
   ),
 );
+export type AuditEntry = Static<typeof AuditEntryObject>;

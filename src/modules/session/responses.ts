@@ -1,5 +1,5 @@
 /** What the session routes answer, for the API document alone: made when somebody asks for it. */
-import { Type as t } from "@sinclair/typebox";
+import { type Static, Type as t } from "@sinclair/typebox";
 import { scopes } from "../../domain/account.ts";
 import { recoveryCodeCount } from "../../domain/second-factor.ts";
 import { later } from "../../lib/later.ts";
@@ -24,6 +24,7 @@ export const SessionObject = later(() =>
     { $id: "Session" },
   ),
 );
+export type Session = Static<typeof SessionObject>;
 
 const ServerFacts = later(() =>
   t.Object(
@@ -88,6 +89,7 @@ export const TotpSecret = later(() =>
     { $id: "TotpSecret" },
   ),
 );
+export type TotpSecret = Static<typeof TotpSecret>;
 
 export const RecoveryCodes = later(() =>
   t.Object(
@@ -102,6 +104,7 @@ export const RecoveryCodes = later(() =>
     { $id: "RecoveryCodes" },
   ),
 );
+export type RecoveryCodes = Static<typeof RecoveryCodes>;
 
 export const SignedIn = later(() =>
   t.Object(
@@ -116,3 +119,4 @@ export const SignedIn = later(() =>
     { $id: "SignedIn" },
   ),
 );
+export type SignedIn = Static<typeof SignedIn>;

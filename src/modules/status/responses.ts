@@ -1,5 +1,5 @@
 /** What the status route answers, for the API document alone: made when somebody asks for it. */
-import { Type as t } from "@sinclair/typebox";
+import { type Static, Type as t } from "@sinclair/typebox";
 import { failureKinds } from "../../domain/reply-failure.ts";
 import { later } from "../../lib/later.ts";
 
@@ -39,3 +39,4 @@ export const StatusObject = later(() =>
     { $id: "Status" },
   ),
 );
+export type Status = Static<typeof StatusObject>;
