@@ -1,31 +1,29 @@
-/** The private door: an API key or the dashboard's cookie becomes a principal, within its scopes and its limit. */
+/** The private door: an API key or the dashboard's cookie becomes a principal, within its limit and what it may do. */
 
 import type { Services } from "../dependencies.ts";
-import { insufficientScope, type KeyPrincipal, type Scope } from "../domain/account.ts";
+import { insufficientScope, type KeyPrincipal } from "../domain/account.ts";
 import { isApiKey } from "../domain/credentials.ts";
 import { AppError } from "../domain/errors.ts";
 import { lacksTotp } from "../domain/second-factor.ts";
 import { sha256 } from "../lib/sha256.ts";
+import type { Access } from "./api-description.ts";
 import type { HeaderBag } from "./problem.ts";
 import { refuse, writeRateLimitHeaders } from "./rate-limit.ts";
 import { findSessionPrincipal, type OpenedSession } from "./session-cookie.ts";
 
-export type PrincipalDoor = Pick<
-  Services,
-  "settings" | "store" | "limiter" | "rules" | "clock" | "ids" | "log" | "uses"
->;
+type PrincipalDoor = Pick<Services, "settings" | "store" | "limiter" | "rules" | "clock" | "ids" | "log" | "uses">;
 
 /**
- * Lets a management request through, or throws: 401, the limit of the key or session 429, scope 403. `scope` is null for
- * routes that any principal may use; `maySetUp` opens to an account that has yet to set up the second factor it must
- * have. Writes the rate-limit headers.
+ * Lets a management request through, or throws: 401, the limit of the key or session 429, 403 without the scope, or where
+ * an API key asks for what belongs to the dashboard or its operators. `maySetUp` opens to an account that has yet to set
+ * up the second factor it must have. Writes the rate-limit headers.
  *
  * The limit comes before the scope, so that a key cannot try scopes faster than anything else.
  */
 export async function openPrincipal(
   door: PrincipalDoor,
   request: Request,
-  scope: Scope | null,
+  access: Exclude<Access, "public" | "embed">,
   headers: HeaderBag,
   { maySetUp = false } = {},
 ): Promise<KeyPrincipal | OpenedSession> {
@@ -51,7 +49,13 @@ export async function openPrincipal(
     refuse(verdict, "This API key has made too many requests.");
     door.uses.noteKey(principal.keyId);
   }
-  if (scope !== null && !principal.scopes.includes(scope)) throw insufficientScope([scope]);
+  if (access !== "session" && access !== "operator") {
+    if (!principal.scopes.includes(access)) throw insufficientScope([access]);
+  } else if (principal.sessionId === null) {
+    throw new AppError("insufficient_scope", "This belongs to the dashboard: sign in. No API key may do it.");
+  } else if (access === "operator" && principal.account.role !== "operator") {
+    throw new AppError("insufficient_scope", "Only an operator may do this.");
+  }
   return principal;
 }
 
