@@ -8,7 +8,7 @@ import { later } from "../../../lib/later.ts";
 /** Revoked ones stay, and are found no more. */
 export const apiKeys = later(() =>
   sqliteTable("api_keys", {
-    hash: blob("hash", { mode: "buffer" }).primaryKey(),
+    hash: blob("hash", { mode: "buffer" }).$type<Uint8Array>().primaryKey(),
     id: text("id").notNull().unique(),
     accountNumber: integer("account_number").notNull(),
     /** See `scope-letters.ts`. */
