@@ -1,14 +1,11 @@
 /** Companions and embed tokens on the wire: what owners send, and the translation of what they read back. */
 import { type Static, Type as t } from "@sinclair/typebox";
-import { type Companion, companionDefaults, type EmbedToken } from "../../domain/companion.ts";
-import { textOf } from "../../domain/conversation.ts";
+import type { Companion, EmbedToken } from "../../domain/companion.ts";
 import { toRfc3339 } from "../../lib/clock.ts";
-import type { ReplyRequest } from "../../llm/provider.ts";
 import { messageText, nullableUuid } from "../../schemas/chat-message.ts";
 import { nameText } from "../../schemas/name.ts";
 import { compileChecker, Nullable, Text } from "../../schemas/schema.ts";
-import type { CollectedReply } from "../../turns/reply.ts";
-import { companionFields } from "./fields.ts";
+import { companionFields, toWireSettings } from "./fields.ts";
 
 export const newCompanionBody = compileChecker(() => {
   const { name, sent } = companionFields();
@@ -38,26 +35,13 @@ export type SentSettings = Static<typeof companionPatchBody.schema>;
 /** Sent back as they were read, these are passed over. */
 export const readOnlyCompanionFields = ["id", "embed_token", "created_by_key_id", "created_at", "updated_at"] as const;
 
+export type WireCompanion = ReturnType<typeof toWireCompanion>;
+
 /** The companion object of every management answer. */
 export function toWireCompanion(companion: Companion) {
   return {
     id: companion.id,
-    name: companion.name,
-    system_prompt: companion.systemPrompt,
-    greeting: companion.greeting,
-    avatar_url: companion.avatarUrl,
-    theme_color: companion.themeColor,
-    voice_id: companion.voiceId,
-    voice_agent_id: companion.voiceAgentId,
-    model: companion.model,
-    temperature: companion.temperature,
-    max_output_tokens: companion.maxOutputTokens,
-    context_tokens: companion.contextTokens ?? companionDefaults.contextTokens,
-    metadata: companion.metadata,
-    allowed_origins: companion.allowedOrigins,
-    starters: companion.starters,
-    retention_days: companion.retentionDays,
-    enabled: companion.enabled,
+    ...toWireSettings(companion),
     embed_token: companion.embedToken,
     created_by_key_id: companion.createdByKeyId,
     created_at: toRfc3339(companion.createdAt),
@@ -117,20 +101,3 @@ export const testChatBody = compileChecker(() =>
   ),
 );
 export type TestChatBody = Static<typeof testChatBody.schema>;
-
-/** What the owner is told of a trial turn. */
-export function toWireTrace(request: ReplyRequest, { usage, firstTextMs }: CollectedReply, totalMs: number) {
-  const { systemPrompt, messages, model, temperature, maxOutputTokens } = request;
-  const prompt = systemPrompt === null ? [] : [{ role: "system", text: systemPrompt }];
-  return {
-    model,
-    temperature,
-    max_output_tokens: maxOutputTokens,
-    messages: [...prompt, ...messages.map((message) => ({ role: message.role, text: textOf(message) }))],
-    input_tokens: usage.inputTokens,
-    output_tokens: usage.outputTokens,
-    tokens_estimated: usage.estimated,
-    first_text_ms: firstTextMs === null ? null : Math.round(firstTextMs),
-    total_ms: Math.round(totalMs),
-  };
-}

@@ -1,33 +1,26 @@
 /** What the companions' routes answer, for the API document alone. */
 import { Type as t } from "@sinclair/typebox";
+import { newCompanionSettings } from "../../domain/companion.ts";
 import { Nullable } from "../../schemas/schema.ts";
-import { companionFields } from "./fields.ts";
+import { companionFields, toWireSettings } from "./fields.ts";
 
 const id = t.String({ format: "uuid", examples: ["0192f3c1-7d2e-7a44-9a10-3f5b8c6d2e10"] });
 const instant = (description: string) =>
   t.String({ format: "date-time", description, examples: ["2026-01-31T12:00:00.000Z"] });
 
 const { name, settings } = companionFields();
+const unset = toWireSettings(newCompanionSettings(""));
+const shown = Object.fromEntries(
+  Object.entries(settings).map(([wire, schema]) => {
+    return [wire, unset[wire as keyof typeof settings] === null ? Nullable(schema) : schema];
+  }),
+);
 
 export const CompanionObject = t.Object(
   {
     id,
     name,
-    system_prompt: Nullable(settings.system_prompt),
-    greeting: Nullable(settings.greeting),
-    avatar_url: Nullable(settings.avatar_url),
-    theme_color: Nullable(settings.theme_color),
-    voice_id: Nullable(settings.voice_id),
-    voice_agent_id: Nullable(settings.voice_agent_id),
-    model: Nullable(settings.model),
-    temperature: Nullable(settings.temperature),
-    max_output_tokens: Nullable(settings.max_output_tokens),
-    context_tokens: settings.context_tokens,
-    metadata: settings.metadata,
-    allowed_origins: settings.allowed_origins,
-    starters: settings.starters,
-    retention_days: Nullable(settings.retention_days),
-    enabled: settings.enabled,
+    ...shown,
     embed_token: Nullable(
       t.String({
         description: "The oldest embed token that is still valid; null when all were revoked.",

@@ -3,14 +3,15 @@
 import type { Services } from "../../dependencies.ts";
 import type { Plan } from "../../domain/account.ts";
 import type { Companion } from "../../domain/companion.ts";
-import { textParts } from "../../domain/conversation.ts";
+import { textOf, textParts } from "../../domain/conversation.ts";
 import type { QuotaReservation } from "../../limits/daily-quota.ts";
+import type { ReplyRequest } from "../../llm/provider.ts";
 import { reserveMessage } from "../../turns/day-quota.ts";
 import { countFailedReply } from "../../turns/failed-replies.ts";
 import type { OpenReply } from "../../turns/open-reply.ts";
 import { type CollectedReply, endStream, type ReplyRun, type ReplyStream, runReply } from "../../turns/reply.ts";
 import { toReplyRequest } from "../../turns/reply-request.ts";
-import { type TestChatBody, toWireTrace } from "./model.ts";
+import type { TestChatBody } from "./model.ts";
 
 export interface TestTurn {
   companion: Companion;
@@ -107,4 +108,21 @@ async function finishTestTurn(
   }
   trace(reply);
   endStream(services.log, turn, companion.id, reply.outcome);
+}
+
+/** What the owner is told of a trial turn. */
+function toWireTrace(request: ReplyRequest, { usage, firstTextMs }: CollectedReply, totalMs: number) {
+  const { systemPrompt, messages, model, temperature, maxOutputTokens } = request;
+  const prompt = systemPrompt === null ? [] : [{ role: "system", text: systemPrompt }];
+  return {
+    model,
+    temperature,
+    max_output_tokens: maxOutputTokens,
+    messages: [...prompt, ...messages.map((message) => ({ role: message.role, text: textOf(message) }))],
+    input_tokens: usage.inputTokens,
+    output_tokens: usage.outputTokens,
+    tokens_estimated: usage.estimated,
+    first_text_ms: firstTextMs === null ? null : Math.round(firstTextMs),
+    total_ms: Math.round(totalMs),
+  };
 }

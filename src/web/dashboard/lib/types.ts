@@ -71,29 +71,7 @@ export interface SignedIn {
 
 export type Json = string | number | boolean | null | Json[] | { [key: string]: Json };
 
-export interface Companion {
-  id: string;
-  name: string;
-  system_prompt: string | null;
-  greeting: string | null;
-  avatar_url: string | null;
-  theme_color: string | null;
-  voice_id: string | null;
-  voice_agent_id: string | null;
-  model: string | null;
-  temperature: number | null;
-  max_output_tokens: number | null;
-  context_tokens: number;
-  metadata: { [key: string]: Json };
-  allowed_origins: string[];
-  starters: string[];
-  retention_days: number | null;
-  enabled: boolean;
-  embed_token: string | null;
-  created_by_key_id: string | null;
-  created_at: string;
-  updated_at: string;
-}
+export type { WireCompanion as Companion } from "../../../modules/companions/model.ts";
 
 export interface EmbedToken {
   id: string;
