@@ -1,4 +1,4 @@
-/** The report: figures as ratios to what ran beside them, and the notes that `bench/NOTES.md` keeps. */
+/** The report: figures as ratios to what ran beside them, and the method, notes and profiles that are kept by hand. */
 import { readFileSync } from "node:fs";
 import { cpus, release } from "node:os";
 import { join } from "node:path";
@@ -13,7 +13,7 @@ export function renderReport(report: Report): string {
     "# Measured side by side",
     `Bun ${Bun.version}, Linux ${release()}, ${cpus().length} × ${cpus()[0]?.model ?? "unknown CPU"}, ${new Date().toISOString().slice(0, 10)}.`,
     renderGoals(report),
-    readFileSync(join(import.meta.dir, "METHOD.md"), "utf8").trim(),
+    readKept("METHOD.md"),
     renderStreams(report),
     renderFirstText(report),
     renderMemory(report),
@@ -22,9 +22,14 @@ export function renderReport(report: Report): string {
     renderStart(report),
     renderMicro(report),
     renderMetadata(report),
-    readFileSync(join(import.meta.dir, "NOTES.md"), "utf8").trim(),
+    ...["NOTES.md", "PROFILES.md"].map(readKept),
   ];
   return `${sections.filter((section) => section !== "").join("\n\n")}\n`;
+}
+
+/** A section that is written by hand, in a file of its own beside this one. */
+function readKept(file: string): string {
+  return readFileSync(join(import.meta.dir, file), "utf8").trim();
 }
 
 type CostLoad = "one" | "eight" | "lockStep" | "paced";
@@ -173,7 +178,7 @@ function renderStart({ start }: Report): string {
   ];
   const header = [
     "executable",
-    "spawn to first answer, ms",
+    "spawn to first response, ms",
     "× hello-world",
     "idle MiB",
     "size MiB",

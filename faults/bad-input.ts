@@ -1,24 +1,27 @@
-/** Every field, parameter and body of the API document with every kind of value that it forbids: refused, and the culprit named. */
-import { type Answer, apiFaults, type Client, createClient } from "./client.ts";
+/**
+ * Sends every invalid kind of value in every field, parameter and body of the API document; each is refused with the
+ * field named.
+ */
+import { type ApiResponse, apiFaults, type Client, createClient } from "./client.ts";
 import { documentFaults, fillPath, type Operation, propertiesOf, readOperations, requiredOf } from "./document.ts";
 import { type FaultRow, Tally } from "./row.ts";
 import { listForbidden } from "./values.ts";
 import { makeCompanion, makeOwner, type Owner, openWorld, signIn, type World } from "./world.ts";
 
 const faults = [
-  "bad values taken",
-  "refusals that do not name the culprit",
-  "bad bodies answered with another status",
-  "malformed ids answered with another status than 404",
+  "bad values accepted",
+  "refusals that do not name the field",
+  "bad bodies with another status",
+  "malformed ids with another status than 404",
 ] as const;
 
 export const badInputRow: FaultRow = {
   name: "bad-input",
-  title: "every input with every kind of forbidden value",
+  title: "every input with every kind of invalid value",
   story:
-    "For each parameter and field of the OpenAPI document every kind of value that it forbids, and bodies that " +
-    "are no JSON, too large or of another type. Each is refused with the documented status, and the answer names " +
-    "the culprit.",
+    "For each parameter and field of the OpenAPI document, every kind of value that it forbids, and bodies that" +
+    " are not JSON, too large or of another type. Each must be refused with the documented status, and the " +
+    "response must name the offending field.",
   async run({ say }) {
     const tally = new Tally([...apiFaults, ...documentFaults, ...faults]);
     await using world = await openWorld();
@@ -31,12 +34,12 @@ export const badInputRow: FaultRow = {
     }
     say(`${tally.timesDone("requests")} requests`);
     const { status } = await owner.client.send({ method: "GET", path: "/api/companions" });
-    tally.equal("status of a sound request after all", status, 200);
+    tally.equal("status of a valid request afterwards", status, 200);
     return tally.outcome();
   },
 };
 
-/** Values of a path that are no id of anything. */
+/** Path values that are not the id of anything. */
 const malformed = [
   "x",
   "0",
@@ -71,16 +74,16 @@ class Tester {
     private readonly tally: Tally,
   ) {}
 
-  async #send(operation: Operation, call: Call): Promise<Answer> {
-    const answer = await this.#sendOnce(operation, call);
-    if (answer.status !== 429 || operation.door !== "session") return answer;
-    // What asks for a secret is limited by session.
+  async #send(operation: Operation, call: Call): Promise<ApiResponse> {
+    const response = await this.#sendOnce(operation, call);
+    if (response.status !== 429 || operation.door !== "session") return response;
+    // Operations that ask for a secret are limited by session.
     this.callers.session = await this.signInAnew();
     return await this.#sendOnce(operation, call);
   }
 
-  /** From an address of its own each time, since sign-ins are limited by address. */
-  async #sendOnce(operation: Operation, call: Call): Promise<Answer> {
+  /** Each call comes from its own address, since sign-ins are limited by address. */
+  async #sendOnce(operation: Operation, call: Call): Promise<ApiResponse> {
     const path = call.path ?? this.#soundPath(operation);
     address++;
     return this.callers[operation.door].send({
@@ -102,18 +105,18 @@ class Tester {
     const { described, method, path, door } = operation;
     const isApi = path.startsWith("/api/") && door !== "public";
     for (const { name, in: place } of described.parameters ?? []) {
-      // The dashboard finds its own way, and a visitor's id is the client's.
+      // The dashboard does its own routing, and the visitor's id is chosen by the client.
       if (place === "path" && isApi && name !== "visitor_id") {
         for (const value of malformed) {
-          const answer = await this.#send(operation, {
+          const response = await this.#send(operation, {
             path: fillPath(path, (of) => (of === name ? value : (this.ids[of] ?? "none"))),
           });
           this.tally.did("malformed ids");
-          // What has a body is looked at only where there is something to apply it to.
-          if (answer.status !== 404) this.#fault(3, operation, value, answer);
+          // The body is only validated if the resource exists.
+          if (response.status !== 404) this.#fault(3, operation, value, response);
         }
       }
-      // A page for people takes whatever a link brings.
+      // Pages for people accept whatever a link contains.
       if (place !== "query" || path.startsWith("/docs/")) continue;
       for (const value of [...(forbiddenQuery[name] ?? []), "\0"]) {
         await this.#expectNamed(operation, name, {
@@ -171,26 +174,26 @@ class Tester {
       ["nothing", "", isRequired ? 400 : 0],
     ];
     for (const [what, sent, expected, type] of bodies) {
-      const answer = await this.#send(operation, { body: sent, ...(type === undefined ? {} : { type }) });
+      const response = await this.#send(operation, { body: sent, ...(type === undefined ? {} : { type }) });
       this.tally.did("bad bodies");
-      const isRight = expected === 0 ? answer.status < 500 : answer.status === expected;
-      if (!isRight) this.#fault(2, operation, what, answer);
+      const isRight = expected === 0 ? response.status < 500 : response.status === expected;
+      if (!isRight) this.#fault(2, operation, what, response);
     }
   }
 
   async #expectNamed(operation: Operation, name: string, call: { path?: string; body?: unknown }): Promise<void> {
-    const answer = await this.#send(operation, call);
+    const response = await this.#send(operation, call);
     this.tally.did("bad values");
     const what = `${name} in ${JSON.stringify(call)?.slice(0, 200)}`;
-    if (answer.status !== 400) return this.#fault(0, operation, what, answer);
-    const named = answer.json.errors?.map(({ param }) => param) ?? [];
+    if (response.status !== 400) return this.#fault(0, operation, what, response);
+    const named = response.json.errors?.map(({ param }) => param) ?? [];
     const isNamed = named.some(
       (param) => param === name || param.startsWith(`${name}.`) || name.startsWith("metadata."),
     );
-    if (!isNamed) this.#fault(1, operation, what, answer);
+    if (!isNamed) this.#fault(1, operation, what, response);
   }
 
-  #fault(kind: 0 | 1 | 2 | 3, { method, path }: Operation, what: string, { status, text }: Answer): void {
+  #fault(kind: 0 | 1 | 2 | 3, { method, path }: Operation, what: string, { status, text }: ApiResponse): void {
     this.tally.fault(faults[kind], `${method} ${path}: ${what}: ${status} ${text}`);
   }
 }

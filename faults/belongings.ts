@@ -1,4 +1,4 @@
-/** An account that owns one of everything an account can own, and all of it read back as text, to tell whether anything changed. */
+/** An account that owns one of everything an account can own, and a text dump of it all, to detect any change. */
 import { chat } from "../test/support/chat.ts";
 import type { Client } from "./client.ts";
 import type { Tally } from "./row.ts";
@@ -8,17 +8,17 @@ export interface Belongings {
   owner: Owner;
   /** The owner in the dashboard. */
   cookie: Client;
-  /** Of each kind one that the owner does not live on. */
+  /** One id of each kind; the owner's own access does not depend on them. */
   ids: Ids;
-  /** Opens the companion to everyone: no secret. */
+  /** Opens the companion to everyone: not a secret. */
   token: string;
-  /** The client's own names for the conversation and the visitor. */
+  /** The client's own ids for the conversation and the visitor. */
   visit: { session_id: string; visitor_id: string };
-  /** Ids and words that nobody else is to see. */
+  /** Ids and words that nobody else may see. */
   secrets: readonly string[];
 }
 
-/** By the noun of a path, and by the name of a second parameter of it. */
+/** By noun of the path, and by the name of a second parameter. */
 export interface Ids {
   companions: string;
   conversations: string;
@@ -31,7 +31,9 @@ export interface Ids {
   agent_id: string;
 }
 
-/** `word` is in every private text of it; names, greetings and the like are shown to visitors and have another. */
+/**
+ * All its private texts contain `word`; names, greetings and the like are shown to visitors and contain another word.
+ */
 export async function makeBelongings(
   world: World,
   tally: Tally,
@@ -71,7 +73,7 @@ export async function makeBelongings(
   return { owner, cookie, ids, token: companion.token, visit, secrets };
 }
 
-/** What moves by being looked at. */
+/** Fields that change when they are read. */
 const moving = new Set(["last_used_at", "requests"]);
 
 /** Everything of the account that the API shows, one line each. */
@@ -95,7 +97,7 @@ export async function readBelongings({ owner: { client }, cookie }: Belongings):
   return parts.map((part) => JSON.stringify(part, (name, value) => (moving.has(name) ? undefined : value)));
 }
 
-/** Lines of one that the other has not. */
+/** Lines that only one of the two contains. */
 export function listChanges(before: readonly string[], after: readonly string[]): string[] {
   return [
     ...before.filter((line) => !after.includes(line)).map((line) => `gone: ${line}`),

@@ -1,24 +1,24 @@
-/** A caller of the API whose answers are all looked at: anything 5xx, or not as the API document says, is noted. */
+/** An API client that checks every response: a 5xx, or anything not in the API document, is recorded. */
 import { checkConformance, Nonconformance } from "../test/support/conformance.ts";
 import type { Tally } from "./row.ts";
 
 export interface Call {
   method: string;
   path: string;
-  /** Sent as JSON; a string or bytes are sent as they are. */
+  /** Sent as JSON, except strings and bytes, which are sent unchanged. */
   body?: unknown;
   headers?: Readonly<Record<string, string>>;
 }
 
-export interface Answer {
+export interface ApiResponse {
   status: number;
   headers: Headers;
   text: string;
-  /** The body as JSON, empty where it is none. */
+  /** The JSON body, or an empty object if it is not JSON. */
   readonly json: ResponseBody;
 }
 
-/** Fields of whatever is answered, of which each answer has some. */
+/** The fields of all responses; each response has some of them. */
 export interface ResponseBody {
   id: string;
   data: ResponseBody[];
@@ -33,20 +33,20 @@ export interface ResponseBody {
 
 export interface Client {
   readonly url: string;
-  /** The headers that open the door. */
+  /** The headers that authenticate the client. */
   readonly credentials: Readonly<Record<string, string>>;
-  /** `allowed`: statuses from 500 on that are right for this call. */
-  send(call: Call, allowed?: readonly number[]): Promise<Answer>;
+  /** `allowed`: statuses from 500 on that are expected for this call. */
+  send(call: Call, allowed?: readonly number[]): Promise<ApiResponse>;
 }
 
-/** What must not happen in any row that calls the API. */
-export const apiFaults = ["answers 5xx", "undocumented answers"] as const;
+/** Faults of any row that calls the API. */
+export const apiFaults = ["5xx responses", "undocumented responses"] as const;
 
 export function createClient(
   url: string,
   credentials: Readonly<Record<string, string>>,
   tally: Tally,
-  /** Statuses from 500 on that are right here. */
+  /** Statuses from 500 on that are expected. */
   allowed: readonly number[] = [],
 ): Client {
   return {
@@ -69,21 +69,21 @@ export function createClient(
         response = await fetch(url + path, init);
         await checkConformance(method, url + path, response);
       } catch (error) {
-        // Under `bun test` it may come from `fetch` itself, which then keeps the answer.
+        // Under `bun test` the error may come from `fetch` itself, which keeps the response then.
         if (!(error instanceof Nonconformance)) throw error;
-        tally.fault("undocumented answers", error.message);
+        tally.fault("undocumented responses", error.message);
         return toResponse(0, new Headers(), "");
       }
       const text = await response.text();
       if (response.status >= 500 && ![...allowed, ...allowedHere].includes(response.status)) {
-        tally.fault("answers 5xx", `${method} ${path.slice(0, 200)}: ${response.status} ${text}`);
+        tally.fault("5xx responses", `${method} ${path.slice(0, 200)}: ${response.status} ${text}`);
       }
       return toResponse(response.status, response.headers, text);
     },
   };
 }
 
-function toResponse(status: number, headers: Headers, text: string): Answer {
+function toResponse(status: number, headers: Headers, text: string): ApiResponse {
   return {
     status,
     headers,

@@ -1,4 +1,7 @@
-/** Every route with the ids of another account: answered to the byte as if there were no such thing, nothing shown, nothing changed. */
+/**
+ * Calls every route with ids of another account: the response equals that for a missing id, byte for byte, and nothing
+ * changes.
+ */
 import { chat } from "../test/support/chat.ts";
 import { startMockElevenLabs } from "../test/support/mock-elevenlabs.ts";
 import { type Belongings, listChanges, makeBelongings, readBelongings } from "./belongings.ts";
@@ -9,9 +12,9 @@ import { type FaultRow, Tally } from "./row.ts";
 import { openWorld, runJson, type World } from "./world.ts";
 
 const faults = [
-  "things of the other account changed",
+  "resources of the other account changed",
   "ids that their own owner cannot use",
-  "retries answered with the other account's answer",
+  "retries that got the other account's response",
   "voice agents of the other account taken",
   "words of the other account's visitor remembered",
 ] as const;
@@ -20,10 +23,10 @@ export const crossAccountRow: FaultRow = {
   name: "cross-account",
   title: "every route with another account's ids, by key and by cookie",
   story:
-    "An owner and an operator, by API key and by the dashboard's cookie, call every operation with the ids of " +
-    "another account in paths, queries, cursors, bodies and keys for retries. Each answer is compared to the byte " +
-    "with the one to an id that nobody has; afterwards everything that the other account owns is compared with " +
-    "how it was.",
+    "An owner and an operator, by API key and by session cookie, call every operation with the ids of another " +
+    "account in paths, queries, cursors, bodies and idempotency keys. Each response is compared byte for byte " +
+    "with the one to an id that does not exist; afterwards everything that the other account owns is compared " +
+    "with its earlier state.",
   async run({ say }) {
     const tally = new Tally([...apiFaults, ...documentFaults, ...intruderFaults, ...faults]);
     const voice = await startMockElevenLabs();
@@ -71,7 +74,7 @@ const bind: Call = {
   body: { name: "Ada", voice_agent_id: "agent_of_one" },
 };
 
-/** Ids in bodies: passed over, or refused. */
+/** Ids in bodies: ignored or refused. */
 async function tryBodies({ client, isOperator }: Caller, { ids, token }: Belongings, tally: Tally): Promise<void> {
   const body = { name: "Mine", id: ids.companions, created_by_key_id: ids.keys, embed_token: token };
   const path = "/api/companions";
@@ -79,7 +82,7 @@ async function tryBodies({ client, isOperator }: Caller, { ids, token }: Belongi
   if (json.id === ids.companions || json.embed_token === token) tally.fault(faults[0], JSON.stringify(json));
   await client.send({ method: "PATCH", path: `${path}/${json.id}`, body });
   const bound = await client.send(bind);
-  // An operator holds the provider's key: every agent is its own to use.
+  // The operator owns the provider's key, so it may use every agent.
   if (bound.status !== (isOperator ? 201 : 400)) tally.fault(faults[3], `${bound.status} ${bound.text}`);
 }
 
@@ -88,20 +91,20 @@ async function tryRetry(client: Client, retried: string, tally: Tally): Promise<
   if (status !== 201 || json.id === retried || headers.has("idempotent-replayed")) tally.fault(faults[2], text);
 }
 
-/** The other visitor's ids at a companion of one's own: a conversation of its own. */
+/** The other visitor's ids at the caller's own companion start a new conversation. */
 async function tryVisit(world: World, own: Belongings, victim: Belongings, tally: Tally): Promise<void> {
   const seen = world.mock.requests.length;
-  const answer = await chat(world.url, own.token, { message: "What did I say?", ...victim.visit });
+  const response = await chat(world.url, own.token, { message: "What did I say?", ...victim.visit });
   const sent = JSON.stringify(world.mock.requests.slice(seen).map(({ body }) => body));
-  const isTold = victim.secrets.some((secret) => sent.includes(secret) || answer.raw.includes(secret));
-  if (!answer.isDone || isTold) tally.fault(faults[4], `${answer.raw} ${sent}`);
+  const isLeaked = victim.secrets.some((secret) => sent.includes(secret) || response.raw.includes(secret));
+  if (!response.isDone || isLeaked) tally.fault(faults[4], `${response.raw} ${sent}`);
 }
 
-/** At last the owner: ids that opened nothing to anyone would have proved nothing. Children first, the account last. */
+/** Finally the owner uses the ids: ids that work for nobody would prove nothing. Children first, the account last. */
 async function useOwn(operations: Operation[], victim: Belongings, operator: Belongings, tally: Tally): Promise<void> {
   const rank = ({ method, path }: Operation) => {
     if (path === "/api/accounts/{id}" && method === "DELETE") return 6;
-    // Suspends it, among other things.
+    // Suspends the account, among other things.
     if (path.startsWith("/api/accounts")) return method === "DELETE" ? 5 : 4;
     if (method !== "DELETE") return 0;
     if (path.includes("/visitors/") || path.startsWith("/api/sessions")) return 2;

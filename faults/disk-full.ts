@@ -1,4 +1,6 @@
-/** A disk that fills up while the server works, and is emptied again: writes are refused, the rest is served, nothing is lost. */
+/**
+ * A disk that fills up while the server works and is then freed: writes are refused, reads are served, nothing is lost.
+ */
 import { closeSync, mkdtempSync, openSync, rmSync, writeSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -12,10 +14,10 @@ const sizeMiB = 24;
 
 export const diskFullRow: FaultRow = {
   name: "disk-full",
-  title: "a data directory without space, again and again",
+  title: "a data directory that fills up repeatedly",
   story:
-    "The data directory runs full again and again. Writes are refused with 503 or kept whole, reads go on, and " +
-    "once there is space again everything works without a restart.",
+    "The data directory fills up again and again. Writes must be refused with 503 or stored completely, reads " +
+    "must keep working, and once there is space again everything must work without a restart.",
   async run({ form }) {
     const disk = mountSmallDisk();
     if (disk === null) return skipped("a small disk needs a tmpfs, and mounting one needs root with that right");
@@ -72,7 +74,7 @@ async function fillAndEmpty(disk: string, rounds: number) {
     fill(filler);
     tally.did("times full");
     let refused = 0;
-    // What the log of the database still has room for is kept; after that nothing is.
+    // Writes that still fit into the database's log are stored; after that none are.
     for (let attempt = 0; refused < 20 && attempt < 2_000; attempt++) {
       const { status, isRefused, text } = await write();
       tally.did("writes on a full disk");
@@ -88,16 +90,16 @@ async function fillAndEmpty(disk: string, rounds: number) {
       if (status !== 200) tally.fault("reads refused on a full disk", `${path}: ${status}`);
     }
     const message = "[[words:300]]";
-    const answer = await chat(world.url, companion.token, { message });
+    const response = await chat(world.url, companion.token, { message });
     tally.did("chats on a full disk");
-    if (answer.isDone && !(await isKept(client, companion.id, answer.text))) {
-      tally.fault("chats on a full disk that ended in [DONE]", answer.raw.slice(-200));
+    if (response.isDone && !(await isKept(client, companion.id, response.text))) {
+      tally.fault("chats on a full disk that ended in [DONE]", response.raw.slice(-200));
     }
     rmSync(filler);
     const after = await chat(world.url, companion.token, { message: "Space again" });
     if (!after.isDone) tally.fault("writes refused with space", `chat: ${after.status} ${after.raw.slice(-200)}`);
     for (const { id } of (await listAll(client, "/api/companions")).slice(20)) {
-      // Space for the next round; a deletion is a write too.
+      // Free space for the next round; a deletion is a write too.
       if (id === companion.id) continue;
       const { status } = await client.send({ method: "DELETE", path: `/api/companions/${id}` });
       if (status === 204) acknowledged.delete(String(id));
@@ -127,7 +129,7 @@ async function isKept(client: ReturnType<typeof clientOf>, companionId: string, 
   return false;
 }
 
-/** Takes all that is left of the disk. */
+/** Fills the rest of the disk. */
 function fill(path: string): void {
   const file = openSync(path, "w");
   for (let size = 1 << 20; size >= 1; ) {

@@ -1,4 +1,4 @@
-/** The API document as the executable serves it: its routes, who may call them, and values for what they take. */
+/** The API document as the executable serves it: its routes, who may call them, and values for their parameters. */
 import type { OpenApiDocument, OpenApiOperation } from "../src/modules/docs/document.ts";
 import { apiDocument } from "../test/support/conformance.ts";
 import type { Tally } from "./row.ts";
@@ -9,17 +9,17 @@ export interface Operation {
   method: string;
   path: string;
   described: OpenApiOperation;
-  /** Whom the route lets in. */
+  /** Who may call the route. */
   door: "public" | "embed" | "key" | "session";
-  /** The schema of the body, resolved, or null where it takes none. */
+  /** The resolved schema of the body, or null if there is none. */
   body: JsonSchema | null;
-  /** A body that the server takes. */
+  /** A body that the server accepts. */
   bodyExample: unknown;
 }
 
-export const documentFaults = ["routes of another document than the one that answers are held against"] as const;
+export const documentFaults = ["differences between the served and the checked API document"] as const;
 
-/** Reads `/openapi.json`. Its routes and schemas must be those of the sources, which `checkConformance` goes by. */
+/** Reads `/openapi.json`. Its routes and schemas must match the sources, which `checkConformance` uses. */
 export async function readOperations(url: string, tally: Tally): Promise<Operation[]> {
   const served: OpenApiDocument = JSON.parse(await (await fetch(`${url}/openapi.json`)).text());
   if (JSON.stringify(shapeOf(served)) !== JSON.stringify(shapeOf(apiDocument))) {
@@ -60,7 +60,7 @@ function doorOf(path: string, { security }: OpenApiOperation): Operation["door"]
   return names.some((name) => /key|bearer/i.test(name)) ? "key" : "session";
 }
 
-/** With everything in it resolved, so that whoever walks it meets no reference. */
+/** Resolves everything inside too, so that no reference is left. */
 function resolveReference(document: OpenApiDocument, schema: JsonSchema): JsonSchema {
   if (typeof schema.$ref === "string") {
     const name = schema.$ref.slice(schema.$ref.lastIndexOf("/") + 1);
@@ -88,7 +88,7 @@ export function requiredOf(schema: JsonSchema): readonly string[] {
   return Array.isArray(schema.required) ? schema.required : [];
 }
 
-/** Puts values in the place of `{name}`, as they are: what is hostile in them stays so. */
+/** Replaces each `{name}` with its raw value, so that hostile values stay hostile. */
 export function fillPath(path: string, takeValue: (name: string) => string): string {
   return path.replace(/\{(\w+)\}/g, (_, name: string) => takeValue(name));
 }

@@ -1,23 +1,26 @@
-/** Requests made from the API document, right and nearly right, by callers of every kind: no 5xx, nothing undocumented. */
+/**
+ * Valid and nearly valid requests generated from the API document, by callers of every kind: no 5xx, nothing
+ * undocumented.
+ */
 import { startMockElevenLabs } from "../test/support/mock-elevenlabs.ts";
-import { type Answer, apiFaults, type Client, createClient } from "./client.ts";
+import { type ApiResponse, apiFaults, type Client, createClient } from "./client.ts";
 import { documentFaults, fillPath, type JsonSchema, type Operation, propertiesOf, readOperations } from "./document.ts";
 import { type FaultRow, type Random, Tally } from "./row.ts";
 import { listForbidden, makeJson, makeText, makeValue } from "./values.ts";
 import { inParallel, makeOwner, openWorld, signIn, type World } from "./world.ts";
 
 const requests = { tiny: 1_000, short: 10_000, long: 10_000 };
-/** Deterministic in order: several at once would make the same seed another run. */
+/** The order is deterministic within one worker; with several, the same seed gives a different run. */
 const width = 4;
 
 export const generatedRow: FaultRow = {
   name: "generated",
   title: "requests generated from the OpenAPI document",
   story:
-    "Requests made up from the OpenAPI document by callers of every kind, two of three as the document wants " +
-    "them, the others with something wrong. Every answer is held against the document.",
+    "Requests generated from the OpenAPI document for callers of every kind, two thirds valid, the others with " +
+    "something wrong. Every response is checked against the document.",
   async run({ form, random, say }) {
-    const tally = new Tally([...apiFaults, ...documentFaults, "operations without an answer 2xx"]);
+    const tally = new Tally([...apiFaults, ...documentFaults, "operations without a 2xx response"]);
     const voice = await startMockElevenLabs();
     await using world = await openWorld({
       env: { ELEVENLABS_API_KEY: voice.apiKey, ELEVENLABS_BASE_URL: voice.url },
@@ -32,16 +35,16 @@ export const generatedRow: FaultRow = {
     await inParallel(Array.from({ length: requests[form] }), width, async (_, index) => {
       const operation = operations[random.below(operations.length)];
       if (operation === undefined) return;
-      const answer = await call(callers, pool, random, operation, random.below(3) > 0);
-      if (answer.status >= 200 && answer.status < 300) succeeded.add(operation.described.operationId);
+      const response = await call(callers, pool, random, operation, random.below(3) > 0);
+      if (response.status >= 200 && response.status < 300) succeeded.add(operation.described.operationId);
       if (index % 2_000 === 1_999) say(`${index + 1} requests`);
     });
     tally.did("operations", operations.length);
     const rare = ["setUp", "signIn", "resetPassword", "changePassword", "takeElevenlabsWebhook", "getMetrics"];
     for (const { described } of operations) {
-      // These need a secret that nobody can guess; they are answered all the same.
+      // These need a secret that cannot be guessed; they are called all the same.
       if (!succeeded.has(described.operationId) && !rare.includes(described.operationId) && form !== "tiny") {
-        tally.fault("operations without an answer 2xx", described.operationId);
+        tally.fault("operations without a 2xx response", described.operationId);
       }
     }
     await voice.close();
@@ -63,7 +66,7 @@ interface Callers {
   cookie(): Promise<Client>;
   /** Called when the cookie was refused. */
   dropCookie(): void;
-  /** What the callers themselves live on: never to be deleted by a generated request. */
+  /** Resources that the callers themselves need: generated requests never delete them. */
   own: ReadonlySet<string>;
 }
 
@@ -90,7 +93,7 @@ async function makeCallers(world: World, tally: Tally): Promise<Callers> {
   };
 }
 
-/** Ids and tokens that answers have named, so that requests name things that are there. */
+/** Ids and tokens seen in responses, so that requests refer to existing resources. */
 class Pool {
   readonly #known = new Map<string, string[]>();
 
@@ -99,9 +102,9 @@ class Pool {
     private readonly own: ReadonlySet<string>,
   ) {}
 
-  learn(path: string, answer: Answer): void {
+  learn(path: string, response: ApiResponse): void {
     const noun = path.includes("/embed-tokens") ? "token_id" : (/^\/api\/(\w+)/.exec(path)?.[1] ?? "");
-    const { json } = answer;
+    const { json } = response;
     for (const item of [json, ...(Array.isArray(json.data) ? json.data : [])]) {
       this.#add(noun, item.id);
       this.#add("token", item.embed_token);
@@ -130,7 +133,7 @@ class Pool {
   #add(noun: string, value: unknown): void {
     if (typeof value !== "string" || this.own.has(value)) return;
     const known = this.#known.get(noun) ?? [];
-    // The latest: older ones have been deleted more likely.
+    // The latest ones: older resources are more likely to be deleted.
     this.#known.set(noun, [...known.filter((one) => one !== value).slice(-30), value]);
   }
 }
@@ -141,7 +144,7 @@ async function call(
   random: Random,
   operation: Operation,
   isRight: boolean,
-): Promise<Answer> {
+): Promise<ApiResponse> {
   const { method, described, door } = operation;
   const headers: Record<string, string> = {};
   const path = fillPath(operation.path, (name) => pool.take(name, operation.path));
@@ -152,16 +155,16 @@ async function call(
   }
   if (random.below(10) === 0) headers.origin = random.pick(["https://shop.example", "null", callers.key.url]);
   if (random.below(10) === 0) headers.accept = random.pick(["text/csv", "*/*", "text/html;q=0.1", "nonsense"]);
-  // Wrong passwords slow the account's further sign-ins down, as they should: a few of them only.
+  // Wrong passwords slow down the account's further sign-ins, as they should, so there are only a few of them.
   const isGuess = ["changePassword", "removeTotp"].includes(described.operationId) && random.below(30) > 0;
   const client = isGuess ? callers.nobody : await chooseCaller(callers, random, door, isRight);
-  // A voice agent of the owner's own, by a generated id, is one that the provider does not know.
+  // If an owner's voice agent has a generated id, the provider does not know it.
   const allowed = described.operationId === "startVoiceSession" ? [502] : [];
   const sent = { method, path: path + query, headers, ...(body === undefined ? {} : { body }) };
-  const answer = await client.send(sent, allowed);
-  if (answer.status === 401 && "cookie" in client.credentials) callers.dropCookie();
-  if (answer.status < 300) pool.learn(path, answer);
-  return answer;
+  const response = await client.send(sent, allowed);
+  if (response.status === 401 && "cookie" in client.credentials) callers.dropCookie();
+  if (response.status < 300) pool.learn(path, response);
+  return response;
 }
 
 async function chooseCaller(
@@ -220,7 +223,7 @@ function makeBody(
   }
 }
 
-/** One field forbidden. */
+/** Replaces one field by a forbidden value. */
 function corrupt(right: unknown, schema: JsonSchema, random: Random): unknown {
   const fields = propertiesOf(schema);
   const [name, part] = fields[random.below(fields.length)] ?? ["", {}];

@@ -1,12 +1,12 @@
-/** What is noted of one payload: each value written, each read back, and what came back as something else. */
-import type { Answer, Call, Client } from "./client.ts";
+/** Records the results of one payload: each value written, each read back, and what came back changed. */
+import type { ApiResponse, Call, Client } from "./client.ts";
 import type { Tally } from "./row.ts";
 
 export const payloadFaults = [
-  "values refused by fields that take any text",
-  "values refused without a word on why",
+  "values refused by fields that accept any text",
+  "values refused without a reason",
   "values read back changed",
-  "searches that found another thing, or not this one",
+  "searches with a wrong result",
   "pages that a payload changed",
 ] as const;
 
@@ -19,17 +19,17 @@ export class PayloadNotes {
     this.#tally = tally;
   }
 
-  /** Sends what must be taken. */
-  async write(client: Client, call: Call): Promise<Answer> {
-    const answer = await client.send(call);
+  /** Sends a value that must be accepted. */
+  async write(client: Client, call: Call): Promise<ApiResponse> {
+    const response = await client.send(call);
     const times = JSON.stringify(call.body ?? "").split(JSON.stringify(this.payload)).length - 1;
     this.#tally.did("values written", times);
-    if (answer.status >= 300) this.#fault(0, `${call.method} ${call.path}: ${answer.text}`);
-    return answer;
+    if (response.status >= 300) this.#fault(0, `${call.method} ${call.path}: ${response.text}`);
+    return response;
   }
 
-  /** A value that the field may refuse, by its name. */
-  accept(name: string, { status, json, text }: Answer): void {
+  /** Records a value that the field may refuse. */
+  accept(name: string, { status, json, text }: ApiResponse): void {
     this.#tally.did("values that a field may refuse");
     if (status < 300) return;
     const isNamed = status === 400 && json.errors?.some(({ param }) => param.startsWith(name));

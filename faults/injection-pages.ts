@@ -1,4 +1,7 @@
-/** What visitors' browsers get of a companion: the same markup and policy whatever its texts are, and the texts as they are. */
+/**
+ * What visitors' browsers get for a companion: the same markup and policy whatever its texts are, and the texts
+ * unchanged.
+ */
 
 export interface PageShapes {
   page: string;
@@ -16,7 +19,7 @@ export async function readShapes(url: string, token: string): Promise<PageShapes
   };
 }
 
-/** What is another than in the companion of `shapes`, and other texts than `text` where the companion's are shown. */
+/** Lists differences from the companion of `shapes`, and places that should show `text` but do not. */
 export async function listPageFaults(url: string, token: string, text: string, shapes: PageShapes): Promise<string[]> {
   const faults: string[] = [];
   const expect = (what: string, seen: unknown, expected: unknown) => {
@@ -37,27 +40,29 @@ export async function listPageFaults(url: string, token: string, text: string, s
   expect("the config's first starter", starters[0], text);
   expect("the config's type", config.headers.get("content-type"), "application/json");
   for (const [header, value] of config.headers) {
-    // Short ones are in any text.
+    // Short payloads occur in any text.
     if (text.length > 8 && value.includes(text)) faults.push(`a header: ${header}: ${value}`);
   }
   return faults;
 }
 
-/** Where an image or a website of the owner's choice is in the policy: its directives, one policy, and the page's markup. */
+/**
+ * Checks an image or a website of the owner's choice in the policy: its directives, the single policy, and the markup.
+ */
 export async function listFrameFaults(url: string, token: string, shapes: PageShapes): Promise<string[]> {
   const { page, policy } = await readShapes(url, token);
   const namesOf = (text: string) => text.split(/;\s*/).map((directive) => directive.split(" ", 1)[0]);
-  // Only an image of ours tells its size to those who preview the page.
+  // Previews of the page only get the size of our own image.
   const withoutPreview = (shape: string) => shape.replaceAll("<meta property content>", "");
   const isSame = Bun.deepEquals(namesOf(policy), namesOf(shapes.policy)) && !/[,'"]/.test(policy.replace(quoted, ""));
   const isSamePage = withoutPreview(page) === withoutPreview(shapes.page);
   return [...(isSamePage ? [] : [`the page: ${page}`]), ...(isSame ? [] : [`the policy: ${policy}`])];
 }
 
-/** What a policy itself puts into quotes. */
+/** Values that a policy itself quotes. */
 const quoted = /'(?:self|none|script|sha256-[\w+/=]+)'/g;
 
-/** Elements with the names of their attributes, and the text of what runs or styles. */
+/** The elements with their attribute names, and the text of scripts and styles. */
 async function shapeOf(markup: string): Promise<string> {
   const parts: string[] = [];
   const rewriter = new HTMLRewriter()

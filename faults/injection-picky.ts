@@ -1,4 +1,4 @@
-/** Fields that take some texts only: whatever is no such text is refused by name, and what is taken is kept and harms no page. */
+/** Fields that accept only some texts: others are refused by field name; accepted ones are stored and harm no page. */
 import type { PayloadNotes } from "./injection-notes.ts";
 import { listFrameFaults } from "./injection-pages.ts";
 import type { InjectionWorld } from "./injection-world.ts";
@@ -20,16 +20,16 @@ export async function tryPickyFields(
     ["allowed_origins", [`https://${text}`]],
   ];
   for (const [name, value] of picky) {
-    const answer = await key.send({ method: "PATCH", path, body: { [name]: value } });
-    notes.accept(name, answer);
-    if (answer.status !== 200) continue;
-    // Origins are kept in a normal form.
-    if (name === "avatar_url") notes.equal(name, answer.json[name], value);
+    const response = await key.send({ method: "PATCH", path, body: { [name]: value } });
+    notes.accept(name, response);
+    if (response.status !== 200) continue;
+    // Origins are stored in a normal form.
+    if (name === "avatar_url") notes.equal(name, response.json[name], value);
     for (const fault of await listFrameFaults(world.url, companion.token, shapes)) notes.changedPage(fault);
   }
   for (const email of [text, `${text}@shop.example`, `a@${text}`]) {
-    const answer = await operator.send({ method: "POST", path: "/api/accounts", body: { email } });
-    notes.accept("email", answer);
-    if (answer.status === 201) notes.equal("email", answer.json.email, email.trim().toLowerCase());
+    const response = await operator.send({ method: "POST", path: "/api/accounts", body: { email } });
+    notes.accept("email", response);
+    if (response.status === 201) notes.equal("email", response.json.email, email.trim().toLowerCase());
   }
 }

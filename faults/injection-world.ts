@@ -1,4 +1,4 @@
-/** Whom and what the injection of payloads works with. */
+/** The accounts, clients and companions that the injection rows use. */
 import type { MockElevenLabs } from "../test/support/mock-elevenlabs.ts";
 import type { Client } from "./client.ts";
 import type { PageShapes } from "./injection-pages.ts";
@@ -14,7 +14,7 @@ export interface InjectionWorld {
   cookie: Client;
   operator: Client;
   email: string;
-  /** Of a companion in whose fields nothing is hostile. */
+  /** The pages of a companion without hostile fields. */
   shapes: PageShapes;
   tally: Tally;
 }

@@ -1,4 +1,4 @@
-/** Writes one payload into every stored field there is, and reads each back wherever it is shown. */
+/** Writes one payload into every stored field, and reads each back wherever it is shown. */
 import { readStream } from "../test/support/chat.ts";
 import { postCallEvent, signDelivery } from "../test/support/elevenlabs-delivery.ts";
 import type { Call, ResponseBody } from "./client.ts";
@@ -8,7 +8,7 @@ import { tryPickyFields } from "./injection-picky.ts";
 import type { InjectionWorld } from "./injection-world.ts";
 import { makeCompanion, signIn } from "./world.ts";
 
-/** What a header may carry as it is. */
+/** What a header can contain unchanged. */
 const headerText = /^[\x21-\x7e](?:[\x20-\x7e]*[\x21-\x7e])?$/;
 
 export class PayloadWriter {
@@ -48,7 +48,7 @@ export class PayloadWriter {
     };
   }
 
-  /** With a key for retries, where the payload can be one. */
+  /** With an idempotency key, if the payload can be one. */
   async #make(fields: object): Promise<ResponseBody> {
     const { key } = this.#of;
     const retry = headerText.test(this.#payload) ? { "idempotency-key": this.#payload } : {};
@@ -57,7 +57,7 @@ export class PayloadWriter {
     const made = await this.#notes.write(key, call);
     if ("idempotency-key" in retry) {
       const again = await this.#notes.write(key, call);
-      this.#notes.equal("the answer to a retry", again.text, made.text);
+      this.#notes.equal("the response to a retry", again.text, made.text);
     }
     return made.json;
   }
@@ -129,7 +129,7 @@ export class PayloadWriter {
     }
   }
 
-  /** A call by voice: what goes to the provider, and the transcript that comes back. */
+  /** A voice call: what goes to the provider, and the transcript that comes back. */
   async #speak({ id, embed_token: token }: ResponseBody): Promise<void> {
     const { key, voice, webhookSecret, tally } = this.#of;
     const path = `/api/embed/${token}/voice-token`;
@@ -181,7 +181,7 @@ export class PayloadWriter {
     );
   }
 
-  /** Of embed tokens and API keys. */
+  /** Names of embed tokens and API keys. */
   async #name({ id }: ResponseBody): Promise<void> {
     const { key, cookie } = this.#of;
     const body = { name: this.#payload };

@@ -1,4 +1,4 @@
-/** Payloads of every school in every stored field: kept and shown as the texts they are, and nothing else has happened. */
+/** Hostile payloads in every stored field: stored and shown as plain text, with no other effect. */
 import { Database } from "bun:sqlite";
 import { join } from "node:path";
 import { runExecutable } from "../test/support/executable.ts";
@@ -19,11 +19,11 @@ const width = 4;
 const webhookSecret = "wsec_of_the_operator";
 
 const faults = [
-  "log lines that are no event of the program's",
+  "log lines that are not the program's own",
   "payloads in the log",
   "control characters on the operator's terminal",
   "names that the audit trail lost or changed",
-  "things of another account changed",
+  "resources of another account changed",
   "integrity problems",
   "tables changed",
 ] as const;
@@ -32,12 +32,12 @@ export const injectionRow: FaultRow = {
   name: "injection",
   title: "injection payloads in every stored field",
   story:
-    "Pieces of SQL, HTML, scripts, templates, paths, shells, formulas, formats, logs and JSON, line breaks, marks " +
-    "that turn text around and look-alikes, each in every stored field: companions and their metadata (keys too), " +
-    "visitors' messages, replies, calls by voice, names of keys and tokens, browsers' names, keys for retries, " +
-    "and the fields that take some texts only. Each is read back from the API by key and by cookie, from " +
-    "conversations, searches, CSV, the audit trail, the hosted page, its manifest and policy, the avatar, the " +
-    "config, the voice provider, the terminal and the log.",
+    "Fragments of SQL, HTML, scripts, templates, paths, shell commands, formulas, format strings, log lines and" +
+    " JSON, line breaks, bidirectional marks and look-alike characters, each in every stored field: companions " +
+    "and their metadata (keys too), visitors' messages, replies, voice transcripts, names of keys and tokens, " +
+    "browsers' names, idempotency keys, and fields that accept only some texts. Each is read back from the API " +
+    "by key and by cookie, from conversations, searches, CSV, the audit trail, the hosted page, its manifest " +
+    "and policy, the avatar, the config, the voice provider, the terminal and the log.",
   async run(context) {
     const tally = new Tally([...apiFaults, ...payloadFaults, ...faults]);
     const voice = await startMockElevenLabs();
@@ -48,7 +48,7 @@ export const injectionRow: FaultRow = {
         ELEVENLABS_WEBHOOK_SECRET: webhookSecret,
       },
     });
-    // The model says what the visitor said: replies are stored too.
+    // The model repeats what the visitor said, so that replies are stored too.
     world.mock.respond(async ({ userText }, response) => {
       await response.write(chunk({ content: userText }) + chunk({ finishReason: "stop" }) + doneMark);
       response.end();
@@ -90,7 +90,7 @@ export const injectionRow: FaultRow = {
   },
 };
 
-/** All of them, or some of every school. */
+/** All payloads, or some of each kind. */
 function choose({ form, random }: RowContext): string[] {
   const step = payloads.length / counts[form];
   const start = random.next() * step;
@@ -99,7 +99,7 @@ function choose({ form, random }: RowContext): string[] {
   );
 }
 
-/** Names are in the trail, for companions, keys and embed tokens alike. */
+/** The audit log contains the names of companions, keys and embed tokens. */
 async function checkAudit({ key, tally }: InjectionWorld, chosen: readonly string[]): Promise<void> {
   const entries = await listAll(key, "/api/audit");
   for (const action of ["companion.create", "key.create", "embed_token.create"]) {
@@ -124,7 +124,7 @@ async function checkTerminal({ server }: World, email: string, tally: Tally): Pr
   }
 }
 
-/** One object a line, with an event that stands in the sources; names and words are in none. */
+/** One object per line, with an event name from the sources; no payload appears in any of them. */
 function checkLog({ server }: World, chosen: readonly string[], tally: Tally): void {
   const lines = server.stdout.split("\n").filter((line) => line !== "");
   tally.did("log lines", lines.length);
@@ -134,7 +134,7 @@ function checkLog({ server }: World, chosen: readonly string[], tally: Tally): v
   }
   const printed = server.stdout + server.stderr;
   for (const payload of chosen) {
-    // Short ones are words of anyone.
+    // Short payloads are ordinary words.
     const forms = [payload, JSON.stringify(payload).slice(1, -1)];
     if (payload.length > 9 && forms.some((form) => printed.includes(form))) tally.fault(faults[1], payload);
   }

@@ -1,25 +1,27 @@
-/** A caller who tries every operation of the API with the ids of another account, and compares the answers with those to missing ones. */
+/**
+ * Tries every operation of the API with another account's ids, and compares the responses with those for missing ids.
+ */
 import type { Belongings, Ids } from "./belongings.ts";
-import type { Answer, Call, Client } from "./client.ts";
+import type { ApiResponse, Call, Client } from "./client.ts";
 import { fillPath, type Operation } from "./document.ts";
 import type { Tally } from "./row.ts";
 
 export const intruderFaults = [
-  "answers that are not those to a missing id",
-  "answers that show something of the other account",
+  "responses that differ from those to a missing id",
+  "responses that reveal something of the other account",
 ] as const;
 
 export interface Caller {
   client: Client;
   own: Belongings;
-  /** Whom other accounts' rows under `/api/accounts` do concern. */
+  /** Operators may see other accounts under `/api/accounts`. */
   isOperator: boolean;
 }
 
 export const isOfOperators = ({ path }: Operation) => path.startsWith("/api/accounts");
 export const isPrivate = ({ door }: Operation) => door === "key" || door === "session";
 
-/** The id next to it, which nobody has: lists and cursors take it for the same place. */
+/** An unused id next to it: lists and cursors treat it as the same position. */
 function toMissing(id: string): string {
   return id.slice(0, -1) + (id.endsWith("0") ? "1" : "0");
 }
@@ -27,7 +29,7 @@ function toMissing(id: string): string {
 const missingIds = (ids: Ids) =>
   Object.fromEntries(Object.entries(ids).map(([noun, id]) => [noun, toMissing(id)])) as unknown as Ids;
 
-/** What stands for a parameter of the path; `id` is the noun's. */
+/** The value for a path parameter; `id` is that of the noun. */
 export function pick(ids: Ids, path: string, name: string): string {
   const noun = name === "id" ? /^\/api\/(\w+)/.exec(path)?.[1] : name;
   return ids[noun as keyof Ids] ?? "none";
@@ -52,11 +54,11 @@ export class Intruder {
     if (!isPrivate(operation)) return this.#look(operation);
     await this.#tryPaths(operation);
     await this.#tryQueries(operation);
-    // The own ones, except what would end the caller: their answers hold nothing of others either.
+    // With its own ids, except where that would end the caller: these responses must not reveal others' data either.
     if (operation.method !== "DELETE") await this.#look(operation);
   }
 
-  /** Each of the path's ids, and all of them, of the other account. */
+  /** Each id of the path, and all of them together, from the other account. */
   async #tryPaths(operation: Operation): Promise<void> {
     const names = [...operation.path.matchAll(/\{(\w+)\}/g)].map(([, name = ""]) => name);
     const choices = names.length > 1 ? [...names.map((name) => [name]), names] : [names];
@@ -112,7 +114,7 @@ export class Intruder {
       const headers = { accept };
       const given = await this.#send({ ...call, path: theirs, headers });
       const missing = await this.#send({ ...call, path: none, headers });
-      this.#tally.did("answers compared");
+      this.#tally.did("responses compared");
       if (toShape(given) !== toShape(missing)) {
         const shown = `${given.status} ${given.text} and not ${missing.status} ${missing.text}`;
         this.#tally.fault(intruderFaults[0], `${operation.method} ${theirs}: ${shown}`);
@@ -129,18 +131,18 @@ export class Intruder {
     await this.#send({ method: operation.method, path, body: operation.bodyExample ?? undefined });
   }
 
-  async #send(call: Call): Promise<Answer> {
-    // A voice agent of the example's is one that the provider does not know.
-    const answer = await this.#caller.client.send(call, [502]);
-    const shown = this.#victim.secrets.filter((secret) => answer.text.includes(secret));
+  async #send(call: Call): Promise<ApiResponse> {
+    // The provider does not know the example's voice agent.
+    const response = await this.#caller.client.send(call, [502]);
+    const shown = this.#victim.secrets.filter((secret) => response.text.includes(secret));
     if (shown.length > 0)
-      this.#tally.fault(intruderFaults[1], `${call.method} ${call.path}: ${shown.join()}: ${answer.text}`);
-    return answer;
+      this.#tally.fault(intruderFaults[1], `${call.method} ${call.path}: ${shown.join()}: ${response.text}`);
+    return response;
   }
 }
 
-/** Status, headers and body, without what is another for each request. */
-function toShape({ status, headers, text }: Answer): string {
+/** Status, headers and body, without what differs for each request. */
+function toShape({ status, headers, text }: ApiResponse): string {
   const counted = ["x-request-id", "date", "ratelimit"];
   const lines = [...headers].filter(([name]) => !counted.includes(name)).map(([name, value]) => `${name}: ${value}`);
   return [status, ...lines, text.replace(/"request_id":"[^"]*"/, '"request_id":""')].join("\n");

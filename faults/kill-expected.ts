@@ -1,4 +1,4 @@
-/** What clients were told has been done, and whether it still is so after the last kill. */
+/** What was acknowledged to clients, and whether it still holds after the last kill. */
 import { chat } from "../test/support/chat.ts";
 import type { Client } from "./client.ts";
 import type { Tally } from "./row.ts";
@@ -52,7 +52,7 @@ export class Expected {
     }
     tally.did("revocations acknowledged", this.revoked.size + this.revokedKeys.size);
     const alive = await chat(client.url, this.companion.token, { message: "Still there?" });
-    tally.equal("chats answered after all", alive.isDone ? 1 : 0, 1);
+    tally.equal("chats that work afterwards", alive.isDone ? 1 : 0, 1);
   }
 
   async #verifyMessages(client: Client, tally: Tally): Promise<void> {
@@ -82,7 +82,7 @@ export class Expected {
       for (const turn of turns) tally.fault("acknowledged replies lost", turn.message);
     }
     tally.did("conversations read back", kept.length);
-    // A commit is whole: message, reply, usage and quota, or nothing of it.
+    // A commit is all or nothing: message, reply, usage and quota.
     const usage = await client.send({ method: "GET", path: `/api/usage?companion_id=${this.companion.id}` });
     const counted = usage.json.data.reduce((sum, row) => sum + Number(row.messages), 0);
     tally.equal("messages in usage, as many as are kept", counted, messages);

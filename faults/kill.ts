@@ -1,4 +1,4 @@
-/** Kill -9 at random points under mixed load and during start-up: whatever was acknowledged is there afterwards. */
+/** Kill -9 at random points under mixed load and during start-up: everything acknowledged is there afterwards. */
 import { Database } from "bun:sqlite";
 import { readdirSync } from "node:fs";
 import { join } from "node:path";
@@ -16,10 +16,10 @@ export const killRow: FaultRow = {
   name: "kill",
   title: "kill -9 under mixed load",
   story:
-    "Ten visitors chat and four servers of a platform make, change, delete and revoke, until the process is " +
-    "killed at a random moment; one time in four it is killed again while it starts. After all kills every answer " +
-    "that a client was given is looked up: what was acknowledged must be there, what was deleted or revoked must " +
-    "be gone.",
+    "Ten visitors chat and four servers of a platform create, change, delete and revoke, until the process is " +
+    "killed at a random moment; one time in four it is killed again while it starts. After all kills every " +
+    "response that a client received is checked: what was acknowledged must exist, what was deleted or revoked " +
+    "must be gone.",
   async run(context) {
     const tally = new Tally([...apiFaults, ...Expected.faults, "failed starts after a kill", "integrity problems"]);
     await using world = await openWorld();
@@ -49,7 +49,7 @@ async function start(world: World, tally: Tally): Promise<void> {
   });
 }
 
-/** Ten visitors and four servers of a platform at work, until a random number of answers has come. */
+/** Ten visitors and four platform servers at work, until a random number of responses has arrived. */
 async function loadAndKill(
   world: World,
   tally: Tally,
@@ -58,12 +58,12 @@ async function loadAndKill(
   key: string,
 ): Promise<void> {
   let isOver = false;
-  let answers = 0;
+  let responses = 0;
   const work = (step: () => Promise<void>) => async () => {
     while (!isOver) {
-      // What the kill broke has no answer: nothing was acknowledged.
+      // Calls cut off by the kill have no response: nothing was acknowledged.
       await step().then(
-        () => answers++,
+        () => responses++,
         () => Bun.sleep(1),
       );
     }
@@ -74,8 +74,8 @@ async function loadAndKill(
     ...Array.from({ length: 4 }, () => work(() => manage(client, expected, random.below(6), tally))()),
   ];
   const enough = random.below(150);
-  await eventually(() => answers >= enough, { everyMs: 0 });
-  // Between two answers too, not only at one.
+  await eventually(() => responses >= enough, { everyMs: 0 });
+  // Kill between two responses too, not only at one.
   for (let turns = random.below(200); turns > 0; turns--) await new Promise((resolve) => setImmediate(resolve));
   await world.server.kill();
   tally.did("kills under load");
@@ -87,10 +87,10 @@ function visitorOf(url: string, expected: Expected, tally: Tally): () => Promise
   const sessionId = crypto.randomUUID();
   return async () => {
     const message = expected.nextMessage();
-    const answer = await chat(url, expected.companion.token, { message, session_id: sessionId });
-    if (!answer.isDone) return;
+    const response = await chat(url, expected.companion.token, { message, session_id: sessionId });
+    if (!response.isDone) return;
     tally.did("replies acknowledged");
-    expected.messages.push({ sessionId, message, reply: answer.text });
+    expected.messages.push({ sessionId, message, reply: response.text });
   };
 }
 
@@ -102,7 +102,7 @@ async function manage(client: Client, expected: Expected, what: number, tally: T
     const { status, json } = await client.send({ method: "POST", path, body: { name, metadata: { name } } });
     if (status === 201) expected.companions.set(json.id, name);
   } else if (what === 2) {
-    // Not known to be there any more, nor known to be gone, until the answer comes.
+    // Its state is unknown until the response arrives.
     expected.companions.delete(older);
     const { status } = await client.send({ method: "DELETE", path: `${path}/${older}` });
     if (status === 204) expected.deleted.add(older);
@@ -122,10 +122,10 @@ async function manage(client: Client, expected: Expected, what: number, tally: T
     const { status } = await client.send({ method: "DELETE", path: `/api/keys/${made.json.id}` });
     if (status === 204) expected.revokedKeys.add(made.json.key);
   }
-  tally.did("management calls answered");
+  tally.did("management calls acknowledged");
 }
 
-/** While it recovers and migrates, before it listens. */
+/** While the server recovers and migrates, before it listens. */
 async function killDuringStart(world: World, tally: Tally, { random }: RowContext): Promise<void> {
   const child = Bun.spawn([executablePath, "serve", "--port", "0", "--data-dir", world.server.dataDir], {
     env: {},

@@ -1,4 +1,4 @@
-/** Mixed load with five faults in a hundred, for as long as wanted: memory, descriptors and the database's log do not grow. */
+/** Mixed load with 5 % faults for any length of time: memory, descriptors and the database's log do not grow. */
 import { statSync } from "node:fs";
 import { join } from "node:path";
 import { chat } from "../test/support/chat.ts";
@@ -15,7 +15,7 @@ const walLimitMiB = 64;
 
 interface Sample {
   memoryKiB: number;
-  /** Without connections, which clients keep for a while. */
+  /** Without connections, which clients keep open for a while. */
   files: number;
   threads: number;
   walKiB: number;
@@ -25,39 +25,39 @@ export const loadRow: FaultRow = {
   name: "load",
   title: "mixed load with 5 % faults",
   story:
-    "Visitors, owners and platforms at work, with one action in twenty something that goes wrong: visitors who " +
-    "vanish, providers in trouble, bytes that are no HTTP. At every rest the process is looked at: memory of the " +
-    "last third against the second, descriptors, threads, the database's write-ahead log.",
+    "Visitors, owners and platforms at work; in one action of twenty something goes wrong: visitors who vanish," +
+    " failing providers, bytes that are not HTTP. At every pause the process is measured: memory of the last " +
+    "third against the second, file descriptors, threads, the database's write-ahead log.",
   async run(context) {
-    const tally = new Tally([...apiFaults, "chats without a whole reply", "calls not answered as they should be"]);
+    const tally = new Tally([...apiFaults, "chats without a complete reply", "calls with a wrong response"]);
     await using world = await openWorld({ env: { COMPANIOND_METRICS_TOKEN: metricsToken } });
     const listening = openSockets(world.server.pid);
     const owner = await makeOwner(world, tally, "load");
     const companions = await Promise.all(Array.from({ length: 10 }, () => makeCompanion(owner.client)));
     const load = new Load(world, owner.client, companions, tally, context);
 
-    // Twelve rests at least, and one every five minutes of a long run.
+    // At least twelve rests, and one every five minutes of a long run.
     const phases = context.form === "tiny" ? 3 : Math.max(12, Math.round(context.minutes / 5));
     const samples: Sample[] = [];
     for (let phase = 0; phase < phases; phase++) {
       await load.run((context.minutes * 60_000) / phases);
       await world.mock.until(() => world.mock.openRequests === 0);
       samples.push(await takeSample(world));
-      // What a provider remembers of an hour is no business of ours.
+      // The mock provider's history of an hour must not count as a leak.
       world.mock.requests.length = 0;
       context.say(`${phase + 1} of ${phases}: ${JSON.stringify(samples.at(-1))}`);
     }
     tally.did("minutes", context.minutes);
     judge(samples, tally, context.form);
-    // Clients' connections end when they have been idle for a while; the provider's are kept longer, and known to it.
+    // Idle connections of clients end after a while; those to the provider are kept longer, and the mock counts them.
     const countLeft = () => openSockets(world.server.pid) - listening - world.mock.openConnections;
     const looks = context.form === "tiny" ? 0 : 300;
     for (let look = 0; look < looks && countLeft() > 0; look++) await Bun.sleep(100);
-    tally.atMost("connections left after all", countLeft(), context.form === "tiny" ? workers : 0);
+    tally.atMost("connections left at the end", countLeft(), context.form === "tiny" ? workers : 0);
     const { value } = readMetrics(
       await (await fetch(`${world.url}/metrics`, { headers: { authorization: `Bearer ${metricsToken}` } })).text(),
     );
-    tally.equal("failures that nobody foresaw", value("companiond_defects_total"), 0);
+    tally.equal("unexpected failures", value("companiond_defects_total"), 0);
     tally.equal("calls that found storage unavailable", value("companiond_store_failures_total"), 0);
     tally.equal("streams open at rest", value("companiond_streams_open"), 0);
     tally.equal("exit code after SIGTERM", await world.server.stop(), 0);
@@ -74,7 +74,7 @@ async function takeSample({ server }: World): Promise<Sample> {
   };
 }
 
-/** The last third of the rests against the second: the first is for caches to fill. */
+/** Compares the last third of the rests with the second: during the first, caches fill. */
 function judge(samples: readonly Sample[], tally: Tally, form: Form): void {
   const third = Math.floor(samples.length / 3);
   const of = (part: readonly Sample[], field: keyof Sample) => part.map((sample) => sample[field]);
@@ -86,11 +86,11 @@ function judge(samples: readonly Sample[], tally: Tally, form: Form): void {
   const [threadsBefore, threadsAfter] = least("threads");
   tally.did("samples at rest", samples.length);
   tally.did("MiB of memory in the second third", Math.round(memoryBefore / 1024));
-  // A few seconds of load tell nothing about memory.
+  // A few seconds of load prove nothing about memory.
   const memoryLimitKiB = form === "tiny" ? Number.POSITIVE_INFINITY : memoryBefore * 1.15;
   tally.atMost("MiB of memory in the last", Math.round(memoryAfter / 1024), Math.ceil(memoryLimitKiB / 1024));
-  tally.atMost("files open more than before", filesAfter - filesBefore, 0);
-  tally.atMost("threads more than before", threadsAfter - threadsBefore, 2);
+  tally.atMost("more open files than before", filesAfter - filesBefore, 0);
+  tally.atMost("more threads than before", threadsAfter - threadsBefore, 2);
   tally.atMost("MiB of the database's log at most", Math.max(...of(samples, "walKiB")) / 1024, walLimitMiB);
 }
 
@@ -142,9 +142,9 @@ class Load {
   }
 
   async #expect(method: string, path: string, status: number, body?: object): Promise<void> {
-    const answer = await this.client.send({ method, path, ...(body ? { body } : {}) });
-    if (answer.status !== status) {
-      this.tally.fault("calls not answered as they should be", `${method} ${path}: ${answer.status} ${answer.text}`);
+    const response = await this.client.send({ method, path, ...(body ? { body } : {}) });
+    if (response.status !== status) {
+      this.tally.fault("calls with a wrong response", `${method} ${path}: ${response.status} ${response.text}`);
     }
   }
 
@@ -154,10 +154,10 @@ class Load {
     const sessionId = old ?? crypto.randomUUID();
     this.#sessions = [...this.#sessions.slice(-50), sessionId];
     const message = `[[words:${1 + random.below(80)}]]`;
-    const answer = await chat(this.world.url, token, { message, session_id: sessionId });
+    const response = await chat(this.world.url, token, { message, session_id: sessionId });
     this.tally.did("chats");
-    if (!answer.isDone) {
-      this.tally.fault("chats without a whole reply", `${answer.status} ${answer.raw.slice(-200)}`);
+    if (!response.isDone) {
+      this.tally.fault("chats without a complete reply", `${response.status} ${response.raw.slice(-200)}`);
     }
   }
 
@@ -180,9 +180,9 @@ class Load {
     const { token } = this.#companion;
     const faults: [string, Step][] = [
       ["visitors who vanish midway", () => this.#vanish(token)],
-      ["bytes that are no HTTP", () => this.#sendRaw(`\x16\x03\x01${"\0".repeat(random.below(300))}\r\n\r\n`)],
+      ["bytes that are not HTTP", () => this.#sendRaw(`\x16\x03\x01${"\0".repeat(random.below(300))}\r\n\r\n`)],
       ["requests that end in the middle", () => this.#sendRaw(chatRequest(token, { message: "half" }).slice(0, -9))],
-      ["bodies that are no JSON", () => this.#expectChat(token, "{", 400)],
+      ["bodies that are not JSON", () => this.#expectChat(token, "{", 400)],
       ["unknown tokens", () => this.#expect("GET", `/api/embed/emb_${"0".repeat(32)}`, 404)],
       ["unknown keys", async () => void (await fetch(`${this.world.url}/api/companions`, badKey))],
       ...["[[cut:2]]", "[[reset:2]]", "[[garbage:2]]", "[[error:1]]", "[[fail:400]]", "[[html]]"].map(
@@ -211,13 +211,13 @@ class Load {
   }
 
   async #expectChat(token: string, body: string, status: number): Promise<void> {
-    const answer = await chat(this.world.url, token, body);
-    if (answer.status !== status) this.tally.fault("calls not answered as they should be", answer.raw);
+    const response = await chat(this.world.url, token, body);
+    if (response.status !== status) this.tally.fault("calls with a wrong response", response.raw);
   }
 
   async #sendTrouble(token: string, message: string): Promise<void> {
-    const answer = await chat(this.world.url, token, { message });
-    if (answer.isDone) this.tally.fault("calls not answered as they should be", `${message}: ${answer.raw}`);
+    const response = await chat(this.world.url, token, { message });
+    if (response.isDone) this.tally.fault("calls with a wrong response", `${message}: ${response.raw}`);
   }
 }
 

@@ -1,4 +1,4 @@
-/** Texts that are a piece of some language: of databases, templates, paths, shells, spreadsheets and formats. */
+/** Texts that are code in some language: of databases, templates, paths, shells, spreadsheets and formats. */
 
 const sql = [
   "'",

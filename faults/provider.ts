@@ -1,4 +1,7 @@
-/** A language-model provider in every kind of trouble: 502 before the first text, no [DONE] after it, and nothing of it gets out. */
+/**
+ * A language-model provider with every kind of trouble: 502 before the first text, no [DONE] after it, and no details
+ * leak.
+ */
 import { type ChatResponse, chat } from "../test/support/chat.ts";
 import type { MockRequest, MockResponse } from "../test/support/mock-llm.ts";
 import { chunk, errorBody, wholeStream } from "../test/support/mock-llm-replies.ts";
@@ -12,28 +15,28 @@ const words = [said, " ", said];
 const secret = "sk-live-SECRET-of-the-provider";
 
 /**
- * What must come of it: a reply, a 502 with nothing kept, or a reply that broke off and is kept as such. One of the last
- * two where the network may swallow the text before the trouble.
+ * The expected result: a reply, a 502 with nothing stored, or a reply that broke off and is stored as such. One of the
+ * last two if the network may lose the text before the trouble.
  */
 type Ending = "whole" | "refused" | "broken" | "refused or broken";
 
 interface Trouble {
   what: string;
   ending: Ending;
-  answer(response: MockResponse, random: Random): void | Promise<void>;
+  respond(response: MockResponse, random: Random): void | Promise<void>;
 }
 
-const beforeFirst = (what: string, answer: Trouble["answer"]): Trouble => ({ what, ending: "refused", answer });
+const beforeFirst = (what: string, respond: Trouble["respond"]): Trouble => ({ what, ending: "refused", respond });
 const midway = (
   what: string,
-  answer: (response: MockResponse) => void | Promise<void>,
+  respond: (response: MockResponse) => void | Promise<void>,
   ending: Ending = "broken",
 ): Trouble => ({
   what,
   ending,
-  async answer(response) {
+  async respond(response) {
     await response.write(chunk({ content: said }));
-    await answer(response);
+    await respond(response);
   },
 });
 
@@ -49,12 +52,12 @@ const troubles: Trouble[] = [
   ),
   beforeFirst("cut at once", (response) => response.cut()),
   beforeFirst("reset at once", (response) => response.reset()),
-  beforeFirst("bytes that are no HTTP", (response) => {
+  beforeFirst("bytes that are not HTTP", (response) => {
     response.writeRaw(`\x16\x03\x01${secret}\r\n\r\n`);
     response.cut();
   }),
   beforeFirst("a page of HTML", (response) => response.send(200, { "Content-Type": "text/html" }, `<p>${secret}`)),
-  beforeFirst("an event that is no JSON", async (response) => {
+  beforeFirst("an event that is not JSON", async (response) => {
     await response.write(`data: {${secret}\n\n`);
     response.end();
   }),
@@ -69,7 +72,7 @@ const troubles: Trouble[] = [
   midway("cut midway", (response) => response.cut()),
   midway("reset midway", (response) => response.reset(), "refused or broken"),
   midway("ended midway", (response) => response.end()),
-  midway("garbage midway", async (response) => {
+  midway("malformed bytes midway", async (response) => {
     await response.write(`data: {${secret}\n\n`);
     response.end();
   }),
@@ -84,7 +87,7 @@ const troubles: Trouble[] = [
   {
     what: "dribbled byte by byte",
     ending: "whole",
-    async answer(response) {
+    async respond(response) {
       for (const byte of Buffer.from(wholeStream(words).join(""))) await response.write(Uint8Array.of(byte));
       response.end();
     },
@@ -92,7 +95,7 @@ const troubles: Trouble[] = [
   {
     what: "torn at random places",
     ending: "whole",
-    async answer(response, random) {
+    async respond(response, random) {
       let bytes = Buffer.from(wholeStream(words).join(""));
       while (bytes.length > 0) {
         const size = 1 + random.below(40);
@@ -104,23 +107,24 @@ const troubles: Trouble[] = [
   },
 ];
 
-/** No answer, for as long as anyone waits: the deadlines end it. */
+/** No response until a deadline ends the wait. */
 const silent: Trouble = beforeFirst("silent", (response) => response.closed);
 const silentMidway: Trouble = midway("silent midway", (response) => response.closed);
 
 export const providerRow: FaultRow = {
   name: "provider",
-  title: "a provider that is cut, silent, garbage, dribbling or refusing",
+  title: "a provider that is cut off, silent, malformed, dribbling or refusing",
   story:
-    "The language model's provider refuses, breaks off, talks nonsense, dribbles or falls silent, before its " +
-    "first word and after it. Before it the visitor gets a 502 and nothing is kept; after it the stream ends " +
-    "without `[DONE]` and what was said is kept as incomplete. Nothing of the provider's own words gets out.",
+    "The language model's provider refuses, breaks off, sends nonsense, dribbles or falls silent, before its " +
+    "first word and after it. Before it, the visitor must get a 502 and nothing is stored; after it, the stream" +
+    " must end without `[DONE]` and the text so far is stored as incomplete. None of the provider's own words " +
+    "may leak.",
   async run(context) {
     const tally = new Tally([
       ...apiFaults,
-      "replies that are not as the provider's trouble has it",
-      "replies kept wrongly",
-      "words of the provider's failure shown",
+      "replies that do not match the provider's failure",
+      "replies stored wrongly",
+      "words of the provider's failure leaked",
       "secrets in the log",
     ]);
     await using world = await openWorld();
@@ -130,18 +134,18 @@ export const providerRow: FaultRow = {
 
     const count = times[context.form];
     const each = [...troubles, ...(context.form === "tiny" ? [] : [silent, silentMidway])];
-    // One conversation a message, so that what is kept of it can be told.
+    // One conversation per message, so that the stored messages can be matched.
     const kept = new Map<string, { what: string; ending: Ending | null }>();
     const send = async (trouble: Trouble) => {
       const sessionId = crypto.randomUUID();
-      const answer = await chat(world.url, companion.token, { message: trouble.what, session_id: sessionId });
+      const response = await chat(world.url, companion.token, { message: trouble.what, session_id: sessionId });
       tally.did(`chats: ${trouble.what}`);
-      const ending = endingOf(trouble, answer);
+      const ending = endingOf(trouble, response);
       if (ending === null || !trouble.ending.includes(ending)) {
-        const shown = `${trouble.what}: ${answer.status} ${answer.raw}`;
-        tally.fault("replies that are not as the provider's trouble has it", shown);
+        const shown = `${trouble.what}: ${response.status} ${response.raw}`;
+        tally.fault("replies that do not match the provider's failure", shown);
       }
-      if (/SECRET/.test(answer.raw)) tally.fault("words of the provider's failure shown", answer.raw);
+      if (/SECRET/.test(response.raw)) tally.fault("words of the provider's failure leaked", response.raw);
       kept.set(sessionId, { what: trouble.what, ending });
     };
     const repeated = each.flatMap((trouble) => Array.from({ length: count }, () => trouble));
@@ -157,17 +161,17 @@ export const providerRow: FaultRow = {
       const { json } = await owner.client.send({ method: "GET", path: `/api/conversations/${id}` });
       const reply = (json.messages as { complete: boolean; text: string }[])[1];
       if (turn?.ending === "refused" || reply?.complete !== (turn?.ending === "whole")) {
-        tally.fault("replies kept wrongly", `${turn?.what}: ${JSON.stringify(reply)}`);
+        tally.fault("replies stored wrongly", `${turn?.what}: ${JSON.stringify(reply)}`);
       }
     }
     for (const { what, ending } of kept.values()) {
-      if (ending !== "refused") tally.fault("replies kept wrongly", `${what}: not kept`);
+      if (ending !== "refused") tally.fault("replies stored wrongly", `${what}: not kept`);
     }
     const quota = await owner.client.send({ method: "GET", path: `/api/companions/${companion.id}/quota` });
     tally.equal("messages of the day's quota used, as many as are kept", Number(quota.json.used), conversations.length);
     world.mock.respond(null);
     const after = await chat(world.url, companion.token, { message: "Well again?" });
-    tally.equal("chats answered after all", after.isDone ? 1 : 0, 1);
+    tally.equal("chats that work afterwards", after.isDone ? 1 : 0, 1);
     for (const word of ["sk-of-the-operator", secret]) {
       if (world.server.stdout.includes(word)) tally.fault("secrets in the log", word);
     }
@@ -178,14 +182,14 @@ export const providerRow: FaultRow = {
 function respondAs(request: MockRequest, response: MockResponse, random: Random): void | Promise<void> {
   const trouble = [...troubles, silent, silentMidway].find(({ what }) => what === request.userText);
   if (trouble === undefined) throw new Error(`a message that nobody sent: ${request.userText}`);
-  return trouble.answer(response, random);
+  return trouble.respond(response, random);
 }
 
-function endingOf({ what }: Trouble, answer: ChatResponse): Ending | null {
-  if (answer.isDone) return answer.text === words.join("") ? "whole" : null;
-  // Ten seconds of silence open the stream; what fails after that cannot be 502 any more.
-  const isOpened = answer.status === 200 && answer.raw.includes(": error upstream_error");
-  if (isOpened && answer.text === said) return "broken";
-  if (isOpened && answer.text === "" && what === silent.what) return "refused";
-  return answer.status === 502 && answer.raw.includes('"upstream_error"') ? "refused" : null;
+function endingOf({ what }: Trouble, response: ChatResponse): Ending | null {
+  if (response.isDone) return response.text === words.join("") ? "whole" : null;
+  // Ten seconds of silence open the stream; later failures can no longer be a 502.
+  const isOpened = response.status === 200 && response.raw.includes(": error upstream_error");
+  if (isOpened && response.text === said) return "broken";
+  if (isOpened && response.text === "" && what === silent.what) return "refused";
+  return response.status === 502 && response.raw.includes('"upstream_error"') ? "refused" : null;
 }

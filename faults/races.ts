@@ -1,4 +1,4 @@
-/** Many at once at every limit and every thing that may happen once only: never one too many, never one too few. */
+/** Many concurrent requests at every limit and every one-time action: never one too many, never one too few. */
 import { chat } from "../test/support/chat.ts";
 import { apiFaults, createClient } from "./client.ts";
 import { type FaultRow, Tally } from "./row.ts";
@@ -12,11 +12,11 @@ const perDay = 25;
 
 export const racesRow: FaultRow = {
   name: "races",
-  title: "many at once at every limit",
+  title: "concurrent requests at every limit",
   story:
-    "Many requests at the same instant at everything that may be used so often and not once more: windows, the " +
-    "day's quota (over a kill too), a conversation's queue, one-time links, retries, a key that is revoked while " +
-    "in use. The number let through is exact each time.",
+    "Many requests at the same instant to everything that may be used only so often: rate limits, the daily " +
+    "quota (also across a kill), a conversation's queue, one-time links, retries, a key that is revoked while " +
+    "in use. The number admitted must be exact each time.",
   async run({ form }) {
     const tally = new Tally([...apiFaults, ...verdicts]);
     await using world = await openWorld({
@@ -42,14 +42,14 @@ export const racesRow: FaultRow = {
 };
 
 const verdicts = [
-  "limits by address that admitted another number",
-  "limits by token that admitted another number",
-  "limits by key that admitted another number",
-  "quotas that admitted another number",
-  "queues that admitted another number",
-  "retries that made another number",
-  "links that were spent another number of times",
-  "calls let in after their key was revoked",
+  "limits by address that admitted a wrong number",
+  "limits by token that admitted a wrong number",
+  "limits by key that admitted a wrong number",
+  "quotas that admitted a wrong number",
+  "queues that admitted a wrong number",
+  "retries that created a wrong number",
+  "links that were spent a wrong number of times",
+  "calls admitted after their key was revoked",
 ] as const;
 
 function expectCount(tally: Tally, what: (typeof verdicts)[number], counted: number, expected: number): void {
@@ -57,7 +57,7 @@ function expectCount(tally: Tally, what: (typeof verdicts)[number], counted: num
 }
 
 let addresses = 0;
-/** An address that no one else has. */
+/** An address that nobody else uses. */
 function nextAddress(): string {
   addresses++;
   return `100.64.${addresses >> 8}.${addresses & 255}`;
@@ -71,48 +71,48 @@ async function countAdmitted(
   address: () => string,
 ): Promise<number> {
   const anyone = createClient(url, {}, tally);
-  const answers = await Promise.all(
+  const responses = await Promise.all(
     Array.from({ length: count }, () =>
       anyone.send({ method: "GET", path: `/api/embed/${token}`, headers: { "x-forwarded-for": address() } }),
     ),
   );
-  return answers.filter(({ status }) => status === 200).length;
+  return responses.filter(({ status }) => status === 200).length;
 }
 
 async function raceAddress(world: World, owner: Owner, tally: Tally, round: number): Promise<void> {
   const { token } = await makeCompanion(owner.client);
-  // Every second time one visitor of IPv6, who has a whole /64 to choose from.
+  // In every second race the requests come from one IPv6 visitor, who has a whole /64 to choose from.
   let host = 0;
   const own = nextAddress();
   const address = round % 2 === 0 ? () => own : () => `2001:db8:${round}:1::${(++host).toString(16)}`;
   const admitted = await countAdmitted(world.url, tally, token, 100, address);
   tally.did("races: 100 requests of one address");
-  expectCount(tally, "limits by address that admitted another number", admitted, perIp);
+  expectCount(tally, "limits by address that admitted a wrong number", admitted, perIp);
 }
 
 async function raceToken(world: World, owner: Owner, tally: Tally): Promise<void> {
   const { token } = await makeCompanion(owner.client);
   const admitted = await countAdmitted(world.url, tally, token, 150, nextAddress);
   tally.did("races: 150 addresses at one token");
-  expectCount(tally, "limits by token that admitted another number", admitted, perToken);
+  expectCount(tally, "limits by token that admitted a wrong number", admitted, perToken);
 }
 
 async function raceRetries({ client }: Owner, tally: Tally): Promise<void> {
   const name = crypto.randomUUID();
   const call = { method: "POST", path: "/api/companions", body: { name }, headers: { "idempotency-key": name } };
-  const answers = await Promise.all(Array.from({ length: 50 }, () => client.send(call)));
+  const responses = await Promise.all(Array.from({ length: 50 }, () => client.send(call)));
   tally.did("races: 50 retries of one call");
-  const made = new Set(answers.filter(({ status }) => status === 201).map(({ json }) => json.id));
+  const made = new Set(responses.filter(({ status }) => status === 201).map(({ json }) => json.id));
   const { json } = await client.send({ method: "GET", path: `/api/companions?q=${name}` });
-  expectCount(tally, "retries that made another number", made.size, 1);
-  expectCount(tally, "retries that made another number", json.data.length, 1);
+  expectCount(tally, "retries that created a wrong number", made.size, 1);
+  expectCount(tally, "retries that created a wrong number", json.data.length, 1);
 }
 
 async function raceLink(world: World, { email }: Owner, tally: Tally): Promise<void> {
   const { url = "" } = await runJson(world.server.dataDir, ["account", "reset-link", email]);
   const secret = url.slice(url.indexOf("#") + 1);
   const anyone = createClient(world.url, {}, tally);
-  const answers = await Promise.all(
+  const responses = await Promise.all(
     Array.from({ length: 10 }, () =>
       anyone.send({
         method: "POST",
@@ -123,8 +123,8 @@ async function raceLink(world: World, { email }: Owner, tally: Tally): Promise<v
     ),
   );
   tally.did("races: 10 at one link");
-  const spent = answers.filter(({ status }) => status === 201).length;
-  expectCount(tally, "links that were spent another number of times", spent, 1);
+  const spent = responses.filter(({ status }) => status === 201).length;
+  expectCount(tally, "links that were spent a wrong number of times", spent, 1);
 }
 
 async function raceRevocation(world: World, { client }: Owner, tally: Tally): Promise<void> {
@@ -136,7 +136,7 @@ async function raceRevocation(world: World, { client }: Owner, tally: Tally): Pr
     for (let call = 0; call < 20; call++) {
       const wasRevoked = isRevoked;
       const { status } = await user.send({ method: "GET", path: "/api/companions?limit=1" });
-      if (wasRevoked && status !== 401) tally.fault("calls let in after their key was revoked", `${status}`);
+      if (wasRevoked && status !== 401) tally.fault("calls admitted after their key was revoked", `${status}`);
     }
   };
   const revoke = async () => {
@@ -147,14 +147,14 @@ async function raceRevocation(world: World, { client }: Owner, tally: Tally): Pr
   tally.did("races: a key revoked while in use");
 }
 
-/** On servers of their own: these limits would be in the way of everything else. */
+/** On separate servers: these limits would get in the way of everything else. */
 async function raceKeyLimit(tally: Tally): Promise<void> {
   await using world = await openWorld({ env: { COMPANIOND_RATE_PER_KEY: String(perKey) } });
   const { client } = await makeOwner(world, tally, "key-limit");
   const calls = Array.from({ length: 200 }, () => client.send({ method: "GET", path: "/api/keys" }));
   const admitted = (await Promise.all(calls)).filter(({ status }) => status === 200).length;
   tally.did("races: 200 calls with one key");
-  expectCount(tally, "limits by key that admitted another number", admitted, perKey);
+  expectCount(tally, "limits by key that admitted a wrong number", admitted, perKey);
 }
 
 async function raceQuota(tally: Tally, times: number): Promise<void> {
@@ -162,33 +162,33 @@ async function raceQuota(tally: Tally, times: number): Promise<void> {
   const { client } = await makeOwner(world, tally, "quota");
   for (let round = 0; round < times; round++) {
     const { token, id } = await makeCompanion(client);
-    // Every third is refused by the provider and gives its place back; the ones after it find that place.
+    // The provider refuses every third message, which gives its place back; later messages use that place.
     let replies = 0;
     let sent = 0;
     const visitor = async () => {
       for (let message = 0; message < 12; message++) {
         const isRefused = sent++ % 3 === 0;
-        const answer = await chat(world.url, token, { message: isRefused ? "[[fail:400]]" : "hello" });
-        if (answer.isDone) replies++;
+        const response = await chat(world.url, token, { message: isRefused ? "[[fail:400]]" : "hello" });
+        if (response.isDone) replies++;
       }
     };
     await Promise.all(Array.from({ length: 40 }, visitor));
     tally.did("races: 480 messages at one day's quota");
-    expectCount(tally, "quotas that admitted another number", replies, perDay);
-    expectCount(tally, "quotas that admitted another number", (await countKept(client, id)).messages, perDay);
+    expectCount(tally, "quotas that admitted a wrong number", replies, perDay);
+    expectCount(tally, "quotas that admitted a wrong number", (await countKept(client, id)).messages, perDay);
     await raceQueue(world, client, tally);
   }
-  // The count is durable: another start admits none.
+  // The count is durable: a restart admits no more.
   const { token } = await makeCompanion(client);
   for (let message = 0; message < perDay; message++) await chat(world.url, token, { message: "hello" });
   await world.server.kill();
   await world.restart();
   const after = await chat(world.url, token, { message: "hello" });
-  expectCount(tally, "quotas that admitted another number", after.isDone ? perDay + 1 : perDay, perDay);
+  expectCount(tally, "quotas that admitted a wrong number", after.isDone ? perDay + 1 : perDay, perDay);
   tally.did("races: a day's quota over a kill");
 }
 
-/** One turn runs and three wait; all the others are told to come back. */
+/** One turn runs and three wait; all others are refused. */
 async function raceQueue(world: World, client: Owner["client"], tally: Tally): Promise<void> {
   const { token, id } = await makeCompanion(client);
   const sessionId = crypto.randomUUID();
@@ -198,19 +198,19 @@ async function raceQueue(world: World, client: Owner["client"], tally: Tally): P
     response.send(200, { "Content-Type": "text/event-stream" }, reply(request.userText));
   });
   let refused = 0;
-  const answers = Array.from({ length: 20 }, async (_, index) => {
-    const answer = await chat(world.url, token, { message: `message ${index}`, session_id: sessionId });
-    if (answer.status === 429 && ++refused === 16) release.resolve();
-    return answer;
+  const responses = Array.from({ length: 20 }, async (_, index) => {
+    const response = await chat(world.url, token, { message: `message ${index}`, session_id: sessionId });
+    if (response.status === 429 && ++refused === 16) release.resolve();
+    return response;
   });
-  // Were too few refused, this would wait for ever: ten seconds let the rest through, and the count tells.
+  // If too few were refused, this would wait forever: after ten seconds the rest go through, and the count shows it.
   const patience = setTimeout(() => release.resolve(), 10_000);
-  const done = (await Promise.all(answers)).filter((answer) => answer.isDone).length;
+  const done = (await Promise.all(responses)).filter((response) => response.isDone).length;
   clearTimeout(patience);
   world.mock.respond(null);
   tally.did("races: 20 turns of one conversation");
-  expectCount(tally, "queues that admitted another number", done, 4);
-  expectCount(tally, "queues that admitted another number", (await countKept(client, id)).messages, 4);
+  expectCount(tally, "queues that admitted a wrong number", done, 4);
+  expectCount(tally, "queues that admitted a wrong number", (await countKept(client, id)).messages, 4);
 }
 
 function reply(text: string): string {

@@ -1,4 +1,4 @@
-/** What a row of the table is: a kind of trouble, how often it was made, and counts that decide how it went. */
+/** A row of the table: a kind of trouble, how often it was made, and the counts that decide the verdict. */
 import { createRandom } from "../test/support/random.ts";
 
 /** How much of it: `tiny` for the test suite, `short` for a look, `long` for a proof. */
@@ -9,9 +9,9 @@ export interface RowContext {
   readonly seed: number;
   readonly form: Form;
   readonly random: Random;
-  /** How long rows that run for a time do so. */
+  /** Duration of rows that run for a given time. */
   readonly minutes: number;
-  /** Tells whoever waits how far it is. */
+  /** Reports progress to the person who waits. */
   say(sentence: string): void;
 }
 
@@ -19,7 +19,7 @@ export interface FaultRow {
   /** For `--only`. */
   name: string;
   title: string;
-  /** For the report: what is done, and what has to come of it, in plain words. */
+  /** For the report: what is done, and what must result from it, in plain words. */
   story: string;
   run(context: RowContext): Promise<Outcome>;
 }
@@ -27,18 +27,18 @@ export interface FaultRow {
 export interface Check {
   what: string;
   counted: number;
-  /** What the count had to be, in words: `0`, `at least 200`. */
+  /** The expected count, in words: `0`, `at least 200`. */
   expected: string;
   isOk: boolean;
 }
 
 export interface Outcome {
-  /** How often what was done. */
+  /** What was done, and how often. */
   done: { what: string; times: number }[];
   checks: Check[];
-  /** The first few of what went wrong, told apart by what it was. */
+  /** The first few examples of each fault. */
   examples: string[];
-  /** Why nothing was done, where that is so. */
+  /** Why the row was skipped, or null. */
   skipped: string | null;
 }
 
@@ -50,7 +50,7 @@ export function skipped(reason: string): Outcome {
   return { done: [], checks: [], examples: [], skipped: reason };
 }
 
-/** Every check that failed, with examples; empty for a row that passed. */
+/** Every failed check, with examples; empty if the row passed. */
 export function listFailures({ checks, examples }: Outcome): string[] {
   const failed = checks.filter((check) => !check.isOk);
   const sentences = failed.map(({ what, counted, expected }) => `${what}: ${counted}, expected ${expected}`);
@@ -59,14 +59,14 @@ export function listFailures({ checks, examples }: Outcome): string[] {
 
 const maxExamplesOfOneKind = 3;
 
-/** Counts while a row runs. Verdicts come of counts alone, never of the time that something took. */
+/** Counts while a row runs. Verdicts depend on counts only, never on how long something took. */
 export class Tally {
   readonly #done = new Map<string, number>();
   readonly #never = new Map<string, number>();
   readonly #checks: Check[] = [];
   readonly #examples: string[] = [];
 
-  /** `never`: what must not happen, so that the table shows it even where it did not. */
+  /** `never`: faults that must not happen, so that the table lists them even with a count of 0. */
   constructor(never: readonly string[]) {
     for (const what of never) this.#never.set(what, 0);
   }
@@ -79,7 +79,7 @@ export class Tally {
     return this.#done.get(what) ?? 0;
   }
 
-  /** One more of what must not happen. */
+  /** Counts one fault that must not happen. */
   fault(what: string, example: string): void {
     const seen = this.#never.get(what);
     if (seen === undefined) throw new Error(`not announced: ${what}`);

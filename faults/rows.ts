@@ -1,4 +1,4 @@
-/** The table's rows, in its order. */
+/** The rows of the table, in order. */
 import { badInputRow } from "./bad-input.ts";
 import { crossAccountRow } from "./cross-account.ts";
 import { diskFullRow } from "./disk-full.ts";

@@ -1,4 +1,7 @@
-/** `bun run faults`: makes trouble for the compiled executable, prints a table of what happened and writes it to `docs/faults.md`. */
+/**
+ * `bun run faults`: makes trouble for the compiled executable, prints a table of the results and writes it to
+ * `docs/faults.md`.
+ */
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
@@ -50,14 +53,14 @@ for (const row of rows.filter(({ name }) => only.includes(name))) {
   const failures = listFailures(outcome);
   for (const failure of failures) say(`FAILED: ${failure}`);
   if (failures.length > 0) failed++;
-  // After each row: hours of work are not lost with the last one.
+  // Written after each row, so that a late failure does not lose hours of work.
   const before = existsSync(reportFile) ? readFileSync(reportFile, "utf8") : "";
   writeFileSync(reportFile, mergeReport(before, rows, row, outcome, facts));
 }
 console.log(renderTable(readFileSync(reportFile, "utf8")));
 process.exit(failed === 0 ? 0 : 1);
 
-/** A row that could not be run to its end has not passed. */
+/** A row that could not run to its end has failed. */
 function toOutcome(error: unknown): Outcome {
   const example = error instanceof Error ? (error.stack ?? error.message) : String(error);
   return {

@@ -1,4 +1,7 @@
-/** Readers who take nothing, and senders who never finish: held back, cut in time, and nobody else waits for them. */
+/**
+ * Clients that do not read, and clients that never finish sending: throttled and cut off in time, while everyone else
+ * is served.
+ */
 import { ownBytes, sharedBytes } from "../src/turns/reply-memory.ts";
 import { chat } from "../test/support/chat.ts";
 import { chunk } from "../test/support/mock-llm-replies.ts";
@@ -9,9 +12,9 @@ import { type FaultRow, Tally } from "./row.ts";
 import { isAlive, makeCompanion, makeOwner, openDescriptors, openWorld, type World } from "./world.ts";
 
 const readers = { tiny: 10, short: 200, long: 200 };
-/** What replies may hold together, connections of 200 readers, and what a collector leaves behind. */
+/** What all replies may hold together, plus the connections of 200 readers, plus uncollected garbage. */
 const memoryLimitMiB = 64;
-/** Longer than the server's own. */
+/** Longer than the server's own timeout. */
 const patienceMs = 120_000;
 const senders = { tiny: 4, short: 100, long: 100 };
 
@@ -19,15 +22,20 @@ export const stalledRow: FaultRow = {
   name: "stalled-readers",
   title: "readers who stop reading in the middle of an endless reply",
   story:
-    `Visitors ask for a reply without end and read nothing of it. Each reply may hold ${ownBytes / 1024} KiB, and beyond ` +
-    `that all of them together ${sharedBytes / 1024 ** 2} MiB: those for which nothing is left are ended, for the others ` +
-    "the provider is held back until their readers are given up. Meanwhile everyone else is served.",
+    `Visitors ask for an endless reply and read nothing of it. Each reply may hold ${ownBytes / 1024} KiB, and ` +
+    `beyond that all of them together ${sharedBytes / 1024 ** 2} MiB: replies that find nothing left are ended,` +
+    " for the others the provider is paused until their readers are given up. Meanwhile everyone else must be " +
+    "served.",
   async run({ form }) {
-    const tally = new Tally([...apiFaults, "other visitors without a whole reply", "stalled readers never given up"]);
+    const tally = new Tally([
+      ...apiFaults,
+      "other visitors without a complete reply",
+      "stalled readers never disconnected",
+    ]);
     await using world = await openWorld();
     const owner = await makeOwner(world, tally, "stalled");
     const companion = await makeCompanion(owner.client);
-    // Six bytes on the wire for each of these characters: more than the sockets between us can hold.
+    // Each of these characters takes six bytes on the wire: more than the sockets in between can hold.
     const filler = chunk({ content: "\u0001".repeat(2_000) });
     let written = 0;
     world.mock.respond(async (request, response) => {
@@ -55,7 +63,7 @@ export const stalledRow: FaultRow = {
     tally.did("stalled readers", count);
     await world.mock.until(() => world.mock.openRequests >= count || world.mock.abortedRequests > 0, patienceMs);
     await serveOthers(world, companion.token, tally, 50);
-    // None of them is given up for good only because the provider is fast: what stands still is held back.
+    // The provider is fast, so wait until the count stands still: then it is being throttled.
     let seen = -1;
     while (seen !== written) {
       seen = written;
@@ -65,7 +73,7 @@ export const stalledRow: FaultRow = {
     await world.mock.until(() => world.mock.openRequests === 0, patienceMs);
     for (const visitor of stalled) visitor.vanish();
     tally.equal("provider requests ended after their readers", world.mock.abortedRequests, count);
-    // The sockets on both sides of us take megabytes each, which are not ours, before anybody sees that nothing is read.
+    // The sockets on both sides take megabytes each, outside the server, before anyone notices that nothing is read.
     tally.did("MiB from the provider until it was held back", Math.round(written / 1024 ** 2));
     tally.atMost("MiB more of memory meanwhile", Math.ceil((peakKiB - restKiB) / 1024), memoryLimitMiB);
     await serveOthers(world, companion.token, tally, 20);
@@ -76,9 +84,9 @@ export const stalledRow: FaultRow = {
 
 async function serveOthers(world: World, token: string, tally: Tally, count: number): Promise<void> {
   for (let index = 0; index < count; index++) {
-    const answer = await chat(world.url, token, { message: "hello" });
+    const response = await chat(world.url, token, { message: "hello" });
     tally.did("other visitors");
-    if (!answer.isDone) tally.fault("other visitors without a whole reply", `${answer.status} ${answer.raw}`);
+    if (!response.isDone) tally.fault("other visitors without a complete reply", `${response.status} ${response.raw}`);
   }
 }
 
@@ -87,17 +95,17 @@ async function until(condition: () => boolean, tally: Tally): Promise<void> {
     if (condition()) return;
     await Bun.sleep(100);
   }
-  tally.fault("stalled readers never given up", "their descriptors are still open");
+  tally.fault("stalled readers never disconnected", "their descriptors are still open");
 }
 
 export const slowlorisRow: FaultRow = {
   name: "slowloris",
   title: "connections that never finish their request",
   story:
-    "Connections that say nothing, half a head, or a byte a second. All are cut, and others are answered " +
-    "meanwhile.",
+    "Connections that send nothing, half a header block, or a byte a second. All must be cut off, and others " +
+    "must be served meanwhile.",
   async run({ form }) {
-    const tally = new Tally(["questions of others unanswered", "slow connections never cut"]);
+    const tally = new Tally(["requests of others unanswered", "slow connections never cut"]);
     await using world = await openWorld();
     const restDescriptors = openDescriptors(world.server.pid);
     const starts: [string, string, string][] = [
@@ -106,7 +114,7 @@ export const slowlorisRow: FaultRow = {
       ["a head in pieces", "GET /healthz HTTP/1.1\r\nX-Slow: ", "x"],
       ["a body in pieces", bodyHead("Content-Length: 1000"), "x"],
       ["a chunked body in pieces", bodyHead("Transfer-Encoding: chunked"), "1\r\nx\r\n"],
-      ["idle after an answer", "GET /healthz HTTP/1.1\r\nHost: a\r\n\r\n", ""],
+      ["idle after a response", "GET /healthz HTTP/1.1\r\nHost: a\r\n\r\n", ""],
     ];
     const slow: { visitor: RawVisitor; piece: string }[] = [];
     for (const [what, start, piece] of starts) {
@@ -117,11 +125,11 @@ export const slowlorisRow: FaultRow = {
         tally.did(`connections: ${what}`);
       }
     }
-    // A piece a second; two minutes are many times what the server waits.
+    // A piece per second; two minutes are many times what the server waits.
     for (let piece = 0; piece < 120 && slow.some(({ visitor }) => !visitor.isClosed); piece++) {
       for (const one of slow) if (one.piece !== "" && !one.visitor.isClosed) one.visitor.write(one.piece);
-      tally.did("questions of others");
-      if (!(await isAlive(world.url))) tally.fault("questions of others unanswered", `in second ${piece}`);
+      tally.did("requests of others");
+      if (!(await isAlive(world.url))) tally.fault("requests of others unanswered", `in second ${piece}`);
       await Bun.sleep(1_000);
     }
     for (const { visitor, piece } of slow) {
@@ -130,7 +138,7 @@ export const slowlorisRow: FaultRow = {
     for (let look = 0; look < 100 && openDescriptors(world.server.pid) > restDescriptors + 4; look++) {
       await Bun.sleep(100);
     }
-    tally.atMost("descriptors left", openDescriptors(world.server.pid) - restDescriptors, 4);
+    tally.atMost("file descriptors left", openDescriptors(world.server.pid) - restDescriptors, 4);
     return tally.outcome();
   },
 };

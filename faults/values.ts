@@ -1,4 +1,4 @@
-/** Values made from a JSON schema: ones that it allows, at its edges too, and every kind that it forbids. */
+/** Generates values from a JSON schema: valid ones, including its limits, and every invalid kind. */
 import { type JsonSchema, propertiesOf, requiredOf } from "./document.ts";
 import type { Random } from "./row.ts";
 
@@ -14,7 +14,7 @@ const typesOf = (schema: JsonSchema): readonly unknown[] =>
 
 const numberOf = (value: unknown, otherwise: number) => (typeof value === "number" ? value : otherwise);
 
-/** A value that the schema allows, as far as the schema tells. */
+/** A value that is valid as far as the schema says. */
 export function makeValue(schema: JsonSchema, random: Random): unknown {
   const types = typesOf(schema);
   if (types.includes("null") && random.below(6) === 0) return null;
@@ -47,7 +47,7 @@ export function makeValue(schema: JsonSchema, random: Random): unknown {
 function makeString(schema: JsonSchema, random: Random): string {
   const [example] = Array.isArray(schema.examples) ? schema.examples : [];
   if (schema.format === "uuid") return crypto.randomUUID();
-  // What a pattern or a rule beyond the schema asks for is best known from the example.
+  // Patterns and rules beyond the schema are best met by the example.
   if (typeof example === "string" && (schema.pattern !== undefined || random.below(3) === 0)) return example;
   if (typeof schema.pattern === "string" && schema.pattern.includes("{8}-")) return crypto.randomUUID();
   return makeText(random, numberOf(schema.minLength, 0), Math.min(numberOf(schema.maxLength, 60), 2_000));
@@ -59,7 +59,7 @@ function makeObject(schema: JsonSchema, random: Random): Record<string, unknown>
   return Object.fromEntries(chosen.map(([name, part]) => [name, makeValue(part, random)]));
 }
 
-/** Any JSON object at all. */
+/** Any JSON object. */
 export function makeJson(random: Random, depth: number): Record<string, unknown> {
   const part = (): unknown => {
     const kind = random.below(depth > 0 ? 7 : 5);
@@ -72,7 +72,7 @@ export function makeJson(random: Random, depth: number): Record<string, unknown>
   return Object.fromEntries(Array.from({ length: random.below(5) }, () => [makeText(random, 1, 12), part()]));
 }
 
-/** What the schema forbids, one of each kind. */
+/** One invalid value of each kind. */
 export function listForbidden(schema: JsonSchema): unknown[] {
   const types = typesOf(schema);
   const forbidden: unknown[] = types.includes("null") ? [] : [null];

@@ -1,4 +1,4 @@
-/** The executable as an operator sets it up, with mock providers behind it, accounts that own something, and ways in. */
+/** The executable as an operator sets it up, with mock providers, accounts with resources, and clients. */
 import { readdirSync, readFileSync, readlinkSync } from "node:fs";
 import {
   type ExecutableOptions,
@@ -12,10 +12,10 @@ import type { Tally } from "./row.ts";
 
 export const allScopes =
   "companions:read,companions:write,conversations:read,conversations:write,usage:read,keys:read,keys:write,audit:read";
-/** Not the one of the document's examples, with which generated requests would change it. */
+/** Differs from the document's example, so that generated requests do not change the password to it. */
 export const password = "nine purple tractors at noon";
 
-/** Limits and quotas far away, so that only what a row is about is refused. */
+/** High limits and quotas, so that requests are refused only where a row tests it. */
 const roomy = {
   COMPANIOND_RATE_PER_IP: "1000000",
   COMPANIOND_STREAMS_PER_IP: "1000000",
@@ -23,7 +23,7 @@ const roomy = {
   COMPANIOND_RATE_PER_KEY: "1000000",
   COMPANIOND_DAILY_FREE: "1000000",
   COMPANIOND_DAILY_PAID: "1000000",
-  // Visitors choose their address, so that limits by address can be tried.
+  // Visitors choose their address, so that limits by address can be tested.
   COMPANIOND_TRUST_PROXY: "1",
   COMPANIOND_PUBLIC_URL: "http://companions.example",
 };
@@ -58,7 +58,7 @@ export async function openWorld(options: ExecutableOptions = {}): Promise<World>
       return server;
     },
     async [Symbol.asyncDispose]() {
-      // The first has the directory that all of them share.
+      // The first server owns the directory that all of them share.
       for (const one of servers.reverse()) await one[Symbol.asyncDispose]();
       await mock.close();
     },
@@ -79,7 +79,7 @@ export interface Owner {
   client: Client;
 }
 
-/** An account with a password and a key of all scopes. */
+/** An account with a password and a key with all scopes. */
 export async function makeOwner(
   world: World,
   tally: Tally,
@@ -115,22 +115,22 @@ export async function signIn(
   email: string,
   { secret = password, userAgent = "a browser" } = {},
 ): Promise<Client> {
-  // From an address of its own: sign-ins are limited by address.
+  // A new address each time: sign-ins are limited by address.
   signIns++;
   const address = `198.${18 + (signIns >> 16)}.${(signIns >> 8) & 255}.${signIns & 255}`;
   const visitor = createClient(world.url, { "x-forwarded-for": address }, tally);
   const body = { email, password: secret };
   const headers = { "user-agent": userAgent };
-  const answer = await visitor.send({ method: "POST", path: "/api/session", body, headers });
-  const cookie = answer.headers.get("set-cookie")?.split(";", 1)[0];
-  if (cookie === undefined) throw new Error(`signing in as ${email} answered ${answer.status}: ${answer.text}`);
+  const response = await visitor.send({ method: "POST", path: "/api/session", body, headers });
+  const cookie = response.headers.get("set-cookie")?.split(";", 1)[0];
+  if (cookie === undefined) throw new Error(`signing in as ${email} answered ${response.status}: ${response.text}`);
   return createClient(world.url, { cookie, "x-forwarded-for": address }, tally);
 }
 
 export async function makeCompanion(client: Client, fields: object = {}): Promise<{ id: string; token: string }> {
-  const answer = await client.send({ method: "POST", path: "/api/companions", body: { name: "Ada", ...fields } });
-  if (answer.status !== 201) throw new Error(`making a companion answered ${answer.status}: ${answer.text}`);
-  return { id: answer.json.id, token: answer.json.embed_token };
+  const response = await client.send({ method: "POST", path: "/api/companions", body: { name: "Ada", ...fields } });
+  if (response.status !== 201) throw new Error(`making a companion answered ${response.status}: ${response.text}`);
+  return { id: response.json.id, token: response.json.embed_token };
 }
 
 /** All items of a list, page by page. */
@@ -147,7 +147,7 @@ export async function listAll(client: Client, path: string): Promise<Record<stri
   return items;
 }
 
-/** Whether the server answers a plain question. */
+/** Whether the server responds to a simple request. */
 export async function isAlive(url: string): Promise<boolean> {
   const response = await fetch(`${url}/healthz`).catch(() => null);
   return response?.ok ?? false;
@@ -157,7 +157,7 @@ export function openDescriptors(pid: number): number {
   return readdirSync(`/proc/${pid}/fd`).length;
 }
 
-/** Connections, and the sockets that wait for some. */
+/** Open connections and listening sockets. */
 export function openSockets(pid: number): number {
   const descriptors = readdirSync(`/proc/${pid}/fd`).map((name) => `/proc/${pid}/fd/${name}`);
   return descriptors.filter((path) => readLink(path).startsWith("socket:")).length;
@@ -176,7 +176,7 @@ export function threadsOf(pid: number): number {
   return Number(/^Threads:\s+(\d+)/m.exec(readFileSync(`/proc/${pid}/status`, "utf8"))?.[1] ?? Number.NaN);
 }
 
-/** Runs `work` on all items, so many at a time. */
+/** Runs `work` for all items with limited concurrency. */
 export async function inParallel<Item>(
   items: Iterable<Item>,
   width: number,

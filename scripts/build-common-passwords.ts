@@ -1,5 +1,5 @@
 /**
- * Writes `src/domain/common-passwords.ts` from the list of @zxcvbn-ts/language-common (MIT). To be run by hand after an
+ * Writes `src/domain/common-passwords.ts` from the list of @zxcvbn-ts/language-common (MIT). Run it by hand after an
  * update of that package; the file is committed.
  *
  *   bun scripts/build-common-passwords.ts
@@ -12,7 +12,7 @@ import { shortestPassword } from "../src/domain/password.ts";
 const source = `@zxcvbn-ts/language-common ${pkg.devDependencies["@zxcvbn-ts/language-common"]}`;
 const lineWidth = 112;
 
-// Shorter ones are refused for that; what has a space in it could not be told from two.
+// Shorter ones are refused anyway; words with a space could not be told apart from two words.
 const kept = dictionary["passwords-common"].filter((word) => [...word].length >= shortestPassword && !/\s/.test(word));
 const lines: string[] = [];
 for (const word of new Set(kept.map((one) => one.toLowerCase()))) {

@@ -1,5 +1,5 @@
 /**
- * Writes the SDK as a package for npm: one module without dependencies, its types, and how to use it.
+ * Writes the SDK as an npm package: one module without dependencies, its types, and a README.
  *
  *   bun scripts/build-sdk-package.ts [dist/sdk]
  */
@@ -13,7 +13,7 @@ const sdk = join(root, "src", "web", "sdk");
 export async function buildSdkPackage(folder: string): Promise<void> {
   rmSync(folder, { recursive: true, force: true });
   mkdirSync(folder, { recursive: true });
-  // Not minified: bundlers of the websites that take it do that, and people read it.
+  // Not minified: websites that use it have bundlers for that, and people read it.
   const { outputs } = await Bun.build({ entrypoints: [join(sdk, "index.ts")], target: "browser", format: "esm" });
   writeFileSync(join(folder, "index.js"), (await outputs[0]?.text()) ?? "");
   writeTypes(join(folder, "types"));
@@ -51,7 +51,7 @@ function writeTypes(folder: string): void {
   if (!build.success) throw new Error(`The types of the SDK could not be written:\n${build.stdout}${build.stderr}`);
   for (const file of readdirSync(folder)) {
     const path = join(folder, file);
-    // Declarations name the sources; outside of this repository there are only declarations.
+    // The declarations refer to the sources; outside this repository there are only declarations.
     writeFileSync(path, readFileSync(path, "utf8").replace(/(from "\.\/[\w-]+)\.ts"/g, '$1.js"'));
   }
 }

@@ -1,10 +1,10 @@
 /**
- * Builds what browsers load into `src/web/generated`: bundles with the hash of their content in the name, compressed
- * once and for all, and `assets.ts`, which makes the executable embed them.
+ * Builds what browsers load into `src/web/generated`: compressed bundles with the hash of their content in the name,
+ * `assets.ts`, which makes the executable embed them, and `packages.json`, which names the files of packages in them.
  *
  *   bun scripts/build-web.ts
  */
-import { readdirSync, readFileSync } from "node:fs";
+import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { basename, extname, join } from "node:path";
 import tailwind from "bun-plugin-tailwind";
 import { minify } from "terser";
@@ -12,18 +12,21 @@ import { hashOf, integrityOf, toAsset, type WebAsset, writeAssets } from "./web-
 
 const root = join(import.meta.dir, "..");
 const web = join(root, "src", "web");
-const generated = join(web, "generated");
+/** What this script writes; the executable embeds all of it but `packages.json`. */
+export const generatedFolder = join(web, "generated");
+/** Files of packages that went into a bundle, relative to the project: their licences go with the executable. */
+const packageFiles = new Set<string>();
 
 interface BundleOptions {
   /** Replaced in the source, as JSON. */
   define?: Record<string, unknown>;
   format?: "esm" | "iife";
-  /** Files shared between entries, or loaded later, become chunks of their own. */
+  /** Code that is shared between entries, or loaded later, goes into separate chunks. */
   splitting?: boolean;
   plugins?: Bun.BunPlugin[];
 }
 
-/** Builds everything, writes it, and returns it; rejects with what the bundler says. */
+/** Builds, writes and returns everything; rejects with the bundler's messages. */
 export async function buildWeb(): Promise<WebAsset[]> {
   const locales = readLocales();
   const worklets = ["rawAudioProcessor", "audioConcatProcessor"].map((name) =>
@@ -79,15 +82,16 @@ export async function buildWeb(): Promise<WebAsset[]> {
     ...locales,
     ...images,
   ];
-  writeAssets(assets, generated);
+  writeAssets(assets, generatedFolder);
+  writeFileSync(join(generatedFolder, "packages.json"), `${JSON.stringify([...packageFiles].sort(), null, 2)}\n`);
   return assets;
 }
 
-/** All under one hash, of all of them: the widget then has to know a single one. */
+/** One hash for all of them, so that the widget needs to know only one. */
 function readLocales(): WebAsset[] {
   const folder = join(web, "widget", "locales");
   const files = readdirSync(folder).sort();
-  // Parsed and written again: without the white space of the source.
+  // Parsed and written again to remove the white space.
   const texts = files.map((file) => JSON.stringify(JSON.parse(readFileSync(join(folder, file), "utf8"))));
   const hash = hashOf(texts.join("\n"));
   return files.map((file, index) => ({
@@ -97,13 +101,13 @@ function readLocales(): WebAsset[] {
 }
 
 /**
- * Voice sessions are opened by signed URL, over a socket: the WebRTC library would be most of the file, and never run.
- * The resampler is our own, so that the address of a third party need not even be there.
+ * Voice sessions use signed URLs over a socket: the WebRTC library would be most of the file and never run. The
+ * resampler is our own, so that the file contains no third-party address.
  */
 const trimVoiceClient: Bun.BunPlugin = {
   name: "trim-voice-client",
   setup(build) {
-    // Their sources are here once more, to be loaded from where strict pages forbid it.
+    // Their sources are inlined as well, for loading from where strict pages forbid it.
     build.onLoad({ filter: /Processor\.generated\.js$/ }, ({ path }) => {
       const name = basename(path, ".generated.js");
       const contents = `export const load${name[0]?.toUpperCase()}${name.slice(1)} = (worklet, path) => worklet.addModule(path);`;
@@ -124,14 +128,15 @@ const trimVoiceClient: Bun.BunPlugin = {
 /** The entry first, then its chunks. */
 async function bundle(name: string, entry: string, options: BundleOptions = {}): Promise<WebAsset[]> {
   const { define = {}, format = "esm", splitting = false, plugins = [] } = options;
-  const { outputs } = await Bun.build({
+  const { outputs, metafile } = await Bun.build({
     entrypoints: [join(web, entry)],
+    metafile: true,
     target: "browser",
     format,
     splitting,
     plugins,
     minify: true,
-    // Chunks name one another, so their names must be final while they are bundled.
+    // Chunks refer to each other, so their names must be final during bundling.
     naming: { chunk: "chunk.[hash].[ext]", asset: "[name].[hash].[ext]" },
     publicPath: "/assets/",
     define: {
@@ -139,20 +144,21 @@ async function bundle(name: string, entry: string, options: BundleOptions = {}):
       ...Object.fromEntries(Object.entries(define).map(([key, value]) => [key, JSON.stringify(value)])),
     },
   });
+  for (const file of Object.keys(metafile?.inputs ?? {})) if (file.startsWith("node_modules/")) packageFiles.add(file);
   const rank = ({ kind }: Bun.BuildArtifact) => (kind === "entry-point" ? 0 : 1);
   const sorted = outputs.toSorted((a, b) => rank(a) - rank(b));
   return Promise.all(
     sorted.map(async (output, index) => {
       const file = basename(output.path);
       const bytes = await shrink(output, format);
-      // A style sheet that is an entry is called an asset.
+      // The bundler reports a style sheet entry as an asset.
       if (index === 0) return toAsset(name.replace(/\.\w+$/, extname(file)), bytes);
       return { ...toAsset(file, bytes), fileName: file };
     }),
   );
 }
 
-/** A second minifier takes off another three percent. */
+/** A second minifier saves another three percent. */
 async function shrink(output: Bun.BuildArtifact, format: "esm" | "iife"): Promise<Uint8Array> {
   if (!output.path.endsWith(".js")) return new Uint8Array(await output.arrayBuffer());
   const { code } = await minify(await output.text(), {
@@ -163,7 +169,7 @@ async function shrink(output: Bun.BuildArtifact, format: "esm" | "iife"): Promis
   return new TextEncoder().encode(code ?? "");
 }
 
-/** By white space and comments alone: the bundler would rewrite logical properties for browsers that have long gone. */
+/** Removes only white space and comments: the bundler would rewrite logical properties for obsolete browsers. */
 function minifyStyle(path: string): string {
   return readFileSync(path, "utf8")
     .replace(/\/\*.*?\*\//gs, "")

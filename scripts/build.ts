@@ -1,18 +1,19 @@
 /**
  * Builds `dist/companiond`: first the browser bundles that it embeds, then the executable.
  *
- *   bun scripts/build.ts [--web-only | --executable-only] [--outfile dist/companiond]
+ *   bun scripts/build.ts [--web-only | --executable-only] [--outfile dist/companiond] [--outdir dist]
  *   bun scripts/build.ts --target linux-arm64 --target windows-x64        # or --target all
  *
- * With targets it writes one executable for each, `dist/companiond-<target>`, and their checksums into
- * `dist/SHA256SUMS`, for `sha256sum --check`.
+ * With targets it writes one executable each, `dist/companiond-<target>`, and their checksums to `dist/SHA256SUMS`, for
+ * `sha256sum --check`.
  */
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, mkdtempSync, renameSync, rmSync, statSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { parseArgs } from "node:util";
+import { writeChecksums } from "./checksums.ts";
 
 const root = join(import.meta.dir, "..");
-/** The executable may be this much larger than Bun itself. */
+/** How much larger than Bun itself the executable may be. */
 const allowanceBytes = 16 * 1024 * 1024;
 
 /** `docs/operators.md` says which of them are tested. */
@@ -33,6 +34,7 @@ const { values: options } = parseArgs({
     "executable-only": { type: "boolean", default: false },
     target: { type: "string", multiple: true, default: [] },
     outfile: { type: "string" },
+    outdir: { type: "string", default: join(root, "dist") },
   },
 });
 const wanted = readTargets(options.target);
@@ -56,20 +58,24 @@ function refuse(sentence: string): never {
 }
 
 async function buildExecutables(): Promise<void> {
-  const dist = join(root, "dist");
-  if (wanted.length === 0) return await buildExecutable(options.outfile ?? join(dist, "companiond"), undefined);
+  const { outdir } = options;
+  if (wanted.length === 0) return await buildExecutable(options.outfile ?? join(outdir, "companiond"), undefined);
   const files: string[] = [];
   for (const target of wanted) {
     const suffix = target.startsWith("windows-") ? ".exe" : "";
-    const file = options.outfile ?? join(dist, `companiond-${target}${suffix}`);
-    await buildExecutable(file, targets[target]);
+    const file = options.outfile ?? join(outdir, `companiond-${target}${suffix}`);
+    await buildExecutable(file, targets[target]).catch((error: unknown) => {
+      // Bun takes the runtime for another system from the npm registry, once for each version.
+      const reason = /Failed to download .*/.exec(Bun.inspect(error))?.[0];
+      if (reason === undefined) throw error;
+      refuse(`the runtime for ${target} could not be downloaded from the npm registry. ${reason}`);
+    });
     files.push(file);
   }
-  const sums = files.map((file) => `${new Bun.SHA256().update(readFileSync(file)).digest("hex")}  ${basename(file)}\n`);
-  writeFileSync(join(dirname(files[0] ?? dist), "SHA256SUMS"), sums.join(""));
+  writeChecksums(dirname(files[0] ?? outdir), files);
 }
 
-/** The bundles are the business of `build-web.ts`; a tree without browser code has none. */
+/** `build-web.ts` makes the bundles; a tree without browser code has none. */
 async function buildWebBundles(): Promise<void> {
   const script = join(import.meta.dir, "build-web.ts");
   if (!existsSync(script)) return;
@@ -80,7 +86,7 @@ async function buildWebBundles(): Promise<void> {
 async function buildExecutable(outfile: string, target: Bun.Build.CompileTarget | undefined): Promise<void> {
   mkdirSync(dirname(outfile), { recursive: true });
   const startedMs = performance.now();
-  // The maps are inside the executable; the copies that are written beside it would only be mistaken for parts of it.
+  // The executable contains the source maps; the copies written beside it would only confuse.
   const workshop = mkdtempSync(join(dirname(outfile), ".build-"));
   const made = join(workshop, basename(outfile));
   try {
@@ -98,11 +104,11 @@ async function compile(outfile: string, target: Bun.Build.CompileTarget | undefi
     compile: {
       outfile,
       ...(target === undefined ? {} : { target }),
-      // The working directory belongs to the operator: nothing in it may run or configure the server unasked.
+      // The working directory belongs to the operator: no file in it may run or configure the server implicitly.
       autoloadDotenv: false,
       autoloadBunfig: false,
     },
-    // What is imported when it is needed stays in a file of its own, which a start does not read.
+    // Code that is imported on demand stays in separate files, which a start does not read.
     splitting: true,
     minify: true,
     bytecode: true,

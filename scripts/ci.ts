@@ -47,7 +47,7 @@ console.log(`${passed} passed, ${failed} failed${skipped === 0 ? "" : `, ${skipp
 process.exit(failed === 0 && passed > 0 ? 0 : 1);
 
 async function runQuick(): Promise<void> {
-  if (!existsSync(join(root, "src/web/generated/assets.ts"))) {
+  if (!existsSync(join(root, "src/web/generated/packages.json"))) {
     await step("browser bundles", [bun, "scripts/build.ts", "--web-only"]);
   }
   await runTests("quick tests", testFiles.filter(isQuick), quickFlags);

@@ -1,6 +1,6 @@
 /**
- * Draws the images of `src/web/images` anew, for those who take no SVG: previews of links, home screens, old tabs. The
- * files are kept with the source, since their drawing needs Chromium (/usr/bin/chromium).
+ * Redraws the images of `src/web/images` for uses that do not support SVG: link previews, home screens, old tabs. The
+ * files are committed, since drawing them needs Chromium (/usr/bin/chromium-headless-shell).
  *
  *   bun scripts/make-images.ts
  */
@@ -17,16 +17,16 @@ interface Image {
   file: string;
   width: number;
   height: number;
-  /** Of the sign. */
+  /** Size of the sign. */
   size: number;
-  /** Corners of the ground. */
+  /** Corner radius of the background. */
   radius: number;
 }
 
 const images: Image[] = [
-  // As previews of links are shown.
+  // The size of link previews.
   { file: "share.png", width: 1200, height: 630, size: 300, radius: 0 },
-  // Home screens cut the corners themselves.
+  // Home screens round the corners themselves.
   { file: "touch-icon.png", width: 180, height: 180, size: 116, radius: 0 },
   { file: "favicon.png", width: 48, height: 48, size: 34, radius: 12 },
 ];
@@ -40,7 +40,7 @@ function draw({ width, height, size, radius }: Image): string {
   );
 }
 
-const browser = await chromium.launch({ executablePath: "/usr/bin/chromium", args: ["--no-sandbox"] });
+const browser = await chromium.launch({ executablePath: "/usr/bin/chromium-headless-shell", args: ["--no-sandbox"] });
 mkdirSync(folder, { recursive: true });
 for (const image of images) {
   const { file, width, height } = image;

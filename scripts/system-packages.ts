@@ -1,10 +1,10 @@
-/** Puts the programs that tests run on the machine: says first which and why, and never without being able to. */
+/** Installs the programs that tests run: says first which and why, and only where it can. */
 import type { SystemProgram } from "./test-files.ts";
 
 const installCommand = ["apt-get", "install", "-y", "--no-install-recommends"];
 
 export interface Machine {
-  /** Whether packages can be installed: as root, where there is apt-get. */
+  /** Whether packages can be installed: as root, with apt-get. */
   canInstall: boolean;
   say(line: string): void;
   /** Resolves with the exit code. */
@@ -20,7 +20,7 @@ const thisMachine: Machine = {
   },
 };
 
-/** Installs what is missing where that can be done; elsewhere says the one command that does. */
+/** Installs what is missing if possible; otherwise prints the command to run. */
 export async function installMissing(missing: readonly SystemProgram[], machine = thisMachine): Promise<void> {
   if (missing.length === 0) return;
   const names = [...new Set(missing.map((program) => program.package))];

@@ -1,4 +1,4 @@
-/** What browsers load, as the executable embeds it: compressed once and for all, under names that change with the content. */
+/** Embeds what browsers load in the executable: compressed at build time, under names that change with the content. */
 import { createHash } from "node:crypto";
 import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { extname, join } from "node:path";
@@ -14,7 +14,7 @@ const contentTypes: Record<string, string> = {
 };
 
 export interface WebAsset {
-  /** Stable: `widget.js`. */
+  /** The stable name: `widget.js`. */
   name: string;
   /** With the hash of the content: `widget.0123456789.js`. */
   fileName: string;
@@ -37,7 +37,7 @@ export function toAsset(name: string, content: string | Uint8Array): WebAsset {
   };
 }
 
-/** As `integrity` attributes have it. */
+/** The value of `integrity` attributes. */
 export function integrityOf(bytes: Uint8Array): string {
   return `sha384-${createHash("sha384").update(bytes).digest("base64")}`;
 }
@@ -47,18 +47,18 @@ export function hashOf(content: string | Uint8Array): string {
 }
 
 /**
- * Names change with content, so a file that is there is right, and two builds at once do not disturb one another. The
- * list is last, then what it no longer names goes.
+ * Names change with the content, so an existing file is always right, and concurrent builds do not disturb each other.
+ * The list is written last; then files that it no longer contains are deleted.
  */
 export function writeAssets(assets: readonly WebAsset[], generated: string): void {
   mkdirSync(generated, { recursive: true });
   const imports: string[] = [];
   const entries: string[] = [];
-  const files = new Set(["assets.ts"]);
+  const files = new Set(["assets.ts", "packages.json"]);
   for (const [index, asset] of assets.entries()) {
     const contentType = contentTypes[extname(asset.name)];
     if (contentType === undefined) throw new Error(`No content type is known for ${asset.name}.`);
-    // An extension of their own: the bundler of the executable must take them as they are.
+    // A special extension: the bundler of the executable must not transform them.
     for (const [suffix, bytes] of [
       ["", asset.bytes],
       [".br", asset.brotliBytes],
@@ -81,7 +81,7 @@ export function writeAssets(assets: readonly WebAsset[], generated: string): voi
   }
 }
 
-/** Nobody ever sees half of the file. */
+/** Written to a temporary file and renamed, so that nobody sees half of it. */
 function writeWhole(path: string, bytes: Uint8Array): void {
   if (existsSync(path) && readFileSync(path).equals(bytes)) return;
   const part = `${path}.${process.pid}.part`;

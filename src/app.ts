@@ -8,28 +8,30 @@ import { AppError } from "./domain/errors.ts";
 import { apiCors } from "./http/cors.ts";
 import type { DirectRoute } from "./http/direct-route.ts";
 import { errorHandling } from "./http/error-handling.ts";
+import { mountRoutes } from "./http/mount-routes.ts";
 import { everyResponseHeaders } from "./http/problem.ts";
 import { contextOf } from "./http/request-context.ts";
+import { createRouteTable, type RoutePlace, type RouteTable } from "./http/route-table.ts";
 import { accountsModule } from "./modules/accounts/index.ts";
 import { assetsModule } from "./modules/assets/index.ts";
 import { auditModule } from "./modules/audit/index.ts";
-import { chatModule } from "./modules/chat/index.ts";
-import { companionsModule } from "./modules/companions/index.ts";
 import { conversationsModule } from "./modules/conversations/index.ts";
 import { dashboardModule } from "./modules/dashboard/index.ts";
 import { docsModule } from "./modules/docs/index.ts";
-import { embedConfigRoute, embedModule } from "./modules/embed/index.ts";
+import { embedConfigRoute } from "./modules/embed/index.ts";
 import { healthModule } from "./modules/health/index.ts";
-import { keysModule } from "./modules/keys/index.ts";
 import { metricsModule } from "./modules/metrics/index.ts";
 import { pagesModule } from "./modules/pages/index.ts";
 import { sessionModule } from "./modules/session/index.ts";
 import { statusModule } from "./modules/status/index.ts";
-import { usageModule } from "./modules/usage/index.ts";
 import { voiceTokenModule } from "./modules/voice-token/index.ts";
 import { webhooksModule } from "./modules/webhooks/index.ts";
+import { routes } from "./routes.ts";
 
 const methods = ["GET", "POST", "PATCH", "DELETE", "PUT"];
+
+const managementRoutes = routes.filter(({ path }) => isManagementPath(path));
+const publicRoutes = routes.filter(({ path }) => !isManagementPath(path));
 
 export type Site = ReturnType<typeof createSite>;
 
@@ -53,7 +55,8 @@ export function createApp(services: Services): App {
   }
 
   function siteFor(url: string): Site {
-    return isManagementPath(url) ? openManagementSite() : publicSite;
+    const pathStart = url.indexOf("/", url.indexOf("://") + 3);
+    return isManagementPath(url, pathStart) ? openManagementSite() : publicSite;
   }
 
   return {
@@ -66,9 +69,8 @@ export function createApp(services: Services): App {
   };
 }
 
-/** Whether the path of an absolute URL belongs to the management API: all of `/api/` that is not somebody else's. */
-function isManagementPath(url: string): boolean {
-  const pathStart = url.indexOf("/", url.indexOf("://") + 3);
+/** Whether the path belongs to the management API: all of `/api/` that is not somebody else's. */
+function isManagementPath(url: string, pathStart = 0): boolean {
   if (!url.startsWith("/api/", pathStart)) return false;
   return !url.startsWith("/api/embed/", pathStart) && !url.startsWith("/api/webhooks/", pathStart);
 }
@@ -77,27 +79,24 @@ function isManagementPath(url: string): boolean {
 function createPublicSite(services: Services): Site {
   const site = createSite(services);
   site
+    .use(mountRoutes(services, publicRoutes))
     .use(pagesModule(services))
     .use(assetsModule())
     .use(dashboardModule())
     .use(healthModule(services))
     .use(metricsModule(services))
-    .use(embedModule(services))
-    .use(chatModule(services))
     .use(docsModule(services, async () => (await import("./api-operations.ts")).apiOperations))
     .use(voiceTokenModule(services))
     .use(webhooksModule(services));
   return site;
 }
 
-/** What dashboards and platforms call; every path of it must be one by `isManagementPath`. */
+/** What dashboards and platforms call. */
 function createManagementSite(services: Services): Site {
   const site = createSite(services);
   site
-    .use(companionsModule(services))
-    .use(keysModule(services))
+    .use(mountRoutes(services, managementRoutes))
     .use(conversationsModule(services))
-    .use(usageModule(services))
     .use(auditModule(services))
     .use(sessionModule(services))
     .use(accountsModule(services))
@@ -122,15 +121,18 @@ function createSite(services: Services) {
       if (!URL.canParse(request.url)) throw new AppError("invalid_request", "The Host header names no host.");
     })
     .use(apiCors())
-    .use(errorHandling(services, (path) => methods.filter((method) => hasRoute(method, path))));
+    .use(errorHandling(services, allowedMethods));
 
   // Where an escape cannot be decoded, Elysia hands routes null, against its types: what is no text is no id either.
   const { config } = site.router.http;
   config.onParam = [config.onParam ?? [], (value: string | null) => value ?? ""].flat();
 
-  function hasRoute(method: string, path: string): boolean {
-    // Elysia keeps paths without parameters apart from the others.
-    return site.router.static[path]?.[method] !== undefined || site.router.http.find(method, path) !== null;
+  let table: RouteTable<RoutePlace> | null = null;
+  /** Made when it is first asked for: all routes have been added then. */
+  function allowedMethods(path: string): string[] {
+    table ??= createRouteTable(site.routes);
+    const found = table.listMethods(path);
+    return methods.filter((method) => found.includes(method));
   }
   return site;
 }

@@ -1,4 +1,4 @@
-/** What this build is: the version from the manifest, commit and time put in by `scripts/build.ts`. */
+/** Identifies this build: the version from the manifest, commit and time set by `scripts/build.ts`. */
 import { version } from "../package.json";
 
 declare const COMPANIOND_BUILD: { commit: string | null; builtAt: string; target: string } | undefined;
@@ -7,10 +7,10 @@ const stamp = typeof COMPANIOND_BUILD === "undefined" ? null : COMPANIOND_BUILD;
 
 export const buildInfo = {
   version,
-  /** The commit it was built from, `+` appended where files differed from it; null when run from source. */
+  /** The commit it was built from, with `+` if files differed from it; null when run from source. */
   commit: stamp?.commit ?? null,
   /** RFC 3339 in UTC; null when run from source. */
   builtAt: stamp?.builtAt ?? null,
-  /** The system that it was built for, as `bun run build --target` names it. */
+  /** The platform it was built for, as in `bun run build --target`. */
   target: stamp?.target ?? `${process.platform}-${process.arch}`,
 } as const;

@@ -1,4 +1,4 @@
-/** The only reader of the environment: flags, variables and the env file become one checked, frozen object. */
+/** The only reader of the environment: turns flags, variables and the env file into one validated, frozen object. */
 import { join, resolve } from "node:path";
 import { type Flags, mergeVariables, type Problem, readSettings, type Variables } from "./config/read-settings.ts";
 import type { SettingValues } from "./config/settings.ts";
@@ -11,24 +11,24 @@ export interface Config {
   readonly server: {
     readonly host: string;
     readonly port: number;
-    /** Files in PEM, or null for plain HTTP. */
+    /** Paths of PEM files, or null for plain HTTP. */
     readonly tls: { readonly certFile: string; readonly keyFile: string } | null;
-    /** Proxies in front that are trusted. */
+    /** Number of trusted proxies in front of the server. */
     readonly trustProxy: number;
   };
-  /** Absolute. */
+  /** An absolute path. */
   readonly dataDir: string;
-  /** An origin without a final slash, or null: derived from each request. */
+  /** An origin without a trailing slash, or null: then it is derived from each request. */
   readonly publicUrl: string | null;
   /** Whether `serve` keeps a demo companion. */
   readonly isDemo: boolean;
   readonly llm: {
-    /** Without key and base URL the demo provider answers. */
+    /** With neither a key nor a base URL, the demo provider is used. */
     readonly apiKey: string | null;
-    /** Without final slash; null is OpenAI itself. */
+    /** Without a trailing slash; null means OpenAI itself. */
     readonly baseUrl: string | null;
     readonly model: string;
-    /** What companions may ask for, `model` first. */
+    /** The models that companions may choose, `model` first. */
     readonly models: readonly string[];
     readonly maxOutputTokens: number;
     readonly extra: JsonObject;
@@ -43,12 +43,12 @@ export interface Config {
     readonly ip: number;
     readonly key: number;
   };
-  /** Open chat streams. */
+  /** Concurrent chat streams per client address. */
   readonly streamsPerIp: number;
   readonly messagesPerDay: ByPlan;
   readonly voiceSessionsPerDay: ByPlan;
   readonly holdings: HoldingsByPlan;
-  /** As given: 32 bytes in base64, or null where a file in the data directory has it. */
+  /** As given: 32 bytes in base64, or null if the key is in a file in the data directory. */
   readonly secretKey: string | null;
   readonly requireTotp: TotpRequirement;
   readonly metrics: { readonly token: string | null; readonly port: number | null };
@@ -59,13 +59,13 @@ export interface Config {
 type ByPlan = Readonly<Record<Plan, number>>;
 
 export interface ConfigSources {
-  /** Instead of the process's own. */
+  /** Replaces the environment of the process. */
   environment?: Variables;
   envFilePath?: string | undefined;
   flags?: Flags & { demo?: boolean | undefined; "tls-cert"?: string | undefined; "tls-key"?: string | undefined };
 }
 
-/** All that is wrong with the configuration, one sentence a line. */
+/** Every problem with the configuration, one sentence per line. */
 export class ConfigError extends Error {
   readonly problems: readonly Problem[];
 
@@ -76,7 +76,7 @@ export class ConfigError extends Error {
   }
 }
 
-/** Throws `ConfigError` with every problem at once. Reads files, opens nothing. */
+/** Throws `ConfigError` with all problems at once. Reads files, opens nothing. */
 export function loadConfig(sources: ConfigSources = {}): Config {
   const flags = sources.flags ?? {};
   const problems: Problem[] = [];

@@ -1,13 +1,12 @@
-/** What rooms may use: sockets by their contracts, and settings. `src/services.ts` decides which engines are behind it. */
+/** The dependencies of modules: sockets by their contracts, and settings. `src/services.ts` chooses the engines. */
+import type { Coordination } from "./coordination/coordination.ts";
 import type { HoldingsByPlan, Plan } from "./domain/account.ts";
 import type { TotpRequirement } from "./domain/second-factor.ts";
 import type { HeartbeatTicker } from "./http/heartbeats.ts";
 import type { Clock } from "./lib/clock.ts";
 import type { IdSource } from "./lib/ids.ts";
-import type { KeyedQueue } from "./lib/keyed-queue.ts";
 import type { Log } from "./lib/log.ts";
 import type { Sealing } from "./lib/sealing.ts";
-import type { DailyQuota } from "./limits/daily-quota.ts";
 import type { Limiter } from "./limits/limiter.ts";
 import type { RateRules } from "./limits/rules.ts";
 import type { LlmProvider } from "./llm/provider.ts";
@@ -15,13 +14,13 @@ import type { Measurements } from "./metrics/measurements.ts";
 import type { ProviderHealth } from "./metrics/provider-health.ts";
 import type { UseRecorder } from "./metrics/use-recorder.ts";
 import type { Store } from "./store/store.ts";
-import type { OpenReplies } from "./turns/open-replies.ts";
+import type { OpenTurns } from "./turns/open-turns.ts";
 import type { Voice } from "./voice/voice.ts";
 
 export interface Settings {
-  /** Without a trailing slash; null: links are made only where it is certain, see `base-url.ts`. */
+  /** Without a trailing slash. Null: links are only made where the address is certain, see `base-url.ts`. */
   publicUrl: string | null;
-  /** Whether the server listens on an address that only this machine reaches. */
+  /** Whether only this machine can reach the address that the server listens on. */
   isLoopback: boolean;
   /** How many proxies in front are trusted for address, protocol and host. */
   trustedProxies: number;
@@ -32,18 +31,18 @@ export interface Settings {
   llm: {
     /** For companions that name none. */
     model: string;
-    /** What companions may ask for; always holds `model`. */
+    /** What companions may choose; always includes `model`. */
     models: readonly string[];
     maxOutputTokens: number;
   };
-  /** Messages a day per companion, by plan. */
+  /** Messages per day and companion, by plan. */
   dailyMessages: Readonly<Record<Plan, number>>;
-  /** Voice sessions a day per companion, by plan. */
+  /** Voice sessions per day and companion, by plan. */
   dailyVoiceSessions: Readonly<Record<Plan, number>>;
-  /** Binds what API and dashboard write; the operator's commands are free. */
+  /** Limits for the API and the dashboard; the operator's commands are exempt. */
   holdings: HoldingsByPlan;
   metricsToken: string | null;
-  /** Whose account must have a second factor to use the dashboard. */
+  /** Which accounts must have a second factor to use the dashboard. */
   requireTotp: TotpRequirement;
   /** Program version, shown in the API document and on `/healthz`. */
   version: string;
@@ -54,26 +53,21 @@ export interface Services {
   readonly store: Store;
   readonly limiter: Limiter;
   readonly rules: RateRules;
-  /** Of messages. */
-  readonly dailyQuota: DailyQuota;
-  /** Of voice sessions. */
-  readonly voiceQuota: DailyQuota;
-  readonly conversationQueue: KeyedQueue;
-  readonly openReplies: OpenReplies;
+  readonly coordination: Coordination;
+  /** Running turns. Shutdown waits for them, since each still has to commit. */
+  readonly openTurns: OpenTurns;
   readonly llm: LlmProvider;
   readonly providerHealth: ProviderHealth;
   readonly voice: Voice;
   /** Last use and request counts of keys, tokens and sessions. */
   readonly uses: UseRecorder;
-  /** Seals secrets that are kept in the store. */
+  /** Seals secrets in the store. */
   readonly sealing: Sealing;
   readonly heartbeats: HeartbeatTicker;
   readonly measurements: Measurements;
   readonly clock: Clock;
   readonly ids: IdSource;
   readonly log: Log;
-  /** Replies under way: shutdown waits for them, since each still has its commit to make. */
-  readonly runningTurns: Set<Promise<void>>;
-  /** Set when the server starts to drain. */
+  /** Draining is set when the server starts to shut down. */
   readonly lifecycle: { isDraining: boolean };
 }

@@ -1,15 +1,15 @@
-/** The listening sockets of the server: one, or for a while two when a certificate has been replaced. */
+/** The listening sockets of the server: one, or briefly two after a certificate was replaced. */
 import type { BunRequest, Server } from "bun";
 import { idleSeconds } from "./http/silence.ts";
 import type { Certificate } from "./lib/certificate.ts";
 
 export interface ListenerOptions {
   host: string;
-  /** 0 takes a free one. */
+  /** 0 takes a free port. */
   port: number;
   tls: Certificate | null;
   handle: Handle<Request>;
-  /** GET routes by path, found without `handle`, which gets everything else. */
+  /** GET routes by path, served without `handle`, which gets everything else. */
   direct: Readonly<Record<string, Handle<BunRequest<string>>>>;
 }
 
@@ -18,17 +18,20 @@ export type Handle<R extends Request> = (request: R, server: Server<unknown>) =>
 export interface Listener {
   readonly port: number;
   /**
-   * New connections get the new certificate; requests under way go on under the old one. Idle connections are closed,
-   * also one in its handshake, which clients make again. Throws where it fails, and nothing has changed.
+   * New connections get the new certificate; running requests continue on the old one. Idle connections are closed, and
+   * so is one in its handshake, which clients retry. Throws if it fails, and changes nothing then.
    */
   replaceCertificate(tls: Certificate): void;
-  /** Accepts nothing more; resolves when every connection has ended, or those that are left have had no request for a while. */
+  /**
+   * Accepts nothing more; resolves when every connection has ended, or the rest have been without a request for a
+   * while.
+   */
   stop(): Promise<void>;
-  /** Ends every connection. */
+  /** Closes every connection. */
   cut(): Promise<void>;
 }
 
-/** An address that could not be listened on; `code` is the system's: EADDRINUSE, EACCES, EADDRNOTAVAIL. */
+/** Listening on an address failed; `code` is the system's: EADDRINUSE, EACCES, EADDRNOTAVAIL. */
 export class ListenFailure extends Error {
   readonly host: string;
   readonly port: number;
@@ -43,17 +46,20 @@ export class ListenFailure extends Error {
   }
 }
 
-/** The largest body of any route is the voice provider's transcript; smaller limits are each route's own. */
+/** The largest body of any route is the voice provider's transcript; routes set their own, smaller limits. */
 const maxRequestBodyBytes = 8 * 1024 * 1024 + 64 * 1024;
 const idleBeforeCutMs = 1_000;
 const lookEveryMs = 100;
-/** Of TLS 1.2: forward-secret and authenticated ones alone, where the default list ends with plain RSA and CBC. TLS 1.3 has no others. */
+/**
+ * For TLS 1.2: only authenticated ciphers with forward secrecy; the default list ends with plain RSA and CBC. TLS 1.3
+ * has no others.
+ */
 const ciphers = [
   ...["ECDHE-ECDSA-AES128-GCM-SHA256", "ECDHE-RSA-AES128-GCM-SHA256"],
   ...["ECDHE-ECDSA-AES256-GCM-SHA384", "ECDHE-RSA-AES256-GCM-SHA384"],
   ...["ECDHE-ECDSA-CHACHA20-POLY1305", "ECDHE-RSA-CHACHA20-POLY1305"],
 ].join(":");
-/** Two sockets of one process can share a port there, and so hand over without a gap. */
+/** On Linux two sockets of one process can share a port, and so hand over without a gap. */
 const canShare = process.platform === "linux";
 
 /** Throws `ListenFailure`. */
@@ -90,7 +96,7 @@ export function openListener(options: ListenerOptions): Listener {
   }
   const servers = new Set([current]);
 
-  /** Resolves when its last connection has ended. */
+  /** Resolves when the server's last connection has ended. */
   function retire(server: Server<unknown>): Promise<void> {
     return server.stop().then(() => void servers.delete(server));
   }
@@ -100,7 +106,7 @@ export function openListener(options: ListenerOptions): Listener {
     replaceCertificate(next) {
       const before = tls;
       const old = current;
-      // `reload` takes a certificate without complaint and goes on with the one before.
+      // `reload` accepts a new certificate silently, but keeps using the old one.
       tls = next;
       try {
         if (!isShared) void retire(old);
@@ -123,10 +129,10 @@ export function openListener(options: ListenerOptions): Listener {
   };
 }
 
-/** Clients keep connections on which they ask nothing, open ones ahead of need, or stop in the middle of a head. */
+/** Clients keep idle connections, open some ahead of need, or stop in the middle of a request head. */
 async function waitUntilIdle(servers: ReadonlySet<Server<unknown>>): Promise<void> {
   let idleMs = 0;
-  // Not at the first look: a request may be on its way already.
+  // Not at the first check: a request may be on its way already.
   while (servers.size > 0 && idleMs < idleBeforeCutMs) {
     await Bun.sleep(lookEveryMs);
     const isIdle = [...servers].every((server) => server.pendingRequests === 0);

@@ -1,5 +1,5 @@
-/** From the command line to a command; the only caller of process.exit. */
-// First, so that a signal during start-up is not lost.
+/** Runs the command on the command line; the only caller of process.exit. */
+// Must be first, so that a signal during start-up is not lost.
 import "./cli/signals.ts";
 import { commands } from "./cli/commands.ts";
 import { openProcessIo } from "./cli/process-io.ts";

@@ -1,4 +1,4 @@
-/** `/metrics` on a loopback port of its own, where whoever reaches it may read. */
+/** Serves `/metrics` on its own loopback port, readable to anyone who can reach it. */
 import { ListenFailure } from "./listener.ts";
 import { renderMetrics } from "./modules/metrics/service.ts";
 import type { OpenedServices } from "./services.ts";
@@ -14,7 +14,7 @@ const host = "127.0.0.1";
 export function openMetricsListener(services: Pick<OpenedServices, "measurements">, port: number): MetricsListener {
   async function handle(request: Request): Promise<Response> {
     if (request.method !== "GET" || new URL(request.url).pathname !== "/metrics") {
-      return new Response("Only GET /metrics is here.\n", { status: 404 });
+      return new Response("Only GET /metrics is served here.\n", { status: 404 });
     }
     const { contentType, text } = await renderMetrics(services);
     return new Response(text, { headers: { "content-type": contentType, "cache-control": "no-store" } });

@@ -1,12 +1,16 @@
-/** Figures that are looked up on each scrape: build, limiter, files and disk. */
-import { stat, statfs } from "node:fs/promises";
-import { join } from "node:path";
+/** Metrics that are read on each scrape: build, limiter, files and disk. */
+import { statfs } from "node:fs/promises";
 import { buildInfo } from "./build-info.ts";
 import type { Services } from "./dependencies.ts";
 import type { Probe } from "./metrics/measurements.ts";
+import type { StorageSize } from "./store/engine.ts";
 
-export function createProbes(services: Pick<Services, "limiter" | "lifecycle">, dataDir: string): Probe[] {
-  const { limiter, lifecycle } = services;
+export function createProbes(
+  { lifecycle }: Pick<Services, "lifecycle">,
+  limiter: { readonly size: number; readonly evictedCount: number },
+  dataDir: string,
+  sizes: readonly StorageSize[],
+): Probe[] {
   const database = {
     name: "companiond_database_bytes",
     help: "Size of the database's files.",
@@ -15,14 +19,14 @@ export function createProbes(services: Pick<Services, "limiter" | "lifecycle">, 
   return [
     {
       name: "companiond_build_info",
-      help: "Always 1; its labels tell the build.",
+      help: "Always 1; its labels identify the build.",
       type: "gauge",
       labels: { version: buildInfo.version, commit: buildInfo.commit ?? "" },
       read: () => 1,
     },
     {
       name: "companiond_draining",
-      help: "1 while the server lets open replies finish and takes no more.",
+      help: "1 while the server lets open replies finish and accepts no more.",
       type: "gauge",
       read: () => (lifecycle.isDraining ? 1 : 0),
     },
@@ -34,12 +38,11 @@ export function createProbes(services: Pick<Services, "limiter" | "lifecycle">, 
     },
     {
       name: "companiond_limiter_evictions_total",
-      help: "Subjects forgotten early because memory is bounded.",
+      help: "Subjects evicted early because memory is bounded.",
       type: "counter",
       read: () => limiter.evictedCount,
     },
-    { ...database, labels: { file: "database" }, read: () => sizeOf(join(dataDir, "companiond.db")) },
-    { ...database, labels: { file: "wal" }, read: () => sizeOf(join(dataDir, "companiond.db-wal")) },
+    ...sizes.map(({ file, read }) => ({ ...database, labels: { file }, read })),
     {
       name: "companiond_disk_free_bytes",
       help: "Free space where the data directory is.",
@@ -47,14 +50,6 @@ export function createProbes(services: Pick<Services, "limiter" | "lifecycle">, 
       read: () => freeBytes(dataDir),
     },
   ];
-}
-
-async function sizeOf(path: string): Promise<number | null> {
-  try {
-    return (await stat(path)).size;
-  } catch {
-    return null;
-  }
 }
 
 async function freeBytes(path: string): Promise<number | null> {

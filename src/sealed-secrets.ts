@@ -1,4 +1,4 @@
-/** The key behind sealed secrets: where it comes from, when it is made, and the proof that it is still the same one. */
+/** The key for sealed secrets: where it comes from, when it is created, and the proof that it is still the same. */
 import { closeSync, existsSync, fsyncSync, linkSync, openSync, readFileSync, rmSync, writeSync } from "node:fs";
 import { join } from "node:path";
 import { AppError } from "./domain/errors.ts";
@@ -6,12 +6,12 @@ import { createSealing, makeSealingKey, readSealingKey, type Sealing } from "./l
 import type { Store } from "./store/store.ts";
 
 export interface SealedSecrets extends Sealing {
-  /** Throws `unavailable`, naming the key, where what is sealed cannot be opened. Costs one query where nothing is. */
+  /** Throws `unavailable`, naming the key, if the sealed secrets cannot be opened. One query if there are none. */
   check(): Promise<void>;
 }
 
 interface SealedSecretsOptions {
-  /** As given, 32 bytes in base64; null: a file in the data directory has it, made when it is first needed. */
+  /** As given, 32 bytes in base64. Null: it is in a file in the data directory, created on first use. */
   secretKey: string | null;
   dataDir: string;
   store: Pick<Store, "serverSecrets" | "secondFactors">;
@@ -19,7 +19,7 @@ interface SealedSecretsOptions {
 
 const proofName = "proof";
 const proofText = "companiond";
-/** How many of those who lose something by a lost key are named. */
+/** How many of the accounts that a lost key affects are named. */
 const namedHolders = 10;
 
 export function createSealedSecrets({ secretKey, dataDir, store }: SealedSecretsOptions): SealedSecrets {
@@ -31,26 +31,26 @@ export function createSealedSecrets({ secretKey, dataDir, store }: SealedSecrets
     const text = secretKey ?? readKeyFile(path) ?? (mayMake ? makeKeyFile(path) : null);
     if (text === null) throw new Error(`${path} is missing, and COMPANIOND_SECRET_KEY is not set`);
     const key = readSealingKey(text);
-    if (key === null) throw new Error(`${path} does not hold 32 bytes in base64`);
+    if (key === null) throw new Error(`${path} does not contain 32 bytes in base64`);
     return createSealing(key);
   }
 
-  /** The key, proven to be the one with which everything else was sealed. */
+  /** The key, proven to be the one that sealed everything else. */
   async function openProven(): Promise<Sealing> {
     const proof = await store.serverSecrets.find(proofName);
     const isBound = proof !== null && (await store.secondFactors.listHolders(1)).length > 0;
     const key = await openKey(!isBound);
     if (proof !== null && (await isProof(key, proof))) return key;
-    if (isBound) throw new Error(`${source} is another key than before`);
+    if (isBound) throw new Error(`${source} is a different key than before`);
     const sealed = await key.seal(proofName, proofText);
-    // Of a lost key nothing is left, and its proof goes too.
+    // The lost key sealed nothing that is left, so its proof is replaced too.
     if (proof !== null) await store.serverSecrets.replace(proofName, sealed);
     else if (!(await isProof(key, await store.serverSecrets.keep(proofName, sealed)))) return openProven();
     return key;
   }
 
   function use(): Promise<Sealing> {
-    // What failed is tried again: the key may have been put back.
+    // Retry after a failure: the key may have been put back.
     opened ??= openProven().catch((error: unknown) => {
       opened = null;
       throw error;
@@ -102,7 +102,9 @@ function readKeyFile(path: string): string | null {
   return existsSync(path) ? readFileSync(path, "utf8").trim() : null;
 }
 
-/** On the disk, whole and for its owner alone, before anything is sealed with it; another process may have been first. */
+/**
+ * Written to disk in full, readable only by its owner, before it seals anything; another process may have been first.
+ */
 function makeKeyFile(path: string): string {
   const partial = `${path}.${process.pid}.partial`;
   const file = openSync(partial, "w", 0o600);

@@ -1,4 +1,4 @@
-/** The listening server: hands requests to the sitemap with what the socket knows, and drains on shutdown. */
+/** The listening server: passes requests with their context to the sitemap, and drains on shutdown. */
 import type { Server } from "bun";
 import { createApp } from "./app.ts";
 import { createAccessLog } from "./http/access-log.ts";
@@ -15,27 +15,27 @@ export interface ServerOptions {
   host: string;
   port: number;
   tls?: Certificate;
-  /** Where `/metrics` is served without a token, on loopback; 0 takes a free port. */
+  /** Loopback port that serves `/metrics` without a token; 0 takes a free port. */
   metricsPort?: number | null;
 }
 
 export interface RunningServer {
-  /** Where it listens, with the real port when 0 was asked for. */
+  /** Where the server listens, with the actual port if 0 was given. */
   url: string;
   port: number;
   /** Where `/metrics` is served without a token, or null. */
   metricsUrl: string | null;
-  /** Takes up a new certificate without dropping a connection; throws where it cannot serve, and nothing has changed. */
+  /** Loads a new certificate without dropping a connection; throws if it is unusable, and changes nothing then. */
   replaceCertificate(tls: Certificate): void;
   /**
-   * Is not ready any more, and after `noticeMs`, in which proxies can learn of it, accepts nothing more. Lets open
-   * streams finish for up to `graceMs`, then cuts them after a last comment; resolves when every turn is kept and the
+   * Reports as not ready and, after `noticeMs` for proxies to notice, accepts no more requests. Lets open streams
+   * finish for up to `graceMs`, then cuts them off after a last comment. Resolves when every turn is stored and the
    * store is closed.
    */
   drain(graceMs: number, noticeMs?: number): Promise<void>;
 }
 
-/** What was just written gets this long to leave before its connection is cut. */
+/** How long the last writes may take before their connection is cut. */
 const lastWordsMs = 100;
 
 /** Throws `ListenFailure`. */
@@ -60,9 +60,9 @@ export function startServer(services: OpenedServices, options: ServerOptions): R
   function handle(request: Request, server: Server<unknown>): Response | Promise<Response> {
     const facts = beginRequest(request, server);
     const site = app.siteFor(request.url);
-    const answer = site.fetch(request);
-    accessLog.watch(request, facts, site, answer);
-    return answer;
+    const response = site.fetch(request);
+    accessLog.watch(request, facts, site, response);
+    return response;
   }
 
   function handleDirectly(route: DirectRoute): Handle<DirectRequest> {
@@ -70,9 +70,9 @@ export function startServer(services: OpenedServices, options: ServerOptions): R
     return (request, server) => {
       if (!route.takes(request)) return handle(request, server);
       const facts = beginRequest(request, server);
-      const answer = route.answer(request);
-      accessLog.watchRoute(request, facts, counts, answer);
-      return answer;
+      const response = route.answer(request);
+      accessLog.watchRoute(request, facts, counts, response);
+      return response;
     };
   }
 
@@ -82,7 +82,7 @@ export function startServer(services: OpenedServices, options: ServerOptions): R
   const metrics = openMetrics();
   services.measurements.probes.push({
     name: "companiond_certificate_expiry_timestamp_seconds",
-    help: "When the certificate that --tls-cert named runs out.",
+    help: "When the certificate of --tls-cert expires.",
     type: "gauge",
     read: () => (expiresAtMs === null ? null : expiresAtMs / 1000),
   });
@@ -108,7 +108,7 @@ export function startServer(services: OpenedServices, options: ServerOptions): R
     await Promise.race([listener.stop(), sleep(graceMs)]);
     if (services.heartbeats.interruptAll()) await sleep(lastWordsMs);
     await Promise.all([listener.cut(), metrics?.stop()]);
-    await Promise.allSettled([jobs.stop(), idleMemory.stop(), ...services.runningTurns]);
+    await Promise.allSettled([jobs.stop(), idleMemory.stop(), services.openTurns.whenEnded()]);
     accessLog.close();
     await services.close();
   }

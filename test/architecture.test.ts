@@ -84,9 +84,13 @@ test.each([
   ["the environment beside config.ts", "src/lib/a.ts", "export const home = process.env.HOME;"],
   ["Bun's environment", "src/cli/a.ts", "export const home = Bun.env.HOME;"],
   ["an end of the process beside main.ts", "src/cli/a.ts", "process.exit(1);"],
+  ["an engine's file beside the engine", "src/cli/a.ts", 'export const file = "companiond.db";'],
+  ["an engine's log beside the engine", "src/probes.ts", 'export const log = file + "-wal";'],
+  ["an engine's name beside the engine", "src/jobs/a.ts", 'export const engine = "SQLite";'],
   ["a file that is too long", "src/lib/a.ts", "\n".repeat(250)],
   ["server code in the browser", "src/web/widget/index.ts", 'import { x } from "../../lib/clock.ts";'],
   ["a model's value in the browser", "src/web/widget/index.ts", 'import { x } from "../../modules/chat/model.ts";'],
+  ["a schema in the browser", "src/web/widget/index.ts", 'import { x } from "../../modules/keys/responses.ts";'],
   ["browser code in the server", "src/modules/assets/index.ts", 'import { x } from "../../web/widget/index.ts";'],
 ])("refuses %s", (_, path, code) => {
   const violations = violationsWith({ [path]: code });
@@ -102,8 +106,11 @@ test.each([
   ["src/llm/openai.ts", 'import OpenAI from "openai";\nimport { x } from "./openai-stream.ts";'],
   ["src/services.ts", 'import { x } from "./store/sqlite/open.ts";'],
   ["src/config.ts", "export const all = process.env;"],
+  ["src/store/sqlite/sqlite.ts", 'export const file = "companiond.db-wal";'],
+  ["src/cli/a.ts", "// SQLite would lock it.\nexport const a = 1;"],
   ["src/lib/a.ts", "// process.env is not for us\nexport const a = 1;"],
   ["src/web/widget/index.ts", 'import type { X } from "../../modules/chat/model.ts";'],
+  ["src/web/widget/index.ts", 'export type { X } from "../../modules/keys/responses.ts";'],
 ])("takes what belongs into %s", (path, code) => {
   expect(violationsWith({ [path]: code })).toEqual([]);
 });

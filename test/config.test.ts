@@ -199,7 +199,7 @@ test("reports all problems at once, in the file, the environment and the flags",
     { envFilePath, flags: { port: "http", "tls-cert": "cert.pem" } },
   );
   expect(problems).toEqual([
-    `${envFilePath} line 1: is not of the form NAME=value.`,
+    `${envFilePath} line 1: expected NAME=value.`,
     '--port must be a whole number from 0 to 65535, not "http".',
     'COMPANIOND_RATE_PER_IP must be a whole number from 1 to 1000000000, not "0".',
     'COMPANIOND_LOG must be one of debug, info, warn, error, not "loud".',

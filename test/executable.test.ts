@@ -100,14 +100,14 @@ test("refuses a port that is taken, with a sentence", async () => {
   const port = new URL(server.url).port;
   const { exitCode, stderr } = await runExecutable(["serve", "--port", port]);
   expect(exitCode).toBe(1);
-  expect(stderr).toContain(`port ${port} of 127.0.0.1 is taken by another program`);
+  expect(stderr).toContain(`port ${port} of 127.0.0.1 is in use by another program`);
 });
 
 test.each([
   [["--host", "192.0.2.1"], "192.0.2.1 is not an address of this machine"],
   [["--host", "nobody.invalid"], "nobody.invalid is not an address of this machine"],
   [["--tls-cert", "absent.pem", "--tls-key", "absent.pem"], "--tls-cert: ENOENT"],
-  [["--tls-cert", import.meta.path, "--tls-key", import.meta.path], "the certificate is not in PEM"],
+  [["--tls-cert", import.meta.path, "--tls-key", import.meta.path], "the certificate is not PEM"],
   [["--data-dir", "/proc/nowhere"], "/proc/nowhere"],
 ])("cannot serve with %j, and says why in a sentence", async (args, sentence) => {
   const { exitCode, stderr } = await runExecutable(["serve", "--port", "0", ...args]);

@@ -91,7 +91,7 @@ describe("the server does not start", () => {
     writeFileSync(keyFile, makeSealingKey());
     expect(await refusal()).toContain(`${keyFile} is not the key that sealed them`);
     writeFileSync(keyFile, "not a key");
-    expect(await refusal()).toContain(`${keyFile} does not hold 32 bytes in base64`);
+    expect(await refusal()).toContain(`${keyFile} does not contain 32 bytes in base64`);
   });
 
   test("until what was sealed is given up; then there is a new key", async () => {
@@ -99,8 +99,8 @@ describe("the server does not start", () => {
     rmSync(keyFile);
     expect(await refusal()).toContain("reset-totp");
     const config = loadConfig({ environment: { COMPANIOND_DATA_DIR: directory.path } });
-    const { openStoreForCommand } = await import("../src/services.ts");
-    const store = await openStoreForCommand(config, createCapturedLog());
+    const { openStore } = await import("../src/services.ts");
+    const store = await openStore(config, { log: createCapturedLog(), isCommand: true });
     await store.secondFactors.remove(id, testContext());
     await store.close();
     await sealSomething({}, "ben@shop.example");

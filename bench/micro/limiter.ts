@@ -27,44 +27,44 @@ function report(name: string, nsPerCall: number): void {
 }
 
 /** Calls per second differ with who else is on the machine: the best of a few rounds counts. */
-function time(name: string, calls: number, call: (index: number) => void): void {
+async function time(name: string, calls: number, call: (index: number) => unknown): Promise<void> {
   let best = Number.POSITIVE_INFINITY;
   for (let round = 0; round < 5; round++) {
     const startedMs = performance.now();
-    for (let index = 0; index < calls; index++) call(index);
+    for (let index = 0; index < calls; index++) await call(index);
     best = Math.min(best, performance.now() - startedMs);
   }
   report(name, (best / calls) * 1e6);
 }
 
-function verdicts(name: string, subjects: readonly string[], rule = rules.ip): void {
+async function verdicts(name: string, subjects: readonly string[], rule = rules.ip): Promise<void> {
   const limiter = createMemoryLimiter({ clock: systemClock });
-  time(name, million, (index) => void limiter.admit(rule, subjects[index % subjects.length] ?? ""));
+  await time(name, million, (index) => limiter.admit(rule, subjects[index % subjects.length] ?? ""));
   limiter.close();
 }
 
-function networkVerdicts(): void {
+async function networkVerdicts(): Promise<void> {
   const limiter = createMemoryLimiter({ clock: systemClock });
   const clients = Array.from({ length: 100_000 }, (_, index) => {
     return clientIp(`2001:db8:${(index >>> 8).toString(16)}:${(index & 0xff).toString(16)}00::1`, null, 0);
   });
-  time("verdict, IPv6 clients in their /56 and /48", million, (index) => {
+  await time("verdict, IPv6 clients in their /56 and /48", million, (index) => {
     const client = clients[index % clients.length];
-    if (client !== undefined) void admitClient(limiter, rules.ip, client);
+    return client && admitClient(limiter, rules.ip, client);
   });
   limiter.close();
 }
 
-function memory(): void {
+async function memory(): Promise<void> {
   let nowMs = 0;
   const limiter = createMemoryLimiter({ clock: { monotonicMs: () => nowMs } });
   // Strings are made on the way, as requests do: what they cost the heap belongs to no address.
-  for (let index = 0; index < 10 * million; index++) limiter.admit(rules.ip, subjectOf(index % 1000));
+  for (let index = 0; index < 10 * million; index++) await limiter.admit(rules.ip, subjectOf(index % 1000));
   nowMs += rules.ip.windowMs;
   const beforeMiB = rssMiB();
   for (let round = 0; round < rules.ip.limit; round++) {
     nowMs += 100;
-    for (let index = 0; index < million; index++) limiter.admit(rules.ip, subjectOf(index));
+    for (let index = 0; index < million; index++) await limiter.admit(rules.ip, subjectOf(index));
   }
   const heldMiB = rssMiB() - beforeMiB;
   console.log(
@@ -75,30 +75,34 @@ function memory(): void {
   for (let index = 0; index < million; index++) {
     if (index === million / 2) nowMs += rules.ip.windowMs - 1000;
     const startedMs = performance.now();
-    limiter.admit(rules.ip, subjectOf(million + index));
+    await limiter.admit(rules.ip, subjectOf(million + index));
     slowestMs = Math.max(slowestMs, performance.now() - startedMs);
   }
   console.log(`slowest verdict while a million leave: ${slowestMs.toFixed(2)} ms (evicted: ${limiter.evictedCount})`);
   nowMs += rules.ip.windowMs * 2;
-  limiter.admit(rules.ip, "192.0.2.1");
+  await limiter.admit(rules.ip, "192.0.2.1");
   console.log(`given back after a quiet minute: all but ${(rssMiB() - beforeMiB).toFixed(1)} MiB`);
 }
 
-memory();
-verdicts("verdict, one address", [subjectOf(0)]);
-verdicts(
+await memory();
+await verdicts("verdict, one address", [subjectOf(0)]);
+await verdicts(
   "verdict, 100 000 addresses",
   Array.from({ length: 100_000 }, (_, index) => subjectOf(index)),
 );
-verdicts(
+await verdicts(
   "verdict, 1 000 000 addresses",
   Array.from({ length: million }, (_, index) => subjectOf(index)),
 );
-verdicts(
+await verdicts(
   "verdict, 10 000 embed tokens",
   Array.from({ length: 10_000 }, (_, index) => `emb_${String(index).padStart(32, "0")}`),
   rules.token.free,
 );
-networkVerdicts();
-time("client address, IPv4 socket", million, () => void clientIp("203.0.113.7", null, 0));
-time("client address, IPv6 behind one proxy", million, () => void clientIp("10.0.0.1", "1.2.3.4, 2001:db8:1:2::3", 1));
+await networkVerdicts();
+await time("client address, IPv4 socket", million, () => void clientIp("203.0.113.7", null, 0));
+await time(
+  "client address, IPv6 behind one proxy",
+  million,
+  () => void clientIp("10.0.0.1", "1.2.3.4, 2001:db8:1:2::3", 1),
+);

@@ -3,6 +3,7 @@ import { Database } from "bun:sqlite";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { createErasureMarks } from "../../src/coordination/erasure-marks.ts";
 import { type JsonObject, newCompanionSettings } from "../../src/domain/companion.ts";
 import { makeEmbedToken } from "../../src/domain/credentials.ts";
 import { systemIds } from "../../src/lib/ids.ts";
@@ -62,7 +63,7 @@ const context = (): WriteContext => ({
 
 export async function measureMetadata(companions = 1_000_000, calls = 2_000): Promise<MetadataFigures> {
   const dataDir = mkdtempSync(join(tmpdir(), "companiond-metadata-"));
-  const store = await openSqliteStore({ dataDir, log: processLog() });
+  const store = await openSqliteStore({ dataDir, log: processLog(), erasures: createErasureMarks() });
   try {
     const accountId = await createAccount(store, "platform@example.com");
     const startedMs = performance.now();

@@ -90,6 +90,18 @@ export async function startPassThrough(
   };
 }
 
+export async function startBareRelay(providerPort: number): Promise<Contender> {
+  const server = await startProcess(serverCore, ["bun", join(here, "bare-relay.ts"), String(providerPort)]);
+  return {
+    ...server,
+    name: "bare relay",
+    chatPath: "/chat",
+    headers: {},
+    bodyFor: visitorBody,
+    configPath: null,
+  };
+}
+
 export async function startNaiveElysia(
   providerPort: number,
   environment: Record<string, string> = manyFetches,

@@ -1,4 +1,4 @@
-/** `companiond account`: who may own companions. */
+/** `companiond account`: manages accounts, which own companions. */
 import { type Account, plans, roles } from "../domain/account.ts";
 import { findPasswordProblem } from "../domain/password.ts";
 import { toRfc3339 } from "../lib/clock.ts";
@@ -13,12 +13,12 @@ import { voiceAgentActions } from "./voice-agents.ts";
 
 const create: Action = {
   name: "create",
-  about: "Make an account.",
+  about: "Create an account.",
   options: {
     email: { value: "E", about: "Its address, unique.", isRequired: true },
-    plan: { value: "free|paid", about: "Decides the daily messages of its companions (free)." },
+    plan: { value: "free|paid", about: "Sets the daily message quota of its companions (free)." },
     role: { value: "owner|operator", about: "An operator also manages accounts (owner)." },
-    "password-stdin": { about: "Read the password from standard input; without one, set it by a reset link." },
+    "password-stdin": { about: "Read the password from standard input; otherwise set one with a reset link." },
   },
   async run({ args, ids, io, openStore, audit }) {
     const email = readEmail(args.text("email"));
@@ -30,8 +30,8 @@ const create: Action = {
     const next =
       passwordHash === null
         ? `It has no password yet: companiond account reset-link ${email}`
-        : `Make it an API key: companiond key create --account ${email} --name NAME --scopes companions:read,companions:write`;
-    return describe(account, `Made the account ${email} (${plan}, ${role}).\n${next}`);
+        : `Create an API key for it: companiond key create --account ${email} --name NAME --scopes companions:read,companions:write`;
+    return describe(account, `Created the account ${email} (${plan}, ${role}).\n${next}`);
   },
 };
 
@@ -62,7 +62,7 @@ const setPlan: Action = {
   operands: ["E", "free|paid"],
   async run(input) {
     const plan = readChoice("the plan", input.args.operand(1), plans);
-    return describe(await change(input, { plan }), `${input.args.operand(0)} is on the ${plan} plan now.`);
+    return describe(await change(input, { plan }), `${input.args.operand(0)} is now on the ${plan} plan.`);
   },
 };
 
@@ -94,24 +94,24 @@ const remove: Action = {
     const store = await openStore();
     const account = await getAccount(store, args.operand(0));
     if (!(await store.accounts.delete(account.id, audit()))) throw gone(account.email);
-    return describe(account, `Deleted ${account.email} with all it owned.`);
+    return describe(account, `Deleted ${account.email} with everything it owned.`);
   },
 };
 
 const resetLink: Action = {
   name: "reset-link",
-  about: "Print a link with which an account chooses a new password: once, within 30 minutes.",
+  about: "Print a link to choose a new password for an account; it works once, for 30 minutes.",
   operands: ["E"],
   async run(input) {
     const account = await getAccount(await input.openStore(), input.args.operand(0));
     const purpose = { kind: "reset", accountId: account.id } as const;
-    return issueLink(input, purpose, `With it ${account.email} chooses a new password.`);
+    return issueLink(input, purpose, `It lets ${account.email} choose a new password.`);
   },
 };
 
 const resetTotp: Action = {
   name: "reset-totp",
-  about: "Take an account's second factor away, for somebody who has lost it: the password alone signs in again.",
+  about: "Remove an account's second factor if it is lost: the password alone then signs in again.",
   operands: ["E"],
   async run({ args, openStore, audit }) {
     const store = await openStore();
@@ -126,20 +126,20 @@ const resetTotp: Action = {
 
 const setupLink: Action = {
   name: "setup-link",
-  about: "Print a link that makes the first operator in the dashboard: once, within 30 minutes.",
+  about: "Print a link to create the first operator in the dashboard; it works once, for 30 minutes.",
   async run(input) {
     const store = await input.openStore();
     if (await store.accounts.hasAnyPassword()) {
       throw new CommandFailure("the dashboard is set up already. For a lost password: companiond account reset-link E");
     }
     const purpose = { kind: "setup", accountId: null } as const;
-    return issueLink(input, purpose, "With it the first operator sets up the dashboard.");
+    return issueLink(input, purpose, "It lets the first operator set up the dashboard.");
   },
 };
 
 export const accountCommand: Command = {
   name: "account",
-  about: "Make and manage accounts.",
+  about: "Create and manage accounts.",
   actions: [create, list, setPlan, suspend, resume, remove, resetLink, resetTotp, setupLink, ...voiceAgentActions],
 };
 
@@ -156,7 +156,7 @@ function describe(account: Account, text: string): ActionResult {
 }
 
 function gone(email: string): CommandFailure {
-  return new CommandFailure(`${email} was deleted meanwhile.`);
+  return new CommandFailure(`${email} has been deleted in the meantime.`);
 }
 
 function readPassword(input: string): string {

@@ -1,17 +1,17 @@
-/** Checks what was typed against what an action declares. */
+/** Checks the typed arguments against an action's declaration. */
 import { parseArgs } from "node:util";
 import { findNearest } from "../lib/edit-distance.ts";
 import { type Action, type Arguments, Misuse, type OptionSpec } from "./command.ts";
 
-/** Every action takes these. */
+/** Accepted by every action. */
 export const commonOptions: Readonly<Record<string, OptionSpec>> = {
-  "data-dir": { value: "DIR", about: "Where everything durable is kept (./companiond-data)." },
-  "env-file": { value: "FILE", about: "Read variables from a file; those of the environment win." },
+  "data-dir": { value: "DIR", about: "The directory of all durable data (./companiond-data)." },
+  "env-file": { value: "FILE", about: "Read variables from a file; the environment takes precedence." },
   json: { about: "Print one JSON value and nothing else." },
   help: { about: "Show this help." },
 };
 
-/** Throws `Misuse` with the first thing that is wrong. */
+/** Throws `Misuse` for the first problem found. */
 export function readArguments(action: Action, words: readonly string[]): Arguments {
   const declared = { ...action.options, ...commonOptions };
   const values = new Map<string, string[]>();
@@ -50,7 +50,7 @@ function takeOption(
 ): void {
   const spec = Object.hasOwn(declared, name) ? declared[name] : undefined;
   if (spec === undefined || !typed.startsWith("--")) {
-    throw new Misuse(`there is no option ${typed}. Did you mean --${findNearest(name, Object.keys(declared))}?`);
+    throw new Misuse(`unknown option ${typed}. Did you mean --${findNearest(name, Object.keys(declared))}?`);
   }
   if (spec.value !== undefined && value === undefined) throw new Misuse(`--${name} needs a value: ${spec.value}.`);
   if (spec.value === undefined && value !== undefined) throw new Misuse(`--${name} takes no value.`);
@@ -69,11 +69,11 @@ function checkComplete(
 ): void {
   const missing = Object.entries(declared).filter(([name, spec]) => spec.isRequired && !values.get(name)?.at(-1));
   if (missing.length > 0) {
-    throw new Misuse(`${missing.map(([name, spec]) => `--${name} ${spec.value}`).join(" and ")} must be given.`);
+    throw new Misuse(`missing ${missing.map(([name, spec]) => `--${name} ${spec.value}`).join(" and ")}.`);
   }
   const expected = action.operands ?? [];
   const absent = expected.slice(operands.length);
-  if (absent.length > 0) throw new Misuse(`${absent.join(" and ")} must be given.`);
+  if (absent.length > 0) throw new Misuse(`missing ${absent.join(" and ")}.`);
   const surplus = operands[expected.length];
   if (surplus !== undefined) throw new Misuse(`unexpected argument ${JSON.stringify(surplus)}.`);
 }

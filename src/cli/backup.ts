@@ -1,6 +1,6 @@
-/** `companiond backup`: a snapshot of the database, also while a server runs on it. */
+/** `companiond backup`: writes a snapshot of the database, even while a server uses it. */
 import { resolve } from "node:path";
-import { backupDatabase } from "../services.ts";
+import { storageOf } from "../services.ts";
 import type { Command } from "./command.ts";
 
 export const backupCommand: Command = {
@@ -9,11 +9,11 @@ export const backupCommand: Command = {
   actions: [
     {
       name: "",
-      about: "Write a consistent, verified snapshot of the database to FILE, also while a server runs on it.",
+      about: "Write a consistent, verified snapshot of the database to FILE, even while a server uses it.",
       operands: ["FILE"],
       async run({ args, loadConfig }) {
         const file = resolve(args.operand(0));
-        const { bytes, schemaVersion } = backupDatabase(loadConfig().dataDir, file);
+        const { bytes, schemaVersion } = storageOf(loadConfig()).backup(file);
         return { json: { file, bytes, schema_version: schemaVersion }, text: `Wrote ${file}, ${bytes} bytes.` };
       },
     },

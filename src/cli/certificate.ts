@@ -1,4 +1,4 @@
-/** The certificate that `serve --tls-cert --tls-key` names, read anew on SIGHUP. */
+/** The certificate named by `serve --tls-cert --tls-key`, reloaded on SIGHUP. */
 import { readFile } from "node:fs/promises";
 import type { Config } from "../config.ts";
 import { type Certificate, readCertificateExpiry } from "../lib/certificate.ts";
@@ -6,10 +6,10 @@ import type { Log } from "../lib/log.ts";
 import type { RunningServer } from "../server.ts";
 import { CommandFailure } from "./command.ts";
 
-/** Throws `CommandFailure` where the files cannot serve; null where plain HTTP is served. */
+/** Null if plain HTTP is served. Throws `CommandFailure` if the files are unusable. */
 export async function loadCertificate({ server: { tls } }: Config): Promise<Certificate | null> {
   if (tls === null) return null;
-  // One after the other: where both are absent, the same one is named every time.
+  // In sequence, so that the same file is always reported if both are missing.
   const cert = await readPem("--tls-cert", tls.certFile);
   const key = await readPem("--tls-key", tls.keyFile);
   try {
@@ -20,18 +20,18 @@ export async function loadCertificate({ server: { tls } }: Config): Promise<Cert
   return { cert, key };
 }
 
-/** Takes up what the files hold now. Never rejects: with files that cannot serve, the server goes on as before. */
+/** Loads the files again. Never rejects: if they are unusable, the server keeps its certificate. */
 export async function reloadCertificate(config: Config, server: RunningServer, log: Log): Promise<void> {
   try {
     const certificate = await loadCertificate(config);
     if (certificate === null) {
-      log.info("nothing to reload: no certificate is served");
+      log.info("nothing to reload: the server has no certificate");
       return;
     }
     server.replaceCertificate(certificate);
     log.info("certificate reloaded", { expires: new Date(readCertificateExpiry(certificate)).toISOString() });
   } catch (error) {
-    log.error("certificate not reloaded, the one before stays", { reason: describe(error) });
+    log.error("certificate not reloaded, keeping the current one", { reason: describe(error) });
   }
 }
 

@@ -1,6 +1,6 @@
-/** Text in columns, for people. */
+/** Text in columns. */
 
-/** Rows of cells, padded to a common width; the last column is left ragged. */
+/** Rows of cells padded to equal widths; the last column is not padded. */
 export function formatColumns(rows: readonly (readonly string[])[]): string {
   const widths: number[] = [];
   for (const row of rows) {
@@ -18,13 +18,13 @@ export function formatColumns(rows: readonly (readonly string[])[]): string {
     .join("\n");
 }
 
-/** A list with a head line, or a sentence where it is empty. */
+/** A table with a header line, or a sentence if it is empty. */
 export function formatList(head: readonly string[], rows: readonly (readonly string[])[], ifEmpty: string): string {
   if (rows.length === 0) return ifEmpty;
   return formatColumns([head.map((title) => title.toUpperCase()), ...rows.map((row) => row.map(flatten))]);
 }
 
-/** Names come from outside: a control character must not reach the terminal. */
+/** Names come from users: control characters must not reach the terminal. */
 function flatten(cell: string): string {
   return cell.replace(/\p{Cc}/gu, " ");
 }

@@ -1,4 +1,4 @@
-/** What a command is: a file that exports one `Command`, and a line in the table of `commands.ts`. */
+/** What a command is: a file that exports one `Command`, and an entry in the table of `commands.ts`. */
 import type { Config } from "../config.ts";
 import type { JsonValue } from "../domain/companion.ts";
 import type { Clock } from "../lib/clock.ts";
@@ -7,15 +7,15 @@ import type { Store, WriteContext } from "../store/store.ts";
 
 export interface Command {
   name: string;
-  /** A line of the overview. */
+  /** One line in the list of commands. */
   about: string;
-  /** One action without a name, or several with one each: `account create`. */
+  /** One action without a name, or several named ones: `account create`. */
   actions: readonly Action[];
-  /** What `--help` says after the options. */
+  /** Shown by `--help` after the options. */
   notes?: string;
 }
 
-/** A line of the table: a command is loaded when it is asked for, so that none pays for the others. */
+/** An entry of the table. A command is loaded on demand, so that others do not slow it down. */
 export interface CommandEntry {
   name: string;
   load(): Promise<Command>;
@@ -24,15 +24,15 @@ export interface CommandEntry {
 export interface Action {
   name: string;
   about: string;
-  /** Names of the arguments, all required. */
+  /** Names of the positional arguments, all required. */
   operands?: readonly string[];
   options?: Readonly<Record<string, OptionSpec>>;
-  /** Resolves with what to print, or null where the action printed it itself. */
+  /** Resolves with what to print, or null if the action has printed it. */
   run(input: ActionInput): Promise<ActionResult | null>;
 }
 
 export interface OptionSpec {
-  /** What stands for the value in the help; an option without it is a switch. */
+  /** Placeholder for the value in the help; an option without it is a switch. */
   value?: string;
   about: string;
   isRequired?: true;
@@ -40,60 +40,60 @@ export interface OptionSpec {
 }
 
 export interface ActionResult {
-  /** The one value that `--json` prints. */
+  /** The single value that `--json` prints. */
   json: JsonValue;
-  /** What people read instead, without the last line end. */
+  /** What people read instead, without the final newline. */
   text: string;
-  /** It has something to show, and failed all the same: exit code 1. */
+  /** The action has a result to show, but failed: exit code 1. */
   isFailure?: boolean;
 }
 
 export interface ActionInput {
   args: Arguments;
   isJson: boolean;
-  /** Read on first use; throws `ConfigError`. */
+  /** Loaded on first use; throws `ConfigError`. */
   loadConfig(): Config;
   /** Opened and migrated on first use; the runner closes it. */
   openStore(): Promise<Store>;
-  /** Marks a change as made from the command line. */
+  /** Attributes a change to the command line. */
   audit(): WriteContext;
   ids: IdSource;
   clock: Clock;
   io: CliIo;
 }
 
-/** Arguments after they were checked against the action's declaration. */
+/** Arguments that match the action's declaration. */
 export interface Arguments {
   operand(index: number): string;
-  /** The value of an option that is required. */
+  /** The value of a required option. */
   text(name: string): string;
   find(name: string): string | undefined;
   list(name: string): string[];
   has(name: string): boolean;
 }
 
-/** The outside of the process, so that tests can stand in for it. */
+/** The process and its streams, which tests replace. */
 export interface CliIo {
-  /** Undefined: the process's own. */
+  /** Undefined: the environment of the process. */
   environment: Readonly<Record<string, string | undefined>> | undefined;
   writeOut(text: string): Promise<void>;
   writeError(text: string): Promise<void>;
   readInput(): Promise<string>;
-  /** Whether a person reads standard output. */
+  /** Whether standard output is a terminal. */
   isTerminal: boolean;
   /**
-   * From this call on the first SIGTERM, SIGINT or SIGHUP resolves the promise instead of ending the process; a second
+   * After this call the first SIGTERM, SIGINT or SIGHUP resolves the promise instead of ending the process; a second
    * one still ends it.
    */
   takeStopSignal(): Promise<string>;
-  /** From this call on SIGHUP goes there, and ends nothing. */
+  /** After this call SIGHUP calls the listener instead of ending the process. */
   onReload(listener: () => void): void;
-  /** From this call on a rejection or exception that nobody handled goes there instead of ending the process. */
+  /** After this call unhandled rejections and exceptions go to the listener instead of ending the process. */
   onDefect(listener: (error: unknown) => void): void;
 }
 
 /** Wrong use of the command line: exit code 2, with a pointer to the help. */
 export class Misuse extends Error {}
 
-/** An expected failure of a command: its sentence alone is shown. */
+/** An expected failure of a command: only its message is shown. */
 export class CommandFailure extends Error {}

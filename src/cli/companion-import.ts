@@ -1,4 +1,4 @@
-/** `companiond companion import`: the first million, from a file with one companion a line. */
+/** `companiond companion import`: creates companions from a file with one companion per line, up to a million. */
 import type { Account } from "../domain/account.ts";
 import { makeEmbedToken } from "../domain/credentials.ts";
 import { AppError } from "../domain/errors.ts";
@@ -12,16 +12,16 @@ import { type ImportJournal, importedId, type JournalFile, openJournal } from ".
 import { createProgress, type Progress } from "./progress.ts";
 
 const maxLineBytes = 1024 * 1024;
-/** One commit: short enough that a running server's own writes hardly wait. */
+/** Companions per commit: few enough that a running server's own writes hardly wait. */
 const batchSize = 250;
 
 export const importAction: Action = {
   name: "import",
-  about: "Make companions from a file with one JSON object a line; run again, it goes on where it was cut off.",
+  about: "Create companions from a file with one JSON object per line; an interrupted import resumes when run again.",
   operands: ["FILE"],
   options: {
     account: { value: "E", about: "The account that owns them.", isRequired: true },
-    again: { about: "Also where this file was imported into the account before." },
+    again: { about: "Import even if this file was imported into the account before." },
   },
   async run(input) {
     const { args, loadConfig, openStore } = input;
@@ -29,7 +29,7 @@ export const importAction: Action = {
     const store = await openStore();
     const account = await getAccount(store, args.text("account"));
     const file = Bun.file(args.operand(0));
-    if (!(await file.exists())) throw new CommandFailure(`there is no file ${args.operand(0)}.`);
+    if (!(await file.exists())) throw new CommandFailure(`file not found: ${args.operand(0)}.`);
     const rules: SettingRules = {
       ...config.llm,
       checkVoiceFields: (fields, current) => checkVoiceFields(store.voice, account.id, fields, current),
@@ -57,7 +57,7 @@ export const importAction: Action = {
   },
 };
 
-/** Reads the whole file before anything is made; prints every fault with its line, then fails. */
+/** Checks the whole file before anything is created; prints every fault with its line number, then fails. */
 async function checkFile(
   { io }: ActionInput,
   file: Blob,
@@ -146,11 +146,11 @@ async function importFile(input: ActionInput, run: Import): Promise<void> {
 }
 
 async function keepBatch(input: ActionInput, { store, account }: Import, batch: NewCompanion[]): Promise<void> {
-  // A batch is kept whole or not at all: after a crash between its commit and the journal, its last one is there.
+  // A batch is all or nothing. After a crash between its commit and the journal, its last companion already exists.
   const last = batch.at(-1);
   if (last && (await store.companions.find(account.id, last.id)) !== null) return;
   const startedMs = performance.now();
   await store.companions.createMany(account.id, batch, input.audit());
-  // Leaves the database to a running server for a while.
+  // Leave the database to a running server for a while.
   await Bun.sleep((performance.now() - startedMs) / 4);
 }

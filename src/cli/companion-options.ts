@@ -1,11 +1,11 @@
-/** The options of `companion create` as the body that the management API would be sent. */
+/** Turns the options of `companion create` into the body that the management API expects. */
 import type { TSchema } from "@sinclair/typebox";
 import type { JsonObject, JsonValue } from "../domain/companion.ts";
 import { companionFields } from "../modules/companions/fields.ts";
 import { type Arguments, Misuse, type OptionSpec } from "./command.ts";
 
 interface SettingOption extends OptionSpec {
-  /** How the option's texts become the field. */
+  /** Converts the option's values to the field. */
   read: (texts: readonly string[], option: string) => JsonValue;
 }
 
@@ -21,7 +21,7 @@ const asJsonObject: SettingOption["read"] = ([text = ""], option) => {
     const value: JsonValue = JSON.parse(text);
     if (typeof value === "object" && value !== null && !Array.isArray(value)) return value;
   } catch {
-    // Said below, together with JSON of another kind.
+    // Reported below, together with JSON that is not an object.
   }
   throw new Misuse(`--${option} must be a JSON object.`);
 };
@@ -54,7 +54,7 @@ function declareOptions(): Record<string, DeclaredOption> {
     const singular = kind.isRepeatable ? field.replace(/s$/, "") : field;
     options[singular.replaceAll("_", "-")] = { field, about: describe(schema), ...kind };
   }
-  options.disabled = { field: "enabled", about: "Made without answering yet.", read: () => false };
+  options.disabled = { field: "enabled", about: "Create it disabled: it does not reply yet.", read: () => false };
   return options;
 }
 

@@ -1,4 +1,4 @@
-/** `companiond companion`: companions, and their embed tokens. */
+/** `companiond companion`: manages companions and their embed tokens. */
 import type { Companion, EmbedToken } from "../domain/companion.ts";
 import { makeEmbedToken } from "../domain/credentials.ts";
 import { toRfc3339 } from "../lib/clock.ts";
@@ -14,7 +14,7 @@ import { getAccount } from "./find-account.ts";
 
 const create: Action = {
   name: "create",
-  about: "Make a companion with its first embed token.",
+  about: "Create a companion with its first embed token.",
   options: { account: { value: "E", about: "The account that owns it.", isRequired: true }, ...settingOptions },
   async run({ args, ids, loadConfig, openStore, audit }) {
     const { llm } = loadConfig();
@@ -37,7 +37,7 @@ const create: Action = {
     );
     return {
       json: toWireCompanion(companion),
-      text: `Made the companion ${JSON.stringify(companion.name)}.\nid           ${companion.id}\nembed token  ${companion.embedToken}`,
+      text: `Created the companion ${JSON.stringify(companion.name)}.\nid           ${companion.id}\nembed token  ${companion.embedToken}`,
     };
   },
 };
@@ -66,7 +66,7 @@ const list: Action = {
 
 const token: Action = {
   name: "token",
-  about: "Print a companion's embed token; makes one where all were revoked.",
+  about: "Print a companion's embed token; creates one if all were revoked.",
   operands: ["ID"],
   async run(input) {
     const found = await findToken(await input.openStore(), input.args.operand(0).toLowerCase(), input);
@@ -76,7 +76,7 @@ const token: Action = {
 
 export const companionCommand: Command = {
   name: "companion",
-  about: "Make or import companions and show their embed tokens.",
+  about: "Create or import companions and show their embed tokens.",
   actions: [create, list, token, importAction],
 };
 
@@ -103,5 +103,7 @@ async function findToken(store: Store, companionId: string, { ids, audit }: Acti
     const found = tokens[0] ?? (await store.embedTokens.create(account.id, companionId, fresh, audit()));
     if (found !== null) return found;
   }
-  throw new CommandFailure(`there is no companion ${companionId}. "companiond companion list --account E" shows ids.`);
+  throw new CommandFailure(
+    `companion not found: ${companionId}. "companiond companion list --account E" shows the ids.`,
+  );
 }

@@ -1,4 +1,4 @@
-/** Who else on the machine could replace the database: whoever may write in its directory, or owns it. */
+/** Finds out who else on the machine could replace the database: whoever can write to its directory, or owns it. */
 import { statSync } from "node:fs";
 
 export interface Weakness {
@@ -6,7 +6,7 @@ export interface Weakness {
   readonly advice: string;
 }
 
-/** Null where the directory is this user's own; rights mean nothing on Windows. */
+/** Null if the directory belongs to this user alone; permissions mean nothing on Windows. */
 export function findWeakness(dataDir: string, ownUser = process.geteuid?.()): Weakness | null {
   if (ownUser === undefined) return null;
   const { uid, mode } = statSync(dataDir);

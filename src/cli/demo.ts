@@ -1,4 +1,4 @@
-/** The demo account and companion that `serve --demo` keeps, made once however often it starts. */
+/** The demo account and companion of `serve --demo`, created once, however often the server starts. */
 import { type Account, demoEmail } from "../domain/account.ts";
 import { newCompanionSettings } from "../domain/companion.ts";
 import { makeEmbedToken } from "../domain/credentials.ts";
@@ -41,11 +41,11 @@ async function ensureAccount(store: Store, ids: IdSource, audit: () => WriteCont
   const found = await store.accounts.findByEmail(demoEmail);
   if (found !== null) return found;
   try {
-    // Without a password nobody can sign in as it.
+    // Without a password nobody can sign in to it.
     const account = { id: ids.uuid(), email: demoEmail, plan: "free", role: "owner", passwordHash: null } as const;
     return await store.accounts.create(account, audit());
   } catch (error) {
-    // Another process starting on the same database was faster.
+    // Another process that starts on the same database was faster.
     const other = error instanceof AppError ? await store.accounts.findByEmail(demoEmail) : null;
     if (other === null) throw error;
     return other;

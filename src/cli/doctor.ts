@@ -1,4 +1,4 @@
-/** `companiond doctor`: looks at everything that an installation needs, and says what to mend. */
+/** `companiond doctor`: checks everything that an installation needs, and says what to fix. */
 import { type Config, ConfigError } from "../config.ts";
 import type { ActionInput, ActionResult, Command } from "./command.ts";
 import { examineData } from "./doctor/data.ts";
@@ -8,13 +8,13 @@ import { examineClock, examineLlm, examineVoice } from "./doctor/providers.ts";
 
 export const doctorCommand: Command = {
   name: "doctor",
-  about: "Check configuration, data, network and providers, and say what to mend.",
+  about: "Check configuration, data, network and providers, and say what to fix.",
   actions: [
     {
       name: "",
       about:
-        "Check configuration, data, network and providers, and say what to mend. Asks the language model for one word. " +
-        "Ends with 1 where something fails.",
+        "Check configuration, data, network and providers, and say what to fix. Asks the language model for one word. " +
+        "Exits with 1 if a check fails.",
       options: {
         host: { value: "H", about: "As for serve." },
         port: { value: "N", about: "As for serve." },
@@ -42,11 +42,11 @@ async function examine({ loadConfig, clock }: ActionInput): Promise<Finding[]> {
     config = loadConfig();
   } catch (error) {
     if (!(error instanceof ConfigError)) throw error;
-    const advice = "Mend this first: nothing else can be checked.";
+    const advice = "Fix this first: nothing else can be checked.";
     return error.problems.map(({ sentence }) => fail("configuration", sentence, advice));
   }
   const looks: [name: string, look: () => Finding | Finding[] | Promise<Finding | Finding[]>][] = [
-    ["configuration", () => ok("configuration", "Every setting can be read.")],
+    ["configuration", () => ok("configuration", "All settings are valid.")],
     ["data directory", () => examineData(config)],
     ["clock", () => examineClock(config, clock.nowMs())],
     ["port", () => examinePort(config)],
@@ -61,7 +61,7 @@ async function examine({ loadConfig, clock }: ActionInput): Promise<Finding[]> {
       try {
         return await look();
       } catch (error) {
-        // One that cannot even be looked at must not hide the others.
+        // A check that cannot run must not hide the others.
         return fail(name, `It could not be checked: ${describeFailure(error)}.`, "See the reason given.");
       }
     }),

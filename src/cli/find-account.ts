@@ -1,4 +1,4 @@
-/** From the address that was typed to the account. */
+/** Finds the account for a typed e-mail address. */
 import type { Account } from "../domain/account.ts";
 import { normalizeEmail } from "../domain/email.ts";
 import type { Store } from "../store/store.ts";
@@ -6,14 +6,14 @@ import { CommandFailure, Misuse } from "./command.ts";
 
 export function readEmail(text: string): string {
   const email = normalizeEmail(text);
-  if (email === null) throw new Misuse(`${JSON.stringify(text)} is no e-mail address.`);
+  if (email === null) throw new Misuse(`${JSON.stringify(text)} is not an e-mail address.`);
   return email;
 }
 
 export async function getAccount(store: Store, text: string): Promise<Account> {
   const account = await store.accounts.findByEmail(readEmail(text));
   if (account === null) {
-    throw new CommandFailure(`there is no account ${text}. "companiond account list" shows all.`);
+    throw new CommandFailure(`account not found: ${text}. "companiond account list" shows all accounts.`);
   }
   return account;
 }

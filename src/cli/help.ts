@@ -1,4 +1,4 @@
-/** The help texts, made from the declarations. */
+/** Help texts, generated from the declarations. */
 import { commonOptions } from "./arguments.ts";
 import { formatColumns } from "./columns.ts";
 import type { Action, Command, OptionSpec } from "./command.ts";
@@ -14,14 +14,14 @@ export function describeProgram(commands: readonly Command[]): string {
     "",
     formatColumns(rows),
     "",
-    "companiond COMMAND --help tells more. Settings come from flags, the environment and --env-file:",
+    "companiond COMMAND --help shows more. Settings come from flags, the environment and --env-file:",
     "companiond serve --help lists them.",
   ].join("\n");
 }
 
 export function describeCommand(command: Command): string {
   const rows = command.actions.map((action) => [`  ${joinWords(command.name, action.name)}`, action.about]);
-  return [command.about, "", formatColumns(rows), "", `companiond ${command.name} ACTION --help tells more.`].join(
+  return [command.about, "", formatColumns(rows), "", `companiond ${command.name} ACTION --help shows more.`].join(
     "\n",
   );
 }
@@ -47,7 +47,7 @@ export function describeUsage(command: Command, action: Action): string {
 
 function describeOption(spec: OptionSpec): string {
   if (spec.isRequired) return `${spec.about} Required.`;
-  return spec.isRepeatable ? `${spec.about} May be repeated.` : spec.about;
+  return spec.isRepeatable ? `${spec.about} Can be repeated.` : spec.about;
 }
 
 function writeOption(name: string, spec: OptionSpec): string {

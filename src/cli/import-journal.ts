@@ -1,23 +1,23 @@
-/** How far the import of a file came, so that one that was cut off goes on where it stopped and makes nothing twice. */
+/** Records how far the import of a file got, so that an interrupted one resumes there and creates nothing twice. */
 import { mkdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 
 export interface ImportJournal {
-  /** Together with a line's place, decides its companion's id: a second run makes the same ids. */
+  /** Together with the line's position, determines the companion's id: a second run creates the same ids. */
   readonly seed: string;
   readonly startedAt: number;
-  /** Companions that are known to be kept. */
+  /** Companions known to be stored. */
   kept: number;
   finishedAt: number | null;
 }
 
 export interface JournalFile {
-  /** Null where no import of this file into this account was begun. */
+  /** Null if no import of this file into this account was started. */
   read(): ImportJournal | null;
   write(journal: ImportJournal): void;
 }
 
-/** `digest` is the imported file's. */
+/** `digest` is that of the imported file. */
 export function openJournal(dataDir: string, accountId: string, digest: string): JournalFile {
   const path = join(dataDir, "imports", `${accountId}-${digest.slice(0, 32)}.json`);
   return {
@@ -31,17 +31,17 @@ export function openJournal(dataDir: string, accountId: string, digest: string):
     },
     write(journal) {
       mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
-      // Renamed into place: a crash leaves the old journal or the new one, never half of one.
+      // Renamed into place: after a crash there is the old journal or the new one, never half of one.
       writeFileSync(`${path}.new`, JSON.stringify(journal), { mode: 0o600, flush: true });
       renameSync(`${path}.new`, path);
     },
   };
 }
 
-/** The UUIDv7 of the companion at `index` (from 0): in order of the lines, and the same in every run. */
+/** The UUIDv7 of the companion at `index` (from 0): sorts like the lines, and is the same in every run. */
 export function importedId(journal: Pick<ImportJournal, "seed" | "startedAt">, index: number): string {
   const random = Bun.SHA256.hash(`${journal.seed} ${index}`, "hex");
-  // 4096 ids fit into a millisecond's counter; the time runs ahead of the clock by a quarter second in a million.
+  // A millisecond's counter has room for 4096 ids: a million ids run a quarter of a second ahead of the clock.
   const time = (journal.startedAt + Math.floor(index / 4096)).toString(16).padStart(12, "0");
   const counter = (index % 4096).toString(16).padStart(3, "0");
   const variant = ((Number.parseInt(random.slice(0, 1), 16) & 3) | 8).toString(16);

@@ -12,9 +12,9 @@ import { getAccount } from "./find-account.ts";
 
 const create: Action = {
   name: "create",
-  about: "Make an API key; it is shown this once.",
+  about: "Create an API key; it is shown only once.",
   options: {
-    account: { value: "E", about: "The account it speaks for.", isRequired: true },
+    account: { value: "E", about: "The account that it acts for.", isRequired: true },
     name: { value: "N", about: "What it is for, 1 to 100 characters.", isRequired: true },
     scopes: { value: "a,b", about: "What it may do, separated by commas.", isRequired: true },
     expires: { value: "90d", about: "When it ends: in 30m, 12h, 90d, 4w, or at an RFC 3339 time. Without it, never." },
@@ -34,7 +34,7 @@ const create: Action = {
     );
     return {
       json: { ...toWireKey(key), key: secret },
-      text: `${secret}\nThis is the only time that the key "${name}" is shown: keep it now, on servers only.`,
+      text: `${secret}\nThe key "${name}" is shown only this once: store it now, on servers only.`,
     };
   },
 };
@@ -60,7 +60,7 @@ const list: Action = {
 
 const revoke: Action = {
   name: "revoke",
-  about: "End a key and all keys that it made at once, also for a running server.",
+  about: "Revoke a key and all keys created with it; a running server refuses them at once.",
   operands: ["ID"],
   async run({ args, ids, openStore, audit }) {
     const id = args.operand(0).toLowerCase();
@@ -70,19 +70,19 @@ const revoke: Action = {
       if (key === undefined) continue;
       const verdict = `Revoked the key "${key.name}" (${shownKey(key)}) of ${account.email}: it is refused from now on.`;
       const further = others.map((other) => `  ${shownKey(other)}  ${other.name}  ${other.id}`);
-      const summary = `${others.length === 1 ? "A key" : `${others.length} keys`} that came of it ended with it:`;
+      const summary = `${others.length === 1 ? "A key" : `${others.length} keys`} created with it ended too:`;
       return {
         json: { id, revoked: true, also_revoked: others.map((other) => other.id) },
         text: [verdict, ...(others.length === 0 ? [] : [summary, ...further])].join("\n"),
       };
     }
-    throw new CommandFailure(`there is no key ${id} that is not revoked. "companiond key list --account E" shows ids.`);
+    throw new CommandFailure(`no active key with the id ${id}. "companiond key list --account E" shows the ids.`);
   },
 };
 
 export const keyCommand: Command = {
   name: "key",
-  about: "Make and revoke API keys.",
+  about: "Create and revoke API keys.",
   actions: [create, list, revoke],
 };
 
@@ -104,7 +104,7 @@ function readExpiry(text: string | undefined, nowMs: number): number | null {
   throw new Misuse("--expires must be a duration like 90d or a future RFC 3339 time.");
 }
 
-/** As much of a key as tells it from others. */
+/** As much of a key as distinguishes it from others. */
 function shownKey({ start, lastFour }: Pick<ApiKey, "start" | "lastFour">): string {
   return `${start}…${lastFour ?? ""}`;
 }

@@ -1,6 +1,6 @@
 /**
- * Why an address could not be listened on. Where a name leads is looked up first: the system's code for a name that
- * leads nowhere is whatever the call before it left behind.
+ * Explains why listening on an address failed. Looks up the host name first: for a name that does not resolve, the
+ * system reports whatever code the call before it left behind.
  */
 import { lookup } from "node:dns/promises";
 import { networkInterfaces } from "node:os";
@@ -8,15 +8,15 @@ import { networkInterfaces } from "node:os";
 export interface ListenProblem {
   host: string;
   port: number;
-  /** The system's: EADDRINUSE, EACCES, EADDRNOTAVAIL; empty where there is none. */
+  /** The system's code: EADDRINUSE, EACCES, EADDRNOTAVAIL; empty if there is none. */
   code: string;
   message: string;
 }
 
 export interface ListenExplanation {
-  /** What is wrong, in a sentence. */
+  /** What is wrong, as a sentence. */
   wrong: string;
-  /** What to do, in another. */
+  /** What to do, as a sentence. */
   advice: string;
 }
 
@@ -28,20 +28,20 @@ const otherPort = "Choose another with --port or PORT.";
 export async function explainListenFailure({ host, port, code, message }: ListenProblem): Promise<ListenExplanation> {
   const addresses = await findAddresses(host);
   if (addresses.length === 0) {
-    return { wrong: `${host} is not an address of this machine: no such name is known.`, advice: otherHost };
+    return { wrong: `${host} is not an address of this machine: the name does not resolve.`, advice: otherHost };
   }
   if (code === "EADDRNOTAVAIL" || !addresses.some(isOwnAddress)) {
     return { wrong: `${host} is not an address of this machine.`, advice: otherHost };
   }
   if (code === "EADDRINUSE") {
-    return { wrong: `port ${port} of ${host} is taken by another program.`, advice: otherPort };
+    return { wrong: `port ${port} of ${host} is in use by another program.`, advice: otherPort };
   }
   if (code === "EACCES")
-    return { wrong: `port ${port} may not be used.`, advice: "Ports below 1024 need a privilege." };
+    return { wrong: `no permission to listen on port ${port}.`, advice: "Ports below 1024 need a privilege." };
   return { wrong: `cannot listen on ${host}, port ${port}: ${message}.`, advice: otherPort };
 }
 
-/** All that the name leads to, or the address itself; empty where nothing is found in time. */
+/** All addresses of the name, or the address itself; empty if none is found in time. */
 async function findAddresses(host: string): Promise<string[]> {
   const found = lookup(host, { all: true }).then(
     (entries) => entries.map(({ address }) => address),
@@ -53,7 +53,7 @@ async function findAddresses(host: string): Promise<string[]> {
 }
 
 function isOwnAddress(address: string): boolean {
-  // A zone (fe80::1%eth0) only says by which interface.
+  // A zone (fe80::1%eth0) only names the interface.
   const bare = address.replace(/%.*/, "");
   if (bare === "0.0.0.0" || bare === "::" || bare === "::1" || bare.startsWith("127.")) return true;
   const own = Object.values(networkInterfaces()).flatMap((entries) => entries ?? []);

@@ -1,13 +1,13 @@
-/** `companiond migrate`: brings the database up to this version; `serve` does so by itself. */
+/** `companiond migrate`: migrates the database to this version; `serve` does so by itself. */
 import type { Command } from "./command.ts";
 
 export const migrateCommand: Command = {
   name: "migrate",
-  about: "Apply pending migrations; serve does so by itself.",
+  about: "Apply pending migrations; serve also does this.",
   actions: [
     {
       name: "",
-      about: "Apply pending migrations; serve does so by itself. Refused while a server of an earlier version runs.",
+      about: "Apply pending migrations; serve also does this. Refused while a server of an earlier version runs.",
       async run({ openStore, loadConfig }) {
         const store = await openStore();
         await store.check();

@@ -1,10 +1,10 @@
-/** Prints links that open the dashboard once. */
+/** Prints one-time links to the dashboard. */
 import type { Config } from "../config.ts";
 import { type LinkPurpose, makeOneTimeLink } from "../domain/one-time-link.ts";
 import { toRfc3339 } from "../lib/clock.ts";
 import type { ActionInput, ActionResult } from "./command.ts";
 
-/** Keeps the hash of a new link; earlier ones of its kind end. */
+/** Stores the hash of a new link; earlier links of its kind become invalid. */
 export async function issueLink(input: ActionInput, purpose: LinkPurpose, use: string): Promise<ActionResult> {
   const config = input.loadConfig();
   const { kept, path } = makeOneTimeLink(purpose, input.ids, input.clock);
@@ -15,7 +15,7 @@ export async function issueLink(input: ActionInput, purpose: LinkPurpose, use: s
   return { json: { url, expires_at: expiresAt }, text: `${url}\n${use} It works once, until ${expiresAt}.` };
 }
 
-/** Where the dashboard most likely is, seen from the operator's browser. */
+/** The most likely address of the dashboard, as seen from the operator's browser. */
 function dashboardUrl({ publicUrl, server: { host, port, tls } }: Config): string {
   if (publicUrl !== null) return publicUrl;
   const reachable = host === "0.0.0.0" || host === "::" ? "localhost" : host;

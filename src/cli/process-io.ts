@@ -1,4 +1,4 @@
-/** The real process behind the commands: its streams, signals and last line of defence. */
+/** The real process behind the commands: its streams, signals and last-resort error handling. */
 import { fstatSync, statSync, writeSync } from "node:fs";
 import type { FileSink } from "bun";
 import type { CliIo } from "./command.ts";
@@ -14,15 +14,15 @@ export function openProcessIo(end: (exitCode: number) => void): CliIo {
   let isStopTaken = false;
   let isStopping = false;
   let takeReload: (() => void) | null = null;
-  // A command that nobody takes defects for has failed by one; a server goes on (see `onDefect`).
+  // Without a defect listener, a defect is a failure of the command; a server continues (see `onDefect`).
   let takeDefect = (error: unknown) => {
-    writeLastWords(`companiond: this should not have happened: ${describe(error)}\n`);
+    writeLastWords(`companiond: unexpected error: ${describe(error)}\n`);
     end(1);
   };
 
   onSignal((signal) => {
     if (signal === "SIGHUP" && takeReload !== null) return takeReload();
-    // A command that serves lets its streams finish; any other, and a second signal, ends at once.
+    // A server lets its streams finish after the first signal; any other command ends at once.
     if (!isStopTaken || isStopping) end(exitCodes[signal]);
     isStopping = true;
     stop.resolve(signal);
@@ -32,7 +32,7 @@ export function openProcessIo(end: (exitCode: number) => void): CliIo {
     process.on(event, (error: unknown) => takeDefect(error));
   }
 
-  // Not `process.stdout`, which loads Node's streams and sockets: milliseconds of every start.
+  // Not `process.stdout`, which loads Node's streams and sockets and adds milliseconds to every start.
   const out = openSink(Bun.stdout);
   const error = openSink(Bun.stderr);
 
@@ -55,7 +55,7 @@ export function openProcessIo(end: (exitCode: number) => void): CliIo {
   };
 }
 
-/** The promises resolve when the text was handed over, so that ending the process loses none of it. */
+/** The promises resolve once the text is handed over, so that ending the process loses nothing. */
 function openSink(file: Bun.BunFile): (text: string) => Promise<void> {
   let sink: FileSink | null = null;
   return async (text) => {
@@ -64,12 +64,12 @@ function openSink(file: Bun.BunFile): (text: string) => Promise<void> {
       await sink.write(text);
       await sink.flush();
     } catch {
-      // A reader of our output that goes away (`| head`) is no defect.
+      // A reader that closes our output (`| head`) is not an error.
     }
   };
 }
 
-/** Asks without `node:tty`, which loads as much as `process.stdout`, unless there may be a terminal. */
+/** Avoids `node:tty`, which loads as much as `process.stdout`, unless there may be a terminal. */
 function isTerminal(descriptor: number): boolean {
   try {
     const facts = fstatSync(descriptor);
@@ -85,12 +85,12 @@ function isNullDevice({ rdev }: { rdev: number }): boolean {
   return known !== undefined && known.rdev === rdev;
 }
 
-/** At once, since the process ends right after. */
+/** Written synchronously, since the process ends right after. */
 function writeLastWords(text: string): void {
   try {
     writeSync(standardError, text);
   } catch {
-    // Nobody reads them.
+    // Nobody reads standard error.
   }
 }
 

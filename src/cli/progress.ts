@@ -1,10 +1,10 @@
-/** A progress bar on standard error while a person watches; nothing otherwise, since logs are no place for one. */
+/** A progress bar on standard error at a terminal; nothing otherwise, to keep it out of logs. */
 import type { CliIo } from "./command.ts";
 
 export interface Progress {
   /** Cheap: draws at most ten times a second. */
   advance(amount: number): void;
-  /** Takes the bar away, before something else is written. */
+  /** Removes the bar, before something else is written. */
   clear(): Promise<void>;
 }
 

@@ -1,11 +1,11 @@
-/** Whether the server is told how the outside reaches it, where it has to know. */
+/** Whether the public URL is missing where the server needs it. */
 import type { Config } from "../config.ts";
 import { isLoopbackAddress } from "../lib/loopback.ts";
 
-/** Off loopback or behind a proxy, what requests say of the server's address is not to be believed. */
+/** Off loopback or behind a proxy, the server's address in requests cannot be trusted. */
 export function lacksPublicUrl({ publicUrl, server }: Pick<Config, "publicUrl" | "server">): boolean {
   return publicUrl === null && (server.trustProxy > 0 || !isLoopbackAddress(server.host));
 }
 
 export const withoutPublicUrl =
-  "the hosted pages of companions with allowed_origins are refused, and reset links and the tag to copy are not made";
+  "the hosted pages of companions with allowed_origins are refused, and neither reset links nor the embed snippet are available";

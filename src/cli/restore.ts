@@ -1,20 +1,21 @@
-/** `companiond restore`: puts a backup in the place of the database. */
+/** `companiond restore`: replaces the database with a backup. */
 import { resolve } from "node:path";
-import { restoreDatabase } from "../services.ts";
+import { storageOf } from "../services.ts";
 import type { Command } from "./command.ts";
 
 export const restoreCommand: Command = {
   name: "restore",
-  about: "Put a backup in the place of the database; the server must be stopped.",
+  about: "Replace the database with a backup; the server must be stopped.",
   actions: [
     {
       name: "",
-      about: "Verify FILE and put it in the place of the database, which is kept aside. Refuses while it is in use.",
+      about:
+        "Verify FILE and replace the database with it; the old one is kept aside. Refused while the database is in use.",
       operands: ["FILE"],
       async run({ args, loadConfig, clock }) {
         const file = resolve(args.operand(0));
-        const { path, bytes, schemaVersion, keptAs } = restoreDatabase(loadConfig().dataDir, file, clock.nowMs());
-        const kept = keptAs === null ? "" : `\nThe database that was there is kept as ${keptAs}.`;
+        const { path, bytes, schemaVersion, keptAs } = storageOf(loadConfig()).restore(file, clock.nowMs());
+        const kept = keptAs === null ? "" : `\nThe old database is kept as ${keptAs}.`;
         return {
           json: { database: path, bytes, schema_version: schemaVersion, kept_as: keptAs },
           text: `Restored ${path} from ${file}, ${bytes} bytes.${kept}`,

@@ -1,4 +1,4 @@
-/** From the words after the program's name to an exit code: 0 done, 1 failed, 2 misused. */
+/** Runs the command in the arguments and returns an exit code: 0 success, 1 failure, 2 wrong use. */
 
 import type { Config } from "../config.ts";
 import { ConfigError, loadConfig } from "../config.ts";
@@ -106,10 +106,10 @@ function loadCommand(commands: readonly CommandEntry[], name: string): Promise<C
     name,
     commands.map((command) => command.name),
   );
-  throw new Misuse(`there is no command ${JSON.stringify(name)}. Did you mean ${nearest}?`);
+  throw new Misuse(`unknown command ${JSON.stringify(name)}. Did you mean ${nearest}?`);
 }
 
-/** The action with the words that are left; null where only the command's help was asked for. */
+/** The action and the remaining words; null if only the command's help was requested. */
 function findAction(command: Command, words: readonly string[]): [Action | null, readonly string[]] {
   const only = command.actions.find((action) => action.name === "");
   if (only !== undefined) return [only, words];
@@ -121,12 +121,14 @@ function findAction(command: Command, words: readonly string[]): [Action | null,
   }
   const found = command.actions.find((action) => action.name === name);
   if (found !== undefined) return [found, rest];
-  throw new Misuse(`${command.name} has no ${JSON.stringify(name)}. Did you mean ${findNearest(name, names)}?`);
+  throw new Misuse(
+    `unknown action ${JSON.stringify(`${command.name} ${name}`)}. Did you mean ${findNearest(name, names)}?`,
+  );
 }
 
-/** Loaded where a command needs it: the server has its own way in, and the others need none. */
+/** Loaded on demand: the server opens its store itself, and other commands need none. */
 async function openStore(config: Config): Promise<Store> {
-  return await (await import("../services.ts")).openStoreForCommand(config);
+  return await (await import("../services.ts")).openStore(config, { isCommand: true });
 }
 
 async function report(error: unknown, hint: string, io: CliIo): Promise<number> {
@@ -144,11 +146,11 @@ async function report(error: unknown, hint: string, io: CliIo): Promise<number> 
     return 1;
   }
   if (error instanceof CommandFailure) await io.writeError(`companiond: ${error.message}\n`);
-  else await io.writeError(`companiond: this should not have happened: ${describeUnknown(error)}\n`);
+  else await io.writeError(`companiond: unexpected error: ${describeUnknown(error)}\n`);
   return 1;
 }
 
-/** The operator at the terminal may read what callers over the network may not. */
+/** The operator at the terminal may read causes that network clients may not. */
 function describeCause(cause: unknown): string {
   return cause instanceof Error ? `\n  ${cause.message}` : "";
 }

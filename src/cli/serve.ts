@@ -1,4 +1,4 @@
-/** `companiond serve`: the server, from start to drained. */
+/** `companiond serve`: runs the server from start to shutdown. */
 import { buildInfo } from "../build-info.ts";
 import type { Config } from "../config.ts";
 import { startBackups } from "../jobs/backups.ts";
@@ -6,7 +6,7 @@ import type { Certificate } from "../lib/certificate.ts";
 import { openLog } from "../lib/log.ts";
 import { ListenFailure } from "../listener.ts";
 import { type RunningServer, startServer } from "../server.ts";
-import { lockDataDir, type OpenedServices, openServices } from "../services.ts";
+import { type OpenedServices, openServices, storageOf } from "../services.ts";
 import { loadCertificate, reloadCertificate } from "./certificate.ts";
 import { type ActionInput, type Command, CommandFailure } from "./command.ts";
 import { findWeakness } from "./data-rights.ts";
@@ -18,22 +18,22 @@ import { offerSetup } from "./setup-offer.ts";
 import { describeStart, toReachable } from "./start-message.ts";
 
 const drainGraceMs = 30_000;
-/** How long proxies are told beforehand that nothing more will be accepted. */
+/** How long before the server stops accepting connections `/readyz` warns proxies. */
 const proxyNoticeMs = 500;
-/** How long the last lines of the log may take to leave. */
+/** How long writing the last log lines may take. */
 const lastLinesMs = 2_000;
 
 export const serveCommand: Command = {
   name: "serve",
-  about: "Serve companions until stopped.",
+  about: "Run the server until it is stopped.",
   actions: [
     {
       name: "",
-      about: "Serve companions until SIGTERM or SIGINT; open replies then get 30 s to finish.",
+      about: "Run the server until SIGTERM or SIGINT; open replies then have 30 s to finish.",
       options: {
         host: { value: "H", about: "The address to listen on (127.0.0.1)." },
         port: { value: "N", about: "The port to listen on (3000); 0 takes a free one." },
-        demo: { about: "Keep a demo companion that can be chatted with at once." },
+        demo: { about: "Create a demo companion to chat with." },
         "tls-cert": { value: "F", about: "Serve HTTPS with this certificate chain (PEM)." },
         "tls-key": { value: "F", about: "The certificate's private key (PEM)." },
       },
@@ -43,7 +43,7 @@ export const serveCommand: Command = {
       },
     },
   ],
-  // Made when asked for: the columns cost a start more than a millisecond.
+  // A getter: formatting the columns would add more than a millisecond to every start.
   get notes() {
     return describeSettings();
   },
@@ -57,20 +57,20 @@ async function serve(input: ActionInput): Promise<void> {
   const { log, flush } = openLog({
     level: config.log.level,
     format: io.isTerminal && !isJson ? "text" : "json",
-    // With --json standard output holds the one value, so the log moves over.
+    // With --json, standard output carries the JSON value only, so the log goes to standard error.
     write: (lines) => (isJson ? io.writeError(lines) : io.writeOut(lines)),
   });
-  const dataLock = lockDataDir(config.dataDir);
+  const dataLock = storageOf(config).lock();
   try {
     const weakness = findWeakness(config.dataDir);
-    if (weakness !== null) log.warn("the data directory is not safe", { ...weakness });
+    if (weakness !== null) log.warn("the data directory is unsafe", { ...weakness });
     const services = await openServices(config);
-    // Whatever was not foreseen must end one request at most, never the server.
+    // An unexpected error must end at most one request, never the server.
     io.onDefect((error) => log.error("defect", { error, count: ++services.measurements.defects }));
     const demoToken = config.isDemo ? await closeOnFailure(services, () => openDemo(services, input)) : null;
     const server = await closeOnFailure(services, () => listen(services, config, certificate));
     const backups = startBackups(services, { ...config.backup, dataDir: config.dataDir });
-    // A server at a terminal ends with it; any other has nobody to hang up on it.
+    // A server at a terminal ends with it on SIGHUP; for any other, SIGHUP cannot mean a hang-up.
     if (certificate !== null || !io.isTerminal) io.onReload(() => void reloadCertificate(config, server, log));
     const setup = await offerSetup(services, {
       baseUrl: config.publicUrl ?? toReachable(server.url),
@@ -87,21 +87,21 @@ async function serve(input: ActionInput): Promise<void> {
       llm: services.llm.name,
     });
     if (setup?.file)
-      log.info("nobody can sign in to the dashboard yet: a one-time link is in a file", { file: setup.file });
-    // Before the message, not in the middle of it.
+      log.info("nobody can sign in to the dashboard yet: open the one-time link in this file", { file: setup.file });
+    // Flush the log now, so that it does not interrupt the message.
     flush();
     await announce(input, config, server, { llmName: services.llm.name, demoToken, setupLink: setup?.link ?? null });
 
     log.info("stopping", { signal: await stopped, graceMs: drainGraceMs });
-    if (io.isTerminal) await io.writeError("Letting open replies finish. Once more ends at once.\n");
+    if (io.isTerminal) await io.writeError("Waiting for open replies to finish. Press Ctrl+C again to stop now.\n");
     await backups.stop();
-    // Without a proxy nobody looks at `/readyz` before sending a request.
+    // Without a proxy, nobody polls `/readyz`.
     await server.drain(drainGraceMs, config.server.trustProxy > 0 ? proxyNoticeMs : 0);
     log.info("stopped");
   } finally {
     dataLock.release();
     flush();
-    // A reader of the log who has stopped reading must not hold up the end.
+    // A stalled reader of the log must not delay the exit.
     await Promise.race([Promise.all([io.writeOut(""), io.writeError("")]), Bun.sleep(lastLinesMs)]);
   }
 }
@@ -122,7 +122,8 @@ async function announce(
   }
   const urls = { url: config.publicUrl ?? server.url, listeningUrl: server.url };
   if (io.isTerminal) await io.writeOut(`${describeStart({ ...urls, ...facts })}\n`);
-  // Not in the log, which keeps embed tokens out; and standard output is the log's here. The set-up link is in its file.
+  // Not in the log, which must not contain embed tokens and has standard output to itself. The set-up link is in its
+  // file.
   else if (facts.demoToken !== null) await io.writeError(`${describeStart({ ...urls, ...facts, setupLink: null })}\n`);
 }
 
@@ -140,7 +141,7 @@ async function listen(
   }
 }
 
-/** What was opened must not stay open when a later step fails. */
+/** Closes the services if a later step fails. */
 async function closeOnFailure<Result>(services: OpenedServices, step: () => Result | Promise<Result>): Promise<Result> {
   try {
     return await step();

@@ -1,4 +1,4 @@
-/** The settings as `serve --help` lists them. */
+/** The list of settings for `serve --help`. */
 import { type Setting, settings } from "../config/settings.ts";
 import { formatColumns } from "./columns.ts";
 
@@ -9,7 +9,7 @@ export function describeSettings(): string {
     return [`  ${one.variable}${one.isSecret ? "[_FILE]" : ""}`, `${one.about}${fallback}`];
   });
   return [
-    "Environment, all optional; flags win. [_FILE]: also as a path to a file that holds it.",
+    "Environment variables, all optional; flags win. [_FILE]: can also name a file that contains the value.",
     "",
     formatColumns(rows),
   ].join("\n");

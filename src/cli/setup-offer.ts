@@ -1,4 +1,4 @@
-/** Offers the link that sets up the dashboard, for as long as nobody can sign in. */
+/** Offers a link to set up the dashboard as long as nobody can sign in. */
 import { rmSync } from "node:fs";
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
@@ -8,20 +8,21 @@ import type { OpenedServices } from "../services.ts";
 export interface SetupOffer {
   /** Opens the dashboard once; a secret. */
   link: string;
-  /** Where it was left, or null where it is to be shown. */
+  /** The file with the link, or null if the link should be shown. */
   file: string | null;
 }
 
 /**
- * A new link, or null where an account has a password already. Without a terminal to show it on it is written to
- * `setup-link` in the data directory, readable by its owner only, since the log is no place for secrets.
+ * Creates a link, or returns null if an account already has a password. Without a terminal the link is written to
+ * `setup-link` in the data directory, readable by its owner only, because the log must not contain secrets.
  */
 export async function offerSetup(
   services: Pick<OpenedServices, "store" | "ids" | "clock">,
   options: { baseUrl: string; dataDir: string; isShown: boolean },
 ): Promise<SetupOffer | null> {
   const file = join(options.dataDir, "setup-link");
-  // Also one from an earlier start: it is worth nothing any more. Synchronously, as the other way starts a pool of threads.
+  // Also deletes the link of an earlier start, which is no longer valid. Synchronous: the async call starts a thread
+  // pool.
   rmSync(file, { force: true });
   if (await services.store.accounts.hasAnyPassword()) return null;
   const { kept, path } = makeOneTimeLink({ kind: "setup", accountId: null }, services.ids, services.clock);

@@ -1,4 +1,4 @@
-/** SIGTERM, SIGINT and SIGHUP, taken from the moment this file loads: it must be the first import of `main.ts`. */
+/** Catches SIGTERM, SIGINT and SIGHUP as soon as this file loads: it must be the first import of `main.ts`. */
 
 export type ProcessSignal = "SIGTERM" | "SIGINT" | "SIGHUP";
 
@@ -12,7 +12,7 @@ for (const signal of ["SIGTERM", "SIGINT", "SIGHUP"] as const) {
   });
 }
 
-/** Hands over signals, first those that came while the program was still loading. */
+/** Passes on signals, starting with those that arrived while the program was loading. */
 export function onSignal(take: (signal: ProcessSignal) => void): void {
   listener = take;
   for (const signal of received) take(signal);

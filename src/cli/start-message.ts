@@ -1,13 +1,13 @@
-/** What a person reads once the server listens: what to open, and what to try. */
+/** What a person reads once the server is listening: what to open, and what to try. */
 
 export interface StartFacts {
-  /** As visitors reach it. */
+  /** The address for visitors. */
   url: string;
-  /** As this machine reaches it. */
+  /** The address on this machine. */
   listeningUrl: string;
   llmName: string;
   demoToken: string | null;
-  /** Shown only where a person is the one who reads. */
+  /** Passed only if a person reads the message. */
   setupLink: string | null;
 }
 
@@ -23,20 +23,20 @@ export function describeStart({ url, listeningUrl, llmName, demoToken, setupLink
   if (llmName === "demo") {
     lines.push(
       "",
-      "No language model is configured, so the built-in demo answers from a script. For a real one set OPENAI_API_KEY,",
+      "No language model is configured, so the built-in demo replies from a script. For a real model set OPENAI_API_KEY,",
       "or OPENAI_BASE_URL for any other OpenAI-compatible endpoint.",
     );
   }
   return [...lines, ""].join("\n");
 }
 
-/** `-N`: without it curl holds the stream back. */
+/** `-N`: otherwise curl buffers the stream. */
 function writeCurl(url: string, token: string): string {
   const body = `'{"message":"Hello! Who are you?"}'`;
   return `curl -N ${toReachable(url)}/api/embed/${token}/chat -H 'Content-Type: application/json' -d ${body}`;
 }
 
-/** 0.0.0.0 and :: are addresses to listen on, not to call. */
+/** 0.0.0.0 and :: can be listened on, but not called. */
 export function toReachable(url: string): string {
   return url.replace("//0.0.0.0:", "//127.0.0.1:").replace("//[::]:", "//[::1]:");
 }

@@ -1,14 +1,14 @@
-/** `companiond version`: what this build is. */
+/** `companiond version`: identifies this build. */
 import { buildInfo } from "../build-info.ts";
 import type { Command } from "./command.ts";
 
 export const versionCommand: Command = {
   name: "version",
-  about: "Tell version, commit and build.",
+  about: "Show version, commit and build.",
   actions: [
     {
       name: "",
-      about: "Tell version, commit and build.",
+      about: "Show version, commit and build.",
       async run() {
         const { version, commit, builtAt, target } = buildInfo;
         const build = { bun: Bun.version, target, built_at: builtAt };

@@ -25,7 +25,7 @@ const grant: Action = {
 
 const revoke: Action = {
   name: "revoke-agent",
-  about: "Take a voice agent from an account: its companions that use it have no voice from now on.",
+  about: "Revoke an account's voice agent: companions that use it lose their voice at once.",
   operands: ["E", "AGENT"],
   async run({ args, openStore, audit }) {
     const agentId = args.operand(1);
@@ -60,7 +60,7 @@ const list: Action = {
     const none =
       account.role === "operator"
         ? `${account.email} is an operator: it may use every agent.`
-        : `${account.email} may use no voice agent.`;
+        : `${account.email} has no voice agents.`;
     return {
       json: grants.map(toWireGrant),
       text: formatList(["agent", "companions", "granted"], rows, none),
@@ -69,8 +69,8 @@ const list: Action = {
 };
 
 function describeRevoked({ email, role }: Account, { agentId, companions }: VoiceAgentGrant): string {
-  if (role === "operator") return `The grant is gone. As an operator ${email} may use the voice agent all the same.`;
-  const verdict = `${email} may not use the voice agent ${agentId} any more.`;
+  if (role === "operator") return `The grant is revoked. As an operator, ${email} may still use the voice agent.`;
+  const verdict = `${email} may no longer use the voice agent ${agentId}.`;
   if (companions === 0) return verdict;
   const whose = companions === 1 ? "The companion that uses it has" : `The ${companions} companions that use it have`;
   return `${verdict}\n${whose} no voice from now on.`;

@@ -1,8 +1,11 @@
-/** The `--env-file` format, parsed by us so that it means the same everywhere: no expansion, no continuation. */
+/**
+ * The `--env-file` format. We parse it ourselves so that it means the same everywhere: no expansion, no continuation
+ * lines.
+ */
 
 export interface EnvFile {
   values: Map<string, string>;
-  /** One sentence each, beginning with the line's number. */
+  /** One sentence each, starting with the line number. */
   problems: string[];
 }
 
@@ -12,8 +15,8 @@ const singleQuotedPattern = /^'([^']*)'\s*(?:#.*)?$/s;
 const escapes: Record<string, string> = { n: "\n", r: "\r", t: "\t" };
 
 /**
- * `NAME=value` a line; blank lines and lines that begin with `#` are passed over, as is `export ` before a name.
- * Bare values are trimmed and end before ` #`; 'single quotes' are literal; "double quotes" know \n \r \t \" \\.
+ * One `NAME=value` per line. Blank lines and lines that start with `#` are skipped; `export ` before a name is ignored.
+ * Bare values are trimmed and end before ` #`; 'single quotes' are literal; "double quotes" understand \n \r \t \" \\.
  */
 export function parseEnvFile(text: string): EnvFile {
   const values = new Map<string, string>();
@@ -25,15 +28,15 @@ export function parseEnvFile(text: string): EnvFile {
     const number = index + 1;
     if (line === "" || line.startsWith("#")) continue;
     const [, name, raw] = linePattern.exec(line) ?? [];
-    // The line itself is never quoted back: it may hold a secret.
+    // Never quote the line itself: it may hold a secret.
     if (name === undefined || raw === undefined) {
-      problems.push(`line ${number}: is not of the form NAME=value.`);
+      problems.push(`line ${number}: expected NAME=value.`);
       continue;
     }
     const value = readValue(raw);
     const earlier = lineOf.get(name);
     if (value === null) problems.push(`line ${number}: the quotes around the value of ${name} do not match.`);
-    else if (earlier !== undefined) problems.push(`line ${number}: ${name} was set on line ${earlier} already.`);
+    else if (earlier !== undefined) problems.push(`line ${number}: ${name} is already set on line ${earlier}.`);
     else {
       values.set(name, value);
       lineOf.set(name, number);

@@ -1,4 +1,4 @@
-/** From variables and flags to checked values, with every problem found on the way. */
+/** Turns variables and flags into validated values and collects every problem on the way. */
 import { readFileSync } from "node:fs";
 import { findNearest } from "../lib/edit-distance.ts";
 import { parseEnvFile } from "./env-file.ts";
@@ -9,9 +9,9 @@ export type Variables = Readonly<Record<string, string | undefined>>;
 export type Flags = Partial<Record<"host" | "port" | "data-dir", string | undefined>>;
 
 export interface Problem {
-  /** A whole sentence that begins with the name of what is wrong. */
+  /** A full sentence that starts with the name of the setting. */
   sentence: string;
-  /** Whether the command line is at fault, not the environment. */
+  /** Whether the problem is on the command line rather than in the environment. */
   isFlag: boolean;
 }
 
@@ -22,7 +22,7 @@ const knownVariables: readonly string[] = allSettings.flatMap((one) =>
   one.isSecret ? [one.variable, one.variable + fileSuffix] : [one.variable],
 );
 
-/** Variables of the file, overridden by those of the environment; empty ones count as unset in both. */
+/** Variables from the file, overridden by the environment; in both, empty values count as unset. */
 export function mergeVariables(
   environment: Variables,
   envFilePath: string | undefined,
@@ -101,7 +101,7 @@ function findText(
 
 function suggestVariable(name: string): string | null {
   const bare = name.slice(ownPrefix.length);
-  // COMPANIOND_PORT means PORT: such names are looked for without the prefix first.
+  // COMPANIOND_PORT means PORT: look for such names without the prefix first.
   return knownVariables.includes(bare) ? bare : findNearest(name, knownVariables);
 }
 

@@ -1,4 +1,4 @@
-/** Every setting, once: its variable, its flag, how it is read, what holds without it, and what it is for. */
+/** Every setting in one place: its variable, flag, parser, default and purpose. */
 import type { JsonObject } from "../domain/companion.ts";
 import type { TotpRequirement } from "../domain/second-factor.ts";
 import type { LogLevel } from "../lib/log.ts";
@@ -20,13 +20,13 @@ import {
 
 export interface Setting<Value> {
   variable: string;
-  /** The flag of the same meaning, which wins. */
+  /** The flag with the same meaning; it wins over the variable. */
   flag?: "host" | "port" | "data-dir";
-  /** May also be given as `<variable>_FILE`, and is never shown. */
+  /** Can also be given as `<variable>_FILE`; never shown. */
   isSecret?: true;
   parse: ParseValue<Value>;
   fallback: Value;
-  /** How the default reads in `.env.example`; empty where unset is the default. */
+  /** The default as shown in `.env.example`; empty if unset is the default. */
   defaultText: string;
   about: string;
 }
@@ -40,7 +40,7 @@ function setting<Value>(entry: Setting<Value>): Setting<Value> {
   return entry;
 }
 
-/** A setting that may be absent. */
+/** A setting without a default. */
 function optional<Value>(entry: Omit<Setting<Value | null>, "fallback" | "defaultText">): Setting<Value | null> {
   return { ...entry, fallback: null, defaultText: "" };
 }

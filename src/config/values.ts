@@ -1,11 +1,11 @@
-/** How the text of a setting becomes its value: each parser returns it or throws what the text must be. */
+/** Parsers from a setting's text to its value. Each returns the value or throws what the text must be. */
 import type { JsonObject, JsonValue } from "../domain/companion.ts";
 import { readSealingKey } from "../lib/sealing.ts";
 
-/** Throws `BadValue` for a text that it cannot take. */
+/** Throws `BadValue` if the text is invalid. */
 export type ParseValue<Value> = (text: string) => Value;
 
-/** What a value must be, as the end of a sentence that begins with the setting's name. */
+/** What a value must be, as the end of a sentence that starts with the setting's name. */
 export class BadValue extends Error {}
 
 export function wholeNumber(min: number, max: number): ParseValue<number> {
@@ -24,7 +24,7 @@ const byteUnits: Readonly<Record<string, number>> = {
   TiB: 1024 ** 4,
 };
 
-/** A whole number of bytes, or of KiB, MiB, GiB or TiB. */
+/** A whole number of bytes, KiB, MiB, GiB or TiB. */
 export const byteCount: ParseValue<number> = (text) => {
   const [, digits = "", unit = ""] = /^(\d{1,15}) ?([KMGT]iB)?$/.exec(text) ?? [];
   const bytes = digits === "" ? Number.NaN : Number(digits) * (byteUnits[unit] ?? 1);
@@ -40,13 +40,13 @@ export function oneOf<Choice extends string>(choices: readonly Choice[]): ParseV
   };
 }
 
-/** Not quoted back, and fit for an HTTP header: no white space, no control characters. */
+/** Never quoted in errors. Safe in an HTTP header: no white space, no control characters. */
 export const secret: ParseValue<string> = (text) => {
   if (/^[\x21-\x7e]+$/.test(text)) return text;
   throw new BadValue("must be one line of printable ASCII characters without spaces.");
 };
 
-/** Kept as it was given, and not quoted back. */
+/** Kept as given, and never quoted in errors. */
 export const sealingKey: ParseValue<string> = (text) => {
   if (readSealingKey(text) !== null) return text;
   throw new BadValue('must be 32 bytes in base64, such as "openssl rand -base64 32" prints.');
@@ -54,7 +54,7 @@ export const sealingKey: ParseValue<string> = (text) => {
 
 export const word: ParseValue<string> = (text) => {
   if (/^[^\s\p{Cc}]+$/u.test(text)) return text;
-  throw new BadValue(`must not hold spaces or control characters: ${quote(text)}.`);
+  throw new BadValue(`must not contain spaces or control characters: ${quote(text)}.`);
 };
 
 export const path: ParseValue<string> = (text) => {
@@ -62,7 +62,7 @@ export const path: ParseValue<string> = (text) => {
   throw new BadValue("must be a path.");
 };
 
-/** At least one, without doubles, in the order given. */
+/** At least one word, without duplicates, in the order given. */
 export const wordList: ParseValue<readonly string[]> = (text) => {
   const parts = text.split(",").map((part) => part.trim());
   if (parts.every((part) => part !== "")) return Object.freeze([...new Set(parts.map(word))]);
@@ -74,18 +74,18 @@ function parseHttpUrl(text: string): URL {
   if (url === null || !/^https?:$/.test(url.protocol)) {
     throw new BadValue(`must be a URL that begins with http:// or https://, not ${quote(text)}.`);
   }
-  if (url.username !== "" || url.password !== "") throw new BadValue("must not hold a user name or password.");
+  if (url.username !== "" || url.password !== "") throw new BadValue("must not contain a user name or password.");
   return url;
 }
 
-/** An HTTP address to which paths are appended: without query, fragment and final slash. */
+/** An HTTP URL to append paths to: no query, no fragment, no trailing slash. */
 export const baseUrl: ParseValue<string> = (text) => {
   const url = parseHttpUrl(text);
-  if (url.search !== "" || url.hash !== "") throw new BadValue("must not hold a query or a fragment.");
+  if (url.search !== "" || url.hash !== "") throw new BadValue("must not contain a query or a fragment.");
   return url.href.replace(/\/+$/, "");
 };
 
-/** Scheme, host and port alone: pages, cookies and links are made for the root of a host. */
+/** Scheme, host and port only: pages, cookies and links are made for the root of a host. */
 export const originUrl: ParseValue<string> = (text) => {
   const url = parseHttpUrl(text);
   if (url.pathname === "/" && url.search === "" && url.hash === "") return url.origin;
@@ -100,10 +100,10 @@ export const cronSchedule: ParseValue<string> = (text) => {
     throw new BadValue(`must be a cron schedule of five fields, like "0 3 * * *", not ${quote(text)}.`);
   }
   if (next !== null) return text;
-  throw new BadValue(`is a schedule that never comes: ${quote(text)}.`);
+  throw new BadValue(`is a schedule that never runs: ${quote(text)}.`);
 };
 
-/** A JSON object none of whose fields are `reserved`. */
+/** A JSON object without any of the `reserved` fields. */
 export function jsonObject(reserved: readonly string[]): ParseValue<JsonObject> {
   return (text) => {
     let value: JsonValue;
@@ -117,7 +117,7 @@ export function jsonObject(reserved: readonly string[]): ParseValue<JsonObject> 
     }
     const taken = reserved.filter((name) => Object.hasOwn(value, name));
     if (taken.length === 0) return value;
-    throw new BadValue(`must not hold ${taken.join(", ")}: the server sets that itself.`);
+    throw new BadValue(`must not contain ${taken.join(", ")}: the server sets it itself.`);
   };
 }
 

@@ -1,23 +1,23 @@
-/** Accounts: who owns companions, under which plan and with which rights. */
+/** Accounts: who owns companions, with which plan and rights. */
 import { AppError } from "./errors.ts";
 
 export const plans = ["free", "paid"] as const;
-/** Decides the daily message quota of each of the account's companions, and what it may hold. */
+/** Sets the daily message quota of each of the account's companions, and how much the account may hold. */
 export type Plan = (typeof plans)[number];
 
-/** What an account may hold, by its plan. */
+/** What an account may hold, by plan. */
 export interface Holdings {
   readonly companions: number;
-  /** Not revoked; expired ones included, as they are listed. */
+  /** Keys that are not revoked, including expired ones, which are still listed. */
   readonly keys: number;
   readonly tokensPerCompanion: number;
-  /** Of companions as stored; visitors' words are not counted. */
+  /** Size of the companions as stored; conversations are not counted. */
   readonly bytes: number;
 }
 export type HoldingsByPlan = Readonly<Record<Plan, Holdings>>;
 
 export const roles = ["owner", "operator"] as const;
-/** An operator may also manage accounts. */
+/** Operators may also manage accounts. */
 export type Role = (typeof roles)[number];
 
 export interface Account {
@@ -26,14 +26,14 @@ export interface Account {
   email: string;
   plan: Plan;
   role: Role;
-  /** Epoch milliseconds; while set, keys are 401 and embed tokens 404. */
+  /** Epoch milliseconds. While set, keys get 401 and embed tokens 404. */
   suspendedAt: number | null;
-  /** Since when signing in takes a second factor too; null where it does not. */
+  /** When the second factor was enabled, in epoch milliseconds; null if signing in takes only the password. */
   totpConfirmedAt: number | null;
   createdAt: number;
 }
 
-/** The account of the demo companion; it has no password. */
+/** The account of the demo companion. It has no password. */
 export const demoEmail = "demo@localhost";
 
 export const scopes = [
@@ -48,52 +48,52 @@ export const scopes = [
 ] as const;
 export type Scope = (typeof scopes)[number];
 
-/** An API key as stored: never the key itself. */
+/** An API key as stored, without the key itself. */
 export interface ApiKey {
   id: string;
   accountId: string;
   name: string;
   /** The first characters of the key, for display. */
   start: string;
-  /** The last four, likewise; null for a key that was made before they were kept. */
+  /** The last four characters, for display; null for keys created before these were stored. */
   lastFour: string | null;
   scopes: Scope[];
   expiresAt: number | null;
   lastUsedAt: number | null;
-  /** Management calls made with the key. */
+  /** Number of management calls made with the key. */
   requests: number;
-  /** The key that asked for it, with which it ends; null where it was made in the dashboard or by a command. */
+  /** The key that created it, with which it ends; null if it was created in the dashboard or by a command. */
   createdByKeyId: string | null;
-  /** By a rotation: which key took its place, and when. */
+  /** Set by a rotation: the key that took its place, and when. */
   replacedByKeyId: string | null;
   replacedAt: number | null;
   createdAt: number;
 }
 
-/** A platform's server, by its API key. */
+/** A platform's server, identified by its API key. */
 export interface KeyPrincipal {
-  /** No more of it than every check of a key can afford to read. */
+  /** Only what every check of a key can afford to read. */
   account: Pick<Account, "id" | "plan">;
   scopes: readonly Scope[];
   keyId: string;
-  /** Of the key: what it makes ends no later. */
+  /** Expiry of the key: whatever it creates ends no later. */
   expiresAt: number | null;
   sessionId: null;
 }
 
-/** Somebody at the dashboard, by its cookie. */
+/** A dashboard user, identified by the session cookie. */
 export interface SessionPrincipal {
   account: Account;
-  /** All there are. */
+  /** All scopes. */
   scopes: readonly Scope[];
   keyId: null;
   sessionId: string;
 }
 
-/** Who a management request speaks for: made by the one guard. */
+/** The caller of a management request, determined by the principal guard. */
 export type Principal = KeyPrincipal | SessionPrincipal;
 
-/** `insufficient_scope`, naming what is missing. */
+/** `insufficient_scope`, naming the missing scopes. */
 export function insufficientScope(missing: readonly Scope[]): AppError {
   const scopes = missing.length === 1 ? "the scope" : "the scopes";
   return new AppError("insufficient_scope", `This needs an API key with ${scopes} ${missing.join(", ")}.`);

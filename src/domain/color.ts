@@ -1,12 +1,12 @@
-/** Colour contrast by WCAG 2.2's relative luminance. */
+/** Colour contrast with WCAG 2.2's relative luminance. */
 
-/** Black or white, whichever contrasts more with `#rrggbb`; at least 4.58:1 for every colour. */
+/** Black or white, whichever contrasts more with `#rrggbb`: at least 4.58:1 for every colour. */
 export function readableTextColor(background: string): "#000000" | "#ffffff" {
   const luminance = relativeLuminance(background);
   return (luminance + 0.05) / 0.05 >= 1.05 / (luminance + 0.05) ? "#000000" : "#ffffff";
 }
 
-/** 0 for black to 1 for white. */
+/** From 0 for black to 1 for white. */
 function relativeLuminance(color: string): number {
   const channel = (start: number) => {
     const value = Number.parseInt(color.slice(start, start + 2), 16) / 255;

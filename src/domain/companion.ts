@@ -1,4 +1,4 @@
-/** Companions: what a visitor talks to. */
+/** Companions, which visitors talk to. */
 
 export type JsonValue = string | number | boolean | null | JsonValue[] | { [key: string]: JsonValue };
 export type JsonObject = { [key: string]: JsonValue };
@@ -16,13 +16,13 @@ export interface CompanionSettings {
   model: string | null;
   temperature: number | null;
   maxOutputTokens: number | null;
-  /** How much goes to the model with a message, itself and the instructions included, in estimated tokens. */
+  /** Maximum size of a model request, including instructions and message, in estimated tokens. */
   contextTokens: number | null;
   metadata: JsonObject;
-  /** Normalised origins; empty means any. */
+  /** Normalized origins; empty allows any. */
   allowedOrigins: string[];
   starters: string[];
-  /** Conversations untouched for longer are deleted; null keeps them. */
+  /** Conversations without activity for longer are deleted; null keeps them. */
   retentionDays: number | null;
   enabled: boolean;
 }
@@ -30,9 +30,9 @@ export interface CompanionSettings {
 export interface Companion extends CompanionSettings {
   id: string;
   accountId: string;
-  /** The oldest embed token that is still valid, or null when all were revoked. */
+  /** The oldest embed token that is still valid, or null if all are revoked. */
   embedToken: string | null;
-  /** The API key that made it, or null for the dashboard and the CLI. */
+  /** The API key that created it, or null for the dashboard and the CLI. */
   createdByKeyId: string | null;
   createdAt: number;
   updatedAt: number;
@@ -52,7 +52,7 @@ export const companionDefaults = {
   contextTokens: 8000,
 } as const;
 
-/** Settings of a companion of which only the name is known. */
+/** Default settings of a companion with this name. */
 export function newCompanionSettings(name: string): CompanionSettings {
   return {
     name,
@@ -74,7 +74,7 @@ export function newCompanionSettings(name: string): CompanionSettings {
   };
 }
 
-/** What the visitor reads first where the owner wrote nothing. */
+/** The first message to a visitor if the owner set none. */
 export function defaultGreeting(name: string): string {
   return `Hi, I'm ${name}. How can I help you?`;
 }

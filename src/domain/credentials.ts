@@ -1,9 +1,9 @@
-/** The shapes of API keys and embed tokens. */
+/** The format of API keys and embed tokens. */
 
 const keyPattern = /^cmp_live_[0-9A-Za-z]{32}$/;
 const tokenPattern = /^emb_[0-9A-Za-z]{32}$/;
 
-/** Characters of an API key that are kept for display: the prefix and four of the 32. */
+/** Characters of an API key kept for display: the prefix and four of the 32. */
 const keyStartLength = "cmp_live_".length + 4;
 
 export function makeApiKey(secret: (length: number) => string): string {
@@ -22,7 +22,7 @@ export function isEmbedToken(text: string): boolean {
   return tokenPattern.test(text);
 }
 
-/** As much of a key as is shown of it later: 24 of its 32 characters stay unknown. */
+/** The parts of a key that may be shown later: 24 of its 32 characters stay unknown. */
 export function apiKeyEnds(key: string): { start: string; lastFour: string } {
   return { start: key.slice(0, keyStartLength), lastFour: key.slice(-4) };
 }

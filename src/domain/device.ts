@@ -1,10 +1,10 @@
-/** Browsers that have signed in to an account before, known by what its password's hash signed for them. */
+/** Recognizes browsers that have signed in to an account before, by a signature made with its password hash. */
 import { isSameInConstantTime } from "../lib/constant-time.ts";
 
-/** As long as browsers keep any cookie. */
+/** The longest lifetime that browsers allow a cookie. */
 export const deviceLifetimeMs = 400 * 86_400_000;
 
-/** What the browser says; true only where `isDeviceOf` says so. */
+/** What the browser claims; unproven until `isDeviceOf` confirms it. */
 export interface DeviceClaim {
   id: string;
   issuedAt: number;

@@ -1,4 +1,4 @@
-/** Every failure that the outside may learn of: its code, status and title, and the one error class that carries it. */
+/** Every failure that callers may see: its code, status and title, and the error class that carries it. */
 
 export const errorCodes = {
   invalid_request: { status: 400, title: "Invalid request" },
@@ -23,7 +23,7 @@ export const errorCodes = {
 
 export type ErrorCode = keyof typeof errorCodes;
 
-/** One field at fault: `param` is its path on the wire (`metadata.plan`, `limit`), `detail` a public sentence. */
+/** An invalid field: `param` is its path on the wire (`metadata.plan`, `limit`), `detail` a public sentence. */
 export interface FieldError {
   param: string;
   detail: string;
@@ -32,7 +32,7 @@ export interface FieldError {
 export interface AppErrorOptions {
   /** The private reason: logged with the request id, never sent. */
   cause?: unknown;
-  /** All the fields at fault, for `invalid_request`. */
+  /** All invalid fields, for `invalid_request`. */
   errors?: readonly FieldError[];
   /** Whole seconds, at least 1, after which a retry can succeed. */
   retryAfterSeconds?: number;
@@ -40,7 +40,7 @@ export interface AppErrorOptions {
   headers?: Readonly<Record<string, string>>;
 }
 
-/** A failure with a public sentence (`message`) and a private cause. Anything else that is thrown is `internal`. */
+/** A failure with a public sentence (`message`) and a private cause. Any other error becomes `internal`. */
 export class AppError extends Error {
   readonly code: ErrorCode;
   readonly errors: readonly FieldError[] | undefined;
@@ -57,7 +57,7 @@ export class AppError extends Error {
   }
 }
 
-/** `invalid_request` for the given fields, all in one answer. */
+/** `invalid_request` that lists all the given fields. */
 export function invalidFields(errors: readonly FieldError[], cause?: unknown): AppError {
   const names = errors.map((error) => error.param).join(", ");
   return new AppError("invalid_request", `The request is invalid: check ${names}.`, { errors, cause });

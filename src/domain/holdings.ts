@@ -1,4 +1,4 @@
-/** The refusals of an account that holds as much as it may; each says of what, how much, and what to do. */
+/** Errors for accounts that hold as much as they may; each names the limit and says what to do. */
 import { AppError } from "./errors.ts";
 
 const orAsk = "or ask the operator for more.";
@@ -12,9 +12,9 @@ export const limitReached = {
     refusal(`A companion of this account may have ${count(limit, "embed token")}. Revoke one, ${orAsk}`),
   bytes: (limit: number) =>
     refusal(`This account's companions may take up ${describeBytes(limit)}. Shorten or delete some, ${orAsk}`),
-  answers: (limit: number) =>
+  responses: (limit: number) =>
     refusal(
-      `The answers kept for this account's Idempotency-Keys may take up ${describeBytes(limit)}. Each is kept for 24 hours: ` +
+      `The responses stored for this account's Idempotency-Keys may take up ${describeBytes(limit)}. Each is kept for 24 hours: ` +
         "wait, or send the request without the header.",
     ),
 };
@@ -29,7 +29,7 @@ function count(limit: number, noun: string): string {
 
 const units = ["bytes", "KiB", "MiB", "GiB", "TiB"];
 
-/** In the largest unit that needs no fraction. */
+/** In the largest unit that gives a whole number. */
 function describeBytes(bytes: number): string {
   let amount = bytes;
   let unit = 0;

@@ -1,11 +1,11 @@
-/** Names that people give to companions, API keys and embed tokens: one rule at every door. */
+/** The rule for names of companions, API keys and embed tokens, used wherever a name is accepted. */
 
 export const maxNameLength = 100;
 
-/** The rule as a sentence, for whoever sent another. */
+/** The rule as a sentence, for error messages. */
 export const nameProblem = `Must be 1 to ${maxNameLength} characters of well-formed text without NUL, and not only white space.`;
 
-/** Lengths are code points. */
+/** The length is counted in code points. */
 export function isName(text: string): boolean {
   return text.isWellFormed() && !text.includes("\0") && text.trim() !== "" && [...text].length <= maxNameLength;
 }

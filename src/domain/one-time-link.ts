@@ -1,4 +1,4 @@
-/** Links that open the dashboard once: to set it up, or to choose a new password. */
+/** One-time links to the dashboard, to set it up or to choose a new password. */
 import type { Clock } from "../lib/clock.ts";
 import type { IdSource } from "../lib/ids.ts";
 import { sha256Hex } from "../lib/sha256.ts";
@@ -8,17 +8,17 @@ const secretPattern = /^[0-9A-Za-z]{43}$/;
 
 export type LinkPurpose = { kind: "setup"; accountId: null } | { kind: "reset"; accountId: string };
 
-/** A new link: `kept` goes to the store, `path` (with the secret) to a person and nowhere else. */
+/** Creates a link: `kept` goes to the store, `path` (with the secret) to a person and nowhere else. */
 export function makeOneTimeLink(purpose: LinkPurpose, ids: Pick<IdSource, "secret">, clock: Pick<Clock, "nowMs">) {
   const secret = ids.secret(43);
   return {
     kept: { ...purpose, hash: sha256Hex(secret), expiresAt: clock.nowMs() + lifetimeMs },
-    // In the fragment, which browsers keep to themselves: no log or proxy ever holds the secret.
+    // Browsers do not send the fragment, so no log or proxy ever sees the secret.
     path: `/app/${purpose.kind}#${secret}`,
   };
 }
 
-/** The hash under which a link's secret is kept, or null for what cannot be one. */
+/** The hash under which a link's secret is stored, or null if the text cannot be one. */
 export function hashLinkSecret(secret: string): string | null {
   return secretPattern.test(secret) ? sha256Hex(secret) : null;
 }

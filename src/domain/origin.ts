@@ -1,18 +1,21 @@
-/** Allowed origins: how owners write them, and which request origins they cover. */
+/** Allowed origins: how owners write them, and which request origins they match. */
 
-/** A scheme, the longest host and a port fit in; entries of before there was a limit may be longer. */
+/** Room for a scheme, the longest host and a port. Entries from before this limit may be longer. */
 export const maxOriginLength = 270;
-/** Of DNS. */
+/** The limit of DNS. */
 const maxHostLength = 253;
 
 const hostPattern = /^(?=.{1,253}$)[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?(?:\.[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?)*$/;
 
-/** URLs may name hosts with `;` or `,` in them, which no website has, and which end a part of a policy that names them. */
+/**
+ * URLs may contain `;` or `,` in the host. No website has such a host, and in a Content-Security-Policy they would end
+ * the directive.
+ */
 const webHostPattern = /^(?:[a-z0-9._-]+|\[[0-9a-f:.]+\])$/;
 
 /**
- * The normal form of an allowed origin: lower case, without default port or trailing slash; or null where the text
- * is no origin, or too long for one. `https://*.shop.example` covers every subdomain, not the domain itself.
+ * The normal form of an allowed origin: lower case, without default port or trailing slash; null if the text is not an
+ * origin, or too long. `https://*.shop.example` matches every subdomain, but not the domain itself.
  */
 export function normalizeOrigin(text: string): string | null {
   if (text.length > maxOriginLength) return null;
@@ -30,7 +33,7 @@ export function normalizeOrigin(text: string): string | null {
   return `${url.protocol}//${wildcard}${url.host}`;
 }
 
-/** Whether the browser's `Origin` is in the list of normal forms. */
+/** Whether the browser's `Origin` matches the list of normal forms. */
 export function isOriginAllowed(origin: string, allowed: readonly string[]): boolean {
   for (const entry of allowed) {
     if (entry === origin) return true;

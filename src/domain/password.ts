@@ -1,4 +1,4 @@
-/** What a new password must be; no rules of composition, as they make passwords worse. Those that are there stay good. */
+/** The rules for new passwords. No composition rules, which make passwords worse. Existing passwords stay valid. */
 import { commonPasswords } from "./common-passwords.ts";
 
 /** In characters. */
@@ -12,11 +12,12 @@ export function findPasswordProblem(password: string): string | null {
     return `The password must have at least ${shortestPassword} characters.`;
   }
   if (Buffer.byteLength(password, "utf8") > maxBytes) return `The password must have at most ${maxBytes} bytes.`;
-  if (isCommon(password)) return "This is one of the commonest passwords, which are tried first. Choose another one.";
+  if (isCommon(password))
+    return "This is one of the most common passwords, which attackers try first. Choose another one.";
   return null;
 }
 
-/** Searched as it stands: a password is set too rarely for anything to be kept in memory. */
+/** A linear search: passwords are set too rarely to keep an index in memory. */
 function isCommon(password: string): boolean {
   const word = password.normalize("NFC").toLowerCase();
   return !/\s/.test(word) && commonPasswords.some((line) => ` ${line} `.includes(` ${word} `));

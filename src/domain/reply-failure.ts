@@ -1,18 +1,21 @@
-/** Why replies fail: one word of a small set, which owners, operators and dashboards may know, unlike a provider's own words. */
+/**
+ * Why replies fail: a small set of kinds that owners, operators and dashboards may see, unlike the provider's own
+ * words.
+ */
 import { AppError } from "./errors.ts";
 
-/** What each kind means, for people; its order is that of lists. */
+/** What each kind means, in the order in which lists show them. */
 export const failureMeanings = {
   refused_key: "the provider refuses the server's key (401, 403)",
   unknown_model: "the provider does not know the model, or the address (404)",
   refused_request: "the provider refuses the request, such as a parameter or a prompt that is too long (other 4xx)",
   rate_limited: "the provider's own limit or credit is used up (402, 429)",
   provider_error: "the provider failed on its side (5xx, or an error object)",
-  unreachable: "no connection to the provider, or none that lasted to its answer",
+  unreachable: "no connection to the provider, or it broke before the response",
   timed_out: "no text for 60 seconds, or no end after 10 minutes",
   broken_off: "the reply began, and its connection broke off or ended without an end mark",
   empty: "the reply ended without a word",
-  malformed: "what came is no chat completion: HTML, no JSON, or too long",
+  malformed: "the response is not a chat completion: HTML, no JSON, or too long",
 } as const;
 
 export type FailureKind = keyof typeof failureMeanings;
@@ -29,22 +32,22 @@ export class ReplyFailure extends Error {
   }
 }
 
-/** The kind of what a provider's call failed with; null where it was no failure of the provider's. */
+/** The kind of a failed provider call; null if the failure is not the provider's. */
 export function findFailureKind(failure: unknown): FailureKind | null {
   if (failure instanceof ReplyFailure) return failure.kind;
   if (!(failure instanceof AppError) || failure.code !== "upstream_error") return null;
   return failure.cause instanceof ReplyFailure ? failure.cause.kind : "provider_error";
 }
 
-/** What `doctor` says of a model that does not answer, and the dashboard to operators. `reason` is the provider's. */
+/** How `doctor` and, for operators, the dashboard describe a model that does not reply. `reason` is the provider's. */
 export function describeSilentModel(model: string, baseUrl: string | null, reason: string) {
   return {
-    detail: `${model} does not answer at ${nameProvider(baseUrl)}: ${reason}`,
+    detail: `${model} does not reply at ${nameProvider(baseUrl)}: ${reason}`,
     advice: "Check OPENAI_API_KEY, OPENAI_BASE_URL (up to and including /v1) and COMPANIOND_MODEL.",
   };
 }
 
-/** Where replies come from, without what may stand around the host in an address. */
+/** The provider's host, without anything else from the URL. */
 export function nameProvider(baseUrl: string | null): string {
   return baseUrl === null ? "OpenAI" : new URL(baseUrl).host;
 }

@@ -1,12 +1,12 @@
-/** How long a dashboard session lasts. */
+/** Lifetimes of a dashboard session. */
 
 const dayMs = 86_400_000;
 
-/** Without a request for this long it ends. */
+/** The session ends after this long without a request. */
 export const idleLifetimeMs = 7 * dayMs;
 
-/** It ends then in any case. */
+/** The session ends after this long in any case. */
 export const lifetimeMs = 30 * dayMs;
 
-/** Characters of a session's token: 256 bits in base 62. */
+/** Characters in a session token: 256 bits in base 62. */
 export const sessionTokenLength = 43;

@@ -1,7 +1,7 @@
-/** How the stream of a reply ends, in words that its reader, the log and the metrics share. */
+/** How the stream of a reply ends, in terms shared by its client, the log and the metrics. */
 
-/** How a stream ended: whole, broken off with a comment, or without a word because the visitor has gone. */
+/** How a stream ended: complete, broken off with a comment, or silently because the visitor left. */
 export type StreamOutcome = "complete" | "broken" | "left";
 
-/** Why a stream ends without its terminator, in its last comment. */
+/** Why a stream ends without its terminator, as sent in its last comment. */
 export type StreamErrorCode = "upstream_error" | "unavailable" | "too_long";

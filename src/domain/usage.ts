@@ -3,7 +3,7 @@
 export interface TokenUsage {
   inputTokens: number;
   outputTokens: number;
-  /** True where the provider sent none and the figures are UTF-8 bytes / 4. */
+  /** True if the provider sent no counts and these are estimates: UTF-8 bytes / 4. */
   estimated: boolean;
 }
 
@@ -14,6 +14,6 @@ export interface UsageCounts {
   inputTokens: number;
   outputTokens: number;
   voiceSessions: number;
-  /** Replies that the provider did not give, or not whole. */
+  /** Replies that failed or stayed incomplete because of the provider. */
   errors: number;
 }

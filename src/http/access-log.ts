@@ -1,36 +1,30 @@
 /** One count for every request, and a line in the log unless refusals flood it, told apart by route: a path can hold an embed token. */
 
 import type { Services } from "../dependencies.ts";
-import type { Awaitable } from "../lib/awaitable.ts";
 import type { Measurements, RouteCounts } from "../metrics/measurements.ts";
 import { clientOf } from "./client.ts";
 import type { ClientIp } from "./client-ip.ts";
 import { createRefusalLog } from "./refusal-log.ts";
 import type { RequestContext } from "./request-context.ts";
+import { createRouteTable, type RoutePlace, type RouteTable } from "./route-table.ts";
 import type { EventStream } from "./sse.ts";
 
 export interface AccessLog {
   /** Notes the request once it is answered, and one that is answered by a stream once that has ended. */
-  watch(request: Request, facts: RequestContext, table: RouteTable, answer: Awaitable<Response>): void;
+  watch(request: Request, facts: RequestContext, list: RouteList, answer: Response | Promise<Response>): void;
   /** The same where the route is known. */
-  watchRoute(request: Request, facts: RequestContext, counts: RouteCounts, answer: Awaitable<Response>): void;
+  watchRoute(request: Request, facts: RequestContext, counts: RouteCounts, answer: Promise<Response>): void;
   /** Logs what was only counted so far. */
   close(): void;
 }
 
 /** The half of the sitemap that answers a request, as far as naming a route goes. */
-export interface RouteTable {
-  readonly routes: readonly { method: string; path: string }[];
-  readonly router: {
-    /** By path, then method: the route's place in `routes`. */
-    readonly static: Readonly<Record<string, Readonly<Record<string, number>> | undefined>>;
-    readonly http: { find(method: string, path: string): { store: object } | null };
-  };
+export interface RouteList {
+  readonly routes: readonly RoutePlace[];
 }
 
 /** Of clients that were cut short a moment ago. */
 const prefixCacheSize = 4096;
-const noStore = {};
 /** Anything else that a client may invent counts as one: labels must stay few. */
 const methods = ["GET", "POST", "PATCH", "DELETE", "PUT", "HEAD", "OPTIONS"];
 
@@ -90,11 +84,11 @@ export function createAccessLog(services: Pick<Services, "log" | "measurements" 
   }
 
   return {
-    watch(request, facts, table, answer) {
-      const note = (status: number) => finish(request, facts, routes.find(table, request), status);
+    watch(request, facts, list, answer) {
+      const note = (status: number) => finish(request, facts, routes.find(list, request), status);
       // The first one finds the routes not yet sorted, which takes longer than its answer should.
       const later = (status: number) => void setImmediate(note, status);
-      whenAnswered(answer, routes.isSorted(table) ? note : later);
+      whenAnswered(answer, routes.isSorted(list) ? note : later);
     },
     watchRoute(request, facts, counts, answer) {
       whenAnswered(answer, (status) => finish(request, facts, counts, status));
@@ -103,12 +97,8 @@ export function createAccessLog(services: Pick<Services, "log" | "measurements" 
   };
 }
 
-function whenAnswered(answer: Awaitable<Response>, note: (status: number) => void): void {
-  if (answer instanceof Response) {
-    note(answer.status);
-    return;
-  }
-  answer.then(
+function whenAnswered(answer: Response | Promise<Response>, note: (status: number) => void): void {
+  Promise.resolve(answer).then(
     (response) => note(response.status),
     () => note(500),
   );
@@ -128,42 +118,35 @@ function count({ statuses }: RouteCounts, status: number): void {
 }
 
 interface RouteFinder {
-  find(table: RouteTable, request: Request): RouteCounts;
-  isSorted(table: RouteTable): boolean;
+  find(list: RouteList, request: Request): RouteCounts;
+  isSorted(list: RouteList): boolean;
 }
 
-interface SortedRoutes {
-  readonly byPath: Map<string, Map<string, RouteCounts>>;
-  readonly byStore: Map<object, RouteCounts>;
+interface CountedPlace extends RoutePlace {
+  readonly counts: RouteCounts;
 }
 
 /** A search of its own after the fact: it costs less than a hook in front of every route. */
 function createRouteFinder(measurements: Measurements): RouteFinder {
-  const sorted = new Map<RouteTable, SortedRoutes>();
+  const sorted = new Map<RouteList, RouteTable<CountedPlace>>();
   const unmatched = new Map<string, RouteCounts>();
 
-  /** On the first request: the router is built by then. */
-  function sort(table: RouteTable): SortedRoutes {
-    const routes: SortedRoutes = { byPath: new Map(), byStore: new Map() };
-    for (const { method, path } of table.routes) {
-      const counts = measurements.addRoute(method, path);
-      if (table.router.static[path]?.[method] !== undefined) {
-        routes.byPath.set(path, (routes.byPath.get(path) ?? new Map()).set(method, counts));
-      }
-      const found = table.router.http.find(method, path.replace(/:\w+|\*/g, "x"));
-      if (found !== null) routes.byStore.set(found.store, counts);
-    }
-    sorted.set(table, routes);
-    return routes;
+  function sort(list: RouteList): RouteTable<CountedPlace> {
+    const places = list.routes.map(({ method, path }) => ({
+      method,
+      path,
+      counts: measurements.addRoute(method, path),
+    }));
+    const table = createRouteTable(places);
+    sorted.set(list, table);
+    return table;
   }
 
-  function find(table: RouteTable, request: Request): RouteCounts {
-    const routes = sorted.get(table) ?? sort(table);
+  function find(list: RouteList, request: Request): RouteCounts {
+    const table = sorted.get(list) ?? sort(list);
     const method = request.method === "HEAD" ? "GET" : request.method;
-    const path = pathOf(request.url);
-    let known = routes.byPath.get(path)?.get(method);
-    known ??= routes.byStore.get(table.router.http.find(method, path)?.store ?? noStore);
-    if (known !== undefined) return known;
+    const place = table.find(method, pathOf(request.url));
+    if (place !== null) return place.counts;
     const label = methods.includes(request.method) ? request.method : "other";
     let counts = unmatched.get(label);
     counts ??= measurements.addRoute(label, "unmatched");
@@ -171,7 +154,7 @@ function createRouteFinder(measurements: Measurements): RouteFinder {
     return counts;
   }
 
-  return { find, isSorted: (table) => sorted.has(table) };
+  return { find, isSorted: (list) => sorted.has(list) };
 }
 
 function pathOf(url: string): string {

@@ -2,6 +2,7 @@
 import { type TSchema, Type as t } from "@sinclair/typebox";
 import type { Scope } from "../domain/account.ts";
 import { type ErrorCode, errorCodes } from "../domain/errors.ts";
+import { later } from "../lib/later.ts";
 
 /**
  * Who may call: anyone, whoever holds the embed token of the path, an API key with the scope (or the dashboard), the
@@ -63,30 +64,35 @@ export const apiTags = {
 } as const;
 export type ApiTag = keyof typeof apiTags;
 
+/** The part of a route's description that schemas belong to, or long sentences: made when the API document is asked for. */
+export interface RouteDocument<ParamName extends string = string> {
+  description?: string;
+  /** Every parameter of the path. */
+  params?: Readonly<Record<ParamName, TSchema>>;
+  /** An example of the body, where those of its fields do not go together. */
+  bodyExample?: object;
+  /** Of parameters that the handler reads by itself. */
+  query?: Readonly<Record<string, TSchema>>;
+  /** Successes, by status. */
+  responses: Readonly<Record<number, ApiResponse>>;
+  /** Beyond those that access, parameters and body bring along. */
+  errors?: readonly ErrorCode[];
+}
+
+export function jsonResponse(description: string, schema: TSchema, ...headers: ApiHeader[]): ApiResponse {
+  return { description, content: { "application/json": schema }, ...(headers.length > 0 ? { headers } : {}) };
+}
+
 export const idParam = (noun: string) =>
   t.String({ description: `The ${noun}'s id.`, examples: ["0192f3c1-7d2e-7a44-9a10-3f5b8c6d2e10"] });
 
-export const embedTokenParam = t.String({
-  pattern: "^emb_[0-9A-Za-z]{32}$",
-  description: "An embed token of the companion. Safe in client-side code, revocable.",
-  examples: ["emb_4fQ0ZrT8mWc2LxV7bN1yKpE6sHdJ9uGa"],
-});
-
-export const pageQuery = {
-  limit: t.Integer({ minimum: 1, maximum: 100, default: 20, description: "Items on a page." }),
-  cursor: t.String({ description: "`next_cursor` of the page before." }),
-};
-
-export const rangeQuery = {
-  from: t.String({
-    description: "Earliest creation, included: an RFC 3339 instant, or a UTC day.",
-    examples: ["2026-01-01"],
+export const embedTokenParam = later(() =>
+  t.String({
+    pattern: "^emb_[0-9A-Za-z]{32}$",
+    description: "An embed token of the companion. Safe in client-side code, revocable.",
+    examples: ["emb_4fQ0ZrT8mWc2LxV7bN1yKpE6sHdJ9uGa"],
   }),
-  to: t.String({
-    description: "Latest creation, included: an RFC 3339 instant, or a UTC day to its end.",
-    examples: ["2026-01-31"],
-  }),
-};
+);
 
 export const eventStream: ApiResponse = {
   description:
@@ -96,26 +102,28 @@ export const eventStream: ApiResponse = {
   content: { "text/event-stream": null },
 };
 
-export const ProblemObject = t.Object(
-  {
-    type: t.String({ format: "uri", description: "Where the error is explained." }),
-    title: t.String(),
-    status: t.Integer(),
-    detail: t.String({ description: "What happened and what to do, for people." }),
-    code: t.Union(
-      Object.keys(errorCodes).map((code) => t.Literal(code)),
-      { description: "What happened, for programs." },
-    ),
-    request_id: t.String({ description: "The `X-Request-Id`; name it when reporting." }),
-    errors: t.Optional(
-      t.Array(
-        t.Object({
-          param: t.String({ description: "The field, parameter or header at fault." }),
-          detail: t.String(),
-        }),
-        { description: "On `invalid_request`: every field at fault." },
+export const ProblemObject = later(() =>
+  t.Object(
+    {
+      type: t.String({ format: "uri", description: "Where the error is explained." }),
+      title: t.String(),
+      status: t.Integer(),
+      detail: t.String({ description: "What happened and what to do, for people." }),
+      code: t.Union(
+        Object.keys(errorCodes).map((code) => t.Literal(code)),
+        { description: "What happened, for programs." },
       ),
-    ),
-  },
-  { $id: "Problem", description: "RFC 9457 problem details." },
+      request_id: t.String({ description: "The `X-Request-Id`; name it when reporting." }),
+      errors: t.Optional(
+        t.Array(
+          t.Object({
+            param: t.String({ description: "The field, parameter or header at fault." }),
+            detail: t.String(),
+          }),
+          { description: "On `invalid_request`: every field at fault." },
+        ),
+      ),
+    },
+    { $id: "Problem", description: "RFC 9457 problem details." },
+  ),
 );

@@ -3,7 +3,6 @@
  * URL would take an eighth of such an answer. The sitemap has the same routes, and answers whatever is unusual.
  */
 import type { BunRequest } from "bun";
-import type { Awaitable } from "../lib/awaitable.ts";
 import { hasUsualHost } from "./client-ip.ts";
 import { allowedOrigin, corsHeaders } from "./cors.ts";
 import { describeFailure, type ErrorDoor } from "./error-handling.ts";
@@ -21,8 +20,8 @@ export interface DirectRoute {
    * the whole URL: it is to answer.
    */
   takes(request: DirectRequest): boolean;
-  /** Never throws or rejects. */
-  answer(request: DirectRequest): Awaitable<Response>;
+  /** Never rejects. */
+  answer(request: DirectRequest): Promise<Response>;
 }
 
 interface DirectRouteParts {
@@ -34,7 +33,7 @@ interface DirectRouteParts {
    * The body, or null where the client has it already: 304. `headers` takes what differs from request to request, for a
    * failure too.
    */
-  answer(request: DirectRequest, headers: HeaderBag): Awaitable<string | null>;
+  answer(request: DirectRequest, headers: HeaderBag): Promise<string | null>;
 }
 
 export function createDirectRoute(door: ErrorDoor, parts: DirectRouteParts): DirectRoute {
@@ -58,18 +57,13 @@ export function createDirectRoute(door: ErrorDoor, parts: DirectRouteParts): Dir
   return {
     path: parts.path,
     takes: (request) => request.method === "GET" && parts.isUsual(request.params) && hasUsualHost(request),
-    answer(request) {
+    async answer(request) {
       const varying: HeaderBag = {
         "x-request-id": contextOf(request, door.ids).requestId,
         "access-control-allow-origin": allowedOrigin(request),
       };
       try {
-        const body = parts.answer(request, varying);
-        if (!(body instanceof Promise)) return succeed(body, varying);
-        return body.then(
-          (text) => succeed(text, varying),
-          (error: unknown) => fail(error, request, varying),
-        );
+        return succeed(await parts.answer(request, varying), varying);
       } catch (error) {
         return fail(error, request, varying);
       }

@@ -1,12 +1,9 @@
 /** The public door: client address, embed token, origin and token limit, in the order that the contract fixes. */
 
 import type { Services } from "../dependencies.ts";
-import type { Plan } from "../domain/account.ts";
 import { isEmbedToken } from "../domain/credentials.ts";
 import { AppError } from "../domain/errors.ts";
 import { isOriginAllowed } from "../domain/origin.ts";
-import { type Awaitable, andThen } from "../lib/awaitable.ts";
-import type { Verdict } from "../limits/limiter.ts";
 import type { EmbedTarget } from "../store/store.ts";
 import { knownBaseUrlOf } from "./base-url.ts";
 import { clientOf } from "./client.ts";
@@ -17,46 +14,37 @@ export type EmbedDoor = Pick<Services, "settings" | "store" | "limiter" | "rules
 
 /**
  * Lets an embed request through, or throws: per-IP limit 429, token 404, origin 403, per-token limit 429.
- * Writes the rate-limit headers as far as the checks came. Nothing is put off that can be answered at once.
+ * Writes the rate-limit headers as far as the checks came.
  */
-export function openEmbed(
+export async function openEmbed(
   door: EmbedDoor,
   request: Request,
   token: string,
   headers: HeaderBag,
-): Awaitable<EmbedTarget> {
+): Promise<EmbedTarget> {
   const { rules } = door;
+  const byIp = await admitClient(door.limiter, rules.ip, clientOf(door, request));
   // While the token is unknown, the plan is too.
-  let plan: Plan = "free";
-  const tell = (byIp: Verdict, byToken?: Verdict) => writeRateLimitHeaders(headers, rules, plan, byIp, byToken);
+  if (!byIp.isAdmitted) writeRateLimitHeaders(headers, rules, "free", byIp);
+  refuse(byIp, "This address has sent too many requests.");
 
-  function checkToken(byIp: Verdict): Awaitable<EmbedTarget> {
-    if (!byIp.isAdmitted) tell(byIp);
-    refuse(byIp, "This address has sent too many requests.");
-    // The shape is checked before any lookup: a path may carry anything.
-    const found = isEmbedToken(token) ? door.store.companions.findByEmbedToken(token) : null;
-    return andThen(found, (target) => checkTarget(byIp, target));
+  // The shape is checked before any lookup: a path may carry anything.
+  const target = isEmbedToken(token) ? await door.store.companions.findByEmbedToken(token) : null;
+  if (target === null) {
+    writeRateLimitHeaders(headers, rules, "free", byIp);
+    throw noCompanion();
+  }
+  const { plan, companion, tokenId } = target;
+  if (!mayEmbed(door, request, companion.allowedOrigins)) {
+    writeRateLimitHeaders(headers, rules, plan, byIp);
+    throw new AppError("origin_not_allowed", "This companion may not be used from this website.");
   }
 
-  function checkTarget(byIp: Verdict, target: EmbedTarget | null): Awaitable<EmbedTarget> {
-    if (target === null) {
-      tell(byIp);
-      throw noCompanion();
-    }
-    plan = target.plan;
-    if (!mayEmbed(door, request, target.companion.allowedOrigins)) {
-      tell(byIp);
-      throw new AppError("origin_not_allowed", "This companion may not be used from this website.");
-    }
-    return andThen(door.limiter.admit(rules.token[plan], token), (byToken) => {
-      tell(byIp, byToken);
-      refuse(byToken, "This companion has had too many requests.");
-      door.uses.noteToken(target.tokenId);
-      return target;
-    });
-  }
-
-  return andThen(admitClient(door.limiter, rules.ip, clientOf(door, request)), checkToken);
+  const byToken = await door.limiter.admit(rules.token[plan], token);
+  writeRateLimitHeaders(headers, rules, plan, byIp, byToken);
+  refuse(byToken, "This companion has had too many requests.");
+  door.uses.noteToken(tokenId);
+  return target;
 }
 
 /** The same for every token that opens nothing, whatever the reason. */

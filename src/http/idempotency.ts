@@ -5,58 +5,69 @@ import type { Principal } from "../domain/account.ts";
 import { AppError, invalidFields } from "../domain/errors.ts";
 import { sha256Hex } from "../lib/sha256.ts";
 import type { IdempotencySlot, IdempotentWrite, WriteContext } from "../store/store.ts";
-import { managementBodyLimitBytes, parseJson, readJsonText } from "./json-body.ts";
-import { type ResponseHead, respondJson, respondJsonText } from "./json-response.ts";
+import { type JsonBody, parseJson, readJsonText } from "./json-body.ts";
+import { type ResponseHead, respondJsonText } from "./json-response.ts";
 import { writeContext } from "./write-context.ts";
 
 const headerName = "Idempotency-Key";
 const keyPattern = /^[\x20-\x7e]{1,255}$/;
 
 /** A POST that makes something, authenticated and within its scope already. */
-export interface CreatingCall<Made> {
+export interface CreatingRequest<Body> {
   request: Request;
   principal: Principal;
   set: ResponseHead;
-  /** Makes it out of the body, undefined where none was sent; the store records the answer in the commit of `context`. */
-  make(body: unknown, context: WriteContext): Promise<Made>;
-  /** What a replay shows: no secret, since it is kept for a day. */
-  toReplay(made: Made): object;
-  /** What the first answer shows, where that is more. */
-  toFirst?(made: Made): object;
+  body: JsonBody<Body>;
+}
+
+/** What a call is about to make. */
+export interface Creation {
+  /** The object as it will be: the first response and every replay. It is kept for a day, so it holds no secret. */
+  response: object;
+  /** Fields of the first response alone, which are kept nowhere. */
+  secret?: object;
+  /** Commits the object, and with it what `context` carries. */
+  write(context: WriteContext): Promise<unknown>;
 }
 
 export interface Idempotency {
   /**
-   * Reads the body and answers the call with 201, or replays the answer of the call that made it already.
+   * Reads the body and responds with 201 and what `make` makes of it, or replays the response of the call that made it
+   * already. `make` gets the time and the actor of the write.
    *
    * Throws what `readJsonText` throws, `conflict` while a call with this key runs, `idempotency_mismatch` where its body
-   * was another one, and whatever `make` throws: then nothing was made, and the key is free again.
+   * was another one, and whatever `make` and its `write` throw: then nothing was made, and the key is free again.
    */
-  respondOnce<Made>(call: CreatingCall<Made>): Promise<string>;
+  createOnce<Body>(
+    call: CreatingRequest<Body>,
+    make: (body: Body, context: WriteContext) => Creation | Promise<Creation>,
+  ): Promise<string>;
 }
 
-/** One for each route group: a slot names the path, so groups never share one. */
+/** One for each half of the sitemap: a slot names the path, so halves never share one. */
 export function createIdempotency(
   services: Pick<Services, "store" | "settings" | "clock" | "ids" | "log">,
 ): Idempotency {
-  // What a crash leaves of a running call is nothing: either its commit holds the answer too, or it made nothing.
+  // What a crash leaves of a running call is nothing: either its commit holds the response too, or it made nothing.
   const running = new Set<string>();
 
-  async function respondFirst<Made>(
-    call: CreatingCall<Made>,
-    bodyText: string,
-    write?: IdempotentWrite,
-  ): Promise<string> {
-    const body = bodyText === "" ? undefined : parseJson(bodyText);
-    const made = await call.make(body, writeContext(services, call.request, call.principal, write));
-    return respondJson(call.set, (call.toFirst ?? call.toReplay)(made), 201);
-  }
-
   return {
-    async respondOnce(call) {
-      const bodyText = await readJsonText(call.request, managementBodyLimitBytes);
-      const slot = readSlot(call.request, call.principal);
-      if (slot === null) return await respondFirst(call, bodyText);
+    async createOnce({ request, principal, set, body }, make) {
+      const bodyText = await readJsonText(request, body.limitBytes);
+      const slot = readSlot(request, principal);
+
+      /** `keep` makes of the rendered response what is written beside the object. */
+      async function respondFirst(keep: (text: string) => IdempotentWrite | null): Promise<string> {
+        const context = writeContext(services, request, principal);
+        const sent = bodyText === "" ? (body.isOptional ? {} : undefined) : parseJson(bodyText);
+        const { response, secret, write } = await make(body.check(sent), context);
+        const text = JSON.stringify(response);
+        const idempotent = keep(text);
+        await write(idempotent === null ? context : { ...context, idempotent });
+        return respondJsonText(set, secret === undefined ? text : JSON.stringify({ ...response, ...secret }), 201);
+      }
+
+      if (slot === null) return await respondFirst(() => null);
       const slotName = JSON.stringify([slot.accountId, slot.method, slot.path, slot.key]);
       if (running.has(slotName)) {
         throw new AppError("conflict", `A request with this ${headerName} is still running. Try again in a moment.`, {
@@ -66,13 +77,13 @@ export function createIdempotency(
       running.add(slotName);
       try {
         const bodyHash = sha256Hex(bodyText);
-        const answer = await services.store.idempotency.find(slot, services.clock.nowMs());
-        if (answer === null) return await respondFirst(call, bodyText, recordOf(call, slot, bodyHash));
-        if (answer.bodyHash !== bodyHash) {
+        const kept = await services.store.idempotency.find(slot, services.clock.nowMs());
+        if (kept === null) return await respondFirst((text) => ({ slot, bodyHash, status: 201, body: text }));
+        if (kept.bodyHash !== bodyHash) {
           throw new AppError("idempotency_mismatch", `This ${headerName} was used with another body. Take a new key.`);
         }
-        call.set.headers["idempotent-replayed"] = "true";
-        return respondJsonText(call.set, answer.body, answer.status);
+        set.headers["idempotent-replayed"] = "true";
+        return respondJsonText(set, kept.body, kept.status);
       } finally {
         running.delete(slotName);
       }
@@ -90,13 +101,4 @@ export function readSlot(request: Request, principal: Principal): IdempotencySlo
   const { pathname } = new URL(request.url);
   const path = pathname.endsWith("/") ? pathname.slice(0, -1) : pathname;
   return { accountId: principal.account.id, method: request.method, path, key };
-}
-
-function recordOf<Made>(call: CreatingCall<Made>, slot: IdempotencySlot, bodyHash: string): IdempotentWrite {
-  return {
-    slot,
-    bodyHash,
-    // The store hands over what its create method returns, which is what `make` resolves with.
-    render: (made) => ({ status: 201, body: JSON.stringify(call.toReplay(made as Made)) }),
-  };
 }

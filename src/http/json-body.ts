@@ -2,6 +2,7 @@
 import type { Static, TSchema } from "@sinclair/typebox";
 import { AppError } from "../domain/errors.ts";
 import { GatheredBytes } from "../lib/gathered-bytes.ts";
+import { omitFields } from "../lib/omit-fields.ts";
 import type { Checker } from "../schemas/schema.ts";
 import { readPieces } from "./body-pieces.ts";
 
@@ -9,6 +10,48 @@ export const embedBodyLimitBytes = 64 * 1024;
 export const managementBodyLimitBytes = 1024 * 1024;
 /** Read before anything is limited, where a browser says that it has been here before. */
 export const signInBodyLimitBytes = 64 * 1024;
+
+/** What a route takes as its body. */
+export interface JsonBody<Value> {
+  /** Made when the API document is asked for, or the first body is checked. */
+  readonly checker: { readonly schema: TSchema };
+  readonly limitBytes: number;
+  /** No body at all is an empty object then. */
+  readonly isOptional: boolean;
+  /** Throws `invalid_request`. */
+  check(sent: unknown): Value;
+}
+
+interface JsonBodyOptions {
+  limitBytes?: number;
+  isOptional?: boolean;
+  /** Fields that are passed over where they are sent back as they were read. */
+  readOnly?: readonly string[];
+}
+
+/** A body by its model. */
+export function jsonBody<Schema extends TSchema>(
+  checker: Checker<Schema>,
+  options: JsonBodyOptions = {},
+): JsonBody<Static<Schema>> {
+  const { readOnly = [] } = options;
+  const check = (sent: unknown) => checker.check(readOnly.length > 0 ? omitFields(sent, readOnly) : sent);
+  return { ...uncheckedBody(checker, options), check };
+}
+
+/** A body that the handler checks by itself, with rules beyond the model; the model is for the API document. */
+export function uncheckedBody(
+  checker: { readonly schema: TSchema },
+  { limitBytes = managementBodyLimitBytes, isOptional = false }: JsonBodyOptions = {},
+): JsonBody<unknown> {
+  return { checker, limitBytes, isOptional, check: (sent) => sent };
+}
+
+/** Throws what `readJson` throws. */
+export async function readJsonBody<Value>(request: Request, body: JsonBody<Value>): Promise<Value> {
+  const text = await readJsonText(request, body.limitBytes);
+  return body.check(text === "" && body.isOptional ? {} : parseJson(text));
+}
 
 const strictUtf8 = new TextDecoder("utf-8", { fatal: true });
 

@@ -1,13 +1,23 @@
 /** Lists in pages: `limit` and `cursor` in, `data` and `next_cursor` out. */
+import { Type as t } from "@sinclair/typebox";
 import { isUuid } from "../lib/ids.ts";
 import type { Page, PageRequest } from "../store/store.ts";
-import type { QueryReader } from "./query.ts";
+import type { QueryPart, QueryReader } from "./query.ts";
 
 /** The parameters of every list, to be named among a route's known ones. */
 export const pageParameters = ["limit", "cursor"] as const;
 
 const defaultLimit = 20;
 const maxLimit = 100;
+
+/** The parameters of every list. */
+export const pageQuery: QueryPart<PageRequest> = {
+  parameters: {
+    limit: () => t.Integer({ minimum: 1, maximum: maxLimit, default: defaultLimit, description: "Items on a page." }),
+    cursor: () => t.String({ description: "`next_cursor` of the page before." }),
+  },
+  read: readPage,
+};
 
 /** Faults are noted in `query`; its `finish` throws them. */
 export function readPage(query: QueryReader): PageRequest {

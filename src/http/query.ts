@@ -1,4 +1,5 @@
 /** Query parameters of the management API: known ones only, each once, every fault in one answer. */
+import type { TSchema } from "@sinclair/typebox";
 import { type FieldError, invalidFields } from "../domain/errors.ts";
 import type { MetadataFilter } from "../store/store.ts";
 
@@ -19,6 +20,62 @@ export interface QueryReader {
   readonly metadata: readonly MetadataFilter[];
   /** Throws `invalid_request` with every fault found so far, unknown parameters included. */
   finish(): void;
+}
+
+/**
+ * One or several parameters that make one value, or have rules in common: how they are described, and how they are read.
+ */
+export interface QueryPart<Value> {
+  /** By name, in the order of the API document. */
+  readonly parameters: Readonly<Record<string, () => TSchema>>;
+  /** Takes `metadata.<path>=<value>` too. */
+  readonly takesMetadata?: true;
+  /** Notes faults in the reader. `nowMs` is for defaults that depend on the day. */
+  read(query: QueryReader, nowMs: number): Value;
+}
+
+/** Of a route, by the names that its handler has for the values. */
+export type QueryParts = Readonly<Record<string, QueryPart<unknown>>>;
+export type QueryValues<Parts extends QueryParts> = { readonly [Name in keyof Parts]: ReturnType<Parts[Name]["read"]> };
+
+/** Every `metadata.<path>=<value>`. */
+export const metadataFilters: QueryPart<readonly MetadataFilter[]> = {
+  parameters: {},
+  takesMetadata: true,
+  read: (query) => query.metadata,
+};
+
+/** A parameter that is taken as it comes; null where it was not sent. */
+export function textQuery(name: string, schema: () => TSchema): QueryPart<string | null> {
+  return { parameters: { [name]: schema }, read: (query) => query.text(name) };
+}
+
+/** A parameter as `parse` makes it, null where it was not sent; see `QueryReader.value`. */
+export function valueQuery<Value>(
+  name: string,
+  schema: () => TSchema,
+  parse: (text: string) => Value | undefined,
+  problem: string,
+): QueryPart<Value | null> {
+  return { parameters: { [name]: schema }, read: (query) => query.value(name, parse, problem) };
+}
+
+/** The parameters of a part as the API document shows them. */
+export function schemasOf({ parameters }: QueryPart<unknown>): Record<string, TSchema> {
+  return Object.fromEntries(Object.entries(parameters).map(([name, makeSchema]) => [name, makeSchema()]));
+}
+
+/** Reads the parts of a route's query; throws `invalid_request` with every fault, unknown parameters included. */
+export function createQueryOpener(parts: QueryParts): (request: Request, nowMs: number) => Record<string, unknown> {
+  const entries = Object.entries(parts);
+  const known = entries.flatMap(([, part]) => Object.keys(part.parameters));
+  const takesMetadata = entries.some(([, part]) => part.takesMetadata);
+  return (request, nowMs) => {
+    const query = openQuery(request, known, takesMetadata);
+    const values = Object.fromEntries(entries.map(([name, part]) => [name, part.read(query, nowMs)]));
+    query.finish();
+    return values;
+  };
 }
 
 /** Opens the query of a request whose route takes the parameters `known`, and metadata filters where said so. */

@@ -1,7 +1,6 @@
 /** A client's request before the limiter, and what the verdict is to the outside: the `RateLimit` headers (draft-ietf-httpapi-ratelimit-headers), and a 429 with `Retry-After`. */
 import type { Plan } from "../domain/account.ts";
 import { AppError } from "../domain/errors.ts";
-import type { Awaitable } from "../lib/awaitable.ts";
 import type { Limiter, RateRule, Verdict } from "../limits/limiter.ts";
 import { networkRulesOf, type RateRules } from "../limits/rules.ts";
 import type { ClientIp } from "./client-ip.ts";
@@ -15,7 +14,7 @@ export function admitClient(
   limiter: Limiter,
   rule: RateRule,
   { limitSubject, networks }: Pick<ClientIp, "limitSubject" | "networks">,
-): Awaitable<Verdict> {
+): Promise<Verdict> {
   if (networks === null) return limiter.admit(rule, limitSubject);
   const [by56, by48] = networkRulesOf(rule);
   return limiter.admitAll([

@@ -1,11 +1,44 @@
-/** A chat stream on its way to its visitor: what leaves when, and what becomes of it when the visitor stalls or leaves. */
+/**
+ * A chat stream on its way to its visitor: its bytes, which no other file writes (spec 4.2), what leaves when, and what
+ * becomes of it when the visitor stalls or leaves.
+ */
 import type { StreamErrorCode, StreamOutcome } from "../domain/stream-end.ts";
+import type { FollowedTurn, TurnEvent, TurnReader } from "../turns/events.ts";
 import type { HeartbeatTicker } from "./heartbeats.ts";
-import { doneFrame, errorFrame, frameDeltas, pingFrame } from "./sse-frames.ts";
-import { type HeldStream, type WritePacer, writeGapMs, writePacer } from "./write-pacer.ts";
 
-/** So much is sent at once: the gap is for tokens. */
-const maxHeldUnits = 16 * 1024;
+export const sseHeaders = {
+  "content-type": "text/event-stream; charset=utf-8",
+  "cache-control": "no-store",
+  "x-accel-buffering": "no",
+} as const;
+
+const doneFrame = "data: [DONE]\n\n";
+const pingFrame = ": ping\n\n";
+
+function errorFrame(code: StreamErrorCode): string {
+  return `: error ${code}\n\n`;
+}
+
+/** Text that JSON.stringify would only put quotes around; nearly every delta is. */
+const isPlainAscii = /^[ !#-[\]-~]*$/;
+
+const frameStart = 'data: {"text":"';
+const frameEnd = '"}\n\n';
+const frameBetween = frameEnd + frameStart;
+
+/** One event for each delta, in one piece: they leave in one write. */
+export function frameDeltas(deltas: readonly string[]): string {
+  const whole = deltas.join("");
+  if (isPlainAscii.test(whole)) {
+    return frameStart + (deltas.length === 1 ? whole : deltas.join(frameBetween)) + frameEnd;
+  }
+  let frames = "";
+  for (const delta of deltas) {
+    frames += isPlainAscii.test(delta) ? frameStart + delta + frameEnd : `data: {"text":${JSON.stringify(delta)}}\n\n`;
+  }
+  return frames;
+}
+
 /** Longer texts are written piece by piece, since Bun keeps what a socket leaves of one. */
 const maxPieceUnits = 32 * 1024;
 
@@ -19,10 +52,10 @@ function findPieceEnd(text: string): number {
 /**
  * One reply on its way to one visitor. Everything written before Bun starts to read is kept and leaves first.
  *
- * Uses Bun's direct stream: a default `ReadableStream` costs a promise and a copy for each chunk. `write` reports
+ * Uses Bun's direct stream: a default `ReadableStream` costs a promise and a copy for each chunk. `take` reports
  * back-pressure, which the provider must obey: what one read from it brings is then all that is held here.
  */
-export class EventStream implements HeldStream {
+export class EventStream implements TurnReader {
   readonly body: ReadableStream<Uint8Array>;
   /** Null while it is open. */
   outcome: StreamOutcome | null = null;
@@ -33,41 +66,57 @@ export class EventStream implements HeldStream {
   /** Called once, at the end. */
   onEnd: (() => void) | null = null;
   #controller: ReadableStreamDirectController | null = null;
-  /** Since the last write, which is less than a gap ago, or has not drained; all there is before Bun reads. */
+  /** What the socket has not taken; all there is before Bun reads. */
   #held = "";
   #finishPull: () => void = () => {};
-  #lastWriteMs: number;
+  #lastWriteMs = performance.now();
   /** The socket takes nothing more until this resolves. */
   #stalled: Promise<void> | null = null;
-  #whenGone: Promise<void> | null = null;
+  /** Ends the wait for a socket whose reader stalled and then left: it never drains. */
+  #whenGone: PromiseWithResolvers<void> | null = null;
+  #turn: FollowedTurn | null = null;
   readonly #signal: AbortSignal;
   readonly #heartbeats: HeartbeatTicker;
-  readonly #pacer: WritePacer;
 
   /** `signal` is the request's: it fires when the visitor has gone. */
-  constructor(signal: AbortSignal, heartbeats: HeartbeatTicker, pacer = writePacer) {
+  constructor(signal: AbortSignal, heartbeats: HeartbeatTicker) {
     this.#signal = signal;
     this.#heartbeats = heartbeats;
-    this.#pacer = pacer;
-    this.#lastWriteMs = pacer.nowMs();
     this.body = new ReadableStream<Uint8Array>({
       type: "direct",
       pull: (controller) => this.#open(controller),
-      cancel: () => this.#end("left", ""),
+      cancel: () => this.drop(),
     });
     heartbeats.add(this);
+    signal.addEventListener("abort", this);
+    if (signal.aborted) this.drop();
   }
 
-  /** Sends the deltas within the gap; a promise means "stop reading the provider until it resolves". */
-  write(deltas: readonly string[], whole = deltas.join("")): Promise<void> | undefined {
-    const sent = this.#send(frameDeltas(deltas, whole));
-    this.firstTextAtMs ??= this.#pacer.nowMs();
-    return sent;
+  /** From now on the visitor is told what the turn says, and the turn that its reader has left. */
+  follow(turn: FollowedTurn): void {
+    this.#turn = turn;
+    turn.attach(this);
+    if (this.outcome !== null) turn.leave(this);
   }
 
-  /** Opens the stream with a comment, so that proxies and browsers see life before the first text. */
-  ping(): void {
-    this.#send(pingFrame);
+  /** Sends what it is told; a promise means "stop reading the provider until it resolves". */
+  take(event: TurnEvent): Promise<void> | undefined {
+    if (event.type === "text") {
+      const sent = this.#send(frameDeltas(event.deltas));
+      this.firstTextAtMs ??= performance.now();
+      return sent;
+    }
+    if (event.type === "waiting") this.#send(pingFrame);
+    else if (event.outcome === "complete") this.#end("complete", doneFrame);
+    // No terminator, and a comment for whoever reads the wire.
+    else if (event.outcome === "broken") this.#end("broken", errorFrame(event.code));
+    else this.drop();
+    return undefined;
+  }
+
+  /** The visitor's signal has fired. */
+  handleEvent(): void {
+    this.drop();
   }
 
   /** A line that clients pass over; `text` has no line break. */
@@ -77,17 +126,7 @@ export class EventStream implements HeldStream {
 
   pingIfQuietSince(sinceMs: number): void {
     // A stalled reader gets no pings: they would keep its connection from running into the idle limit.
-    if (this.#controller !== null && this.#stalled === null && this.#lastWriteMs <= sinceMs) this.ping();
-  }
-
-  /** The reply is whole and kept. */
-  done(): void {
-    this.#end("complete", doneFrame);
-  }
-
-  /** The reply broke off: no terminator, and a comment for whoever reads the wire. */
-  fail(code: StreamErrorCode): void {
-    this.#end("broken", errorFrame(code));
+    if (this.#controller !== null && this.#stalled === null && this.#lastWriteMs <= sinceMs) this.#send(pingFrame);
   }
 
   /** The connection is about to be cut from our side, which ends the stream: says why. */
@@ -116,7 +155,7 @@ export class EventStream implements HeldStream {
       controller.close();
       return undefined;
     }
-    this.release();
+    this.#release();
     return new Promise((resolve) => {
       this.#finishPull = resolve;
     });
@@ -124,52 +163,29 @@ export class EventStream implements HeldStream {
 
   #send(frames: string): Promise<void> | undefined {
     if (this.outcome !== null) return undefined;
-    if (this.#controller === null) {
-      this.#lastWriteMs = this.#pacer.nowMs();
-      this.#held += frames;
-      return undefined;
-    }
-    if (this.#held === "" && this.#stalled === null) {
-      const nowMs = this.#pacer.nowMs();
-      if (nowMs - this.#lastWriteMs >= writeGapMs && frames.length <= maxPieceUnits)
-        return this.#wait(this.#controller, this.#write(this.#controller, frames, nowMs));
-      this.#pacer.hold(this);
-    }
     this.#held += frames;
-    if (this.#held.length >= maxHeldUnits) this.release();
+    this.#release();
     return this.#stalled ?? undefined;
   }
 
-  release(): void {
-    if (this.#stalled !== null || this.#controller === null) return;
-    if (this.outcome !== null || this.#signal.aborted) return;
-    this.#wait(this.#controller, this.#writeHeld(this.#controller));
+  #release(): void {
+    if (this.#controller === null || this.#stalled !== null) return;
+    const pending = this.#writeHeld(this.#controller);
+    if (pending !== null) this.#stalled = this.#drain(this.#controller, pending);
   }
 
   /** Null where the socket takes more; otherwise resolves when it has taken this. */
-  #write(controller: ReadableStreamDirectController, frames: string, nowMs: number): Promise<number> | null {
-    this.#lastWriteMs = nowMs;
-    const written = controller.write(frames);
-    controller.flush();
-    return typeof written === "number" ? null : written;
-  }
-
-  /** The same for what is held, as much of it as the socket takes. */
   #writeHeld(controller: ReadableStreamDirectController): Promise<number> | null {
     while (this.#held !== "") {
       const end = findPieceEnd(this.#held);
       const piece = this.#held.slice(0, end);
       this.#held = this.#held.slice(end);
-      const pending = this.#write(controller, piece, this.#pacer.nowMs());
-      if (pending !== null) return pending;
+      this.#lastWriteMs = performance.now();
+      const written = controller.write(piece);
+      controller.flush();
+      if (typeof written !== "number") return written;
     }
     return null;
-  }
-
-  #wait(controller: ReadableStreamDirectController, pending: Promise<number> | null): Promise<void> | undefined {
-    if (pending === null) return undefined;
-    this.#stalled = this.#drain(controller, pending);
-    return this.#stalled;
   }
 
   /** Resolves when the socket has taken all that was held as well, or nobody is left to take it. */
@@ -177,7 +193,7 @@ export class EventStream implements HeldStream {
     for (let waiting: Promise<number> | null = pending; waiting !== null; ) {
       await this.#taken(waiting);
       try {
-        waiting = this.outcome !== null || this.#signal.aborted ? null : this.#writeHeld(controller);
+        waiting = this.outcome !== null ? null : this.#writeHeld(controller);
       } catch {
         // The connection broke just now, which its own signal tells.
         waiting = null;
@@ -186,23 +202,24 @@ export class EventStream implements HeldStream {
     this.#stalled = null;
   }
 
-  /** A reader that stalls and then leaves never drains: its going ends the wait too. */
   #taken(written: Promise<number>): Promise<unknown> {
-    this.#whenGone ??= new Promise((resolve) => {
-      if (this.#signal.aborted) resolve();
-      else this.#signal.addEventListener("abort", () => resolve(), { once: true });
-    });
+    this.#whenGone ??= Promise.withResolvers();
     const settled = written.then(
       () => {},
       () => {},
     );
-    return Promise.race([settled, this.#whenGone]);
+    return Promise.race([settled, this.#whenGone.promise]);
   }
 
   #end(outcome: StreamOutcome, lastFrames: string): void {
     if (this.outcome !== null) return;
     this.outcome = outcome;
     this.#heartbeats.remove(this);
+    this.#signal.removeEventListener("abort", this);
+    if (outcome === "left") {
+      this.#whenGone?.resolve();
+      this.#turn?.leave(this);
+    }
     this.onClosing?.();
     this.#close(lastFrames);
     this.onEnd?.();

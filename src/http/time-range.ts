@@ -1,13 +1,37 @@
 /** `from` and `to` of lists: instants, or whole UTC days, both ends included. */
+import { Type as t } from "@sinclair/typebox";
 import { dayMs, parseDay, parseInstant } from "../lib/instant.ts";
-import type { QueryReader } from "./query.ts";
+import type { QueryPart, QueryReader } from "./query.ts";
 
 export const rangeParameters = ["from", "to"] as const;
 
 const problem = "Must be a day (2026-01-31) or an RFC 3339 instant (2026-01-31T09:30:00Z).";
 
+export interface TimeRange {
+  /** Included; null where open. */
+  fromMs: number | null;
+  /** Excluded; null where open. */
+  toMs: number | null;
+}
+
+export const rangeQuery: QueryPart<TimeRange> = {
+  parameters: {
+    from: () =>
+      t.String({
+        description: "Earliest creation, included: an RFC 3339 instant, or a UTC day.",
+        examples: ["2026-01-01"],
+      }),
+    to: () =>
+      t.String({
+        description: "Latest creation, included: an RFC 3339 instant, or a UTC day to its end.",
+        examples: ["2026-01-31"],
+      }),
+  },
+  read: readRange,
+};
+
 /** `fromMs` inclusive, `toMs` exclusive, null where open; faults are noted in `query`. */
-export function readRange(query: QueryReader): { fromMs: number | null; toMs: number | null } {
+export function readRange(query: QueryReader): TimeRange {
   const fromMs = query.value("from", (text) => parseDay(text) ?? parseInstant(text) ?? undefined, problem);
   const isBefore = (endMs: number) => fromMs === null || endMs > fromMs;
   const toMs = query.value("to", parseEnd, problem);

@@ -2,7 +2,7 @@
 
 import type { Services } from "../dependencies.ts";
 import type { Principal } from "../domain/account.ts";
-import type { IdempotentWrite, WriteContext } from "../store/store.ts";
+import type { WriteContext } from "../store/store.ts";
 import { clientOf } from "./client.ts";
 import { contextOf } from "./request-context.ts";
 
@@ -10,7 +10,6 @@ export function writeContext(
   services: Pick<Services, "settings" | "clock" | "ids" | "log">,
   request: Request,
   principal: Principal,
-  idempotent?: IdempotentWrite,
 ): WriteContext {
   return {
     actor: {
@@ -22,6 +21,5 @@ export function writeContext(
     nowMs: services.clock.nowMs(),
     auditId: services.ids.uuid(),
     holdings: services.settings.holdings,
-    ...(idempotent ? { idempotent } : {}),
   };
 }

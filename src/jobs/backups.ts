@@ -1,4 +1,4 @@
-/** Backups by themselves: each in a process of its own, so that no stream waits for it, and the oldest leave. */
+/** Scheduled backups. Each runs in its own process so that streams never wait for it; old backups are deleted. */
 import { existsSync, mkdirSync, readdirSync, rmSync } from "node:fs";
 import { basename, join } from "node:path";
 import type { Services } from "../dependencies.ts";
@@ -8,30 +8,30 @@ import { startSchedule } from "./schedule.ts";
 
 export interface BackupPlan {
   dataDir: string;
-  /** Where they go. */
+  /** Where backups are written. */
   dir: string;
-  /** How many are kept. */
+  /** How many backups are kept. */
   keep: number;
-  /** Five fields, local time; null: none by themselves. */
+  /** Five cron fields in local time; null for no scheduled backups. */
   cron: string | null;
 }
 
 type BackupServices = Pick<Services, "clock" | "log" | "measurements">;
 
 const name = /^companiond-\d{8}T\d{6}Z\.db$/;
-/** What a backup that was cut off has left behind. */
+/** What an interrupted backup leaves behind. */
 const partialName = /^companiond-.*\.partial(-journal)?$/;
-/** A backup that takes longer than this hangs: the next one must get its turn. */
+/** A backup that takes longer is considered hung, so that the next one can run. */
 const limitMs = 6 * 60 * 60_000;
 
-/** This program as a command: the executable, or Bun with the program's source. */
+/** The command that starts this program: the executable, or Bun with the source. */
 export function ownCommand(): string[] {
   return Bun.main.startsWith("/$bunfs/") || Bun.main.includes("~BUN")
     ? [process.execPath]
     : [process.execPath, Bun.main];
 }
 
-/** Calls `run` at every instant of the schedule; never again before the promise of the last call has settled. */
+/** Calls `run` at every instant of the schedule, but never before the promise of the previous call has settled. */
 type Scheduler = (cron: string, run: () => Promise<void>) => { stop(): void };
 
 export function startBackups(
@@ -56,7 +56,7 @@ export function startBackups(
   };
 }
 
-/** One backup, and the oldest away. Never rejects: what fails is logged and counted. */
+/** Makes one backup and deletes the oldest. Never rejects: failures are logged and counted. */
 export async function runBackup(
   { clock, log, measurements: { backups } }: BackupServices,
   { dataDir, dir, keep }: BackupPlan,
@@ -75,7 +75,7 @@ export async function runBackup(
     backups.succeeded++;
     backups.lastSuccessAtMs = clock.nowMs();
     log.info("database backed up", { file, durationMs: Math.round(performance.now() - startedMs) });
-    // Only after a success: where backups fail, the ones that are there must stay.
+    // Only after a success: if backups fail, the existing ones must stay.
     removeOldest(dir, keep, basename(file));
   } catch (error) {
     if (stopping.aborted) return;
@@ -85,19 +85,21 @@ export async function runBackup(
 }
 
 async function runCommand(command: string[], signal: AbortSignal): Promise<void> {
-  // An empty environment: a backup needs no secrets, and settings come as arguments.
+  // An empty environment: a backup needs no secrets, and its settings come as arguments.
   const child = Bun.spawn(command, { env: {}, stdin: "ignore", stdout: "ignore", stderr: "pipe", signal });
   const [problem, exitCode] = await Promise.all([new Response(child.stderr).text(), child.exited]);
-  if (exitCode !== 0) throw new Error(problem.trim() || `the backup's process ended with ${exitCode}`);
+  if (exitCode !== 0) throw new Error(problem.trim() || `the backup process exited with code ${exitCode}`);
 }
 
-/** Named by its second, or by the next one that is free: after the clock was set back, the same second comes again. */
+/** Named after its second, or the next free one: after the clock is set back, the same second occurs twice. */
 function findFreeFile(dir: string, nowMs: number): string {
   const file = join(dir, `companiond-${fileStamp(nowMs)}.db`);
   return existsSync(file) ? findFreeFile(dir, nowMs + 1000) : file;
 }
 
-/** What claims to be later than the one just `made` is from a clock that was ahead: it is older than all others. */
+/**
+ * A file that claims to be newer than the one just `made` dates from a clock that was ahead: it counts as the oldest.
+ */
 function removeOldest(dir: string, keep: number, made: string): void {
   const kept = readdirSync(dir)
     .filter((one) => name.test(one))

@@ -1,23 +1,23 @@
 /**
- * Gives memory back when a busy time is over. Left to itself the collector waits for new work before it looks at what the
- * old has left, and a server whose visitors have gone would go on holding twice what it needs.
+ * Returns memory after a busy period. Left alone, the garbage collector waits for new allocations before it looks at
+ * old garbage, and a server without visitors would keep holding twice what it needs.
  */
 import type { Jobs } from "./jobs.ts";
 
 export interface ProcessGauges {
-  /** Monotonic. */
+  /** Monotonic time in milliseconds. */
   nowMs(): number;
-  /** CPU time that the process has spent since its start, in milliseconds. */
+  /** CPU time of the process since it started, in milliseconds. */
   cpuMs(): number;
   residentBytes(): number;
-  /** Collects all garbage at once; everything else stands still meanwhile, for some 10 to 50 ms. */
+  /** Runs a full garbage collection, which blocks the process for some 10 to 50 ms. */
   collect(): Promise<void>;
 }
 
-/** Less of a core than this is quiet: there are few whom the collection keeps waiting. */
+/** Below this share of one core the server is quiet, so the collection delays few requests. */
 const quietShare = 0.02;
 const quietLooks = 2;
-/** Less than this is not worth the wait. */
+/** Freeing less than this is not worth the pause. */
 const worthwhileBytes = 8 * 1024 * 1024;
 
 export const systemGauges: ProcessGauges = {
@@ -29,7 +29,7 @@ export const systemGauges: ProcessGauges = {
   residentBytes: () => process.memoryUsage.rss(),
   async collect() {
     const { fullGC } = await import("bun:jsc");
-    // Unlike `Bun.gc(true)`, which also throws compiled code away.
+    // Unlike `Bun.gc(true)`, this keeps compiled code.
     fullGC();
   },
 };
@@ -44,11 +44,13 @@ export function startIdleMemory(gauges = systemGauges, intervalMs = 1_000): Jobs
   };
 }
 
-/** What to do at each look. */
+/** Returns the check to run at each interval. */
 export function watchIdleMemory(gauges: ProcessGauges): () => void {
   let seen = { ms: gauges.nowMs(), cpuMs: gauges.cpuMs() };
   let quiet = 0;
-  /** The least that was held at the start, or in a quiet moment: what a collection leaves is given back only by and by. */
+  /**
+   * The lowest value seen at the start or in a quiet moment: collected memory goes back to the system only gradually.
+   */
   let leastBytes = gauges.residentBytes();
 
   return () => {

@@ -1,4 +1,4 @@
-/** What the server does by itself in the background: retention, and clearing away what has run out. */
+/** The server's background jobs: retention, and the deletion of expired data. */
 
 import type { Services } from "../dependencies.ts";
 import { idleLifetimeMs } from "../domain/session.ts";
@@ -7,27 +7,28 @@ import { watchSteps } from "../lib/clock.ts";
 export type JobServices = Pick<Services, "store" | "clock" | "log">;
 
 export interface Jobs {
-  /** Starts no further step; resolves when the running one has ended. */
+  /** Starts no further steps; resolves when the current one has finished. */
   stop(): Promise<void>;
 }
 
 export interface JobTimes {
-  /** Wait after the start, so that the first visitors are not behind a clearing. */
+  /** Delay after the start, so that the first visitors do not wait for a cleanup. */
   firstMs: number;
   intervalMs: number;
 }
 
-/** One commit of this many, then a pause: streams must not wait for a clearing. */
+/** Rows per commit, with a pause after each: streams must not wait for a cleanup. */
 const chunk = 200;
 const pauseMs = 20;
-/** A step forward of more than this is more than a correction: it may itself be corrected. */
+/** A larger forward step is more than a correction, and may itself be corrected. */
 const longestStepMs = 60 * 60_000;
 
 /**
- * Starts the jobs, each once an hour. Never throws later on: what fails is logged and tried again in an hour. So is what
- * a clock that jumped ahead since the last look would delete: once deleted, no right time brings it back.
+ * Starts the jobs, each of which runs once an hour. Later failures never throw: they are logged and retried an hour
+ * later. The same holds for deletions that become due because the clock jumped ahead since the last run: a corrected
+ * clock would not bring the data back.
  *
- * Several processes on one database may run them at once: each deletion is one commit, and what is gone is gone.
+ * Several processes may run the jobs on one database at once: each deletion is one commit and can safely run twice.
  */
 export function startJobs(services: JobServices, times: JobTimes = { firstMs: 30_000, intervalMs: 3_600_000 }): Jobs {
   let isStopped = false;
@@ -48,7 +49,7 @@ export function startJobs(services: JobServices, times: JobTimes = { firstMs: 30
   async function runUnlessAhead(): Promise<void> {
     const stepMs = takeStepMs();
     if (stepMs <= longestStepMs) return await runJobs(services, () => isStopped);
-    services.log.warn("clock was set forward: nothing is cleared away before the next look", { stepMs });
+    services.log.warn("the clock was set forward: deleting nothing before the next run", { stepMs });
   }
 
   return {
@@ -60,7 +61,7 @@ export function startJobs(services: JobServices, times: JobTimes = { firstMs: 30
   };
 }
 
-/** All jobs once, one after the other; a failure of one does not keep the others. */
+/** Runs all jobs once, one after the other; a failing job does not stop the rest. */
 export async function runJobs(services: JobServices, isStopped: () => boolean = () => false): Promise<void> {
   const { store, clock, log } = services;
   const jobs: [name: string, step: () => Promise<number>][] = [
@@ -78,7 +79,7 @@ export async function runJobs(services: JobServices, isStopped: () => boolean = 
   }
 }
 
-/** Until a step finds less than a chunk. */
+/** Repeats until a step finds less than a full chunk. */
 async function repeat(step: () => Promise<number>, isStopped: () => boolean): Promise<number> {
   let total = 0;
   while (!isStopped()) {

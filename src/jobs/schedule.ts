@@ -1,18 +1,18 @@
-/** Runs what a cron schedule asks for, by the wall clock as it stands, also where that was set meanwhile. */
+/** Runs a cron schedule by the current wall clock, even when the clock is changed meanwhile. */
 import type { Clock } from "../lib/clock.ts";
 
 export interface Schedule {
   stop(): void;
 }
 
-/** One timer until the next instant would count down past a clock that is set: a machine without a battery starts in 1970. */
+/** We poll: one timer to the next instant would miss a clock change, and a machine without a battery starts in 1970. */
 const lookEveryMs = 1000;
-/** NTP moves by less; a run that was on time just before must not be on time again. */
+/** NTP corrects by less; a run that was on time just before must not come due again. */
 const stepMs = 60_000;
 
 /**
- * Calls `run` at the instants of `cron`: five fields, local time. Never again before the promise of the last call has
- * settled: what comes due meanwhile is left out. All that a clock set forward passes over is one run.
+ * Calls `run` at the instants of `cron`: five fields, local time. Never calls it before the promise of the previous
+ * call has settled: instants in between are skipped. If the clock is set forward, everything skipped becomes one run.
  */
 export function startSchedule(clock: Pick<Clock, "nowMs">, cron: string, run: () => Promise<void>): Schedule {
   const isDue = createDueCheck(cron, clock.nowMs());
@@ -28,7 +28,7 @@ export function startSchedule(clock: Pick<Clock, "nowMs">, cron: string, run: ()
   return { stop: () => clearInterval(timer) };
 }
 
-/** A function that tells, when asked at an instant, whether an instant of the schedule has come since the last one it told of. */
+/** Returns a function that says whether an instant of the schedule has passed since the last one it reported. */
 export function createDueCheck(cron: string, startMs: number): (nowMs: number) => boolean {
   let nextMs = findNext(cron, startMs);
   let askedAtMs = startMs;

@@ -1,4 +1,4 @@
-/** Whether a certificate and a key belong together, and how long the certificate holds. */
+/** Checks that a certificate and a key match, and reads when the certificate expires. */
 
 /** A certificate chain and its private key, both in PEM. */
 export interface Certificate {
@@ -6,13 +6,13 @@ export interface Certificate {
   readonly key: string;
 }
 
-/** Throws an `Error` with a sentence where the pair cannot serve. */
+/** Epoch milliseconds. Throws an `Error` with a readable sentence if the pair is unusable. */
 export function readCertificateExpiry({ cert, key }: Certificate): number {
-  // Not imported: loading it takes milliseconds of a start, and behind a proxy it is not needed.
+  // Loaded on demand: an import would add milliseconds to every start, and behind a proxy it is not needed.
   const { createPrivateKey, X509Certificate } = process.getBuiltinModule("node:crypto");
-  const certificate = parse("the certificate is not in PEM", () => new X509Certificate(cert));
-  const privateKey = parse("the private key is not in PEM, or is encrypted", () => createPrivateKey(key));
-  if (!certificate.checkPrivateKey(privateKey)) throw new Error("the private key is not the certificate's");
+  const certificate = parse("the certificate is not PEM", () => new X509Certificate(cert));
+  const privateKey = parse("the private key is not PEM, or it is encrypted", () => createPrivateKey(key));
+  if (!certificate.checkPrivateKey(privateKey)) throw new Error("the private key does not belong to the certificate");
   return Date.parse(certificate.validTo);
 }
 

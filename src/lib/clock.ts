@@ -1,8 +1,8 @@
-/** Time as an argument, so that tests decide what time it is. */
+/** Time as a dependency, so that tests control it. */
 export interface Clock {
-  /** Wall-clock time in milliseconds since the Unix epoch; may be stepped by the operator. */
+  /** Wall-clock time in milliseconds since the Unix epoch; the operator may change it. */
   nowMs(): number;
-  /** Milliseconds since an arbitrary start; never goes back, never jumps. For windows and deadlines. */
+  /** Milliseconds since an arbitrary start; never goes back, never jumps. Use it for windows and deadlines. */
   monotonicMs(): number;
 }
 
@@ -11,7 +11,10 @@ export const systemClock: Clock = {
   monotonicMs: () => performance.now(),
 };
 
-/** A function that tells by how much the wall clock was stepped since it was asked last; time that passes is no step. */
+/**
+ * Returns a function that reports by how many milliseconds the wall clock was stepped since its last call; elapsed time
+ * does not count.
+ */
 export function watchSteps(clock: Clock): () => number {
   let offsetMs = clock.nowMs() - clock.monotonicMs();
   return () => {
@@ -26,12 +29,12 @@ export function toUtcDay(epochMs: number): string {
   return new Date(epochMs).toISOString().slice(0, 10);
 }
 
-/** RFC 3339 in UTC with milliseconds, the form of every instant on the wire. */
+/** RFC 3339 in UTC with milliseconds: the form of every timestamp on the wire. */
 export function toRfc3339(epochMs: number): string {
   return new Date(epochMs).toISOString();
 }
 
-/** An instant as part of a file's name, `20260102T030405Z`: sorts by time. */
+/** A timestamp for file names, `20260102T030405Z`; sorts by time. */
 export function fileStamp(epochMs: number): string {
   return new Date(epochMs).toISOString().replaceAll(/[-:]|\.\d+/g, "");
 }

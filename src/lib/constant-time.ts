@@ -1,7 +1,9 @@
-/** Comparison that takes the same time wherever two values differ. */
+/** Constant-time comparison. */
 
-/** Both of one length, or it throws a `RangeError`: compare digests, since lengths must not tell either. */
+/**
+ * Throws a `RangeError` unless both have the same length. Compare digests, so that the length reveals nothing either.
+ */
 export function isSameInConstantTime(left: Uint8Array, right: Uint8Array): boolean {
-  // Not imported: loading it takes milliseconds of a start, and few requests need it.
+  // Loaded on demand: an import would add milliseconds to every start, and few requests need it.
   return process.getBuiltinModule("node:crypto").timingSafeEqual(left, right);
 }

@@ -1,4 +1,4 @@
-/** How far two words are apart, for "did you mean": insertions, deletions, replacements and swaps of neighbours. */
+/** The edit distance of two words, for "did you mean": insertions, deletions, replacements and swaps of neighbours. */
 export function editDistance(from: string, to: string): number {
   let beforeLast: number[] = [];
   let last = Array.from({ length: to.length + 1 }, (_, column) => column);
@@ -22,7 +22,7 @@ export function editDistance(from: string, to: string): number {
   return last[to.length] ?? 0;
 }
 
-/** The candidate closest to the word, the first of equals; null where there is none. */
+/** The candidate closest to the word; the first one wins a tie. Null if there are no candidates. */
 export function findNearest(word: string, candidates: Iterable<string>): string | null {
   let nearest: string | null = null;
   let least = Number.POSITIVE_INFINITY;

@@ -1,9 +1,12 @@
-/** Bytes that come in pieces of any size, such as a body's: pieces of one byte take up no more than long ones. */
+/**
+ * Collects bytes that arrive in chunks of any size, such as a body's. One-byte chunks take no more memory than large
+ * ones.
+ */
 
 const smallestBlockBytes = 1024;
 const largestBlockBytes = 64 * 1024;
 
-/** Takes up at most 64 KiB more than it holds. */
+/** Allocates at most 64 KiB more than it holds. */
 export class GatheredBytes {
   #length = 0;
   readonly #full: Uint8Array[] = [];
@@ -14,7 +17,7 @@ export class GatheredBytes {
     return this.#length;
   }
 
-  /** Keeps a copy: every piece is an object, which takes up a hundred times a byte. */
+  /** Copies the chunk: every chunk is an object that takes a hundred times the memory of a byte. */
   add(piece: Uint8Array): void {
     let from = 0;
     while (from < piece.length) {
@@ -27,7 +30,7 @@ export class GatheredBytes {
     this.#length += piece.length;
   }
 
-  /** In order; shared with what is held. */
+  /** In order; shares memory with the collector. */
   get blocks(): readonly Uint8Array[] {
     return [...this.#full, this.#block.subarray(0, this.#blockLength)];
   }

@@ -1,11 +1,11 @@
-/** A text that arrives in many small pieces. */
+/** Collects text that arrives in many small pieces. */
 
-/** So many pieces are held one by one at most. */
+/** How many pieces are held separately before they are joined. */
 const maxLoose = 16;
 
 /**
- * Instead of `text += piece`, which keeps every piece alive, and with it whatever larger string it was cut from, until
- * somebody reads the whole: for streams that is their hundredfold.
+ * Replaces `text += piece`, which keeps every piece alive, and with it any larger string it was cut from, until the
+ * whole is read. For streams that is a hundred times the text.
  */
 export class GatheredText {
   readonly #loose: string[] = [];

@@ -1,10 +1,10 @@
-/** A histogram in plain numbers: an observation costs a short search, and nothing else is kept of it. */
+/** A histogram in plain numbers: an observation costs a short search and is not stored. */
 
-/** What was observed so far. */
+/** The observations so far. */
 export interface HistogramCounts {
-  /** Upper bounds of the buckets, ascending; the last bucket beyond them has none. */
+  /** Upper bounds of the buckets, ascending. One more bucket follows, without a bound. */
   readonly bounds: readonly number[];
-  /** Observations in each bucket, not cumulated; one more than bounds. */
+  /** Observations per bucket, not cumulative; one more entry than `bounds`. */
   readonly counts: ArrayLike<number>;
   readonly sum: number;
 }

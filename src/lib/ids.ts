@@ -1,12 +1,12 @@
-/** Identifiers and secrets as an argument, so that tests can foresee them. */
+/** Identifiers and secrets as a dependency, so that tests can predict them. */
 export interface IdSource {
-  /** A UUIDv7 in lower case: sorts by creation time, also within one millisecond of one process. */
+  /** A lower-case UUIDv7: sorts by creation time, even within one millisecond of one process. */
   uuid(): string;
-  /** A random UUIDv4 in lower case, which tells nothing about when it was made. */
+  /** A random lower-case UUIDv4, which does not reveal when it was made. */
   randomUuid(): string;
   /** `length` base-62 characters from the operating system's random source, unbiased. */
   secret(length: number): string;
-  /** From the same source, as they are. */
+  /** Raw bytes from the same source. */
   bytes(length: number): Uint8Array;
 }
 
@@ -16,7 +16,7 @@ function randomBase62(length: number): string {
   let out = "";
   while (out.length < length) {
     for (const byte of crypto.getRandomValues(new Uint8Array(length))) {
-      // 248 is the largest multiple of 62 below 256: taking more would favour the first letters.
+      // 248 is the largest multiple of 62 below 256: accepting more would favour the first letters.
       if (byte < 248 && out.length < length) out += base62.charAt(byte % 62);
     }
   }
@@ -32,12 +32,12 @@ export const systemIds: IdSource = {
 
 const uuidPattern = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
 
-/** Whether the text has the shape of a UUID of any version, in either case. */
+/** Whether the text looks like a UUID of any version, in upper or lower case. */
 export function isUuid(text: string): boolean {
   return uuidPattern.test(text);
 }
 
-/** The UUID as it is kept, in lower case; undefined for text of another shape. */
+/** The UUID in lower case, as it is stored; undefined for anything else. */
 export function toUuid(text: string): string | undefined {
   return isUuid(text) ? text.toLowerCase() : undefined;
 }

@@ -1,4 +1,4 @@
-/** Days and instants as callers write them. */
+/** Parses days and timestamps as clients write them. */
 
 const dayPattern = /^(\d{4})-(\d{2})-(\d{2})$/;
 // A plus sign that was not percent-encoded arrives as a space.
@@ -6,16 +6,16 @@ const instantPattern = /^(\d{4}-\d{2}-\d{2})[Tt](\d{2}):(\d{2}):(\d{2})(\.\d{1,9
 
 export const dayMs = 86_400_000;
 
-/** Start of the UTC day `YYYY-MM-DD` in epoch milliseconds, or null for what is no day of the calendar. */
+/** Start of the UTC day `YYYY-MM-DD` in epoch milliseconds, or null if there is no such day. */
 export function parseDay(text: string): number | null {
   const [, year, month, day] = dayPattern.exec(text) ?? [];
   if (year === undefined) return null;
   const startMs = Date.UTC(Number(year), Number(month) - 1, Number(day));
-  // Date carries 30 February over into March.
+  // Date turns 30 February into a day in March.
   return startMs > 0 && new Date(startMs).toISOString().startsWith(text) ? startMs : null;
 }
 
-/** An RFC 3339 instant in epoch milliseconds, or null. */
+/** An RFC 3339 timestamp in epoch milliseconds, or null. */
 export function parseInstant(text: string): number | null {
   const [, day, hour, minute, second, fraction = "", zone = ""] = instantPattern.exec(text) ?? [];
   const startMs = day === undefined ? null : parseDay(day);

@@ -1,11 +1,11 @@
-/** Reads and writes IP addresses as eight groups of sixteen bits. It allocates nothing: it runs on every request. */
+/** Parses and formats IP addresses as eight 16-bit groups. Allocates nothing, since it runs on every request. */
 
-/** 0 stands for "not an address". */
+/** 0 means "not an address". */
 export type IpVersion = 0 | 4 | 6;
 
 /**
- * Reads `text` from `start` to `end` into `groups` (eight of them) and returns the version. IPv4 becomes
- * `::ffff:a.b.c.d`, and an IPv6 text of that form is IPv4. Strict: no leading zeros in IPv4, no zone, no port.
+ * Parses `text` from `start` to `end` into `groups` (eight of them) and returns the version. IPv4 becomes
+ * `::ffff:a.b.c.d`, and IPv6 text of that form counts as IPv4. Strict: no leading zeros in IPv4, no zone, no port.
  */
 export function readIp(text: string, start: number, end: number, groups: Uint16Array): IpVersion {
   if (readGroups(text, start, end, groups)) return isMapped(groups) ? 4 : 6;
@@ -18,7 +18,7 @@ export function readIp(text: string, start: number, end: number, groups: Uint16A
   return 4;
 }
 
-/** The address as a number from 0 to 2^32 - 1, or -1. A leading zero is refused: some readers take it for octal. */
+/** The address as a number from 0 to 2^32 - 1, or -1. Leading zeros are refused: some parsers read them as octal. */
 export function readIpv4(text: string, start: number, end: number): number {
   let address = 0;
   let octet = -1;
@@ -39,14 +39,14 @@ export function readIpv4(text: string, start: number, end: number): number {
   return dots === 3 && octet >= 0 ? address * 256 + octet : -1;
 }
 
-/** Four octets of the last two groups. */
+/** Formats the last two groups as four octets. */
 export function formatIpv4(groups: Uint16Array): string {
   const high = groups[6] ?? 0;
   const low = groups[7] ?? 0;
   return `${high >>> 8}.${high & 0xff}.${low >>> 8}.${low & 0xff}`;
 }
 
-/** The first `kept` groups, the rest taken as zero, in the canonical form of RFC 5952. */
+/** The first `kept` groups, the rest as zeros, in the canonical form of RFC 5952. */
 export function formatIpv6(groups: Uint16Array, kept = 8): string {
   let gapStart = 8;
   let gapLength = 1; // a single zero group is not shortened
@@ -72,7 +72,9 @@ export function formatIpv6(groups: Uint16Array, kept = 8): string {
   return text;
 }
 
-/** Whether only this machine or its own network can have the address: loopback, private, link-local, carrier NAT. */
+/**
+ * Whether the address can only belong to this machine or its own network: loopback, private, link-local or carrier NAT.
+ */
 export function isPrivateIp(version: IpVersion, groups: Uint16Array): boolean {
   if (version === 4) {
     const high = groups[6] ?? 0;
@@ -113,7 +115,7 @@ function readGroups(text: string, start: number, end: number, groups: Uint16Arra
     }
     if (count === 8 || i === groupStart) return false;
     if (i < end && text.charCodeAt(i) === dot) {
-      // Plain IPv4 comes through here too: it is no group of ours.
+      // Plain IPv4 also gets here: it is not a valid group.
       const tail = count > 6 || groupStart === start ? -1 : readIpv4(text, groupStart, end);
       if (tail < 0) return false;
       groups[count++] = tail >>> 16;

@@ -1,9 +1,9 @@
-/** A file of JSON lines, read in a stream: any number of lines in little memory. */
+/** Reads a file of JSON lines as a stream: any number of lines in little memory. */
 
 export interface Line {
-  /** From 1, as editors count. */
+  /** The line number, from 1. */
   number: number;
-  /** The line's value, or undefined where it has none: then `problem` says why. */
+  /** The parsed value; undefined if there is none, in which case `problem` says why. */
   value: unknown;
   problem: string | null;
 }
@@ -11,7 +11,9 @@ export interface Line {
 const lineFeed = 10;
 const strictUtf8 = new TextDecoder("utf-8", { fatal: true });
 
-/** Every line that is not blank. `seeBytes` gets all bytes of the file in order, for a digest or a progress bar. */
+/**
+ * Yields every line that is not blank. `seeBytes` gets all bytes of the file in order, for a digest or a progress bar.
+ */
 export async function* readJsonLines(
   bytes: AsyncIterable<Uint8Array>,
   maxLineBytes: number,
@@ -33,7 +35,7 @@ export async function* readJsonLines(
 
   function hold(part: Uint8Array): void {
     heldBytes += part.length;
-    // Of a line that is too long nothing is kept.
+    // Drop a line that is too long.
     if (heldBytes > maxLineBytes) held = [];
     else if (part.length > 0) held.push(part);
   }
@@ -54,7 +56,7 @@ export async function* readJsonLines(
 function* readLine(bytes: Uint8Array, number: number): Generator<Line> {
   let text: string;
   try {
-    // The decoder drops the byte order mark that some editors put in front.
+    // The decoder drops the byte order mark that some editors add.
     text = strictUtf8.decode(bytes).trim();
   } catch {
     yield { number, value: undefined, problem: "The line is not valid UTF-8." };

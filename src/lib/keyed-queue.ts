@@ -1,24 +1,25 @@
-/** Runs what has the same key one after the other, in the order of arrival, and lets only a few wait. */
+/** Runs work with the same key one at a time, in order of arrival, and limits how many may wait. */
+import type { StopListener, StopSignal } from "./stop-signal.ts";
 
-/** Lets the next one of the key in; further calls do nothing. */
+/** Lets in the next one for the key; further calls do nothing. */
 export type Release = () => void;
 
 export interface KeyedQueue {
   /**
-   * Resolves once everything of `key` that entered before has been released, at once where nothing has. Null, without
-   * waiting, where `maxWaiting` are waiting already. Rejects with the signal's reason if it fires before the turn has
-   * come: the place in the queue is then given up, and there is nothing to release. A signal that fires later changes
-   * nothing: whoever was let in must release.
+   * Resolves once every earlier entry of `key` has been released, at once if there is none. Returns null at once if
+   * `maxWaiting` are already waiting. Rejects with the signal's reason if it fires while waiting: the place in the
+   * queue is then given up, and there is nothing to release. A signal that fires later has no effect: the holder must
+   * still release.
    */
-  enter(key: string, signal?: AbortSignal): Promise<Release> | null;
-  /** Keys that have somebody in or waiting. */
+  enter(key: string, signal?: StopSignal): Promise<Release> | null;
+  /** Keys that are held or waited for. */
   readonly size: number;
-  /** Who waits, over all keys. */
+  /** Entries waiting, across all keys. */
   readonly waitingCount: number;
 }
 
 export function createKeyedQueue(options: { maxWaiting: number }): KeyedQueue {
-  /** Who waits for each key that somebody is in. */
+  /** The waiters of each key that is held. */
   const waitingByKey = new Map<string, Waiter[]>();
 
   function letNextIn(key: string, waiting: Waiter[]): void {
@@ -36,19 +37,20 @@ export function createKeyedQueue(options: { maxWaiting: number }): KeyedQueue {
     };
   }
 
-  function wait(key: string, waiting: Waiter[], signal: AbortSignal | undefined): Promise<Release> {
+  function wait(key: string, waiting: Waiter[], signal: StopSignal | undefined): Promise<Release> {
     return new Promise((resolve, reject) => {
       const waiter: Waiter = {
         letIn() {
-          signal?.removeEventListener("abort", leave);
+          signal?.removeEventListener("abort", waiter);
           resolve(makeRelease(key, waiting));
         },
+        /** The signal has fired. */
+        handleEvent() {
+          waiting.splice(waiting.indexOf(waiter), 1);
+          reject(signal?.reason);
+        },
       };
-      function leave() {
-        waiting.splice(waiting.indexOf(waiter), 1);
-        reject(signal?.reason);
-      }
-      signal?.addEventListener("abort", leave, { once: true });
+      signal?.addEventListener("abort", waiter);
       waiting.push(waiter);
     });
   }
@@ -76,6 +78,6 @@ export function createKeyedQueue(options: { maxWaiting: number }): KeyedQueue {
   };
 }
 
-interface Waiter {
+interface Waiter extends StopListener {
   letIn(): void;
 }

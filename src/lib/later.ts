@@ -1,6 +1,6 @@
-/** Objects that are made when something is first asked of them. */
+/** Objects that are created on first use. */
 
-/** Stands for what `make` returns, which is called once, and not before it is needed. Not for hot paths. */
+/** A proxy for the result of `make`, which is called once, on first use. Not for hot paths. */
 export function later<T extends object>(make: () => T): T {
   let made: T | null = null;
   const get = () => {
@@ -12,7 +12,7 @@ export function later<T extends object>(make: () => T): T {
     has: (_, key) => Reflect.has(get(), key),
     ownKeys: () => Reflect.ownKeys(get()),
     getOwnPropertyDescriptor: (_, key) => Reflect.getOwnPropertyDescriptor(get(), key),
-    // The query builder asks what its tables are instances of.
+    // The query builder checks its tables with `instanceof`.
     getPrototypeOf: () => Reflect.getPrototypeOf(get()),
   });
 }

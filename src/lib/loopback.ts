@@ -1,11 +1,11 @@
-/** What reaches this machine alone. */
+/** Recognizes addresses and hosts that only this machine can reach. */
 
-/** Whether a listener on this address is heard by this machine alone. */
+/** Whether only this machine can reach a listener on this address. */
 export function isLoopbackAddress(address: string): boolean {
   return address === "localhost" || address === "::1" || /^127(?:\.\d{1,3}){3}$/.test(address);
 }
 
-/** Whether a host as URLs have it, lower case and with or without a port, always leads to the machine that asks. */
+/** Whether a URL host, in lower case and with or without a port, always points to the machine that asks. */
 export function isLoopbackHost(host: string): boolean {
   return loopbackHost.test(host);
 }

@@ -1,6 +1,6 @@
-/** A body without some of its fields. */
+/** Removes fields from a body. */
 
-/** Anything but an object is returned as it is. */
+/** Returns anything but an object unchanged. */
 export function omitFields(body: unknown, names: readonly (string | undefined)[]): unknown {
   if (typeof body !== "object" || body === null || Array.isArray(body)) return body;
   return Object.fromEntries(Object.entries(body).filter(([name]) => !names.includes(name)));

@@ -1,16 +1,18 @@
-/** Items in the order of their last use. A `Map` kept in that order by deleting and setting slows down with its holes. */
+/**
+ * A list of items ordered by last use. A `Map` kept in this order by delete and set slows down as it fills with holes.
+ */
 
 export interface RecencyLinks<Item> {
   newer: Item | null;
   older: Item | null;
 }
 
-/** The links live in the items, so that a use allocates nothing. An item is in one list at most. */
+/** The links live in the items, so that a use allocates nothing. An item can be in one list only. */
 export class RecencyList<Item extends RecencyLinks<Item>> {
   #newest: Item | null = null;
   #oldest: Item | null = null;
 
-  /** The item whose last use lies furthest back. */
+  /** The least recently used item. */
   get oldest(): Item | null {
     return this.#oldest;
   }
@@ -23,7 +25,7 @@ export class RecencyList<Item extends RecencyLinks<Item>> {
     this.#newest = item;
   }
 
-  /** Notes a use of an item that is in the list. */
+  /** Marks an item of the list as just used. */
   touch(item: Item): void {
     if (item === this.#newest) return;
     this.remove(item);

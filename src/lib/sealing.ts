@@ -1,10 +1,10 @@
-/** Secrets at rest that must be read again: AES-256-GCM (NIST SP 800-38D), each bound to the name of what it is. */
+/** Encrypts secrets at rest that must be readable again: AES-256-GCM (NIST SP 800-38D), each bound to its name. */
 
-/** What seals and opens, whichever key is behind it. */
+/** Encrypts and decrypts, whatever key is used. */
 export interface Sealing {
-  /** `name` says what the secret is and whose; it is needed again to open it. */
+  /** `name` says what the secret is and whose it is; opening needs the same name. */
   seal(name: string, text: string): Promise<string>;
-  /** Rejects where the text was sealed with another key or under another name, or was changed. */
+  /** Rejects if the text was sealed with another key or name, or was changed. */
   open(name: string, sealed: string): Promise<string>;
 }
 
@@ -12,7 +12,7 @@ const version = "v1.";
 const keyBytes = 32;
 const ivBytes = 12;
 
-/** A key of 32 bytes from its base64, as `openssl rand -base64 32` prints it; null for any other text. */
+/** A 32-byte key from base64, as `openssl rand -base64 32` prints it; null for any other text. */
 export function readSealingKey(text: string): Uint8Array<ArrayBuffer> | null {
   if (!/^[0-9A-Za-z+/]{43}=?$/.test(text)) return null;
   const bytes = Uint8Array.fromBase64(text);
@@ -37,7 +37,7 @@ export async function createSealing(key: Uint8Array<ArrayBuffer>): Promise<Seali
       return version + new Uint8Array([...iv, ...new Uint8Array(sealed)]).toBase64({ alphabet: "base64url" });
     },
     async open(name, sealed) {
-      if (!sealed.startsWith(version)) throw new Error("sealed in another way");
+      if (!sealed.startsWith(version)) throw new Error("unknown sealing version");
       const bytes = Uint8Array.fromBase64(sealed.slice(version.length), { alphabet: "base64url" });
       const iv = bytes.slice(0, ivBytes);
       const text = await crypto.subtle.decrypt(algorithm(iv, name), imported, bytes.slice(ivBytes));

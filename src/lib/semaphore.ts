@@ -1,4 +1,4 @@
-/** Lets a few run at a time, a bounded number wait in order, and turns the rest away. */
+/** Lets a few tasks run at a time and a bounded number wait in order; rejects the rest. */
 
 export class SemaphoreFull extends Error {
   constructor() {
@@ -8,9 +8,9 @@ export class SemaphoreFull extends Error {
 }
 
 export interface Semaphore {
-  /** Runs the task in its turn; rejects with `SemaphoreFull` where no place to wait is left. */
+  /** Runs the task when its turn comes; rejects with `SemaphoreFull` if the queue is full. */
   run<Result>(task: () => Promise<Result>): Promise<Result>;
-  /** Resolves when a task would have had its turn; takes no place, and holds nobody up. Rejects as `run` does. */
+  /** Resolves when a task would have had its turn, without taking a place or delaying anyone. Rejects as `run` does. */
   waitAlong(): Promise<void>;
 }
 
@@ -22,7 +22,7 @@ interface Waiter {
 export function createSemaphore({ concurrency, maxWaiting }: { concurrency: number; maxWaiting: number }): Semaphore {
   let running = 0;
   const waiting: Waiter[] = [];
-  /** Without those who take none. */
+  /** Excludes waiters that take no place. */
   let placesTaken = 0;
 
   const isFull = () => running >= concurrency && placesTaken >= maxWaiting;
@@ -37,7 +37,7 @@ export function createSemaphore({ concurrency, maxWaiting }: { concurrency: numb
     await new Promise<void>((letIn) => waiting.push({ takesPlace, letIn }));
   }
 
-  /** The one that leaves hands its place over, so `running` stays. */
+  /** The next waiter inherits the place, so `running` does not change. */
   function leave(): void {
     for (let next = waiting.shift(); next !== undefined; next = waiting.shift()) {
       next.letIn();

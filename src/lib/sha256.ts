@@ -1,4 +1,4 @@
-/** SHA-256 of texts' UTF-8 bytes (FIPS 180-4). */
+/** SHA-256 (FIPS 180-4) of a text's UTF-8 bytes. */
 
 /** As 32 bytes. */
 export function sha256(text: string): Uint8Array {

@@ -1,6 +1,6 @@
-/** Runs a task for everyone who asks: those who ask while it runs share the next run. */
+/** Runs a task for many callers: those who call while it runs share the next run. */
 
-/** However many ask at once, one runs and one waits. Rejects with what the run rejects with. */
+/** At any time at most one run is active and one is pending. Rejects with the error of the run. */
 export function createSharedRun(task: () => Promise<void>): () => Promise<void> {
   let running: Promise<void> | null = null;
   let next: Promise<void> | null = null;

@@ -1,7 +1,7 @@
-/** Lets one in at a time for each key, none too soon after the one before, the favoured ones first. */
+/** Lets in one entrant at a time per key, with a minimum gap between two, favoured entrants first. */
 import type { Clock } from "./clock.ts";
 
-/** Acts once that much time has passed; what it returns forgets it before. */
+/** Calls `act` after the duration; the returned function cancels it. */
 export type After = (durationMs: number, act: () => void) => () => void;
 
 export const afterTimeout: After = (durationMs, act) => {
@@ -10,16 +10,16 @@ export const afterTimeout: After = (durationMs, act) => {
 };
 
 export interface Entrant {
-  /** Goes before those who are not, however long they have waited. */
+  /** Goes before all others, however long they have waited. */
   isFavoured: boolean;
-  /** From the moment when the last one of the key was let in. */
+  /** Minimum time since the key's previous entrant was let in. */
   gapMs: number;
 }
 
 export interface SpacedQueue {
   /**
-   * Resolves once it is the entrant's turn, with what lets the next one in; null, without waiting, where `maxWaiting`
-   * of its kind wait for the key already.
+   * Resolves when the entrant's turn comes, with a function that lets in the next one. Returns null at once if
+   * `maxWaiting` of the same kind are already waiting for the key.
    */
   enter(key: string, entrant: Entrant): Promise<() => void> | null;
 }
@@ -34,7 +34,7 @@ interface Line {
   lastMs: number;
   favoured: Waiter[];
   others: Waiter[];
-  /** Set while the next one waits for the end of the gap. */
+  /** Set while the next entrant waits for the end of the gap. */
   stopWaiting: (() => void) | null;
 }
 
@@ -42,7 +42,7 @@ interface SpacedQueueOptions {
   clock: Pick<Clock, "monotonicMs">;
   after?: After;
   maxWaiting: number;
-  /** Keys that are remembered for the gap alone leave beyond it, the oldest first. */
+  /** Beyond this number, keys that are kept only for their gap are dropped, the oldest first. */
   maxKeys: number;
 }
 
@@ -88,7 +88,7 @@ export function createSpacedQueue({
       others: [],
       stopWaiting: null,
     };
-    // To the end: the first ones are those that were asked for longest ago.
+    // Move it to the end, so that the least recently used keys come first.
     lines.delete(key);
     lines.set(key, line);
     forgetOldest(line);
@@ -98,7 +98,7 @@ export function createSpacedQueue({
   function forgetOldest(newest: Line): void {
     for (const [key, line] of lines) {
       if (lines.size <= maxKeys) return;
-      // Where somebody is in it, or about to be, forgetting it would let two in at once.
+      // Dropping a line that is in use, or about to be, would let two in at once.
       if (!line.isTaken && line.stopWaiting === null && line !== newest) lines.delete(key);
     }
   }

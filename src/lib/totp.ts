@@ -1,8 +1,10 @@
-/** Time-based one-time passwords (RFC 6238): HMAC-SHA-1, six digits, thirty seconds; what every authenticator app knows. */
+/**
+ * Time-based one-time passwords (RFC 6238): HMAC-SHA-1, six digits, 30 seconds, as every authenticator app supports.
+ */
 
 const stepMs = 30_000;
 const digits = 6;
-/** Clocks differ, and typing takes time: a code of the step before or after is taken too. */
+/** Clocks differ and typing takes time, so the codes of the previous and the next step are accepted too. */
 const driftSteps = 1;
 /** 160 bits, as RFC 4226 (section 4) recommends. */
 export const totpSecretBytes = 20;
@@ -22,7 +24,7 @@ export function totpCode(secret: Uint8Array, step: number): string {
   return String(number % 10 ** digits).padStart(digits, "0");
 }
 
-/** The step that the code belongs to, later than `lastStep`; null where it is the code of none that counts now. */
+/** The step of the code, if it is later than `lastStep`; null if no acceptable step has this code. */
 export function findTotpStep(
   secret: Uint8Array,
   code: string,
@@ -30,14 +32,14 @@ export function findTotpStep(
 ): number | null {
   const now = totpStep(nowMs);
   let found: number | null = null;
-  // Every step is looked at, so that the time tells nothing of the secret.
+  // Check every step, so that the time taken reveals nothing about the secret.
   for (let step = now - driftSteps; step <= now + driftSteps; step++) {
     if (totpCode(secret, step) === code && step > (lastStep ?? -1)) found ??= step;
   }
   return found;
 }
 
-/** RFC 4648, without padding: as people type it. */
+/** RFC 4648, without padding, for people to type. */
 export function toBase32(bytes: Uint8Array): string {
   let text = "";
   let bits = 0;
@@ -50,7 +52,7 @@ export function toBase32(bytes: Uint8Array): string {
   return bits > 0 ? text + base32.charAt((held << (5 - bits)) & 31) : text;
 }
 
-/** What the QR code says, in the form that authenticator apps agree on. The issuer must not hold a colon. */
+/** The content of the QR code, in the form that authenticator apps agree on. The issuer must not contain a colon. */
 export function otpauthUrl(secret: Uint8Array, { issuer, account }: { issuer: string; account: string }): string {
   const label = `${encodeURIComponent(issuer)}:${encodeURIComponent(account)}`;
   const parameters = `secret=${toBase32(secret)}&issuer=${encodeURIComponent(issuer)}`;

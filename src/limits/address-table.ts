@@ -1,12 +1,12 @@
-/** A bounded table of 64-bit keys in order of their last use, each with a few 16-bit numbers, in flat memory. */
+/** A bounded table of 64-bit keys in order of last use, each with a few 16-bit numbers, in flat memory. */
 
 /**
- * Nothing here is an object, since a million of them cost more than what they hold, and nothing is ever copied to grow,
- * since that would stall every open stream: the buffers are resized in place within reserved address space (untouched
+ * Nothing here is an object: a million of them would cost more than their content. Nothing is copied to grow either,
+ * which would stall every open stream: the buffers are resized in place within reserved address space (untouched
  * pages take no memory), and the index is a linear hash table, which splits one bucket at a time.
  *
- * A record is six 32-bit words, then the numbers. Records are named by their place, from 1; 0 is none, and the record
- * there holds both ends of the recency list in its links.
+ * A record is six 32-bit words, then the numbers. Records are identified by their position, from 1. 0 means none; the
+ * record at 0 holds both ends of the recency list in its links.
  */
 export class AddressTable {
   readonly maxRecords: number;
@@ -17,22 +17,22 @@ export class AddressTable {
   #words: Uint32Array;
   #buckets: Uint32Array;
   readonly #seed: number;
-  /** Buckets below `#splitCount` are told apart by one more bit of the hash than `#mask` has. */
+  /** Buckets below `#splitCount` use one more bit of the hash than `#mask` has. */
   #mask = 0;
   #splitCount = 0;
   #usedRecords = 1;
   #firstFree = 0;
-  /** The same memory as 16-bit numbers: those of a record begin at `numbersAt(record)`. */
+  /** The same memory as 16-bit numbers; those of a record start at `numbersAt(record)`. */
   numbers: Uint16Array;
 
-  /** `seed`, 32 bits, is random, so that nobody can choose keys that meet in one bucket. */
+  /** `seed`, 32 bits, is random, so that nobody can choose keys that collide in one bucket. */
   constructor(maxRecords: number, numbersPerRecord: number, seed: number) {
     this.maxRecords = maxRecords;
     this.#wordsPerRecord = headWords + Math.ceil(numbersPerRecord / 2);
     this.#seed = seed;
     this.#records = this.#reserveRecords();
     this.#index = this.#reserveIndex();
-    // Views made without a length follow their buffer as it is resized.
+    // Views made without a length follow their buffer when it is resized.
     this.#words = new Uint32Array(this.#records);
     this.numbers = new Uint16Array(this.#records);
     this.#buckets = new Uint32Array(this.#index);
@@ -49,7 +49,7 @@ export class AddressTable {
     return 0;
   }
 
-  /** Adds a key that is not in the table, as the most recently used. The table must not be full. */
+  /** Adds a key that is not in the table as the most recently used. The table must not be full. */
   add(high: number, low: number): number {
     const record = this.#takeRecord();
     const base = record * this.#wordsPerRecord;
@@ -79,7 +79,7 @@ export class AddressTable {
     this.size--;
   }
 
-  /** Forgets everything at once. A buffer made smaller would keep its pages: new ones let go of them. */
+  /** Removes everything at once. Shrinking the buffers would keep their pages, so new buffers replace them. */
   clear(): void {
     this.#records = this.#reserveRecords();
     this.#index = this.#reserveIndex();
@@ -99,12 +99,12 @@ export class AddressTable {
     this.#intoList(record);
   }
 
-  /** The record whose last use lies furthest back, or 0. */
+  /** The least recently used record, or 0. */
   get oldest(): number {
     return this.#link(0, newerWord);
   }
 
-  /** A word of the record that is the user's. */
+  /** A word of the record for the caller's own use. */
   stamp(record: number): number {
     return this.#link(record, stampWord);
   }
@@ -209,7 +209,7 @@ export class AddressTable {
 const highWord = 0;
 const lowWord = 1;
 const stampWord = 2;
-/** Next record of the same bucket, or of the free ones. */
+/** The next record in the same bucket or in the free list. */
 const nextWord = 3;
 const newerWord = 4;
 const olderWord = 5;

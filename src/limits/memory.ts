@@ -1,4 +1,4 @@
-/** The limiter engine of one process: exact windows in memory, bounded, forgotten with the process. */
+/** The single-process limiter engine: exact windows in bounded memory, lost when the process ends. */
 import type { Clock } from "../lib/clock.ts";
 import {
   type AddressKey,
@@ -12,25 +12,25 @@ import { TextWindows } from "./text-windows.ts";
 
 export interface MemoryLimiterOptions {
   clock: Pick<Clock, "monotonicMs">;
-  /** Addresses held for each rule, beyond which the least recently seen leave. */
+  /** Maximum number of addresses per rule; beyond it the least recently seen are evicted. */
   maxAddresses?: number;
   /** The same for networks wider than a client's. */
   maxNetworks?: number;
-  /** The same for subjects that are no addresses; each takes ten times the memory. */
+  /** The same for subjects that are not addresses; each takes ten times the memory. */
   maxTexts?: number;
 }
 
 /**
- * Rules have windows of their own each, so that a flood of addresses cannot push out what is counted by token. Time is
- * counted in whole milliseconds.
+ * Each rule has its own windows, so that a flood of addresses cannot evict what is counted by token. Time is in whole
+ * milliseconds.
  */
-export function createMemoryLimiter(options: MemoryLimiterOptions): Limiter {
+export function createMemoryLimiter(options: MemoryLimiterOptions): MemoryLimiter {
   return new MemoryLimiter(options);
 }
 
 interface RuleWindows {
   readonly rule: RateRule;
-  /** By what a key stands for; made as they are needed. */
+  /** By kind of key; created when first needed. */
   readonly addresses: Partial<Record<AddressKind, AddressWindows>>;
   readonly texts: TextWindows;
 }
@@ -52,25 +52,27 @@ class MemoryLimiter implements Limiter {
     this.#maxTexts = options.maxTexts ?? 100_000;
   }
 
-  admit(rule: RateRule, subject: string): Verdict {
+  async admit(rule: RateRule, subject: string): Promise<Verdict> {
     this.#readClock();
     return this.#ask("admit", rule, subject);
   }
 
-  admitAll(places: readonly [Place, ...Place[]]): Verdict {
+  async admitAll(places: readonly [Place, ...Place[]]): Promise<Verdict> {
     this.#readClock();
     const [first, ...others] = places;
     let tightest = this.#ask("look", first.rule, first.subject);
     for (const { rule, subject } of others) tightest = tighterOf(tightest, this.#ask("look", rule, subject));
-    // Nothing happens in between: what each window foresaw is what it does.
+    // Nothing runs in between, so each window does what it has just predicted.
     if (tightest.isAdmitted) for (const { rule, subject } of places) this.#ask("admit", rule, subject);
     return tightest;
   }
 
+  /** Subjects held now. */
   get size(): number {
     return this.#sum(({ size }) => size);
   }
 
+  /** Subjects forgotten because memory is bounded, since the start. */
   get evictedCount(): number {
     return this.#sum(({ evictedCount }) => evictedCount);
   }
@@ -79,7 +81,7 @@ class MemoryLimiter implements Limiter {
     this.#windows.length = 0;
   }
 
-  /** The windows rely on it: time that goes back would look like time that has passed. */
+  /** The windows rely on time that never goes back: a step back would look like elapsed time. */
   #readClock(): void {
     this.#nowMs = Math.max(this.#nowMs, Math.floor(this.#clock.monotonicMs()));
   }
@@ -102,7 +104,7 @@ class MemoryLimiter implements Limiter {
       .reduce((sum, windows) => sum + figure(windows), 0);
   }
 
-  /** Rules are few: a search beats hashing, and equal rules made twice share their windows. */
+  /** There are few rules: a search beats hashing, and equal rules share their windows. */
   #windowsOf(rule: RateRule): RuleWindows {
     for (const windows of this.#windows) if (windows.rule === rule) return windows;
     for (const windows of this.#windows) if (isSameRule(windows.rule, rule)) return windows;
@@ -112,7 +114,7 @@ class MemoryLimiter implements Limiter {
   }
 }
 
-/** Who is refused waits for the last of the windows; who is admitted is stopped by the first that is full. */
+/** A refused request waits for the slowest window; an admitted one is limited by the fullest. */
 function tighterOf(one: Verdict, other: Verdict): Verdict {
   if (one.isAdmitted !== other.isAdmitted) return one.isAdmitted ? other : one;
   if (one.remaining !== other.remaining) return one.remaining < other.remaining ? one : other;

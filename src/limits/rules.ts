@@ -1,26 +1,26 @@
-/** The numbers: every rate rule of the program, in one place. */
+/** Every rate limit of the program, in one place. */
 import type { Plan } from "../domain/account.ts";
 import type { RateRule } from "./limiter.ts";
 
 export interface RateRules {
-  /** Embed requests by client address, counted first so that tokens cannot be guessed fast. */
+  /** Embed requests by client address, counted first so that tokens cannot be guessed quickly. */
   readonly ip: RateRule;
-  /** Embed requests by embed token, by the plan of its account. */
+  /** Embed requests by embed token, depending on the plan of its account. */
   readonly token: Readonly<Record<Plan, RateRule>>;
   /** Management requests by API key. */
   readonly key: RateRule;
-  /** The same by dashboard session, as many. */
+  /** Management requests by dashboard session, with the same limit. */
   readonly session: RateRule;
   /**
-   * Attempts to sign in by client address, right ones included: bounds what passwords cost us. Guessing at one account
-   * is held back where failures are counted; a limit by account would let anyone lock its owner out.
+   * Sign-in attempts by client address, successful ones included: bounds what password checks cost us. Guessing at one
+   * account is slowed down where failures are counted; a limit by account would let anyone lock its owner out.
    */
   readonly signInByIp: RateRule;
-  /** Calls of the webhook by client address, before their signature is checked. */
+  /** Webhook calls by client address, counted before the signature is checked. */
   readonly webhook: RateRule;
 }
 
-/** Requests a minute that the operator may set. */
+/** Requests per minute that the operator may set. */
 export interface RateSettings {
   readonly ratePerToken: Readonly<Record<Plan, number>>;
   readonly ratePerIp: number;
@@ -46,8 +46,8 @@ export function createRateRules(rates: RateSettings = defaultRates): RateRules {
 const minuteMs = 60_000;
 
 /**
- * What the networks around an IPv6 client are bound by, /56 and /48, where a client's own is bound by `rule`: a home or a
- * small site may have many clients at once, but nobody has more by moving within what they were given.
+ * The rules for the /56 and /48 networks around an IPv6 client, whose own network is limited by `rule`. A home or a
+ * small site may have many clients at once, but nobody gets more by moving within the range they were given.
  */
 export function networkRulesOf(rule: RateRule): readonly [by56: RateRule, by48: RateRule] {
   let rules = knownNetworkRules.get(rule);

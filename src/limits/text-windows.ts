@@ -1,12 +1,12 @@
-/** Sliding windows of subjects of any text (tokens, keys, accounts), with any limit and length. */
+/** Sliding windows for subjects of any text (tokens, keys, accounts), with any limit and length. */
 import { type RecencyLinks, RecencyList } from "../lib/recency-list.ts";
 import type { RateRule, Verdict } from "./limiter.ts";
 
-/** The times of what was admitted, a ring that grows up to the limit. */
+/** Times of admitted requests, in a ring that grows up to the limit. */
 interface Window extends RecencyLinks<Window> {
   readonly subject: string;
   times: Float64Array;
-  /** Where the oldest time is. */
+  /** Index of the oldest time. */
   first: number;
   count: number;
 }
@@ -42,7 +42,7 @@ export class TextWindows {
     };
   }
 
-  /** What `admit` would answer. Nothing is occupied, and nobody added. */
+  /** What `admit` would return. Occupies nothing and adds no subject. */
   look(subject: string, nowMs: number): Verdict {
     const rule = this.#rule;
     const window = this.#find(subject, nowMs);
@@ -53,7 +53,7 @@ export class TextWindows {
     return { isAdmitted, rule, remaining, resetMs: oldestMs + rule.windowMs - nowMs };
   }
 
-  /** The subject's window, without what has left it, as the most recently seen. */
+  /** The subject's window without expired times, marked as the most recently seen. */
   #find(subject: string, nowMs: number): Window | null {
     this.#forgetExpired(nowMs);
     const window = this.#windows.get(subject);

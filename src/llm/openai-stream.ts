@@ -7,20 +7,14 @@
 import { type ChunkReading, parseJson, readChunk } from "./openai-chunk.ts";
 import { EventLines } from "./openai-event-lines.ts";
 import { type StreamLimits, streamLimits } from "./openai-stream-limits.ts";
-import { type ChunkTemplate, lastMatch, learnTemplate, matchRun, matchTemplate } from "./openai-template.ts";
 import { ProviderFailure, type ProviderFailureOptions, reported } from "./provider-failure.ts";
-
-/** After as many templates that fitted no further line, lines are simply parsed. */
-const maxUselessTemplates = 4;
-
-/** A line that has grown beyond this is no event of a few words, and is not compared with one again at every read. */
-const maxRunStart = 16 * 1024;
 
 export class OpenAiStream {
   /** Nothing that follows matters: `[DONE]` was read, or a failure, or the body's end. */
   isDone = false;
   hasDoneMark = false;
-  hasText = false;
+  /** Whether anything came that makes an event; a reply without it is empty. */
+  hasContent = false;
   finishReason: string | null = null;
   usage: ChunkReading["usage"] = null;
   failure: ProviderFailure | null = null;
@@ -35,9 +29,6 @@ export class OpenAiStream {
   /** The first half of a surrogate pair: vendors that escape may cut between the halves. */
   #highSurrogate = "";
   #textUnits = 0;
-  #template: ChunkTemplate | null = null;
-  #templateMatches = 0;
-  #uselessTemplates = 0;
 
   constructor(limits: StreamLimits = streamLimits) {
     this.#limits = limits;
@@ -80,24 +71,18 @@ export class OpenAiStream {
   }
 
   #readEvents(bytes: string): string[] {
+    const deltas: string[] = [];
     const input = this.#pending + bytes;
-    // Nearly always all there is, and then nothing is copied.
-    const deltas = this.#pending.length > maxRunStart ? [] : this.#matchRun(input, 0);
-    const start = deltas.length === 0 ? 0 : lastMatch.end;
-    if (this.isDone) return deltas;
-    if ((start === 0 ? bytes.indexOf("\n") : input.indexOf("\n", start)) === -1) this.#pending = input.substring(start);
-    else this.#readLines(input, start, deltas);
+    // A line that is not yet whole is not searched again with every read.
+    if (bytes.includes("\n")) this.#readLines(input, deltas);
+    else this.#pending = input;
     this.#limitPending(this.#limits.maxLineBytes);
     return deltas;
   }
 
-  #readLines(input: string, from: number, deltas: string[]): void {
-    let start = from;
-    while (start < input.length) {
-      start = this.#matchLines(input, start, deltas);
-      if (this.isDone) return;
-      const feed = input.indexOf("\n", start);
-      if (feed === -1) break;
+  #readLines(input: string, deltas: string[]): void {
+    let start = 0;
+    for (let feed = input.indexOf("\n"); feed !== -1; feed = input.indexOf("\n", start)) {
       const end = feed > start && input.charCodeAt(feed - 1) === 13 ? feed - 1 : feed;
       if (end > start) this.#readLine(input.substring(start, end), deltas);
       else this.#endEvent(deltas);
@@ -109,38 +94,6 @@ export class OpenAiStream {
 
   #limitPending(limit: number): void {
     if (this.#pending.length > limit) this.#fail("a line is too long");
-  }
-
-  /** The texts of the template's events at `start`; `lastMatch.end` tells where they end. */
-  #matchRun(input: string, start: number): string[] {
-    if (this.#template === null || this.#isInEvent() || this.#highSurrogate !== "") return [];
-    const texts = matchRun(this.#template, input, start);
-    if (texts.length === 0) return texts;
-    this.#templateMatches += texts.length;
-    this.hasText = true;
-    this.#countUnits(lastMatch.units);
-    return this.isDone ? [] : texts;
-  }
-
-  /** Takes lines of the template, and the empty lines between them, as long as there are any; returns where they end. */
-  #matchLines(input: string, from: number, deltas: string[]): number {
-    const template = this.#template;
-    if (template === null || this.#isInEvent()) return from;
-    let start = from;
-    for (;;) {
-      const run = this.#matchRun(input, start);
-      if (run.length > 0) start = lastMatch.end;
-      for (const text of run) deltas.push(text);
-      if (this.isDone) return start;
-      const text = matchTemplate(template, input, start);
-      if (text === null) return start;
-      this.#templateMatches++;
-      start = lastMatch.end;
-      if (lastMatch.isAscii && this.#highSurrogate === "") this.#pushPlain(text, deltas);
-      else this.#push(text, deltas);
-      if (this.isDone) return start;
-      if (input.charCodeAt(start) === 10) start++;
-    }
   }
 
   #readLine(line: string, deltas: string[]): void {
@@ -163,12 +116,7 @@ export class OpenAiStream {
       if (!this.#eventLines.add(data)) this.#fail("an event is too long");
       return;
     }
-    const text = this.#takeChunk(value, deltas);
-    if (text !== null && this.finishReason === null) this.#learn(line, dataStart, text);
-  }
-
-  #isInEvent(): boolean {
-    return !this.#eventLines.isEmpty || this.#eventName !== "";
+    this.#takeChunk(value, deltas);
   }
 
   #endEvent(deltas: string[]): void {
@@ -187,22 +135,20 @@ export class OpenAiStream {
     else this.#takeChunk(Array.isArray(value) ? value[0] : value, deltas);
   }
 
-  /** Returns the chunk's text, null where it was a failure. */
-  #takeChunk(value: unknown, deltas: string[]): string | null {
+  #takeChunk(value: unknown, deltas: string[]): void {
     const reading = readChunk(value);
     if (reading === null) {
       this.#fail("an event is no JSON object");
-      return null;
+      return;
     }
     if (reading.usage !== null) this.usage = reading.usage;
     if (reading.error !== null || this.#eventName === "error") {
       const { message, status } = reading.error ?? { message: JSON.stringify(value), status: null };
       this.#fail(`the provider reported an error in its stream: ${message.slice(0, 1000)}`, reported(status));
-      return null;
+      return;
     }
     this.#push(reading.text, deltas);
     if (reading.finishReason !== null) this.finishReason = reading.finishReason;
-    return reading.text;
   }
 
   #push(text: string, deltas: string[]): void {
@@ -214,30 +160,12 @@ export class OpenAiStream {
     }
     // Not every store can keep a NUL.
     if (shown.includes("\0")) shown = shown.replaceAll("\0", "");
-    this.#pushPlain(shown, deltas);
-  }
-
-  /** Takes text that needs no repair. */
-  #pushPlain(text: string, deltas: string[]): void {
-    if (text === "") return;
-    this.#countUnits(text.length);
-    if (this.isDone) return;
-    this.hasText = true;
-    deltas.push(text);
-  }
-
-  #countUnits(units: number): void {
-    this.#textUnits += units;
+    if (shown === "") return;
+    this.#textUnits += shown.length;
     if (this.#textUnits > this.#limits.maxTextUnits) this.#fail("the reply is too long");
-  }
-
-  #learn(line: string, dataStart: number, text: string): void {
-    if (this.#uselessTemplates >= maxUselessTemplates) return;
-    const template = learnTemplate(line, dataStart, text);
-    if (template === null) return;
-    if (this.#template !== null) this.#uselessTemplates = this.#templateMatches === 0 ? this.#uselessTemplates + 1 : 0;
-    this.#template = template;
-    this.#templateMatches = 0;
+    if (this.isDone) return;
+    this.hasContent = true;
+    deltas.push(shown);
   }
 
   #fail(reason: string, options: ProviderFailureOptions = {}): void {

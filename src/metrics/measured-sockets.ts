@@ -1,7 +1,6 @@
 /** Sockets that count what passes through them, whichever engine is behind. */
-import { andThen } from "../lib/awaitable.ts";
+import type { Coordination } from "../coordination/coordination.ts";
 import type { Histogram } from "../lib/histogram.ts";
-import type { DailyQuota } from "../limits/daily-quota.ts";
 import type { Limiter, Verdict } from "../limits/limiter.ts";
 import type { Store } from "../store/store.ts";
 import type { Measurements, VerdictCounts } from "./measurements.ts";
@@ -13,27 +12,33 @@ export function measureLimiter(limiter: Limiter, { verdicts }: Measurements): Li
     return verdict;
   }
   return {
-    admit: (rule, subject) => andThen(limiter.admit(rule, subject), note),
-    admitAll: (places) => andThen(limiter.admitAll(places), note),
-    get evictedCount() {
-      return limiter.evictedCount;
-    },
-    get size() {
-      return limiter.size;
-    },
+    admit: async (rule, subject) => note(await limiter.admit(rule, subject)),
+    admitAll: async (places) => note(await limiter.admitAll(places)),
     close: () => limiter.close(),
   };
 }
 
-export function measureQuota(quota: DailyQuota, verdicts: VerdictCounts): DailyQuota {
+/** Counts verdicts of quotas; a full queue is none. */
+export function measureCoordination(coordination: Coordination, { verdicts }: Measurements): Coordination {
+  const { turns, voiceSessions } = coordination;
   return {
-    async reserve(companionId, limit, nowMs) {
-      const verdict = await quota.reserve(companionId, limit, nowMs);
-      count(verdicts, verdict.isAdmitted);
-      return verdict;
+    ...coordination,
+    turns: {
+      async enter(entry, signal) {
+        const verdict = await turns.enter(entry, signal);
+        if (verdict.isAdmitted || verdict.reason === "day_used_up") count(verdicts.daily, verdict.isAdmitted);
+        return verdict;
+      },
+      get waitingCount() {
+        return turns.waitingCount;
+      },
     },
-    get size() {
-      return quota.size;
+    voiceSessions: {
+      async reserve(companionId, limit) {
+        const verdict = await voiceSessions.reserve(companionId, limit);
+        count(verdicts.daily_voice, verdict.isAdmitted);
+        return verdict;
+      },
     },
   };
 }
@@ -47,7 +52,7 @@ export function measureStore(store: Store, measurements: Measurements): Store {
   return measured as unknown as Store;
 }
 
-type Member = (...parameters: unknown[]) => unknown;
+type Member = (...parameters: unknown[]) => Promise<unknown>;
 
 function measureNoun(noun: object, calls: Readonly<Record<string, StoreCall>>, measurements: Measurements): object {
   const seconds = { read: measurements.storeReadSeconds, write: measurements.storeWriteSeconds };
@@ -56,25 +61,22 @@ function measureNoun(noun: object, calls: Readonly<Record<string, StoreCall>>, m
   for (const [name, call] of Object.entries(calls)) {
     const member = members[name]?.bind(noun);
     if (member === undefined) continue;
-    measured[name] = call === "instant" ? member : measureCalls(member, seconds[call], measurements);
+    measured[name] = measureCalls(member, seconds[call], measurements);
   }
   return measured;
 }
 
 function measureCalls(call: Member, seconds: Histogram, measurements: Measurements): Member {
-  return (...parameters) => {
+  return async (...parameters) => {
     const startedMs = performance.now();
-    const observe = () => seconds.observe((performance.now() - startedMs) / 1000);
-    const outcome = call(...parameters);
-    if (!(outcome instanceof Promise)) {
-      observe();
-      return outcome;
-    }
-    outcome.then(observe, (error: unknown) => {
-      observe();
+    try {
+      return await call(...parameters);
+    } catch (error) {
       if (isUnavailable(error)) measurements.storeFailures++;
-    });
-    return outcome;
+      throw error;
+    } finally {
+      seconds.observe((performance.now() - startedMs) / 1000);
+    }
   };
 }
 

@@ -1,8 +1,7 @@
 /** Which language models do not answer now, for operators: known from the replies themselves, gone with the next whole one. */
 import { describeSilentModel, type FailureKind, findFailureKind, ReplyFailure } from "../domain/reply-failure.ts";
 import { redact } from "../lib/log.ts";
-import type { LlmProvider } from "../llm/provider.ts";
-import { kindOfOutcome } from "../turns/reply-failure-kind.ts";
+import { kindOfOutcome, type LlmProvider } from "../llm/provider.ts";
 import type { Measurements } from "./measurements.ts";
 
 export interface SilentModel {
@@ -23,7 +22,7 @@ export interface ProviderHealth {
   listSilent(): SilentModel[];
 }
 
-interface HealthParts {
+interface HealthDependencies {
   baseUrl: string | null;
   nowMs(): number;
   measurements: Pick<Measurements, "failedReplies">;
@@ -39,7 +38,7 @@ const maxModels = 50;
 /** The same provider, with its failures noted and counted. */
 export function watchProvider(
   provider: LlmProvider,
-  { baseUrl, nowMs, measurements }: HealthParts,
+  { baseUrl, nowMs, measurements }: HealthDependencies,
 ): { llm: LlmProvider; providerHealth: ProviderHealth } {
   const silent = new Map<string, SilentModel>();
 

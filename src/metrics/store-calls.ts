@@ -1,8 +1,7 @@
 /** What each call of the store does, for the figures: told here, since names tell it only to people. */
 import type { Store } from "../store/store.ts";
 
-/** `instant` is neither input nor output nor waiting: to measure it would only count zeros. */
-export type StoreCall = "read" | "write" | "instant";
+export type StoreCall = "read" | "write";
 
 type Nouns = Omit<Store, "check" | "close">;
 
@@ -67,7 +66,6 @@ export const storeCalls: { readonly [Noun in keyof Nouns]: Readonly<Record<keyof
     spendResetLink: "write",
   },
   turns: {
-    markArrival: "instant",
     listHistory: "read",
     settle: "write",
     settleUnkept: "write",
@@ -91,5 +89,5 @@ export const storeCalls: { readonly [Noun in keyof Nouns]: Readonly<Record<keyof
     addTranscript: "write",
     deleteSessions: "write",
   },
-  voiceAgentGrants: { list: "read", grant: "write", revoke: "write" },
+  voiceAgentGrants: { list: "read", countCompanions: "read", grant: "write", revoke: "write" },
 };

@@ -14,14 +14,14 @@ export interface UseRecorder {
   close(): Promise<void>;
 }
 
-interface RecorderParts {
+interface RecorderDependencies {
   store: Pick<Store, "apiKeys" | "embedTokens" | "sessions">;
   clock: Pick<Clock, "nowMs">;
   log: Log;
 }
 
 /** What a crash can lose is what was noted within the last `intervalMs`. */
-export function createUseRecorder({ store, clock, log }: RecorderParts, intervalMs = 1000): UseRecorder {
+export function createUseRecorder({ store, clock, log }: RecorderDependencies, intervalMs = 1000): UseRecorder {
   // Calls count under the day in which they were made, not the one in which they are written.
   let keysByDay = new Map<string, Map<string, KeyUse>>();
   let tokens = new Map<string, number>();

@@ -33,7 +33,7 @@ export function emailText() {
 export function newPasswordText() {
   return Text({
     findProblem: findPasswordProblem,
-    description: `At least ${shortestPassword} characters, at most 1024 bytes of UTF-8, and none of the commonest.`,
+    description: `At least ${shortestPassword} characters, at most 1024 bytes of UTF-8, and not one of the most common ones.`,
     examples: ["correct horse battery staple"],
   });
 }

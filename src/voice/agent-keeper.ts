@@ -1,4 +1,6 @@
-/** Keeps one provider agent for each companion with a voice: made on first need, updated when stale, made anew when lost. */
+/**
+ * Keeps one provider agent per companion with a voice: created on first use, updated when stale, recreated when lost.
+ */
 import { type Companion, defaultGreeting } from "../domain/companion.ts";
 import { AppError } from "../domain/errors.ts";
 import type { Clock } from "../lib/clock.ts";
@@ -12,30 +14,41 @@ import { notConfigured } from "./voice-fields.ts";
 
 export interface AgentKeeper {
   /**
-   * The id of the companion's agent, which knows the companion's present settings. `lostAgentId` is one that the
-   * provider no longer has: never the answer. However many callers in however many processes, one makes the agent.
+   * The id of the companion's agent, which has the companion's current settings. `lostAgentId` is an agent that the
+   * provider no longer has; it is never returned. However many callers in however many processes ask, one creates the
+   * agent.
    */
   agentFor(companion: Companion, signal: AbortSignal, lostAgentId?: string): Promise<string>;
-  /** Waits for what is under way: an agent made and not kept would be nobody's. */
+  /** Waits for work in progress: an agent that is created but not stored would belong to nobody. */
   close(): Promise<void>;
 }
 
-export interface AgentKeeperParts {
+export interface AgentKeeperDependencies {
   provider: VoiceProvider;
   store: Pick<Store, "voice" | "companions">;
   clock: Clock;
   ids: Pick<IdSource, "uuid">;
   log: Log;
-  /** For making or updating an agent, waiting for another process's turn included. */
+  /** For creating or updating an agent, including the wait for another process. */
   deadlineMs: number;
 }
 
 const lockPollMs = 100;
 
-export function createAgentKeeper({ provider, store, clock, ids, log, deadlineMs }: AgentKeeperParts): AgentKeeper {
+export function createAgentKeeper({
+  provider,
+  store,
+  clock,
+  ids,
+  log,
+  deadlineMs,
+}: AgentKeeperDependencies): AgentKeeper {
   // Longer than any holder works, so that only a crashed process loses its lock.
   const lockMs = deadlineMs + 5_000;
-  /** One at a time for each companion. Their deadline is their own: a visitor who leaves must not end what others wait for. */
+  /**
+   * One at a time per companion. Flights have their own deadline: a visitor who leaves must not end what others wait
+   * for.
+   */
   const flights = new Map<string, Promise<string>>();
 
   function startFlight(companion: Companion, lostAgentId: string | undefined): Promise<string> {
@@ -48,11 +61,11 @@ export function createAgentKeeper({ provider, store, clock, ids, log, deadlineMs
     const owner = ids.uuid();
     const deadline = AbortSignal.timeout(deadlineMs);
     while (!(await store.voice.lockAgent(id, owner, clock.nowMs(), clock.nowMs() + lockMs))) {
-      if (deadline.aborted) throw upstreamError(new Error("another process has held the agent's lock all the time"));
+      if (deadline.aborted) throw upstreamError(new Error("another process held the agent's lock until the deadline"));
       await Bun.sleep(lockPollMs);
     }
     try {
-      // Read under the lock: the caller's copy may be older than what another process has just given the agent.
+      // Read under the lock: the caller's copy may be older than what another process has just sent to the agent.
       const companion = await store.companions.find(accountId, id);
       if (!companion || companion.voiceId === null) throw notConfigured();
       return await bringUpToDate(
@@ -63,7 +76,7 @@ export function createAgentKeeper({ provider, store, clock, ids, log, deadlineMs
         deadline,
       );
     } finally {
-      // On failure the lock runs out by itself; the error under way matters more.
+      // On failure the lock expires by itself, and the original error matters more.
       await store.voice.unlockAgent(id, owner).catch((error) => log.warn("voice lock not released", { error }));
     }
   }
@@ -85,11 +98,12 @@ export function createAgentKeeper({ provider, store, clock, ids, log, deadlineMs
       }
     }
     const agentId = await provider.createAgent(settings, deadline);
-    log.info(kept ? "voice agent made anew" : "voice agent made", { companionId, agentId });
+    log.info(kept ? "voice agent recreated" : "voice agent created", { companionId, agentId });
     try {
       await saveAgent({ companionId, provider: provider.name, agentId, settingsHash }, owner);
     } catch (error) {
-      // What the store does not know, no outbox will delete. A conflict is in the outbox already; twice is harmless.
+      // The outbox only deletes agents that the store knows. After a conflict it is in the outbox already; deleting
+      // twice is harmless.
       await provider.deleteAgent(agentId, AbortSignal.timeout(deadlineMs)).catch((failure) => {
         log.error("voice agent left behind at the provider", { companionId, agentId, error: failure });
       });
@@ -108,7 +122,7 @@ export function createAgentKeeper({ provider, store, clock, ids, log, deadlineMs
   return {
     async agentFor(companion, signal, lostAgentId) {
       if (companion.voiceId === null) throw notConfigured();
-      // One under way may have read older settings than the caller's: its result is checked, its failure shared.
+      // A running flight may have read older settings than the caller's: its result is checked, its failure shared.
       const running = flights.get(companion.id);
       if (running) await until(running, signal);
       const kept = await store.voice.findAgent(companion.id);
@@ -142,7 +156,7 @@ function hashSettings(settings: AgentSettings): string {
   return sha256Hex(JSON.stringify([settings.name, settings.systemPrompt, settings.greeting, settings.voiceId]));
 }
 
-/** The promise's result, or a rejection as soon as the signal fires; the promise itself goes on. */
+/** Settles like the promise, or rejects as soon as the signal fires; the promise itself continues. */
 function until<Result>(promise: Promise<Result>, signal: AbortSignal): Promise<Result> {
   return new Promise((resolve, reject) => {
     const giveUp = () => reject(upstreamError(signal.reason));

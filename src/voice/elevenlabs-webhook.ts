@@ -1,4 +1,4 @@
-/** ElevenLabs' post-call webhook: its signature, and the transcript in it. */
+/** ElevenLabs' post-call webhook: checks the signature and reads the transcript. */
 import { AppError } from "../domain/errors.ts";
 import { isSameInConstantTime } from "../lib/constant-time.ts";
 import type { SpokenMessage, Transcript, TranscriptReader } from "./provider.ts";
@@ -24,7 +24,7 @@ export function createElevenLabsReader(secret: string): TranscriptReader {
   };
 }
 
-/** `t=<seconds>,v0=<hex>`; several `v0` while a secret is being replaced. */
+/** `t=<seconds>,v0=<hex>`, with several `v0` while a secret is being replaced. */
 function readSignature(headers: Headers, nowMs: number): { timestamp: string; digests: Buffer[] } {
   const parts = (headers.get("elevenlabs-signature") ?? "").split(",").map((part) => part.trim());
   const timestamp = parts.find((part) => part.startsWith("t="))?.slice(2) ?? "";
@@ -43,7 +43,7 @@ function refusal(reason: string): AppError {
   });
 }
 
-/** As far as we read it; everything else in the event, client-sent ids above all, is left alone. */
+/** The part that we read; the rest of the event, above all ids from the client, is ignored. */
 interface CallEvent {
   type?: unknown;
   data?: {
@@ -80,7 +80,7 @@ function parseEvent(pieces: readonly Uint8Array[]): CallEvent {
     const event: unknown = JSON.parse(text);
     if (typeof event === "object" && event !== null) return event;
   } catch {
-    // Answered below, like any other body that is no event.
+    // Handled below, like any other body that is not an event.
   }
   throw new AppError("invalid_request", "The body is not a JSON object.");
 }

@@ -1,4 +1,4 @@
-/** ElevenLabs as the voice-agent provider: the few calls of its Agents API that are needed, by plain `fetch`. */
+/** ElevenLabs as the voice-agent provider: the few calls of its Agents API that we need, with plain `fetch`. */
 import type { AgentSettings, SignedSession, VoiceProvider } from "./provider.ts";
 import { callProvider, type ProviderCall, type ProviderResponse, upstreamError } from "./provider-call.ts";
 
@@ -6,9 +6,9 @@ export interface ElevenLabsOptions {
   apiKey: string;
   /** Without a trailing slash. */
   baseUrl: string;
-  /** For one call, retries included. */
+  /** For one call, including retries. */
   deadlineMs?: number;
-  /** The pauses before a call is tried again. */
+  /** The pause before each retry. */
   retryDelaysMs?: readonly number[];
 }
 
@@ -30,16 +30,16 @@ export function createElevenLabs(options: ElevenLabsOptions): VoiceProvider {
 
     async createAgent(settings, signal) {
       const body = { ...toWire(settings), tags: ["companiond"] };
-      const answer = await call({ method: "POST", path: "agents/create", body, isRepeatable: false }, signal);
-      const agentId = answer.status === 404 ? null : readField(answer, "agent_id");
-      if (agentId === null) throw upstreamError(new Error(`agents/create: ${answer.status} without an agent_id`));
+      const response = await call({ method: "POST", path: "agents/create", body, isRepeatable: false }, signal);
+      const agentId = response.status === 404 ? null : readField(response, "agent_id");
+      if (agentId === null) throw upstreamError(new Error(`agents/create: ${response.status} without an agent_id`));
       return agentId;
     },
 
     async updateAgent(agentId, settings, signal) {
       const body = toWire(settings);
-      const answer = await call({ method: "PATCH", path: agentPath(agentId), body, isRepeatable: true }, signal);
-      return answer.status !== 404;
+      const response = await call({ method: "PATCH", path: agentPath(agentId), body, isRepeatable: true }, signal);
+      return response.status !== 404;
     },
 
     async deleteAgent(agentId, signal) {
@@ -47,16 +47,16 @@ export function createElevenLabs(options: ElevenLabsOptions): VoiceProvider {
     },
 
     async createSession(agentId, signal) {
-      // With its conversation id the URL also opens only one session.
+      // With its conversation id, the URL opens one session only.
       const query = new URLSearchParams({ agent_id: agentId, include_conversation_id: "true" });
       const path = `conversation/get-signed-url?${query}`;
-      const answer = await call({ method: "GET", path, isRepeatable: true }, signal);
-      return answer.status === 404 ? null : readSession(answer);
+      const response = await call({ method: "GET", path, isRepeatable: true }, signal);
+      return response.status === 404 ? null : readSession(response);
     },
 
     async check(signal) {
-      const answer = await call({ method: "GET", path: "agents?page_size=1", isRepeatable: true }, signal);
-      if (answer.status === 404) throw upstreamError(new Error("there is no Agents API at this address"));
+      const response = await call({ method: "GET", path: "agents?page_size=1", isRepeatable: true }, signal);
+      if (response.status === 404) throw upstreamError(new Error("no Agents API at this address"));
     },
   };
 }
@@ -68,26 +68,26 @@ function toWire(settings: AgentSettings) {
       agent: { prompt: { prompt: settings.systemPrompt }, first_message: settings.greeting },
       tts: { voice_id: settings.voiceId },
     },
-    // Without it the agent's id, which every visitor sees, would open a session from anywhere.
+    // Otherwise the agent's id, which every visitor sees, would open a session from anywhere.
     platform_settings: { auth: { enable_auth: true } },
   };
 }
 
-function readSession(answer: ProviderResponse): SignedSession {
-  const signedUrl = readField(answer, "signed_url");
+function readSession(response: ProviderResponse): SignedSession {
+  const signedUrl = readField(response, "signed_url");
   const url = signedUrl === null ? null : URL.parse(signedUrl);
   if (signedUrl === null || url === null || !(url.protocol === "wss:" || url.protocol === "ws:")) {
-    throw upstreamError(new Error("get-signed-url: an answer without a WebSocket URL"));
+    throw upstreamError(new Error("get-signed-url: a response without a WebSocket URL"));
   }
-  // Documented as part of the answer, seen in the URL: either is the same id.
-  const conversationId = readField(answer, "conversation_id") ?? url.searchParams.get("conversation_id");
+  // Documented as part of the response, but seen in the URL: both are the same id.
+  const conversationId = readField(response, "conversation_id") ?? url.searchParams.get("conversation_id");
   return { signedUrl, conversationId: conversationId === "" ? null : conversationId };
 }
 
-/** A field of the answer's JSON object that is a text and not empty, or null. */
-function readField(answer: ProviderResponse, name: string): string | null {
+/** A non-empty text field of the response's JSON object, or null. */
+function readField(response: ProviderResponse, name: string): string | null {
   try {
-    const value = (JSON.parse(answer.text) as Record<string, unknown> | null)?.[name];
+    const value = (JSON.parse(response.text) as Record<string, unknown> | null)?.[name];
     return typeof value === "string" && value !== "" ? value : null;
   } catch {
     return null;

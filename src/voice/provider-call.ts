@@ -1,4 +1,4 @@
-/** One HTTP call to a voice provider: deadline, retries where they are safe, and failures that tell the outside nothing. */
+/** One HTTP call to a voice provider: deadline, safe retries, and public errors that reveal nothing. */
 import { AppError } from "../domain/errors.ts";
 
 export interface ProviderCall {
@@ -6,13 +6,13 @@ export interface ProviderCall {
   url: string;
   headers: Readonly<Record<string, string>>;
   body?: unknown;
-  /** Whether it does no harm twice: then broken connections and 5xx are tried again, too. */
+  /** Whether repeating it is harmless: then broken connections and 5xx are retried too. */
   isRepeatable: boolean;
-  /** Never to appear in a failure's cause. */
+  /** Removed from the cause of a failure. */
   secret: string;
   /** For all attempts together. */
   deadlineMs: number;
-  /** The pause before each further attempt. */
+  /** The pause before each retry. */
   retryDelaysMs: readonly number[];
 }
 
@@ -23,16 +23,16 @@ export interface ProviderResponse {
 
 const maxResponseBytes = 1024 * 1024;
 
-/** The answer to a call that succeeded or met 404; anything else rejects with `upstream_error`. */
+/** The response to a call that succeeded or returned 404; anything else rejects with `upstream_error`. */
 export async function callProvider(call: ProviderCall, signal: AbortSignal): Promise<ProviderResponse> {
   const deadline = AbortSignal.timeout(call.deadlineMs);
   const either = AbortSignal.any([signal, deadline]);
   for (let attempt = 0; ; attempt++) {
     const result = await attemptCall(call, either);
-    if ("answer" in result) return result.answer;
+    if ("response" in result) return result.response;
     const delayMs = call.retryDelaysMs[attempt];
     if (!result.mayRetry || delayMs === undefined || either.aborted) throw upstreamError(result.cause);
-    // A provider that names a long wait is not waited for: the visitor gets an answer instead.
+    // We do not wait for a provider that asks for a long pause: the visitor gets a response instead.
     if (result.retryAfterMs > call.deadlineMs / 2) throw upstreamError(result.cause);
     await pause(Math.max(delayMs, result.retryAfterMs), either);
     if (either.aborted) throw upstreamError(result.cause);
@@ -45,7 +45,7 @@ export function upstreamError(cause: unknown): AppError {
   });
 }
 
-type Attempt = { answer: ProviderResponse } | { cause: Error; mayRetry: boolean; retryAfterMs: number };
+type Attempt = { response: ProviderResponse } | { cause: Error; mayRetry: boolean; retryAfterMs: number };
 
 async function attemptCall(call: ProviderCall, signal: AbortSignal): Promise<Attempt> {
   let response: Response;
@@ -57,7 +57,7 @@ async function attemptCall(call: ProviderCall, signal: AbortSignal): Promise<Att
       ...(call.body === undefined ? {} : { body: JSON.stringify(call.body) }),
       // A redirect would carry the key to another host.
       redirect: "manual",
-      // On a kept connection that has just been closed, fetch repeats the request by itself.
+      // On a keep-alive connection that was just closed, fetch would repeat the request by itself.
       keepalive: call.isRepeatable,
       signal,
     });
@@ -67,7 +67,7 @@ async function attemptCall(call: ProviderCall, signal: AbortSignal): Promise<Att
     return { cause, mayRetry: call.isRepeatable || wasNeverSent(error), retryAfterMs: 0 };
   }
   const { status } = response;
-  if ((status >= 200 && status < 300) || status === 404) return { answer: { status, text } };
+  if ((status >= 200 && status < 300) || status === 404) return { response: { status, text } };
   const cause = new Error(describe(call, `answered ${status}${redact(call, explain(text))}`));
   const mayRetry = status === 429 || (status >= 500 && call.isRepeatable);
   return { cause, mayRetry, retryAfterMs: readRetryAfterMs(response.headers.get("retry-after")) };
@@ -79,7 +79,7 @@ async function readText(response: Response): Promise<string> {
   let total = 0;
   for await (const chunk of response.body) {
     total += chunk.length;
-    if (total > maxResponseBytes) throw new Error("answer too large");
+    if (total > maxResponseBytes) throw new Error("response too large");
     chunks.push(chunk);
   }
   return Buffer.concat(chunks, total).toString("utf8");
@@ -104,8 +104,8 @@ function redact(call: ProviderCall, text: string): string {
 }
 
 /**
- * What the provider says is wrong, for the log. Only fields known to hold no input: a validation error repeats what
- * was sent, and that is a prompt.
+ * The provider's explanation, for the log. Only fields known to contain no input: a validation error repeats what was
+ * sent, and that includes a prompt.
  */
 function explain(text: string): string {
   let detail: unknown;

@@ -1,4 +1,4 @@
-/** The voice providers that there are, and which of them the configuration opens. */
+/** The available voice providers, and which of them the configuration enables. */
 import { createElevenLabs } from "./elevenlabs.ts";
 import { createElevenLabsReader } from "./elevenlabs-webhook.ts";
 import type { TranscriptReader, VoiceProvider } from "./provider.ts";
@@ -21,7 +21,7 @@ const vendors: readonly VoiceVendor[] = [
   },
 ];
 
-/** The first provider that is configured, or null; and a reader for each vendor whose webhook secret is set. */
+/** The first configured provider, or null; and a reader for each vendor whose webhook secret is set. */
 export function openVoiceProviders(settings: VoiceSettings): {
   provider: VoiceProvider | null;
   readers: TranscriptReader[];

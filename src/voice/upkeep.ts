@@ -1,33 +1,33 @@
-/** What the voice does in the background: agents that must go at the provider, and sessions whose transcript will not come. */
+/** Background work for voice: deletes agents at the provider, and sessions whose transcript will not arrive. */
 import { type Clock, watchSteps } from "../lib/clock.ts";
 import type { Log } from "../lib/log.ts";
 import type { VoiceOutboxItem, VoiceStore } from "../store/store.ts";
 import type { VoiceProvider } from "./provider.ts";
 
-export interface UpkeepParts {
+export interface UpkeepDependencies {
   provider: VoiceProvider;
   store: { readonly voice: VoiceStore };
   clock: Clock;
   log: Log;
-  /** How often the outbox is looked at; other processes on the database fill it, too. */
+  /** How often the outbox is read; other processes on the database fill it too. */
   intervalMs: number;
 }
 
-/** How long one process has for what it took; then another may try. */
+/** How long a process has for the entries it took, before another may try. */
 const leaseMs = 60_000;
 const batchSize = 10;
 const firstRetryMs = 5_000;
 const longestRetryMs = 60 * 60 * 1000;
-/** Calls last hours at most, and deliveries are repeated for a day; what comes later than this is refused. */
+/** Calls last hours at most, and deliveries are retried for a day; anything later is refused. */
 const sessionLifetimeMs = 30 * 24 * 60 * 60 * 1000;
 const sessionSweepMs = 60 * 60 * 1000;
 
 export interface Upkeep {
-  /** Ends a deletion under way, which is safe: it is due again after its lease. */
+  /** Aborts a deletion in progress, which is safe: it is due again after its lease. */
   close(): Promise<void>;
 }
 
-export function startUpkeep({ provider, store, clock, log, intervalMs }: UpkeepParts): Upkeep {
+export function startUpkeep({ provider, store, clock, log, intervalMs }: UpkeepDependencies): Upkeep {
   const closing = new AbortController();
   let pass: Promise<void> | null = null;
   let sweptAtMs = Number.NEGATIVE_INFINITY;
@@ -45,12 +45,12 @@ export function startUpkeep({ provider, store, clock, log, intervalMs }: UpkeepP
       await deleteDueAgents();
       if (clock.monotonicMs() - sweptAtMs >= sessionSweepMs) {
         sweptAtMs = clock.monotonicMs();
-        // A clock that jumped ahead since may jump back: sessions that are gone would lose their transcripts.
+        // A clock that jumped ahead may jump back: the transcripts of sessions deleted here would be lost.
         if (takeStepMs() > sessionSweepMs) return;
         await store.voice.deleteSessions(clock.nowMs() - sessionLifetimeMs, 1_000);
       }
     } catch (error) {
-      // The store is away: nothing is lost, the next pass finds it all again.
+      // The store is unavailable. Nothing is lost: the next run finds everything again.
       log.debug("voice upkeep postponed", { error });
     }
   }

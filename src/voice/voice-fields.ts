@@ -1,12 +1,12 @@
-/** What the voice fields of a companion may hold, whatever provider is configured. */
+/** The rules for a companion's voice fields, whichever provider is configured. */
 import { AppError } from "../domain/errors.ts";
 import { requireOneVoice, unusableAgent, type VoiceFields } from "../domain/voice-fields.ts";
 import type { VoiceStore } from "../store/store.ts";
 
 /**
- * Throws `invalid_request` where the companion of this account may not have these fields as they will be after the
- * write: both at once, or an agent that the account may not use and that is not `currentAgentId`, which the companion
- * has already.
+ * Throws `invalid_request` if a companion of this account may not have these fields, given as they will be after the
+ * write: both at once, or an agent that the account may not use. `currentAgentId`, which the companion already has, is
+ * always allowed.
  */
 export async function checkVoiceFields(
   store: VoiceStore,
@@ -20,7 +20,7 @@ export async function checkVoiceFields(
   if (!(await store.canUseAgent(accountId, voiceAgentId))) throw unusableAgent();
 }
 
-/** Of a companion without a voice, or on a server without a provider. */
+/** For a companion without a voice, or a server without a provider. */
 export function notConfigured(): AppError {
   return new AppError("voice_not_configured", "This companion has no voice.");
 }

@@ -1,4 +1,4 @@
-/** The voice of companions, as rooms use it: whether there is one, its next session, and what its fields may hold. */
+/** The voice of companions: whether there is one, its next session, and what its fields may contain. */
 import type { Companion } from "../domain/companion.ts";
 import { AppError } from "../domain/errors.ts";
 import type { VoiceFields } from "../domain/voice-fields.ts";
@@ -18,27 +18,30 @@ export interface OpenedSession extends SignedSession {
 export interface Voice {
   /** The `voice_provider` of companions that have a voice. */
   readonly providerName: string;
-  /** What providers deliver after sessions; none where no webhook secret is set. */
+  /** Readers of what providers deliver after sessions; empty if no webhook secret is set. */
   readonly readers: readonly TranscriptReader[];
-  /** Whether `openSession` would try: the companion has a voice, and the server its provider's key. */
+  /** Whether `openSession` would try: the companion has a voice, and the server has its provider's key. */
   hasVoice(companion: VoiceFields): boolean;
   /**
-   * A session with the companion's own agent, or with the one that the server keeps for it. Within 10 s; rejects with
-   * `voice_not_configured`, `upstream_error` or `unavailable`. Counting it is the caller's.
+   * Opens a session with the companion's own agent, or with the one that the server keeps for it. Takes 10 s at most;
+   * rejects with `voice_not_configured`, `upstream_error` or `unavailable`. The caller counts the session.
    */
   openSession(companion: Companion, signal: AbortSignal): Promise<OpenedSession>;
   /**
-   * Throws `invalid_request` where the companion of this account may not have these fields as they will be after the
+   * Throws `invalid_request` if a companion of this account may not have these fields, given as they will be after the
    * write: both at once, or an agent that the account may not use and that is not `currentAgentId`.
    */
   checkVoiceFields(accountId: string, fields: VoiceFields, currentAgentId: string | null): Promise<void>;
-  /** Resolves where the provider takes the server's key, or there is none; otherwise `upstream_error`, whose cause says why. For `doctor`. */
+  /**
+   * For `doctor`: resolves if the provider accepts the server's key, or there is none; otherwise `upstream_error`,
+   * whose cause says why.
+   */
   check(signal: AbortSignal): Promise<void>;
-  /** Ends the upkeep and waits for agents in the making. */
+  /** Stops the background work and waits for agents being created. */
   close(): Promise<void>;
 }
 
-export interface VoiceParts {
+export interface VoiceDependencies {
   /** Null: no companion has a voice. */
   provider: VoiceProvider | null;
   readers: readonly TranscriptReader[];
@@ -47,11 +50,11 @@ export interface VoiceParts {
   ids: IdSource;
   log: Log;
   upkeepIntervalMs?: number;
-  /** For opening a session, agent included. */
+  /** For opening a session, including its agent. */
   deadlineMs?: number;
 }
 
-export function createVoice(options: VoiceParts): Voice {
+export function createVoice(options: VoiceDependencies): Voice {
   const { provider, readers, upkeepIntervalMs = 1_000, deadlineMs = 10_000, ...parts } = options;
   const { store } = parts;
   const keeper = provider && createAgentKeeper({ provider, deadlineMs, ...parts });

@@ -63,7 +63,7 @@ test("creates a key with the documented fields, and keeps nothing of it but its 
   );
 });
 
-test("shows the key this once in text, and only its start in lists", async () => {
+test("shows the key only once in text, and only its start in lists", async () => {
   const create = ["key", "create", "--account", email, "--name", "Text", "--scopes", "audit:read"];
   const { stdout } = await runCommand(create, options);
   const [key = ""] = stdout.split("\n");
@@ -111,10 +111,10 @@ test("revokes a key by its id, once", async () => {
   expect(JSON.stringify(await runJson(["key", "list", "--account", email], options))).not.toContain(id);
   const again = await runCommand(["key", "revoke", id], options);
   expect(again.exitCode).toBe(1);
-  expect(again.stderr).toContain(`there is no key ${id} that is not revoked`);
+  expect(again.stderr).toContain(`no active key with the id ${id}`);
 });
 
-test("revokes the keys that a key made with it, and tells how many", async () => {
+test("revokes the keys that a key made with it, and reports how many", async () => {
   const made = await createKey();
   const server = await startTestServer({ dataDir: dir.path });
   try {
@@ -128,7 +128,7 @@ test("revokes the keys that a key made with it, and tells how many", async () =>
 
     const words = ["key", "revoke", maker.id];
     const revoked = await runCommand(words, options);
-    expect(revoked.stdout).toContain("A key that came of it ended with it:");
+    expect(revoked.stdout).toContain("A key created with it ended too:");
     expect(revoked.stdout).toContain(`${child["start"]}…${child["last_four"]}  of the platform  ${child.id}`);
     expect((await apiClient(server.url, child.key).call("GET", "/api/usage")).status).toBe(401);
     const further = await server.createKey(account);
@@ -145,8 +145,8 @@ test("revokes the keys that a key made with it, and tells how many", async () =>
   }
 });
 
-test("knows no account of another name", async () => {
+test("reports an unknown account", async () => {
   const { exitCode, stderr } = await runCommand(["key", "list", "--account", "nobody@shop.example"], options);
   expect(exitCode).toBe(1);
-  expect(stderr).toContain("there is no account nobody@shop.example");
+  expect(stderr).toContain("account not found: nobody@shop.example");
 });

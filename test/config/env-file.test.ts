@@ -8,15 +8,15 @@ function read(text: string): Record<string, string> {
   return Object.fromEntries(file.values);
 }
 
-test("reads names and values, and passes over blank lines and comments", () => {
+test("reads names and values, and skips blank lines and comments", () => {
   expect(read("# a comment\n\n  # another\nONE=1\nTWO = two words \n")).toEqual({ ONE: "1", TWO: "two words" });
 });
 
-test("takes the byte order mark and the line ends of Windows", () => {
+test("accepts a byte order mark and Windows line endings", () => {
   expect(read("\uFEFFONE=1\r\nTWO=2\r\n")).toEqual({ ONE: "1", TWO: "2" });
 });
 
-test("takes an export before the name", () => {
+test("accepts `export` before the name", () => {
   expect(read("export ONE=1")).toEqual({ ONE: "1" });
 });
 
@@ -29,23 +29,23 @@ test("ends a bare value before a comment that follows white space, and nowhere e
   });
 });
 
-test("takes single quotes literally", () => {
+test("treats single-quoted values literally", () => {
   expect(read(`ONE='a "b" \\n $HOME # c' # note`)).toEqual({ ONE: 'a "b" \\n $HOME # c' });
 });
 
-test("knows the escapes within double quotes, and expands nothing", () => {
+test("understands the escapes within double quotes, and expands nothing", () => {
   expect(read(String.raw`ONE="a \"b\" \\ \n\t $HOME # c"  # note`)).toEqual({ ONE: 'a "b" \\ \n\t $HOME # c' });
 });
 
 test("names the line of everything it cannot read, without repeating what may be a secret", () => {
   const file = parseEnvFile('sk-very-secret\nONE=1\nONE=2\nTWO="open\nTHREE=\'open\n=x\n1A=x\nFOUR="a"b');
   expect(file.problems).toEqual([
-    "line 1: is not of the form NAME=value.",
-    "line 3: ONE was set on line 2 already.",
+    "line 1: expected NAME=value.",
+    "line 3: ONE is already set on line 2.",
     "line 4: the quotes around the value of TWO do not match.",
     "line 5: the quotes around the value of THREE do not match.",
-    "line 6: is not of the form NAME=value.",
-    "line 7: is not of the form NAME=value.",
+    "line 6: expected NAME=value.",
+    "line 7: expected NAME=value.",
     "line 8: the quotes around the value of FOUR do not match.",
   ]);
 });

@@ -171,8 +171,7 @@ export function holdingsContract(open: OpenStore): void {
     test("leaves nothing of a refused write: no row, no index, no audit entry, no answer", async () => {
       const { audit, companions, idempotency } = world.store;
       const slot = { accountId: account.id, method: "POST", path: "/api/companions", key: "k1" };
-      const render = () => ({ status: 201, body: "{}" });
-      const idempotent = { slot, bodyHash: "b1", render };
+      const idempotent = { slot, bodyHash: "b1", status: 201, body: "{}" };
       const metadata = { plan: "pro" };
       await expect(create(within({ companions: 0 }, { idempotent }), { metadata })).rejects.toMatchObject(reached);
       const tagged = { metadata: [{ path: "plan", value: "pro" }], q: null };
@@ -189,7 +188,7 @@ export function holdingsContract(open: OpenStore): void {
       /** Made and deleted: nothing is left of it but the answer. */
       const tryOnce = async () => {
         const slot = { accountId: account.id, method: "POST", path: "/api/companions", key: `k${keys++}` };
-        const idempotent = { slot, bodyHash: "b1", render: () => ({ status: 201, body }) };
+        const idempotent = { slot, bodyHash: "b1", status: 201, body };
         const { id } = await create(within({ bytes: 3500 }, { idempotent }));
         await companions.delete(account.id, id, world.context());
       };

@@ -89,10 +89,10 @@ describe("the search", () => {
 
   test("says so where there is nothing, and where nothing was asked", async () => {
     const page = await search("hovercraft eels");
-    expect(page).toContain("Nothing has all the words of <strong>hovercraft eels</strong>.");
+    expect(page).toContain("Nothing matches all the words of <strong>hovercraft eels</strong>.");
     expect(links(page)).toEqual([]);
-    expect(await read("/docs/search")).toContain("Type a word");
-    expect(await search("   ")).toContain("Type a word");
+    expect(await read("/docs/search")).toContain("Type what you are looking for");
+    expect(await search("   ")).toContain("Type what you are looking for");
   });
 
   test("shows what was asked as text alone, and no more than a line of it", async () => {

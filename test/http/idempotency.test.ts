@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import { type ApiClient, apiClient, expectInvalid, expectProblem } from "../support/api-client.ts";
 import { startTestServer, type TestServer } from "../support/app.ts";
+import { openDashboard } from "../support/dashboard.ts";
 import { createManualClock } from "../support/manual-clock.ts";
 import { temporaryDirectory } from "../support/temporary.ts";
 
@@ -28,6 +29,35 @@ test("the same key and body answers again and makes nothing again", async () => 
   expect(first.headers.get("idempotent-replayed")).toBeNull();
   expect(second.headers.get("idempotent-replayed")).toBe("true");
   expect(await countCompanions()).toBe(1);
+});
+
+test("what is made reads as the call that made it told", async () => {
+  const operator = await openDashboard(server, { role: "operator", email: `${crypto.randomUUID()}@example.com` });
+  const account = (await operator.call("POST", "/api/accounts", { email: `${crypto.randomUUID()}@shop.example` })).json;
+  expect((await operator.call("GET", `/api/accounts/${account.id}`)).json).toEqual(account);
+
+  const body = {
+    name: "Ada",
+    metadata: { plan: "pro" },
+    theme_color: "#AABBCC",
+    allowed_origins: ["https://a.example/"],
+  };
+  const companion = (await api.call("POST", "/api/companions", body)).json;
+  expect((await api.call("GET", `/api/companions/${companion.id}`)).json).toEqual(companion);
+  const tokens = `/api/companions/${companion.id}/embed-tokens`;
+  const token = (await api.call("POST", tokens, { name: "home" })).json;
+  expect((await api.call("GET", tokens)).json.data).toContainEqual(token);
+  const { key: _, ...key } = (await api.call("POST", "/api/keys", { name: "ci", scopes: ["usage:read"] })).json;
+  expect((await api.call("GET", "/api/keys")).json.data).toContainEqual(key as never);
+
+  const agents = `/api/accounts/${operator.account.id}/voice-agents`;
+  const agent_id = `agent_${crypto.randomUUID()}`;
+  // Operators' companions may name an agent before it is granted.
+  const user = await operator.call("POST", "/api/companions", { name: "Bob", voice_agent_id: agent_id });
+  expect(user.status).toBe(201);
+  const grant = (await operator.call("POST", agents, { agent_id })).json;
+  expect(grant["companions"]).toBe(1);
+  expect((await operator.call("GET", agents)).json.data).toContainEqual(grant);
 });
 
 test("another body under the same key is 422", async () => {

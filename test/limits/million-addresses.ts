@@ -1,4 +1,4 @@
-/** Prints what the memory limiter takes for a million addresses; run as a process of its own. */
+/** Prints how much memory the limiter takes for a million addresses; runs as a separate process. */
 import { createMemoryLimiter } from "../../src/limits/memory.ts";
 import { createRateRules } from "../../src/limits/rules.ts";
 
@@ -6,10 +6,10 @@ const { ip } = createRateRules();
 let nowMs = 0;
 const limiter = createMemoryLimiter({ clock: { monotonicMs: () => nowMs } });
 
-function admitAll(differing: number): void {
+async function admitAll(differing: number): Promise<void> {
   for (let index = 0; index < 1_000_000; index++) {
     const place = index % differing;
-    limiter.admit(ip, `${10 + (place >>> 16)}.${(place >>> 8) & 255}.${place & 255}.1`);
+    await limiter.admit(ip, `${10 + (place >>> 16)}.${(place >>> 8) & 255}.${place & 255}.1`);
   }
 }
 
@@ -18,13 +18,13 @@ function rssMiB(): number {
   return process.memoryUsage.rss() / 2 ** 20;
 }
 
-// The strings made on the way, and compiled code, belong to no address.
-for (let round = 0; round < 2; round++) admitAll(1000);
+// Temporary strings and compiled code do not count.
+for (let round = 0; round < 2; round++) await admitAll(1000);
 nowMs += ip.windowMs;
 const beforeMiB = rssMiB();
-admitAll(1_000_000);
+await admitAll(1_000_000);
 const { size } = limiter;
 const heldMiB = rssMiB() - beforeMiB;
 nowMs += ip.windowMs;
-limiter.admit(ip, "192.0.2.1");
+await limiter.admit(ip, "192.0.2.1");
 console.log(JSON.stringify({ size, heldMiB, keptMiB: rssMiB() - beforeMiB }));

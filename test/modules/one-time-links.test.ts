@@ -87,12 +87,12 @@ test("whoever makes a link in the dashboard is in the audit trail of its account
   ]);
 });
 
-test("a new password is none of the commonest, and has ten characters", async () => {
+test("a new password is not a common one, and has ten characters", async () => {
   const secret = await setupLink();
   for (const [password, detail] of [
     ["nine char", "at least 10 characters"],
-    ["Qwertyuiop", "commonest passwords"],
-    ["password123", "commonest passwords"],
+    ["Qwertyuiop", "most common passwords"],
+    ["password123", "most common passwords"],
   ] as const) {
     const answer = expectInvalid(await setUp(secret, "op@example.com", password), ["password"]);
     expect(answer.json.errors[0]?.detail).toContain(detail);

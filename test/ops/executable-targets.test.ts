@@ -1,4 +1,7 @@
-/** Builds for other systems, their names and their checksums; beside `support/executable`'s own, which is run. */
+/**
+ * Builds for other systems, their names and their checksums; the build for this system is the one that
+ * `support/executable` runs.
+ */
 import { expect, test } from "bun:test";
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -6,8 +9,21 @@ import { temporaryDirectory } from "../support/temporary.ts";
 
 const script = join(import.meta.dir, "../../scripts/build.ts");
 
-async function build(...args: string[]): Promise<{ exitCode: number; output: string }> {
-  const child = Bun.spawn([process.execPath, script, "--executable-only", ...args], { stdout: "pipe", stderr: "pipe" });
+interface Outcome {
+  exitCode: number;
+  output: string;
+}
+
+function build(...args: string[]): Promise<Outcome> {
+  return run([script, "--executable-only", ...args]);
+}
+
+async function run(command: string[], environment: Record<string, string> = {}): Promise<Outcome> {
+  const child = Bun.spawn([process.execPath, ...command], {
+    env: { ...process.env, ...environment },
+    stdout: "pipe",
+    stderr: "pipe",
+  });
   const [out, error] = await Promise.all([child.stdout.text(), child.stderr.text()]);
   return { exitCode: await child.exited, output: out + error };
 }
@@ -45,3 +61,30 @@ test.each([
   expect(exitCode).toBe(2);
   expect(output).toContain(sentence);
 });
+
+test("says which target's runtime could not be downloaded", async () => {
+  using dir = temporaryDirectory();
+  // Port 1 is nobody's: there is no way out, and nothing kept from before.
+  const offline = {
+    HTTPS_PROXY: "http://127.0.0.1:1",
+    https_proxy: "http://127.0.0.1:1",
+    BUN_INSTALL_CACHE_DIR: dir.path,
+  };
+  const args = [script, "--executable-only", "--target", "linux-arm64", "--outdir", dir.file("out")];
+  const { exitCode, output } = await run(args, offline);
+  expect(exitCode).toBe(2);
+  expect(output).toContain("the runtime for linux-arm64 could not be downloaded from the npm registry.");
+  expect(readdirSync(dir.file("out"))).toEqual([]);
+});
+
+test("a release is the executables, the bill of materials, the notices, and checksums of all", async () => {
+  using dir = temporaryDirectory();
+  const outdir = dir.file("release");
+  const release = join(import.meta.dir, "../../scripts/release.ts");
+  const { exitCode, output } = await run([release, "--executable-only", "--target", "linux-x64", "--outdir", outdir]);
+  expect({ exitCode, output: exitCode === 0 ? "" : output }).toEqual({ exitCode: 0, output: "" });
+  const files = ["THIRD-PARTY-NOTICES.txt", "companiond-linux-x64", "sbom.cdx.json"];
+  expect(readdirSync(outdir).sort()).toEqual(["SHA256SUMS", ...files]);
+  const checked = Bun.spawnSync(["sha256sum", "--check", "SHA256SUMS"], { cwd: outdir });
+  expect(checked.stdout.toString()).toBe(files.map((file) => `${file}: OK\n`).join(""));
+}, 60_000);

@@ -130,8 +130,11 @@ test("a turn is one commit, and the hot paths compile nothing after their first 
     await world.store.apiKeys.findByHash(sha256("unknown"));
   }
   await chat();
-  for (const counted of [prepared, statements, commits]) counted.length = 0;
-  await chat();
+  do {
+    for (const counted of [prepared, statements, commits]) counted.length = 0;
+    await chat();
+    // The log is emptied once after the start, which may fall into the turn.
+  } while (statements.some((sql) => sql.includes("wal_checkpoint")));
   expect(prepared).toEqual([]);
   expect(commits).toEqual([1]);
   expect(statements.length).toBeLessThanOrEqual(14);

@@ -1,5 +1,9 @@
-/** Another process on the same database: `bun sqlite-process.ts <what> <data directory>`; a line on stdin lets it go on. */
+/**
+ * Another process on the same database: `bun sqlite-process.ts <what> <data directory>`; a line on stdin lets it
+ * continue.
+ */
 import { Database } from "bun:sqlite";
+import { createErasureMarks } from "../../src/coordination/erasure-marks.ts";
 import { systemIds } from "../../src/lib/ids.ts";
 import { migrateSqlite } from "../../src/store/sqlite/migrator.ts";
 import { openStoreAt } from "./sqlite-store.ts";
@@ -24,9 +28,12 @@ async function holdLock(dataDir: string): Promise<void> {
   console.log("released");
 }
 
-/** Settles turns without end, sixteen at a time, and prints the conversation of each that was acknowledged. */
+/** Settles turns endlessly, sixteen at a time, and prints the conversation of each acknowledged one. */
 async function settle(dataDir: string): Promise<void> {
-  const world = await openWorld(async () => ({ store: await openStoreAt(dataDir), close: async () => {} }));
+  const world = await openWorld(async () => {
+    const store = await openStoreAt(dataDir);
+    return { store, arrivals: createErasureMarks(), close: async () => {} };
+  });
   const companion = await world.createCompanion(await world.createAccount());
   await Promise.all(
     Array.from({ length: 16 }, async () => {

@@ -69,7 +69,7 @@ test("an operator learns of a refused key within a minute, and when it is good a
   await eventually(async () => (await page.getByText("Replies fail.").count()) === 0);
   await say(embed_token, "[[fail:401]]");
   await page.clock.runFor(60_000);
-  await page.getByText("test-model does not answer at 127.0.0.1").waitFor();
+  await page.getByText("test-model does not reply at 127.0.0.1").waitFor();
   await page.getByText("Check OPENAI_API_KEY").waitFor();
   expect(await page.locator("main").innerText()).not.toMatch(/sk-\w{4}/);
   expect(await findViolations(page)).toEqual([]);

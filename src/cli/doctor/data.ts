@@ -1,24 +1,34 @@
-/** Looks at the data directory: rights, disk, database, backups. */
+/** Checks the data directory: permissions, disk, database, backups. */
 import { accessSync, constants, existsSync, readdirSync, statfsSync, statSync } from "node:fs";
 import { join } from "node:path";
 import type { Config } from "../../config.ts";
-import { verifyDatabase } from "../../services.ts";
+import { AppError } from "../../domain/errors.ts";
+import { storageOf } from "../../services.ts";
+import type { StorageEngine } from "../../store/engine.ts";
 import { findWeakness } from "../data-rights.ts";
 import { describeFailure, type Finding, fail, ok, warn } from "./finding.ts";
 
 const mebibyte = 1024 * 1024;
-/** Less free space than this ends writing soon; less than the second is worth a look. */
+/** With less free space than this, writes will soon fail; below the second threshold it deserves a warning. */
 const scarceBytes = 64 * mebibyte;
 const scantBytes = 1024 * mebibyte;
-/** File systems over a network, by the numbers that Linux gives them: NFS, SMB, SMB2, CIFS, FUSE, 9P. */
+/** Network file systems, by their magic numbers on Linux: NFS, SMB, SMB2, CIFS, FUSE, 9P. */
 const remoteTypes = new Set([0x6969, 0x517b, 0xfe534d42, 0xff534d42, 0x65735546, 0x01021997]);
 
-export function examineData(config: Config): Finding[] {
+export async function examineData(config: Config): Promise<Finding[]> {
   const { dataDir } = config;
   if (!existsSync(dataDir)) {
-    return [warn("data directory", `${dataDir} does not exist yet.`, "Nothing, if this is new: serve makes it.")];
+    return [
+      warn(
+        "data directory",
+        `${dataDir} does not exist yet.`,
+        "Nothing to do for a new installation: serve creates it.",
+      ),
+    ];
   }
-  return [examineDirectory(dataDir), examineDisk(dataDir), examineDatabase(dataDir), examineBackups(config)];
+  const storage = storageOf(config);
+  const disk = examineDisk(dataDir, (await storage.sizes[0].read()) ?? 0);
+  return [examineDirectory(dataDir), disk, examineDatabase(storage), examineBackups(config)];
 }
 
 function examineDirectory(dataDir: string): Finding {
@@ -26,49 +36,48 @@ function examineDirectory(dataDir: string): Finding {
   try {
     accessSync(dataDir, constants.R_OK | constants.W_OK | constants.X_OK);
   } catch {
-    return fail(
-      name,
-      `${dataDir} may not be written by this user.`,
-      "Run this and the server as the user who owns it.",
-    );
+    return fail(name, `${dataDir} is not writable for this user.`, "Run this and the server as the user who owns it.");
   }
   const weakness = findWeakness(dataDir);
   if (weakness !== null) return warn(name, weakness.sentence, weakness.advice);
   if (process.platform !== "win32" && (statSync(dataDir).mode & 0o077) !== 0) {
-    return warn(name, `${dataDir} is open to other users of the machine.`, `chmod 700 ${dataDir}`);
+    return warn(name, `${dataDir} is accessible to other users of the machine.`, `chmod 700 ${dataDir}`);
   }
   const open = readdirSync(dataDir).filter((entry) => (statSync(join(dataDir, entry)).mode & 0o077) !== 0);
   if (process.platform !== "win32" && open.length > 0) {
-    return warn(name, `${open.join(", ")} in ${dataDir} can be read by other users.`, "chmod 600 what is not theirs.");
+    return warn(name, `${open.join(", ")} in ${dataDir} can be read by other users.`, "Run chmod 600 on these files.");
   }
   return ok(name, `${dataDir} belongs to this user alone.`);
 }
 
-function examineDisk(dataDir: string): Finding {
+function examineDisk(dataDir: string, databaseBytes: number): Finding {
   const name = "disk";
   const { bavail, bsize, type } = statfsSync(dataDir);
   const freeBytes = bavail * bsize;
-  const free = `${Math.round(freeBytes / mebibyte)} MiB are free where ${dataDir} is.`;
+  const free = `${Math.round(freeBytes / mebibyte)} MiB are free on the disk of ${dataDir}.`;
   if (process.platform === "linux" && remoteTypes.has(type)) {
-    return fail(name, `${dataDir} is on a network file system, where SQLite's locks do not hold.`, "Use a local disk.");
+    return fail(
+      name,
+      `${dataDir} is on a network file system, where the locks of a database do not hold.`,
+      "Use a local disk.",
+    );
   }
-  if (freeBytes < scarceBytes) return fail(name, free, "Make room: the server answers 503 once the disk is full.");
-  const path = join(dataDir, "companiond.db");
-  const databaseBytes = existsSync(path) ? statSync(path).size : 0;
+  if (freeBytes < scarceBytes) return fail(name, free, "Free some space: on a full disk the server responds with 503.");
   if (freeBytes < scantBytes || freeBytes < 2 * databaseBytes) {
-    return warn(name, free, "Make room for twice the database's size: a backup and a migration need it.");
+    return warn(name, free, "Free twice the size of the database: a backup and a migration need it.");
   }
   return ok(name, free);
 }
 
-function examineDatabase(dataDir: string): Finding {
+function examineDatabase(storage: StorageEngine): Finding {
   const name = "database";
-  const path = join(dataDir, "companiond.db");
-  if (!existsSync(path)) return warn(name, "There is no database yet.", "Nothing, if this is new: serve makes it.");
   try {
-    const { bytes, schemaVersion } = verifyDatabase(path, "full");
-    return ok(name, `It is whole: ${Math.ceil(bytes / mebibyte)} MiB, schema ${schemaVersion}.`);
+    const { bytes, schemaVersion } = storage.verify();
+    return ok(name, `It is intact: ${Math.ceil(bytes / mebibyte)} MiB, schema ${schemaVersion}.`);
   } catch (error) {
+    if (error instanceof AppError && error.code === "not_found") {
+      return warn(name, "There is no database yet.", "Nothing to do for a new installation: serve creates it.");
+    }
     return fail(
       name,
       `${describeFailure(error)}.`,
@@ -77,7 +86,7 @@ function examineDatabase(dataDir: string): Finding {
   }
 }
 
-/** Judges by the files: it does not know since when backups are wanted. */
+/** Judges by the files alone: it cannot know since when backups are scheduled. */
 function examineBackups({ backup: { cron, dir, keep } }: Config): Finding {
   const name = "backups";
   const made = existsSync(dir) ? readdirSync(dir).filter((file) => /^companiond-.*\.db$/.test(file)) : [];
@@ -85,12 +94,12 @@ function examineBackups({ backup: { cron, dir, keep } }: Config): Finding {
   if (cron === null) {
     return warn(
       name,
-      "None are made by themselves.",
-      'Set COMPANIOND_BACKUP_CRON, such as "0 3 * * *", or use other means.',
+      "No backups are scheduled.",
+      'Set COMPANIOND_BACKUP_CRON, such as "0 3 * * *", or back up by other means.',
     );
   }
   if (newest === undefined) {
-    return warn(name, `There are none in ${dir} yet.`, `Wait for the schedule (${cron}), then look again.`);
+    return warn(name, `There are no backups in ${dir} yet.`, `Wait for the schedule (${cron}), then check again.`);
   }
-  return ok(name, `The newest of ${made.length} (at most ${keep}) is ${join(dir, newest)}.`);
+  return ok(name, `The newest of ${made.length} (${keep} are kept) is ${join(dir, newest)}.`);
 }

@@ -1,12 +1,12 @@
-/** What one look at the installation found. */
+/** The result of one check of the installation. */
 
 export interface Finding {
-  /** What was looked at. */
+  /** What was checked. */
   name: string;
   status: "ok" | "warn" | "fail";
-  /** What was found, in a sentence. */
+  /** What was found, as a sentence. */
   detail: string;
-  /** What to do; null where nothing is to be done. */
+  /** What to do, or null if nothing. */
   advice: string | null;
 }
 

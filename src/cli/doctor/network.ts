@@ -1,4 +1,4 @@
-/** Looks at the port, the certificate, the proxy in front and the public URL. */
+/** Checks the port, the certificate, the proxy in front and the public URL. */
 import type { Config } from "../../config.ts";
 import { readCertificateExpiry } from "../../lib/certificate.ts";
 import { isLoopbackAddress } from "../../lib/loopback.ts";
@@ -10,17 +10,17 @@ import { describeFailure, type Finding, fail, ok, warn } from "./finding.ts";
 const dayMs = 24 * 60 * 60_000;
 const limitMs = 5_000;
 
-/** What a server of this program says of itself, or null where something else answers, or nothing. */
+/** The version and headers of a companiond server at this URL; null if something else responds, or nothing. */
 async function findServer(baseUrl: string): Promise<{ version: string; headers: Headers } | null> {
   try {
-    const answer = await fetch(`${baseUrl}/healthz`, {
+    const response = await fetch(`${baseUrl}/healthz`, {
       signal: AbortSignal.timeout(limitMs),
-      // Whether the name on the certificate is right is asked for the public URL alone.
+      // Only the check of the public URL also verifies the name on the certificate.
       ...(baseUrl.startsWith("https://127.") ? { tls: { rejectUnauthorized: false } } : {}),
     });
-    const body: unknown = await answer.json();
-    const isOurs = answer.ok && typeof body === "object" && body !== null && "version" in body;
-    return isOurs ? { version: String(body.version), headers: answer.headers } : null;
+    const body: unknown = await response.json();
+    const isOurs = response.ok && typeof body === "object" && body !== null && "version" in body;
+    return isOurs ? { version: String(body.version), headers: response.headers } : null;
   } catch {
     return null;
   }
@@ -52,14 +52,14 @@ export async function examineCertificate(config: Config, nowMs: number): Promise
     const days = Math.floor((readCertificateExpiry(certificate) - nowMs) / dayMs);
     const advice = "Renew it, then send SIGHUP to the server.";
     if (days < 0) return [fail(name, "It has expired.", advice)];
-    const detail = `It holds for ${days} more days.`;
+    const detail = `It is valid for ${days} more days.`;
     return [days < 14 ? warn(name, detail, advice) : ok(name, detail)];
   } catch (error) {
-    return [fail(name, describeFailure(error), "Give a certificate chain and its key in PEM.")];
+    return [fail(name, describeFailure(error), "Provide a certificate chain and its key in PEM.")];
   }
 }
 
-/** From outside it cannot be told how many proxies there are: contradictions can. */
+/** The number of proxies cannot be seen from outside, but contradictions can. */
 export async function examineProxy(config: Config): Promise<Finding> {
   const name = "proxy headers";
   const { publicUrl, server } = config;
@@ -80,8 +80,8 @@ export async function examineProxy(config: Config): Promise<Finding> {
   if (trusted > 0 && !isLoopback) {
     return warn(
       name,
-      `${trusted} trusted, and the server listens on ${server.host}: whoever reaches it past the proxy can forge addresses.`,
-      "Listen on 127.0.0.1, or let a firewall admit the proxy alone.",
+      `${trusted} trusted, and the server listens on ${server.host}: clients that bypass the proxy can forge addresses.`,
+      "Listen on 127.0.0.1, or let a firewall admit only the proxy.",
     );
   }
   return ok(
@@ -90,19 +90,19 @@ export async function examineProxy(config: Config): Promise<Finding> {
   );
 }
 
-/** From the running server's metrics, where the configuration opens them. */
+/** Read from the running server's metrics, if the configuration opens them. */
 async function countUntrustedForwards({ metrics, server: { host, port, tls } }: Config): Promise<number> {
   const isOwnPort = metrics.port !== null && metrics.port !== 0;
   if (!isOwnPort && metrics.token === null) return 0;
   const url = isOwnPort ? `http://127.0.0.1:${metrics.port}` : `${tls === null ? "http" : "https"}://${host}:${port}`;
   try {
     const headers = { authorization: `Bearer ${metrics.token ?? ""}` };
-    const answer = await fetch(`${url}/metrics`, {
+    const response = await fetch(`${url}/metrics`, {
       headers,
       signal: AbortSignal.timeout(limitMs),
       tls: { rejectUnauthorized: false },
     });
-    return Number(/^companiond_untrusted_forwards_total (\d+)$/m.exec(await answer.text())?.[1] ?? 0);
+    return Number(/^companiond_untrusted_forwards_total (\d+)$/m.exec(await response.text())?.[1] ?? 0);
   } catch {
     return 0;
   }
@@ -112,7 +112,7 @@ export async function examinePublicUrl(config: Config): Promise<Finding> {
   const { publicUrl } = config;
   const name = "public URL";
   if (publicUrl === null) {
-    if (!lacksPublicUrl(config)) return ok(name, "None is set; the server is for this machine alone.");
+    if (!lacksPublicUrl(config)) return ok(name, "None is set; only this machine can reach the server.");
     return warn(
       name,
       `None is set: ${withoutPublicUrl}.`,
@@ -122,7 +122,7 @@ export async function examinePublicUrl(config: Config): Promise<Finding> {
   const reached = await findServer(publicUrl);
   if (reached === null) {
     const advice = "Start the server, then check name, certificate, proxy and firewall.";
-    return warn(name, `No companiond answers at ${publicUrl}/healthz.`, advice);
+    return warn(name, `No companiond responds at ${publicUrl}/healthz.`, advice);
   }
   return ok(name, `companiond ${reached.version} answers at ${publicUrl}.`);
 }

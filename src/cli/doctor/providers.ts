@@ -1,4 +1,4 @@
-/** Looks at the language model, the voice provider and the clock. */
+/** Checks the language model, the voice provider and the clock. */
 import { buildInfo } from "../../build-info.ts";
 import type { Config } from "../../config.ts";
 import { describeSilentModel, nameProvider } from "../../domain/reply-failure.ts";
@@ -14,7 +14,7 @@ export async function examineLlm(config: Config): Promise<Finding> {
   const { model, baseUrl } = config.llm;
   const found = await checkProviders.llm(config);
   if (found === "demo") {
-    return warn(name, "None is configured: the built-in demo answers.", "Set OPENAI_API_KEY, or OPENAI_BASE_URL.");
+    return warn(name, "None is configured: the built-in demo replies.", "Set OPENAI_API_KEY, or OPENAI_BASE_URL.");
   }
   if (found.isAnswering) return ok(name, `${model} answers at ${nameProvider(baseUrl)}.`);
   const { detail, advice } = describeSilentModel(model, baseUrl, redact(found.detail ?? "no reason given"));
@@ -26,23 +26,23 @@ export async function examineVoice(config: Config): Promise<Finding> {
   if (config.voice.apiKey === null) return ok(name, "None is configured: companions have no voice.");
   try {
     await checkProviders.voice(config, AbortSignal.timeout(2 * limitMs));
-    return ok(name, "It takes the key.");
+    return ok(name, "It accepts the key.");
   } catch (error) {
     return fail(name, redact(describeFailure(error)), "Check ELEVENLABS_API_KEY.");
   }
 }
 
-/** Against the build's own time, and the provider's where there is one. */
+/** Compares with the build time, and with the provider's clock if there is a provider. */
 export async function examineClock({ llm, publicUrl }: Config, nowMs: number): Promise<Finding> {
   const name = "clock";
   const advice = "Set the clock, and keep it set with NTP: quotas, sessions and signed URLs rely on it.";
   const now = new Date(nowMs).toISOString();
   if (buildInfo.builtAt !== null && nowMs < Date.parse(buildInfo.builtAt)) {
-    return fail(name, `It says ${now}, which is before this program was built.`, advice);
+    return fail(name, `It says ${now}, which is earlier than the build of this program.`, advice);
   }
   const reference = llm.baseUrl ?? (llm.apiKey === null ? publicUrl : "https://api.openai.com");
   const otherMs = reference === null ? null : await askTime(reference);
-  if (otherMs === null) return ok(name, `It says ${now}; nothing was there to compare it with.`);
+  if (otherMs === null) return ok(name, `It says ${now}; there was nothing to compare it with.`);
   const offMs = nowMs - otherMs;
   const detail = `It says ${now}, ${Math.abs(Math.round(offMs / 1000))} s off ${new URL(reference ?? "").host}.`;
   return Math.abs(offMs) > clockToleranceMs ? fail(name, detail, advice) : ok(name, detail);
@@ -50,8 +50,8 @@ export async function examineClock({ llm, publicUrl }: Config, nowMs: number): P
 
 async function askTime(url: string): Promise<number | null> {
   try {
-    const answer = await fetch(url, { method: "HEAD", signal: AbortSignal.timeout(limitMs) });
-    const date = answer.headers.get("date");
+    const response = await fetch(url, { method: "HEAD", signal: AbortSignal.timeout(limitMs) });
+    const date = response.headers.get("date");
     return date === null ? null : Date.parse(date);
   } catch {
     return null;

@@ -1,6 +1,8 @@
 /** The accounts' routes, for the API document. */
 
-import { type ApiOperation, idParam, pageQuery } from "../../http/api-description.ts";
+import { type ApiOperation, idParam } from "../../http/api-description.ts";
+import { pageQuery } from "../../http/paging.ts";
+import { schemasOf } from "../../http/query.ts";
 import { AccountObject } from "../../schemas/account-response.ts";
 import { Text } from "../../schemas/schema.ts";
 import { accountPatchBody, newAccountBody, newGrantBody } from "./model.ts";
@@ -19,7 +21,7 @@ export const accountsApi: ApiOperation[] = [
     summary: "List accounts",
     query: {
       q: Text({ description: "Part of the address, or an exact id.", examples: ["shop.example"] }),
-      ...pageQuery,
+      ...schemasOf(pageQuery),
     },
     answers: { 200: { description: "A page of accounts.", content: { "application/json": AccountList } } },
   },

@@ -4,7 +4,7 @@ import type { Services } from "../../dependencies.ts";
 import { AppError } from "../../domain/errors.ts";
 import { knownBaseUrlOf } from "../../http/base-url.ts";
 import { createIdempotency } from "../../http/idempotency.ts";
-import { managementBodyLimitBytes, parseJson, readJsonText } from "../../http/json-body.ts";
+import { jsonBody, managementBodyLimitBytes, parseJson, readJsonText } from "../../http/json-body.ts";
 import { respondEmpty, respondJson } from "../../http/json-response.ts";
 import { cutPage, pageParameters, readPage, toWireList } from "../../http/paging.ts";
 import { openQuery, refuseQuery } from "../../http/query.ts";
@@ -14,17 +14,18 @@ import { toRfc3339 } from "../../lib/clock.ts";
 import { omitFields } from "../../lib/omit-fields.ts";
 import { accountPatchBody, newAccountBody, newGrantBody, readOnlyFields, toWireAccount, toWireGrant } from "./model.ts";
 import {
-  createAccount,
   deleteAccount,
   getAccount,
   listGrants,
   makeResetLink,
+  prepareAccount,
+  prepareGrant,
   revokeGrant,
   updateAccount,
 } from "./service.ts";
 
 export function accountsModule(services: Services) {
-  const { respondOnce } = createIdempotency(services);
+  const { createOnce } = createIdempotency(services);
 
   return (app: Elysia) =>
     app
@@ -42,12 +43,10 @@ export function accountsModule(services: Services) {
         async ({ request, set }) => {
           const principal = await openOperator(services, request, set.headers);
           refuseQuery(request);
-          return await respondOnce({
-            request,
-            principal,
-            set,
-            make: (body, context) => createAccount(services, newAccountBody.check(body), context),
-            toReplay: toWireAccount,
+          const call = { request, principal, set, body: jsonBody(newAccountBody) };
+          return await createOnce(call, (body, { nowMs }) => {
+            const { made, write } = prepareAccount(services, body, nowMs);
+            return { response: toWireAccount(made), write };
           });
         },
         { parse: "none" },
@@ -105,13 +104,10 @@ export function accountsModule(services: Services) {
           const principal = await openOperator(services, request, set.headers);
           refuseQuery(request);
           const { id } = await getAccount(services, params.id);
-          return await respondOnce({
-            request,
-            principal,
-            set,
-            make: (body, context) =>
-              services.store.voiceAgentGrants.grant(id, newGrantBody.check(body).agent_id, context),
-            toReplay: toWireGrant,
+          const call = { request, principal, set, body: jsonBody(newGrantBody) };
+          return await createOnce(call, async ({ agent_id: agentId }, { nowMs }) => {
+            const { made, write } = await prepareGrant(services, id, agentId, nowMs);
+            return { response: toWireGrant(made), write };
           });
         },
         { parse: "none" },

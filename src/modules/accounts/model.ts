@@ -8,7 +8,7 @@ import type { VoiceAgentGrant } from "../../store/store.ts";
 
 export { toWireAccount } from "../../schemas/account.ts";
 
-// No password: the account's owner chooses one by a link, and no digest of a body that holds one is kept for replays.
+// No password: the owner chooses one with a link, and no digest of a body with a password is stored for replays.
 export const newAccountBody = compileChecker(() =>
   t.Object(
     { email: emailText(), plan: t.Optional(planChoice()), role: t.Optional(roleChoice()) },
@@ -49,5 +49,5 @@ export function toWireGrant({ agentId, companions, createdAt }: VoiceAgentGrant)
   return { agent_id: agentId, companions, created_at: toRfc3339(createdAt) };
 }
 
-/** May be sent back with a patch, and is ignored. */
+/** Accepted in a patch, but ignored. */
 export const readOnlyFields = ["id", "email", "suspended_at", "has_totp", "created_at"] as const;

@@ -1,4 +1,4 @@
-/** What an operator may do with accounts, and what not with the own one. */
+/** What operators may do with accounts, and what they may not do with their own. */
 
 import type { Services } from "../../dependencies.ts";
 import { type Account, type Principal, plans, roles } from "../../domain/account.ts";
@@ -11,21 +11,12 @@ import type { AccountPatchBody, NewAccountBody } from "./model.ts";
 
 type AccountServices = Pick<Services, "store" | "clock" | "ids">;
 
-export function createAccount(
-  services: AccountServices,
-  sent: NewAccountBody,
-  context: WriteContext,
-): Promise<Account> {
-  return services.store.accounts.create(
-    {
-      id: services.ids.uuid(),
-      email: normalizeEmail(sent.email) ?? "",
-      plan: sent.plan ?? plans[0],
-      role: sent.role ?? roles[0],
-      passwordHash: null,
-    },
-    context,
-  );
+export function prepareAccount(services: AccountServices, sent: NewAccountBody, nowMs: number) {
+  const { email, plan = plans[0], role = roles[0] } = sent;
+  const account = { id: services.ids.uuid(), email: normalizeEmail(email) ?? "", plan, role };
+  const made: Account = { ...account, suspendedAt: null, totpConfirmedAt: null, createdAt: nowMs };
+  const write = (context: WriteContext) => services.store.accounts.create({ ...account, passwordHash: null }, context);
+  return { made, write };
 }
 
 export async function getAccount({ store }: AccountServices, id: string): Promise<Account> {
@@ -45,7 +36,7 @@ export async function updateAccount(
   const patch: AccountPatch = {};
   if (sent.plan !== undefined) patch.plan = sent.plan;
   if (sent.role !== undefined) patch.role = sent.role;
-  // A second suspension keeps the time of the first.
+  // Suspending twice keeps the first time.
   if (sent.suspended !== undefined) {
     patch.suspendedAt = sent.suspended ? (account.suspendedAt ?? services.clock.nowMs()) : null;
   }
@@ -69,7 +60,7 @@ export async function deleteAccount(
   if (!(await services.store.accounts.delete(account.id, context))) throw missing("account");
 }
 
-/** The path of a link with which the account's owner chooses a password; earlier links of the account end. */
+/** The path of a link with which the owner chooses a password; earlier links of the account become invalid. */
 export async function makeResetLink(
   services: AccountServices,
   id: string,
@@ -81,7 +72,7 @@ export async function makeResetLink(
   return { path, expiresAt: kept.expiresAt };
 }
 
-/** Voice agents that the account may use. */
+/** The voice agents that the account may use. */
 export async function listGrants(services: AccountServices, id: string): Promise<VoiceAgentGrant[]> {
   return services.store.voiceAgentGrants.list((await getAccount(services, id)).id);
 }
@@ -105,4 +96,10 @@ function refuseOwn(sent: AccountPatchBody): void {
   if (sent.role !== undefined && sent.role !== "operator") errors.push({ param: "role", detail });
   if (sent.suspended === true) errors.push({ param: "suspended", detail });
   if (errors.length > 0) throw invalidFields(errors);
+}
+
+export async function prepareGrant({ store }: AccountServices, accountId: string, agentId: string, nowMs: number) {
+  const companions = await store.voiceAgentGrants.countCompanions(accountId, agentId);
+  const made: VoiceAgentGrant = { agentId, companions, createdAt: nowMs };
+  return { made, write: (context: WriteContext) => store.voiceAgentGrants.grant(accountId, agentId, context) };
 }

@@ -1,4 +1,4 @@
-/** The files of the web build, each in three encodings made beforehand; read once, when first asked for. */
+/** The files of the web build in three prepared encodings each, read once, on first use. */
 import { readFile } from "node:fs/promises";
 import { embeddedAssets } from "../../web/generated/assets.ts";
 
@@ -8,19 +8,19 @@ export interface AssetResponse {
   bytes: Uint8Array<ArrayBuffer>;
   contentType: string;
   encoding: Encoding;
-  /** Differs by encoding, as strong tags must. */
+  /** Differs by encoding, as strong ETags must. */
   etag: string;
 }
 
 export interface AssetReference {
-  /** Path of the twin that never changes. */
+  /** Path of the copy that never changes. */
   path: string;
   /** For `integrity` attributes. */
   integrity: string;
 }
 
 export interface AssetShelf {
-  /** By stable name (`widget.js`) or by hashed one; null where there is no such file. */
+  /** Finds a file by its stable name (`widget.js`) or its hashed one; null if there is none. */
   find(name: string, acceptEncoding: string | null): Promise<AssetResponse | null>;
   /** What is published about every file, by stable name. */
   references: Readonly<Record<string, AssetReference>>;
@@ -47,7 +47,7 @@ export function createAssetShelf(): AssetShelf {
       const asset = byName.get(name);
       if (asset === undefined) return null;
       const isImage = asset.contentType === "image/png";
-      // Packed already.
+      // Images are already compressed.
       const encoding = isImage ? "identity" : chooseEncoding(acceptEncoding);
       const bytes = await readOnce({ br: asset.br, gzip: asset.gz, identity: asset.plain }[encoding]);
       const hash = asset.integrity.slice("sha384-".length, "sha384-".length + 22);
@@ -56,7 +56,7 @@ export function createAssetShelf(): AssetShelf {
   };
 }
 
-/** The smallest that the client takes; `q=0` is a refusal. */
+/** The smallest encoding that the client accepts; `q=0` is a refusal. */
 export function chooseEncoding(acceptEncoding: string | null): Encoding {
   const accepted = new Map<string, boolean>();
   for (const part of (acceptEncoding ?? "").toLowerCase().split(",")) {

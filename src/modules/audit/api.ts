@@ -1,5 +1,8 @@
 /** The audit route, for the API document. */
-import { type ApiOperation, pageQuery, rangeQuery } from "../../http/api-description.ts";
+import type { ApiOperation } from "../../http/api-description.ts";
+import { pageQuery } from "../../http/paging.ts";
+import { schemasOf } from "../../http/query.ts";
+import { rangeQuery } from "../../http/time-range.ts";
 import { AuditList } from "./responses.ts";
 
 export const auditApi: ApiOperation[] = [
@@ -10,7 +13,7 @@ export const auditApi: ApiOperation[] = [
     tag: "Audit",
     summary: "List who changed what, when, from where",
     access: "audit:read",
-    query: { ...rangeQuery, ...pageQuery },
+    query: { ...schemasOf(rangeQuery), ...schemasOf(pageQuery) },
     answers: { 200: { description: "A page of entries.", content: { "application/json": AuditList } } },
   },
 ];

@@ -1,4 +1,4 @@
-/** The audit trail on the wire. */
+/** The audit log on the wire. */
 import { toRfc3339 } from "../../lib/clock.ts";
 import type { AuditEntry } from "../../store/store.ts";
 
@@ -14,7 +14,7 @@ export function toWireAuditEntry(entry: AuditEntry) {
   };
 }
 
-/** The store names fields as the program does, callers as the wire does. */
+/** The store uses the program's field names, callers those of the wire. */
 function toWireDetails(details: AuditEntry["details"]) {
   return Object.fromEntries(
     Object.entries(details).map(([name, value]) => [

@@ -1,146 +1,167 @@
-/** `/api/companions`: companions, their embed tokens, and the owner's trial chat. */
-import type { Elysia } from "elysia";
-import type { Services } from "../../dependencies.ts";
-import { missing } from "../../domain/resource-id.ts";
-import { createIdempotency, readSlot } from "../../http/idempotency.ts";
-import { managementBodyLimitBytes, parseJson, readJson, readJsonText } from "../../http/json-body.ts";
-import { respondEmpty, respondJson } from "../../http/json-response.ts";
-import { cutPage, pageParameters, readPage, toWireList } from "../../http/paging.ts";
-import { openPrincipal } from "../../http/principal-guard.ts";
-import { openQuery, refuseQuery } from "../../http/query.ts";
+/** `/api/companions`: companions, and the owner's trial chat. */
+import { eventStream, idParam, jsonResponse } from "../../http/api-description.ts";
+import { readSlot } from "../../http/idempotency.ts";
+import { jsonBody, uncheckedBody } from "../../http/json-body.ts";
+import { pageQuery, toWireList } from "../../http/paging.ts";
+import { metadataFilters, textQuery } from "../../http/query.ts";
 import { contextOf } from "../../http/request-context.ts";
+import { type Route, route } from "../../http/route.ts";
 import { EventStream } from "../../http/sse.ts";
-import { streamResponse } from "../../http/stream-response.ts";
-import { writeContext } from "../../http/write-context.ts";
-import { testChatBody, toWireCompanion, toWireEmbedToken } from "./model.ts";
-import {
-  createCompanion,
-  createEmbedToken,
-  deleteCompanion,
-  getCompanion,
-  listEmbedTokens,
-  revokeEmbedToken,
-  updateCompanion,
-} from "./service.ts";
-import { openTestTurn } from "./test-chat.ts";
+import { respondWithTurn } from "../../http/stream-response.ts";
+import { listOf } from "../../schemas/list.ts";
+import { Text } from "../../schemas/schema.ts";
+import { Turn } from "../../turns/turn.ts";
+import { embedTokenRoutes } from "./embed-token-routes.ts";
+import { companionPatchBody, newCompanionBody, testChatBody, toWireCompanion } from "./model.ts";
+import { CompanionObject } from "./responses.ts";
+import { deleteCompanion, getCompanion, prepareCompanion, updateCompanion } from "./service.ts";
+import { rightToTry, TrialKeeper } from "./test-chat.ts";
 
-export function companionsModule(services: Services) {
-  const { respondOnce } = createIdempotency(services);
+const makeParams = () => ({ id: idParam("companion") });
 
-  return (app: Elysia) =>
-    app
-      .post(
-        "/api/companions",
-        async ({ request, set }) => {
-          const principal = await openPrincipal(services, request, "companions:write", set.headers);
-          refuseQuery(request);
-          return await respondOnce({
-            request,
-            principal,
-            set,
-            make: (body, context) => createCompanion(services, principal, body, context),
-            toReplay: toWireCompanion,
-          });
-        },
-        { parse: "none" },
-      )
-      .get("/api/companions", async ({ request, set }) => {
-        const principal = await openPrincipal(services, request, "companions:read", set.headers);
-        const query = openQuery(request, ["q", ...pageParameters], true);
-        const page = readPage(query);
-        const q = query.text("q");
-        query.finish();
-        const filters = { metadata: query.metadata, q: q === "" ? null : q };
-        const companions = await services.store.companions.list(principal.account.id, filters, page);
-        return respondJson(set, toWireList(companions, toWireCompanion));
-      })
-      .get("/api/companions/:id", async ({ request, params, set }) => {
-        const principal = await openPrincipal(services, request, "companions:read", set.headers);
-        refuseQuery(request);
-        return respondJson(set, toWireCompanion(await getCompanion(services, principal, params.id)));
-      })
-      .patch(
-        "/api/companions/:id",
-        async ({ request, params, set }) => {
-          const principal = await openPrincipal(services, request, "companions:write", set.headers);
-          refuseQuery(request);
-          const current = await getCompanion(services, principal, params.id);
-          const body = parseJson(await readJsonText(request, managementBodyLimitBytes));
-          const context = writeContext(services, request, principal);
-          return respondJson(set, toWireCompanion(await updateCompanion(services, principal, current, body, context)));
-        },
-        { parse: "none" },
-      )
-      .delete(
-        "/api/companions/:id",
-        async ({ request, params, set }) => {
-          const principal = await openPrincipal(services, request, "companions:write", set.headers);
-          refuseQuery(request);
-          await deleteCompanion(services, principal, params.id, writeContext(services, request, principal));
-          return respondEmpty(set);
-        },
-        { parse: "none" },
-      )
-      .get("/api/companions/:id/embed-tokens", async ({ request, params, set }) => {
-        const principal = await openPrincipal(services, request, "companions:read", set.headers);
-        const query = openQuery(request, pageParameters);
-        const page = readPage(query);
-        query.finish();
-        const tokens = await listEmbedTokens(services, principal, params.id);
-        return respondJson(set, toWireList(cutPage(tokens, page), toWireEmbedToken));
-      })
-      .post(
-        "/api/companions/:id/embed-tokens",
-        async ({ request, params, set }) => {
-          const principal = await openPrincipal(services, request, "companions:write", set.headers);
-          refuseQuery(request);
-          const companion = await getCompanion(services, principal, params.id);
-          return await respondOnce({
-            request,
-            principal,
-            set,
-            make: (body, context) => createEmbedToken(services, companion, body, context),
-            toReplay: toWireEmbedToken,
-          });
-        },
-        { parse: "none" },
-      )
-      .delete(
-        "/api/companions/:id/embed-tokens/:tokenId",
-        async ({ request, params, set }) => {
-          const principal = await openPrincipal(services, request, "companions:write", set.headers);
-          refuseQuery(request);
-          const context = writeContext(services, request, principal);
-          await revokeEmbedToken(services, principal, params.id, params.tokenId, context);
-          return respondEmpty(set);
-        },
-        { parse: "none" },
-      )
-      .post(
-        "/api/companions/:id/test-chat",
-        async ({ request, params, set }) => {
-          const principal = await openPrincipal(services, request, "companions:write", set.headers);
-          refuseQuery(request);
-          // Checked as everywhere, but a stream is never replayed.
-          readSlot(request, principal);
-          const companion = await getCompanion(services, principal, params.id);
-          const body = await readJson(request, testChatBody, managementBodyLimitBytes);
-          const facts = contextOf(request, services.ids);
-          const { accountId, id } = companion;
-          const reply = services.openReplies.open({
-            visitor: request.signal,
-            address: null,
-            right: {
-              check: () => services.store.companions.checkOwned(accountId, id),
-              refusal: () => missing("companion"),
-            },
-          });
-          const stream = new EventStream(request.signal, services.heartbeats);
-          const { requestId } = facts;
-          const { plan } = principal.account;
-          await openTestTurn(services, { companion, plan, body, requestId, stream, reply });
-          return streamResponse(stream, set, facts);
-        },
-        { parse: "none" },
-      );
-}
+export const companionRoutes: readonly Route[] = [
+  route({
+    id: "createCompanion",
+    method: "POST",
+    path: "/api/companions",
+    tag: "Companions",
+    summary: "Create a companion",
+    access: "companions:write",
+    body: uncheckedBody(newCompanionBody),
+    isIdempotent: true,
+    document: () => ({
+      bodyExample: {
+        name: "Ada",
+        system_prompt: "You help customers of a bicycle shop.",
+        greeting: "Hi! Looking for a bicycle?",
+        theme_color: "#0f766e",
+        metadata: { customer_id: "c_42", plan: "pro" },
+        allowed_origins: ["https://shop.example"],
+        starters: ["When are you open?"],
+      },
+      responses: {
+        201: jsonResponse("The companion, with its first embed token.", CompanionObject),
+      },
+    }),
+    handle: ({ services, principal, createOnce }) =>
+      createOnce(async (body, { nowMs }) => {
+        const { made, write } = await prepareCompanion(services, principal, body, nowMs);
+        return { response: toWireCompanion(made), write };
+      }),
+  }),
+  route({
+    id: "listCompanions",
+    method: "GET",
+    path: "/api/companions",
+    tag: "Companions",
+    summary: "List companions, filtered by metadata",
+    access: "companions:read",
+    query: {
+      q: textQuery("q", () =>
+        Text({ description: "Part of the name, in any case, or an exact id.", examples: ["ada"] }),
+      ),
+      page: pageQuery,
+      metadata: metadataFilters,
+    },
+    document: () => ({
+      responses: {
+        200: jsonResponse("A page of companions.", listOf(CompanionObject, "CompanionList")),
+      },
+    }),
+    async handle({ services, principal, query: { q, page, metadata } }) {
+      const filters = { metadata, q: q === "" ? null : q };
+      const companions = await services.store.companions.list(principal.account.id, filters, page);
+      return toWireList(companions, toWireCompanion);
+    },
+  }),
+  route({
+    id: "getCompanion",
+    method: "GET",
+    path: "/api/companions/{id}",
+    tag: "Companions",
+    summary: "Read a companion",
+    access: "companions:read",
+    document: () => ({
+      params: makeParams(),
+      responses: { 200: jsonResponse("The companion.", CompanionObject) },
+    }),
+    handle: async ({ services, principal, params }) =>
+      toWireCompanion(await getCompanion(services, principal, params.id)),
+  }),
+  route({
+    id: "updateCompanion",
+    method: "PATCH",
+    path: "/api/companions/{id}",
+    tag: "Companions",
+    summary: "Change a companion",
+    access: "companions:write",
+    body: uncheckedBody(companionPatchBody),
+    document: () => ({
+      description:
+        "Top-level fields are merged, all or none. Read-only fields that are sent back are ignored. A change that makes the " +
+        "companion no larger is always possible, also above the account's limit.",
+      params: makeParams(),
+      bodyExample: { name: "Grace", greeting: null, metadata: { plan: "basic" } },
+      responses: {
+        200: jsonResponse("The companion as it is now.", CompanionObject),
+      },
+      errors: ["limit_reached"],
+    }),
+    async handle({ services, principal, params, readBody, writeContext }) {
+      const current = await getCompanion(services, principal, params.id);
+      const updated = await updateCompanion(services, principal, current, await readBody(), writeContext());
+      return toWireCompanion(updated);
+    },
+  }),
+  route({
+    id: "deleteCompanion",
+    method: "DELETE",
+    path: "/api/companions/{id}",
+    tag: "Companions",
+    summary: "Delete a companion with its tokens and conversations",
+    access: "companions:write",
+    document: () => ({
+      description: "Its usage is kept. A voice agent that the server kept for it is deleted too.",
+      params: makeParams(),
+      responses: { 204: { description: "Deleted; its embed tokens are refused from now on." } },
+    }),
+    handle: ({ services, principal, params, writeContext }) =>
+      deleteCompanion(services, principal, params.id, writeContext()),
+  }),
+  route({
+    id: "testChat",
+    method: "POST",
+    path: "/api/companions/{id}/test-chat",
+    tag: "Companions",
+    summary: "Try a companion as its owner",
+    access: "companions:write",
+    body: jsonBody(testChatBody),
+    document: () => ({
+      description:
+        "The reply as a visitor would get it, without the embed routes' limits a minute. Nothing is kept as a " +
+        "conversation; it is one message of the companion's day and in usage, given back where the provider refuses.",
+      params: makeParams(),
+      responses: { 200: eventStream },
+      errors: ["quota_exceeded", "upstream_error"],
+    }),
+    async handle({ services, principal, request, params, set, readBody }) {
+      // Checked as everywhere, but a stream is never replayed.
+      readSlot(request, principal);
+      const companion = await getCompanion(services, principal, params.id);
+      const body = await readBody();
+      const context = contextOf(request, services.ids);
+      const stream = new EventStream(request.signal, services.heartbeats);
+      const turn = new Turn(services, {
+        companion,
+        plan: principal.account.plan,
+        message: body.message,
+        requestId: context.requestId,
+        address: null,
+        right: rightToTry(services.store.companions, companion),
+        keeper: new TrialKeeper(services.store, companion, body, (text) => stream.comment(text)),
+      });
+      return respondWithTurn(turn, stream, set, context);
+    },
+  }),
+  ...embedTokenRoutes,
+];

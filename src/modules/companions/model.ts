@@ -1,10 +1,12 @@
 /** Companions and embed tokens on the wire: what owners send, and the translation of what they read back. */
 import { type Static, Type as t } from "@sinclair/typebox";
 import type { Companion, EmbedToken } from "../../domain/companion.ts";
+import { textOf } from "../../domain/conversation.ts";
 import { toRfc3339 } from "../../lib/clock.ts";
 import { messageText, nullableUuid } from "../../schemas/chat-message.ts";
 import { nameText } from "../../schemas/name.ts";
 import { compileChecker, Nullable, Text } from "../../schemas/schema.ts";
+import type { TurnResult } from "../../turns/turn-start.ts";
 import { companionFields, toWireSettings } from "./fields.ts";
 
 export const newCompanionBody = compileChecker(() => {
@@ -35,8 +37,6 @@ export type SentSettings = Static<typeof companionPatchBody.schema>;
 /** Sent back as they were read, these are passed over. */
 export const readOnlyCompanionFields = ["id", "embed_token", "created_by_key_id", "created_at", "updated_at"] as const;
 
-export type WireCompanion = ReturnType<typeof toWireCompanion>;
-
 /** The companion object of every management answer. */
 export function toWireCompanion(companion: Companion) {
   return {
@@ -57,6 +57,8 @@ export const newEmbedTokenBody = compileChecker(() =>
     { $id: "NewEmbedToken", additionalProperties: false },
   ),
 );
+
+export type NewEmbedTokenBody = Static<typeof newEmbedTokenBody.schema>;
 
 export const readOnlyEmbedTokenFields = ["id", "token", "created_at", "last_used_at"] as const;
 
@@ -101,3 +103,20 @@ export const testChatBody = compileChecker(() =>
   ),
 );
 export type TestChatBody = Static<typeof testChatBody.schema>;
+
+/** What the owner is told of a trial turn. */
+export function toWireTrace({ request, usage, firstTextMs }: TurnResult, totalMs: number) {
+  const { systemPrompt, messages, model, temperature, maxOutputTokens } = request;
+  const prompt = systemPrompt === null ? [] : [{ role: "system", text: systemPrompt }];
+  return {
+    model,
+    temperature,
+    max_output_tokens: maxOutputTokens,
+    messages: [...prompt, ...messages.map((message) => ({ role: message.role, text: textOf(message) }))],
+    input_tokens: usage.inputTokens,
+    output_tokens: usage.outputTokens,
+    tokens_estimated: usage.estimated,
+    first_text_ms: firstTextMs === null ? null : Math.round(firstTextMs),
+    total_ms: Math.round(totalMs),
+  };
+}

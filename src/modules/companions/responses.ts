@@ -1,49 +1,61 @@
-/** What the companions' routes answer, for the API document alone. */
-import { Type as t } from "@sinclair/typebox";
+/** What the companions' routes answer, for the API document alone: made when somebody asks for it. */
+import { type Static, type TNull, type TSchema, type TUnion, Type as t } from "@sinclair/typebox";
 import { newCompanionSettings } from "../../domain/companion.ts";
+import { later } from "../../lib/later.ts";
 import { Nullable } from "../../schemas/schema.ts";
-import { companionFields, toWireSettings } from "./fields.ts";
+import { companionFields, toWireSettings, type WireSettings } from "./fields.ts";
 
-const id = t.String({ format: "uuid", examples: ["0192f3c1-7d2e-7a44-9a10-3f5b8c6d2e10"] });
+const id = later(() => t.String({ format: "uuid", examples: ["0192f3c1-7d2e-7a44-9a10-3f5b8c6d2e10"] }));
 const instant = (description: string) =>
   t.String({ format: "date-time", description, examples: ["2026-01-31T12:00:00.000Z"] });
 
-const { name, settings } = companionFields();
-const unset = toWireSettings(newCompanionSettings(""));
-const shown = Object.fromEntries(
-  Object.entries(settings).map(([wire, schema]) => {
-    return [wire, unset[wire as keyof typeof settings] === null ? Nullable(schema) : schema];
-  }),
-);
+type ShownFields<Settings extends Partial<Record<keyof WireSettings, TSchema>>> = {
+  [Name in keyof Settings & keyof WireSettings]: null extends WireSettings[Name]
+    ? TUnion<[NonNullable<Settings[Name]>, TNull]>
+    : NonNullable<Settings[Name]>;
+};
 
-export const CompanionObject = t.Object(
-  {
-    id,
-    name,
-    ...shown,
-    embed_token: Nullable(
-      t.String({
-        description: "The oldest embed token that is still valid; null when all were revoked.",
+export const CompanionObject = later(() => {
+  const { name, settings } = companionFields();
+  const unset: Record<string, unknown> = toWireSettings(newCompanionSettings(""));
+  const shown = Object.fromEntries(
+    Object.entries(settings).map(([wire, schema]) => [wire, unset[wire] === null ? Nullable(schema) : schema]),
+  ) as ShownFields<typeof settings>;
+  return t.Object(
+    {
+      id,
+      name,
+      ...shown,
+      embed_token: Nullable(
+        t.String({
+          description: "The oldest embed token that is still valid; null when all were revoked.",
+          examples: ["emb_4fQ0ZrT8mWc2LxV7bN1yKpE6sHdJ9uGa"],
+        }),
+      ),
+      created_by_key_id: Nullable(
+        t.String({ description: "The API key that made it; null: the dashboard or the CLI." }),
+      ),
+      created_at: instant("When it was made."),
+      updated_at: instant("When it was last changed."),
+    },
+    { $id: "Companion", additionalProperties: false },
+  );
+});
+
+export const EmbedTokenObject = later(() =>
+  t.Object(
+    {
+      id,
+      token: t.String({
+        description: "Goes into the page; opens this one companion.",
         examples: ["emb_4fQ0ZrT8mWc2LxV7bN1yKpE6sHdJ9uGa"],
       }),
-    ),
-    created_by_key_id: Nullable(t.String({ description: "The API key that made it; null: the dashboard or the CLI." })),
-    created_at: instant("When it was made."),
-    updated_at: instant("When it was last changed."),
-  },
-  { $id: "Companion", additionalProperties: false },
+      name: Nullable(t.String()),
+      created_at: instant("When it was made."),
+      last_used_at: Nullable(instant("When it last opened the companion; kept to the second.")),
+    },
+    { $id: "EmbedToken", additionalProperties: false },
+  ),
 );
-
-export const EmbedTokenObject = t.Object(
-  {
-    id,
-    token: t.String({
-      description: "Goes into the page; opens this one companion.",
-      examples: ["emb_4fQ0ZrT8mWc2LxV7bN1yKpE6sHdJ9uGa"],
-    }),
-    name: Nullable(t.String()),
-    created_at: instant("When it was made."),
-    last_used_at: Nullable(instant("When it last opened the companion; kept to the second.")),
-  },
-  { $id: "EmbedToken", additionalProperties: false },
-);
+export type Companion = Static<typeof CompanionObject>;
+export type EmbedToken = Static<typeof EmbedTokenObject>;

@@ -5,9 +5,9 @@ import type { Principal } from "../../domain/account.ts";
 import type { Companion, EmbedToken } from "../../domain/companion.ts";
 import { makeEmbedToken } from "../../domain/credentials.ts";
 import { missing, readId } from "../../domain/resource-id.ts";
-import { omitFields } from "../../lib/omit-fields.ts";
+import { toMadeCompanion } from "../../store/contract/companions.ts";
 import type { WriteContext } from "../../store/store.ts";
-import { newEmbedTokenBody, readOnlyEmbedTokenFields } from "./model.ts";
+import type { NewEmbedTokenBody } from "./model.ts";
 import { readCompanionPatch, readNewCompanion, type SettingRules } from "./read-settings.ts";
 
 type CompanionServices = Pick<Services, "store" | "settings" | "voice" | "ids">;
@@ -31,21 +31,31 @@ export async function getCompanion(
   return companion;
 }
 
-export async function createCompanion(
+/** What is about to be made, as it will be; `write` commits it. */
+export interface Prepared<Made> {
+  made: Made;
+  write(context: WriteContext): Promise<unknown>;
+}
+
+export async function prepareCompanion(
   services: CompanionServices,
   principal: Principal,
   body: unknown,
-  context: WriteContext,
-): Promise<Companion> {
+  nowMs: number,
+): Promise<Prepared<Companion>> {
   const { store, ids } = services;
-  const settings = await readNewCompanion(body, rulesOf(services, principal.account.id));
+  const accountId = principal.account.id;
+  const settings = await readNewCompanion(body, rulesOf(services, accountId));
   const companion = {
     ...settings,
     id: ids.uuid(),
     createdByKeyId: principal.keyId,
     embedToken: { id: ids.uuid(), token: makeEmbedToken(ids.secret) },
   };
-  return store.companions.create(principal.account.id, companion, context);
+  return {
+    made: toMadeCompanion(accountId, companion, nowMs),
+    write: (context) => store.companions.create(accountId, companion, context),
+  };
 }
 
 export async function updateCompanion(
@@ -85,17 +95,20 @@ export async function listEmbedTokens(
   return oldestFirst.reverse();
 }
 
-export async function createEmbedToken(
+export function prepareEmbedToken(
   { store, ids }: CompanionServices,
-  companion: Companion,
-  body: unknown,
-  context: WriteContext,
-): Promise<EmbedToken> {
-  const { name = null } = newEmbedTokenBody.check(omitFields(body === undefined ? {} : body, readOnlyEmbedTokenFields));
+  { accountId, id: companionId }: Companion,
+  { name = null }: NewEmbedTokenBody,
+  nowMs: number,
+): Prepared<EmbedToken> {
   const token = { id: ids.uuid(), token: makeEmbedToken(ids.secret), name };
-  const made = await store.embedTokens.create(companion.accountId, companion.id, token, context);
-  if (made === null) throw missing("companion");
-  return made;
+  return {
+    made: { ...token, companionId, createdAt: nowMs, lastUsedAt: null },
+    async write(context) {
+      const made = await store.embedTokens.create(accountId, companionId, token, context);
+      if (made === null) throw missing("companion");
+    },
+  };
 }
 
 /** At once: the next embed request with the token is 404. */

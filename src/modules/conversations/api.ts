@@ -1,20 +1,23 @@
 /** The conversations' routes, for the API document. */
 import { Type as t } from "@sinclair/typebox";
-import { type ApiOperation, idParam, pageQuery, rangeQuery } from "../../http/api-description.ts";
+import { type ApiOperation, idParam } from "../../http/api-description.ts";
+import { pageQuery } from "../../http/paging.ts";
+import { schemasOf } from "../../http/query.ts";
+import { rangeQuery } from "../../http/time-range.ts";
 import { Text } from "../../schemas/schema.ts";
 import { defaultMessages, maxMessages } from "./message-paging.ts";
 import { ConversationList, ConversationWithMessages } from "./responses.ts";
 
 const filterQuery = {
   visitor_id: Text({ description: "Those of this visitor.", examples: ["0b8f3f5e-59a5-4d3b-9f5e-8c3a9d8a1c11"] }),
-  ...rangeQuery,
+  ...schemasOf(rangeQuery),
   q: Text({
     maxLength: 200,
     description:
       "Part of any message's text, in any case. A page may then hold fewer than `limit`, or none, while `next_cursor` leads on.",
     examples: ["opening hours"],
   }),
-  ...pageQuery,
+  ...schemasOf(pageQuery),
 };
 const list = {
   200: { description: "A page of conversations.", content: { "application/json": ConversationList } },

@@ -1,4 +1,4 @@
-/** The messages of a conversation in pages: `messages_limit` and `messages_cursor` in, `messages_next_cursor` out. */
+/** Pages of a conversation's messages: `messages_limit` and `messages_cursor` in, `messages_next_cursor` out. */
 import type { QueryReader } from "../../http/query.ts";
 import { isUuid } from "../../lib/ids.ts";
 import type { ConversationPage, MessagePageRequest, MessagePosition } from "../../store/store.ts";
@@ -8,10 +8,10 @@ export const messagePageParameters = ["messages_limit", "messages_cursor"] as co
 export const defaultMessages = 100;
 export const maxMessages = 200;
 
-/** Faults are noted in `query`; its `finish` throws them. */
+/** Faults are collected in `query`; its `finish` throws them. */
 export function readMessagePage(query: QueryReader): MessagePageRequest {
   const wrongLimit = `Must be a whole number of at least 1 and at most ${maxMessages}.`;
-  const wrongCursor = "Is no cursor of this conversation: take messages_next_cursor as it was sent.";
+  const wrongCursor = "This is not a cursor of this conversation: use messages_next_cursor unchanged.";
   return {
     limit: query.value("messages_limit", parseLimit, wrongLimit) ?? defaultMessages,
     before: query.value("messages_cursor", decodeCursor, wrongCursor),
@@ -39,6 +39,6 @@ function decodeCursor(cursor: string): MessagePosition | undefined {
   const [time = "", id = "", ...rest] = Buffer.from(cursor, "base64url").toString("utf8").split(".");
   if (!/^\d{1,15}$/.test(time) || !isUuid(id) || rest.length > 0) return undefined;
   const position = { createdAt: Number(time), id };
-  // Encoded back, since decoding skips whatever is no base64url.
+  // Encode it again and compare, because decoding skips anything that is not base64url.
   return encodeCursor(position) === cursor ? position : undefined;
 }

@@ -1,4 +1,4 @@
-/** The one HTML document of the dashboard, and the policy under which it runs. */
+/** The dashboard's only HTML document, and its content security policy. */
 import { readFileSync } from "node:fs";
 import { embeddedAssets } from "../../web/generated/assets.ts";
 
@@ -7,7 +7,7 @@ export interface Shell {
   policy: string;
 }
 
-/** The same for every address and everyone: what is shown comes from the API. */
+/** The same for every address and user: all content comes from the API. */
 export function renderShell(): Shell {
   const [script, style] = ["dashboard.js", "dashboard.css"].map((name) =>
     embeddedAssets.find((embedded) => embedded.name === name),
@@ -38,7 +38,7 @@ ${preloads}<script type="module" src="/assets/${script.fileName}"></script>
   return { html, policy };
 }
 
-/** What the browser would ask for only once it has read the script. */
+/** The imports that the browser would otherwise discover only after reading the script. */
 function listImports(code: string): string[] {
   return [...code.matchAll(/(?:from|import)"(\/assets\/[^"]+)"/g)].map(([, path = ""]) => path);
 }
@@ -47,7 +47,7 @@ const policy = [
   "default-src 'none'",
   "script-src 'self'",
   "style-src 'self'",
-  // Owners keep their companions' avatars wherever they like.
+  // Owners host their companions' avatars anywhere.
   "img-src 'self' data: https: http:",
   "connect-src 'self'",
   "base-uri 'none'",

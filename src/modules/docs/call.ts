@@ -1,4 +1,4 @@
-/** One call of the API, for people. */
+/** One API call, rendered as HTML. */
 import { escapeHtml } from "../../http/html.ts";
 import type { OpenApiDocument, OpenApiOperation, OpenApiResponse, Reference } from "./document.ts";
 import { renderInline } from "./html.ts";
@@ -43,15 +43,15 @@ function renderParameters({ parameters = [] }: OpenApiOperation): string {
 
 function renderResponses({ responses }: OpenApiOperation, document: OpenApiDocument): string {
   const failures: string[] = [];
-  const answers: string[] = [];
+  const sections: string[] = [];
   for (const [status, response] of Object.entries(responses)) {
     if ("$ref" in response) failures.push(`<li><code>${status}</code> ${renderFailure(response, document)}</li>`);
     else
-      answers.push(
+      sections.push(
         `<p><code>${status}</code> ${renderInline(response.description)}</p>${renderContent(response.content)}`,
       );
   }
-  return `${answers.join("\n")}\n<ul class="failures">${failures.join("")}</ul>`;
+  return `${sections.join("\n")}\n<ul class="failures">${failures.join("")}</ul>`;
 }
 
 function renderFailure({ $ref }: Reference, document: OpenApiDocument): string {

@@ -1,4 +1,4 @@
-/** The OpenAPI 3.1 document, made from the routes' descriptions and the models that validate them. */
+/** The OpenAPI 3.1 document, generated from the routes' descriptions and the models that validate requests. */
 import type { TSchema } from "@sinclair/typebox";
 import { type ErrorCode, errorCodes } from "../../domain/errors.ts";
 import { type ApiOperation, type ApiResponse, apiTags, ProblemObject } from "../../http/api-description.ts";
@@ -52,7 +52,7 @@ export interface OpenApiResponse {
 }
 
 export interface DocumentFacts {
-  /** Without a trailing slash; empty where it is not known, and links are relative. */
+  /** Without a trailing slash; empty if unknown, and links are relative then. */
   baseUrl: string;
   version: string;
 }
@@ -144,7 +144,7 @@ function listParameters(builder: Builder, operation: ApiOperation): OpenApiParam
       type: "string",
       pattern: "^[\\x20-\\x7e]{1,255}$",
       examples: ["order-4711"],
-      description: "A value of your own for this call: sent again within 24 hours, nothing is made twice.",
+      description: "A value of your own for this call: sent again within 24 hours, it creates nothing twice.",
     });
   }
   return parameters;
@@ -175,12 +175,12 @@ function describeMedia({ schemas }: Builder, model: TSchema, example?: object): 
   return { schema, example: example ?? exampleOf(schema, resolve) };
 }
 
-/** The failures of the operation by status, each the same component wherever the same codes can occur. */
+/** The errors of the operation by status; the same codes share one component. */
 function describeErrors(builder: Builder, operation: ApiOperation): Record<string, Reference> {
   const byStatus = Map.groupBy(listErrorCodes(operation), (code) => errorCodes[code].status);
   return Object.fromEntries(
     [...byStatus].map(([status, codes]) => {
-      // Outside of the API a browser gets a page.
+      // Outside the API, browsers get a page.
       const isPage = !/^\/(api|v1)\//.test(operation.path);
       const name = codes.map(toComponentName).join("Or") + (isPage ? "Page" : "");
       if (!builder.responses.has(name)) builder.responses.set(name, describeProblem(builder, codes, isPage));
@@ -220,7 +220,7 @@ function exampleProblem(code: ErrorCode, baseUrl: string) {
   };
 }
 
-/** What the guards, the body and the parameters can fail with, and the route's own, in the order of the table of codes. */
+/** All errors from guards, body, parameters and the route itself, in the order of the table of codes. */
 export function listErrorCodes(operation: ApiOperation): ErrorCode[] {
   const { access, method, path, body } = operation;
   const codes = new Set<ErrorCode>(["internal", "unavailable", ...(operation.errors ?? [])]);
@@ -234,7 +234,7 @@ export function listErrorCodes(operation: ApiOperation): ErrorCode[] {
     if (path.includes("{")) add("not_found");
   }
   if (body) add("invalid_request", "payload_too_large", "unsupported_media_type");
-  // Whatever is made may be too much, and so may the answers that are kept.
+  // Creating can exceed a limit, and so can storing the responses.
   if (operation.isIdempotent) add("conflict", "idempotency_mismatch", "limit_reached");
   return (Object.keys(errorCodes) as ErrorCode[]).filter((code) => codes.has(code));
 }

@@ -3,7 +3,7 @@ import type { ErrorCode } from "../../domain/errors.ts";
 
 export interface ErrorHelp {
   meaning: string;
-  /** What the caller does now. */
+  /** What the caller should do. */
   remedy: string;
 }
 
@@ -11,7 +11,7 @@ export const errorGuide: Record<ErrorCode, ErrorHelp> = {
   invalid_request: {
     meaning: "The body, a query parameter or a header is not as documented. Nothing was changed.",
     remedy:
-      "Mend every entry of `errors`: `param` names the field, `detail` says what it must be. Do not retry as it is.",
+      "Fix every entry of `errors`: `param` names the field, `detail` says what it must be. Do not retry the same request.",
   },
   voice_not_configured: {
     meaning:
@@ -30,7 +30,7 @@ export const errorGuide: Record<ErrorCode, ErrorHelp> = {
     meaning:
       "The password is right, and the account has a second factor: its code is missing, wrong, or was used already. On other routes: the operator asks for a second factor, and the account has none yet.",
     remedy:
-      "Send the code that the authenticator app shows, or a recovery code, as `totp` beside the password. To set a second factor up, sign in to the dashboard. Whoever has lost it asks the operator: `companiond account reset-totp E`.",
+      "Send the code that the authenticator app shows, or a recovery code, as `totp` beside the password. To set a second factor up, sign in to the dashboard. Anyone who has lost it asks the operator: `companiond account reset-totp E`.",
   },
   origin_not_allowed: {
     meaning:
@@ -47,7 +47,7 @@ export const errorGuide: Record<ErrorCode, ErrorHelp> = {
     meaning:
       "The account holds as much as its plan allows of what the sentence names: companions, API keys, embed tokens of a companion, or bytes. Nothing was changed.",
     remedy:
-      "Delete or revoke what is not needed, or shorten it, which is always possible; or ask the operator for another plan. Do not retry as it is.",
+      "Delete or revoke what is not needed, or shorten it, which is always possible; or ask the operator for another plan. Do not retry the same request.",
   },
   not_found: {
     meaning:
@@ -61,7 +61,7 @@ export const errorGuide: Record<ErrorCode, ErrorHelp> = {
   conflict: {
     meaning: "A request with the same `Idempotency-Key` is still running.",
     remedy:
-      "Wait as long as `Retry-After` says and send the same request again: you get its answer, and nothing is made twice.",
+      "Wait as long as `Retry-After` says and send the same request again: you get its response, and nothing is created twice.",
   },
   payload_too_large: {
     meaning:
@@ -74,25 +74,25 @@ export const errorGuide: Record<ErrorCode, ErrorHelp> = {
   },
   idempotency_mismatch: {
     meaning: "This `Idempotency-Key` was used within 24 hours for the same call with another body.",
-    remedy: "Take a new key for a new request; repeat an old one byte for byte.",
+    remedy: "Use a new key for a new request; repeat an old one byte for byte.",
   },
   rate_limited: {
     meaning:
       "Too many requests in the last 60 seconds from this address, for this embed token or by this API key; too many messages waiting in one conversation; or too many failed sign-ins.",
     remedy:
-      "Wait as long as `Retry-After` says. `RateLimit` tells what is left before it comes to that; refused requests do not prolong the wait.",
+      "Wait as long as `Retry-After` says. `RateLimit` says what is left before that happens; refused requests do not prolong the wait.",
   },
   quota_exceeded: {
-    meaning: "The companion has answered all its messages, or held all its voice sessions, of this UTC day.",
+    meaning: "The companion has used up its messages, or its voice sessions, of this UTC day.",
     remedy:
-      "It answers again after midnight UTC (`Retry-After` has the seconds), or at once on a plan with more of them.",
+      "It is available again after midnight UTC (`Retry-After` has the seconds), or at once on a plan with more of them.",
   },
   internal: {
-    meaning: "A failure on the server's side that nobody foresaw.",
-    remedy: "Try again. If it persists, give the operator the `request_id`: the log holds the reason under it.",
+    meaning: "An unexpected failure of the server.",
+    remedy: "Try again. If it persists, give the operator the `request_id`: the log has the reason under this id.",
   },
   upstream_error: {
-    meaning: "The provider of the language model or of the voice could not answer.",
+    meaning: "The provider of the language model or of the voice failed to respond.",
     remedy:
       "Try again in a moment. The operator finds the provider's own words in the log, by `request_id`, and checks the settings with `companiond doctor`.",
   },

@@ -1,27 +1,27 @@
-/** The frame of the documentation's pages: search, the way to every other page, and nothing that runs or is loaded. */
+/** The frame of the documentation pages: search and navigation. No scripts, no external resources. */
 import { contentSecurityPolicy, escapeHtml } from "../../http/html.ts";
 import { renderInline } from "./html.ts";
 import { styleText } from "./style.ts";
 
 export interface DocsLink {
   href: string;
-  /** With `code` in it. */
+  /** May contain `code`. */
   text: string;
 }
 
-/** One page, as the others link to it. */
+/** One page, as others link to it. */
 export interface DocsPlace extends DocsLink {
-  /** What is on it, shown beside it while it is open. */
+  /** Its sections, listed beside it while it is open. */
   parts: readonly DocsLink[];
 }
 
 interface FramedPage {
   title: string;
-  /** Of the page itself; pages that are none of the places have another one. */
+  /** The page's own address, which may not be among the places. */
   href: string;
   places: readonly DocsPlace[];
   body: string;
-  /** What was searched for. */
+  /** The search text. */
   query?: string;
 }
 

@@ -1,13 +1,13 @@
-/** What holds for every call, told once. Markdown: paragraphs, `code`, and lists. */
+/** What holds for every call. Markdown: paragraphs, `code` and lists. */
 export const guideText = `Configurable conversational companions: streamed text chat and voice sessions for websites, and the management of companions for platforms.
 
 There are two ways in. **Embed routes** are called by visitors' browsers and are opened by a companion's embed token in the path; it is safe in client-side code. **Management routes** are called by servers with an API key in \`Authorization: Bearer cmp_live_…\`, or by the dashboard with its cookie; each names the scope that it needs.
 
 - Fields are in snake_case, instants are RFC 3339 in UTC, lengths count Unicode code points.
-- Every answer carries \`X-Request-Id\`. Limits are told in \`RateLimit-Policy\` and \`RateLimit\`; a 429 adds \`Retry-After\`.
+- Every response carries \`X-Request-Id\`. Limits are in \`RateLimit-Policy\` and \`RateLimit\`; a 429 adds \`Retry-After\`.
 - Every failure is \`application/problem+json\` with a stable \`code\`; each code is explained at \`/docs/errors\`. Outside of \`/api\` and \`/v1\`, a browser that asks for HTML gets a page with the same status. An unknown path is 404 \`not_found\`, another method on a known path 405 \`method_not_allowed\` with \`Allow\`.
 - What belongs to another account is the same 404 as what does not exist.
 - Lists are \`{"data":[…],"next_cursor":…}\`, newest first, in pages that stay stable while items are added. Send \`next_cursor\` as \`cursor\`.
-- A creating POST may carry \`Idempotency-Key\`: sent again within 24 hours with the same body it makes nothing and gets the first answer, with \`Idempotent-Replayed: true\`, but never a secret twice.
+- A creating POST may carry \`Idempotency-Key\`: sent again within 24 hours with the same body it creates nothing and gets the first response, with \`Idempotent-Replayed: true\`, but never a secret twice.
 - Unknown query parameters and unknown fields of management bodies are refused with \`invalid_request\`, which names all that is at fault at once.
 - CORS: every \`/api\` route reflects the request's origin, without credentials.`;

@@ -1,4 +1,4 @@
-/** Response headers of the API document. */
+/** Response headers in the API document. */
 import type { Access } from "../../http/api-description.ts";
 import type { JsonSchema } from "./schema-text.ts";
 
@@ -20,18 +20,18 @@ export const sharedHeaders: Record<string, JsonSchema> = {
     schema: { type: "string", format: "uuid" },
     example: "7b1f5f0e-6c1e-4a55-8d0c-0d7f3d1b9a10",
   },
-  "Idempotent-Replayed": text("`true` where an earlier call with this Idempotency-Key made it.", "true"),
+  "Idempotent-Replayed": text("`true` if the response is that of an earlier call with this Idempotency-Key.", "true"),
   "Set-Cookie": text(
     "The session's cookie: HttpOnly, SameSite=Lax.",
     "companiond_session=…; Path=/; HttpOnly; SameSite=Lax",
   ),
   "Content-Disposition": text("A name for the file.", 'attachment; filename="usage-2026-01-01-2026-01-30.csv"'),
-  ETag: text("The version of the answer, for `If-None-Match`.", '"2k8vq0x1c7hb3"'),
+  ETag: text("The version of the response, for `If-None-Match`.", '"2k8vq0x1c7hb3"'),
   "Cache-Control": text("How long it may be kept, and by whom.", "private, max-age=60"),
   "Access-Control-Allow-Origin": text("Which origin may read it.", "*"),
 };
 
-/** References to the headers of an answer: the own ones, and those that the way in brings along. */
+/** References to a response's headers: its own, and those added by its kind of access. */
 export function listHeaders(access: Access, own: readonly string[]): Record<string, JsonSchema> {
   const names = ["X-Request-Id", ...(access !== "public" ? ["RateLimit-Policy", "RateLimit"] : []), ...own];
   return Object.fromEntries(names.map((name) => [name, { $ref: `#/components/headers/${name}` }]));

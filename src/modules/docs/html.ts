@@ -1,14 +1,14 @@
-/** Text of the documentation as markup. */
+/** Renders documentation text as HTML. */
 import { escapeHtml } from "../../http/html.ts";
 
-/** Text with `code` and **strong** in it. */
+/** Text that may contain `code` and **strong**. */
 export function renderInline(text: string): string {
   return escapeHtml(text)
     .replace(/`([^`]+)`/g, "<code>$1</code>")
     .replace(/\*\*([^*]+)\*\*/g, "<strong>$1</strong>");
 }
 
-/** Paragraphs and lists, separated by empty lines. */
+/** Paragraphs and lists, separated by blank lines. */
 export function renderText(text: string): string {
   return text
     .split("\n\n")

@@ -1,4 +1,4 @@
-/** Which pages the reference has, and where each call, object and error is found. */
+/** The pages of the reference, and where each call, object and error is found. */
 import { errorCodes } from "../../domain/errors.ts";
 import type { OpenApiDocument, OpenApiOperation } from "./document.ts";
 import type { DocsPlace } from "./frame.ts";

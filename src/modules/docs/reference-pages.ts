@@ -7,7 +7,7 @@ import { renderInline, renderText } from "./html.ts";
 import { type Group, listGroups, objectsHref, overviewHref } from "./places.ts";
 import { renderSchema } from "./schema-table.ts";
 
-/** By address. */
+/** By path. */
 export function renderReferencePages(document: OpenApiDocument, places: readonly DocsPlace[]): Map<string, string> {
   const groups = listGroups(document);
   const frame = (href: string, title: string, body: string) =>
@@ -19,7 +19,7 @@ export function renderReferencePages(document: OpenApiDocument, places: readonly
   ]);
 }
 
-/** The items keep the anchors that calls and objects had while all was one page: an old link ends at the new one. */
+/** The items keep the anchors from when everything was one page, so that old links lead to the new ones. */
 function renderOverview(document: OpenApiDocument, groups: readonly Group[]): string {
   const names = Object.keys(document.components.schemas ?? {});
   return `<h1>API reference</h1>
@@ -51,10 +51,10 @@ function renderObjects(document: OpenApiDocument): string {
     ([name, schema]) =>
       `<section id="schema-${escapeHtml(name)}">\n<h2>${escapeHtml(name)}</h2>\n${renderSchema(schema)}</section>`,
   );
-  return `<h1>Objects</h1>\n<p>What calls take and answer.</p>\n${objects.join("\n")}`;
+  return `<h1>Objects</h1>\n<p>What calls accept and return.</p>\n${objects.join("\n")}`;
 }
 
-/** Empty where the server does not know its own address. */
+/** Empty if the server does not know its own address. */
 function renderPlace({ servers }: OpenApiDocument): string {
   const url = servers[0]?.url ?? "/";
   return url === "/" ? "" : ` at <code>${escapeHtml(url)}</code>`;

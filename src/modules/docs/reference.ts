@@ -1,4 +1,4 @@
-/** The API document for programs and for people, made of the routes' descriptions. */
+/** The API reference for programs and for people, generated from the routes' descriptions. */
 import type { ApiOperation } from "../../http/api-description.ts";
 import { buildDocument, type DocumentFacts } from "./document.ts";
 import { renderErrorsPage } from "./errors-page.ts";
@@ -9,7 +9,7 @@ import { buildIndex, renderSearchPage } from "./search.ts";
 export interface ApiReference {
   /** The OpenAPI document. */
   json: string;
-  /** The same as pages, by address. */
+  /** The same as pages, by path. */
   pages: ReadonlyMap<string, string>;
   renderSearch(query: string): string;
 }

@@ -1,10 +1,10 @@
-/** JSON Schemas as tables of fields. */
+/** Renders JSON Schemas as tables of fields. */
 import { escapeHtml } from "../../http/html.ts";
 import { renderInline } from "./html.ts";
 import { objectsHref } from "./places.ts";
 import type { JsonSchema } from "./schema-text.ts";
 
-/** An object as a table of its fields, anything else as its type. */
+/** An object becomes a table of its fields, anything else its type. */
 export function renderSchema(schema: JsonSchema): string {
   const properties = Object.entries((schema.properties ?? {}) as Record<string, JsonSchema>);
   if (properties.length === 0) return renderType(schema);

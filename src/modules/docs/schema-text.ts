@@ -1,18 +1,20 @@
-/** TypeBox models as the JSON Schema of the document: named ones by reference, choices and nullables in their short form. */
+/**
+ * Turns TypeBox models into the document's JSON Schema: named models by reference, choices and nullables in short form.
+ */
 import type { TSchema } from "@sinclair/typebox";
 
 export type JsonSchema = { [keyword: string]: unknown };
 
-/** Collects the named schemas that it meets, to be put under `components.schemas`. */
+/** Collects the named schemas it encounters, for `components.schemas`. */
 export class SchemaCollector {
   readonly named = new Map<string, JsonSchema>();
 
-  /** The schema, or a reference to it where it has a name. */
+  /** The schema, or a reference if it has a name. */
   add(schema: TSchema): JsonSchema {
     const { $id: name, ...rest } = schema;
     if (name === undefined) return this.#shorten(rest);
     if (!this.named.has(name)) {
-      // Reserved before its parts are walked, which may name it again.
+      // Reserve the name first: the schema's parts may refer to it.
       this.named.set(name, {});
       this.named.set(name, this.#shorten(rest));
     }
@@ -27,7 +29,7 @@ export class SchemaCollector {
       else if (keyword === "anyOf") Object.assign(out, this.#shortenUnion(value as TSchema[]));
       else out[keyword] = value;
     }
-    // TypeBox models of literals in a nullable have their own description, which the outer one would lose.
+    // A nullable union of literals has its own description, which the outer one would lose.
     return out;
   }
 
@@ -54,7 +56,7 @@ export class SchemaCollector {
 
 type Resolve = (reference: string) => JsonSchema;
 
-/** A value that the schema allows, made of the examples of its parts. */
+/** An example value that matches the schema, built from the examples of its parts. */
 export function exampleOf(schema: JsonSchema, resolve: Resolve): unknown {
   if (typeof schema.$ref === "string") return exampleOf(resolve(schema.$ref), resolve);
   if (Array.isArray(schema.examples) && schema.examples.length > 0) return schema.examples[0];

@@ -1,4 +1,4 @@
-/** Finds calls, objects and errors by words: on the server, so that a page needs no script for it. */
+/** Searches calls, objects and errors on the server, so that pages need no script. */
 import { type ErrorCode, errorCodes } from "../../domain/errors.ts";
 import { escapeHtml } from "../../http/html.ts";
 import { renderAddress } from "./call.ts";
@@ -11,14 +11,14 @@ import type { JsonSchema } from "./schema-text.ts";
 
 interface Entry {
   href: string;
-  /** With `code` in it. */
+  /** May contain `code`. */
   title: string;
-  /** Where it belongs. */
+  /** The group it belongs to. */
   group: string;
-  /** Markup. */
+  /** HTML. */
   address: string;
   about: string;
-  /** All that may be searched for, in lower case. */
+  /** All searchable text, in lower case. */
   text: string;
 }
 
@@ -71,14 +71,14 @@ function toCallEntry(call: Call, group: string, href: string, schemas: Record<st
   };
 }
 
-/** Names and meanings of the fields, however deep. */
+/** Names and descriptions of the fields, at any depth. */
 function wordsOf(schema: JsonSchema): string {
   const own = typeof schema.description === "string" ? schema.description : "";
   const parts = Object.entries((schema.properties ?? {}) as Record<string, JsonSchema>);
   return [own, ...parts.map(([name, part]) => `${name} ${wordsOf(part)}`)].join(" ");
 }
 
-/** Those with all the words; the better a word stands in the title, the further up. */
+/** Entries that contain all the words; matches in the title come first. */
 function find(index: readonly Entry[], query: string): Entry[] {
   const words = query.toLowerCase().split(/\s+/).filter(Boolean).slice(0, maxWords);
   if (words.length === 0) return [];
@@ -111,10 +111,10 @@ export function renderSearchPage(index: readonly Entry[], places: readonly DocsP
 }
 
 function renderFound(found: readonly Entry[], query: string): string {
-  if (query === "") return "<p>Type a word of what you look for: a field, a path, an error.</p>";
+  if (query === "") return "<p>Type what you are looking for: a field, a path, an error.</p>";
   const shown = `<strong>${escapeHtml(query)}</strong>`;
   if (found.length === 0)
-    return `<p>Nothing has all the words of ${shown}. Try fewer, or go through the <a href="/docs">overview</a>.</p>`;
+    return `<p>Nothing matches all the words of ${shown}. Try fewer, or browse the <a href="/docs">overview</a>.</p>`;
   const count = found.length === maxFound ? `The first ${maxFound}` : `${found.length} found`;
   const items = found.map(
     ({ href, title, group, address, about }) =>

@@ -1,4 +1,4 @@
-/** Who may call what, in the words of the API document. */
+/** Who may call what, as OpenAPI security schemes. */
 import { scopes } from "../../domain/account.ts";
 import type { Access } from "../../http/api-description.ts";
 import type { JsonSchema } from "./schema-text.ts";
@@ -7,7 +7,7 @@ const cookie = (name: string, where: string): JsonSchema => ({
   type: "apiKey",
   in: "cookie",
   name,
-  description: `The dashboard's session ${where}: from \`POST /api/session\`. It holds every scope.`,
+  description: `The dashboard's session ${where}: from \`POST /api/session\`. It has every scope.`,
 });
 
 export const securitySchemes: Record<string, JsonSchema> = {
@@ -16,14 +16,14 @@ export const securitySchemes: Record<string, JsonSchema> = {
     scheme: "bearer",
     bearerFormat: "cmp_live_<32 characters>",
     description:
-      "An API key, for servers only: `Authorization: Bearer cmp_live_…`. Made in the dashboard, shown once. The scopes " +
+      "An API key, for servers only: `Authorization: Bearer cmp_live_…`. Created in the dashboard, shown once. The scopes " +
       `are ${scopes.map((scope) => `\`${scope}\``).join(", ")}.`,
   },
   sessionCookie: cookie("__Host-companiond_session", "with TLS"),
   localSessionCookie: cookie("companiond_session", "on plain HTTP at a loopback host"),
 };
 
-/** Alternatives: any one of them is enough. Embed tokens are part of the path, which is no security scheme of OpenAPI. */
+/** Alternatives, of which one suffices. Embed tokens are part of the path, for which OpenAPI has no security scheme. */
 export function securityOf(access: Access): Record<string, string[]>[] {
   if (access === "public" || access === "embed") return [];
   const cookies = [{ sessionCookie: [] }, { localSessionCookie: [] }];

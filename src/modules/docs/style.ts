@@ -1,4 +1,4 @@
-/** The look of the documentation's pages. */
+/** The style sheet of the documentation pages. */
 export const styleText = `
 :root { color-scheme: light dark; --text: #1c1b22; --soft: #5b5966; --line: #dddbe4; --edge: #868593; --back: #fff;
   --panel: #f6f5f9; --tint: #eeedfd; --accent: #4338ca; --get: #0f766e; --post: #4338ca; --patch: #9a5b00; --delete: #b42318; }

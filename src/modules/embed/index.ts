@@ -1,17 +1,20 @@
 /** `GET /api/embed/{token}`: what a widget needs to draw the chat (spec 4.1), and the avatar made for companions without one. */
-import type { Elysia } from "elysia";
 import type { Services } from "../../dependencies.ts";
 import { type Companion, companionDefaults } from "../../domain/companion.ts";
 import { isEmbedToken } from "../../domain/credentials.ts";
 import { AppError } from "../../domain/errors.ts";
+import { embedTokenParam, jsonResponse } from "../../http/api-description.ts";
 import { knownBaseUrlOf } from "../../http/base-url.ts";
 import { createDirectRoute, type DirectRoute } from "../../http/direct-route.ts";
 import { openEmbed } from "../../http/embed-guard.ts";
 import { matchesTag, tagOf } from "../../http/entity-tag.ts";
 import type { HeaderBag } from "../../http/problem.ts";
-import { type Awaitable, andThen } from "../../lib/awaitable.ts";
+import { type Route, route } from "../../http/route.ts";
+import { Text } from "../../schemas/schema.ts";
+import type { EmbedTarget } from "../../store/store.ts";
 import { renderAvatar } from "./avatar.ts";
 import { toEmbedConfig } from "./model.ts";
+import { EmbedConfig } from "./responses.ts";
 
 interface RenderedConfig {
   token: string;
@@ -49,56 +52,98 @@ function drawAvatar({ name, themeColor }: Companion): string {
   return renderAvatar(name, themeColor ?? companionDefaults.themeColor);
 }
 
-const configPath = "/api/embed/:token";
 /** As long as a page may still show what was revoked or changed. */
 const configHeaders = { "content-type": "application/json", "cache-control": "private, max-age=60" };
 
-/** The body, or null where the client has it already; throws what the guard throws. */
-function respondConfig(
+/** The body, or null where the client has it already. */
+function renderResponse(
   services: Services,
   request: Request,
   token: string,
+  { companion }: EmbedTarget,
   headers: HeaderBag,
-): Awaitable<string | null> {
-  return andThen(openEmbed(services, request, token, headers), ({ companion }) => {
-    const voiceProvider = services.voice.hasVoice(companion) ? services.voice.providerName : null;
-    const baseUrl = companion.avatarUrl === null ? knownBaseUrlOf(services.settings, request) : null;
-    const { json, etag } = renderConfig(companion, token, baseUrl, voiceProvider);
-    headers["etag"] = etag;
-    return matchesTag(request.headers.get("if-none-match"), etag) ? null : json;
-  });
+): string | null {
+  const voiceProvider = services.voice.hasVoice(companion) ? services.voice.providerName : null;
+  const baseUrl = companion.avatarUrl === null ? knownBaseUrlOf(services.settings, request) : null;
+  const { json, etag } = renderConfig(companion, token, baseUrl, voiceProvider);
+  headers["etag"] = etag;
+  return matchesTag(request.headers.get("if-none-match"), etag) ? null : json;
 }
 
 /** Every page view with a widget on it asks this. */
 export function embedConfigRoute(services: Services): DirectRoute {
   return createDirectRoute(services, {
-    path: configPath,
+    path: "/api/embed/:token",
     isUsual: ({ token = "" }) => isEmbedToken(token),
     headers: configHeaders,
-    answer: (request, headers) => respondConfig(services, request, request.params["token"] ?? "", headers),
+    async answer(request, headers) {
+      const { token = "" } = request.params;
+      const target = await openEmbed(services, request, token, headers);
+      return renderResponse(services, request, token, target, headers);
+    },
   });
 }
 
-export function embedModule(services: Services) {
-  return (app: Elysia) =>
-    app
-      .get(configPath, async ({ request, params, set }) => {
-        Object.assign(set.headers, configHeaders);
-        const json = await respondConfig(services, request, params.token, set.headers as HeaderBag);
-        if (json !== null) return json;
-        delete set.headers["content-type"];
-        return new Response(null, { status: 304 });
-      })
-      .get("/avatars/:file", async ({ params, set }) => {
-        const token = params.file.endsWith(".svg") ? params.file.slice(0, -4) : "";
-        const target = isEmbedToken(token) ? await services.store.companions.findByEmbedToken(token) : null;
-        if (target === null) throw new AppError("not_found", "There is no avatar at this address.");
-        set.headers["content-type"] = "image/svg+xml";
-        set.headers["access-control-allow-origin"] = "*";
-        set.headers["cross-origin-resource-policy"] = "cross-origin";
-        // Short, since a revoked token's avatar must go too.
-        set.headers["cache-control"] = "public, max-age=300";
-        set.headers["content-security-policy"] = "default-src 'none'";
-        return drawAvatar(target.companion);
-      });
-}
+export const embedRoutes: readonly Route[] = [
+  route({
+    id: "getEmbedConfig",
+    method: "GET",
+    path: "/api/embed/{token}",
+    tag: "Embed",
+    summary: "Get what a widget needs to draw the chat",
+    access: "embed",
+    document: () => ({
+      description:
+        "A browser may keep the answer for a minute, and revalidates it after. Every request that comes is judged at once.",
+      params: { token: embedTokenParam },
+      responses: {
+        200: jsonResponse("The companion's public face.", EmbedConfig, "ETag", "Cache-Control"),
+        304: { description: "Unchanged since the version of `If-None-Match`.", headers: ["ETag", "Cache-Control"] },
+      },
+    }),
+    handle({ services, request, params, set, target }) {
+      Object.assign(set.headers, configHeaders);
+      const json = renderResponse(services, request, params.token, target, set.headers);
+      if (json !== null) return json;
+      delete set.headers["content-type"];
+      return new Response(null, { status: 304 });
+    },
+  }),
+  route({
+    id: "getAvatar",
+    method: "GET",
+    path: "/avatars/{file}",
+    tag: "Embed",
+    summary: "Get the avatar made for a companion without one",
+    access: "public",
+    document: () => ({
+      description: "No origin check and no limit. 404 once the token is revoked.",
+      params: {
+        file: Text({
+          description: "An embed token with `.svg` after it.",
+          examples: ["emb_4fQ0ZrT8mWc2LxV7bN1yKpE6sHdJ9uGa.svg"],
+        }),
+      },
+      responses: {
+        200: {
+          description: "The image.",
+          content: { "image/svg+xml": null },
+          headers: ["Access-Control-Allow-Origin"],
+        },
+      },
+      errors: ["not_found"],
+    }),
+    async handle({ services, params, set }) {
+      const token = params.file.endsWith(".svg") ? params.file.slice(0, -4) : "";
+      const target = isEmbedToken(token) ? await services.store.companions.findByEmbedToken(token) : null;
+      if (target === null) throw new AppError("not_found", "There is no avatar at this address.");
+      set.headers["content-type"] = "image/svg+xml";
+      set.headers["access-control-allow-origin"] = "*";
+      set.headers["cross-origin-resource-policy"] = "cross-origin";
+      // Short, since a revoked token's avatar must go too.
+      set.headers["cache-control"] = "public, max-age=300";
+      set.headers["content-security-policy"] = "default-src 'none'";
+      return drawAvatar(target.companion);
+    },
+  }),
+];

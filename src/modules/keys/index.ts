@@ -1,54 +1,70 @@
 /** `/api/keys`: the account's API keys. */
-import type { Elysia } from "elysia";
-import type { Services } from "../../dependencies.ts";
-import { makeApiKey } from "../../domain/credentials.ts";
-import { createIdempotency } from "../../http/idempotency.ts";
-import { respondEmpty, respondJson } from "../../http/json-response.ts";
-import { cutPage, pageParameters, readPage, toWireList } from "../../http/paging.ts";
-import { openPrincipal } from "../../http/principal-guard.ts";
-import { openQuery, refuseQuery } from "../../http/query.ts";
-import { writeContext } from "../../http/write-context.ts";
-import { toWireKey } from "./model.ts";
-import { createKey, revokeKey } from "./service.ts";
+import { idParam, jsonResponse } from "../../http/api-description.ts";
+import { uncheckedBody } from "../../http/json-body.ts";
+import { cutPage, pageQuery, toWireList } from "../../http/paging.ts";
+import { type Route, route } from "../../http/route.ts";
+import { listOf } from "../../schemas/list.ts";
+import { newKeyBody, toWireKey } from "./model.ts";
+import { KeyObject, NewKeyObject } from "./responses.ts";
+import { prepareKey, revokeKey } from "./service.ts";
 
-export function keysModule(services: Services) {
-  const { respondOnce } = createIdempotency(services);
-
-  return (app: Elysia) =>
-    app
-      .get("/api/keys", async ({ request, set }) => {
-        const principal = await openPrincipal(services, request, "keys:read", set.headers);
-        const query = openQuery(request, pageParameters);
-        const page = readPage(query);
-        query.finish();
-        const keys = await services.store.apiKeys.list(principal.account.id);
-        return respondJson(set, toWireList(cutPage(keys, page), toWireKey));
-      })
-      .post(
-        "/api/keys",
-        async ({ request, set }) => {
-          const principal = await openPrincipal(services, request, "keys:write", set.headers);
-          refuseQuery(request);
-          const key = makeApiKey(services.ids.secret);
-          return await respondOnce({
-            request,
-            principal,
-            set,
-            make: (body, context) => createKey(services, principal, body, key, context),
-            toReplay: toWireKey,
-            toFirst: (made) => ({ ...toWireKey(made), key }),
-          });
-        },
-        { parse: "none" },
-      )
-      .delete(
-        "/api/keys/:id",
-        async ({ request, params, set }) => {
-          const principal = await openPrincipal(services, request, "keys:write", set.headers);
-          refuseQuery(request);
-          await revokeKey(services, principal, params.id, writeContext(services, request, principal));
-          return respondEmpty(set);
-        },
-        { parse: "none" },
-      );
-}
+export const keyRoutes: readonly Route[] = [
+  route({
+    id: "listKeys",
+    method: "GET",
+    path: "/api/keys",
+    tag: "API keys",
+    summary: "List API keys",
+    access: "keys:read",
+    query: { page: pageQuery },
+    document: () => ({
+      description: "Revoked ones are not listed.",
+      responses: {
+        200: jsonResponse("A page of keys.", listOf(KeyObject, "ApiKeyList")),
+      },
+    }),
+    async handle({ services, principal, query }) {
+      const keys = await services.store.apiKeys.list(principal.account.id);
+      return toWireList(cutPage(keys, query.page), toWireKey);
+    },
+  }),
+  route({
+    id: "createKey",
+    method: "POST",
+    path: "/api/keys",
+    tag: "API keys",
+    summary: "Create an API key",
+    access: "keys:write",
+    body: uncheckedBody(newKeyBody),
+    isIdempotent: true,
+    document: () => ({
+      description:
+        "A key cannot give a scope that it lacks, nor more time than it has itself. With `replaces` it is a rotation: in " +
+        "one step the new key is made and the old one given its end. A key that is revoked or ends takes all keys that it " +
+        "made with it, and those that they made.",
+      responses: {
+        201: jsonResponse("The key: the only time that it is shown in full.", NewKeyObject),
+      },
+    }),
+    handle: ({ services, principal, createOnce }) =>
+      createOnce((body, { nowMs }) => {
+        const { made, key, write } = prepareKey(services, principal, body, nowMs);
+        return { response: toWireKey(made), secret: { key }, write };
+      }),
+  }),
+  route({
+    id: "revokeKey",
+    method: "DELETE",
+    path: "/api/keys/{id}",
+    tag: "API keys",
+    summary: "Revoke an API key, and all that it made",
+    access: "keys:write",
+    document: () => ({
+      description: "The keys that it made, and those that they made, are revoked in the same moment.",
+      params: { id: idParam("key") },
+      responses: { 204: { description: "Revoked, with all that came of it: refused from now on." } },
+    }),
+    handle: ({ services, principal, params, writeContext }) =>
+      revokeKey(services, principal, params.id, writeContext()),
+  }),
+];

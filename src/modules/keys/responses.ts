@@ -1,47 +1,54 @@
-/** What the API keys' routes answer, for the API document alone. */
-import { Type as t } from "@sinclair/typebox";
+/** What the API keys' routes answer, for the API document alone: made when somebody asks for it. */
+import { type Static, Type as t } from "@sinclair/typebox";
+import { later } from "../../lib/later.ts";
 import { Nullable } from "../../schemas/schema.ts";
 import { newKeyBody } from "./model.ts";
 
-const { properties: sent } = newKeyBody.schema;
 const instant = (description: string) =>
   t.String({ format: "date-time", description, examples: ["2026-01-31T12:00:00.000Z"] });
 
 const id = (description: string) =>
   t.String({ format: "uuid", description, examples: ["0192f3c1-7d2e-7a44-9a10-3f5b8c6d2e10"] });
 
-const shownFields = {
-  id: t.String({ format: "uuid", examples: ["0192f3c1-7d2e-7a44-9a10-3f5b8c6d2e10"] }),
-  name: sent.name,
-  start: t.String({ description: "The key's first characters, to tell keys apart.", examples: ["cmp_live_4fQ0"] }),
-  last_four: Nullable(
-    t.String({ description: "Its last four; null for keys of before they were kept.", examples: ["9uGa"] }),
-  ),
-  scopes: sent.scopes,
-  expires_at: Nullable(instant("From when on it is refused; null: never.")),
-  last_used_at: Nullable(instant("The last management call made with it; kept to the second.")),
-  requests: t.Integer({ description: "Management calls made with it." }),
-  created_by_key_id: Nullable(
-    id(
-      "The key that made it, no later than which it ends, and with which it is revoked; null: the dashboard or a command.",
+function makeShownFields() {
+  const { properties: sent } = newKeyBody.schema;
+  return {
+    id: t.String({ format: "uuid", examples: ["0192f3c1-7d2e-7a44-9a10-3f5b8c6d2e10"] }),
+    name: sent.name,
+    start: t.String({ description: "The key's first characters, to tell keys apart.", examples: ["cmp_live_4fQ0"] }),
+    last_four: Nullable(
+      t.String({ description: "Its last four; null for keys of before they were kept.", examples: ["9uGa"] }),
     ),
-  ),
-  replaced_by_key_id: Nullable(id("By a rotation: the key that took its place.")),
-  replaced_at: Nullable(instant("When that was.")),
-  created_at: instant("When it was made."),
-};
-
-export const KeyObject = t.Object(shownFields, { $id: "ApiKey", additionalProperties: false });
-
-export const NewKeyObject = t.Object(
-  {
-    ...shownFields,
-    key: t.Optional(
-      t.String({
-        description: "The whole key, shown this once; a replay by `Idempotency-Key` comes without it.",
-        examples: ["cmp_live_4fQ0ZrT8mWc2LxV7bN1yKpE6sHdJ9uGa"],
-      }),
+    scopes: sent.scopes,
+    expires_at: Nullable(instant("From when on it is refused; null: never.")),
+    last_used_at: Nullable(instant("The last management call made with it; kept to the second.")),
+    requests: t.Integer({ description: "Management calls made with it." }),
+    created_by_key_id: Nullable(
+      id(
+        "The key that made it, no later than which it ends, and with which it is revoked; null: the dashboard or a command.",
+      ),
     ),
-  },
-  { $id: "NewApiKeyResponse", additionalProperties: false },
+    replaced_by_key_id: Nullable(id("By a rotation: the key that took its place.")),
+    replaced_at: Nullable(instant("When that was.")),
+    created_at: instant("When it was made."),
+  };
+}
+
+export const KeyObject = later(() => t.Object(makeShownFields(), { $id: "ApiKey", additionalProperties: false }));
+
+export const NewKeyObject = later(() =>
+  t.Object(
+    {
+      ...makeShownFields(),
+      key: t.Optional(
+        t.String({
+          description: "The whole key, shown this once; a replay by `Idempotency-Key` comes without it.",
+          examples: ["cmp_live_4fQ0ZrT8mWc2LxV7bN1yKpE6sHdJ9uGa"],
+        }),
+      ),
+    },
+    { $id: "NewApiKeyResponse", additionalProperties: false },
+  ),
 );
+export type ApiKey = Static<typeof KeyObject>;
+export type NewApiKey = Static<typeof NewKeyObject>;

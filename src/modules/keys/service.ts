@@ -2,35 +2,43 @@
 
 import type { Services } from "../../dependencies.ts";
 import { type ApiKey, insufficientScope, type Principal, scopes } from "../../domain/account.ts";
-import { apiKeyEnds } from "../../domain/credentials.ts";
+import { apiKeyEnds, makeApiKey } from "../../domain/credentials.ts";
 import { type FieldError, invalidFields } from "../../domain/errors.ts";
 import { missing, readId } from "../../domain/resource-id.ts";
 import { toRfc3339 } from "../../lib/clock.ts";
 import { parseInstant } from "../../lib/instant.ts";
 import { omitFields } from "../../lib/omit-fields.ts";
 import { sha256 } from "../../lib/sha256.ts";
+import { toMadeKey } from "../../store/contract/api-keys.ts";
 import type { WriteContext } from "../../store/store.ts";
 import { type NewKeyBody, newKeyBody, readOnlyKeyFields } from "./model.ts";
 
-/** Makes the record of `key`, of which only the hash is kept; ends the key that it replaces, where it is a rotation. */
-export async function createKey(
+/** A key that is about to be made; `write` commits it, and ends the one that it replaces where it is a rotation. */
+export interface PreparedKey {
+  made: ApiKey;
+  /** The whole key, of which only the hash is kept. */
+  key: string;
+  write(context: WriteContext): Promise<unknown>;
+}
+
+export function prepareKey(
   { store, ids }: Pick<Services, "store" | "ids">,
   principal: Principal,
   body: unknown,
-  key: string,
-  context: WriteContext,
-): Promise<ApiKey> {
+  nowMs: number,
+): PreparedKey {
   const settable = omitFields(body, readOnlyKeyFields);
   const errors = newKeyBody.listErrors(settable);
   const isAtFault = (param: string) => errors.some((error) => error.param === param);
   if (isAtFault("")) newKeyBody.check(settable);
   const unchecked = settable as NewKeyBody;
-  const expiresAt = isAtFault("expires_at") ? null : readExpiry(unchecked, principal, context.nowMs, errors);
+  const expiresAt = isAtFault("expires_at") ? null : readExpiry(unchecked, principal, nowMs, errors);
   if (!isAtFault("replaces") && !isAtFault("grace_seconds")) checkReplacement(unchecked, errors);
   if (errors.length > 0) throw invalidFields(errors);
   const sent = newKeyBody.check(settable);
   const lacking = sent.scopes.filter((scope) => !principal.scopes.includes(scope));
   if (lacking.length > 0) throw insufficientScope([...new Set(lacking)]);
+  const key = makeApiKey(ids.secret);
   const newKey = {
     id: ids.uuid(),
     name: sent.name,
@@ -40,9 +48,16 @@ export async function createKey(
     expiresAt,
     createdByKeyId: principal.keyId,
   };
-  if (sent.replaces == null) return store.apiKeys.create(principal.account.id, newKey, context);
-  const old = { keyId: sent.replaces.toLowerCase(), endsAt: context.nowMs + (sent.grace_seconds ?? 0) * 1000 };
-  return store.apiKeys.replace(principal.account.id, old, newKey, context, ids.uuid);
+  const accountId = principal.account.id;
+  return {
+    made: toMadeKey(accountId, newKey, nowMs),
+    key,
+    write(context) {
+      if (sent.replaces == null) return store.apiKeys.create(accountId, newKey, context);
+      const old = { keyId: sent.replaces.toLowerCase(), endsAt: nowMs + (sent.grace_seconds ?? 0) * 1000 };
+      return store.apiKeys.replace(accountId, old, newKey, context, ids.uuid);
+    },
+  };
 }
 
 /** Where none is sent, the end of the key that asks; the calendar is the last thing to check, since a pattern cannot. */

@@ -1,11 +1,11 @@
-/** From families to the text that Prometheus scrapes. */
+/** Renders metric families as the text that Prometheus scrapes. */
 import type { Family, HistogramFamily } from "./families.ts";
 
 export async function renderFamilies(families: readonly Family[]): Promise<{ contentType: string; text: string }> {
-  // On the first scrape: servers that nobody scrapes start without it.
+  // Imported on the first scrape, so that servers without one start faster.
   const { Counter, Gauge, Histogram, Registry } = await import("prom-client");
 
-  /** Its observations are made elsewhere, in plain numbers; here they are only told. */
+  /** Its observations are made elsewhere, in plain numbers; here they are only reported. */
   class CountedHistogram extends Histogram {
     readonly #family: HistogramFamily;
 
@@ -15,7 +15,7 @@ export async function renderFamilies(families: readonly Family[]): Promise<{ con
       this.#family = family;
     }
 
-    /** What the registry prints; its types do not tell of it. */
+    /** The method that the registry calls; it is missing in the library's types. */
     async getForPromString() {
       const { name, help, type } = this.#family;
       return { name, help, type, values: this.#family.series.flatMap((series) => cumulate(name, series)) };
@@ -25,7 +25,7 @@ export async function renderFamilies(families: readonly Family[]): Promise<{ con
   const registry = new Registry();
   for (const family of families) {
     const { name, help } = family;
-    // The library would show a zero without labels.
+    // The library would print a zero without labels.
     if (family.type !== "histogram" && family.samples.length === 0) continue;
     if (family.type === "histogram") {
       registry.registerMetric(new CountedHistogram(family));

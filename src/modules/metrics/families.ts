@@ -1,4 +1,4 @@
-/** Names, meanings and labels of what the server counts, in the form that Prometheus reads. */
+/** Names, descriptions and labels of the server's metrics, in the form of Prometheus. */
 
 import type { HistogramCounts } from "../../lib/histogram.ts";
 import type { Measurements, RouteCounts } from "../../metrics/measurements.ts";
@@ -23,23 +23,23 @@ export type Family = NumberFamily | HistogramFamily;
 
 export async function describeMeasurements(measurements: Measurements): Promise<Family[]> {
   const { streams, tokens, failedReplies, verdicts, backups } = measurements;
-  // Routes that nobody asked for would be hundreds of lines of zeros.
+  // Unused routes would add hundreds of lines of zeros.
   const used = measurements.routes.filter((route) => route.statuses.size > 0);
   return [
     numbers(
       "counter",
       "companiond_requests_total",
-      "Requests answered, by route and status.",
+      "Responses sent, by route and status.",
       used.flatMap((route) =>
         [...route.statuses].map(([status, value]) => [{ ...labelsOf(route), status: String(status) }, value] as const),
       ),
     ),
     histograms(
       "companiond_request_seconds",
-      "Time to answer, by route; replies that stream are in companiond_stream_seconds.",
+      "Time to respond, by route; streamed replies are in companiond_stream_seconds.",
       used.map((route) => [labelsOf(route), route.seconds] as const),
     ),
-    single("gauge", "companiond_streams_open", "Replies that stream now.", measurements.openStreams),
+    single("gauge", "companiond_streams_open", "Replies being streamed now.", measurements.openStreams),
     numbers(
       "counter",
       "companiond_streams_total",
@@ -63,7 +63,7 @@ export async function describeMeasurements(measurements: Measurements): Promise<
     numbers(
       "counter",
       "companiond_failed_replies_total",
-      "Replies that the provider did not give, or not whole, by kind.",
+      "Replies that failed or stayed incomplete because of the provider, by kind.",
       Object.entries(failedReplies).map(([kind, value]) => [{ kind }, value]),
     ),
     numbers(
@@ -82,10 +82,10 @@ export async function describeMeasurements(measurements: Measurements): Promise<
     single(
       "counter",
       "companiond_store_failures_total",
-      "Calls that found storage unavailable.",
+      "Calls that failed because storage was unavailable.",
       measurements.storeFailures,
     ),
-    histograms("companiond_event_loop_lag_seconds", "How late timers come.", [[{}, measurements.eventLoopLagSeconds]]),
+    histograms("companiond_event_loop_lag_seconds", "How late timers fire.", [[{}, measurements.eventLoopLagSeconds]]),
     numbers("counter", "companiond_backups_total", "Scheduled backups, by how they ended.", [
       [{ outcome: "succeeded" }, backups.succeeded],
       [{ outcome: "failed" }, backups.failed],
@@ -102,12 +102,7 @@ export async function describeMeasurements(measurements: Measurements): Promise<
       "Requests that a proxy forwarded while COMPANIOND_TRUST_PROXY is 0.",
       measurements.untrustedForwards,
     ),
-    single(
-      "counter",
-      "companiond_defects_total",
-      "Failures that nobody foresaw; the log has them.",
-      measurements.defects,
-    ),
+    single("counter", "companiond_defects_total", "Unexpected failures; the log has them.", measurements.defects),
     ...(await readProbes(measurements)),
   ];
 }

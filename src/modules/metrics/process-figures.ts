@@ -1,4 +1,4 @@
-/** What the operating system tells of this process, under the names that all of Prometheus' clients use. */
+/** What the operating system reports about this process, under the names that all Prometheus clients use. */
 import { readdir, readFile } from "node:fs/promises";
 import type { NumberFamily } from "./families.ts";
 
@@ -12,17 +12,17 @@ export async function readProcessFigures(): Promise<NumberFamily[]> {
     ["gauge", "process_resident_memory_bytes", "Memory that the process holds.", rss],
     ["gauge", "process_heap_bytes", "Memory of the program's objects.", heapUsed],
     ["gauge", "process_open_fds", "Open file descriptors.", await countDescriptors()],
-    ["gauge", "process_max_fds", "How many the process may open.", await readDescriptorLimit()],
+    ["gauge", "process_max_fds", "Maximum number of open file descriptors.", await readDescriptorLimit()],
   ];
   return figures.flatMap(([type, name, help, value]) =>
     value === null ? [] : [{ type, name, help, samples: [{ labels: {}, value }] }],
   );
 }
 
-/** Null where the system does not tell, as outside of Linux. */
+/** Null if the system does not report it, such as outside Linux. */
 async function countDescriptors(): Promise<number | null> {
   try {
-    // The listing holds one of its own.
+    // The listing itself opens one.
     return (await readdir("/proc/self/fd")).length - 1;
   } catch {
     return null;

@@ -1,4 +1,4 @@
-/** Everything that the server tells of itself, as the text of one scrape. */
+/** All metrics of the server, as the text of one scrape. */
 import type { Services } from "../../dependencies.ts";
 import { renderFamilies } from "./exposition.ts";
 import { describeMeasurements } from "./families.ts";

@@ -1,4 +1,4 @@
-/** `/c/{token}`: one companion as a page of its own, and what makes it installable. */
+/** `/c/{token}`: one companion as a page of its own, and what makes the page installable. */
 import { type Companion, companionDefaults, defaultGreeting } from "../../domain/companion.ts";
 import { maxOriginLength, normalizeOrigin } from "../../domain/origin.ts";
 import { contentSecurityPolicy, escapeHtml } from "../../http/html.ts";
@@ -15,12 +15,12 @@ const shareImageSize =
 export interface CompanionPage {
   companion: Companion;
   token: string;
-  /** Without a trailing slash; null where it is not known. */
+  /** Without a trailing slash; null if unknown. */
   baseUrl: string | null;
-  /** Whether the visitor's way here is encrypted. */
+  /** Whether the visitor's connection is encrypted. */
   isEncrypted: boolean;
   hasVoice: boolean;
-  /** Of the visitor, a BCP 47 tag. */
+  /** The visitor's language, a BCP 47 tag. */
   lang: string;
 }
 
@@ -30,7 +30,7 @@ export function renderCompanionPage({ companion, token, baseUrl, lang }: Compani
   const icon = escapeHtml(companion.avatarUrl ?? `/avatars/${token}.svg`);
   const touchIcon = escapeHtml(companion.avatarUrl ?? "/apple-touch-icon.png");
   const links = [];
-  // Those who share the page need whole addresses, or none; and our own avatar is an SVG, which previews do not show.
+  // Link previews need absolute addresses, and do not show SVGs such as our own avatar.
   const image = companion.avatarUrl ?? (baseUrl === null ? null : baseUrl + shareImagePath);
   if (image !== null) links.push(`<meta property="og:image" content="${escapeHtml(image)}">`);
   if (image !== null && companion.avatarUrl === null) links.push(shareImageSize);
@@ -65,16 +65,16 @@ ${links.join("\n")}
 
 export function companionPagePolicy({ companion, baseUrl, isEncrypted, hasVoice }: CompanionPage): string {
   const { allowedOrigins, avatarUrl } = companion;
-  // The provider chooses its host when it signs. On a page without TLS an unencrypted socket is no step down.
+  // The provider chooses the host when it signs. On a page without TLS, an unencrypted socket is not a downgrade.
   const voiceSockets = isEncrypted ? ["wss:"] : ["wss:", "ws:"];
-  // The base URL may be another name of this server than the one that the page was opened by.
+  // The base URL may be a different name of this server than the one in the browser.
   const image = avatarUrl ?? baseUrl;
   const imageOrigin = image === null ? null : normalizeOrigin(new URL(image).origin);
   return contentSecurityPolicy({
     style,
     images: imageOrigin === null ? [] : [imageOrigin],
     connections: hasVoice ? voiceSockets : [],
-    // What is longer was let in once, and is no website's.
+    // Longer entries date from before the limit and are not real websites.
     ancestors:
       allowedOrigins.length === 0
         ? ["*"]

@@ -1,4 +1,4 @@
-/** What someone sees who follows a link to a companion that is not there, or no longer. */
+/** The page for a link to a companion that does not exist, or no longer does. */
 import { contentSecurityPolicy, plainStyle, renderPage } from "../../http/html.ts";
 
 export function renderMissingPage(): string {
@@ -10,7 +10,7 @@ export function renderMissingPage(): string {
   );
 }
 
-/** A website that had the companion in a frame may show that it has gone. */
+/** Websites that framed the companion may show this page in its place. */
 export function missingPagePolicy(): string {
   return contentSecurityPolicy({ style: plainStyle, isStill: true, ancestors: ["*"] });
 }

@@ -5,9 +5,9 @@ import { embeddedAssets } from "../../web/generated/assets.ts";
 import { welcomeStyle } from "./welcome-style.ts";
 
 export interface WelcomeFacts {
-  /** Of the demo companion. */
+  /** The demo companion's embed token. */
   token: string;
-  /** Without a trailing slash; null where it is not known. */
+  /** Without a trailing slash; null if unknown. */
   baseUrl: string | null;
   version: string;
   llmName: string;

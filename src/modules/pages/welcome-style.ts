@@ -1,4 +1,4 @@
-/** The style sheet of `/` with a demo. Its hash is in the page's policy, so not a byte may be added on the way. */
+/** The style sheet of `/` with a demo. Its hash is in the page's policy, so it must be sent byte for byte. */
 
 export const welcomeStyle = `
 :root {

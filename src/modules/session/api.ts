@@ -1,5 +1,7 @@
 /** The session routes, for the API document. */
-import { type ApiOperation, idParam, pageQuery } from "../../http/api-description.ts";
+import { type ApiOperation, idParam } from "../../http/api-description.ts";
+import { pageQuery } from "../../http/paging.ts";
+import { schemasOf } from "../../http/query.ts";
 import {
   passwordChangeBody,
   passwordResetBody,
@@ -100,7 +102,7 @@ const sessionRoutes: ApiOperation[] = [
     tag,
     summary: "List the account's sessions",
     access: "session",
-    query: pageQuery,
+    query: schemasOf(pageQuery),
     answers: { 200: { description: "A page of sessions.", content: { "application/json": SessionList } } },
   },
   {

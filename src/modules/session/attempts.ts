@@ -1,51 +1,50 @@
 /**
- * Holds back guessers without locking owners out: one client's failures on an account make that client wait, and all
- * that is tried on an account is tried one after the other, wherever it comes from. A browser that has signed in to the
- * account before goes first, and waits for its own failures alone.
+ * Slows down password guessers without locking owners out: a client's failures on an account make that client wait, and
+ * attempts on one account run one at a time, wherever they come from. A browser that has signed in to the account
+ * before goes first, and waits only for its own failures.
  */
+import type { SignInFailure, SignInFailures } from "../../coordination/coordination.ts";
 import { AppError } from "../../domain/errors.ts";
 import type { Clock } from "../../lib/clock.ts";
 import { type After, afterTimeout, createSpacedQueue } from "../../lib/spaced-queue.ts";
-import { type Failure, FailureLedger } from "./failure-ledger.ts";
 
-/** Failures of one client on one account that cost nothing. */
+/** Failures of one client on one account without a penalty. */
 const freeByClient = 5;
-const longestRefusalMs = 15 * 60_000;
 
-/** Between two attempts on one account, whosever they are: five a second. */
+/** Between two attempts on one account by anyone: five per second. */
 const shortestGapMs = 200;
 /** Failures of all clients on one account after which strangers wait longer. */
 const freeByAccount = 10;
 const firstDelayMs = 250;
 const longestDelayMs = 4000;
-/** Attempts that may wait for their turn on one account, of strangers and of familiar browsers each. */
+/** Attempts that may wait for one account, for strangers and familiar browsers each. */
 const maxWaiting = 4;
 const maxAccounts = 50_000;
 
-/** Wrong codes by strangers on one account that cost nothing: whoever sends one knows the password. */
+/** Wrong codes by strangers on one account without a penalty: whoever sends a code knows the password. */
 const freeCodes = 10;
 
 /**
- * A refusal leaves no sooner than this after its turn came: whether a password was compared at all, and what it had to
- * wait for, is not to be told by the clock.
+ * A refusal takes at least this long from the start of its turn, so that its timing does not reveal whether a password
+ * was compared, or what it had to wait for.
  */
 const refusalMs = 150;
 
 export interface Client {
-  /** What failures are counted by: an address, or what is better known than it. */
+  /** What failures are counted by: the client's address, or something that identifies it better. */
   subject: string;
-  /** Has shown already that the account is its own. */
+  /** Whether it has already shown that the account is its own. */
   isFamiliar: boolean;
 }
 
 export interface Attempt {
-  /** Failed attempts on the account in the last hour, from anywhere, this one included. */
+  /** Failed attempts on the account in the last hour, from anywhere, including this one. */
   readonly accountFailures: number;
   /** The same for codes of the second factor; throws `rate_limited` while strangers have to wait. */
   guessCode(isRight: () => Promise<boolean>): Promise<boolean>;
 }
 
-/** `uncounted`: neither right nor wrong, as when nothing was compared. */
+/** `uncounted`: neither right nor wrong, such as when nothing was compared. */
 export type Verdict = "right" | "wrong" | "uncounted";
 
 export interface Outcome<Value> {
@@ -55,23 +54,21 @@ export interface Outcome<Value> {
 
 export interface Attempts {
   /**
-   * Runs `attempt` in its turn. It counts as failed until it has ended, so that many at once count each other; one that
-   * throws does not count. Throws `rate_limited` while the client has to wait, or where too many wait for the account;
-   * that does not prolong any wait.
+   * Runs `attempt` when its turn comes. It counts as failed while it runs, so that concurrent attempts count each
+   * other; an attempt that throws does not count. Throws `rate_limited` while the client has to wait, or if too many
+   * are waiting for the account; that does not prolong any wait.
    */
   run<Value>(client: Client, email: string, attempt: (attempt: Attempt) => Promise<Outcome<Value>>): Promise<Value>;
 }
 
-interface AttemptParts {
+interface AttemptDependencies {
+  failures: SignInFailures;
   clock: Pick<Clock, "monotonicMs">;
-  /** For tests: the system's timers. */
+  /** Replaced in tests; by default the system's timers. */
   after?: After;
 }
 
-export function createAttempts({ clock, after = afterTimeout }: AttemptParts): Attempts {
-  const byClient = new FailureLedger(clock);
-  const byAccount = new FailureLedger(clock);
-  const codesByAccount = new FailureLedger(clock);
+export function createAttempts({ failures, clock, after = afterTimeout }: AttemptDependencies): Attempts {
   const queue = createSpacedQueue({ clock, after, maxWaiting, maxKeys: maxAccounts });
 
   async function sleep(durationMs: number): Promise<void> {
@@ -79,18 +76,19 @@ export function createAttempts({ clock, after = afterTimeout }: AttemptParts): A
   }
 
   async function takeTurn({ isFamiliar }: Client, email: string): Promise<() => void> {
-    const gapMs = isFamiliar ? shortestGapMs : Math.max(shortestGapMs, delayMs(byAccount.count(email)));
+    const gapMs = isFamiliar ? shortestGapMs : Math.max(shortestGapMs, delayMs(await failures.count("account", email)));
     const turn = queue.enter(email, { isFavoured: isFamiliar, gapMs });
     if (turn !== null) return await turn;
     throw waitFirst("Many are trying to sign in to this account at once.", gapMs * maxWaiting);
   }
 
   async function guessCode(client: Client, email: string, isRight: () => Promise<boolean>): Promise<boolean> {
-    if (!client.isFamiliar) {
-      const leftMs = refusalLeftMs(codesByAccount, email, freeCodes);
-      if (leftMs > 0) throw waitFirst("Too many wrong codes for this account. Use a browser you used before.", leftMs);
+    const failure = client.isFamiliar
+      ? await failures.add("code", email)
+      : await failures.addUnlessWaiting("code", email, freeCodes);
+    if ("waitMs" in failure) {
+      throw waitFirst("Too many wrong codes for this account. Use a browser you used before.", failure.waitMs);
     }
-    const failure = codesByAccount.add(email);
     let isWrong = false;
     try {
       isWrong = !(await isRight());
@@ -103,16 +101,16 @@ export function createAttempts({ clock, after = afterTimeout }: AttemptParts): A
   return {
     async run(client, email, attempt) {
       const own = `${client.subject} ${email}`;
-      const leftMs = refusalLeftMs(byClient, own, freeByClient);
-      if (leftMs > 0) throw waitFirst("Too many failed sign-ins from this address.", leftMs);
-      const clientFailure = byClient.add(own);
-      let accountFailure: Failure | null = null;
+      const clientFailure = await failures.addUnlessWaiting("client", own, freeByClient);
+      if ("waitMs" in clientFailure)
+        throw waitFirst("Too many failed sign-ins from this address.", clientFailure.waitMs);
+      let accountFailure: SignInFailure | null = null;
       let verdict: Verdict = "uncounted";
       let leave = () => {};
       try {
         leave = await takeTurn(client, email);
         const startedMs = clock.monotonicMs();
-        accountFailure = byAccount.add(email);
+        accountFailure = await failures.add("account", email);
         const outcome = await attempt({
           accountFailures: accountFailure.count,
           guessCode: (isRight) => guessCode(client, email, isRight),
@@ -121,7 +119,7 @@ export function createAttempts({ clock, after = afterTimeout }: AttemptParts): A
         if (verdict === "wrong") await sleep(startedMs + refusalMs - clock.monotonicMs());
         return outcome.value;
       } finally {
-        if (verdict === "right") byClient.clear(own);
+        if (verdict === "right") failures.clear("client", own);
         if (verdict === "uncounted") clientFailure.takeBack();
         if (verdict !== "wrong") accountFailure?.takeBack();
         leave();
@@ -134,12 +132,6 @@ function waitFirst(reason: string, leftMs: number): AppError {
   return new AppError("rate_limited", `${reason} Wait, then try again.`, {
     retryAfterSeconds: Math.ceil(leftMs / 1000),
   });
-}
-
-function refusalLeftMs(ledger: FailureLedger, subject: string, free: number): number {
-  const failures = ledger.count(subject);
-  if (failures < free) return 0;
-  return Math.min(1000 * 2 ** (failures - free), longestRefusalMs) - ledger.sinceLastMs(subject);
 }
 
 function delayMs(failures: number): number {

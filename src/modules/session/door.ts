@@ -1,4 +1,4 @@
-/** What stands before every sign-in and follows it: no other site's page, no wire that anyone can read, no flood; then the cookies. */
+/** The checks before every sign-in (CSRF guard, TLS, rate limits), and the cookies after it. */
 
 import type { Services } from "../../dependencies.ts";
 import { type Account, scopes } from "../../domain/account.ts";
@@ -21,7 +21,7 @@ import { describeTotp, readWireHoldings, toWireServer, toWireSignedIn } from "./
 import { isFamiliar, type NewSession } from "./service.ts";
 import type { Visitor } from "./visitor.ts";
 
-/** Several cookies at once are a list. */
+/** Multiple cookies need a list. */
 export interface CookieHead {
   headers: HeaderBag & { "set-cookie"?: string | string[] };
   status?: number | string;
@@ -51,7 +51,7 @@ export function visitorOf(services: Services, request: Request): Visitor {
   };
 }
 
-/** Right ones count too: this bounds what passwords cost us. */
+/** Successful sign-ins count too: this bounds what password checks cost us. */
 export async function limitSignIn(
   services: Services,
   client: Pick<ClientIp, "limitSubject" | "networks">,
@@ -61,8 +61,8 @@ export async function limitSignIn(
 }
 
 /**
- * Reads a sign-in and decides as whom its client counts. A browser that was signed in to the account before counts by
- * itself, so that nobody who shares its address holds it up; its body is read for that before anything is limited.
+ * Reads a sign-in and decides how its client is counted. A browser that was signed in to the account before is counted
+ * on its own, so that nobody who shares its address can delay it. To recognize it, the body is read before any limit.
  */
 export async function admitSignIn<Body extends { email: string }>(
   services: Services,
@@ -105,7 +105,7 @@ export async function respondSignedIn(
   return respondJson(set, toWireSignedIn({ account, session, scopes, totp, server, holdings }), 201);
 }
 
-/** For the browser that has just changed what its cookie was made of: the account's password or second factor. */
+/** For the browser that has just changed what its cookie was derived from: the account's password or second factor. */
 export async function renewDevice(
   services: Services,
   request: Request,
@@ -124,7 +124,7 @@ function deviceCookieOf(services: Services, cookieName: string, account: Account
   return renderDeviceCookie(cookieName, { ...account, passwordHash }, made);
 }
 
-/** The account that was signed in at this browser, with its session, which the new one replaces. */
+/** Ends the session that this browser had; the new one replaces it. */
 async function endSessionBefore(services: Services, request: Request): Promise<void> {
   const before: OpenedSession | null = await findSessionPrincipal(services, request);
   if (before === null) return;
@@ -136,7 +136,7 @@ function wireIsOpen(services: Services, request: Request): AppError {
   const address = baseUrlOf(services.settings, request).replace(/^http:/, "https:");
   return new AppError(
     "invalid_request",
-    `Signing in needs TLS here, since anyone on the way could read the password. Open ${address}/app; for that, start ` +
+    `Signing in requires TLS here, because others on the network could read the password. Open ${address}/app; for that, start ` +
       "the server with --tls-cert and --tls-key, or put a proxy with TLS in front of it and set " +
       "COMPANIOND_TRUST_PROXY=1. On the server's own machine, http://localhost works as it is.",
   );

@@ -101,7 +101,7 @@ export function toWireServer({ settings, llm, voice }: FactServices, account: Ac
   };
 }
 
-/** What the account holds, and may hold. */
+/** What the account holds, and how much it may hold. */
 export async function readWireHoldings({ store, settings }: Pick<Services, "store" | "settings">, account: Account) {
   const { companions = 0, keys = 0, bytes = 0 } = (await store.accounts.findHeld(account.id)) ?? {};
   const limits = settings.holdings[account.plan];
@@ -119,7 +119,7 @@ export interface TotpFacts {
   recovery_codes_left: number;
 }
 
-/** Nothing is asked of the store for accounts without a second factor. */
+/** Does not query the store for accounts without a second factor. */
 export async function describeTotp(
   { settings, store }: Pick<Services, "settings" | "store">,
   account: Account,

@@ -1,4 +1,4 @@
-/** New passwords: by their owner, or by a one-time link. */
+/** Sets new passwords, for signed-in owners or with a one-time link. */
 import type { Account } from "../../domain/account.ts";
 import { normalizeEmail } from "../../domain/email.ts";
 import { AppError } from "../../domain/errors.ts";
@@ -33,7 +33,7 @@ export async function changePassword(
   if (changed === null) throw missing("account");
 }
 
-/** Makes the operator of a new installation. */
+/** Creates the operator of a new installation. */
 export async function setUp(services: SessionServices, visitor: Visitor, sent: SetUp): Promise<NewSession> {
   const link = await getLink(services, sent.secret, "setup");
   if (await services.store.accounts.hasAnyPassword()) throw isSetUpAlready();
@@ -42,12 +42,12 @@ export async function setUp(services: SessionServices, visitor: Visitor, sent: S
   const operator = { id: services.ids.uuid(), email, plan: "free", role: "operator", passwordHash } as const;
   const context = contextOf(services, visitor, null);
   const account = await services.store.sessions.spendSetUpLink(link.hash, operator, context);
-  // Somebody else was first, with the same link or with a password of the command line.
+  // Somebody else was first, with the same link or with a password set on the command line.
   if (account === null) throw (await services.store.accounts.hasAnyPassword()) ? isSetUpAlready() : linkGone();
   return openSession(services, visitor, account, passwordHash);
 }
 
-/** Sets the password of the link's account and ends all its sessions but the new one. */
+/** Sets the password of the link's account and ends all its sessions except the new one. */
 export async function resetPassword(
   services: SessionServices,
   attempts: Attempts,
@@ -68,7 +68,7 @@ export async function resetPassword(
   return openSession(services, visitor, found, passwordHash);
 }
 
-/** A link stands for the password alone. */
+/** A link replaces only the password. */
 async function requireSecondFactor(
   services: SessionServices,
   attempts: Attempts,
@@ -84,7 +84,7 @@ async function requireSecondFactor(
   if (refusal !== null) throw refusal;
 }
 
-/** Not spent yet: a form with a mistake in it, or a code that is missing, does not use it up. */
+/** Does not use up the link: a form with a mistake or a missing code can be sent again. */
 async function getLink(
   { store, clock }: SessionServices,
   secret: string,
@@ -101,5 +101,5 @@ function isSetUpAlready(): AppError {
 }
 
 function linkGone(): AppError {
-  return new AppError("not_found", "This link was used already, or is older than 30 minutes. Ask for a new one.");
+  return new AppError("not_found", "This link has already been used, or is older than 30 minutes. Ask for a new one.");
 }

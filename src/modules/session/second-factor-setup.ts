@@ -1,4 +1,4 @@
-/** Sets the second factor of the own account up, and takes it away again. */
+/** Sets up the second factor of the signed-in account, and removes it. */
 import { AppError, invalidFields } from "../../domain/errors.ts";
 import { missing } from "../../domain/resource-id.ts";
 import { hashRecoveryCode, makeRecoveryCodes } from "../../domain/second-factor.ts";
@@ -8,7 +8,7 @@ import { openSecret, readCode, sealSecret } from "./second-factor.ts";
 import { requirePassword, type SignedInVisitor } from "./service.ts";
 import { contextOf, type SessionServices } from "./visitor.ts";
 
-/** `host`: by which apps tell several servers apart. */
+/** `host` tells several servers apart in the authenticator app. */
 export async function beginSecondFactor(
   services: SessionServices,
   { visitor, account, sessionId }: SignedInVisitor,
@@ -18,12 +18,12 @@ export async function beginSecondFactor(
   const sealed = await sealSecret(services, account.id, secret);
   const context = contextOf(services, visitor, sessionId);
   if (!(await services.store.secondFactors.begin(account.id, sealed, context))) throw isOnAlready();
-  // A colon ends the issuer, and IPv6 addresses have some.
+  // A colon would end the issuer, and IPv6 addresses contain colons.
   const issuer = `companiond ${host.replaceAll(/[[\]:]+/g, " ").trim()}`;
   return { secret: toBase32(secret), otpauth_url: otpauthUrl(secret, { issuer, account: account.email }) };
 }
 
-/** The recovery codes, which are not kept. */
+/** Returns the recovery codes, of which only hashes are stored. */
 export async function confirmSecondFactor(
   services: SessionServices,
   { visitor, account, sessionId }: SignedInVisitor,
@@ -32,7 +32,7 @@ export async function confirmSecondFactor(
   const { secondFactors } = services.store;
   const factor = await secondFactors.find(account.id);
   if (factor === null)
-    throw new AppError("conflict", "There is no secret to confirm. Begin with POST /api/session/totp.");
+    throw new AppError("conflict", "There is no secret to confirm. Start with POST /api/session/totp.");
   if (factor.confirmedAt !== null) throw isOnAlready();
   const { sealedSecret } = factor;
   const secret = await openSecret(services, account.id, sealedSecret);
@@ -43,7 +43,7 @@ export async function confirmSecondFactor(
   const confirmation = { sealedSecret, step, recoveryHashes, keptSessionId: sessionId };
   const context = contextOf(services, visitor, sessionId);
   if (!(await secondFactors.confirm(account.id, confirmation, context))) {
-    throw new AppError("conflict", "Another set-up was begun meanwhile. Use the secret that is shown last.");
+    throw new AppError("conflict", "Another set-up was started in the meantime. Use the secret that was shown last.");
   }
   return codes;
 }
@@ -66,6 +66,6 @@ function isOnAlready(): AppError {
 
 function wrongCode(): AppError {
   return invalidFields([
-    { param: "code", detail: "This is not the code of the moment. Check that the clock of the app's device is right." },
+    { param: "code", detail: "This is not the current code. Check that the clock of the app's device is right." },
   ]);
 }

@@ -1,4 +1,4 @@
-/** Asks for the second factor where an account has one: the code of the moment, or a recovery code. */
+/** Checks the second factor of accounts that have one: the current code or a recovery code. */
 import type { Account } from "../../domain/account.ts";
 import type { AppError } from "../../domain/errors.ts";
 import { hashRecoveryCode, totpSecretName } from "../../domain/second-factor.ts";
@@ -8,7 +8,7 @@ import type { SecondFactor, WriteContext } from "../../store/store.ts";
 import type { Attempt, Verdict } from "./attempts.ts";
 import type { SessionServices } from "./visitor.ts";
 
-/** Null where the way is free; else the answer, and whether something was guessed. */
+/** Null if sign-in may proceed; otherwise the refusal, and whether a code was tried. */
 export async function refuseWithoutSecondFactor(
   services: SessionServices,
   attempt: Attempt,
@@ -23,11 +23,11 @@ export async function refuseWithoutSecondFactor(
     return { verdict: "uncounted", value };
   }
   if (await attempt.guessCode(() => takeCode(services, account.id, factor, sent, context))) return null;
-  const value = totpRequired("This code is wrong, or was used already. Send the one that is shown now.");
+  const value = totpRequired("This code is wrong or has already been used. Send the one that is shown now.");
   return { verdict: "wrong", value };
 }
 
-/** Spends the code: true once. */
+/** Uses up the code; true only once per code. */
 async function takeCode(
   services: SessionServices,
   accountId: string,
@@ -46,7 +46,7 @@ async function takeCode(
   return step !== null && (await secondFactors.takeStep(accountId, step));
 }
 
-/** The six digits, as apps group them; null for what is no such code. */
+/** The six digits, however the app groups them; null if the text is not such a code. */
 export function readCode(sent: string): string | null {
   const digits = sent.replace(/\s/g, "");
   return /^\d{6}$/.test(digits) ? digits : null;

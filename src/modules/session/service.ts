@@ -1,4 +1,4 @@
-/** Sign-in by password, and the session that begins with it. */
+/** Signing in with a password, and the session that starts with it. */
 import type { Account } from "../../domain/account.ts";
 import { type DeviceClaim, isDeviceOf } from "../../domain/device.ts";
 import { normalizeEmail } from "../../domain/email.ts";
@@ -16,13 +16,13 @@ import { actorOf, contextOf, type SessionServices, type Visitor } from "./visito
 export interface NewSession {
   account: Account;
   session: Session;
-  /** For the cookie; only its hash is kept. */
+  /** For the cookie; only its hash is stored. */
   token: string;
-  /** Signs the cookie by which the browser is known the next time. */
+  /** Signs the cookie that identifies the browser next time. */
   passwordHash: string;
 }
 
-/** Somebody whose session is open already. */
+/** A visitor with an open session. */
 export interface SignedInVisitor {
   visitor: Visitor;
   account: Account;
@@ -36,7 +36,7 @@ export async function isFamiliar(services: SessionServices, device: DeviceClaim,
   return isDeviceOf(device, { ...account, passwordHash }, services.clock.nowMs());
 }
 
-/** Throws `unauthorized`, in the same words and after the same time whether or not there is such an account. */
+/** Throws `unauthorized`, with the same text and after the same time whether or not the account exists. */
 export async function signIn(
   services: SessionServices,
   attempts: Attempts,
@@ -47,7 +47,7 @@ export async function signIn(
   const email = normalizeEmail(sent.email) ?? "";
   type Entry = { account: Account; passwordHash: string };
   const entry = await attempts.run(client, email, async (attempt): Promise<Outcome<Entry | AppError>> => {
-    // Read now: while it waited for its turn the password may have been changed.
+    // Read now: the password may have changed while this attempt waited.
     const { account, passwordHash } = await findAccess(services, email);
     const isRight = await comparePassword(sent.password, passwordHash, client.isFamiliar ? "familiar" : "stranger");
     if (account === null || passwordHash === null || !isRight || account.suspendedAt !== null) {
@@ -64,7 +64,7 @@ export async function signIn(
   return openSession(services, visitor, entry.account, entry.passwordHash);
 }
 
-/** Throws `invalid_request` on `param` where this is not the password of the account that is signed in. */
+/** Throws `invalid_request` for `param` if this is not the password of the signed-in account. */
 export async function requirePassword(
   services: SessionServices,
   attempts: Attempts,
@@ -81,8 +81,8 @@ export async function requirePassword(
 }
 
 /**
- * A token of its own for every sign-in: a cookie that was there before is never taken over. Throws `unauthorized` where
- * what was asked of the account, password and second factor, is not what it has by now.
+ * Every sign-in gets a new token: an existing cookie is never reused. Throws `unauthorized` if the account's password
+ * or second factor has changed since it was checked.
  */
 export async function openSession(
   services: SessionServices,
@@ -104,7 +104,7 @@ export async function openSession(
   const context = contextOf(services, visitor, session.id);
   const shown = { passwordHash, totpConfirmedAt: account.totpConfirmedAt };
   if (!(await services.store.sessions.create(session, sha256Hex(token), context, shown))) {
-    throw unauthorized("Password or second factor were changed at this moment. Sign in again.");
+    throw unauthorized("The password or second factor has just been changed. Sign in again.");
   }
   return { account, session, token, passwordHash };
 }
@@ -119,7 +119,7 @@ function comparePassword(password: string, hash: string | null, lane: PasswordLa
   return whileQuiet(() => verifyPassword(password, hash, lane));
 }
 
-/** Not awaited: the answer to a wrong password must not take longer where the account exists. */
+/** Not awaited: the response to a wrong password must not take longer if the account exists. */
 function noteRefusal(services: SessionServices, visitor: Visitor, account: Account, failures: number): void {
   // A guesser must not fill the disk.
   if (failures > 20 && failures % 100 !== 0) return;
@@ -136,7 +136,7 @@ function noteRefusal(services: SessionServices, visitor: Visitor, account: Accou
     .catch((error: unknown) => services.log.warn("refused sign-in not recorded", { error }));
 }
 
-/** Passwords cost more than anything else here: past a queue's worth of them the caller is told to come back. */
+/** Passwords cost more CPU than anything else here: once the queue is full, callers must come back later. */
 export async function whileQuiet<Result>(compute: () => Promise<Result>): Promise<Result> {
   try {
     return await compute();

@@ -1,11 +1,11 @@
-/** Who is at the other end of the routes of signing in, before and beside the principal. */
+/** The client of the sign-in routes, before there is a principal and beside it. */
 import type { Services } from "../../dependencies.ts";
 import type { AuditActor, WriteContext } from "../../store/store.ts";
 
 export type SessionServices = Pick<Services, "store" | "clock" | "ids" | "log" | "sealing">;
 
 export interface Visitor {
-  /** What limits count. */
+  /** What rate limits count by. */
   address: string;
   ipPrefix: string;
   userAgent: string | null;

@@ -1,5 +1,5 @@
-/** What the status route answers, for the API document alone. */
-import { Type as t } from "@sinclair/typebox";
+/** Responses of the status route, only for the API document. */
+import { type Static, Type as t } from "@sinclair/typebox";
 import { failureKinds } from "../../domain/reply-failure.ts";
 
 const SilentModelObject = t.Object(
@@ -11,7 +11,7 @@ const SilentModelObject = t.Object(
     ),
     detail: t.String({
       description: "What the provider said, in the words of `companiond doctor`.",
-      examples: ["gpt-5-mini does not answer at OpenAI: the provider answered 401 Incorrect API key provided."],
+      examples: ["gpt-5-mini does not reply at OpenAI: the provider answered 401 Incorrect API key provided."],
     }),
     advice: t.String({
       description: "What to do.",
@@ -34,3 +34,4 @@ export const StatusObject = t.Object(
   },
   { $id: "Status" },
 );
+export type Status = Static<typeof StatusObject>;

@@ -1,99 +1,88 @@
 /** `GET /api/usage`: what was used, by UTC day, companion and key, as JSON or CSV; and why replies failed. */
-import type { Elysia } from "elysia";
-import type { Services } from "../../dependencies.ts";
 import { missing, readId } from "../../domain/resource-id.ts";
 import { prefers, varyBy } from "../../http/accept.ts";
-import { respondJson } from "../../http/json-response.ts";
-import { openPrincipal } from "../../http/principal-guard.ts";
-import { openQuery, type QueryReader, refuseQuery } from "../../http/query.ts";
+import { idParam, jsonResponse } from "../../http/api-description.ts";
+import { metadataFilters } from "../../http/query.ts";
+import { type Route, route } from "../../http/route.ts";
 import { toUtcDay } from "../../lib/clock.ts";
-import { toUuid } from "../../lib/ids.ts";
-import { dayMs, parseDay } from "../../lib/instant.ts";
-import type { FailureQuery, UsageGroup, UsageQuery } from "../../store/store.ts";
-import { groups, maxDays, toCsv, toWireFailures, toWireUsage } from "./model.ts";
+import { maxDays, toCsv, toWireFailures, toWireQuota, toWireUsage } from "./model.ts";
+import { companionQuery, daysQuery, groupQuery } from "./query.ts";
+import { FailedReplyList, QuotaObject, UsageList } from "./responses.ts";
 
-const defaultDays = 30;
+export const usageRoutes: readonly Route[] = [
+  route({
+    id: "getUsage",
+    method: "GET",
+    path: "/api/usage",
+    tag: "Usage",
+    summary: "Read usage, as JSON or CSV",
+    access: "usage:read",
+    query: { days: daysQuery, groupBy: groupQuery, companionId: companionQuery, metadata: metadataFilters },
+    document: () => ({
+      description: `By UTC day, both ends included, at most ${maxDays} days at a time. Days without usage have no row. With \`Accept: text/csv\` it comes as a file for spreadsheets.`,
+      responses: {
+        200: {
+          description: "The sums by group.",
+          content: { "application/json": UsageList, "text/csv": null },
+          headers: ["Content-Disposition"],
+        },
+      },
+    }),
+    async handle({ services, principal, request, set, query }) {
+      const { days, groupBy, companionId, metadata } = query;
+      const wanted = { ...days, groupBy, companionId, metadata };
+      const found = await services.store.usage.query(principal.account.id, wanted);
+      const rows = found.map((row) => toWireUsage(row, groupBy));
 
-export function usageModule(services: Services) {
-  return (app: Elysia) =>
-    app
-      .get("/api/usage", async ({ request, set }) => {
-        const { account } = await openPrincipal(services, request, "usage:read", set.headers);
-        const query = openQuery(request, ["from", "to", "group_by", "companion_id"], true);
-        const wanted = readUsageQuery(query, services.clock.nowMs());
-        query.finish();
-        const { groupBy, fromDay, toDay } = wanted;
-        const rows = (await services.store.usage.query(account.id, wanted)).map((row) => toWireUsage(row, groupBy));
-
-        varyBy(set.headers, "Accept");
-        // JSON is what is sent to those who do not say, or do not mind.
-        if (!prefers(request.headers.get("accept"), "text/csv", "application/json"))
-          return respondJson(set, { data: rows });
-        set.headers["content-type"] = "text/csv; charset=utf-8; header=present";
-        set.headers["content-disposition"] = `attachment; filename="usage-${fromDay}-${toDay}.csv"`;
-        return toCsv(rows, groupBy);
-      })
-      .get("/api/usage/failures", async ({ request, set }) => {
-        const { account } = await openPrincipal(services, request, "usage:read", set.headers);
-        const query = openQuery(request, ["from", "to", "companion_id"]);
-        const wanted = readPlace(query, services.clock.nowMs());
-        query.finish();
-        const rows = await services.store.usage.queryFailures(account.id, wanted);
-        return respondJson(set, { data: rows.map(toWireFailures) });
-      })
-      .get("/api/companions/:id/quota", async ({ request, params, set }) => {
-        const { account } = await openPrincipal(services, request, "usage:read", set.headers);
-        refuseQuery(request);
-        const companion = await services.store.companions.find(account.id, readId(params.id, "companion"));
-        if (companion === null) throw missing("companion");
-        const day = toUtcDay(services.clock.nowMs());
-        const { settings, store } = services;
-        const messages = toWireQuota(
-          settings.dailyMessages[account.plan],
-          await store.turns.countDay(companion.id, day),
-        );
-        const voice = toWireQuota(
-          settings.dailyVoiceSessions[account.plan],
-          await store.voice.countDay(companion.id, day),
-        );
-        return respondJson(set, { day, ...messages, voice_sessions: voice });
-      });
-}
-
-function toWireQuota(limit: number, used: number) {
-  return { limit, used, left: Math.max(0, limit - used) };
-}
-
-function readUsageQuery(query: QueryReader, nowMs: number): UsageQuery {
-  return {
-    ...readPlace(query, nowMs),
-    groupBy: query.value("group_by", toGroups, `Must be some of ${groups.join(",")}, each once.`) ?? ["day"],
-    metadata: query.metadata,
-  };
-}
-
-/** Of which days and which companion. */
-function readPlace(query: QueryReader, nowMs: number): FailureQuery {
-  const problem = "Must be a UTC day like 2026-01-31.";
-  const toDay = (text: string) => parseDay(text) ?? undefined;
-  const givenFromMs = query.value("from", toDay, problem);
-  const toMs = query.value("to", toDay, problem) ?? Math.max(givenFromMs ?? 0, startOfDay(nowMs));
-  const fromMs = givenFromMs ?? toMs - (defaultDays - 1) * dayMs;
-  if (toMs < fromMs) query.value("to", () => undefined, "Must not lie before `from`.");
-  if (toMs - fromMs >= maxDays * dayMs) query.value("from", () => undefined, `At most ${maxDays} days at a time.`);
-  return {
-    fromDay: toUtcDay(fromMs),
-    toDay: toUtcDay(toMs),
-    companionId: query.value("companion_id", toUuid, "Must be a UUID."),
-  };
-}
-
-function startOfDay(epochMs: number): number {
-  return Math.floor(epochMs / dayMs) * dayMs;
-}
-
-function toGroups(text: string): UsageGroup[] | undefined {
-  const names = text.split(",");
-  const known = groups.filter((group) => names.includes(group));
-  return known.length === names.length ? known : undefined;
-}
+      varyBy(set.headers, "Accept");
+      // JSON is what is sent to those who do not say, or do not mind.
+      if (!prefers(request.headers.get("accept"), "text/csv", "application/json")) return { data: rows };
+      set.headers["content-type"] = "text/csv; charset=utf-8; header=present";
+      set.headers["content-disposition"] = `attachment; filename="usage-${days.fromDay}-${days.toDay}.csv"`;
+      return toCsv(rows, groupBy);
+    },
+  }),
+  route({
+    id: "getFailedReplies",
+    method: "GET",
+    path: "/api/usage/failures",
+    tag: "Usage",
+    summary: "Read why replies failed",
+    access: "usage:read",
+    query: { days: daysQuery, companionId: companionQuery },
+    document: () => ({
+      description: `By UTC day, both ends included, at most ${maxDays} days at a time; trial chats are counted too. The provider's own words are the operator's alone.`,
+      responses: { 200: jsonResponse("By kind.", FailedReplyList) },
+    }),
+    async handle({ services, principal, query: { days, companionId } }) {
+      const rows = await services.store.usage.queryFailures(principal.account.id, { ...days, companionId });
+      return { data: rows.map(toWireFailures) };
+    },
+  }),
+  route({
+    id: "getQuota",
+    method: "GET",
+    path: "/api/companions/{id}/quota",
+    tag: "Usage",
+    summary: "Read how many messages and voice sessions a companion has left today",
+    access: "usage:read",
+    document: () => ({
+      description: "What the provider refused is given back. Trial chats count like visitors' messages.",
+      params: { id: idParam("companion") },
+      responses: { 200: jsonResponse("Today's quota.", QuotaObject) },
+    }),
+    async handle({ services, principal: { account }, params }) {
+      const { settings, store, clock } = services;
+      const companion = await store.companions.find(account.id, readId(params.id, "companion"));
+      if (companion === null) throw missing("companion");
+      const day = toUtcDay(clock.nowMs());
+      const messages = await store.turns.countDay(companion.id, day);
+      const voiceSessions = await store.voice.countDay(companion.id, day);
+      return {
+        day,
+        ...toWireQuota(settings.dailyMessages[account.plan], messages),
+        voice_sessions: toWireQuota(settings.dailyVoiceSessions[account.plan], voiceSessions),
+      };
+    },
+  }),
+];

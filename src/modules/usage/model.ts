@@ -5,6 +5,10 @@ export function toWireFailures({ kind, replies, lastDay }: FailureRow) {
   return { kind, replies, last_day: lastDay };
 }
 
+export function toWireQuota(limit: number, used: number) {
+  return { limit, used, left: Math.max(0, limit - used) };
+}
+
 /** Three years, leap day included. */
 export const maxDays = 1096;
 

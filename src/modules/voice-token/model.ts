@@ -1,4 +1,4 @@
-/** What a visitor's client may send along. */
+/** The body of a voice token request. */
 import { type Static, Type as t } from "@sinclair/typebox";
 import { nullableUuid } from "../../schemas/chat-message.ts";
 import { compileChecker } from "../../schemas/schema.ts";

@@ -1,4 +1,4 @@
-/** What the voice route answers, for the API document, and as a type for the route itself. */
+/** Responses of the voice route, for the API document and as the route's type. */
 import { type Static, Type as t } from "@sinclair/typebox";
 
 export const VoiceTokenResponse = t.Object(

@@ -1,9 +1,11 @@
-/** One voice session: taken from the day, opened at the provider, then kept and counted, then handed out. */
+/**
+ * Starts a voice session: reserves it in the daily quota, opens it at the provider, stores and counts it, returns it.
+ */
 
+import type { Reservation } from "../../coordination/coordination.ts";
 import type { Services } from "../../dependencies.ts";
-import type { QuotaReservation } from "../../limits/daily-quota.ts";
 import type { EmbedTarget } from "../../store/store.ts";
-import { reserveVoiceSession } from "../../turns/day-quota.ts";
+import { reserveVoiceSession } from "../../turns/admission.ts";
 import type { OpenedSession } from "../../voice/voice.ts";
 import { notConfigured } from "../../voice/voice-fields.ts";
 import type { VoiceTokenResponse } from "./responses.ts";
@@ -12,19 +14,21 @@ export interface SessionRequest {
   target: EmbedTarget;
   sessionId: string;
   visitorId: string | null;
-  /** Fires when the visitor has gone. */
+  /** Fires when the visitor has left. */
   signal: AbortSignal;
 }
 
-type SessionServices = Pick<Services, "voice" | "voiceQuota" | "settings" | "store" | "clock" | "log">;
+type SessionServices = Pick<Services, "voice" | "coordination" | "settings" | "store" | "clock" | "log">;
 
-/** Rejects with `voice_not_configured`, `quota_exceeded`, `upstream_error` or `unavailable`; nobody got a URL then. */
+/**
+ * Rejects with `voice_not_configured`, `quota_exceeded`, `upstream_error` or `unavailable`; then no URL was handed out.
+ */
 export async function startVoiceSession(
   services: SessionServices,
   request: SessionRequest,
 ): Promise<VoiceTokenResponse> {
   const { companion, plan } = request.target;
-  // Where there is no voice, that is the answer, whatever is left of the day.
+  // Checked first: a companion without a voice gets this error whatever is left of the quota.
   if (!services.voice.hasVoice(companion)) throw notConfigured();
   const reservation = await reserveVoiceSession(services, companion.id, plan);
   const session = await services.voice.openSession(companion, request.signal).catch((error: unknown) => {
@@ -36,8 +40,8 @@ export async function startVoiceSession(
       companionId: companion.id,
     });
   }
-  // Before the answer: a transcript may not come before its session is known. A failure may come after the commit, so
-  // the session stays counted.
+  // Before the response: the transcript must not arrive before its session is known. An error may follow a successful
+  // commit, so the session stays counted.
   await keepSession(services, request, session, reservation).finally(reservation.settle);
   return { signed_url: session.signedUrl, agent_id: session.agentId };
 }
@@ -46,7 +50,7 @@ function keepSession(
   { store, clock }: SessionServices,
   { target: { companion }, sessionId, visitorId }: SessionRequest,
   { conversationId }: OpenedSession,
-  { day }: QuotaReservation,
+  { day }: Reservation,
 ): Promise<void> {
   return store.voice.startSession({
     providerConversationId: conversationId,

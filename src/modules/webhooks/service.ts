@@ -1,11 +1,11 @@
-/** What was said aloud enters the conversation that the session belongs to, among what was written. */
+/** Adds what was spoken to the conversation of the voice session, in order with what was written. */
 import type { Services } from "../../dependencies.ts";
 import type { TranscriptMessage } from "../../store/store.ts";
 import type { Transcript } from "../../voice/provider.ts";
 
 type TranscriptServices = Pick<Services, "store" | "clock" | "ids" | "log">;
 
-/** Keeps the transcript once; deliveries of sessions that are not ours, or were taken before, change nothing. */
+/** Stores a transcript once. Deliveries for unknown sessions, or repeated ones, change nothing. */
 export async function keepTranscript(services: TranscriptServices, transcript: Transcript): Promise<void> {
   const session = await services.store.voice.findSession(transcript.conversationId);
   if (!session) {
@@ -17,8 +17,8 @@ export async function keepTranscript(services: TranscriptServices, transcript: T
 }
 
 /**
- * Spoken messages with their times, in order: between the session's start and now, whatever the provider's clock says,
- * since the order of a conversation is that of its times.
+ * The spoken messages in order, each timed between the start of the session and now, whatever the provider's clock
+ * says, because conversations are ordered by these times.
  */
 function placeMessages(services: TranscriptServices, { messages }: Transcript, startedAt: number): TranscriptMessage[] {
   const now = Math.max(startedAt, services.clock.nowMs());

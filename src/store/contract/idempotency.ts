@@ -1,4 +1,4 @@
-/** Retried management POSTs: the first 2xx is recorded in the same commit as what it made. */
+/** Retried management POSTs: the first 2xx response is recorded in the same commit as what it created. */
 
 /** Identity of a retried call, unique per (account, method, path, key). */
 export interface IdempotencySlot {
@@ -8,24 +8,22 @@ export interface IdempotencySlot {
   key: string;
 }
 
-/** What a create method writes beside what it makes. */
-export interface IdempotentWrite {
-  slot: IdempotencySlot;
-  /** SHA-256 of the request's body. */
-  bodyHash: string;
-  /** Renders the answer to replay from the object just made; must hold no secret. */
-  render(made: unknown): { status: number; body: string };
-}
-
 export interface IdempotentResponse {
+  /** SHA-256 of the request body. */
   bodyHash: string;
   status: number;
+  /** As sent, byte for byte; must not contain a secret. */
   body: string;
 }
 
+/** What a create method writes beside what it makes. */
+export interface IdempotentWrite extends IdempotentResponse {
+  slot: IdempotencySlot;
+}
+
 export interface IdempotencyStore {
-  /** The recorded answer younger than 24 h, or null. */
+  /** The recorded response younger than 24 h, or null. */
   find(slot: IdempotencySlot, nowMs: number): Promise<IdempotentResponse | null>;
-  /** Deletes answers older than 24 h, up to `limit`; returns how many. */
+  /** Deletes up to `limit` responses older than 24 h; returns how many. */
   purge(nowMs: number, limit: number): Promise<number>;
 }

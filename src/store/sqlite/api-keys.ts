@@ -1,6 +1,6 @@
-/** API keys in SQLite: checked uncached on every management call. */
+/** API keys in SQLite, read without a cache on every management call. */
 import type { ApiKey, Plan } from "../../domain/account.ts";
-import type { ApiKeyStore, FoundKey, NewApiKey } from "../contract/api-keys.ts";
+import { type ApiKeyStore, type FoundKey, type NewApiKey, toMadeKey } from "../contract/api-keys.ts";
 import type { WriteContext } from "../contract/write-context.ts";
 import type { ChangeRecorder } from "./changes.ts";
 import type { SqliteEngine } from "./engine.ts";
@@ -30,13 +30,13 @@ export const apiKeyQueries = {
      FROM api_keys k JOIN accounts a ON a.number = k.account_number WHERE k.hash = ? AND k.revoked_at IS NULL`,
 };
 
-export interface ApiKeyParts {
+export interface ApiKeyDependencies {
   changes: ChangeRecorder;
   holdings: HoldingsKeeper;
   usage: UsageWriter;
 }
 
-export function createApiKeyStore(engine: SqliteEngine, { changes, holdings, usage }: ApiKeyParts): ApiKeyStore {
+export function createApiKeyStore(engine: SqliteEngine, { changes, holdings, usage }: ApiKeyDependencies): ApiKeyStore {
   const lines = createKeyLines(engine, changes);
   const selectByHash = engine.query<FoundRow, [Uint8Array]>(apiKeyQueries.findByHash);
   const selectOfAccount = engine.query<ListedRow, [string]>(
@@ -59,13 +59,13 @@ export function createApiKeyStore(engine: SqliteEngine, { changes, holdings, usa
   function record(context: WriteContext, made: ApiKey, more: { replaces?: string }): void {
     const { id: targetId, accountId, name, start, lastFour, scopes } = made;
     const details = { name, start, last_four: lastFour, scopes, ...more };
-    changes.record(context, { accountId, action: "key.create", targetId, details }, made);
+    changes.record(context, { accountId, action: "key.create", targetId, details });
   }
 
   return {
     create: (accountId, key, context) =>
       engine.write(() => {
-        const made = toNewKey(accountId, key, context.nowMs);
+        const made = toMadeKey(accountId, key, context.nowMs);
         create(changes.requireAccount(accountId), key, made);
         holdings.checkNewKey(accountId, context);
         record(context, made, {});
@@ -75,7 +75,7 @@ export function createApiKeyStore(engine: SqliteEngine, { changes, holdings, usa
     replace: (accountId, old, key, context, makeAuditId) =>
       engine.write(() => {
         const accountNumber = changes.requireAccount(accountId);
-        const made = toNewKey(accountId, key, context.nowMs);
+        const made = toMadeKey(accountId, key, context.nowMs);
         lines.requireReplaceable(accountNumber, old, key);
         create(accountNumber, key, made);
         lines.replace({ accountId, accountNumber, context, makeAuditId }, old, made.id);
@@ -85,7 +85,7 @@ export function createApiKeyStore(engine: SqliteEngine, { changes, holdings, usa
       }),
 
     findByHash: (hash) =>
-      engine.readNow(() => {
+      engine.read(() => {
         const row = selectByHash.get(hash);
         return row === null ? null : toFoundKey(row);
       }),
@@ -112,11 +112,6 @@ export function createApiKeyStore(engine: SqliteEngine, { changes, holdings, usa
       });
     },
   };
-}
-
-function toNewKey(accountId: string, { hash: _, ...key }: NewApiKey, createdAt: number): ApiKey {
-  const unused = { lastUsedAt: null, requests: 0, replacedByKeyId: null, replacedAt: null };
-  return { ...key, accountId, scopes: [...key.scopes], ...unused, createdAt };
 }
 
 function toFoundKey(row: FoundRow): FoundKey {

@@ -1,4 +1,4 @@
-/** What every change that people make writes beside itself, in the same commit: its audit entry and its idempotent answer. */
+/** What every change made by people also writes in its commit: the audit entry and the idempotent response. */
 import { AppError } from "../../domain/errors.ts";
 import type { AuditEntry } from "../contract/audit.ts";
 import type { IdempotentWrite } from "../contract/idempotency.ts";
@@ -10,7 +10,7 @@ import { mapColumns } from "./rows/columns.ts";
 import { audit as auditTable } from "./schema/accounts.ts";
 import { idempotency } from "./schema/clustered.ts";
 
-/** How long an answer is kept for retries. */
+/** How long a response is stored for retries. */
 export const idempotencyLifetimeMs = 24 * 60 * 60_000;
 
 export interface Change {
@@ -24,7 +24,7 @@ export type ChangeRecorder = ReturnType<typeof createChangeRecorder>;
 
 export function createChangeRecorder(engine: SqliteEngine, holdings: HoldingsKeeper) {
   const insertAudit = mapColumns(auditTable).createInsert(engine);
-  // Taken over only when the answer in the slot is past its time: a live one belongs to a request that came first.
+  // Overwrites the slot only if its response has expired: a live one belongs to a request that came first.
   const insertResponse = mapColumns(idempotency).createInsert<{ written: number }>(
     engine,
     `ON CONFLICT DO UPDATE SET body_hash = excluded.body_hash, status = excluded.status, body = excluded.body,
@@ -37,26 +37,26 @@ export function createChangeRecorder(engine: SqliteEngine, holdings: HoldingsKee
     insertAudit({ ...entry, actorKind, actorId, ipPrefix, requestId });
   }
 
-  function answer({ slot, bodyHash, render }: IdempotentWrite, made: unknown, nowMs: number): void {
-    const response = { ...slot, ...render(made), bodyHash, createdAt: nowMs };
+  function keepResponse({ slot, bodyHash, status, body }: IdempotentWrite, nowMs: number): void {
+    const response = { ...slot, bodyHash, status, body, createdAt: nowMs };
     if (insertResponse(response, nowMs - idempotencyLifetimeMs) !== null) return;
     throw new AppError(
       "conflict",
-      "Another request with this Idempotency-Key came first. Send it again for its answer.",
+      "Another request with this Idempotency-Key came first. Send it again for its response.",
     );
   }
 
   return {
     audit,
-    /** To be called inside the write, once it has made or changed its rows. */
-    record(context: WriteContext, change: Change, made?: unknown): void {
+    /** Call it inside the write, after the rows were changed. */
+    record(context: WriteContext, change: Change): void {
       audit({ id: context.auditId, actor: context.actor, createdAt: context.nowMs, ...change });
       if (context.idempotent === undefined) return;
-      answer(context.idempotent, made, context.nowMs);
+      keepResponse(context.idempotent, context.nowMs);
       holdings.checkNewResponse(context.idempotent.slot.accountId, context);
     },
     findAccountNumber,
-    /** The account that a new row would belong to; it may have been deleted since the request was let in. */
+    /** The account that a new row would belong to; it may have been deleted since the request was admitted. */
     requireAccount(accountId: string): number {
       const number = findAccountNumber(accountId);
       if (number === null) throw new AppError("not_found", "There is no such account.");

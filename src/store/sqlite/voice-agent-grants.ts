@@ -11,6 +11,9 @@ export function createVoiceAgentGrantStore(
   changes: ChangeRecorder,
   agents: VoiceAgentKeeper,
 ): VoiceAgentGrantStore {
+  const count = engine.query<{ companions: number }, [string, string]>(
+    "SELECT count(*) AS companions FROM companions WHERE account_id = ? AND voice_agent_id = ?",
+  );
   const select = `SELECT g.agent_id AS agentId, g.created_at AS createdAt,
     (SELECT count(*) FROM companions c WHERE c.voice_agent_id = g.agent_id AND c.account_id = g.account_id) AS companions
     FROM voice_agent_grants g WHERE g.account_id = ?`;
@@ -25,7 +28,7 @@ export function createVoiceAgentGrantStore(
 
   function record(context: WriteContext, accountId: string, action: string, grant: VoiceAgentGrant): void {
     const details = { agent_id: grant.agentId, companions: grant.companions };
-    changes.record(context, { accountId, action, targetId: grant.agentId, details }, grant);
+    changes.record(context, { accountId, action, targetId: grant.agentId, details });
   }
 
   function refuse(detail: string) {
@@ -35,13 +38,15 @@ export function createVoiceAgentGrantStore(
   return {
     list: (accountId) => engine.read(() => selectAll.all(accountId)),
 
+    countCompanions: (accountId, agentId) => engine.read(() => count.get(accountId, agentId)?.companions ?? 0),
+
     grant: (accountId, agentId, context) =>
       engine.write(() => {
         changes.requireAccount(accountId);
         if (agents.isManaged(agentId)) throw refuse("The server keeps this agent for a companion.");
-        if (insert.run(accountId, agentId, context.nowMs) === 0) throw refuse("The account has this agent already.");
+        if (insert.run(accountId, agentId, context.nowMs) === 0) throw refuse("The account already has this agent.");
         const grant = selectOne.get(accountId, agentId);
-        if (grant === null) throw new Error("an inserted grant is not there");
+        if (grant === null) throw new Error("an inserted grant is missing");
         record(context, accountId, "voice_agent.grant", grant);
         return grant;
       }),

@@ -1,0 +1,125 @@
+/**
+ * Messages, or voice sessions, a day for each companion: reservations in memory on top of the durable count. Memory is the
+ * authority while a count is held, so there must be one process on the data.
+ */
+import { AppError } from "../domain/errors.ts";
+import { toUtcDay } from "../lib/clock.ts";
+import { type RecencyLinks, RecencyList } from "../lib/recency-list.ts";
+import type { QuotaRefusal, Reservation } from "./coordination.ts";
+
+/** What is durable of the companion for the day. */
+export type CountDay = (companionId: string, day: string) => Promise<number>;
+
+/** One companion's day. What is durable enters `used` once, when it is read; later ones entered it as reservations. */
+interface DayCount extends RecencyLinks<DayCount> {
+  readonly name: string;
+  readonly day: string;
+  /** Null until it was read. */
+  used: number | null;
+  readonly reading: Promise<number>;
+  /** Reservations under way, and calls that are about to make one: only a count without any may be forgotten. */
+  holders: number;
+}
+
+export class MemoryDailyQuota {
+  readonly #countDay: CountDay;
+  readonly #capacity: number;
+  readonly #counts = new Map<string, DayCount>();
+  /** Those that nobody holds. */
+  readonly #idle = new RecencyList<DayCount>();
+  #latestDay = "";
+
+  /** `capacity`: counts kept without reservations under way, so that they need not be read again. */
+  constructor(countDay: CountDay, capacity = 10_000) {
+    this.#countDay = countDay;
+    this.#capacity = capacity;
+  }
+
+  /** Counts held now: at most the capacity, or as many as have reservations under way where these are more. */
+  get size(): number {
+    return this.#counts.size;
+  }
+
+  /** `unavailable` where the durable count cannot be read: nothing is reserved then. */
+  async reserve(companionId: string, limit: number, nowMs: number): Promise<Reservation | QuotaRefusal> {
+    const day = toUtcDay(nowMs);
+    if (day > this.#latestDay) this.#latestDay = day;
+    const count = this.#hold(companionId, day);
+    try {
+      const durable = count.used ?? (await count.reading);
+      // Others that waited for the same reading may have gone first.
+      const used = count.used ?? durable;
+      count.used = used;
+      if (used >= limit) {
+        this.#letGo(count);
+        return { isAdmitted: false, reason: "day_used_up", retryAfterSeconds: secondsToMidnight(nowMs) };
+      }
+      count.used = used + 1;
+    } catch (cause) {
+      this.#forget(count);
+      throw new AppError("unavailable", "What was used today cannot be counted right now. Try again shortly.", {
+        cause,
+      });
+    }
+    return this.#makeReservation(count);
+  }
+
+  #hold(companionId: string, day: string): DayCount {
+    const name = `${day} ${companionId}`;
+    const known = this.#counts.get(name);
+    if (known) {
+      if (known.holders === 0) this.#idle.remove(known);
+      known.holders++;
+      return known;
+    }
+    const reading = this.#read(companionId, day);
+    const count: DayCount = { name, day, used: null, reading, holders: 1, newer: null, older: null };
+    this.#counts.set(name, count);
+    this.#trim();
+    return count;
+  }
+
+  /** Async, so that a store that throws at once is no different. */
+  async #read(companionId: string, day: string): Promise<number> {
+    return this.#countDay(companionId, day);
+  }
+
+  #letGo(count: DayCount): void {
+    count.holders--;
+    if (count.holders > 0) return;
+    this.#idle.add(count);
+    this.#trim();
+  }
+
+  /** What could not be read has no reservations; whoever comes next reads again. */
+  #forget(count: DayCount): void {
+    if (this.#counts.get(count.name) === count) this.#counts.delete(count.name);
+  }
+
+  /** Days that are over go first: nothing is reserved on them any more, unless the clock is set back. */
+  #trim(): void {
+    for (let i = 0; i < 4; i++) {
+      const { oldest } = this.#idle;
+      if (oldest === null || (oldest.day === this.#latestDay && this.#counts.size <= this.#capacity)) return;
+      this.#idle.remove(oldest);
+      this.#counts.delete(oldest.name);
+    }
+  }
+
+  #makeReservation(count: DayCount): Reservation {
+    let isOpen = true;
+    const close = (givenBack: number) => {
+      if (!isOpen) return;
+      isOpen = false;
+      if (count.used !== null) count.used -= givenBack;
+      this.#letGo(count);
+    };
+    return { isAdmitted: true, day: count.day, release: () => close(1), settle: () => close(0) };
+  }
+}
+
+const dayMs = 86_400_000;
+
+function secondsToMidnight(nowMs: number): number {
+  return Math.max(1, Math.ceil((dayMs - (nowMs % dayMs)) / 1000));
+}

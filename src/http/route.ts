@@ -1,0 +1,201 @@
+/**
+ * How a route is defined: one object, from which the guard, the query, the body, idempotency, the API document and the
+ * lists in the tests are made.
+ *
+ *     export const itemRoutes = [
+ *       route({
+ *         id: "updateItem", method: "PATCH", path: "/api/items/{id}", tag: "Companions", summary: "Change an item",
+ *         access: "companions:write",
+ *         query: { page: pageQuery },         // Left out: a private route refuses every parameter, a public one looks at none.
+ *         body: jsonBody(itemPatchBody),
+ *         document: () => ({                  // Called when somebody asks for the API document: schemas cost a start time.
+ *           params: { id: idParam("item") },
+ *           responses: { 200: jsonResponse("The item as it is now.", ItemObject) },
+ *         }),
+ *         async handle({ services, principal, params, query, readBody, writeContext }) {
+ *           const item = await getItem(services, principal, params.id);
+ *           return toWireItem(await updateItem(services, item, await readBody(), writeContext()));
+ *         },
+ *       }),
+ *     ];
+ *
+ * The checks come in the contract's order: guard (401, window, 403), query (400), then what the handler asks for, in its
+ * own order: mostly the record of the path (404) before the body (415, 413, 400). Elysia's own schemas are not used: it
+ * reads and checks body and query before any hook in which a guard could stand.
+ *
+ * `handle` returns an object (JSON, 200 or the definition's `status`), nothing (204), text for which it set the content
+ * type, or a whole Response. With `isIdempotent` it returns `createOnce(…)`: 201, or the replay.
+ */
+import type { Services } from "../dependencies.ts";
+import type { Principal } from "../domain/account.ts";
+import type { EmbedTarget, WriteContext } from "../store/store.ts";
+import type { Access, ApiTag, RouteDocument } from "./api-description.ts";
+import { openEmbed } from "./embed-guard.ts";
+import type { Creation, Idempotency } from "./idempotency.ts";
+import { type JsonBody, readJsonBody } from "./json-body.ts";
+import { type ResponseHead, respondEmpty, respondJson } from "./json-response.ts";
+import { openPrincipal } from "./principal-guard.ts";
+import { createQueryOpener, type QueryParts, type QueryValues } from "./query.ts";
+import type { OpenedSession } from "./session-cookie.ts";
+import { openOperator, openSession } from "./session-guard.ts";
+import { writeContext } from "./write-context.ts";
+
+type Method = "GET" | "POST" | "PATCH" | "DELETE";
+
+/** `{token_id}` of a path, which is `tokenId` in the program. */
+type NameIn<Path extends string> = Path extends `${string}{${infer Name}}${infer Rest}`
+  ? (Name extends `${infer Open}*` ? Open : Name) | NameIn<Rest>
+  : never;
+type CamelCase<Name extends string> = Name extends `${infer Word}_${infer Rest}`
+  ? `${Word}${Capitalize<CamelCase<Rest>>}`
+  : Name;
+
+interface RequestCall<Path extends string> {
+  readonly services: Services;
+  readonly request: Request;
+  readonly set: ResponseHead;
+  /** As sent; empty where an escape could not be decoded. */
+  readonly params: { readonly [Name in NameIn<Path> as CamelCase<Name>]: string };
+}
+
+interface PrincipalCall<Who extends Principal> {
+  readonly principal: Who;
+  /** Goes along with a change that the principal makes. */
+  writeContext(): WriteContext;
+}
+
+type GuardedCall<Who extends Access> = Who extends "public"
+  ? unknown
+  : Who extends "embed"
+    ? { readonly target: EmbedTarget }
+    : PrincipalCall<Who extends "session" | "operator" ? OpenedSession : Principal>;
+
+interface BodyCall<Body> {
+  /** The body, checked. Throws `unsupported_media_type`, `payload_too_large` or `invalid_request`. */
+  readBody(): Promise<Body>;
+}
+
+interface CreatingCall<Body> {
+  /** Reads the body and makes something of it, or replays the response of the call that did: see `Idempotency`. */
+  createOnce(make: (body: Body, context: WriteContext) => Creation | Promise<Creation>): Promise<string>;
+}
+
+type Call<Path extends string, Who extends Access, Query extends QueryParts, Body, Once> = RequestCall<Path> &
+  GuardedCall<Who> & { readonly query: QueryValues<Query> } & ([Body] extends [never]
+    ? unknown
+    : Once extends true
+      ? CreatingCall<Body>
+      : BodyCall<Body>);
+
+type HandlerResult = object | string | undefined;
+
+interface RouteFacts {
+  /** Unique; names the call in generated clients. */
+  readonly id: string;
+  readonly method: Method;
+  /** With parameters in braces and snake_case; a last one called `{rest*}` takes all that is left. */
+  readonly path: string;
+  readonly tag: ApiTag;
+  readonly summary: string;
+  readonly access: Access;
+  /** Opens also to an account that has yet to set up the second factor it must have. */
+  readonly maySetUp?: true;
+  /** Of a response with a JSON body; 200 where left out. */
+  readonly status?: 201;
+  /** Left out: on every server. */
+  isOffered?(services: Services): boolean;
+}
+
+interface Definition<Path extends string, Who extends Access, Query extends QueryParts, Body, Once extends boolean>
+  extends RouteFacts {
+  readonly path: Path;
+  readonly access: Who;
+  readonly query?: Query;
+  readonly body?: JsonBody<Body>;
+  /** Takes `Idempotency-Key`. */
+  readonly isIdempotent?: Once;
+  document(): RouteDocument<NameIn<Path>>;
+  handle(call: Call<Path, Who, Query, Body, Once>): HandlerResult | Promise<HandlerResult> | Promise<void>;
+}
+
+/** A defined route, whatever its types are. */
+export interface Route extends RouteFacts {
+  readonly query: QueryParts;
+  readonly body: JsonBody<unknown> | null;
+  readonly isIdempotent: boolean;
+  document(): RouteDocument;
+  /** Runs checks and handler; throws what they throw. */
+  respond(site: RouteSite, call: RequestCall<string>): Promise<unknown>;
+}
+
+/** What all routes of a site share. */
+export interface RouteSite {
+  readonly services: Services;
+  readonly idempotency: Idempotency;
+}
+
+export function route<
+  const Path extends string,
+  const Who extends Access,
+  Query extends QueryParts = Record<never, never>,
+  Body = never,
+  const Once extends boolean = false,
+>(definition: Definition<Path, Who, Query, Body, Once>): Route {
+  const { body = null, query, isIdempotent = false, status = 200, ...facts } = definition;
+  const isPrivate = facts.access !== "public" && facts.access !== "embed";
+  const openQuery = query !== undefined || isPrivate ? createQueryOpener(query ?? {}) : null;
+  return {
+    ...facts,
+    document: () => definition.document(),
+    query: query ?? {},
+    body,
+    isIdempotent,
+    async respond(site, base) {
+      const { services, request, set } = base;
+      const guarded = await openGuard(definition, base);
+      const values = openQuery === null ? {} : openQuery(request, services.clock.nowMs());
+      const reading = body === null ? {} : readingOf(site, base, body, guarded);
+      // The definition's types say which of these there are.
+      const call = { ...base, ...guarded, query: values, ...reading } as unknown as Parameters<
+        typeof definition.handle
+      >[0];
+      const outcome = await definition.handle(call);
+      if (outcome === undefined) return respondEmpty(set);
+      if (typeof outcome === "string" || outcome instanceof Response) return outcome;
+      return respondJson(set, outcome, status);
+    },
+  };
+}
+
+interface Guarded {
+  principal?: Principal;
+  target?: EmbedTarget;
+  writeContext?(): WriteContext;
+}
+
+async function openGuard({ access, maySetUp }: RouteFacts, call: RequestCall<string>): Promise<Guarded> {
+  const { services, request, set } = call;
+  if (access === "public") return {};
+  if (access === "embed") {
+    const { token = "" } = call.params as { token?: string };
+    return { target: await openEmbed(services, request, token, set.headers) };
+  }
+  let principal: Principal;
+  if (access === "operator") principal = await openOperator(services, request, set.headers);
+  else if (access === "session")
+    principal = await openSession(services, request, set.headers, { maySetUp: maySetUp === true });
+  else principal = await openPrincipal(services, request, access, set.headers);
+  return { principal, writeContext: () => writeContext(services, request, principal) };
+}
+
+function readingOf<Body>(
+  { idempotency }: RouteSite,
+  { request, set }: RequestCall<string>,
+  body: JsonBody<Body>,
+  { principal }: Guarded,
+): BodyCall<Body> & Partial<CreatingCall<Body>> {
+  return {
+    readBody: () => readJsonBody(request, body),
+    ...(principal ? { createOnce: (make) => idempotency.createOnce({ request, set, principal, body }, make) } : {}),
+  };
+}

@@ -1,0 +1,81 @@
+/**
+ * The SQLite engine: one file in the data directory, and what SQLite keeps beside it.
+ *
+ * What it guarantees about its files:
+ * - The directory is accessible only to its owner (0700), and so is every file in it (0600), backups included.
+ * - A resolved write is on disk (`synchronous = FULL`); a database copied together with its log is complete.
+ * - Deleted text is overwritten in the file (`secure_delete`) and leaves the write-ahead log, which is emptied:
+ *   before `eraseVisitor` resolves, and about 0.2 s after any other deletion. Earlier backups keep it.
+ * - Nothing is ever written to a temporary directory.
+ * `test/store/sqlite*.test.ts` and `test/ops/backup.test.ts` check that.
+ */
+import { existsSync } from "node:fs";
+import { stat } from "node:fs/promises";
+import { join } from "node:path";
+import { AppError } from "../../domain/errors.ts";
+import { fileStamp } from "../../lib/clock.ts";
+import type { OpenOptions, StorageEngine, StorageLock } from "../engine.ts";
+import type { Store } from "../store.ts";
+import { backupSqlite, verifySqlite } from "./backup.ts";
+import { databasePath } from "./connection.ts";
+import { lockDataDir } from "./data-lock.ts";
+import { openSqliteStore } from "./open.ts";
+import { restoreSqlite } from "./restore.ts";
+
+export function createSqlite(dataDir: string): StorageEngine {
+  const path = databasePath(dataDir);
+  return {
+    open: (options) => open(dataDir, options),
+    lock: () => lockDataDir(dataDir),
+    backup: (file) => backupSqlite(dataDir, file),
+    restore: (file, nowMs) => restoreSqlite(dataDir, file, nowMs),
+    verify() {
+      if (!existsSync(path)) throw new AppError("not_found", `There is no database in ${dataDir}.`);
+      return verifySqlite(path, "full");
+    },
+    sizes: [
+      { file: "database", read: () => sizeOf(path) },
+      { file: "wal", read: () => sizeOf(`${path}-wal`) },
+    ],
+  };
+}
+
+async function open(dataDir: string, { log, erasures, backupDir, isCommand = false }: OpenOptions): Promise<Store> {
+  const held: StorageLock[] = [];
+  try {
+    return await openSqliteStore({
+      dataDir,
+      log,
+      erasures,
+      async beforeMigrate({ fromVersion, toVersion }) {
+        if (isCommand) held.push(lockForMigration(dataDir));
+        const name = `before-migration-${fromVersion}-to-${toVersion}-${fileStamp(Date.now())}.db`;
+        const file = join(backupDir, name);
+        backupSqlite(dataDir, file);
+        log.info("database backed up before its migration", { file });
+      },
+    });
+  } finally {
+    for (const lock of held) lock.release();
+  }
+}
+
+function lockForMigration(dataDir: string): StorageLock {
+  try {
+    return lockDataDir(dataDir);
+  } catch (error) {
+    if (!(error instanceof AppError) || error.code !== "conflict") throw error;
+    throw new AppError(
+      "conflict",
+      `An earlier version of companiond serves from ${dataDir}. Restart it with this version first, which migrates the database.`,
+    );
+  }
+}
+
+async function sizeOf(path: string): Promise<number | null> {
+  try {
+    return (await stat(path)).size;
+  } catch {
+    return null;
+  }
+}
