@@ -2,7 +2,6 @@ import { startProvider } from "./load/processes.ts";
 import { loads } from "./loads.ts";
 import { startCompaniond } from "./rivals/start.ts";
 import { measureMemory, measureStreams, warmUp } from "./streams.ts";
-
 const [part = "request"] = process.argv.slice(2);
 const provider = await startProvider();
 const contender = await startCompaniond(provider.port);
@@ -13,11 +12,10 @@ if (part === "memory") {
 } else {
   await warmUp(contender, provider);
   const best: Record<string, number[]> = {};
-  for (const name of part.split(",") as (keyof typeof loads)[])
-    for (let i = 0; i < (name === "paced" ? 1 : 4); i++) {
-      const f = await measureStreams(contender, provider, loads[name]);
-      (best[name] ??= []).push(Number(f.cpuMicrosPerChunk.toFixed(2)));
-    }
+  for (const name of part.split(",") as (keyof typeof loads)[]) for (let i = 0; i < (name === "paced" ? 1 : 4); i++) {
+    const f = await measureStreams(contender, provider, loads[name]);
+    (best[name] ??= []).push(Number(f.cpuMicrosPerChunk.toFixed(2)));
+  }
   console.log(JSON.stringify(best));
 }
 await contender.stop();

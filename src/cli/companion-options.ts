@@ -1,5 +1,4 @@
 /** Turns the options of `companion create` into the body that the management API expects. */
-import type { TSchema } from "@sinclair/typebox";
 import type { JsonObject, JsonValue } from "../domain/companion.ts";
 import { companionFields } from "../modules/companions/fields.ts";
 import { type Arguments, Misuse, type OptionSpec } from "./command.ts";
@@ -37,6 +36,8 @@ const kinds: Record<string, Omit<SettingOption, "about">> = {
   array: { value: "T", isRepeatable: true, read: asList },
 };
 
+type FieldSchema = ReturnType<typeof companionFields>["name"];
+
 interface DeclaredOption extends SettingOption {
   field: string;
 }
@@ -58,7 +59,7 @@ function declareOptions(): Record<string, DeclaredOption> {
   return options;
 }
 
-function describe({ description = "", minimum, maximum }: TSchema): string {
+function describe({ description = "", minimum, maximum }: FieldSchema): string {
   const sentence = description.replace(/\. .*/s, ".").replaceAll("`", "");
   return maximum === undefined ? sentence : `${sentence} From ${minimum} to ${maximum}.`;
 }
