@@ -36,7 +36,11 @@ const kinds: Record<string, Omit<SettingOption, "about">> = {
   array: { value: "T", isRepeatable: true, read: asList },
 };
 
-type FieldSchema = ReturnType<typeof companionFields>["name"];
+interface FieldSchema {
+  description?: string | undefined;
+  minimum?: number | undefined;
+  maximum?: number | undefined;
+}
 
 interface DeclaredOption extends SettingOption {
   field: string;
