@@ -27,7 +27,7 @@ export interface Draft extends PlainFields<string> {
   voice: "none" | "voice_id" | "voice_agent_id";
   voice_value: string;
   metadata: MetadataDraft;
-  /** One a line. */
+  /** One per line. */
   allowed_origins: string;
 }
 
