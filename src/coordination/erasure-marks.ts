@@ -1,21 +1,20 @@
-/** Whom and what was erased of late: a turn that was under way then must not bring its words back when it settles. */
+/** Recent erasures: a turn that was running then must not bring its words back when it settles. */
 import type { ConversationKey } from "../domain/conversation.ts";
 import type { ErasureMarks } from "./coordination.ts";
 
-/** No turn is under way for longer, the wait for its place in the queue included. */
+/** No turn runs for longer, including the wait in the queue. */
 const longestTurnMs = 60 * 60_000;
-/** Cache one by one. */
-const maxRemembered = 100_000;
+const maxErasures = 100_000;
 
 /**
- * In memory: a turn does not outlive its process either, and one process serves a database. What came first is told by
- * counting, since a clock can be set back between a message and an erasure.
+ * In memory: a turn does not outlive its process either, and one process serves a database. Order is tracked by a
+ * counter, since the clock can be set back between a message and an erasure.
  */
-export function createErasureMarks(limit = maxRemembered): ErasureMarks {
-  /** By visitor or conversation; the latest last. */
+export function createErasureMarks(limit = maxErasures): ErasureMarks {
+  /** By visitor or conversation; the latest is last. */
   const erased = new Map<string, { mark: number; atMs: number }>();
   let lastMark = 0;
-  /** Of the latest erasure that had to be forgotten early: of a turn from before it, nothing is known. */
+  /** The mark of the latest erasure that was evicted early: turns from before it cannot be checked. */
   let forgottenMark = 0;
 
   function note(name: string): void {
@@ -32,13 +31,14 @@ export function createErasureMarks(limit = maxRemembered): ErasureMarks {
   }
 
   return {
-    /** Erasures from now on have higher marks. */
+    /** Later erasures have higher marks. */
     mark: () => lastMark,
     noteVisitor: (companionId, visitorId) => note(visitorName(companionId, visitorId)),
     noteConversation: (key) => note(conversationName(key)),
     cover(key, arrivalMark) {
       const wasErased = (name: string) => (erased.get(name)?.mark ?? 0) > arrivalMark;
       if (erased.size === 0) return false;
+      // Better to lose a turn than to store an erased one.
       if (arrivalMark < forgottenMark) return true;
       return (
         wasErased(conversationName(key)) ||

@@ -1,15 +1,15 @@
 /**
- * Socket 1: everything durable. One interface per noun; `sqlite/` is the engine, and the suite in
- * `test/contracts/store-*.ts` proves any other.
+ * Socket 1: everything durable. One interface per resource; `sqlite/` is the engine, and the suite in
+ * `test/contracts/store-*.ts` checks every engine.
  *
- * What holds for every method of every noun:
- * - Asynchronous, so that a networked engine can stand in. A resolved write is durable, which no crash undoes, and visible to all.
- * - A write is one transaction: on failure nothing of it remains. Writes that arrive together may share one commit.
- * - Rejects with `AppError("unavailable")` when storage is full, gone, or locked by another process for over 5 s;
+ * These rules hold for every method:
+ * - Asynchronous, so that a networked engine fits. A resolved write is durable, whatever crashes, and visible to all.
+ * - A write is one transaction: after a failure nothing of it remains. Writes that arrive together may share a commit.
+ * - Rejects with `AppError("unavailable")` if storage is full, missing, or locked by another process for over 5 s;
  *   never blocks the event loop for more than 50 ms at a time. Any other rejection is a defect.
- * - Instants are epoch milliseconds from the caller; ids come from the caller; the engine has no clock and no dice.
- * - Whatever an account owns is only ever reached *through* that account: a method takes the `accountId`, and another
- *   account's row is as absent as a missing one.
+ * - Timestamps (epoch milliseconds) and ids come from the caller: the engine has no clock and no random source.
+ * - Whatever an account owns is only reachable *through* that account: a method takes the `accountId`, and another
+ *   account's row is treated like a missing one.
  */
 import type { AccountStore } from "./contract/accounts.ts";
 import type { ApiKeyStore } from "./contract/api-keys.ts";
@@ -41,9 +41,9 @@ export interface Store {
   readonly voice: VoiceStore;
   readonly voiceAgentGrants: VoiceAgentGrantStore;
 
-  /** Resolves when a trivial read works; rejects with `unavailable` otherwise. For `/readyz`. */
+  /** Resolves if a trivial read works; rejects with `unavailable` otherwise. For `/readyz`. */
   check(): Promise<void>;
-  /** Lets accepted writes finish, then closes. Idempotent. Later calls reject with `unavailable`. */
+  /** Finishes accepted writes, then closes. Idempotent. Later calls reject with `unavailable`. */
   close(): Promise<void>;
 }
 

@@ -38,7 +38,7 @@ test("refuses an address that is taken, in any case, with exit code 1", async ()
     options,
   );
   expect({ exitCode, stdout }).toEqual({ exitCode: 1, stdout: "" });
-  expect(stderr).toContain("email: There is an account with this address already.");
+  expect(stderr).toContain("email: There is already an account with this address.");
   expect(stderr).not.toContain("UNIQUE");
 });
 
@@ -82,7 +82,7 @@ test("lists accounts as an array, oldest first, and as a table", async () => {
   expect(stdout).toMatch(/^EMAIL +PLAN +ROLE +STATE +TOTP +CREATED +ID\nfirst@shop\.example +free +owner +active +no /);
 });
 
-test("says so where there is no account yet", async () => {
+test("says so if there are no accounts yet", async () => {
   using own = temporaryDirectory();
   const { stdout } = await runCommand(["account", "list", "--data-dir", own.path], {});
   expect(stdout).toBe("There are no accounts yet.\n");
@@ -112,7 +112,7 @@ test("makes reset links that keep their secret in the fragment, at the public ad
   expect(stdout).toStartWith("http://127.0.0.1:3000/app/reset#");
 });
 
-test("grants voice agents, lists them, and tells whose voice ends with a grant", async () => {
+test("grants voice agents, lists them, and says which companions lose their voice with a grant", async () => {
   const email = "voice@shop.example";
   await runJson(["account", "create", "--email", email], options);
   const create = ["companion", "create", "--account", email, "--name", "Ada", "--voice-agent-id", "agent_1"];
@@ -124,7 +124,7 @@ test("grants voice agents, lists them, and tells whose voice ends with a grant",
   expect(await runJson(["account", "grant-agent", email, "agent_1"], options)).toEqual(granted);
   const again = await runCommand(["account", "grant-agent", email, "agent_1"], options);
   expect(again).toMatchObject({ exitCode: 1, stdout: "" });
-  expect(again.stderr).toContain("The account has this agent already.");
+  expect(again.stderr).toContain("The account already has this agent.");
   expect((await runCommand(["account", "grant-agent", email, "two words"], options)).stderr).toContain("agent_id: ");
   await runJson(create, options);
   expect(await runJson(["account", "list-agents", email], options)).toMatchObject([
@@ -138,7 +138,7 @@ test("grants voice agents, lists them, and tells whose voice ends with a grant",
   expect(gone.stderr).toContain(`${email} has no voice agent agent_1.`);
   expect((await runCommand(["account", "list-agents", email], options)).stdout).toContain("has no voice agents");
 });
-test("makes no link in secret: the trail of the account has it", async () => {
+test("records every link in the account's audit log", async () => {
   using own = temporaryDirectory();
   const environment = { COMPANIOND_DATA_DIR: own.path };
   const account = (await runJson(["account", "create", "--email", "ada@shop.example"], { environment })) as Account;
@@ -149,7 +149,7 @@ test("makes no link in secret: the trail of the account has it", async () => {
   ]);
 });
 
-test("takes a second factor away, and says where there is none", async () => {
+test("removes a second factor, and says so if there is none", async () => {
   using own = temporaryDirectory();
   const environment = { COMPANIOND_DATA_DIR: own.path };
   const account = (await runJson(["account", "create", "--email", "ada@shop.example"], { environment })) as Account;

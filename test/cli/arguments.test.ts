@@ -36,7 +36,7 @@ test("reads options in any order, repeated ones, and both forms of values", asyn
   expect(JSON.parse(stdout)).toEqual({ name: "N", tags: ["a", "b=c"], loud: true, file: "file.txt" });
 });
 
-test("takes what follows -- as it is", async () => {
+test("passes everything after -- unchanged", async () => {
   const { stdout } = await run(["--name", "N", "--json", "--", "--odd-file"]);
   expect(JSON.parse(stdout).file).toBe("--odd-file");
 });
@@ -126,7 +126,7 @@ test.each([
   expect({ exitCode, stdout }).toEqual({ exitCode: 1, stdout: "" });
 });
 
-test("tells all problems of the configuration: exit code 1, or 2 where a flag is at fault", async () => {
+test("reports all problems of the configuration: exit code 1, or 2 if a flag is at fault", async () => {
   const environment = { PORT: "x", COMPANIOND_LOGS: "info" };
   const command = probe(async ({ loadConfig }) => ({ json: null, text: loadConfig().dataDir }));
   const outcome = await runCommand(["probe", "--name", "N", "f"], { environment, commands: [command] });
@@ -144,7 +144,7 @@ test("tells all problems of the configuration: exit code 1, or 2 where a flag is
   expect(misused.exitCode).toBe(2);
 });
 
-test("needs no sound configuration to tell the version", async () => {
+test("shows the version even with an invalid configuration", async () => {
   const { exitCode, stdout } = await runCommand(["version", "--json"], { environment: { PORT: "x" } });
   expect(exitCode).toBe(0);
   expect(JSON.parse(stdout)).toMatchObject({ version: expect.stringMatching(/^\d+\.\d+\.\d+$/), commit: null });

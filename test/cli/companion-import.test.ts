@@ -29,7 +29,7 @@ async function listAll(options: CliOptions): Promise<ListedCompanion[]> {
 
 const words = (file: string, ...more: string[]) => ["companion", "import", "--account", "a@example.com", file, ...more];
 
-test("makes a companion of every line, in the order of the lines", async () => {
+test("creates a companion from every line, in the order of the lines", async () => {
   using dir = temporaryDirectory();
   const options = await openAccount(dir.file("data"));
   const file = dir.file("companions.jsonl");
@@ -77,7 +77,7 @@ test("reports every fault of every line, and imports nothing then", async () => 
   expect(await listAll(options)).toEqual([]);
 });
 
-/** The command with a store that breaks: at the given batch, before or after its commit. */
+/** Runs the command with a store that breaks at the given batch, before or after its commit. */
 function breakingImport(brokenBatch: number, isKept: boolean): Command {
   const run: typeof importAction.run = async (input) => {
     let batches = 0;
@@ -100,7 +100,7 @@ function breakingImport(brokenBatch: number, isKept: boolean): Command {
   return { name: "breaking", about: "", actions: [{ ...importAction, run }] };
 }
 
-test.each([false, true])("goes on where it was cut off, nothing twice (batch kept: %p)", async (isKept) => {
+test.each([false, true])("resumes after an interruption and creates nothing twice (batch kept: %p)", async (isKept) => {
   using dir = temporaryDirectory();
   const options = await openAccount(dir.file("data"));
   const file = dir.file("companions.jsonl");
@@ -115,7 +115,7 @@ test.each([false, true])("goes on where it was cut off, nothing twice (batch kep
   expect(indices).toEqual(Array.from({ length: 900 }, (_, index) => 899 - index));
 });
 
-test("a file is not imported a second time unless told so", async () => {
+test("a file is not imported twice without --again", async () => {
   using dir = temporaryDirectory();
   const options = await openAccount(dir.file("data"));
   const file = dir.file("companions.jsonl");

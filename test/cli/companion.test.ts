@@ -29,7 +29,7 @@ async function create(...words: string[]): Promise<Made> {
   return (await runJson(["companion", "create", "--account", email, "--name", "Ada", ...words], options)) as Made;
 }
 
-test("creates a companion of a name alone", async () => {
+test("creates a companion with only a name", async () => {
   expect(await create()).toMatchObject({
     id: expect.stringMatching(/^[0-9a-f-]{36}$/),
     name: "Ada",
@@ -119,13 +119,13 @@ test("prints the embed token bare, the same one each time", async () => {
   expect(await runJson(["companion", "token", made.id], options)).toMatchObject({ token: made.embed_token });
 });
 
-test("knows no companion of another id", async () => {
+test("reports an unknown companion id", async () => {
   const { exitCode, stderr } = await runCommand(["companion", "token", "nothing"], options);
   expect(exitCode).toBe(1);
   expect(stderr).toContain("companion not found: nothing");
 });
 
-test("keeps one demo account and companion however often, and by however many at once, it is asked for", async () => {
+test("keeps one demo account and companion however often, and by however many processes at once, it is created", async () => {
   using own = temporaryDirectory();
   const environment = { COMPANIOND_DATA_DIR: own.path };
   const store = await openStore(loadConfig({ environment }));
@@ -134,7 +134,7 @@ test("keeps one demo account and companion however often, and by however many at
   const target = await store.companions.findByEmbedToken(first);
   expect(target?.companion.metadata).toEqual({ demo: true });
 
-  // Put right again what its owner may have done to it.
+  // Restores what its owner may have changed.
   const { accountId, id } = target?.companion ?? { accountId: "", id: "" };
   await store.companions.update(accountId, id, { enabled: false }, testContext());
   await store.embedTokens.revoke(accountId, id, target?.tokenId ?? "", testContext());

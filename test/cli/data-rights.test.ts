@@ -1,4 +1,4 @@
-/** Which data directories are worth a warning. */
+/** Which data directories deserve a warning. */
 import { expect, test } from "bun:test";
 import { chmodSync } from "node:fs";
 import { findWeakness } from "../../src/cli/data-rights.ts";
@@ -12,13 +12,13 @@ test.each([0o777, 0o770, 0o702, 0o1777])("warns of one that others may write in,
   expect(findWeakness(directory.path)?.advice).toBe(`chmod 700 ${directory.path}`);
 });
 
-test.each([0o700, 0o750, 0o755])("has nothing against one that others cannot change, mode %o", (mode) => {
+test.each([0o700, 0o750, 0o755])("accepts one that others cannot change, mode %o", (mode) => {
   using directory = temporaryDirectory();
   chmodSync(directory.path, mode);
   expect(findWeakness(directory.path)).toBeNull();
 });
 
-test("warns of one that belongs to somebody else, however closed it is", () => {
+test("warns of one that belongs to somebody else, whatever its mode", () => {
   using directory = temporaryDirectory();
   chmodSync(directory.path, 0o700);
   const somebody = (own ?? 0) + 1;

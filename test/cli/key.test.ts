@@ -63,7 +63,7 @@ test("creates a key with the documented fields, and keeps nothing of it but its 
   );
 });
 
-test("shows the key this once in text, and only its start in lists", async () => {
+test("shows the key only once in text, and only its start in lists", async () => {
   const create = ["key", "create", "--account", email, "--name", "Text", "--scopes", "audit:read"];
   const { stdout } = await runCommand(create, options);
   const [key = ""] = stdout.split("\n");
@@ -114,7 +114,7 @@ test("revokes a key by its id, once", async () => {
   expect(again.stderr).toContain(`no active key with the id ${id}`);
 });
 
-test("revokes the keys that a key made with it, and tells how many", async () => {
+test("revokes the keys that a key made with it, and reports how many", async () => {
   const made = await createKey();
   const server = await startTestServer({ dataDir: dir.path });
   try {
@@ -145,7 +145,7 @@ test("revokes the keys that a key made with it, and tells how many", async () =>
   }
 });
 
-test("knows no account of another name", async () => {
+test("reports an unknown account", async () => {
   const { exitCode, stderr } = await runCommand(["key", "list", "--account", "nobody@shop.example"], options);
   expect(exitCode).toBe(1);
   expect(stderr).toContain("account not found: nobody@shop.example");

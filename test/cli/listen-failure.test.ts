@@ -1,9 +1,9 @@
-/** What is said of an address that could not be listened on, whatever code the system left behind. */
+/** The explanation of an address that cannot be listened on, whatever code the system reports. */
 import { expect, test } from "bun:test";
 import { explainListenFailure } from "../../src/cli/listen-failure.ts";
 
 test.each([
-  // A name that leads nowhere sets no code of its own.
+  // A name that does not resolve sets no code of its own.
   ["nobody.invalid", "EADDRINUSE", "nobody.invalid is not an address of this machine: the name does not resolve."],
   ["nobody.invalid", "EINVAL", "nobody.invalid is not an address of this machine: the name does not resolve."],
   ["192.0.2.1", "EADDRINUSE", "192.0.2.1 is not an address of this machine."],
@@ -12,6 +12,6 @@ test.each([
   ["localhost", "EADDRINUSE", "port 80 of localhost is in use by another program."],
   ["0.0.0.0", "EACCES", "no permission to listen on port 80."],
   ["::", "EMFILE", "cannot listen on ::, port 80: too many files."],
-])("explains %s with %s by where the name leads", async (host, code, sentence) => {
+])("explains %s with %s by what the name resolves to", async (host, code, sentence) => {
   expect((await explainListenFailure({ host, port: 80, code, message: "too many files" })).wrong).toBe(sentence);
 });

@@ -1,4 +1,4 @@
-/** The last line of defence: what happens to a process in which something was not foreseen. */
+/** What happens to a process after an unhandled error. */
 import { expect, test } from "bun:test";
 import { join } from "node:path";
 
@@ -9,13 +9,13 @@ async function run(mode: "serving" | "command") {
   return { exitCode: await child.exited, stdout, stderr };
 }
 
-test("a server takes note of what nobody handled, and lives on", async () => {
+test("a server records an unhandled error, and continues", async () => {
   const { exitCode, stdout, stderr } = await run("serving");
   expect(stdout.split("\n")).toEqual(["took a rejection", "took an exception", "still alive", ""]);
   expect({ exitCode, stderr }).toEqual({ exitCode: 0, stderr: "" });
 });
 
-test("a command fails by it, with a sentence on standard error", async () => {
+test("a command fails because of it, with a sentence on standard error", async () => {
   const { exitCode, stdout, stderr } = await run("command");
   expect(stderr).toStartWith("companiond: unexpected error: ");
   expect(stderr).toContain("a rejection");

@@ -8,15 +8,15 @@ function read(text: string): Record<string, string> {
   return Object.fromEntries(file.values);
 }
 
-test("reads names and values, and passes over blank lines and comments", () => {
+test("reads names and values, and skips blank lines and comments", () => {
   expect(read("# a comment\n\n  # another\nONE=1\nTWO = two words \n")).toEqual({ ONE: "1", TWO: "two words" });
 });
 
-test("takes the byte order mark and the line ends of Windows", () => {
+test("accepts a byte order mark and Windows line endings", () => {
   expect(read("\uFEFFONE=1\r\nTWO=2\r\n")).toEqual({ ONE: "1", TWO: "2" });
 });
 
-test("takes an export before the name", () => {
+test("accepts `export` before the name", () => {
   expect(read("export ONE=1")).toEqual({ ONE: "1" });
 });
 
@@ -29,11 +29,11 @@ test("ends a bare value before a comment that follows white space, and nowhere e
   });
 });
 
-test("takes single quotes literally", () => {
+test("treats single-quoted values literally", () => {
   expect(read(`ONE='a "b" \\n $HOME # c' # note`)).toEqual({ ONE: 'a "b" \\n $HOME # c' });
 });
 
-test("knows the escapes within double quotes, and expands nothing", () => {
+test("understands the escapes within double quotes, and expands nothing", () => {
   expect(read(String.raw`ONE="a \"b\" \\ \n\t $HOME # c"  # note`)).toEqual({ ONE: 'a "b" \\ \n\t $HOME # c' });
 });
 

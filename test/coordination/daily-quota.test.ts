@@ -22,7 +22,7 @@ function openLedger() {
       if (ledger.failure) throw ledger.failure;
       return durable.get(`${companionId} ${day}`) ?? 0;
     },
-    /** As a turn that was committed. */
+    /** Adds a committed turn. */
     commit(companionId: string, reservation: Reservation): void {
       const key = `${companionId} ${reservation.day}`;
       durable.set(key, (durable.get(key) ?? 0) + 1);
@@ -54,7 +54,7 @@ describe("the daily quota", () => {
     expect(ledger.reads).toBe(1);
   });
 
-  test("says how long the UTC day still lasts, at least a second", async () => {
+  test("reports how long the UTC day still lasts, at least a second", async () => {
     const quota = new MemoryDailyQuota(openLedger().countDay);
     const midnight = Date.UTC(2026, 0, 16);
     for (const [nowMs, seconds] of [
@@ -71,7 +71,7 @@ describe("the daily quota", () => {
     }
   });
 
-  test("gives back what is released, once", async () => {
+  test("gives a released reservation back, once", async () => {
     const quota = new MemoryDailyQuota(openLedger().countDay);
     const first = await getReservation(quota.reserve("c", 2, noon));
     await getReservation(quota.reserve("c", 2, noon));
@@ -110,7 +110,7 @@ describe("the daily quota", () => {
     expect(early.day).toBe("2026-01-16");
     late.release();
     expect((await quota.reserve("c", 1, noon + 12 * hourMs)).isAdmitted).toBe(false);
-    // The clock is set back over midnight: the day before has its place again, and no more.
+    // The clock is set back over midnight: the day before gets its place back, and no more.
     expect((await quota.reserve("c", 1, noon)).isAdmitted).toBe(true);
     expect((await quota.reserve("c", 1, noon)).isAdmitted).toBe(false);
   });
@@ -148,7 +148,7 @@ describe("the daily quota", () => {
     expect(admittedOf(await Promise.all([1, 2, 3].map(() => quota.reserve("c", 2, noon))))).toHaveLength(2);
   });
 
-  test("takes a store that throws at once for one that fails", async () => {
+  test("treats a store that throws synchronously like one that rejects", async () => {
     const quota = new MemoryDailyQuota(() => {
       throw new Error("closed");
     });
@@ -157,7 +157,7 @@ describe("the daily quota", () => {
 });
 
 describe("the daily quota's memory", () => {
-  test("holds no more counts than it may, and reads those anew that it forgot", async () => {
+  test("holds no more counts than allowed, and reads evicted ones again", async () => {
     const ledger = openLedger();
     const quota = new MemoryDailyQuota(ledger.countDay, 10);
     for (let i = 0; i < 500; i++) ledger.commit(`c${i}`, await getReservation(quota.reserve(`c${i}`, 2, noon)));
@@ -167,7 +167,7 @@ describe("the daily quota's memory", () => {
     expect(ledger.reads).toBe(501);
   });
 
-  test("forgets no count that has reservations under way", async () => {
+  test("evicts no count with open reservations", async () => {
     const ledger = openLedger();
     const quota = new MemoryDailyQuota(ledger.countDay, 10);
     const open: Reservation[] = [];
@@ -178,7 +178,7 @@ describe("the daily quota's memory", () => {
     expect(quota.size).toBeLessThanOrEqual(10);
   });
 
-  test("lets go of days that are over", async () => {
+  test("drops days that are over", async () => {
     const ledger = openLedger();
     const quota = new MemoryDailyQuota(ledger.countDay);
     for (let i = 0; i < 100; i++) (await getReservation(quota.reserve(`c${i}`, 1, noon))).settle();
@@ -193,7 +193,7 @@ describe("the daily quota's memory", () => {
     let quota = new MemoryDailyQuota(ledger.countDay, 2);
     let open: Array<{ companionId: string; reservation: Reservation }> = [];
     const committed = new Map<string, number>();
-    /** Committed and under way, by companion and day. */
+    /** Committed and open turns, by companion and day. */
     function countTaken(): Map<string, number> {
       const taken = new Map(committed);
       for (const { companionId, reservation } of open) add(taken, `${companionId} ${reservation.day}`);
@@ -225,7 +225,7 @@ describe("the daily quota's memory", () => {
         }
       }
       if (random.below(200) === 0) {
-        // A restart: what was under way was never committed.
+        // A restart: open turns were never committed.
         quota = new MemoryDailyQuota(ledger.countDay, 2);
         open = [];
       }

@@ -18,7 +18,7 @@ test("counts characters, not what they are made of", () => {
   expect(findPasswordProblem("😀".repeat(257))).toContain("at most 1024 bytes");
 });
 
-test("anything else goes: parts of the list, several of it, white space", () => {
+test("accepts anything else: parts of listed words, several of them, white space", () => {
   for (const password of ["qwertyuiop 1234567890", "werty 12345", "correct horse battery staple", " ".repeat(10)]) {
     expect(findPasswordProblem(password)).toBeNull();
   }

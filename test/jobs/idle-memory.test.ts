@@ -1,10 +1,10 @@
-/** When memory is given back: after a busy time, never during one, and not for nothing. */
+/** When memory is released: after a busy period, never during one, and only if it is worth it. */
 import { expect, test } from "bun:test";
 import { startIdleMemory, systemGauges, watchIdleMemory } from "../../src/jobs/idle-memory.ts";
 
 const mebibyte = 1024 * 1024;
 
-/** A process whose figures the test decides. */
+/** A process whose figures the test controls. */
 function createProcess() {
   const process = { ms: 0, cpu: 0, resident: 50, collections: 0 };
   const look = watchIdleMemory({
@@ -15,7 +15,7 @@ function createProcess() {
       process.collections++;
     },
   });
-  /** Seconds pass, of which the process takes a share of a core. */
+  /** Lets seconds pass, during which the process uses a share of one core. */
   function pass(seconds: number, share: number): void {
     for (let second = 0; second < seconds; second++) {
       process.ms += 1000;
@@ -26,18 +26,18 @@ function createProcess() {
   return { process, pass };
 }
 
-test("what a busy time has left is collected once it is over, and once", () => {
+test("garbage of a busy period is collected once it is over, and only once", () => {
   const { process, pass } = createProcess();
   pass(3, 0.001);
   process.resident = 120;
   pass(60, 0.5);
   expect(process.collections).toBe(0);
   pass(1, 0.001);
-  // A second may be a pause between two visitors.
+  // One quiet second may be a pause between two visitors.
   expect(process.collections).toBe(0);
   pass(1, 0.001);
   expect(process.collections).toBe(1);
-  // The allocator gives back by and by.
+  // The allocator returns memory gradually.
   process.resident = 110;
   pass(1, 0.001);
   process.resident = 80;
@@ -51,14 +51,14 @@ test("a server that was busy from its start on, or again right after a collectio
   pass(60, 0.5);
   pass(2, 0.001);
   expect(process.collections).toBe(1);
-  // The collection itself takes more than a quiet second does.
+  // The collection itself takes more CPU than a quiet second.
   process.resident = 200;
   pass(60, 0.5);
   pass(2, 0.001);
   expect(process.collections).toBe(2);
 });
 
-test("a busy server is left alone, however much it holds", () => {
+test("a busy server is not interrupted, however much it holds", () => {
   const { process, pass } = createProcess();
   pass(3, 0.001);
   for (let minute = 0; minute < 60; minute++) {
@@ -78,12 +78,12 @@ test("a quiet server collects when it has grown by a worthwhile amount, not befo
   process.resident += 0.1;
   pass(10, 0.015);
   expect(process.collections).toBe(1);
-  // What it did not bring down is what the server needs.
+  // What a collection does not free, the server needs.
   pass(600, 0.001);
   expect(process.collections).toBe(1);
 });
 
-test("the real collection frees what nobody holds any more", async () => {
+test("the real collection frees unreferenced memory", async () => {
   // Many, as the collector takes whatever lies on the stack for a reference.
   const references = Array.from({ length: 1000 }, (_, index) => new WeakRef({ index }));
   await Bun.sleep(0);

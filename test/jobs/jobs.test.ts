@@ -40,7 +40,7 @@ test("deletes conversations past their companion's retention, in as many steps a
   });
 });
 
-test("forgets answers of idempotent calls after a day, and not before", async () => {
+test("deletes responses of idempotent calls after a day, and not before", async () => {
   const { key } = await server.createKey(await server.createAccount());
   const client = apiClient(server.url, key);
   const create = () => client.call("POST", "/api/companions", { name: "Ada" }, { "idempotency-key": "once" });
@@ -53,7 +53,7 @@ test("forgets answers of idempotent calls after a day, and not before", async ()
   expect((await create()).json.id).not.toBe(first.json.id);
 });
 
-test("deletes sessions that have ended, and keeps those that go on", async () => {
+test("deletes sessions that have ended, and keeps open ones", async () => {
   const idle = await openDashboard(server);
   clock.advance(7 * dayMs + 1000);
   const fresh = await openDashboard(server, {}, idle.account);
@@ -65,7 +65,7 @@ test("deletes sessions that have ended, and keeps those that go on", async () =>
   expect(await sessions.list(idle.account.id)).toEqual([]);
 });
 
-/** A store whose retention does what a test says; the rest finds nothing. */
+/** A store whose retention the test controls; its other jobs find nothing. */
 function servicesWith(deleteExpired: () => Promise<number>) {
   const log = createCapturedLog();
   const purged: string[] = [];
@@ -86,7 +86,7 @@ test("a job that fails is logged, and the others run all the same", async () => 
   expect(log.events).toMatchObject([{ level: "error", event: "background job failed", fields: { job: "retention" } }]);
 });
 
-test("deletes nothing right after the clock jumped ahead: it is done at the next look, where the clock stays so", async () => {
+test("deletes nothing right after the clock jumped ahead: it does so at the next run if the clock stays ahead", async () => {
   const jumping = createManualClock();
   const looks: string[] = [];
   const both = Promise.withResolvers<void>();

@@ -1,4 +1,4 @@
-/** The schedule of backups follows the wall clock: what is due runs once however the clock is set, and nothing is lost to it. */
+/** The backup schedule follows the wall clock: what is due runs once, however the clock is set. */
 import { expect, test } from "bun:test";
 import { createDueCheck, startSchedule } from "../../src/jobs/schedule.ts";
 
@@ -13,7 +13,7 @@ test("is due once at each instant of the schedule", () => {
   expect(isDue(at("2026-01-17T03:00:00.400"))).toBe(true);
 });
 
-test("is due once where the clock was set forward past many instants, and goes on from there", () => {
+test("is due once if the clock is set forward past many instants, and continues from there", () => {
   const isDue = createDueCheck(nightly, at("1970-01-02T00:00:00"));
   expect(isDue(at("2026-01-15T12:00:00"))).toBe(true);
   expect(isDue(at("2026-01-15T12:00:01"))).toBe(false);
@@ -26,14 +26,14 @@ test("is due again at the next instant of a clock that was set back by a year", 
   expect(isDue(at("2026-01-16T03:00:00"))).toBe(true);
 });
 
-test("is not due again where NTP sets the clock back a moment after it was", () => {
+test("is not due again if NTP sets the clock back a moment later", () => {
   const isDue = createDueCheck(nightly, at("2026-01-15T12:00:00"));
   expect(isDue(at("2026-01-16T03:00:00.100"))).toBe(true);
   expect(isDue(at("2026-01-16T02:59:59.800"))).toBe(false);
   expect(isDue(at("2026-01-16T03:00:00"))).toBe(false);
 });
 
-test("is never due where the schedule has no instant any more", () => {
+test("is never due if the schedule has no further instant", () => {
   const isDue = createDueCheck("0 3 31 2 *", at("2026-01-15T12:00:00"));
   expect(isDue(at("2126-01-15T12:00:00"))).toBe(false);
 });

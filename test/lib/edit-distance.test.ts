@@ -1,4 +1,4 @@
-/** How far words are apart, for suggestions. */
+/** The edit distance of words, for suggestions. */
 import { expect, test } from "bun:test";
 import { editDistance, findNearest } from "../../src/lib/edit-distance.ts";
 
@@ -14,7 +14,7 @@ test.each([
   expect(editDistance(from, to)).toBe(steps);
 });
 
-test("finds the nearest of several, the first of equals, and nothing among none", () => {
+test("finds the nearest of several, the first of equals, and null if there are none", () => {
   expect(findNearest("sevre", ["migrate", "serve", "version"])).toBe("serve");
   expect(findNearest("ab", ["aa", "bb"])).toBe("aa");
   expect(findNearest("ab", [])).toBeNull();

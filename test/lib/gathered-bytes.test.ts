@@ -1,4 +1,4 @@
-/** Pieces of any size come out as they went in. */
+/** Chunks of any size come out as they went in. */
 import { expect, test } from "bun:test";
 import { GatheredBytes } from "../../src/lib/gathered-bytes.ts";
 
@@ -20,7 +20,7 @@ test("keeps the bytes in order, however they are cut", () => {
   }
 });
 
-test("takes up at most 64 KiB more than it holds, whatever sizes take turns", () => {
+test("allocates at most 64 KiB more than it holds, whatever the sizes", () => {
   const pieces = Array.from({ length: 200 }, (_, at) => new Uint8Array(at % 2 === 0 ? 1 : 70_000));
   const gathered = gather(pieces);
   const blocks = gathered.blocks;
@@ -28,7 +28,7 @@ test("takes up at most 64 KiB more than it holds, whatever sizes take turns", ()
   expect(takenUp - gathered.length).toBeLessThanOrEqual(64 * 1024);
 });
 
-test("holds nothing of nothing, and keeps nothing of what the sender does to a piece later", () => {
+test("is empty at first, and is not affected when a sender changes a piece later", () => {
   expect(Buffer.concat(new GatheredBytes().blocks).length).toBe(0);
   const piece = Uint8Array.of(1, 2, 3);
   const gathered = gather([piece, new Uint8Array(0)]);

@@ -2,7 +2,7 @@
 import { expect, test } from "bun:test";
 import { GatheredText } from "../../src/lib/gathered-text.ts";
 
-test("gives back all pieces in order, however many there were, and goes on afterwards", () => {
+test("returns all pieces in order, however many there were, and accepts more afterwards", () => {
   for (const count of [0, 1, 15, 16, 17, 100]) {
     const text = new GatheredText();
     let expected = "";

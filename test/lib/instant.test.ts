@@ -20,7 +20,7 @@ test.each([
   "+002026-01-01",
   "",
   "0000-01-01",
-])("%p is no day", (text) => {
+])("%p is not a day", (text) => {
   expect(parseDay(text)).toBeNull();
 });
 
@@ -44,6 +44,6 @@ test.each([
   "2026-01-31T09:30:00",
   "2026-01-31",
   "now",
-])("%p is no instant", (text) => {
+])("%p is not an instant", (text) => {
   expect(parseInstant(text)).toBeNull();
 });

@@ -6,7 +6,7 @@ function openQueue() {
   const queue = createKeyedQueue({ maxWaiting: 3 });
   const entered: string[] = [];
   const releases = new Map<string, Release>();
-  /** Enters as `name` and notes when its turn has come; false where it is refused. */
+  /** Enters as `name` and notes when its turn comes; false if it is refused. */
   function enter(name: string, key = "k", signal?: AbortSignal): boolean {
     const place = queue.enter(key, signal);
     place?.then(
@@ -26,13 +26,13 @@ function openQueue() {
   return { queue, entered, enter, release };
 }
 
-/** Lets promises that are resolved already be seen. */
+/** Lets callbacks of resolved promises run. */
 async function settled(): Promise<void> {
   for (let i = 0; i < 5; i++) await null;
 }
 
 describe("the keyed queue", () => {
-  test("lets those of one key in one after the other, in order", async () => {
+  test("lets in one entry of a key at a time, in order", async () => {
     const { entered, enter, release } = openQueue();
     for (const name of ["a", "b", "c"]) enter(name);
     await settled();
@@ -51,7 +51,7 @@ describe("the keyed queue", () => {
     expect(entered).toEqual(["a", "b"]);
   });
 
-  test("refuses the fourth that would wait, and takes one again once a place is free", async () => {
+  test("refuses a fourth waiter, and accepts one again once a place is free", async () => {
     const { entered, enter, release } = openQueue();
     expect(["in", "w1", "w2", "w3", "w4"].map((name) => enter(name))).toEqual([true, true, true, true, false]);
     expect(enter("other", "other key")).toBe(true);
@@ -62,7 +62,7 @@ describe("the keyed queue", () => {
     expect(entered).toEqual(["in", "other", "w1", "w2", "w3", "w5"]);
   });
 
-  test("drops a waiting one whose signal fires, and gives its place away", async () => {
+  test("drops a waiter whose signal fires, and frees its place", async () => {
     const { entered, enter, release } = openQueue();
     const leaving = new AbortController();
     enter("in");
@@ -89,7 +89,7 @@ describe("the keyed queue", () => {
     expect(queue.size).toBe(1);
   });
 
-  test("changes nothing for one that is in when its signal fires", async () => {
+  test("ignores a signal that fires after the entry was let in", async () => {
     const { entered, enter, release } = openQueue();
     const leaving = new AbortController();
     enter("first");
@@ -111,7 +111,7 @@ describe("the keyed queue", () => {
     expect(entered).toEqual(["a", "b"]);
   });
 
-  test("keeps no key that nobody is in", async () => {
+  test("drops keys that nobody holds or waits for", async () => {
     const { queue, enter, release } = openQueue();
     const leaving = new AbortController();
     enter("a");
@@ -125,7 +125,7 @@ describe("the keyed queue", () => {
     expect(queue.size).toBe(0);
   });
 
-  test("never has two of a key in at once, whatever comes, leaves and finishes", async () => {
+  test("never lets in two of one key at once, whatever enters, aborts and finishes", async () => {
     const random = createRandom(5);
     const queue = createKeyedQueue({ maxWaiting: 3 });
     const inside = new Map<string, number>();

@@ -1,4 +1,4 @@
-/** Passwords at rest, and the time that checking them takes. */
+/** Password hashing, and how long checks take. */
 import { expect, spyOn, test } from "bun:test";
 import { hashPassword, verifyPassword } from "../../src/lib/password-hash.ts";
 import { createSemaphore, SemaphoreFull } from "../../src/lib/semaphore.ts";
@@ -22,7 +22,7 @@ test("an account that does not exist costs the same computation as one that does
   }
 });
 
-test("the gate lets a few run, keeps the others in order, and turns away what is too much", async () => {
+test("the semaphore lets a few run, keeps the others in order, and rejects the rest", async () => {
   const gate = createSemaphore({ concurrency: 2, maxWaiting: 2 });
   const order: string[] = [];
   const tasks = ["a", "b", "c", "d"].map((name) => {
@@ -45,13 +45,13 @@ test("the gate lets a few run, keeps the others in order, and turns away what is
   expect(order).toEqual(["a", "b", "c", "d"]);
 });
 
-test("a task that fails makes place for the next", async () => {
+test("a failing task frees its place for the next", async () => {
   const gate = createSemaphore({ concurrency: 1, maxWaiting: 0 });
   await expect(gate.run(() => Promise.reject(new Error("no")))).rejects.toThrow("no");
   expect(await gate.run(async () => 7)).toBe(7);
 });
 
-/** Computations that end when they are told to. */
+/** Computations that end on command. */
 function holdComputations() {
   const held: (() => void)[] = [];
   const hashes: string[] = [];
@@ -113,7 +113,7 @@ test("an account that does not exist waits as long as one that does, and nobody 
   expect(hashes).toHaveLength(3);
 });
 
-test("a full lane of strangers is full for accounts that do not exist too, and no other lane's business", async () => {
+test("a full lane of strangers is full for unknown accounts too, and does not affect the other lane", async () => {
   const { hashes, end } = holdComputations();
   const strangers = Array.from({ length: 65 }, () => verifyPassword("guess", "$argon2id$known", "stranger"));
   await expect(verifyPassword("guess", "$argon2id$known", "stranger")).rejects.toBeInstanceOf(SemaphoreFull);

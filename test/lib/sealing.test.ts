@@ -1,4 +1,4 @@
-/** Secrets that are kept to be read again. */
+/** Encryption of secrets at rest. */
 import { expect, test } from "bun:test";
 import { createSealing, makeSealingKey, readSealingKey } from "../../src/lib/sealing.ts";
 
@@ -8,7 +8,7 @@ async function newSealing() {
   return createSealing(key);
 }
 
-test("opens what it has sealed, and tells nothing of it", async () => {
+test("opens what it has sealed, and reveals nothing of it", async () => {
   const sealing = await newSealing();
   const sealed = await sealing.seal("totp:ada", "a secret ü");
   expect(sealed).toMatch(/^v1\.[\w-]+=*$/);
@@ -34,7 +34,7 @@ test("opens nothing with another key, under another name, or changed", async () 
   }
 });
 
-// The layout is a promise to databases that are there: NIST's case 16 could not be opened by any other.
+// Existing databases depend on this layout: a different one could not open NIST's case 16.
 test("is AES-256-GCM with the name as additional data, its nonce in front", async () => {
   const key = Uint8Array.fromHex("feffe9928665731c6d6a8f9467308308feffe9928665731c6d6a8f9467308308");
   const { createCipheriv } = process.getBuiltinModule("node:crypto");

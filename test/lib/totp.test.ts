@@ -1,11 +1,11 @@
-/** One-time passwords by time: the vectors of the RFC, and a second implementation. */
+/** Time-based one-time passwords: the vectors of the RFC, and a second implementation. */
 import { expect, test } from "bun:test";
 import * as otpauth from "otpauth";
 import { findTotpStep, otpauthUrl, toBase32, totpCode, totpStep } from "../../src/lib/totp.ts";
 
 const rfcSecret = new TextEncoder().encode("12345678901234567890");
 
-// RFC 6238, appendix B, SHA-1: eight digits there, of which six are the last six.
+// RFC 6238, appendix B, SHA-1: codes of eight digits, of which our six are the last ones.
 test.each([
   [59, "94287082"],
   [1111111109, "07081804"],

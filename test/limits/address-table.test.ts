@@ -9,7 +9,7 @@ describe("the address table", () => {
     let records = new Map<string, { record: number; number: number }>();
     let recency: string[] = [];
     for (let i = 0; i < 30_000; i++) {
-      // Few different values, so that keys differ in one half alone.
+      // Few different values, so that keys differ in one half only.
       const high = random.below(80) * 0x1000001;
       const low = (random.below(80) * 0xabcdef1) >>> 0;
       const name = `${high} ${low}`;
@@ -50,7 +50,7 @@ describe("the address table", () => {
     }
   });
 
-  test("uses no more places than it may when keys come and go", () => {
+  test("never uses more records than allowed when keys come and go", () => {
     const table = new AddressTable(100, 1, 0);
     for (let i = 0; i < 10_000; i++) {
       if (table.size === 100) table.remove(table.oldest);

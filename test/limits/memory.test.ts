@@ -31,7 +31,7 @@ describe.each(kinds)("the memory limiter's bounds for $kind", ({ subjectOf }) =>
     return { clock, limiter: createMemoryLimiter({ clock, maxAddresses: 1000, maxNetworks: 1000, maxTexts: 1000 }) };
   }
 
-  test("holds no more subjects than it may, and counts those that had to leave", async () => {
+  test("holds no more subjects than allowed, and counts evictions", async () => {
     const { limiter } = open();
     for (let index = 0; index < 5000; index++) await limiter.admit(rule, subjectOf(index));
     expect(limiter.size).toBe(1000);
@@ -41,7 +41,7 @@ describe.each(kinds)("the memory limiter's bounds for $kind", ({ subjectOf }) =>
     expect(limiter.evictedCount).toBe(4000);
   });
 
-  test("lets those leave who were seen least recently, a refusal being seen too", async () => {
+  test("evicts the least recently seen; a refusal counts as seen", async () => {
     const { limiter } = open();
     for (let i = 0; i < 3; i++) await limiter.admit(rule, subjectOf(0));
     for (let index = 1; index < 5000; index++) {
@@ -51,7 +51,7 @@ describe.each(kinds)("the memory limiter's bounds for $kind", ({ subjectOf }) =>
     expect(await limiter.admit(rule, subjectOf(1))).toMatchObject({ isAdmitted: true, remaining: 1 });
   });
 
-  test("forgets whose window is empty as others come, without anyone being evicted", async () => {
+  test("drops subjects with an empty window as others come, without an eviction", async () => {
     const { clock, limiter } = open();
     for (let index = 0; index < 900; index++) await limiter.admit(rule, subjectOf(index));
     clock.advance(30_000);
@@ -63,7 +63,7 @@ describe.each(kinds)("the memory limiter's bounds for $kind", ({ subjectOf }) =>
     expect(await limiter.admit(rule, subjectOf(5000))).toMatchObject({ remaining: 0, resetMs: 30_000 });
   });
 
-  test("starts each newcomer empty in the place of one who left", async () => {
+  test("starts each new subject with an empty window after an eviction", async () => {
     const { clock, limiter } = open();
     for (let index = 0; index < 1000; index++) for (let i = 0; i < 2; i++) await limiter.admit(rule, subjectOf(index));
     clock.advance(1);
@@ -95,7 +95,7 @@ describe("the memory limiter's clock", () => {
     }
   });
 
-  test("admits nobody early should the monotonic clock ever go back", async () => {
+  test("admits nobody early even if the monotonic clock goes back", async () => {
     let nowMs = 100_000;
     const limiter = createMemoryLimiter({ clock: { monotonicMs: () => nowMs } });
     for (const subject of ["192.0.2.1", "a token"]) {
@@ -107,8 +107,8 @@ describe("the memory limiter's clock", () => {
   });
 });
 
-test("a million addresses take at most 50 MiB, and leave them when they go", async () => {
-  // A process of its own: what other tests leave behind would count.
+test("a million addresses take at most 50 MiB, and free them afterwards", async () => {
+  // A separate process: garbage of other tests would count.
   const child = Bun.spawn([process.execPath, `${import.meta.dir}/million-addresses.ts`], { stdout: "pipe" });
   const { size, heldMiB, keptMiB } = JSON.parse(await child.stdout.text());
   expect(size).toBe(1_000_000);

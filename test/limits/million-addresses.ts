@@ -1,4 +1,4 @@
-/** Prints what the memory limiter takes for a million addresses; run as a process of its own. */
+/** Prints how much memory the limiter takes for a million addresses; runs as a separate process. */
 import { createMemoryLimiter } from "../../src/limits/memory.ts";
 import { createRateRules } from "../../src/limits/rules.ts";
 
@@ -18,7 +18,7 @@ function rssMiB(): number {
   return process.memoryUsage.rss() / 2 ** 20;
 }
 
-// The strings made on the way, and compiled code, belong to no address.
+// Temporary strings and compiled code do not count.
 for (let round = 0; round < 2; round++) await admitAll(1000);
 nowMs += ip.windowMs;
 const beforeMiB = rssMiB();

@@ -1,4 +1,4 @@
-/** Backups of a database in use, putting them back, and what both refuse. */
+/** Backing up a database in use, restoring, and what both refuse. */
 import { Database } from "bun:sqlite";
 import { afterEach, expect, test } from "bun:test";
 import { existsSync, readdirSync, readFileSync, statSync, truncateSync, writeFileSync } from "node:fs";
@@ -64,7 +64,7 @@ test("never replaces a file", async () => {
   writeFileSync(data.file("precious"), "precious");
   const { exitCode, stderr } = await runCommand(["backup", data.file("precious"), "--data-dir", data.path]);
   expect(exitCode).toBe(1);
-  expect(stderr).toContain("exists already");
+  expect(stderr).toContain("already exists");
   expect(readFileSync(data.file("precious"), "utf8")).toBe("precious");
 });
 
@@ -86,13 +86,13 @@ test("puts a backup back and keeps the old database aside", async () => {
   const keptAs = String(Object(restored).kept_as);
   expect(keptAs).toMatch(/companiond\.db\.before-restore-\d{8}T\d{6}Z$/);
 
-  // The old one is whole: it can be put back in turn.
+  // The old one is intact: it can be restored in turn.
   await runJson(["restore", keptAs, "--data-dir", data.path]);
   expect(await countAccounts(data.path)).toBe(2);
   expect(readdirSync(data.path).filter((name) => name.includes("restoring"))).toEqual([]);
 });
 
-test("takes a raw copy with its log beside it, and leaves that copy as it was", async () => {
+test("restores a raw copy with its log beside it, and leaves that copy unchanged", async () => {
   server = await startTestServer();
   using dir = temporaryDirectory();
   using target = temporaryDirectory();
@@ -133,15 +133,15 @@ test("refuses while a server starts from the directory", async () => {
 
 test.each<[string, (file: string) => void, string]>([
   [
-    "a file that is no database",
+    "a file that is not a database",
     (file) => writeFileSync(file, "not a database, but long enough to be read as one"),
-    "is damaged, or no database",
+    "is damaged, or not a database",
   ],
-  ["an empty file", (file) => writeFileSync(file, ""), "is not a database of companiond"],
+  ["an empty file", (file) => writeFileSync(file, ""), "is not a companiond database"],
   [
     "another program's database",
     (file) => new Database(file).run("PRAGMA application_id = 1"),
-    "is not a database of companiond",
+    "is not a companiond database",
   ],
   ["a backup that was cut off", (file) => truncateSync(file, Math.floor(statSync(file).size / 2)), "is damaged"],
   ["a backup with a torn page", tear, "is damaged"],
@@ -170,7 +170,7 @@ function tear(file: string): void {
   writeFileSync(file, bytes);
 }
 
-test("puts a backup over a database that is damaged, and keeps its files", async () => {
+test("restores a backup over a damaged database, and keeps its files", async () => {
   using data = temporaryDirectory();
   await createAccount(data.path, "ada@example.com");
   await runJson(["backup", data.file("a.db"), "--data-dir", data.path]);
@@ -206,17 +206,17 @@ test("no command migrates beside a server of an earlier version, which would not
     expect(exitCode).toBe(1);
     expect(stderr).toContain("An earlier version of companiond serves from");
   }
-  // The earlier version still opens it.
+  // The earlier version can still open it.
   expect(await migrateSqlite({ dataDir: data.path, migrations: earlier })).toEqual([]);
   expect(existsSync(data.file("backups"))).toBe(false);
   server.release();
   expect(await countAccounts(data.path)).toBe(0);
   expect(readdirSync(data.file("backups"))).toHaveLength(1);
-  // Nothing is kept locked: a server may start.
+  // No lock is left: a server may start.
   storageOf({ dataDir: data.path }).lock().release();
 });
 
-test("does not migrate where the backup before it cannot be written", async () => {
+test("does not migrate if the backup before it cannot be written", async () => {
   using data = temporaryDirectory();
   await migrateSqlite({ dataDir: data.path, migrations: migrations.slice(0, 1) });
   writeFileSync(data.file("backups"), "a file where the directory should be");
@@ -235,7 +235,7 @@ function services(nowMs: () => number = Date.now) {
   return { clock: { ...systemClock, nowMs }, log: createCapturedLog(), measurements: new Measurements() };
 }
 
-test("keeps the newest of the backups that it made by itself, and touches no other file", async () => {
+test("keeps the newest of its scheduled backups, and touches no other file", async () => {
   using data = temporaryDirectory();
   await createAccount(data.path, "ada@example.com");
   const dir = data.file("backups");
@@ -281,7 +281,7 @@ test("counts and logs a backup that fails, and keeps the ones that are there", a
   expect(existsSync(plan.dataDir)).toBe(false);
 });
 
-test("runs on its schedule, and a stop ends the one under way without a trace", async () => {
+test("runs on its schedule, and a stop ends a running backup without a trace", async () => {
   using data = temporaryDirectory();
   await createAccount(data.path, "ada@example.com");
   const parts = services();
@@ -308,7 +308,7 @@ test("runs on its schedule, and a stop ends the one under way without a trace", 
   expect(readdirSync(plan.dir).filter((name) => name.endsWith(".db"))).toHaveLength(1);
 });
 
-test("makes none by itself where no schedule is set", async () => {
+test("makes none if no schedule is set", async () => {
   let isAsked = false;
   const schedule = () => {
     isAsked = true;

@@ -1,4 +1,7 @@
-/** What is shipped for operators is true: units, image, rules and dashboard against the program, promtool (/usr/bin/promtool) and systemd (/usr/bin/systemd-analyze). */
+/**
+ * What is shipped for operators is true: units, image, rules and dashboard against the program, promtool
+ * (/usr/bin/promtool) and systemd (/usr/bin/systemd-analyze).
+ */
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { chmodSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -27,16 +30,16 @@ beforeAll(async () => {
   const message = JSON.stringify({ message: "Hello" });
   const headers = { "content-type": "application/json" };
   await (await fetch(`${server.url}/api/embed/${embedToken}/chat`, { method: "POST", headers, body: message })).text();
-  // Figures that only some servers have.
+  // Metrics that only some servers have.
   server.services.measurements.backups.lastSuccessAtMs = Date.now();
   const certificate = server.services.measurements.probes.find(({ name }) => name.includes("certificate"));
   Object.assign(certificate ?? {}, { read: () => Date.now() / 1000 });
-  const answer = await fetch(`${server.url}/metrics`, { headers: { authorization: `Bearer ${token}` } });
-  metrics = readMetrics(await answer.text());
+  const response = await fetch(`${server.url}/metrics`, { headers: { authorization: `Bearer ${token}` } });
+  metrics = readMetrics(await response.text());
 });
 afterAll(() => server.close());
 
-/** Every name in a query that is not one of the language or a label. */
+/** Every name in a query that is neither part of the language nor a label. */
 function namesIn(text: string): string[] {
   return [...new Set(text.match(/\b(?:companiond|process)_\w+/g))];
 }
@@ -51,13 +54,13 @@ test.each([["prometheus-rules.yaml"], ["grafana-dashboard.json"]])("every metric
   expect(names.filter((name) => !isKnown(name))).toEqual([]);
 });
 
-test("every metric of the program is on the dashboard or in a rule, or told in the operators' guide", () => {
+test("every metric of the program is on the dashboard or in a rule, or in the operators' guide", () => {
   const guide = readFileSync(join(root, "docs/operators.md"), "utf8");
   const told = read("prometheus-rules.yaml") + read("grafana-dashboard.json") + guide;
   expect(metrics.families.filter((name) => !told.includes(name))).toEqual([]);
 });
 
-test("promtool takes the rules, and finds nothing amiss in the metrics", async () => {
+test("promtool accepts the rules, and finds no problem in the metrics", async () => {
   const rules = await run(["/usr/bin/promtool", "check", "rules", join(root, "deploy/prometheus-rules.yaml")]);
   expect({ ...rules, output: rules.output.includes("SUCCESS") }).toEqual({ exitCode: 0, output: true });
   expect(await run(["/usr/bin/promtool", "check", "metrics"], metrics.text)).toEqual({ exitCode: 0, output: "" });
@@ -74,9 +77,9 @@ test("the dashboard is one that Grafana can import, with a query in every panel"
   }
 });
 
-test("systemd takes the unit, and finds it well closed off", async () => {
+test("systemd accepts the unit, and finds it well sandboxed", async () => {
   using dir = temporaryDirectory();
-  // The program that it names must exist where it is verified.
+  // The program that it names must exist to verify it.
   writeFileSync(dir.file("companiond"), "#!/bin/sh\n");
   chmodSync(dir.file("companiond"), 0o755);
   const unit = dir.file("companiond.service");
@@ -90,7 +93,7 @@ test("systemd takes the unit, and finds it well closed off", async () => {
   expect(judged.exitCode).toBe(0);
 });
 
-test("the image is built with the Bun of this project, runs as nobody, and is asked whether it is alive", () => {
+test("the image is built with the Bun of this project, runs as nobody, and has a health check", () => {
   const dockerfile = read("Dockerfile");
   const { devDependencies } = JSON.parse(readFileSync(join(root, "package.json"), "utf8"));
   expect(dockerfile).toContain(`FROM oven/bun:${devDependencies["bun-types"]}-`);

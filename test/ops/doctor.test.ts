@@ -1,4 +1,4 @@
-/** What doctor finds, in good installations and in bad ones. */
+/** What doctor finds in good installations and in bad ones. */
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { chmodSync, copyFileSync, mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -45,7 +45,7 @@ async function makeDatabase(dataDir: string): Promise<void> {
   expect((await runCommand(["migrate", "--data-dir", dataDir])).exitCode).toBe(0);
 }
 
-test("finds nothing wrong where nothing is, and asks the model for one word", async () => {
+test("finds nothing wrong in a good installation, and asks the model for one word", async () => {
   using data = temporaryDirectory();
   await makeDatabase(data.path);
   const askedOf = () => mock.requests.filter(({ method }) => method === "POST").length;
@@ -61,7 +61,7 @@ test("finds nothing wrong where nothing is, and asks the model for one word", as
   expect(askedOf()).toBe(asked + 2);
 });
 
-test("reports every problem of the configuration, and looks no further", async () => {
+test("reports every problem of the configuration, and checks nothing else", async () => {
   const report = await examine({ PORT: "http", COMPANIOND_RATE_PER_IPS: "5" });
   expect(report.exitCode).toBe(1);
   expect(report.status).toBe("fail");
@@ -84,13 +84,13 @@ test("says that the model refuses the key, without the key or what looks like on
   expect(report.stdout).not.toContain(key);
 });
 
-test("says that nobody listens where the model should be", async () => {
+test("says that nothing listens at the model's address", async () => {
   using data = temporaryDirectory();
   const report = await examine({ COMPANIOND_DATA_DIR: data.path, OPENAI_BASE_URL: "http://127.0.0.1:9/v1" });
   expect(report.find("language model").status).toBe("fail");
 });
 
-test("says that a voice provider does not take its key", async () => {
+test("says that a voice provider does not accept its key", async () => {
   using data = temporaryDirectory();
   const refusing = Bun.serve({ port: 0, hostname: "127.0.0.1", fetch: () => new Response("{}", { status: 401 }) });
   const report = await examine({
@@ -139,7 +139,7 @@ test("warns of a directory in which others may replace the database", async () =
   });
 });
 
-test("tells a port that this program serves on from one that another program has", async () => {
+test("distinguishes a port of this program from one of another program", async () => {
   const running = await startTestServer();
   const other = Bun.serve({ port: 0, hostname: "127.0.0.1", fetch: () => new Response("something else") });
   const ours = await examine({ COMPANIOND_DATA_DIR: running.dataDir, PORT: new URL(running.url).port });
@@ -185,7 +185,7 @@ test("finds contradictions between proxy, address and public URL", async () => {
   expect((await examine(base)).find("public URL").status).toBe("ok");
 });
 
-test("looks at the certificate", async () => {
+test("checks the certificate", async () => {
   using data = temporaryDirectory();
   mkdirSync(data.file("tls"));
   const [cert, privateKey] = [data.file("tls/cert.pem"), data.file("tls/key.pem")];

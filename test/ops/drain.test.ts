@@ -1,4 +1,4 @@
-/** What proxies see of a server that is about to stop: not ready for a moment, while it still takes what is on its way. */
+/** What proxies see of a server that is about to stop: not ready for a moment, while it still accepts requests. */
 import { expect, test } from "bun:test";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -14,7 +14,7 @@ test("says so on /readyz and still answers, before it accepts nothing more", asy
   const config = loadConfig({ environment: { COMPANIOND_DATA_DIR: dataDir, PORT: "0" } });
   const services = await openServices(config, { log: createCapturedLog() });
   const server = startServer(services, { host: "127.0.0.1", port: 0 });
-  // A connection of its own each time, as a proxy's.
+  // A new connection each time, as a proxy's.
   const ask = (path: string) => fetch(`${server.url}${path}`, { keepalive: false });
   expect((await ask("/readyz")).status).toBe(200);
 

@@ -1,4 +1,4 @@
-/** The executable in operation: one server per directory, backups beside it, restarts, metrics on a port of their own. */
+/** The executable in operation: one server per directory, backups beside it, restarts, metrics on a separate port. */
 import { expect, test } from "bun:test";
 import { chmodSync, existsSync, readdirSync, statSync } from "node:fs";
 import { eventually } from "../support/eventually.ts";
@@ -17,7 +17,7 @@ test("refuses a data directory that another server serves from, with a sentence"
       `companiond: another companiond serves from ${server.dataDir}. ` +
       "Stop it first, or choose another directory with --data-dir.\n",
   });
-  // Commands work beside it, and the refused start did it no harm.
+  // Commands work beside it, and the refused start did no harm.
   expect((await runExecutable(["account", "list", "--data-dir", server.dataDir])).exitCode).toBe(0);
   expect((await fetch(`${server.url}/readyz`)).status).toBe(200);
 });
@@ -31,7 +31,7 @@ test("starts again on the directory of a server that was killed", async () => {
   expect(await second.stop()).toBe(0);
 });
 
-test("makes its directory for itself alone, and warns of one that others may write in", async () => {
+test("creates its directory with access for its user only, and warns of one that others may write in", async () => {
   await using own = await startExecutable();
   expect(statSync(own.dataDir).mode & 0o777).toBe(0o700);
   expect(own.log.filter(({ event }) => event.includes("data directory"))).toEqual([]);
@@ -62,18 +62,18 @@ test("refuses to restore over a running server, and restores once it has stopped
   expect((await fetch(`${again.url}/readyz`)).status).toBe(200);
 });
 
-test("backs up beside a stream, which goes on meanwhile", async () => {
+test("backs up beside a stream, which continues meanwhile", async () => {
   using files = temporaryDirectory();
   const mock = await startMockLlm();
   await using server = await startExecutable({ args: ["--demo"], env: { OPENAI_BASE_URL: `${mock.url}/v1` } });
   await eventually(() => server.stderr.includes("/chat"));
   const token = /emb_[0-9A-Za-z]{32}/.exec(server.stderr)?.[0] ?? "";
-  const answer = await fetch(`${server.url}/api/embed/${token}/chat`, {
+  const response = await fetch(`${server.url}/api/embed/${token}/chat`, {
     method: "POST",
     headers: { "content-type": "application/json" },
     body: JSON.stringify({ message: "[[words:40]][[delay:10]]" }),
   });
-  const streaming = answer.text();
+  const streaming = response.text();
   const { exitCode } = await runExecutable(["backup", files.file("a.db"), "--data-dir", server.dataDir]);
   expect(exitCode).toBe(0);
   expect(await streaming).toEndWith("data: [DONE]\n\n");
@@ -92,7 +92,7 @@ test("serves metrics without a token on a loopback port of their own, and not be
   expect((await fetch(`${server.url}/metrics`)).status).toBe(404);
 });
 
-test("says which port is taken where it is that of the metrics", async () => {
+test("says which port is in use if it is the metrics port", async () => {
   await using server = await startExecutable();
   const port = new URL(server.url).port;
   using data = temporaryDirectory();
@@ -104,8 +104,8 @@ test("says which port is taken where it is that of the metrics", async () => {
 
 test("writes one line of JSON for each request, by route", async () => {
   await using server = await startExecutable();
-  const answer = await fetch(`${server.url}/healthz`);
+  const response = await fetch(`${server.url}/healthz`);
   const line = await server.logged("request");
   expect(line).toMatchObject({ level: "info", method: "GET", route: "/healthz", status: 200, client: "127.0.0.0/24" });
-  expect(line.request_id).toBe(answer.headers.get("x-request-id"));
+  expect(line.request_id).toBe(response.headers.get("x-request-id"));
 });

@@ -9,11 +9,11 @@ import { temporaryDirectory } from "../support/temporary.ts";
 
 interface Answer {
   status: number;
-  /** Pieces of the body as they arrive. */
+  /** The chunks of the body as they arrive. */
   pieces: AsyncIterator<Uint8Array>;
 }
 
-/** From another loopback address than the proxy's own, so that the two can be told apart. */
+/** From a different loopback address than the proxy's own, to tell the two apart. */
 function ask(url: string, body?: object, headers: Record<string, string> = {}): Promise<Answer> {
   return new Promise((resolve, reject) => {
     const sent = request(
@@ -22,7 +22,7 @@ function ask(url: string, body?: object, headers: Record<string, string> = {}): 
         method: body === undefined ? "GET" : "POST",
         localAddress: "127.77.0.1",
         rejectUnauthorized: false,
-        // Whatever the headers name as the host.
+        // Whatever host the headers name.
         servername: "",
         agent: false,
         headers: { "content-type": "application/json", ...headers },
@@ -95,7 +95,7 @@ describe.each([
     });
     const answer = await ask(`${embedUrl}/chat`, { message: "Count" });
     expect(answer.status).toBe(200);
-    // Each piece is here before the next one is even made.
+    // Each chunk is here before the next one is produced.
     const read = async () => Buffer.from((await answer.pieces.next()).value ?? []).toString();
     expect(await read()).toBe('data: {"text":"one"}\n\n');
     gates[0].resolve();
@@ -118,7 +118,7 @@ describe.each([
     for (const { client } of clients) expect(client).toBe("127.77.0.0/24");
   });
 
-  test("nothing of what the server reads of proxies is the client's own", async () => {
+  test("no header that the server reads from proxies comes from the client", async () => {
     let received: Headers | null = null;
     const upstream = Bun.serve({
       hostname: "127.0.0.1",
@@ -157,7 +157,7 @@ describe.each([
     expect(await statusOf({ origin: proxy.url })).toBe(200);
     expect(await statusOf({ origin: "https://shop.example" })).toBe(200);
     expect(await statusOf({ origin: "https://evil.example", "x-forwarded-host": "evil.example" })).toBe(403);
-    // Caddy answers an unknown host by itself, with nothing.
+    // Caddy itself responds to an unknown host, with an empty body.
     const elsewhere = await ask(url, undefined, { origin: "https://evil.example", host: "evil.example" });
     expect(await readRest(elsewhere)).not.toContain("avatar_url");
     expect(await statusOf({})).toBe(403);
@@ -186,7 +186,7 @@ describe.each([
     await server[Symbol.asyncDispose]();
     const atStop = outcomes.length;
     server = await startServer();
-    // Every lane was waiting, and goes on.
+    // Every client was waiting, and continues.
     await eventually(() => outcomes.length >= atStop + 12);
     isOver = true;
     await Promise.all(asking);

@@ -1,4 +1,4 @@
-/** Storage that is full, gone or locked, and descriptors that have run out: said honestly, and over as soon as it is over. */
+/** Storage that is full, missing or locked, and exhausted descriptors: reported honestly, and over with the cause. */
 import { Database } from "bun:sqlite";
 import { expect, test } from "bun:test";
 import { renameSync } from "node:fs";
@@ -22,7 +22,7 @@ interface Subject extends AsyncDisposable {
   config(): Promise<number>;
   create(): Promise<{ status: number; body: string }>;
   ready(): Promise<number>;
-  /** A limit of the running process; `unlimited` takes it back. */
+  /** Sets a limit of the running process; `unlimited` removes it. */
   limit(resource: "fsize" | "nofile", value: string): void;
 }
 
@@ -40,14 +40,14 @@ async function startSubject(): Promise<Subject> {
     server,
     async chat() {
       const body = JSON.stringify({ message: "Hello" });
-      const answer = await fetch(`${server.url}/api/embed/${token}/chat`, { method: "POST", headers: json, body });
-      return await answer.text();
+      const response = await fetch(`${server.url}/api/embed/${token}/chat`, { method: "POST", headers: json, body });
+      return await response.text();
     },
     config: async () => (await fetch(`${server.url}/api/embed/${token}`)).status,
     async create() {
       const headers = { ...json, authorization };
-      const answer = await fetch(`${server.url}/api/companions`, { method: "POST", headers, body: '{"name":"Ada"}' });
-      return { status: answer.status, body: await answer.text() };
+      const response = await fetch(`${server.url}/api/companions`, { method: "POST", headers, body: '{"name":"Ada"}' });
+      return { status: response.status, body: await response.text() };
     },
     ready: async () => (await fetch(`${server.url}/readyz`)).status,
     limit(resource, value) {
@@ -68,7 +68,7 @@ function expectWhole(dataDir: string): void {
 
 test("a full disk: what can be read is served, nothing is acknowledged that is not kept, and it ends with the cause", async () => {
   await using subject = await startSubject();
-  // To the program as good as a full disk: no file may grow, so every write fails.
+  // To the program this is like a full disk: no file may grow, so every write fails.
   subject.limit("fsize", "4096");
   const refused = await subject.create();
   expect(refused.status).toBe(503);
@@ -124,7 +124,7 @@ test("a database that another program locks: reads go on, a write waits 5 s, the
   expect(await subject.chat()).toEndWith("data: [DONE]\n\n");
 }, 15_000);
 
-test("a lock that is given back in time: the write waits for it and succeeds", async () => {
+test("a lock that is released in time: the write waits for it and succeeds", async () => {
   await using subject = await startSubject();
   const other = new Database(join(subject.server.dataDir, "companiond.db"));
   other.run("BEGIN IMMEDIATE");
@@ -135,10 +135,10 @@ test("a lock that is given back in time: the write waits for it and succeeds", a
   expect((await writing).status).toBe(201);
 });
 
-test("no descriptors left: open connections go on, new ones wait, and it ends with the cause", async () => {
+test("no descriptors left: open connections continue, new ones wait, and it ends with the cause", async () => {
   await using subject = await startSubject();
   const { hostname, port } = new URL(subject.server.url);
-  // Below what is open already: nothing more can be opened.
+  // Below what is open already, so that nothing more can be opened.
   const socket = connect({ host: hostname, port: Number(port) });
   let received = "";
   socket.on("data", (bytes) => {
@@ -153,7 +153,7 @@ test("no descriptors left: open connections go on, new ones wait, and it ends wi
   await eventually(() => received.includes('"ok"'));
   const waiting = fetch(`${subject.server.url}/healthz`, { keepalive: false });
   subject.limit("nofile", "4096");
-  // Whether it was kept waiting or refused, the next one is answered.
+  // Whether it had to wait or was refused, the next one gets a response.
   await waiting.catch(() => {});
   await eventually(async () => (await fetch(`${subject.server.url}/healthz`, { keepalive: false })).status === 200);
   expect(await subject.chat()).toEndWith("data: [DONE]\n\n");

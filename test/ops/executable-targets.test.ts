@@ -1,4 +1,7 @@
-/** Builds for other systems, their names and their checksums; beside `support/executable`'s own, which is run. */
+/**
+ * Builds for other systems, their names and their checksums; the build for this system is the one that
+ * `support/executable` runs.
+ */
 import { expect, test } from "bun:test";
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";

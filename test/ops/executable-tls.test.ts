@@ -1,4 +1,4 @@
-/** HTTPS by the server itself, and a certificate replaced while streams run. */
+/** HTTPS served by the program itself, and a certificate replaced while streams run. */
 import { expect, test } from "bun:test";
 import { copyFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -15,7 +15,7 @@ function putCertificate(name: "one" | "two", directory: { file(name: string): st
   copyFileSync(join(fixtures, `${name}.key.pem`), directory.file("key.pem"));
 }
 
-/** A connection of its own, whose certificate is looked at. */
+/** The certificate that a new connection sees. */
 async function handshake(url: string): Promise<{ socket: TLSSocket; name: string }> {
   const socket = connect({ host: "127.0.0.1", port: Number(new URL(url).port), rejectUnauthorized: false });
   await new Promise<void>((resolve, reject) => socket.once("secureConnect", resolve).once("error", reject));
@@ -28,7 +28,7 @@ async function servedName(url: string): Promise<string> {
   return name;
 }
 
-test("takes up a new certificate on SIGHUP while a stream runs on under the old one", async () => {
+test("loads a new certificate on SIGHUP while a stream continues under the old one", async () => {
   using files = temporaryDirectory();
   const mock = await startMockLlm();
   putCertificate("one", files);
@@ -58,8 +58,8 @@ test("takes up a new certificate on SIGHUP while a stream runs on under the old 
   expect(answer.status).toBe(200);
 
   putCertificate("two", files);
-  // Requests go on all the while, each with a handshake of its own. One that is in it as the listener changes may be
-  // refused, and clients try such again; nothing else may fail.
+  // Requests continue meanwhile, each with its own handshake. A handshake may be refused while the listener changes,
+  // and clients retry it; nothing else may fail.
   let isReloaded = false;
   let requests = 0;
   const asking = (async () => {
@@ -84,7 +84,7 @@ test("takes up a new certificate on SIGHUP while a stream runs on under the old 
   await mock.close();
 });
 
-test("keeps the certificate that it has where the new files cannot serve", async () => {
+test("keeps its certificate if the new files are unusable", async () => {
   using files = temporaryDirectory();
   putCertificate("one", files);
   const args = ["--tls-cert", files.file("cert.pem"), "--tls-key", files.file("key.pem")];
@@ -97,7 +97,7 @@ test("keeps the certificate that it has where the new files cannot serve", async
   expect(await server.stop()).toBe(0);
 });
 
-test("is not ended by SIGHUP where it has no certificate", async () => {
+test("survives SIGHUP without a certificate", async () => {
   await using server = await startExecutable();
   process.kill(server.pid, "SIGHUP");
   await server.logged("nothing to reload: the server has no certificate");

@@ -1,10 +1,10 @@
-/** Nothing that contract and conscience keep out of the log is in it, after everything was done and went wrong once. */
+/** Nothing that must stay out of the log is in it, after everything was done, and failed, once. */
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { openLog } from "../../src/lib/log.ts";
 import { startTestServer, type TestServer } from "../support/app.ts";
 import { startMockElevenLabs } from "../support/mock-elevenlabs.ts";
 
-/** Each in the one place that its name tells. */
+/** Each appears only in the place that its name says. */
 const canaries = {
   message: "canary-visitors-words-7f3a",
   history: "canary-history-words-91bc",

@@ -1,4 +1,4 @@
-/** What the server tells of itself on /metrics, held against requests that were made. */
+/** What the server reports on /metrics, compared with the requests that were made. */
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { startTestServer, type TestServer } from "../support/app.ts";
 import { eventually } from "../support/eventually.ts";
@@ -30,23 +30,23 @@ function chat(embedToken: string, message: string): Promise<Response> {
 
 test("is not there while no token is set", async () => {
   const plain = await startTestServer();
-  const answer = await fetch(`${plain.url}/metrics`, { headers: { authorization: "Bearer " } });
-  expect(answer.status).toBe(404);
+  const response = await fetch(`${plain.url}/metrics`, { headers: { authorization: "Bearer " } });
+  expect(response.status).toBe(404);
   await plain.close();
 });
 
 test.each(["", "Bearer", "Bearer wrong", `Basic ${token}`, `Bearer ${token}x`])("refuses %j", async (authorization) => {
-  const answer = await scrape(authorization);
-  expect(answer.status).toBe(401);
-  expect(answer.headers.get("www-authenticate")).toBe("Bearer");
-  expect(await answer.json()).toMatchObject({ code: "unauthorized" });
+  const response = await scrape(authorization);
+  expect(response.status).toBe(401);
+  expect(response.headers.get("www-authenticate")).toBe("Bearer");
+  expect(await response.json()).toMatchObject({ code: "unauthorized" });
 });
 
 test("answers in Prometheus' text format", async () => {
-  const answer = await scrape();
-  expect(answer.status).toBe(200);
-  expect(answer.headers.get("content-type")).toStartWith("text/plain; version=0.0.4");
-  const text = await answer.text();
+  const response = await scrape();
+  expect(response.status).toBe(200);
+  expect(response.headers.get("content-type")).toStartWith("text/plain; version=0.0.4");
+  const text = await response.text();
   expect(text).toContain("# TYPE companiond_requests_total counter\n");
   expect(text).toContain("# TYPE companiond_request_seconds histogram\n");
 });
@@ -76,7 +76,7 @@ test("counts requests by route as the sitemap has it, never by path", async () =
   );
 });
 
-test("tells whole streams, broken ones and those that visitors left apart, and counts tokens", async () => {
+test("counts complete streams, broken ones and those that visitors left separately, and counts tokens", async () => {
   const { embedToken } = await server.createCompanion();
   const before = await metrics();
   await (await chat(embedToken, "Hello")).text();
@@ -107,9 +107,9 @@ test("counts a check of an API key as a read of the store, though nothing waits 
   const { key } = await server.createKey(await server.createAccount());
   const before = await metrics();
   for (let i = 0; i < 3; i++) {
-    // An id of that shape is none, and not looked up.
-    const answer = await fetch(`${server.url}/api/companions/none`, { headers: { authorization: `Bearer ${key}` } });
-    expect(answer.status).toBe(404);
+    // A malformed id is not looked up.
+    const response = await fetch(`${server.url}/api/companions/none`, { headers: { authorization: `Bearer ${key}` } });
+    expect(response.status).toBe(404);
   }
   const after = await metrics();
   const reads = (seen: typeof after) => seen.value("companiond_store_seconds_count", { kind: "read" });
@@ -122,14 +122,14 @@ test("counts what the limits admit and refuse", async () => {
   });
   const { embedToken } = await strict.createCompanion();
   for (let i = 0; i < 5; i++) await fetch(`${strict.url}/api/embed/${embedToken}`);
-  const answer = await fetch(`${strict.url}/metrics`, { headers: { authorization: `Bearer ${token}` } });
-  const counted = readMetrics(await answer.text());
+  const response = await fetch(`${strict.url}/metrics`, { headers: { authorization: `Bearer ${token}` } });
+  const counted = readMetrics(await response.text());
   expect(counted.value("companiond_limiter_verdicts_total", { rule: "ip", verdict: "admitted" })).toBe(2);
   expect(counted.value("companiond_limiter_verdicts_total", { rule: "ip", verdict: "refused" })).toBe(3);
   await strict.close();
 });
 
-test("tells of the process, the event loop and the build", async () => {
+test("reports the process, the event loop and the build", async () => {
   await eventually(async () => (await metrics()).value("companiond_event_loop_lag_seconds_count") > 0);
   const now = await metrics();
   expect(now.value("process_resident_memory_bytes")).toBeGreaterThan(10 * 1024 * 1024);

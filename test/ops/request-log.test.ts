@@ -1,4 +1,4 @@
-/** The log has one line for every request, by route; lines are whole JSON, or readable at a terminal. */
+/** The log has one line per request, by route; lines are complete JSON, or readable at a terminal. */
 import { afterEach, expect, test } from "bun:test";
 import { openLog, type RequestFields } from "../../src/lib/log.ts";
 import { startTestServer, type TestServer } from "../support/app.ts";
@@ -19,13 +19,13 @@ async function linesAfter(requests: (server: TestServer) => Promise<unknown>, co
   return lines().map(({ fields }) => fields as unknown as RequestFields);
 }
 
-test("notes one line per request with id, method, route, status, time and a cut address", async () => {
+test("writes one line per request with id, method, route, status, time and a cut address", async () => {
   let id: string | null = null;
   const [line, ...more] = await linesAfter(async ({ url, createCompanion }) => {
     const { embedToken } = await createCompanion();
-    const answer = await fetch(`${url}/api/embed/${embedToken}?secret=in-the-query`);
-    id = answer.headers.get("x-request-id");
-    await answer.text();
+    const response = await fetch(`${url}/api/embed/${embedToken}?secret=in-the-query`);
+    id = response.headers.get("x-request-id");
+    await response.text();
   }, 1);
   expect(more).toEqual([]);
   expect(line).toEqual({
@@ -39,16 +39,16 @@ test("notes one line per request with id, method, route, status, time and a cut 
   expect(line?.requestId).toBe(String(id));
 });
 
-test("notes a stream at its end, with how it ended", async () => {
+test("logs a stream at its end, with how it ended", async () => {
   const lines = await linesAfter(async ({ url, createCompanion }) => {
     const { embedToken } = await createCompanion();
     for (const message of ["Hello", "[[words:9]][[cut:2]]", "[[fail:401]]"]) {
-      const answer = await fetch(`${url}/api/embed/${embedToken}/chat`, {
+      const response = await fetch(`${url}/api/embed/${embedToken}/chat`, {
         method: "POST",
         headers: { "content-type": "application/json" },
         body: JSON.stringify({ message }),
       });
-      await answer.text();
+      await response.text();
     }
   }, 3);
   expect(lines.map(({ route, status, stream }) => [route, status, stream?.outcome])).toEqual([
@@ -71,10 +71,10 @@ test("invents no routes and no methods, whatever is asked for", async () => {
     expect(["GET unmatched", "OPTIONS /*", "other unmatched", "HEAD /healthz"]).toContain(known);
 });
 
-test("keeps a flood of refusals out, tells its size, and hides nothing else behind it", async () => {
+test("suppresses a flood of refusals, reports its size, and hides nothing else", async () => {
   const flooded = await startTestServer({ environment: { COMPANIOND_RATE_PER_IP: "40" } });
   const { embedToken } = await flooded.createCompanion();
-  const ask = (path: string) => fetch(`${flooded.url}${path}`).then((answer) => answer.text());
+  const ask = (path: string) => fetch(`${flooded.url}${path}`).then((response) => response.text());
   for (let at = 0; at < 50; at++) {
     await ask(`/nothing-${at}`);
     await ask("/api/companions");
@@ -139,7 +139,7 @@ test("writes JSON lines, those of requests in order with the others", async () =
   });
 });
 
-test("names fields alike on every line, and lets errors tell their cause but no secrets", () => {
+test("names fields alike on every line, and logs the causes of errors without secrets", () => {
   let written = "";
   const { log, flush } = openLog({ level: "info", format: "json", write: (lines) => (written += lines) });
   const error = new Error("outer", { cause: new Error(`refused emb_${"x".repeat(32)}`) });
@@ -160,7 +160,7 @@ test("writes lines of requests by itself, without another event", async () => {
   expect(JSON.parse(written)).toMatchObject({ event: "request" });
 });
 
-test("is for people at a terminal", () => {
+test("is readable at a terminal", () => {
   let written = "";
   const { log, flush } = openLog({ level: "info", format: "text", write: (lines) => (written += lines) });
   log.request(fields);
@@ -170,7 +170,7 @@ test("is for people at a terminal", () => {
   );
 });
 
-test("leaves requests out where only warnings are wanted", () => {
+test("leaves requests out at level warn", () => {
   let written = "";
   const { log, flush } = openLog({ level: "warn", format: "json", write: (lines) => (written += lines) });
   log.request(fields);
@@ -179,7 +179,7 @@ test("leaves requests out where only warnings are wanted", () => {
   expect(written).toBe("");
 });
 
-test("keeps a bounded amount for a reader who has stopped reading, and says afterwards what was lost", async () => {
+test("keeps a bounded amount for a reader who has stopped reading, and reports afterwards what was lost", async () => {
   const written: string[] = [];
   const { promise: isReadAgain, resolve: readAgain } = Promise.withResolvers<void>();
   const write = (lines: string) => {

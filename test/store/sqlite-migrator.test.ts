@@ -90,7 +90,7 @@ test("changes nothing when the backup fails", async () => {
   expect(inspect((database) => database.query("SELECT * FROM pets").columnNames)).toEqual(["id", "name"]);
 });
 
-test("rebuilds a table without losing what refers to it, and refuses to leave a reference without its row", async () => {
+test("rebuilds a table without losing what refers to it, and refuses to leave a dangling reference", async () => {
   const dataDir = directory.path;
   const owners = {
     name: "0001_owners",
@@ -109,7 +109,7 @@ test("rebuilds a table without losing what refers to it, and refuses to leave a 
   await migrateSqlite({ dataDir, migrations: [owners] });
   inspect((database) => database.run("INSERT INTO owners VALUES (1); INSERT INTO pets VALUES (1, 1);"));
   const losing = migrateSqlite({ dataDir, migrations: [owners, rebuild("SELECT 1")] });
-  await expect(losing).rejects.toThrow("reference without its row");
+  await expect(losing).rejects.toThrow("dangling reference");
   await migrateSqlite({ dataDir, migrations: [owners, rebuild("INSERT INTO new_owners SELECT id FROM owners")] });
   expect(inspect((database) => database.query("SELECT * FROM pets").values())).toEqual([[1, 1]]);
 });

@@ -1,4 +1,4 @@
-/** The management API as a platform's server calls it. */
+/** A client of the management API, as on a platform's server. */
 import { expect } from "bun:test";
 import type { ErrorCode } from "../../src/domain/errors.ts";
 
@@ -6,11 +6,11 @@ export interface ApiResponse {
   status: number;
   headers: Headers;
   text: string;
-  /** The body as JSON; reading it where there is none fails the test. */
+  /** The JSON body; reading it fails the test if there is none. */
   readonly json: ResponseBody;
 }
 
-/** Fields of whatever is answered, of which each answer has some. */
+/** The fields of all responses; each response has some of them. */
 export interface ResponseBody {
   id: string;
   data: ResponseBody[];
@@ -26,7 +26,7 @@ export interface ResponseBody {
 }
 
 export interface ApiClient {
-  /** `body` is sent as JSON; a string is sent as it is. */
+  /** `body` is sent as JSON; a string is sent unchanged. */
   call(method: string, path: string, body?: unknown, headers?: Record<string, string>): Promise<ApiResponse>;
 }
 
@@ -55,7 +55,7 @@ export function apiClient(url: string, key: string | null): ApiClient {
   };
 }
 
-/** Asserts problem details of this status and code, and returns the answer for more. */
+/** Expects problem details with this status and code, and returns the response. */
 export function expectProblem(answer: ApiResponse, status: number, code: ErrorCode): ApiResponse {
   expect({ status: answer.status, type: answer.headers.get("content-type"), body: answer.text }).toMatchObject({
     status,
@@ -67,7 +67,7 @@ export function expectProblem(answer: ApiResponse, status: number, code: ErrorCo
   return answer;
 }
 
-/** Asserts `invalid_request` on exactly these fields, in any order. */
+/** Expects `invalid_request` for exactly these fields, in any order. */
 export function expectInvalid(answer: ApiResponse, params: readonly string[]): ApiResponse {
   expectProblem(answer, 400, "invalid_request");
   const named = answer.json.errors.map((error) => error.param);

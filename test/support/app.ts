@@ -1,4 +1,6 @@
-/** A whole server for tests: real HTTP on loopback, a real database in a temporary directory, a mock language model. */
+/**
+ * A complete server for tests: real HTTP on loopback, a real database in a temporary directory, a mock language model.
+ */
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -17,13 +19,13 @@ import { assertSilent, createCapturedLog } from "./captured-log.ts";
 import { type MockLlm, startMockLlm } from "./mock-llm.ts";
 
 export interface TestServerOptions extends ServiceOverrides {
-  /** Variables of the environment on top of the test's own. */
+  /** Environment variables in addition to the test's own. */
   environment?: Record<string, string>;
   /** A directory to keep, for tests of restarts; otherwise a temporary one that `close` removes. */
   dataDir?: string;
-  /** True: no mock, the built-in demo answers. */
+  /** True: no mock; the built-in demo replies. */
   isDemoProvider?: boolean;
-  /** True: HTTPS, with a certificate that nobody trusts. */
+  /** True: HTTPS, with an untrusted certificate. */
   isTls?: boolean;
 }
 
@@ -35,22 +37,22 @@ export interface TestServer {
   log: ReturnType<typeof createCapturedLog>;
   dataDir: string;
   createAccount(fields?: { email?: string; plan?: Plan; role?: Role }): Promise<Account>;
-  /** A key with every scope unless told otherwise; `key` is the secret. */
+  /** A key with every scope by default; `key` is the secret. */
   createKey(account: Account, scopes?: readonly Scope[]): Promise<{ id: string; key: string }>;
-  /** What `companiond account grant-agent` does. */
+  /** Does what `companiond account grant-agent` does. */
   grantAgent(accountId: string, agentId: string): Promise<void>;
-  /** A companion of a new account unless one is given, with its embed token. */
+  /** A companion with its embed token, of a new account by default. */
   createCompanion(
     settings?: Partial<CompanionSettings>,
     account?: Account,
   ): Promise<Companion & { embedToken: string }>;
-  /** What the process does on SIGTERM; `close` is still due. */
+  /** Does what the process does on SIGTERM; `close` is still needed. */
   drain(graceMs: number): Promise<void>;
   /** Drains and removes the temporary directory. */
   close(): Promise<void>;
 }
 
-/** Limits are far away unless a test sets them, so that tests do not refuse one another. */
+/** Limits are high unless a test sets them, so that requests of tests are not refused. */
 const roomyLimits = {
   COMPANIOND_RATE_PER_IP: "1000000",
   COMPANIOND_RATE_PER_TOKEN: "1000000",

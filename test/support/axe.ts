@@ -1,4 +1,4 @@
-/** axe-core in a page of the browser. */
+/** Runs axe-core in a page of the browser. */
 import { readFileSync } from "node:fs";
 import type { Page } from "playwright-core";
 
@@ -9,7 +9,7 @@ interface AxeResult {
   violations: { id: string; nodes: { html: string; any: { message: string }[] }[] }[];
 }
 
-/** What is wrong by WCAG 2.2 AA and good practice, or by the given rules; empty where nothing is. */
+/** Violations of WCAG 2.2 AA and good practice, or of the given rules; empty if there are none. */
 export async function findViolations(page: Page, rules = standards): Promise<string[]> {
   await page.evaluate(source);
   const { violations } = await page.evaluate<AxeResult>(`axe.run(document, { runOnly: ${JSON.stringify(rules)} })`);

@@ -20,7 +20,7 @@ export function createCapturedLog(): Log & { events: LoggedEvent[]; text(): stri
     };
   return {
     events,
-    /** All that was logged, as one searchable text. */
+    /** Everything logged, as one searchable text. */
     text: () => redact(JSON.stringify(events)),
     debug: note("debug"),
     info: note("info"),
@@ -33,13 +33,13 @@ export function createCapturedLog(): Log & { events: LoggedEvent[]; text(): stri
 /** Keys and embed tokens, as the program makes them. */
 const secretShape = /(?:cmp_live_|emb_)[0-9A-Za-z]{32}/;
 
-/** Throws where the log holds a key, an embed token, or one of `words`: every test of a whole server ends with it. */
+/** Throws if the log contains a key, an embed token, or one of `words`: every test of a whole server ends with it. */
 export function assertSilent(log: { events: LoggedEvent[] }, words: readonly string[]): void {
-  // As it was logged, before the last line of defence cuts out what looks like a secret.
+  // As it was logged, before the redaction of anything that looks like a secret.
   const text = JSON.stringify(log.events);
   const secret = secretShape.exec(text)?.[0];
   if (secret !== undefined) throw new Error(`the log holds ${secret}`);
-  // Short words are part of anything.
+  // Short words occur in any text.
   const said = words.find((word) => word.length >= 12 && text.includes(JSON.stringify(word).slice(1, -1)));
   if (said !== undefined) throw new Error(`the log holds what a visitor said: ${said}`);
 }

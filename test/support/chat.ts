@@ -1,4 +1,4 @@
-/** A visitor as tests play one: sends a message, reads the stream by the spec's client rule. */
+/** A visitor in tests: sends a message and reads the stream by the client rule of the spec. */
 
 export interface ChatResponse {
   status: number;

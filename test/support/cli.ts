@@ -1,4 +1,4 @@
-/** Runs commands in the test's own process, with everything outside of them stood in for. */
+/** Runs commands in the test's own process, with the process around them replaced. */
 import type { CliIo, Command } from "../../src/cli/command.ts";
 import { commands } from "../../src/cli/commands.ts";
 import { runCli } from "../../src/cli/run.ts";
@@ -12,7 +12,7 @@ export interface CliOutcome {
 export interface CliOptions {
   environment?: Readonly<Record<string, string>>;
   input?: string;
-  /** Further commands, in front. */
+  /** Additional commands, before the real ones. */
   commands?: readonly Command[];
 }
 
@@ -38,7 +38,7 @@ export async function runCommand(words: readonly string[], options: CliOptions =
   return { exitCode, stdout, stderr };
 }
 
-/** The one JSON value of a command that must succeed. */
+/** The JSON output of a command that must succeed. */
 export async function runJson(words: readonly string[], options: CliOptions = {}): Promise<unknown> {
   const { exitCode, stdout, stderr } = await runCommand([...words, "--json"], options);
   if (exitCode !== 0 || stderr !== "") throw new Error(`exit code ${exitCode}: ${stderr}`);

@@ -1,8 +1,8 @@
-/** A reply's reader that keeps what it is given. */
+/** A sink for a reply that collects what is written to it. */
 import type { ReplySink } from "../../src/llm/provider.ts";
 
 export interface CollectedReply extends ReplySink {
-  /** As they came: one entry per event of text. */
+  /** In order, one entry per event of text. */
   writes: string[][];
   readonly text: string;
   /** Resolves with the first one. */

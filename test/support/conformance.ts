@@ -1,4 +1,7 @@
-/** Holds every answer that a test fetches from our server against the API document: an undocumented one fails the test. */
+/**
+ * Checks every response that a test fetches from our server against the API document: an undocumented one fails the
+ * test.
+ */
 import Ajv2020, { type ValidateFunction } from "ajv/dist/2020";
 import addFormats from "ajv-formats";
 import { apiOperations } from "../../src/api-operations.ts";
@@ -21,7 +24,7 @@ ajv.addSchema(apiDocument, "api");
 
 const validators = new Map<string, ValidateFunction>();
 
-/** A validator of the schema at a JSON pointer into the document. */
+/** A validator for the schema at a JSON pointer into the document. */
 export function validatorAt(pointer: string): ValidateFunction {
   const known = validators.get(pointer);
   if (known) return known;
@@ -34,13 +37,13 @@ export function toPointer(...parts: string[]): string {
   return parts.map((part) => `/${encodeURIComponent(part.replaceAll("~", "~0").replaceAll("/", "~1"))}`).join("");
 }
 
-/** The documented path that a URL's path belongs to: the one with the fewest parameters. */
+/** The documented path that matches a URL's path: the one with the fewest parameters. */
 function findPath(pathname: string): string | null {
   const parts = pathname.split("/").filter((part, index, all) => part !== "" || index < all.length - 1);
   let best: { path: string; parameters: number } | null = null;
   for (const path of Object.keys(apiDocument.paths)) {
     const names = path === "/" ? [""] : path.split("/");
-    // A parameter called `path` stands for all that is left.
+    // A parameter named `path` matches the rest of the path.
     const takesRest = names.at(-1) === "{path}" && parts.length >= names.length;
     if (!takesRest && names.length !== parts.length) continue;
     if (!names.every((name, index) => name.startsWith("{") || name === parts[index])) continue;
@@ -50,7 +53,7 @@ function findPath(pathname: string): string | null {
   return best?.path ?? null;
 }
 
-/** Throws `Nonconformance` where the answer is not as documented; reads JSON bodies from a copy, streams not at all. */
+/** Throws `Nonconformance` if the response is undocumented. Reads JSON bodies from a copy, and streams not at all. */
 export async function checkConformance(method: string, url: string, response: Response): Promise<void> {
   if (method === "HEAD") return;
   const { pathname } = new URL(url);
@@ -65,7 +68,7 @@ export async function checkConformance(method: string, url: string, response: Re
   const operation = path === null ? undefined : apiDocument.paths[path]?.[method.toLowerCase()];
   if (path === null || operation === undefined) {
     const expected = path === null ? 404 : 405;
-    // A method on `/avatars/x` may be unknown to the router as a whole.
+    // The router may not know any method on `/avatars/x`.
     if (response.status !== expected && response.status !== 404) refuse("no such call is described");
     if (isPageFor(pathname, response)) return;
     return checkBody(response, toPointer("components", "schemas", "Problem"), refuse);
@@ -73,7 +76,7 @@ export async function checkConformance(method: string, url: string, response: Re
   await checkResponse(response, path, method, operation, refuse);
 }
 
-/** Outside of the API browsers get a page in the place of a problem. */
+/** Outside the API, browsers get a page instead of a problem. */
 function isPageFor(pathname: string, response: Response): boolean {
   const isPage = mediaType(response.headers.get("content-type")) === "text/html";
   return isPage && !/^\/(api|v1)(\/|$)/.test(pathname) && (response.headers.get("vary") ?? "").includes("Accept");

@@ -1,6 +1,6 @@
 /**
- * What browser tests of the dashboard need: the executable on a fresh database with a mock language model, accounts,
- * and a browser whose pages complain of nothing.
+ * The setup for browser tests of the dashboard: the executable on a new database with a mock language model, accounts,
+ * and a browser whose pages must not report errors.
  */
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -15,21 +15,21 @@ export const password = "correct horse battery staple";
 
 export interface SignedInPage extends OpenedPage {
   email: string;
-  /** The same account's API, with a session of its own. */
+  /** The same account's API, with its own session. */
   api: ApiClient;
 }
 
 export interface DashboardWorld extends AsyncDisposable {
   server: RunningExecutable;
   mockLlm: MockLlm;
-  /** As the server has written it, while nobody has set it up. */
+  /** The set-up link as the server has written it, as long as nobody has used it. */
   readSetUpLink(): string;
   /** Runs a command of the executable on the server's data. */
   run(...args: string[]): Promise<Record<string, string>>;
   createAccount(email: string, role?: "owner" | "operator"): Promise<void>;
-  /** A browser of its own, with nobody signed in. */
+  /** A separate browser context, with nobody signed in. */
   open(options?: BrowserContextOptions): Promise<OpenedPage>;
-  /** A browser of its own, signed in with a new account, at the given page. */
+  /** A separate browser context, signed in with a new account, at the given page. */
   openAs(role: "owner" | "operator", path: string, options?: BrowserContextOptions): Promise<SignedInPage>;
   /** A visitor writes to a companion. */
   say(embedToken: string, message: string, visitorId?: string): Promise<void>;
@@ -65,7 +65,7 @@ export async function openDashboardWorld(env: Record<string, string> = {}): Prom
   async function open(options?: BrowserContextOptions): Promise<OpenedPage> {
     const opened = await openPage(browser, { viewport: { width: 1280, height: 860 }, ...options });
     const { page, complaints } = opened;
-    // Asking who is signed in is answered 401 where nobody is: the browser's console tells that as an error.
+    // Without a session, the request for the signed-in account gets 401, which the console reports as an error.
     const isExpected = (text: string) => /the server responded with a status of 4\d\d/.test(text);
     return {
       page,
@@ -112,11 +112,11 @@ export async function openDashboardWorld(env: Record<string, string> = {}): Prom
       };
     },
     async say(embedToken, message, visitorId) {
-      const answer = await apiClient(server.url, null).call("POST", `/api/embed/${embedToken}/chat`, {
+      const response = await apiClient(server.url, null).call("POST", `/api/embed/${embedToken}/chat`, {
         message,
         ...(visitorId === undefined ? {} : { visitor_id: visitorId }),
       });
-      if (answer.status !== 200) throw new Error(answer.text);
+      if (response.status !== 200) throw new Error(response.text);
     },
     async [Symbol.asyncDispose]() {
       await browser.close();
@@ -126,7 +126,7 @@ export async function openDashboardWorld(env: Record<string, string> = {}): Prom
   };
 }
 
-/** Resolves once the page's heading is this. */
+/** Resolves once the page has this heading. */
 export async function atPage(page: Page, title: string): Promise<void> {
   await page.getByRole("heading", { level: 1, name: title, exact: true }).waitFor();
 }

@@ -1,4 +1,4 @@
-/** The dashboard as a browser uses it: accounts with a password, and requests with the session's cookie. */
+/** The dashboard as a browser uses it: accounts with a password, and requests with the session cookie. */
 import type { Account, Plan, Role } from "../../src/domain/account.ts";
 import { lifetimeMs } from "../../src/domain/session.ts";
 import { systemIds } from "../../src/lib/ids.ts";
@@ -32,7 +32,7 @@ export interface Dashboard extends ApiClient {
   cookie: string;
 }
 
-/** A session of a new account unless one is given, made without the cost of a password. */
+/** A session, of a new account by default, created without the cost of a password hash. */
 export async function openDashboard(
   server: TestServer,
   fields: AccountFields = {},
@@ -55,13 +55,13 @@ export async function openDashboard(
   return { account: owner, sessionId: session.id, cookie, ...withCookie(server.url, cookie) };
 }
 
-/** A client that sends the cookie, and nothing else that a browser would. */
+/** A client that sends the cookie, but nothing else that a browser would send. */
 export function withCookie(url: string, cookie: string): ApiClient {
   const client = apiClient(url, null);
   return { call: (method, path, body, headers = {}) => client.call(method, path, body, { cookie, ...headers }) };
 }
 
-/** `name=token` of the answer's cookie; empty where it set none. */
+/** `name=token` of the response's cookie; empty if it set none. */
 export function cookieOf(headers: Headers): string {
   return headers.getSetCookie()[0]?.split(";", 1)[0] ?? "";
 }

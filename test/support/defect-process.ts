@@ -1,4 +1,4 @@
-/** A process in which a rejection and an exception go unhandled: `serving` takes them, `command` does not. */
+/** A process with an unhandled rejection and an exception: `serving` handles them, `command` does not. */
 import { openProcessIo } from "../../src/cli/process-io.ts";
 
 const io = openProcessIo((exitCode) => process.exit(exitCode));

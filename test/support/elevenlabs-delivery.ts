@@ -1,4 +1,4 @@
-/** What the voice provider delivers after a call, signed as it signs. */
+/** The voice provider's deliveries after a call, signed as the provider does. */
 
 export interface SpokenTurn {
   role: "user" | "agent";
@@ -6,7 +6,7 @@ export interface SpokenTurn {
   interrupted?: boolean;
 }
 
-/** The event after a call, as the provider writes it; `extra` goes into its data, for ids that must not be believed. */
+/** The post-call event as the provider writes it; `extra` is added to its data, for ids that must not be trusted. */
 export function postCallEvent(
   conversationId: string,
   turns: readonly SpokenTurn[],

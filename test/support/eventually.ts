@@ -1,17 +1,17 @@
-/** Waits until something is true; a wait in vain ends with a sentence that says what never came. */
+/** Waits until something is true; a timeout rejects with a sentence that names what did not happen. */
 
 export interface Patience {
-  /** What is waited for; the condition's own source where nothing is said. */
+  /** What is waited for; by default the source of the condition. */
   what?: string;
-  /** Below the limit of a test, so that it says why it failed. */
+  /** Below the time limit of a test, so that this message is shown. */
   withinMs?: number | undefined;
-  /** 0 asks at each turn of the event loop. */
+  /** 0 checks on each turn of the event loop. */
   everyMs?: number;
 }
 
 export const patienceMs = 25_000;
 
-/** Asks again and again, and resolves once the condition holds; rejects when the time is up. */
+/** Polls the condition until it holds; rejects after the timeout. */
 export async function eventually(condition: () => boolean | Promise<boolean>, patience: Patience = {}): Promise<void> {
   const { what = String(condition), withinMs = patienceMs, everyMs = 10 } = patience;
   const untilMs = performance.now() + withinMs;
@@ -21,7 +21,7 @@ export async function eventually(condition: () => boolean | Promise<boolean>, pa
   }
 }
 
-/** The same for what tells by itself: rejects where the promise takes longer. */
+/** The same for a promise: rejects if it takes longer. */
 export async function inTime<Value>(promise: Promise<Value>, patience: Patience & { what: string }): Promise<Value> {
   const { what, withinMs = patienceMs } = patience;
   const late = Promise.withResolvers<never>();

@@ -1,11 +1,11 @@
 /**
- * Runs `dist/companiond` as an operator does: a process of its own, an environment of its own, an empty directory.
+ * Runs `dist/companiond` as an operator does: in its own process, with its own environment and an empty directory.
  *
  *     await using server = await startExecutable({ args: ["--demo"], env: { OPENAI_BASE_URL: mock.url } });
- *     const answer = await fetch(`${server.url}/healthz`);
+ *     const response = await fetch(`${server.url}/healthz`);
  *     expect(await server.stop()).toBe(0);
  *
- * Test files that import this one run after the build (`bun run ci` sees to it; else `bun run build` first).
+ * Test files that import this file run after the build (`bun run ci` does that; otherwise `bun run build` first).
  */
 import { existsSync } from "node:fs";
 import { constants } from "node:os";
@@ -19,15 +19,15 @@ export const executablePath = join(import.meta.dir, "../../dist/companiond");
 export interface ExecutableOptions {
   /** After `serve --port 0 --data-dir …`. */
   args?: readonly string[];
-  /** All that the process gets: nothing of the test's own environment. */
+  /** The complete environment of the process: nothing is inherited from the test. */
   env?: Readonly<Record<string, string>>;
-  /** For a second start on the same data; otherwise a directory of its own that goes with the server. */
+  /** For a second start on the same data; by default a new directory that is deleted with the server. */
   dataDir?: string;
-  /** The working directory; otherwise an empty one. */
+  /** The working directory; by default an empty one. */
   cwd?: string;
-  /** Another build; otherwise `dist/companiond`. */
+  /** A different build; by default `dist/companiond`. */
   executable?: string;
-  /** For what must be found again after a restart; otherwise any free one. */
+  /** For a server that must be found again after a restart; by default any free port. */
   port?: number;
 }
 
@@ -38,26 +38,26 @@ export interface LogLine {
 }
 
 export interface RunningExecutable extends AsyncDisposable {
-  /** Without a final slash. */
+  /** Without a trailing slash. */
   readonly url: string;
   readonly pid: number;
   readonly dataDir: string;
-  /** All that was printed so far. */
+  /** Everything printed so far. */
   readonly stdout: string;
   readonly stderr: string;
   /** The log so far. */
   readonly log: readonly LogLine[];
-  /** Resolves with the first log line of this event, also with one from before the call. */
+  /** Resolves with the first log line of this event, even one from before the call. */
   logged(event: string): Promise<LogLine>;
-  /** Resolves with the first match on standard error, also one from before the call. */
+  /** Resolves with the first match on standard error, even one from before the call. */
   printed(pattern: RegExp): Promise<RegExpExecArray>;
   /** Sends SIGTERM (or another signal) and resolves with the exit code. */
   stop(signal?: NodeJS.Signals): Promise<number>;
-  /** Ends it at once, as a crash would; resolves when it is gone. */
+  /** Kills the process, as a crash would; resolves when it has ended. */
   kill(): Promise<void>;
 }
 
-/** Resolves when the server listens; rejects with its output where it ends before that. */
+/** Resolves when the server is listening; rejects with its output if it ends before that. */
 export async function startExecutable(options: ExecutableOptions = {}): Promise<RunningExecutable> {
   const executable = findExecutable(options.executable);
   const own = temporaryDirectory();
@@ -153,7 +153,7 @@ export async function runExecutable(
   return { exitCode, stdout, stderr };
 }
 
-/** As a shell tells it: 128 and the signal's number where one ended it. */
+/** As a shell reports it: 128 plus the signal's number if a signal ended it. */
 async function waitForExit(child: Subprocess): Promise<number> {
   await child.exited;
   if (child.exitCode !== null) return child.exitCode;
@@ -175,7 +175,7 @@ function parseLog(text: string): LogLine[] {
 
 interface Collector {
   text(): string;
-  /** Resolves with the first value that is not undefined, or with null when the stream ended without one. */
+  /** Resolves with the first defined value, or with null if the stream ends without one. */
   until<Value>(find: (text: string) => Value | undefined): Promise<Value | null>;
   ended: Promise<void>;
 }

@@ -1,4 +1,4 @@
-/** Bytes on a connection that are no request, or one that no honest client sends: what they are, and they themselves. */
+/** Bytes that are not a request, or that no honest client sends, each with a description. */
 
 const path = "/api/embed/x";
 export const hostileBytes: readonly (readonly [string, string])[] = [

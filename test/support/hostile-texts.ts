@@ -1,4 +1,4 @@
-/** Texts that run a script wherever they are taken for markup, an address or a style; `pwned` is what they call. */
+/** Texts that run a script wherever they are treated as markup, an address or a style; they call `pwned`. */
 
 const call = "pwned(1)";
 

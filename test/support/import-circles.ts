@@ -1,7 +1,7 @@
-/** Which files of a source tree import one another in a circle. */
+/** Finds circular imports in a source tree. */
 import { findImports, resolveImport, type SourceTree } from "./architecture.ts";
 
-/** Files that import one another in a circle, types and imports on demand included: each circle as its files, sorted. */
+/** Files that import one another in a circle, including types and dynamic imports: each circle as its files, sorted. */
 export function findCircles(tree: SourceTree): string[][] {
   const importsOf = new Map(
     [...tree].map(([path, text]): [string, string[]] => {
@@ -9,7 +9,7 @@ export function findCircles(tree: SourceTree): string[][] {
       return [path, own.map(({ specifier }) => resolveImport(path, specifier)).filter((target) => tree.has(target))];
     }),
   );
-  // Tarjan: what can be reached from one another makes a circle.
+  // Tarjan's algorithm: files that can reach each other form a circle.
   const order = new Map<string, number>();
   const lowest = new Map<string, number>();
   const open: string[] = [];

@@ -1,4 +1,4 @@
-/** Turns put into the store as the chat settles them, at times that a test chooses. */
+/** Stores turns as the chat settles them, at times that a test chooses. */
 import type { Companion } from "../../src/domain/companion.ts";
 import { toUtcDay } from "../../src/lib/clock.ts";
 import { systemIds } from "../../src/lib/ids.ts";
@@ -15,7 +15,7 @@ export interface KeptTurn {
   outputTokens?: number;
 }
 
-/** Returns the conversation's id where the turn began it. */
+/** Returns the id of the conversation that the turn started. */
 export async function keepTurn(
   { services }: { services: Pick<TestServer["services"], "store" | "clock"> },
   companion: Companion,

@@ -1,8 +1,8 @@
-/** Processes of tests that are talked to by lines. */
+/** Child processes that tests communicate with by lines. */
 import { join } from "node:path";
 
 export interface LineProcess {
-  /** The next line of its output; null at its end. */
+  /** The next line of output; null at the end. */
   readLine(): Promise<string | null>;
   writeLine(line: string): void;
   kill(signal: NodeJS.Signals): void;

@@ -1,15 +1,15 @@
-/** The recorded wire of each vendor, and what must come of it. */
+/** The recorded wire of each vendor, and the expected result. */
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 
 export interface Dialect {
-  /** Of `test/fixtures/llm`. */
+  /** In `test/fixtures/llm`. */
   file: string;
   contentType: string;
   text: string;
   usage: { inputTokens: number; outputTokens: number } | null;
   isComplete: boolean;
-  /** What the private reason says; null where there is none. */
+  /** The private reason; null if there is none. */
   failure: RegExp | null;
 }
 

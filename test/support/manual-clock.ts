@@ -2,9 +2,9 @@
 import type { Clock } from "../../src/lib/clock.ts";
 
 export interface ManualClock extends Clock {
-  /** Lets wall clock and monotonic time pass alike. */
+  /** Advances both wall clock and monotonic time. */
   advance(durationMs: number): void;
-  /** Steps the wall clock alone, as an operator does. */
+  /** Steps only the wall clock, as an operator does. */
   step(durationMs: number): void;
 }
 

@@ -1,33 +1,33 @@
-/** A page of a real browser that draws Markdown as the widget does, whole or as it streams, and tells what that took. */
+/** A page of a real browser that renders Markdown as the widget does, whole or streamed, and measures the work. */
 import { join } from "node:path";
 import type { Browser, Page } from "playwright-core";
 import { openPage } from "./browser.ts";
 
 export interface MarkdownWork {
-  /** Characters that were read, by whatever of a string's methods. */
+  /** Characters read, by any method of strings. */
   characters: number;
-  /** Nodes that were made or moved. */
+  /** Nodes created or moved. */
   nodes: number;
 }
 
 export interface MarkdownPage {
   page: Page;
-  /** The markup that pieces of a reply end as. `isOpen`: more could follow. */
+  /** The final markup after pieces of a reply. `isOpen`: more could follow. */
   render(pieces: readonly string[], isOpen?: boolean): Promise<string>;
   /**
-   * What it took to draw each of the pieces, one after the other, and at last to end the reply. Rejects where a pattern is
-   * let loose on more than a few characters.
+   * The work to render each piece in turn, and finally to end the reply. Rejects if a pattern runs on more than a few
+   * characters.
    */
   measure(pieces: readonly string[]): Promise<MarkdownWork[]>;
-  /** What a screen reader is told at each of the pieces, and at last when the reply ends. */
+  /** What a screen reader announces at each piece, and finally when the reply ends. */
   speak(pieces: readonly string[]): Promise<string[]>;
-  /** As `measure`, of reading aloud; its patterns are found again from where they ended. */
+  /** Like `measure`, for reading aloud; its patterns continue from where they ended. */
   measureSpeech(pieces: readonly string[]): Promise<MarkdownWork[]>;
 }
 
 /**
- * Inside the page: the methods that read strings and those that change the document count what they do. How often a pattern
- * goes back over a text nobody can count, so it may be tried on a few characters only.
+ * Runs inside the page: instruments the methods that read strings and those that change the document. How often a
+ * pattern backtracks cannot be counted, so patterns may only run on a few characters.
  */
 const countWork = `(maxTried) => {
   const work = { characters: 0, nodes: 0 };
@@ -131,7 +131,7 @@ export async function openMarkdownPage(browser: Browser): Promise<MarkdownPage> 
   };
 }
 
-/** The address of a module of the widget. */
+/** The URL of a module of the widget. */
 async function bundle(name: string): Promise<string> {
   const { outputs } = await Bun.build({
     entrypoints: [join(import.meta.dir, `../../src/web/widget/${name}.ts`)],

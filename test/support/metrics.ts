@@ -1,10 +1,10 @@
-/** Reads Prometheus' text format as strictly as a scraper does. */
+/** Parses Prometheus' text format as strictly as a scraper does. */
 
 export interface Metrics {
   readonly text: string;
   /** Names of the families, from their TYPE lines. */
   readonly families: readonly string[];
-  /** Of the sample with exactly these labels; 0 where there is none yet. */
+  /** The sample with exactly these labels; 0 if there is none yet. */
   value(name: string, labels?: Readonly<Record<string, string>>): number;
 }
 

@@ -1,4 +1,4 @@
-/** A voice-agent provider on loopback: keeps agents, checks the key, signs URLs, and fails on demand. */
+/** A mock voice-agent provider on loopback: keeps agents, checks the key, signs URLs, and fails on demand. */
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 
@@ -25,11 +25,14 @@ interface MockResponse {
 }
 
 export interface MockFailure {
-  /** A status to answer with; or no answer at all, an answer cut in the middle, a page instead of JSON, JSON without the fields. */
+  /**
+   * A status to respond with; or no response, one cut in the middle, a page instead of JSON, or JSON without the
+   * fields.
+   */
   kind: 400 | 401 | 404 | 422 | 429 | 500 | 503 | 302 | "slow" | "cut" | "html" | "empty";
-  /** Only for this operation; otherwise for all. */
+  /** Only for this operation; by default for all. */
   operation?: MockOperation;
-  /** How often; otherwise until `heal`. */
+  /** How often; by default until `heal`. */
   times?: number;
   retryAfterSeconds?: number;
 }
@@ -47,14 +50,14 @@ export interface MockElevenLabs {
   heal(): void;
   /** Makes calls of the operation wait until the returned function is called. */
   hold(operation: MockOperation): () => void;
-  /** What signed URLs point to instead of the provider's own host, for tests with a real client. */
+  /** Where signed URLs point instead of the provider's own host, for tests with a real client. */
   setSocketUrl(url: string): void;
-  /** False: answers as the provider does when it is not asked for conversation ids. */
+  /** False: responds as the provider does when it is not asked for conversation ids. */
   setConversationIds(isGiven: boolean): void;
   close(): Promise<void>;
 }
 
-/** Text that must never get out: what the provider says about a failure, with what a careless one repeats in it. */
+/** Text that must never leak: the provider's message about a failure, with what a careless provider repeats in it. */
 export const leakMarker = "leaked-words-of-the-provider";
 
 export async function startMockElevenLabs(): Promise<MockElevenLabs> {
@@ -118,7 +121,7 @@ export async function startMockElevenLabs(): Promise<MockElevenLabs> {
     }
     serial++;
     const conversationId = `conv_${serial}mock`;
-    // Escapes and an order that a URL parser would not write like this: only a copy keeps them.
+    // Escapes and an order that a URL parser would not produce: only an exact copy keeps them.
     const signedUrl = `${socketUrl}?conversation_signature=cvtkn_%2fa~b+c==&agent_id=${agentId}&n=${serial}`;
     sessions.push({ signedUrl, conversationId, agentId });
     const isAsked = query.get("include_conversation_id") === "true" && isConversationIdGiven;
@@ -218,7 +221,7 @@ function respondFailure(response: ServerResponse, { kind, retryAfterSeconds }: M
   }
 }
 
-/** As the real one does it: the input is repeated. */
+/** Repeats the input, as the real provider does. */
 function invalidBody(input: unknown) {
   return { detail: [{ type: "missing", loc: ["body", "conversation_config"], msg: "Field required", input }] };
 }

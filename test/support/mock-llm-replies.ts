@@ -1,26 +1,26 @@
-/** What the mock provider says: the wire of chat completions, and directives in a message that make it misbehave. */
+/** Replies of the mock provider: the wire of chat completions, and directives in a message that make it misbehave. */
 
 /** One request as it arrived. */
 export interface MockRequest {
-  /** 0 for the first that this mock received. */
+  /** 0 for the first request of this mock. */
   index: number;
   method: string;
   path: string;
   /** Names in lower case. */
   headers: Record<string, string>;
-  /** The parsed JSON body; empty where it was none. */
+  /** The parsed JSON body; empty if it was not JSON. */
   body: Record<string, unknown>;
   /** The last message of the body: what the visitor said. */
   userText: string;
 }
 
-/** The answer under way. Every write is one chunk of the chunked coding, and one write to the socket. */
+/** The running response. Every write is one chunk of the chunked coding, and one write to the socket. */
 export interface MockResponse {
-  /** Answers with a status, headers and a body, and is done. */
+  /** Sends a complete response with status, headers and body. */
   send(status: number, headers: Record<string, string>, body: string): void;
-  /** Begins a 200 event stream, unless told otherwise; `write` does it by itself. */
+  /** Starts a response, by default a 200 event stream; `write` does it implicitly. */
   begin(status?: number, headers?: Record<string, string>): void;
-  /** Characters are sent as UTF-8, bytes as they are. Resolves when the socket took it, or has closed. */
+  /** Sends characters as UTF-8, and bytes unchanged. Resolves when the socket has accepted it, or has closed. */
   write(body: string | Uint8Array): Promise<void>;
   /** Ends the body properly. */
   end(): void;
@@ -28,9 +28,9 @@ export interface MockResponse {
   cut(): void;
   /** Resets the connection (RST). */
   reset(): void;
-  /** Sends bytes that are no part of any HTTP framing. */
+  /** Sends bytes outside any HTTP framing. */
   writeRaw(bytes: string): void;
-  /** Whether the client has gone. */
+  /** Whether the client has left. */
   readonly isClosed: boolean;
   /** Resolves when the connection has closed or the response has ended. */
   readonly closed: Promise<void>;
@@ -46,7 +46,7 @@ export interface ChunkOptions {
   delta?: Record<string, unknown>;
 }
 
-/** One `data:` event in the shape of OpenAI itself. */
+/** One `data:` event in OpenAI's own form. */
 export function chunk({ content, role, finishReason = null, delta = {} }: ChunkOptions): string {
   return event({
     id: "chatcmpl-CmockQ7YxJ0b1cD2eF3gH4iJ5kL",
@@ -87,12 +87,12 @@ export function event(value: unknown): string {
   return `data: ${JSON.stringify(value)}\n\n`;
 }
 
-/** Each word with the white space behind it. */
+/** Each word with its leading white space. */
 export function words(text: string): string[] {
   return text.match(/\s*\S+\s*/g) ?? [];
 }
 
-/** The usage that the default reply reports. */
+/** The usage in the default reply. */
 export const mockUsage = { inputTokens: 11, outputTokens: 7 };
 
 /** A whole stream: role, one chunk per delta, finish, usage, `[DONE]`. */
@@ -113,7 +113,7 @@ const errorTexts: Record<number, string> = {
   429: "Rate limit reached for requests.",
 };
 
-/** An error body in the shape of OpenAI itself. */
+/** An error body in OpenAI's own form. */
 export function errorBody(status: number): string {
   const message = errorTexts[status] ?? "The server had an error while processing your request.";
   return JSON.stringify({ error: { message, type: "mock_error", param: null, code: null } });
@@ -127,7 +127,7 @@ function readDirectives(text: string): Directives {
   );
 }
 
-/** Makes the answer to a message without directives, or as they demand. See `mock-llm.ts` for the list. */
+/** Responds to a message with the default reply, or as its directives demand. See `mock-llm.ts` for the list. */
 export function createDirectiveResponder(): Responder {
   const failures = new Map<string, number>();
   return async (request, response) => {
@@ -155,7 +155,7 @@ async function stream(request: MockRequest, response: MockResponse, directives: 
   const said = directives.get("say") ?? `You said: ${request.userText.replace(/\s*\[\[.*?\]\]\s*/g, " ").trim()}`;
   const text = count > 0 ? Array.from({ length: count }, (_, index) => `word${index} `).join("") : said;
   const delayMs = Number(directives.get("delay") ?? 0);
-  // After so many deltas the trouble begins.
+  // The trouble starts after this many deltas.
   const trouble = ["cut", "reset", "silence", "garbage", "error"].find((name) => directives.has(name));
   const deltas = words(text);
   const sound = trouble === undefined ? deltas : deltas.slice(0, Number(directives.get(trouble)));

@@ -1,11 +1,11 @@
-/** What the mock provider hears: a connection's bytes, cut into requests. */
+/** The mock provider's request parser: splits the bytes of a connection into requests. */
 import type { Socket } from "node:net";
 import type { MockRequest } from "./mock-llm-replies.ts";
 
 export function readRequests(socket: Socket, onRequest: (request: Omit<MockRequest, "index">) => void): void {
   const pieces: Buffer[] = [];
   let length = 0;
-  /** Bytes without which looking is in vain: a large body arrives in hundreds of pieces. */
+  /** Fewer bytes need no new parse: a large body arrives in hundreds of pieces. */
   let needed = 0;
   socket.on("data", (bytes) => {
     pieces.push(Buffer.from(bytes));

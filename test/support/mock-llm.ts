@@ -1,25 +1,25 @@
 /**
- * A language-model provider for tests: a real HTTP server on loopback that speaks the wire of chat completions.
+ * A mock language-model provider: a real HTTP server on loopback that speaks the wire of chat completions.
  *
  *     const mock = await startMockLlm();          // mock.url + "/v1" is the base URL
- *     mock.respond((request, response) => …);      // from now on; without, directives and the default reply
+ *     mock.respond((request, response) => …);      // from now on; otherwise directives and the default reply
  *     await mock.until(() => mock.openRequests === 0);
  *     await mock.close();
  *
- * Without a responder it answers `You said: <message>`, one chunk per word, with usage of 11 and 7 tokens. Directives
+ * Without a responder it replies `You said: <message>`, one chunk per word, with usage of 11 and 7 tokens. Directives
  * in the visitor's message change that:
  *
- *     [[fail:500]]         that status, with an error body (401 has a secret in it); [[times:1]] only so often,
- *                          then the reply; [[retry-after:1]] adds that header
- *     [[hang]]             no answer at all
- *     [[html]]             a page of HTML with status 200
- *     [[say:Hello there]]  these words; [[words:500]] so many words
+ *     [[fail:500]]         this status, with an error body (401 contains a secret); [[times:1]] only this often,
+ *                          then the reply; [[retry-after:1]] adds this header
+ *     [[hang]]             no response at all
+ *     [[html]]             an HTML page with status 200
+ *     [[say:Hello there]]  these words; [[words:500]] this many words
  *     [[delay:20]]         milliseconds before each word
  *     [[cut:3]] [[reset:3]] [[silence:3]] [[garbage:3]] [[error:3]]
- *                          after three words: FIN, RST, nothing more, no JSON, an error object
+ *                          after three words: FIN, RST, nothing more, invalid JSON, an error object
  *     [[nousage]] [[finish:length]]
  *
- * As a script it prints its address as JSON and stays: `bun test/support/mock-llm.ts --port 0`.
+ * As a script it prints its address as JSON and keeps running: `bun test/support/mock-llm.ts --port 0`.
  */
 import { createServer, type Socket } from "node:net";
 import { inTime } from "./eventually.ts";
@@ -31,18 +31,18 @@ export type { MockRequest, MockResponse, Responder } from "./mock-llm-replies.ts
 export interface MockLlm {
   /** `http://127.0.0.1:<port>`, without `/v1`. */
   url: string;
-  /** All that arrived, oldest first. */
+  /** All requests, oldest first. */
   requests: MockRequest[];
-  /** Requests that are not answered to the end, and whose client is still there. */
+  /** Requests that are still being answered, and whose client is still connected. */
   openRequests: number;
   /** Requests whose client left before the end. */
   abortedRequests: number;
   /** Connections accepted so far. */
   connections: number;
   openConnections: number;
-  /** Answers all requests from now on; null returns to the directives. */
+  /** Handles all requests from now on; null returns to the directives. */
   respond(responder: Responder | null): void;
-  /** Resolves once the condition holds; looked at whenever something happens here. */
+  /** Resolves once the condition holds; checked whenever something happens here. */
   until(condition: () => boolean, withinMs?: number): Promise<void>;
   close(): Promise<void>;
 }
@@ -62,7 +62,7 @@ export async function startMockLlm({ port = 0 }: { port?: number } = {}): Promis
       mock.openConnections--;
       notify();
     });
-    // A client that resets the connection is what many tests are about.
+    // Clients that reset the connection are the subject of many tests.
     socket.on("error", () => {});
     readRequests(socket, (request) => {
       const response = new SocketResponse(socket, (isAborted) => {

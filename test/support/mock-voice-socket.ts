@@ -1,19 +1,19 @@
-/** The socket of a voice-agent provider, as the provider's own browser client speaks with it. */
+/** The socket of a mock voice-agent provider, as the provider's own browser client uses it. */
 
 export interface MockVoiceSocket {
   /** `ws://…`, without a query. */
   url: string;
   /** What clients sent, by type, oldest first; audio is `user_audio_chunk`. */
   received: string[];
-  /** Queries of the addresses that were opened. */
+  /** Queries of the opened URLs. */
   queries: string[];
-  /** Sends an event to everyone who is connected. */
+  /** Sends an event to all connections. */
   send(event: unknown): void;
-  /** Says these words with so much (silent) audio. */
+  /** Says these words with this much (silent) audio. */
   speak(text: string, audioMs: number): void;
   /** Closes all connections with this code. */
   hangUp(code: number): void;
-  /** How many are connected. */
+  /** Number of open connections. */
   readonly connections: number;
   close(): Promise<void>;
 }

@@ -1,18 +1,18 @@
 /**
- * What an executable for musl needs beside musl itself: `libstdc++.so.6`, which Debian has for glibc alone. Linked here
- * out of the parts of Debian's own that the executable asks for, against musl's libc.
+ * What an executable for musl needs beside musl itself: `libstdc++.so.6`, which Debian has only for glibc. Linked here
+ * from the parts of Debian's library that the executable uses, against musl's libc.
  */
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 
-/** Of the package `libstdc++-12-pic`, which brings libgcc along. */
+/** From the package `libstdc++-12-pic`, which depends on libgcc. */
 const compilerDir = "/usr/lib/gcc/x86_64-linux-gnu/12";
-/** Of the package `musl`. */
+/** From the package `musl`. */
 const muslDir = "/usr/lib/x86_64-linux-musl";
 
 /**
- * What those parts want of glibc and musl lacks: a flag (0: there may be threads), a quicker way to look up a frame than
- * by the one that musl has (-1: not found; Bun throws no C++ exceptions), and random bytes that nothing here asks for.
+ * Symbols that those parts expect from glibc and musl lacks: a flag (0: there may be threads), a faster frame lookup
+ * than musl's own (-1: not found; Bun throws no C++ exceptions), and random bytes that nothing here uses.
  */
 const glibcNames = `
 .data
@@ -27,12 +27,12 @@ arc4random: ud2
 .section .note.GNU-stack,"",@progbits
 `;
 
-/** Writes the library into `dir`, for LD_LIBRARY_PATH; throws where it cannot have all that the executable asks for. */
+/** Writes the library into `dir`, for LD_LIBRARY_PATH; throws if it cannot provide everything the executable needs. */
 export function linkMuslRuntime(executable: string, dir: string): void {
   mkdirSync(dir, { recursive: true });
   const inMusl = new Set(run("nm", "-D", "--defined-only", join(muslDir, "libc.so")).match(/\S+$/gm));
   const imported = [...run("nm", "-D", "--undefined-only", executable).matchAll(/ U (\S+)$/gm)];
-  // Tables of classes are copied out of the library, and count as the executable's own.
+  // Class tables are copied out of the library, and count as the executable's own.
   const copied = [...run("readelf", "-rW", executable).matchAll(/R_X86_64_COPY +\S+ (\S+)/g)];
   const wanted = [...imported, ...copied].map(([, name = ""]) => name).filter((name) => !inMusl.has(name));
   const assembly = join(dir, "glibc-names.s");
@@ -49,7 +49,7 @@ export function linkMuslRuntime(executable: string, dir: string): void {
   );
 }
 
-/** Whether a process runs on musl, and not on glibc, by what is mapped into it. */
+/** Whether a process runs on musl rather than glibc, judged by its memory map. */
 export function isOnMusl(pid: number): boolean {
   const maps = readFileSync(`/proc/${pid}/maps`, "utf8");
   return /\/(ld-musl-|x86_64-linux-musl\/libc\.so)/.test(maps) && !/\/(libc\.so\.6|ld-linux)/.test(maps);

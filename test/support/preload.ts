@@ -1,6 +1,6 @@
 /**
- * Loaded before every test file: a test without an expectation fails, and so does a run with a rejection or exception
- * that nobody awaited; every answer of our own server is held against the API document.
+ * Loaded before every test file: a test without an expectation fails, and so does a run with an unhandled rejection or
+ * exception. Every response of our own server is checked against the API document.
  */
 import { beforeEach, expect } from "bun:test";
 import { existsSync } from "node:fs";
@@ -22,7 +22,7 @@ const plainFetch = globalThis.fetch;
 
 async function watchedFetch(input: Parameters<typeof fetch>[0], init?: RequestInit): Promise<Response> {
   const response = await plainFetch(input, init);
-  // What only our server sends together; mock providers and other sites are none of the document's business.
+  // Only our server sends these together; the document does not describe mock providers and other sites.
   const isOurs = response.headers.has("x-request-id") && response.headers.get("x-content-type-options") === "nosniff";
   if (isOurs) {
     const { checkConformance } = await import("./conformance.ts");

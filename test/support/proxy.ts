@@ -1,4 +1,4 @@
-/** A reverse proxy in front of a server for tests, with the configuration that is shipped for operators. */
+/** A reverse proxy in front of a test server, with the configuration that is shipped for operators. */
 import { readFileSync, writeFileSync } from "node:fs";
 import { connect } from "node:net";
 import { join } from "node:path";
@@ -9,13 +9,13 @@ const root = join(import.meta.dir, "../..");
 const fixtures = join(root, "test/fixtures/tls");
 
 export interface RunningProxy extends AsyncDisposable {
-  /** Without a final slash. */
+  /** Without a trailing slash. */
   readonly url: string;
-  /** What it said, for when a test fails. */
+  /** Its output, for failing tests. */
   output(): string;
 }
 
-/** A port that was free a moment ago, outside of the range from which clients take theirs. */
+/** A port that was free a moment ago, outside the range of client ports. */
 export function findFreePort(): number {
   for (let attempt = 0; attempt < 100; attempt++) {
     const port = 20_000 + Math.floor(Math.random() * 12_000);
@@ -23,13 +23,13 @@ export function findFreePort(): number {
       void Bun.serve({ hostname: "127.0.0.1", port, reusePort: false, fetch: () => new Response() }).stop(true);
       return port;
     } catch {
-      // Taken: another one.
+      // In use: try another one.
     }
   }
   throw new Error("no port is free");
 }
 
-/** The text with each thing replaced; that each is in it is part of the test. */
+/** The text with every replacement made; each text to replace must be in it. */
 function adapt(file: string, replacements: readonly (readonly [string, string])[]): string {
   let text = readFileSync(join(root, "deploy", file), "utf8");
   for (const [from, to] of replacements) {
@@ -67,7 +67,7 @@ export async function startNginx(upstreamPort: number): Promise<RunningProxy> {
 export async function startCaddy(upstreamPort: number): Promise<RunningProxy> {
   const dir = temporaryDirectory();
   const port = findFreePort();
-  // The certificate alone comes from elsewhere: fetching one needs a name and the internet.
+  // Only the certificate differs: fetching one needs a name and the internet.
   const site = adapt("Caddyfile", [
     [
       "{$DOMAIN:localhost} {",

@@ -1,4 +1,7 @@
-/** Visitors over plain sockets: hundreds at once, which `fetch` does not do, and readers who stall, trickle or vanish. */
+/**
+ * Visitors over plain sockets: hundreds at once, which `fetch` cannot do, and readers that stall, trickle or
+ * disconnect.
+ */
 import { connect, type Socket } from "node:net";
 import { inTime } from "./eventually.ts";
 
@@ -6,15 +9,15 @@ export interface RawVisitor {
   /** Everything received so far, one character per byte. */
   readonly received: string;
   readonly isClosed: boolean;
-  /** Resolves once what was received fulfils the condition; rejects when the connection closes before that. */
+  /** Resolves once the received text meets the condition; rejects if the connection closes before that. */
   until(condition: (received: string) => boolean, withinMs?: number): Promise<string>;
-  /** Resolves when the connection is closed, with all that was received. */
+  /** Resolves with everything received when the connection is closed. */
   closed: Promise<string>;
   write(text: string): void;
-  /** Stops reading, so that the sender's buffers fill. */
+  /** Stops reading, so that the sender's buffers fill up. */
   pause(): void;
   resume(): void;
-  /** Vanishes with a reset, as a closed tab does. */
+  /** Disconnects with a reset, as a closed tab does. */
   vanish(): void;
 }
 
@@ -42,7 +45,7 @@ function watch(socket: Socket): RawVisitor {
     received += text;
     wake();
   });
-  // A reset is one of the ways to close.
+  // A reset is one way to close.
   socket.on("error", () => {});
   const closed = new Promise<string>((resolve) => {
     socket.on("close", () => {
@@ -88,7 +91,7 @@ export function chatRequest(token: string, body: unknown): string {
   );
 }
 
-/** Opens a chat and sends the message; the answer is the caller's to wait for. */
+/** Opens a chat and sends the message; the caller waits for the response. */
 export async function startRawChat(url: string, token: string, message: string): Promise<RawVisitor> {
   const visitor = await connectRaw(url);
   visitor.write(chatRequest(token, { message }));

@@ -1,4 +1,4 @@
-/** Waits out the moment in which a connection to a provider is left alone before its next request. */
+/** Waits as long as a provider connection is left idle before its next request. */
 import { defaults } from "../../src/llm/http/client.ts";
 
 export function rested(): Promise<void> {

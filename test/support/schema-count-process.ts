@@ -1,8 +1,8 @@
-/** Tells how many schemas are made by loading the sitemap, and how many by loading the API's descriptions after it. */
+/** Prints how many schemas are created by loading the sitemap, and how many more by loading the API's descriptions. */
 import { TypeSystemPolicy } from "@sinclair/typebox/system";
 
 let count = 0;
-// TypeBox looks here each time that it makes a schema.
+// TypeBox reads this each time it creates a schema.
 Object.defineProperty(TypeSystemPolicy, "InstanceMode", {
   get() {
     count++;
@@ -16,7 +16,7 @@ async function countSchemas(load: () => Promise<unknown>): Promise<number> {
   return count - before;
 }
 
-// The framework makes some of its own.
+// The framework creates some of its own.
 await import("elysia");
 const bySitemap = await countSchemas(() => import("../../src/app.ts"));
 const byDescriptions = await countSchemas(() => import("../../src/api-operations.ts"));

@@ -1,4 +1,4 @@
-/** A server in a process of its own, configured by the environment alone: prints its URL, ends with its standard input. */
+/** A server in a separate process, configured only by the environment: prints its URL, ends with its standard input. */
 import { loadConfig } from "../../src/config.ts";
 import { startServer } from "../../src/server.ts";
 import { openServices } from "../../src/services.ts";

@@ -1,4 +1,7 @@
-/** Another process on the same database: `bun sqlite-process.ts <what> <data directory>`; a line on stdin lets it go on. */
+/**
+ * Another process on the same database: `bun sqlite-process.ts <what> <data directory>`; a line on stdin lets it
+ * continue.
+ */
 import { Database } from "bun:sqlite";
 import { createErasureMarks } from "../../src/coordination/erasure-marks.ts";
 import { systemIds } from "../../src/lib/ids.ts";
@@ -25,7 +28,7 @@ async function holdLock(dataDir: string): Promise<void> {
   console.log("released");
 }
 
-/** Settles turns without end, sixteen at a time, and prints the conversation of each that was acknowledged. */
+/** Settles turns endlessly, sixteen at a time, and prints the conversation of each acknowledged one. */
 async function settle(dataDir: string): Promise<void> {
   const world = await openWorld(async () => {
     const store = await openStoreAt(dataDir);

@@ -1,6 +1,6 @@
 /**
- * A wall clock that tests step while the executable runs, by Debian's libfaketime; time itself (timers, the monotonic
- * clock) goes on as it is.
+ * A wall clock that tests step while the executable runs, using Debian's libfaketime; timers and the monotonic clock
+ * are not affected.
  *
  *     using clock = createSteppedClock();
  *     await using server = await startExecutable({ env: clock.env });
@@ -10,11 +10,11 @@ import { renameSync, writeFileSync } from "node:fs";
 import { Glob } from "bun";
 import { temporaryDirectory } from "./temporary.ts";
 
-/** It lies in a directory named after the machine. */
+/** In a directory named after the machine's architecture. */
 const [library] = new Glob("*/faketime/libfaketime.so.1").scanSync({ cwd: "/usr/lib", absolute: true });
 
 export interface SteppedClock extends Disposable {
-  /** For the processes that are to have this clock. */
+  /** For the processes that should use this clock. */
   readonly env: Record<string, string>;
   nowMs(): number;
   step(durationMs: number): void;
@@ -29,7 +29,7 @@ export function createSteppedClock(startMs: number): SteppedClock {
 
   function moveTo(newOffsetMs: number): void {
     offsetMs = newOffsetMs;
-    // Renamed into place: the library reads the file at each look at the clock.
+    // Renamed into place: the library reads the file whenever the clock is read.
     writeFileSync(`${file}.new`, `${offsetMs < 0 ? "-" : "+"}${(Math.abs(offsetMs) / 1000).toFixed(3)}\n`);
     renameSync(`${file}.new`, file);
   }

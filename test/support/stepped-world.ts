@@ -1,4 +1,4 @@
-/** The executable under a stepped clock, with an account, its key and a companion that were made by the same clock. */
+/** The executable under a stepped clock, with an account, its key and a companion created by the same clock. */
 import { apiClient } from "./api-client.ts";
 import { testPassword } from "./dashboard.ts";
 import { type ExecutableOptions, runExecutable, startExecutable } from "./executable.ts";
@@ -7,7 +7,7 @@ import { createSteppedClock } from "./stepped-clock.ts";
 import { temporaryDirectory } from "./temporary.ts";
 
 const dayMs = 86_400_000;
-/** Tomorrow's, so that the program was built before it. */
+/** Tomorrow, so that the program was built before it. */
 export const noonMs = Math.ceil(Date.now() / dayMs) * dayMs + dayMs / 2;
 
 export type SteppedWorld = Awaited<ReturnType<typeof startSteppedWorld>>;

@@ -1,4 +1,4 @@
-/** A store with accounts and companions in it, for the contract suites of storage engines. */
+/** A store with accounts and companions, for the contract suites of storage engines. */
 import type { Arrivals } from "../../src/coordination/coordination.ts";
 import type { Account, Role } from "../../src/domain/account.ts";
 import { type Companion, type CompanionSettings, newCompanionSettings } from "../../src/domain/companion.ts";
@@ -22,7 +22,7 @@ export interface StoreWorld {
   createAccount(fields?: { email?: string; passwordHash?: string; role?: Role }): Promise<Account>;
   grantAgent(account: Account, agentId: string): Promise<void>;
   createCompanion(account: Account, settings?: Partial<CompanionSettings>): Promise<Companion & { embedToken: string }>;
-  /** A turn of a new conversation without a visitor unless told otherwise; a second passes. */
+  /** By default a turn of a new conversation without a visitor; a second passes. */
   turnOf(companion: Companion, fields?: Partial<SettledTurn> & Partial<TurnWords>): SettledTurn;
   close(): Promise<void>;
 }
@@ -37,7 +37,7 @@ export function newCompanion(settings: Partial<CompanionSettings> = {}): NewComp
   };
 }
 
-/** A key of the dashboard that never ends, unless told otherwise. */
+/** By default a key of the dashboard that never expires. */
 export function newApiKey(fields: Partial<NewApiKey> = {}): NewApiKey {
   const id = fields.id ?? systemIds.uuid();
   return {

@@ -1,4 +1,4 @@
-/** Directories that live as long as a test: `using dir = temporaryDirectory()`. */
+/** Directories that are deleted at the end of a scope: `using dir = temporaryDirectory()`. */
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";

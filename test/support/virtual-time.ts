@@ -1,11 +1,11 @@
-/** Time that passes only when it is told to, with the timers that come due in it. */
+/** Time that passes only on command, with the timers that come due in it. */
 import type { After } from "../../src/lib/spaced-queue.ts";
 import { createManualClock, type ManualClock } from "./manual-clock.ts";
 
 export interface VirtualTime {
   clock: ManualClock;
   after: After;
-  /** Lets time pass from one timer to the next, and whatever they set off run. */
+  /** Advances from timer to timer, and lets everything they trigger run. */
   pass(durationMs: number): Promise<void>;
 }
 
@@ -14,7 +14,7 @@ export function createVirtualTime(): VirtualTime {
   const timers = new Set<{ dueMs: number; act: () => void }>();
 
   async function settle(): Promise<void> {
-    // Far more turns than any chain of promises in a test is long.
+    // Far more turns than any chain of promises in a test has.
     for (let turn = 0; turn < 50; turn++) await Promise.resolve();
   }
 

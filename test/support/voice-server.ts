@@ -1,4 +1,4 @@
-/** A whole server with a mock voice provider beside it. */
+/** A complete server with a mock voice provider. */
 import type { CompanionSettings } from "../../src/domain/companion.ts";
 import { systemClock } from "../../src/lib/clock.ts";
 import { startTestServer, type TestServer, type TestServerOptions, testContext } from "./app.ts";
@@ -8,15 +8,15 @@ export const webhookSecret = "wsec_test";
 
 export interface VoiceServer extends TestServer {
   voice: MockElevenLabs;
-  /** The server's clock runs ahead by this much. */
+  /** The server's clock is ahead by this much. */
   advance(durationMs: number): void;
-  /** `POST …/voice-token`, with a JSON body where one is given. */
+  /** `POST …/voice-token`, with a JSON body if one is given. */
   askVoiceToken(token: string, body?: unknown, headers?: Record<string, string>): Promise<Response>;
   updateCompanion(companion: { id: string; accountId: string }, patch: Partial<CompanionSettings>): Promise<void>;
 }
 
 export interface VoiceServerOptions extends TestServerOptions {
-  /** Another server's, to share it; its closing stays with that one. */
+  /** Another server's provider to share; that server closes it. */
   voice?: MockElevenLabs;
 }
 

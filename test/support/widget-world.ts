@@ -1,5 +1,5 @@
 /**
- * What browser tests of the widget need: the executable with a mock language model, companions, a browser, and
+ * The setup for browser tests of the widget: the executable with a mock language model, companions, a browser, and
  * websites of another origin that embed the widget.
  */
 import type { BrowserContextOptions, Locator, Page } from "playwright-core";
@@ -11,19 +11,19 @@ import { wholeStream } from "./mock-llm-replies.ts";
 export interface WidgetWorldOptions {
   env?: Record<string, string>;
   args?: string[];
-  /** Of the browser's command line. */
+  /** Browser command line arguments. */
   flags?: string[];
 }
 
 export interface WidgetWorld extends AsyncDisposable {
   server: RunningExecutable;
   mockLlm: MockLlm;
-  /** Makes a companion over the management API and returns it, `embed_token` included. */
+  /** Creates a companion with the management API and returns it, including `embed_token`. */
   createCompanion(fields?: Record<string, unknown>): Promise<{ id: string; embed_token: string }>;
-  /** Replies consist of these fragments from now on; null returns to the mock's own. `pauseMs` is before each. */
+  /** From now on replies consist of these fragments; null returns to the mock's own. `pauseMs` precedes each. */
   respondWith(fragments: readonly string[] | null, pauseMs?: number): void;
   call(method: string, path: string, body?: unknown): Promise<Response>;
-  /** A website of its own origin; returns the address of a page with this body. */
+  /** Creates a website with its own origin; returns the URL of a page with this body. */
   host(body: string, options?: HostOptions): string;
   open(options?: BrowserContextOptions): Promise<OpenedPage>;
 }
@@ -134,7 +134,7 @@ export function tag(server: { url: string }, token: string, attributes = ""): st
   return `<script src="${server.url}/widget.js" data-token="${token}" ${attributes} async></script>`;
 }
 
-/** The parts of one widget on a page. */
+/** The elements of one widget on a page. */
 export function widgetOn(page: Page, element = "companion-chat") {
   const root = page.locator(element);
   const input = root.locator("textarea");
@@ -160,7 +160,7 @@ export function widgetOn(page: Page, element = "companion-chat") {
       await input.fill(text);
       await input.press("Enter");
     },
-    /** Resolves when the last reply is whole. */
+    /** Resolves when the last reply is complete. */
     async replied(count = 1) {
       await root
         .locator(".row.assistant[data-state=done]")
@@ -170,13 +170,13 @@ export function widgetOn(page: Page, element = "companion-chat") {
   };
 }
 
-/** A computed property of a part of the first widget. */
+/** A computed property of an element of the first widget. */
 export function styleOf(page: Page, selector: string, property: string): Promise<string> {
   const part = `document.querySelector("companion-chat").shadowRoot.querySelector("${selector}")`;
   return page.evaluate(`getComputedStyle(${part}).${property}`);
 }
 
-/** The name of what has the focus inside the first widget, after the browser has taken it from what has gone. */
+/** The name of the focused element inside the first widget, after the browser has moved focus from a removed one. */
 export function focusedName(page: Page): Promise<string | null> {
   return page.evaluate(`new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(() =>
     resolve(document.querySelector("companion-chat").shadowRoot.activeElement?.getAttribute("aria-label")))))`);

@@ -1,4 +1,4 @@
-/** The provider's own client opens a session with the URL that a visitor gets. */
+/** The provider's own client can open a session with the URL that a visitor gets. */
 import { expect, test } from "bun:test";
 import { TextConversation } from "@elevenlabs/client";
 import { startVoiceServer } from "../support/voice-server.ts";
@@ -34,7 +34,7 @@ test("@elevenlabs/client connects with the signed URL as it was handed out", asy
   const { signed_url: signedUrl } = (await (await server.askVoiceToken(embedToken)).json()) as { signed_url: string };
   const conversation = await TextConversation.startSession({ signedUrl, textOnly: true });
   expect(conversation.getId()).toBe("conv_1mock");
-  // What arrived begins with the URL, unchanged; the client adds only who it is.
+  // The request starts with the unchanged URL; the client only adds what it is.
   const arrived = (await opened.promise).replace(/^http/, "ws");
   expect(arrived.startsWith(`${signedUrl}&`)).toBe(true);
   await conversation.endSession();

@@ -1,4 +1,4 @@
-/** The post-call webhook's signature, and what is read of its body. */
+/** The signature of the post-call webhook, and what is read from its body. */
 import { expect, test } from "bun:test";
 import { createElevenLabsReader } from "../../src/voice/elevenlabs-webhook.ts";
 import { postCallEvent, signDelivery } from "../support/elevenlabs-delivery.ts";
@@ -12,7 +12,7 @@ const body = postCallEvent("conv_1", [{ role: "user", message: "Hello" }], {}, n
 function read(signature: string | null, text = body, atMs = nowMs) {
   const headers = new Headers(signature === null ? {} : { "ElevenLabs-Signature": signature });
   const delivery = reader.begin(headers, atMs);
-  // In pieces that cut characters in two.
+  // In chunks that split characters.
   const bytes = Buffer.from(text);
   const pieces = Array.from({ length: Math.ceil(bytes.length / 7) }, (_, at) => bytes.subarray(at * 7, at * 7 + 7));
   for (const piece of pieces) delivery.see(piece);
@@ -40,7 +40,7 @@ test("reads who said what, and when", () => {
   });
 });
 
-test("leaves out turns in which nobody spoke, and mends text that no database takes", () => {
+test("leaves out turns in which nobody spoke, and repairs text that a database would refuse", () => {
   const turns = [
     { role: "agent", message: null, tool_calls: [{}] },
     { role: "user", message: "  " },
@@ -89,14 +89,14 @@ test("accepts any of several digests, as while a secret is being replaced", () =
   expect(read(`t=${nowSeconds},${other},${digest}`)?.conversationId).toBe("conv_1");
 });
 
-test("refuses by the headers alone what could not be accepted", () => {
+test("refuses by the headers alone what can never be accepted", () => {
   const check = (signature: string) => reader.begin(new Headers({ "elevenlabs-signature": signature }), nowMs);
   expect(() => check(genuine)).not.toThrow();
   expect(() => check("t=1,v0=00")).toThrow();
   expect(() => check(signDelivery(secret, body, nowSeconds - 3600))).toThrow("older");
 });
 
-test("takes genuine deliveries of another kind for no transcript", () => {
+test("returns null for genuine deliveries of another kind", () => {
   for (const type of ["post_call_audio", "call_initiation_failure", "voice_removed"]) {
     const text = JSON.stringify({ type, data: { conversation_id: "conv_1", full_audio: "AAAA" } });
     expect(read(signDelivery(secret, text, nowSeconds), text)).toBeNull();

@@ -1,4 +1,4 @@
-/** ElevenLabs as a voice provider: the contract, and what its own wire asks for. */
+/** ElevenLabs as a voice provider: the contract, and the requests it makes. */
 import { expect, test } from "bun:test";
 import { createElevenLabs } from "../../src/voice/elevenlabs.ts";
 import { testVoiceProvider } from "../contracts/voice-provider.ts";
@@ -30,7 +30,7 @@ test("asks for the conversation id, and escapes the agent's id", async () => {
   await remote.close();
 });
 
-test("reads the conversation id from the URL where the answer has no field of its own", async () => {
+test("reads the conversation id from the URL if the response has no such field", async () => {
   const { provider, remote } = await open(null);
   const agentId = await provider.createAgent({ name: "A", systemPrompt: "", greeting: "Hi", voiceId: "v" }, noSignal);
   remote.setConversationIds(false);

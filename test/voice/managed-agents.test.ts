@@ -1,4 +1,4 @@
-/** The agents that the server keeps at the provider: one for each companion, true to it, gone with it. */
+/** The agents that the server keeps at the provider: one per companion, in sync with it, deleted with it. */
 import { afterAll, beforeAll, beforeEach, expect, test } from "bun:test";
 import { testContext } from "../support/app.ts";
 import { eventually } from "../support/eventually.ts";
@@ -11,7 +11,7 @@ beforeAll(async () => {
 beforeEach(() => server.voice.heal());
 afterAll(() => server.close());
 
-/** A second process on the database. */
+/** A second process on the same database. */
 async function startServerProcess(environment: Record<string, string>) {
   const script = new URL("../support/server-process.ts", import.meta.url).pathname;
   const roomyLimits = { COMPANIOND_RATE_PER_IP: "1000000" };
@@ -42,7 +42,7 @@ async function agentIdOf(response: Response): Promise<string> {
   return body.agent_id;
 }
 
-test("makes the agent of what the companion is, once for all sessions", async () => {
+test("creates the agent from the companion's settings, once for all sessions", async () => {
   const companion = await server.createCompanion({ name: "Bo", systemPrompt: "Be brief.", voiceId: "voice-1" });
   const before = server.voice.count("create");
   const agentId = await agentIdOf(await server.askVoiceToken(companion.embedToken));
@@ -87,13 +87,13 @@ test("makes one agent when two processes on one database are asked at once", asy
   }
 });
 
-test("waits for a process that holds the agent's lock, and no longer than its time when that has died", async () => {
+test("waits for a process that holds the agent's lock, and no longer than its lease if that process has died", async () => {
   const companion = await server.createCompanion({ voiceId: "voice-1" });
   const before = server.voice.count("create");
   const nowMs = Date.now();
   await server.services.store.voice.lockAgent(companion.id, "a process that died", nowMs, nowMs + 3_600_000);
   const asked = server.askVoiceToken(companion.embedToken);
-  // Long enough for an agent that is not waited for to be made.
+  // Long enough to create an agent without waiting for the lock.
   await server.askVoiceToken((await server.createCompanion({ voiceId: "voice-1" })).embedToken);
   expect(server.voice.count("create") - before).toBe(1);
   server.advance(3_600_001);
@@ -101,7 +101,7 @@ test("waits for a process that holds the agent's lock, and no longer than its ti
   expect(server.voice.count("create") - before).toBe(2);
 });
 
-test("goes on making the agent when the visitor who caused it leaves", async () => {
+test("finishes creating the agent when the visitor who caused it leaves", async () => {
   const { embedToken } = await server.createCompanion({ voiceId: "voice-1" });
   const before = server.voice.count("create");
   const letGo = server.voice.hold("create");
@@ -146,7 +146,7 @@ test("leaves the agent alone when something else of the companion changes", asyn
   expect(server.voice.count("update")).toBe(before);
 });
 
-test("makes the agent anew where the provider has lost it, once however many notice", async () => {
+test("recreates an agent that the provider has lost, once, however many requests notice", async () => {
   for (const patch of [{}, { name: "Renamed" }]) {
     const companion = await server.createCompanion({ voiceId: "voice-1" });
     const lost = await agentIdOf(await server.askVoiceToken(companion.embedToken));
@@ -197,7 +197,7 @@ test("deletes the agent with its companion, and when the voice is cleared", asyn
   expect((await server.askVoiceToken(companions[1].embedToken)).status).toBe(400);
 });
 
-test("goes on trying to delete an agent, also after a restart", async () => {
+test("keeps trying to delete an agent, even after a restart", async () => {
   const companion = await server.createCompanion({ voiceId: "voice-1" });
   const agentId = await agentIdOf(await server.askVoiceToken(companion.embedToken));
   const before = server.voice.count("delete");
@@ -206,7 +206,7 @@ test("goes on trying to delete an agent, also after a restart", async () => {
   await eventually(() => server.log.text().includes("voice agent not deleted yet"));
   expect(server.voice.count("delete") - before).toBe(1);
   server.voice.heal();
-  // Another process on the database stands for the restarted one: what it knows, it knows from there.
+  // Another process on the database stands in for the restarted one: what it knows, it knows from there.
   const restarted = await startVoiceServer({ voice: server.voice, dataDir: server.dataDir });
   restarted.advance(2 * 3_600_000);
   await eventually(() => !server.voice.agents.has(agentId));

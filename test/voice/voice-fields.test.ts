@@ -1,4 +1,4 @@
-/** What the management API lets a companion's voice fields hold: one provider key serves all accounts. */
+/** The rules of the management API for a companion's voice fields: one provider key serves all accounts. */
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import type { Account, Role } from "../../src/domain/account.ts";
 import { type ApiClient, apiClient, expectInvalid, expectProblem } from "../support/api-client.ts";
@@ -78,7 +78,7 @@ test("refuses an agent that nobody has granted, however new, to owners; an opera
   expectInvalid(await api.call("PATCH", `/api/companions/${id}`, patch), ["voice_agent_id"]);
   expectInvalid(await api.call("PATCH", `/api/companions/${id}`, { name: "", ...patch }), ["name", "voice_agent_id"]);
   expect((await operator.call("POST", "/api/companions", body)).status).toBe(201);
-  // Nothing follows from that for anybody else.
+  // This changes nothing for other accounts.
   expectInvalid(await api.call("POST", "/api/companions", body), ["voice_agent_id"]);
 });
 
@@ -90,7 +90,7 @@ test("lets an account use a granted agent for several companions, and other acco
   for (const owner of [api, api, other]) expect((await owner.call("POST", "/api/companions", body)).status).toBe(201);
 });
 
-test("ends the voice at once where the grant is revoked, and brings it back with it", async () => {
+test("ends the voice at once when the grant is revoked, and restores it with a new grant", async () => {
   const api = await openAccount();
   const agent = newAgent();
   await server.grantAgent(api.account.id, agent);
@@ -109,7 +109,7 @@ test("ends the voice at once where the grant is revoked, and brings it back with
   expect(await refused.json()).toMatchObject({ code: "voice_not_configured" });
   expect(server.voice.requests).toHaveLength(before);
 
-  // What its owner read can still be sent back as it was.
+  // The owner can still send back what was read.
   const read = (await api.call("GET", `/api/companions/${made.id}`)).json;
   expect(read).toMatchObject({ voice_agent_id: agent });
   expect((await api.call("PATCH", `/api/companions/${made.id}`, { ...read, name: "Eve" })).status).toBe(200);

@@ -1,4 +1,4 @@
-/** `POST /api/embed/{token}/voice-token`, whole requests. */
+/** `POST /api/embed/{token}/voice-token`, with whole requests. */
 import { afterAll, beforeAll, beforeEach, expect, test } from "bun:test";
 import { createApp } from "../../src/app.ts";
 import { contextOf, noteContext } from "../../src/http/request-context.ts";
@@ -29,7 +29,7 @@ test("answers with the provider's URL byte for byte and the agent's id, and noth
   expect(await response.text()).toBe(JSON.stringify({ signed_url: session?.signedUrl, agent_id: session?.agentId }));
 });
 
-test("takes a body with session and visitor, or none at all", async () => {
+test("accepts a body with session and visitor, or none at all", async () => {
   const { embedToken } = await server.createCompanion({ voiceId: "voice-1" });
   const asked = await server.askVoiceToken(embedToken, { session_id: sessionId.toUpperCase(), visitor_id: visitorId });
   expect(asked.headers.get("x-session-id")).toBe(sessionId);
@@ -84,7 +84,7 @@ test("says the same in the public configuration as the voice token does", async 
   await keyless.close();
 });
 
-test("stands behind the same guards as chat", async () => {
+test("has the same guards as chat", async () => {
   const { embedToken } = await server.createCompanion({
     voiceId: "voice-1",
     allowedOrigins: ["https://shop.example"],
@@ -143,7 +143,7 @@ for (const kind of [401, 422, 500, "cut", "html"] as const) {
   });
 }
 
-test("answers 502 after the deadline when the provider does not answer", async () => {
+test("answers 502 after the deadline when the provider does not respond", async () => {
   const { store, clock, ids } = server.services;
   const provider = createElevenLabs({ apiKey: server.voice.apiKey, baseUrl: server.voice.url });
   const voice = createVoice({ provider, readers: [], store, clock, ids, log: server.log, deadlineMs: 100 });
@@ -167,15 +167,15 @@ test("holds the connection for longer than the provider may take", async () => {
   expect(silences).toEqual([30]);
 });
 
-/** How many of so many at once get a URL; the others are refused by the day. */
+/** How many of this many concurrent requests get a URL; the daily quota refuses the others. */
 async function countAdmitted(place: VoiceServer, token: string, asked: number): Promise<number> {
-  const answers = await Promise.all(Array.from({ length: asked }, () => place.askVoiceToken(token)));
-  const refused = answers.filter(({ status }) => status === 429);
+  const responses = await Promise.all(Array.from({ length: asked }, () => place.askVoiceToken(token)));
+  const refused = responses.filter(({ status }) => status === 429);
   for (const answer of refused) {
     expect(await answer.json()).toMatchObject({ code: "quota_exceeded" });
     expect(Number(answer.headers.get("retry-after"))).toBeWithin(1, 86_401);
   }
-  const admitted = answers.filter(({ status }) => status === 200);
+  const admitted = responses.filter(({ status }) => status === 200);
   expect(admitted.length + refused.length).toBe(asked);
   return admitted.length;
 }
@@ -202,7 +202,7 @@ test("admits a day's sessions by plan, however many ask at once, and over a rest
   await limited.close();
 });
 
-test("takes sessions from another count than messages, which begins anew with the UTC day", async () => {
+test("counts sessions separately from messages, and from zero each UTC day", async () => {
   const limited = await startVoiceServer({
     voice: server.voice,
     environment: { ...daily, COMPANIOND_DAILY_FREE: "1" },
@@ -222,7 +222,7 @@ test("takes sessions from another count than messages, which begins anew with th
   await limited.close();
 });
 
-test("gives a session back that the provider refused", async () => {
+test("gives back a session that the provider refused", async () => {
   const limited = await startVoiceServer({ voice: server.voice, environment: daily });
   const { embedToken } = await limited.createCompanion({ voiceId: "voice-1" });
   server.voice.fail({ kind: 500 });
@@ -232,7 +232,7 @@ test("gives a session back that the provider refused", async () => {
   await limited.close();
 });
 
-test("says of a companion without a voice that it has none, whatever is left of its day", async () => {
+test("reports a companion without a voice as such, whatever is left of its quota", async () => {
   const limited = await startVoiceServer({ voice: server.voice, environment: daily });
   const companion = await limited.createCompanion({ voiceId: "voice-1" });
   expect(await countAdmitted(limited, companion.embedToken, 4)).toBe(3);

@@ -1,4 +1,4 @@
-/** What senders who cannot sign are able to make the server hold: nothing that grows with their number. */
+/** What senders who cannot sign can make the server hold: nothing that grows with their number. */
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { postCallEvent, signDelivery } from "../support/elevenlabs-delivery.ts";
 import { eventually } from "../support/eventually.ts";
@@ -21,7 +21,7 @@ async function heldBytes(): Promise<number> {
   return (await probe?.read()) ?? Number.NaN;
 }
 
-/** Announces 8 MiB under a signature that is well formed and wrong, and sends some of it. */
+/** Announces 8 MiB with a well-formed but wrong signature, and sends part of it. */
 async function startFlood(address: string, sentBytes: number, headers = ""): Promise<RawVisitor> {
   const visitor = await connectRaw(server.url);
   const signature = signDelivery("wsec_other", "something else");
@@ -50,7 +50,7 @@ async function vanish(visitors: readonly RawVisitor[]): Promise<void> {
 test("200 bodies of one address that never end hold no more than its share, and others get through", async () => {
   const flood = await Promise.all(Array.from({ length: 200 }, () => startFlood("192.0.2.1", 3 * mebibyte)));
   const isRefused = ({ received }: RawVisitor) => received.startsWith("HTTP/1.1 429 ");
-  // No more than five of three MiB fit.
+  // At most five bodies of three MiB fit.
   await eventually(() => flood.filter(isRefused).length >= 195);
   expect(await heldBytes()).toBeLessThanOrEqual(mostOfOneAddress);
   const [refused] = flood.filter(isRefused);

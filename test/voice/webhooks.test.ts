@@ -1,4 +1,4 @@
-/** `POST /api/webhooks/elevenlabs`: what was said aloud enters the conversation. */
+/** `POST /api/webhooks/elevenlabs`: what was spoken is added to the conversation. */
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { startTestServer, testContext } from "../support/app.ts";
 import { postCallEvent, type SpokenTurn, signDelivery } from "../support/elevenlabs-delivery.ts";
@@ -33,7 +33,7 @@ function deliver(body: string, signature = signDelivery(webhookSecret, body), ur
   });
 }
 
-/** A text turn, to its end. */
+/** Sends a text turn and waits for its end. */
 async function write(embedToken: string, sessionId: string, message: string): Promise<void> {
   const response = await fetch(`${server.url}/api/embed/${embedToken}/chat`, {
     method: "POST",
@@ -43,7 +43,7 @@ async function write(embedToken: string, sessionId: string, message: string): Pr
   expect(await response.text()).toEndWith("data: [DONE]\n\n");
 }
 
-/** What the language model was last sent, without the companion's own prompt. */
+/** The last request to the language model, without the companion's own prompt. */
 function lastPrompt(): { role: string; content: string }[] {
   const sent = server.mockLlm.requests.at(-1)?.body as { messages: { role: string; content: string }[] };
   return sent.messages.filter(({ role }) => role !== "system");
@@ -74,7 +74,7 @@ test("keeps the transcript as voice messages of the session's conversation", asy
   ]);
 });
 
-test("lets a later text turn of the conversation know what was said", async () => {
+test("includes what was said in a later text turn of the conversation", async () => {
   const { companion, sessionId, conversationId } = await startSession();
   await deliver(postCallEvent(conversationId, talk));
   await write(companion.embedToken, sessionId, "What is my name?");
@@ -95,17 +95,17 @@ test("puts what was said before what was written later, though it is delivered a
   expect(lastPrompt().map(({ content }) => content)).toEqual(["Spoken", "Written", expect.any(String), "And now?"]);
 });
 
-test("takes a transcript once, however often and however simultaneously it is delivered", async () => {
+test("stores a transcript once, however often and however simultaneously it is delivered", async () => {
   const { companion, conversationId } = await startSession();
   const event = postCallEvent(conversationId, talk);
-  const answers = await Promise.all(Array.from({ length: 8 }, () => deliver(event)));
-  expect(answers.map((answer) => answer.status)).toEqual(Array(8).fill(200));
+  const responses = await Promise.all(Array.from({ length: 8 }, () => deliver(event)));
+  expect(responses.map((answer) => answer.status)).toEqual(Array(8).fill(200));
   expect((await deliver(postCallEvent(conversationId, [...talk, ...talk]))).status).toBe(200);
   const [conversation] = await readConversations(companion);
   expect(conversation?.messages.length).toBe(3);
 });
 
-test("believes no id but the conversation's, and ignores calls that are not ours", async () => {
+test("trusts no id but the conversation's, and ignores calls that are not ours", async () => {
   const { companion, conversationId } = await startSession();
   const victim = await startSession();
   const forged = {
@@ -122,7 +122,7 @@ test("believes no id but the conversation's, and ignores calls that are not ours
   expect((await readConversations(companion)).length).toBe(1);
 });
 
-test("orders messages by their time, and believes no clock that is off", async () => {
+test("orders messages by their time, and trusts no wrong clock", async () => {
   const { companion, conversationId } = await startSession();
   await deliver(postCallEvent(conversationId, talk, {}, 4_000_000_000));
   const [conversation] = await readConversations(companion);
@@ -132,7 +132,7 @@ test("orders messages by their time, and believes no clock that is off", async (
   expect(conversation?.messages.map((message) => message.text)).toEqual(talk.map((turn) => turn.message ?? ""));
 });
 
-test("makes no conversation of a call in which nobody spoke", async () => {
+test("creates no conversation for a call in which nobody spoke", async () => {
   const { companion, conversationId } = await startSession();
   expect((await deliver(postCallEvent(conversationId, [{ role: "agent", message: null }]))).status).toBe(200);
   expect(await readConversations(companion)).toEqual([]);
@@ -167,7 +167,7 @@ test("answers 401 without a genuine signature, and keeps nothing", async () => {
   expect(await readConversations(companion)).toEqual([]);
 });
 
-test("takes 8 MiB, and answers 413 to more", async () => {
+test("accepts 8 MiB, and answers 413 to more", async () => {
   const padded = (length: number) => {
     const event = postCallEvent("conv_of_nobody", []);
     return event.replace(/\}$/, `,"padding":"${"x".repeat(length - event.length - 13)}"}`);

@@ -190,7 +190,7 @@ test("an operator adds an account, changes it, suspends and deletes it", async (
   // The field has the focus again: the button is disabled by now.
   await page.keyboard.type("agent_01");
   await page.keyboard.press("Enter");
-  await page.getByText("The account has this agent already.").waitFor();
+  await page.getByText("The account already has this agent.").waitFor();
   const create = ["companion", "create", "--account", "client@example.com", "--name", "Ada"];
   await world.run(...create, "--voice-agent-id", "agent_01");
   await page.reload();

@@ -1,14 +1,14 @@
-/** Accounts: who owns companions, and who may sign in. */
+/** Accounts, which own companions and may sign in. */
 import type { Account, Plan, Role } from "../../domain/account.ts";
 import type { WriteContext } from "./write-context.ts";
 
 export interface NewAccount {
   id: string;
-  /** Already lower case. */
+  /** In lower case. */
   email: string;
   plan: Plan;
   role: Role;
-  /** argon2id in PHC form, or null until a password is set by link. */
+  /** argon2id in PHC form, or null until a password is set with a link. */
   passwordHash: string | null;
 }
 
@@ -18,32 +18,32 @@ export interface AccountPatch {
   suspendedAt?: number | null;
 }
 
-/** What an account holds now. */
+/** What an account currently holds. */
 export interface Held {
   companions: number;
-  /** Not revoked. */
+  /** Keys that are not revoked. */
   keys: number;
-  /** Of companions as stored. */
+  /** Size of the companions as stored. */
   bytes: number;
 }
 
 export interface AccountStore {
-  /** Rejects with `invalid_request` on `email` when the address is taken. Audit: `account.create`. */
+  /** Rejects with `invalid_request` on `email` if the address is taken. Audit: `account.create`. */
   create(account: NewAccount, context: WriteContext): Promise<Account>;
   findById(id: string): Promise<Account | null>;
   findByEmail(email: string): Promise<Account | null>;
-  /** The stored password hash, or null where the account is unknown or has none. */
+  /** The stored password hash, or null if the account is unknown or has none. */
   findPasswordHash(accountId: string): Promise<string | null>;
-  /** Null where there is no such account. Never counts companions one by one. */
+  /** Null if there is no such account. Never counts companions one by one. */
   findHeld(accountId: string): Promise<Held | null>;
-  /** All accounts, oldest first; there are as many as an operator makes by hand. */
+  /** All accounts, oldest first, without paging: operators create them by hand. */
   list(): Promise<Account[]>;
-  /** Whether any account has a password; while none has, `serve` offers a set-up link. */
+  /** Whether any account has a password; as long as none has, `serve` offers a set-up link. */
   hasAnyPassword(): Promise<boolean>;
-  /** Null when there is no such account. Audit: `account.update`, naming the changed fields. */
+  /** Null if there is no such account. Audit: `account.update`, naming the changed fields. */
   update(id: string, patch: AccountPatch, context: WriteContext): Promise<Account | null>;
   /**
-   * Ends the account's reset links and all its sessions but `keptSessionId` in the same write. Null when there is no
+   * Ends the account's reset links and all its sessions except `keptSessionId` in the same write. Null if there is no
    * such account. Audit: `account.update`, never with the hash.
    */
   setPassword(
@@ -52,6 +52,6 @@ export interface AccountStore {
     keptSessionId: string | null,
     context: WriteContext,
   ): Promise<Account | null>;
-  /** Deletes the account with all it owns; usage is kept. False when absent. Audit: `account.delete`. */
+  /** Deletes the account and everything it owns; usage is kept. False if absent. Audit: `account.delete`. */
   delete(id: string, context: WriteContext): Promise<boolean>;
 }

@@ -1,19 +1,19 @@
-/** API keys: found by their hash alone, and each in the line of the key that made it. */
+/** API keys: found only by their hash, and each in the line of the key that created it. */
 import type { Account, ApiKey, Scope } from "../../domain/account.ts";
 import type { WriteContext } from "./write-context.ts";
 
 export interface NewApiKey {
   id: string;
   name: string;
-  /** First characters of the key, for display. */
+  /** The first characters of the key, for display. */
   start: string;
-  /** Its last four, likewise. */
+  /** The last four characters, for display. */
   lastFour: string;
-  /** SHA-256 of the whole key, 32 bytes: the only trace of it. */
+  /** SHA-256 of the whole key, 32 bytes; nothing else of the key is stored. */
   hash: Uint8Array;
   scopes: readonly Scope[];
   expiresAt: number | null;
-  /** The key that asked for it; null for the dashboard and for commands. */
+  /** The key that created it; null for the dashboard and for commands. */
   createdByKeyId: string | null;
 }
 
@@ -30,7 +30,7 @@ export interface KeyUse {
   lastUsedAt: number;
 }
 
-/** What a check of a key has to know, and no more: each field is a part of its time. */
+/** Only what a check of a key needs: every field costs time. */
 export interface FoundKey {
   keyId: string;
   scopes: readonly Scope[];
@@ -40,33 +40,32 @@ export interface FoundKey {
   suspendedAt: number | null;
 }
 
-/** A key that a rotation puts another in the place of. */
+/** A key that a rotation replaces. */
 export interface Replacement {
   keyId: string;
-  /** From when on the old key is refused, unless it ends sooner by itself. `context.nowMs` revokes it. */
+  /** When the old key becomes invalid, unless it expires earlier. `context.nowMs` revokes it at once. */
   endsAt: number;
 }
 
-/** As much of a key as tells which one has just ended. */
+/** Enough of a key to identify one that has just ended. */
 export type EndedKey = Pick<ApiKey, "id" | "name" | "start" | "lastFour">;
 
 /**
- * The line of a key: itself, the keys that it made, those that they made, and so on. A key never outlives the one that
- * made it: what ends a key ends its line, in the same transaction, each key with an audit entry of its own, whose id comes
- * from `makeAuditId`.
+ * The line of a key: itself, the keys that it created, those that they created, and so on. A key never outlives the one
+ * that created it: whatever ends a key ends its whole line in the same transaction. Each key gets its own audit entry,
+ * whose id comes from `makeAuditId`.
  */
 export interface ApiKeyStore {
   /**
-   * Rejects with `conflict` where the key of `createdByKeyId` is no valid one of the account any more, or ends sooner
-   * than the new one would. Audit: `key.create`.
+   * Rejects with `conflict` if the key of `createdByKeyId` is no longer a valid key of the account, or ends before the
+   * new one would. Audit: `key.create`.
    */
   create(accountId: string, key: NewApiKey, context: WriteContext): Promise<ApiKey>;
   /**
-   * `create`, and in the same transaction the old key is marked as replaced and its line made to end: revoked where
-   * `endsAt` has come (audit: `key.revoke` for each), otherwise given that expiry where it has a later one or none
-   * (audit: `key.replace` for the key, `key.expire` for others). Rejects with `invalid_request` naming `replaces` where
-   * the account has no such key that is not revoked, or where the key that asks is of that line: the new one would end
-   * with it.
+   * Does `create`, and in the same transaction marks the old key as replaced and ends its line: revoked if `endsAt` has
+   * come (audit: `key.revoke` for each), otherwise set to expire then, unless it expires earlier (audit: `key.replace`
+   * for the key, `key.expire` for others). Rejects with `invalid_request` naming `replaces` if the account has no such
+   * active key, or if the creating key is in that line: the new key would end with it.
    */
   replace(
     accountId: string,
@@ -76,17 +75,17 @@ export interface ApiKeyStore {
     makeAuditId: () => string,
   ): Promise<ApiKey>;
   /**
-   * The key of this hash with its account, or null where unknown or revoked. One indexed lookup, never cached: a key
-   * revoked by any process is gone for the next call. Expiry and suspension are the caller's to judge.
+   * The key with this hash and its account, or null if unknown or revoked. One indexed lookup, never cached: a key that
+   * any process revokes is invalid for the next call. The caller checks expiry and suspension.
    */
   findByHash(hash: Uint8Array): Promise<FoundKey | null>;
   /** Keys that are not revoked, newest first. */
   list(accountId: string): Promise<ApiKey[]>;
   /**
-   * Revokes the key's line; resolves with what was revoked, the key itself first. Empty where it is absent or revoked
-   * already. Audit: `key.revoke` for each.
+   * Revokes the key's line and resolves with the revoked keys, the key itself first. Empty if it is absent or already
+   * revoked. Audit: `key.revoke` for each.
    */
   revoke(accountId: string, keyId: string, context: WriteContext, makeAuditId: () => string): Promise<EndedKey[]>;
-  /** Adds to the counts of many keys in one commit, and to the day's usage as `requests`. Unknown ids are passed over. */
+  /** Adds to the counts of many keys in one commit, and to the day's usage as `requests`. Unknown ids are ignored. */
   recordUses(uses: readonly KeyUse[], day: string): Promise<void>;
 }

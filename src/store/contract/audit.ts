@@ -1,7 +1,7 @@
-/** The audit trail: who changed what, when, from where. */
+/** The audit log: who changed what, when, and from where. */
 import type { Page, PageRequest } from "./page.ts";
 
-/** Who did it and from where. */
+/** Who made a change, and from where. */
 export interface AuditActor {
   kind: "key" | "session" | "cli" | "system";
   /** The key's or session's id; null for the CLI and the system. */
@@ -19,14 +19,19 @@ export interface AuditEntry {
   action: string;
   /** The id of what was changed. */
   targetId: string | null;
-  /** Public facts of the change: names of changed fields, a key's name; never a secret, a prompt or a visitor's word. */
+  /**
+   * Public facts of the change: names of changed fields, a key's name; never a secret, a prompt or a visitor's word.
+   */
   details: Record<string, string | number | boolean | null | string[]>;
   createdAt: number;
 }
 
 export interface AuditStore {
-  /** For events that change nothing else (a failed sign-in). Changes write their own entries in their own commit. */
+  /** For events that change nothing else (a failed sign-in). Changes write their entries in their own commit. */
   record(entry: AuditEntry): Promise<void>;
-  /** Entries of the account with `fromMs` <= createdAt < `toMs`, newest first; none after what is no entry of it. */
+  /**
+   * Entries of the account with `fromMs` <= createdAt < `toMs`, newest first. Empty if the page's cursor is not an
+   * entry of it.
+   */
   list(accountId: string, range: { fromMs: number; toMs: number }, page: PageRequest): Promise<Page<AuditEntry>>;
 }

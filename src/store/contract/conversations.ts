@@ -1,4 +1,4 @@
-/** Conversations as their owner reads, searches and erases them. */
+/** Conversations, for the owner to read, search and erase. */
 import type { Conversation, Message } from "../../domain/conversation.ts";
 import type { Page, PageRequest } from "./page.ts";
 import type { WriteContext } from "./write-context.ts";
@@ -6,15 +6,15 @@ import type { WriteContext } from "./write-context.ts";
 export interface ConversationQuery {
   companionId: string | null;
   visitorId: string | null;
-  /** Inclusive, by creation; null is open. */
+  /** Inclusive, by creation; null for no bound. */
   fromMs: number | null;
-  /** Exclusive, by creation; null is open. */
+  /** Exclusive, by creation; null for no bound. */
   toMs: number | null;
-  /** Substring of any message's text, any case. */
+  /** Substring of any message's text, ignoring case. */
   q: string | null;
 }
 
-/** The place of a message in its conversation. */
+/** The position of a message in its conversation. */
 export interface MessagePosition {
   createdAt: number;
   id: string;
@@ -23,15 +23,18 @@ export interface MessagePosition {
 export interface MessagePageRequest {
   /** At least 1. */
   limit: number;
-  /** Only older ones than this; null begins with the newest. */
+  /** Only messages older than this; null starts with the newest. */
   before: MessagePosition | null;
 }
 
 export interface ConversationPage {
   conversation: Conversation;
-  /** Oldest first. Fewer than the limit where they are long: a page is bounded in bytes too, and never empty for that. */
+  /**
+   * Oldest first. Fewer than the limit if they are long: pages are also bounded in bytes, but never empty because of
+   * it.
+   */
   messages: Message[];
-  /** Leads on to older ones; null where there are none. */
+  /** For the next, older page; null if there is none. */
   nextBefore: MessagePosition | null;
 }
 
@@ -39,22 +42,22 @@ export const newestMessages: MessagePageRequest = { limit: 100, before: null };
 
 export interface ConversationStore {
   /**
-   * Newest first by creation. With `q` a page may hold fewer than `limit`, or none, while more follow: a search hands
-   * back what it has found after a bounded amount of reading.
+   * Newest first by creation. With `q` a page may have fewer than `limit` items, or none, although more follow: a
+   * search returns what it has found after a bounded amount of reading.
    */
   list(accountId: string, query: ConversationQuery, page: PageRequest): Promise<Page<Conversation>>;
-  /** With a page of its messages, the newest hundred unless told otherwise. */
+  /** With a page of its messages, by default the newest hundred. */
   find(accountId: string, id: string, page?: MessagePageRequest): Promise<ConversationPage | null>;
   /**
-   * With what its visitor has sent until now and is still being answered. No later read shows it; the engine takes its
-   * words off its media behind everything else, as its own page says. Audit: `conversation.delete`.
+   * Also deletes what its visitor has sent so far and is still being answered. No later read shows it; the engine
+   * removes the text from its storage in the background, as its own page says. Audit: `conversation.delete`.
    */
   delete(accountId: string, id: string, context: WriteContext): Promise<boolean>;
   /**
-   * Erases all that this visitor said to the companion, and forgets their voice sessions, so that no transcript follows.
-   * No later read shows it, and the engine has taken it off its media as its own page says. What is being answered goes
-   * when it is settled. False where the account has no such companion; a visitor without conversations is erased all the same.
-   * Audit: `visitor.erase`, without the visitor's id.
+   * Erases everything that this visitor said to the companion, and deletes their voice sessions, so that no transcript
+   * follows. No later read shows it, and the engine has removed it from its storage, as its own page says. A turn that
+   * is still running is erased when it is settled. False if the account has no such companion; true for a visitor
+   * without conversations. Audit: `visitor.erase`, without the visitor's id.
    */
   eraseVisitor(accountId: string, companionId: string, visitorId: string, context: WriteContext): Promise<boolean>;
   /** Deletes up to `limit` conversations past their companion's `retentionDays`; returns how many. */

@@ -1,4 +1,4 @@
-/** Embed tokens: what a website's page holds to reach one companion. */
+/** Embed tokens, with which a website reaches one companion. */
 import type { EmbedToken } from "../../domain/companion.ts";
 import type { WriteContext } from "./write-context.ts";
 
@@ -9,17 +9,17 @@ export interface NewEmbedToken {
 }
 
 export interface EmbedTokenStore {
-  /** Null where the account has no such companion. Audit: `embed_token.create`, without the token. */
+  /** Null if the account has no such companion. Audit: `embed_token.create`, without the token. */
   create(
     accountId: string,
     companionId: string,
     token: NewEmbedToken,
     context: WriteContext,
   ): Promise<EmbedToken | null>;
-  /** Valid tokens, oldest first; null where the account has no such companion. */
+  /** Valid tokens, oldest first; null if the account has no such companion. */
   list(accountId: string, companionId: string): Promise<EmbedToken[] | null>;
-  /** Revoked at once. False where absent. Audit: `embed_token.revoke`. */
+  /** Revokes at once. False if absent. Audit: `embed_token.revoke`. */
   revoke(accountId: string, companionId: string, tokenId: string, context: WriteContext): Promise<boolean>;
-  /** Sets when tokens were last used, many in one commit. Unknown ids are passed over. */
+  /** Sets when tokens were last used, many in one commit. Unknown ids are ignored. */
   recordUses(uses: readonly { tokenId: string; lastUsedAt: number }[]): Promise<void>;
 }

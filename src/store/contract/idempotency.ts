@@ -1,4 +1,4 @@
-/** Retried management POSTs: the first 2xx is recorded in the same commit as what it made. */
+/** Retried management POSTs: the first 2xx response is recorded in the same commit as what it created. */
 
 /** Identity of a retried call, unique per (account, method, path, key). */
 export interface IdempotencySlot {
@@ -9,10 +9,10 @@ export interface IdempotencySlot {
 }
 
 export interface IdempotentResponse {
-  /** SHA-256 of the request's body. */
+  /** SHA-256 of the request body. */
   bodyHash: string;
   status: number;
-  /** As sent, byte by byte; it must hold no secret. */
+  /** As sent, byte for byte; must not contain a secret. */
   body: string;
 }
 
@@ -22,8 +22,8 @@ export interface IdempotentWrite extends IdempotentResponse {
 }
 
 export interface IdempotencyStore {
-  /** The recorded answer younger than 24 h, or null. */
+  /** The recorded response younger than 24 h, or null. */
   find(slot: IdempotencySlot, nowMs: number): Promise<IdempotentResponse | null>;
-  /** Deletes answers older than 24 h, up to `limit`; returns how many. */
+  /** Deletes up to `limit` responses older than 24 h; returns how many. */
   purge(nowMs: number, limit: number): Promise<number>;
 }

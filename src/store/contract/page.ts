@@ -1,10 +1,10 @@
-/** Lists: which part is asked for, and what comes back. */
+/** Pages of lists: requests and results. */
 
 /** Which part of a list to read: newest first by creation, stable under inserts and deletions. */
 export interface PageRequest {
   /** 1 to 100. */
   limit: number;
-  /** The id of the last item of the page before, or null for the first page. */
+  /** The id of the last item on the previous page, or null for the first page. */
   afterId: string | null;
 }
 

@@ -3,43 +3,46 @@ import type { WriteContext } from "./write-context.ts";
 
 export interface SecondFactor {
   sealedSecret: string;
-  /** Null while the secret waits for its first code: signing in does not ask for it yet. */
+  /** Null until the secret is confirmed by a first code: signing in does not require it yet. */
   confirmedAt: number | null;
-  /** The newest time step of which a code was taken. */
+  /** The newest time step whose code was accepted. */
   lastStep: number | null;
   recoveryCodesLeft: number;
 }
 
 export interface SecondFactorConfirmation {
-  /** The secret that the code was checked against: another one that came meanwhile is not confirmed. */
+  /** The secret that the code was checked against; a different secret set meanwhile is not confirmed. */
   sealedSecret: string;
   step: number;
   /** SHA-256 of each code. */
   recoveryHashes: readonly string[];
-  /** All other sessions of the account end: they were opened without the second factor. */
+  /** The only session to keep: all others of the account were opened without the second factor. */
   keptSessionId: string;
 }
 
 export interface SecondFactorStore {
   find(accountId: string): Promise<SecondFactor | null>;
-  /** Addresses of accounts that have a secret, confirmed or not, oldest first, `limit` at most. */
+  /** Addresses of accounts that have a secret, confirmed or not, oldest first, at most `limit`. */
   listHolders(limit: number): Promise<string[]>;
-  /** Keeps a new secret in place of one that waits; false, changing nothing, where one is confirmed. Audit: `totp.begin`. */
+  /**
+   * Stores a new secret, replacing an unconfirmed one; false, changing nothing, if one is confirmed. Audit:
+   * `totp.begin`.
+   */
   begin(accountId: string, sealedSecret: string, context: WriteContext): Promise<boolean>;
-  /** False, changing nothing, where that secret does not wait any more. Audit: `totp.enable`. */
+  /** False, changing nothing, if that secret is no longer waiting for confirmation. Audit: `totp.enable`. */
   confirm(accountId: string, confirmation: SecondFactorConfirmation, context: WriteContext): Promise<boolean>;
-  /** Spends a code: true once for each step, and never for one before a step that was taken. */
+  /** Uses up a code: true once per step, and never for a step before an accepted one. */
   takeStep(accountId: string, step: number): Promise<boolean>;
-  /** Spends a recovery code, by its SHA-256: true once. Audit: `totp.recover`, with how many are left. */
+  /** Uses up a recovery code, by its SHA-256: true once. Audit: `totp.recover`, with the number left. */
   takeRecoveryCode(accountId: string, hash: string, context: WriteContext): Promise<boolean>;
-  /** Takes secret, confirmed or not, and recovery codes away. False where there is none. Audit: `totp.disable`. */
+  /** Removes the secret, confirmed or not, and the recovery codes. False if there is none. Audit: `totp.disable`. */
   remove(accountId: string, context: WriteContext): Promise<boolean>;
 }
 
 export interface ServerSecretStore {
   find(name: string): Promise<string | null>;
-  /** Keeps the value where the name has none; resolves with the one that is kept. */
+  /** Stores the value if the name has none; resolves with the stored one. */
   keep(name: string, sealed: string): Promise<string>;
-  /** Puts the value in the place of the one that the name has. */
+  /** Replaces the value of the name. */
   replace(name: string, sealed: string): Promise<void>;
 }

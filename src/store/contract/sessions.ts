@@ -1,4 +1,4 @@
-/** Dashboard sessions, and the one-time links that begin them. */
+/** Dashboard sessions, and the one-time links that start them. */
 import type { Account } from "../../domain/account.ts";
 import type { NewAccount } from "./accounts.ts";
 import type { WriteContext } from "./write-context.ts";
@@ -11,7 +11,7 @@ export interface Session {
   ipPrefix: string | null;
   createdAt: number;
   lastUsedAt: number;
-  /** Hard end, 30 days after creation. */
+  /** Absolute end, 30 days after creation. */
   expiresAt: number;
 }
 
@@ -24,7 +24,7 @@ export interface OneTimeLink {
   expiresAt: number;
 }
 
-/** What a sign-in was checked against. */
+/** The access that a sign-in was checked against. */
 export interface ShownAccess {
   passwordHash: string;
   totpConfirmedAt: number | null;
@@ -32,33 +32,34 @@ export interface ShownAccess {
 
 export interface SessionStore {
   /**
-   * `hash` is the SHA-256 of the cookie's token. False, changing nothing, where the account's access is not the `shown`
-   * one any more: whoever knew it before is out. Audit: `session.create`.
+   * `hash` is the SHA-256 of the cookie's token. False, changing nothing, if the account's access is no longer the
+   * `shown` one: old credentials must not open a session. Audit: `session.create`.
    */
   create(session: Session, hash: string, context: WriteContext, shown?: ShownAccess): Promise<boolean>;
   findByHash(hash: string): Promise<{ session: Session; account: Account } | null>;
   list(accountId: string): Promise<Session[]>;
   /** Audit: `session.revoke`. */
   revoke(accountId: string, sessionId: string, context: WriteContext): Promise<boolean>;
-  /** Sets last use of many in one commit. */
+  /** Sets the last use of many sessions in one commit. */
   recordUses(uses: readonly { sessionId: string; lastUsedAt: number }[]): Promise<void>;
-  /** Deletes sessions and links past their end, or idle since before `idleBeforeMs`. */
+  /** Deletes sessions and links past their end, and sessions idle since before `idleBeforeMs`. */
   purge(nowMs: number, idleBeforeMs: number): Promise<void>;
   /**
-   * Keeps a link; a set-up link replaces every earlier one of its kind, a reset link those of its account. Audit:
-   * `link.create`. While there is no account, that of a set-up link waits for the one that the link makes.
+   * Stores a link. A set-up link replaces all earlier set-up links, a reset link those of its account. Audit:
+   * `link.create`. While there is no account, the entry of a set-up link waits for the account that the link creates.
    */
   createLink(link: OneTimeLink, context: WriteContext): Promise<void>;
-  /** The link, unspent and not expired at `nowMs`; to be asked before anything is done for whoever holds it. */
+  /** The link if it is unused and not expired at `nowMs`. Check it before doing anything for the holder. */
   findLink(hash: string, nowMs: number): Promise<OneTimeLink | null>;
   /**
-   * Spends a set-up link and makes its account in one write; null, changing nothing, where the link is gone, or where
-   * any account has a password. Rejects as `AccountStore.create` does; the link stays then. Audit: `account.create`.
+   * Uses up a set-up link and creates its account in one write; null, changing nothing, if the link is not valid, or if
+   * any account has a password. Rejects as `AccountStore.create` does, and keeps the link then. Audit:
+   * `account.create`.
    */
   spendSetUpLink(hash: string, account: NewAccount, context: WriteContext): Promise<Account | null>;
   /**
-   * Spends a reset link: its account gets the password, all its sessions and links end, in one write; null, changing
-   * nothing, where the link is gone. Audit: `account.update`.
+   * Uses up a reset link: sets its account's password and ends all the account's sessions and links in one write; null,
+   * changing nothing, if the link is not valid. Audit: `account.update`.
    */
   spendResetLink(hash: string, passwordHash: string, context: WriteContext): Promise<Account | null>;
 }

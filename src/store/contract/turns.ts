@@ -1,30 +1,30 @@
-/** The turns of conversations: the history that a model reads, and the one commit that settles a turn. */
+/** The turns of conversations: the history for the model, and the single commit that settles a turn. */
 import type { ArrivalMark } from "../../coordination/coordination.ts";
 import type { ConversationKey, HistoryMessage, Message } from "../../domain/conversation.ts";
 import type { FailureKind } from "../../domain/reply-failure.ts";
 import type { TokenUsage } from "../../domain/usage.ts";
 
-/** One exchange, settled: what is kept of it and what it cost. */
+/** One settled exchange: what is stored of it and what it cost. */
 export interface SettledTurn {
   accountId: string;
   key: ConversationKey;
-  /** Used when the conversation is new. */
+  /** Used if the conversation is new. */
   conversationId: string;
-  /** The visitor's, then whatever the turn made, in order; nothing where the visitor left before the first text. */
+  /** The visitor's message, then what the turn produced, in order; empty if the visitor left before the first text. */
   messages: readonly Message[];
-  /** When the message came; it may have waited for its turn. */
+  /** When the message arrived; it may have waited for its turn. */
   arrivalMark: ArrivalMark;
-  /** Of the whole turn; a message tells its own share. */
+  /** Of the whole turn; each message has its own share. */
   usage: TokenUsage;
-  /** Why the provider did not finish it: counted as an error in usage, and under its kind. Null where it did. */
+  /** Why the provider did not finish: counted as an error in usage, and under its kind. Null if it finished. */
   failure: FailureKind | null;
-  /** The key that made the companion, under which usage counts; null for the dashboard. */
+  /** The key that created the companion, for usage; null for the dashboard. */
   keyId: string | null;
-  /** UTC day of admission, under which quota and usage count. */
+  /** UTC day of admission, for quota and usage. */
   day: string;
 }
 
-/** A turn without a conversation (`test-chat`): one message in usage and of the day's quota. */
+/** A turn without a conversation (`test-chat`): one message in usage and in the day's quota. */
 export interface UnkeptTurn {
   accountId: string;
   companionId: string;
@@ -34,7 +34,7 @@ export interface UnkeptTurn {
   failure: FailureKind | null;
 }
 
-/** A reply that failed before it began: nothing of it is kept, and it costs nothing. */
+/** A reply that failed before it began: nothing is stored, and it costs nothing. */
 export interface FailedTurn {
   accountId: string;
   companionId: string;
@@ -44,20 +44,24 @@ export interface FailedTurn {
 }
 
 export interface TurnStore {
-  /** Messages of the conversation newest first, read until their text passes `maxBytes` of UTF-8 in all (the last read included). */
+  /**
+   * Messages of the conversation, newest first, read until their text exceeds `maxBytes` of UTF-8 (the last one
+   * included).
+   */
   listHistory(key: ConversationKey, maxBytes: number): Promise<HistoryMessage[]>;
   /**
-   * Keeps the turn: conversation, messages, usage and the day's quota count in one commit. A companion that was
-   * deleted meanwhile leaves usage only; a visitor or a conversation that was erased since the message came, no messages.
-   * A conversation's turns stay in the order in which they were settled, also when the clock was set back, and a turn's
-   * messages in the order of the list.
-   * Resolves once durable.
+   * Stores the turn: conversation, messages, usage and the day's quota in one commit. If the companion was deleted
+   * meanwhile, only usage is stored; if the visitor or conversation was erased after the message arrived, no messages
+   * are. The turns of a conversation stay in the order in which they were settled, even if the clock is set back, and
+   * the messages of a turn in the order of the list. Resolves once durable.
    */
   settle(turn: SettledTurn): Promise<void>;
-  /** Counts the turn in one commit. A companion that was deleted meanwhile leaves usage only. Resolves once durable. */
+  /**
+   * Counts the turn in one commit. If the companion was deleted meanwhile, only usage is stored. Resolves once durable.
+   */
   settleUnkept(turn: UnkeptTurn): Promise<void>;
-  /** Counts an error in usage and under its kind; no message, and none of the day's. */
+  /** Counts an error in usage and under its kind; stores no message, and takes nothing from the day's quota. */
   recordFailure(turn: FailedTurn): Promise<void>;
-  /** Messages that count against the day's quota so far. */
+  /** Messages counted in the day's quota so far. */
   countDay(companionId: string, day: string): Promise<number>;
 }

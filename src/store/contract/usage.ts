@@ -1,4 +1,4 @@
-/** Usage, summed up by day, companion and key. */
+/** Usage, summed by day, companion and key. */
 import type { FailureKind } from "../../domain/reply-failure.ts";
 import type { UsageCounts } from "../../domain/usage.ts";
 import type { MetadataFilter } from "./companions.ts";
@@ -6,7 +6,7 @@ import type { MetadataFilter } from "./companions.ts";
 export type UsageGroup = "day" | "companion" | "key";
 
 export interface UsageQuery {
-  /** UTC days `YYYY-MM-DD`, both included. */
+  /** UTC days `YYYY-MM-DD`, both inclusive. */
   fromDay: string;
   toDay: string;
   groupBy: readonly UsageGroup[];
@@ -14,7 +14,10 @@ export interface UsageQuery {
   metadata: readonly MetadataFilter[];
 }
 
-/** One group; a dimension that was not asked for is undefined. `keyId` null is the dashboard, `companionId` null a key's own calls. */
+/**
+ * One group; dimensions that were not requested are undefined. `keyId` null is the dashboard, `companionId` null a
+ * key's own calls.
+ */
 export interface UsageRow extends UsageCounts {
   day?: string;
   companionId?: string | null;
@@ -22,10 +25,10 @@ export interface UsageRow extends UsageCounts {
 }
 
 export interface FailureQuery {
-  /** UTC days `YYYY-MM-DD`, both included. */
+  /** UTC days `YYYY-MM-DD`, both inclusive. */
   fromDay: string;
   toDay: string;
-  /** Null: all of the account's, deleted ones too. */
+  /** Null: all of the account's companions, including deleted ones. */
   companionId: string | null;
 }
 
@@ -37,8 +40,11 @@ export interface FailureRow {
 }
 
 export interface UsageStore {
-  /** Aggregates, ordered by the grouped dimensions (day ascending first). Filters by companion or metadata leave out `requests`. */
+  /**
+   * Aggregates, ordered by the grouped dimensions (day ascending first). Filters by companion or metadata leave out
+   * `requests`.
+   */
   query(accountId: string, query: UsageQuery): Promise<UsageRow[]>;
-  /** Failed replies by kind, the most frequent first. */
+  /** Failed replies by kind, most frequent first. */
   queryFailures(accountId: string, query: FailureQuery): Promise<FailureRow[]>;
 }

@@ -3,26 +3,26 @@ import type { WriteContext } from "./write-context.ts";
 
 export interface VoiceAgentGrant {
   agentId: string;
-  /** How many companions of the account name it. */
+  /** Companions of the account that use it. */
   companions: number;
   createdAt: number;
 }
 
-/** An operator's own account may use every agent that the server does not manage, and needs no grant. */
+/** An operator's own account may use every agent that the server does not manage, without a grant. */
 export interface VoiceAgentGrantStore {
-  /** Of one account, newest first; there are as many as an operator makes by hand. */
+  /** The grants of one account, newest first, without paging: operators create them by hand. */
   list(accountId: string): Promise<VoiceAgentGrant[]>;
   /** How many companions of the account name the agent, whether it has a grant or not. */
   countCompanions(accountId: string, agentId: string): Promise<number>;
   /**
-   * From now on companions of the account may name the agent, and those that do already have their voice. Any number of
-   * accounts may have the same one. Rejects with `invalid_request` naming `agent_id` where the account has it already,
-   * or where the server manages it for a companion. Audit: `voice_agent.grant`.
+   * Lets companions of the account use the agent; those that already name it get their voice. Any number of accounts
+   * may have the same agent. Rejects with `invalid_request` naming `agent_id` if the account already has it, or if the
+   * server manages it for a companion. Audit: `voice_agent.grant`.
    */
   grant(accountId: string, agentId: string, context: WriteContext): Promise<VoiceAgentGrant>;
   /**
-   * Companions of the account that name the agent keep their field, and have no voice from the next embed request on.
-   * Resolves with the grant as it was; null where there is none. Audit: `voice_agent.revoke`.
+   * Companions of the account that name the agent keep the field, but have no voice from the next embed request on.
+   * Resolves with the revoked grant; null if there is none. Audit: `voice_agent.revoke`.
    */
   revoke(accountId: string, agentId: string, context: WriteContext): Promise<VoiceAgentGrant | null>;
 }

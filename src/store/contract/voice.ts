@@ -1,4 +1,4 @@
-/** What voice sessions need to remember: agents at the provider, sessions, and calls still to be made. */
+/** What voice stores: agents at the provider, sessions, and pending deletions. */
 import type { MessageRole } from "../../domain/conversation.ts";
 
 /** The provider agent that the server keeps for a companion with a `voiceId`. */
@@ -6,23 +6,26 @@ export interface VoiceAgent {
   companionId: string;
   provider: string;
   agentId: string;
-  /** Digest of the settings that the agent was last given. */
+  /** Digest of the settings last sent to the agent. */
   settingsHash: string;
 }
 
 /** A voice session that was handed out. */
 export interface NewVoiceSession {
-  /** The provider's id of the coming conversation, by which its transcript is matched; null where it gave none: the session is counted only. */
+  /**
+   * The provider's id of the conversation, which matches its transcript; null if unknown: then the session is only
+   * counted.
+   */
   providerConversationId: string | null;
   accountId: string;
   companionId: string;
-  /** Lower case. */
+  /** In lower case. */
   sessionId: string;
-  /** Lower case, or null. */
+  /** In lower case, or null. */
   visitorId: string | null;
-  /** The key that made the companion, under which usage counts; null for the dashboard. */
+  /** The key that created the companion, for usage; null for the dashboard. */
   keyId: string | null;
-  /** UTC day of admission, under which quota and usage count. */
+  /** UTC day of admission, for quota and usage. */
   day: string;
   createdAt: number;
 }
@@ -34,70 +37,70 @@ export interface VoiceSession {
   createdAt: number;
 }
 
-/** One spoken message; kept with channel `voice` and without token counts. */
+/** One spoken message; stored with channel `voice` and without token counts. */
 export interface TranscriptMessage {
   id: string;
   role: MessageRole;
   text: string;
-  /** False where the speaker was interrupted. */
+  /** False if the speaker was interrupted. */
   complete: boolean;
   createdAt: number;
 }
 
 /**
- * An agent that must still be deleted at its provider; survives a restart. (provider, agentId) is its key: putting the
- * same agent in again changes nothing.
+ * An agent that must still be deleted at its provider; survives a restart. Its key is (provider, agentId): adding the
+ * same agent again changes nothing.
  */
 export interface VoiceOutboxItem {
   provider: string;
   agentId: string;
-  /** How often it was taken, this time included. */
+  /** How often it was taken, including this time. */
   attempts: number;
 }
 
 export interface VoiceStore {
   findAgent(companionId: string): Promise<VoiceAgent | null>;
   /**
-   * Whether a companion of the account may name this agent: an operator granted it, or the account is an operator's;
-   * and the server neither manages it for any companion of any account nor has yet to delete it.
+   * Whether a companion of the account may use this agent: an operator granted it, or the account is an operator's; and
+   * the server neither manages it for a companion of any account nor still has to delete it.
    */
   canUseAgent(accountId: string, agentId: string): Promise<boolean>;
 
   /**
-   * Takes the right to make or update the companion's agent until `untilMs`: true for exactly one owner at a time, over
-   * all processes on the database. False while another owner's time runs. `unlockAgent` or the time ends it.
+   * Locks the companion's agent for creating or updating until `untilMs`: true for exactly one owner at a time, across
+   * all processes on the database; false while another owner holds it. Ends with `unlockAgent` or at that time.
    */
   lockAgent(companionId: string, owner: string, nowMs: number, untilMs: number): Promise<boolean>;
-  /** Does nothing where `owner` does not hold it. */
+  /** Does nothing if `owner` does not hold the lock. */
   unlockAgent(companionId: string, owner: string): Promise<void>;
   /**
-   * Keeps the agent; a replaced one with another id goes to the outbox, due at once. Where the companion is gone, has
-   * no `voiceId` any more, or `owner` no longer holds the lock, the given agent itself goes to the outbox (unless it is
-   * the one already kept) and the answer is false.
+   * Stores the agent; a replaced one with a different id goes to the outbox, due at once. If the companion is deleted
+   * or no longer has a `voiceId`, or `owner` no longer holds the lock, the given agent itself goes to the outbox
+   * (unless it is the stored one), and the result is false.
    */
   saveAgent(agent: VoiceAgent, owner: string, nowMs: number): Promise<boolean>;
 
   /**
-   * Takes up to `limit` items that are due, oldest first, and makes them due again at `untilMs`: no item goes to two
-   * takers before that, over all processes. With nothing due it is a read only.
+   * Takes up to `limit` due items, oldest first, and makes them due again at `untilMs`: until then no other taker gets
+   * them, across all processes. Only reads if nothing is due.
    */
   takeDueOutbox(nowMs: number, untilMs: number, limit: number): Promise<VoiceOutboxItem[]>;
   finishOutbox(provider: string, agentId: string): Promise<void>;
   postponeOutbox(provider: string, agentId: string, dueAt: number): Promise<void>;
 
   /**
-   * Keeps the session and counts it in the day's usage and quota, in one commit. A companion that was deleted meanwhile
-   * leaves usage only.
+   * Stores the session and counts it in the day's usage and quota, in one commit. If the companion was deleted
+   * meanwhile, only usage is stored.
    */
   startSession(session: NewVoiceSession): Promise<void>;
-  /** Sessions that count against the day's quota so far. */
+  /** Sessions counted in the day's quota so far. */
   countDay(companionId: string, day: string): Promise<number>;
-  /** Null where unknown, erased with its visitor or companion, or forgotten. */
+  /** Null if unknown, erased with its visitor or companion, or deleted by age. */
   findSession(providerConversationId: string): Promise<VoiceSession | null>;
   /**
-   * Adds the transcript to the session's conversation, once: false when it was taken before (however many deliveries
-   * arrive at once, over all processes) or when the session is unknown. An empty transcript is taken too, and makes no
-   * conversation. Messages take their place among the text ones by `createdAt`. `conversationId` is used when the
+   * Adds the transcript to the session's conversation once: false if it was added before (however many deliveries
+   * arrive at once, across all processes), or if the session is unknown. An empty transcript is accepted too, but
+   * creates no conversation. Messages are ordered among the text ones by `createdAt`. `conversationId` is used if the
    * conversation is new.
    */
   addTranscript(
@@ -105,6 +108,9 @@ export interface VoiceStore {
     conversationId: string,
     messages: readonly TranscriptMessage[],
   ): Promise<boolean>;
-  /** Forgets sessions made before `beforeMs`, up to `limit`; returns how many. Their transcripts are not taken any more. */
+  /**
+   * Deletes up to `limit` sessions created before `beforeMs`; returns how many. Their transcripts are no longer
+   * accepted.
+   */
   deleteSessions(beforeMs: number, limit: number): Promise<number>;
 }

@@ -1,4 +1,4 @@
-/** Changes of accounts that several nouns of the store make inside their own writes. */
+/** Changes to accounts that several parts of the store make in their own writes. */
 import { and, eq, ne } from "drizzle-orm";
 import type { Account } from "../../domain/account.ts";
 import { invalidFields } from "../../domain/errors.ts";
@@ -11,7 +11,7 @@ import { accounts, oneTimeLinks, sessions } from "./schema/accounts.ts";
 
 export const anyPassword = "SELECT 1 FROM accounts WHERE password_hash IS NOT NULL LIMIT 1";
 
-/** Throws `invalid_request` where the address is taken. */
+/** Throws `invalid_request` if the address is taken. */
 export function insertAccount(
   { orm }: SqliteEngine,
   changes: ChangeRecorder,
@@ -26,7 +26,7 @@ export function insertAccount(
       .run();
   } catch (error) {
     if (!isUniqueViolation(error)) throw error;
-    throw invalidFields([{ param: "email", detail: "There is an account with this address already." }], error);
+    throw invalidFields([{ param: "email", detail: "There is already an account with this address." }], error);
   }
   const { id, email, plan, role } = account;
   const made = { id, email, plan, role, suspendedAt: null, totpConfirmedAt: null, createdAt };
@@ -34,7 +34,7 @@ export function insertAccount(
   return made;
 }
 
-/** Whoever knew the old password, or held a link, is out. */
+/** Also ends sessions and links: whoever knew the old password, or held a link, is signed out. */
 export function replacePassword(
   { orm }: SqliteEngine,
   changes: ChangeRecorder,
@@ -49,7 +49,7 @@ export function replacePassword(
   changes.record(context, { accountId: id, action: "account.update", targetId: id, details });
 }
 
-/** How many there were. */
+/** Returns how many there were. */
 export function endSessions(orm: SqliteEngine["orm"], accountId: string, keptId: string | null): number {
   const others = and(eq(sessions.accountId, accountId), keptId === null ? undefined : ne(sessions.id, keptId));
   return orm.delete(sessions).where(others).returning({ id: sessions.id }).all().length;

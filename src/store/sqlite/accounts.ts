@@ -10,7 +10,7 @@ import { accounts, oneTimeLinks, sessions } from "./schema/accounts.ts";
 import { apiKeys, idempotency } from "./schema/clustered.ts";
 import { removals } from "./schema/conversations.ts";
 
-/** An account as the domain knows it: the password's hash stays behind. */
+/** An account as the domain knows it, without the password hash. */
 export const accountColumns = later(() => ({
   id: accounts.id,
   email: accounts.email,
@@ -21,16 +21,16 @@ export const accountColumns = later(() => ({
   createdAt: accounts.createdAt,
 }));
 
-export interface AccountParts {
+export interface AccountDependencies {
   changes: ChangeRecorder;
   holdings: HoldingsKeeper;
   startRemovals: () => void;
 }
 
-export function createAccountStore(engine: SqliteEngine, parts: AccountParts): AccountStore {
-  const { changes, holdings, startRemovals } = parts;
+export function createAccountStore(engine: SqliteEngine, dependencies: AccountDependencies): AccountStore {
+  const { changes, holdings, startRemovals } = dependencies;
   const { orm } = engine;
-  // Asked at every start, where the query builder's first query would take longer than opening the database.
+  // Plain SQL: it runs at every start, where the query builder's first query takes longer than opening the database.
   const findPassword = engine.query(anyPassword);
   const selectById = (id: string) => orm.select(accountColumns).from(accounts).where(eq(accounts.id, id)).get() ?? null;
 
@@ -76,7 +76,7 @@ export function createAccountStore(engine: SqliteEngine, parts: AccountParts): A
       const isDeleted = await engine.write(() => {
         const number = changes.findAccountNumber(id);
         if (number === null) return false;
-        // Without the account no key, session or embed token is valid; its companions follow in chunks.
+        // Without the account, no key, session or embed token is valid; its companions are deleted later, in chunks.
         orm.delete(apiKeys).where(eq(apiKeys.accountNumber, number)).run();
         orm.delete(sessions).where(eq(sessions.accountId, id)).run();
         orm.delete(oneTimeLinks).where(eq(oneTimeLinks.accountId, id)).run();

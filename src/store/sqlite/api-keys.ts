@@ -1,4 +1,4 @@
-/** API keys in SQLite: checked uncached on every management call. */
+/** API keys in SQLite, read without a cache on every management call. */
 import type { ApiKey, Plan } from "../../domain/account.ts";
 import { type ApiKeyStore, type FoundKey, type NewApiKey, toMadeKey } from "../contract/api-keys.ts";
 import type { WriteContext } from "../contract/write-context.ts";
@@ -26,13 +26,13 @@ export const apiKeyQueries = {
      FROM api_keys k JOIN accounts a ON a.number = k.account_number WHERE k.hash = ? AND k.revoked_at IS NULL`,
 };
 
-export interface ApiKeyParts {
+export interface ApiKeyDependencies {
   changes: ChangeRecorder;
   holdings: HoldingsKeeper;
   usage: UsageWriter;
 }
 
-export function createApiKeyStore(engine: SqliteEngine, { changes, holdings, usage }: ApiKeyParts): ApiKeyStore {
+export function createApiKeyStore(engine: SqliteEngine, { changes, holdings, usage }: ApiKeyDependencies): ApiKeyStore {
   const lines = createKeyLines(engine, changes);
   const selectByHash = engine.query<FoundRow, [Uint8Array]>(apiKeyQueries.findByHash);
   const selectOfAccount = engine.query<ListedRow, [string]>(

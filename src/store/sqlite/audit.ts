@@ -1,4 +1,4 @@
-/** The audit trail in SQLite; changes write their entries through `changes.ts`. */
+/** The audit log in SQLite; changes write their entries through `changes.ts`. */
 import { and, desc, eq, gte, lt, sql } from "drizzle-orm";
 import type { AuditEntry, AuditStore } from "../contract/audit.ts";
 import type { ChangeRecorder } from "./changes.ts";
@@ -28,7 +28,7 @@ export function createAuditStore(engine: SqliteEngine, changes: ChangeRecorder):
                 .from(audit)
                 .where(and(eq(audit.id, afterId), isOwn))
                 .get();
-        // From the start again would never end, and would tell an id that another account has from one that nobody has.
+        // Starting over would never end, and would reveal which ids belong to another account.
         if (after === undefined) return { items: [], nextAfterId: null };
         const rows = orm
           .select()

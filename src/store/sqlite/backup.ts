@@ -1,4 +1,4 @@
-/** Snapshots of the database while it is in use, and whether such a file can be trusted. */
+/** Snapshots of a database in use, and the check whether such a file can be trusted. */
 import { Database } from "bun:sqlite";
 import { chmodSync, closeSync, existsSync, fsyncSync, linkSync, mkdirSync, openSync, rmSync, statSync } from "node:fs";
 import { dirname } from "node:path";
@@ -8,7 +8,7 @@ import { databasePath } from "./connection.ts";
 import { migrations } from "./migrations.ts";
 import { applicationId } from "./migrator.ts";
 
-/** See `StorageEngine.backup`. Holds up the event loop: for a process of its own, or for a start. */
+/** See `StorageEngine.backup`. Blocks the event loop: use it in a separate process, or during a start. */
 export function backupSqlite(dataDir: string, file: string): StorageFacts {
   const path = databasePath(dataDir);
   if (!existsSync(path)) throw new AppError("not_found", `There is no database in ${dataDir}.`);
@@ -16,20 +16,20 @@ export function backupSqlite(dataDir: string, file: string): StorageFacts {
 }
 
 function snapshot(path: string, file: string): StorageFacts {
-  const refusal = new AppError("conflict", `${file} exists already. Name a file that does not.`);
+  const refusal = new AppError("conflict", `${file} already exists. Name a new file.`);
   if (existsSync(file)) throw refusal;
-  // Made under another name, so that whatever carries backups away never sees half of one.
+  // Written under another name, so that nothing that collects backups ever sees half of one.
   const partial = `${file}.${process.pid}.partial`;
   try {
     mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
     discard(partial);
-    // There before SQLite writes to it: what it made itself others could read.
+    // Created before SQLite writes to it: others could read a file that SQLite creates.
     closeSync(openSync(partial, "wx", 0o600));
     chmodSync(partial, 0o600);
     copyInto(path, partial);
     const facts = verifySqlite(partial, "quick");
     syncFile(partial);
-    // Unlike a rename it never replaces a file that came up meanwhile.
+    // Unlike a rename, this never replaces a file that appeared meanwhile.
     publish(partial, file, refusal);
     syncFile(dirname(file));
     return facts;
@@ -49,7 +49,7 @@ function publish(partial: string, file: string, refusal: AppError): void {
   }
 }
 
-/** Asks first: forcing hides only the most usual of the reasons for which a file is not there. */
+/** Checks first: `force` hides only the most common of the reasons why a file does not exist. */
 function discard(path: string): void {
   if (existsSync(path)) rmSync(path);
 }
@@ -66,7 +66,7 @@ function copyInto(path: string, target: string): void {
   }
 }
 
-/** Throws `invalid_request` with a sentence where the file is no whole database of this program. */
+/** Throws `invalid_request` with a sentence if the file is not an intact database of this program. */
 export function verifySqlite(file: string, depth: "quick" | "full"): StorageFacts {
   const refuse = (reason: string, cause?: unknown) =>
     new AppError("invalid_request", `${file} ${reason}`, cause === undefined ? {} : { cause });
@@ -83,23 +83,24 @@ export function verifySqlite(file: string, depth: "quick" | "full"): StorageFact
       statement.finalize();
       return row === null ? null : Object.values(row)[0];
     };
-    if (read("application_id") !== applicationId) throw refuse("is not a database of companiond.");
+    if (read("application_id") !== applicationId) throw refuse("is not a companiond database.");
     const schemaVersion = Number(read("user_version"));
     if (schemaVersion > migrations.length) {
       throw refuse(`was written by a newer companiond (schema ${schemaVersion}; this one knows ${migrations.length}).`);
     }
     const verdict = read(depth === "full" ? "integrity_check(1)" : "quick_check(1)");
     if (verdict !== "ok") throw refuse(`is damaged: ${String(verdict)}.`);
-    if (depth === "full" && read("foreign_key_check") !== null) throw refuse("is damaged: a row refers to none.");
+    if (depth === "full" && read("foreign_key_check") !== null)
+      throw refuse("is damaged: a row refers to a missing one.");
     return { bytes: statSync(file).size, schemaVersion };
   } catch (error) {
-    throw error instanceof AppError ? error : refuse("is damaged, or no database.", error);
+    throw error instanceof AppError ? error : refuse("is damaged, or not a database.", error);
   } finally {
     database.close();
   }
 }
 
-/** A file, or a directory whose entries changed. */
+/** Syncs a file, or a directory whose entries changed. */
 export function syncFile(path: string): void {
   const descriptor = openSync(path, "r");
   try {

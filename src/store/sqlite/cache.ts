@@ -1,21 +1,21 @@
-/** Rows that every request asks for, kept in memory for as long as nothing at all is committed. */
+/** Rows that every request needs, cached until anything at all is committed. */
 import type { SqliteEngine } from "./engine.ts";
 
-/** At most `count` rows, which together take up at most `bytes`; a larger share than a sixteenth is kept of none. */
+/** At most `count` rows, which together take at most `bytes`; a row larger than a sixteenth of that is not cached. */
 export interface CacheLimits {
   readonly count: number;
   readonly bytes: number;
 }
 
-/** A row with what it takes up in memory, or somewhat more. */
+/** A row with its size in memory, or a slightly higher estimate. */
 export interface ReadRow<Value> {
   readonly value: Value;
   readonly bytes: number;
 }
 
 /**
- * A lookup under SQLite's locks, with its row made into an object, takes several times as long as asking whether
- * anything has changed. Never stale: see `readChangeMark`. Misses are not kept, so that guesses fill nothing.
+ * A lookup under SQLite's locks, plus building the object, takes several times as long as checking for changes. Never
+ * stale: see `readChangeMark`. Misses are not cached, so that guesses cannot fill it.
  */
 export class Cache<Value extends object> {
   readonly #engine: Pick<SqliteEngine, "readChangeMark">;
@@ -29,7 +29,7 @@ export class Cache<Value extends object> {
     this.#limits = limits;
   }
 
-  /** To be called inside of the engine's `read`. What it returns is shared: nobody may change it. */
+  /** Call it inside the engine's `read`. The result is shared and must not be changed. */
   get(key: string, read: () => ReadRow<Value> | null): Value | null {
     const mark = this.#engine.readChangeMark();
     if (mark !== this.#mark) {

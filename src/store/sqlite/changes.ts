@@ -1,4 +1,4 @@
-/** What every change that people make writes beside itself, in the same commit: its audit entry and its idempotent answer. */
+/** What every change made by people also writes in its commit: the audit entry and the idempotent response. */
 import { AppError } from "../../domain/errors.ts";
 import type { AuditEntry } from "../contract/audit.ts";
 import type { IdempotentWrite } from "../contract/idempotency.ts";
@@ -7,7 +7,7 @@ import { createAccountNumberFinder } from "./account-number.ts";
 import type { SqliteEngine } from "./engine.ts";
 import type { HoldingsKeeper } from "./holdings.ts";
 
-/** How long an answer is kept for retries. */
+/** How long a response is stored for retries. */
 export const idempotencyLifetimeMs = 24 * 60 * 60_000;
 
 export interface Change {
@@ -27,7 +27,7 @@ export function createChangeRecorder(engine: SqliteEngine, holdings: HoldingsKee
     `INSERT INTO audit (id, account_id, actor_kind, actor_id, ip_prefix, request_id, action, target_id, details, created_at)
      VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
   );
-  // Taken over only when the answer in the slot is past its time: a live one belongs to a request that came first.
+  // Overwrites the slot only if its response has expired: a live one belongs to a request that came first.
   const insertResponse = engine.query<null, [string, string, string, string, string, number, string, number, number]>(
     `INSERT INTO idempotency (account_id, method, path, key, body_hash, status, body, created_at)
      VALUES (?, ?, ?, ?, ?, ?, ?, ?)
@@ -53,13 +53,13 @@ export function createChangeRecorder(engine: SqliteEngine, holdings: HoldingsKee
     if (changes > 0) return;
     throw new AppError(
       "conflict",
-      "Another request with this Idempotency-Key came first. Send it again for its answer.",
+      "Another request with this Idempotency-Key came first. Send it again for its response.",
     );
   }
 
   return {
     audit,
-    /** To be called inside the write, once it has made or changed its rows. */
+    /** Call it inside the write, after the rows were changed. */
     record(context: WriteContext, change: Change): void {
       audit({ id: context.auditId, actor: context.actor, createdAt: context.nowMs, ...change });
       if (context.idempotent === undefined) return;
@@ -67,7 +67,7 @@ export function createChangeRecorder(engine: SqliteEngine, holdings: HoldingsKee
       holdings.checkNewResponse(context.idempotent.slot.accountId, context);
     },
     findAccountNumber,
-    /** The account that a new row would belong to; it may have been deleted since the request was let in. */
+    /** The account that a new row would belong to; it may have been deleted since the request was admitted. */
     requireAccount(accountId: string): number {
       const number = findAccountNumber(accountId);
       if (number === null) throw new AppError("not_found", "There is no such account.");

@@ -7,7 +7,7 @@ import { companionColumns, foldName } from "./rows/companion.ts";
 import { embedTokens } from "./schema/clustered.ts";
 import type { VoiceAgentKeeper } from "./voice-agents.ts";
 
-/** To be called inside a write. */
+/** Call it inside a write. */
 export function createCompanionInsert(engine: SqliteEngine, metadata: MetadataIndex, voiceAgents: VoiceAgentKeeper) {
   // Prepared, unlike other management writes: imports run it a million times.
   const insertCompanion = companionColumns.createInsert<{ number: number }>(engine, "RETURNING number");

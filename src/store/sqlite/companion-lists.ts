@@ -1,4 +1,4 @@
-/** Lists of companions: whole, by metadata, by name. */
+/** Lists of companions: all, by metadata, by name. */
 
 import type { Companion } from "../../domain/companion.ts";
 import type { CompanionQuery } from "../contract/companions.ts";
@@ -9,7 +9,7 @@ import type { MetadataIndex } from "./metadata-index.ts";
 import { yieldToEventLoop } from "./pacing.ts";
 import { type CompanionRow, companionColumns, foldName, toCompanion } from "./rows/companion.ts";
 
-/** How many names are looked at before other requests get their turn: about a millisecond. */
+/** How many names are read before other requests get their turn: about a millisecond. */
 const namesPerSlice = 2_000;
 
 export const companionListQueries = {
@@ -33,7 +33,7 @@ export function createCompanionLists(engine: SqliteEngine, metadata: MetadataInd
     () => `SELECT ${companionColumns.select("c")} FROM companions c WHERE c.number = ? AND c.account_id = ?`,
   );
   const findAccountNumber = createAccountNumberFinder(engine);
-  // Where the cursor's companion was deleted, the one made just before it takes its place.
+  // If the cursor's companion was deleted, the one created just before it takes its place.
   const selectPosition = engine.query<{ number: number; id: string }, [string]>(
     "SELECT number, id FROM companions WHERE id <= ? ORDER BY id DESC LIMIT 1",
   );
@@ -41,7 +41,7 @@ export function createCompanionLists(engine: SqliteEngine, metadata: MetadataInd
     "SELECT number FROM companions WHERE id = ? AND account_id = ?",
   );
 
-  /** Companions on the page have numbers below this. */
+  /** Companions on the page have smaller numbers. */
   function positionOf(afterId: string | null): number {
     if (afterId === null) return Number.MAX_SAFE_INTEGER;
     const row = selectPosition.get(afterId);
@@ -63,7 +63,10 @@ export function createCompanionLists(engine: SqliteEngine, metadata: MetadataInd
     if (account !== null) yield* metadata.walk(account, query.metadata, below);
   }
 
-  /** The next companions of the account, or of those with the metadata, that have numbers below `below`; how many matched or not. */
+  /**
+   * The next companions of the account, or of those with the metadata, with numbers below `below`; counts matches and
+   * others.
+   */
   function readNames(
     accountId: string,
     query: CompanionQuery,

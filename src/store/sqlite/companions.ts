@@ -17,20 +17,20 @@ import { companions } from "./schema/companions.ts";
 import { removals } from "./schema/conversations.ts";
 import { isGranted, type VoiceAgentKeeper } from "./voice-agents.ts";
 
-/** Companions whose embed tokens were asked for last. */
-const rememberedLimits = { count: 500, bytes: 16 * 1024 * 1024 };
+/** Limits of the cache of companions by embed token. */
+const cacheLimits = { count: 500, bytes: 16 * 1024 * 1024 };
 
 interface EmbedRow extends CompanionRow {
   tokenId: string;
   plan: Plan | null;
-  /** Of its voice agent, where it has one. */
+  /** Whether the grant for its voice agent exists, if it has one. */
   isGranted: number;
 }
 
-/** What a change needs to know of the companion as it was. */
+/** What a change needs to know of the companion's previous state. */
 type OwnedRow = Pick<StoredRow<typeof companions>, "number" | "name" | "voiceId" | "voiceAgentId" | "metadata">;
 
-export interface CompanionParts {
+export interface CompanionDependencies {
   changes: ChangeRecorder;
   holdings: HoldingsKeeper;
   metadata: MetadataIndex;
@@ -38,10 +38,10 @@ export interface CompanionParts {
   startRemovals: () => void;
 }
 
-export function createCompanionStore(engine: SqliteEngine, parts: CompanionParts): CompanionStore {
-  const { changes, holdings, metadata, voiceAgents, startRemovals } = parts;
+export function createCompanionStore(engine: SqliteEngine, dependencies: CompanionDependencies): CompanionStore {
+  const { changes, holdings, metadata, voiceAgents, startRemovals } = dependencies;
   const { orm } = engine;
-  // Subqueries, since a join of these three tables takes ten times as long as the lookups it consists of.
+  // Subqueries: a join of these three tables takes ten times as long as the lookups it consists of.
   const selectByToken = engine.query<EmbedRow, [string, string]>(
     () => `SELECT ${companionColumns.select("c")}, (SELECT id FROM embed_tokens WHERE token = ?) AS tokenId,
        (SELECT plan FROM accounts WHERE id = c.account_id AND suspended_at IS NULL) AS plan,
@@ -64,7 +64,7 @@ export function createCompanionStore(engine: SqliteEngine, parts: CompanionParts
      FROM companions c WHERE c.id = ? AND c.account_id = ?`,
   );
   const insert = createCompanionInsert(engine, metadata, voiceAgents);
-  const remembered = new Cache<EmbedTarget>(engine, rememberedLimits);
+  const remembered = new Cache<EmbedTarget>(engine, cacheLimits);
   const lists = createCompanionLists(engine, metadata);
 
   function find(accountId: string, id: string): Companion | null {
@@ -144,7 +144,7 @@ export function createCompanionStore(engine: SqliteEngine, parts: CompanionParts
         voiceAgents.dismiss(id, context.nowMs);
         metadata.replace(accountNumber, row.number, parseMetadata(row.metadata), {});
         orm.delete(quotaDaily).where(eq(quotaDaily.companionId, id)).run();
-        // Its embed tokens go with the row.
+        // Deletes the row's embed tokens too.
         orm
           .delete(companions)
           .where(and(eq(companions.id, id), eq(companions.accountId, accountId)))
@@ -163,7 +163,10 @@ export function createCompanionStore(engine: SqliteEngine, parts: CompanionParts
   };
 }
 
-/** Two bytes a character, as most take up at most, once more for what is made of them; and the objects around them. */
+/**
+ * Two bytes per character, the most that most strings take, and as much again for derived objects; plus the objects
+ * themselves.
+ */
 function estimateBytes(row: CompanionRow): number {
   let characters = 0;
   for (const value of Object.values(row)) if (typeof value === "string") characters += value.length;

@@ -1,4 +1,4 @@
-/** Opens the database file: its place, its permissions, and the settings that every connection needs. */
+/** Opens the database file: its path, its permissions, and the settings that every connection needs. */
 import { chmodSync, closeSync, existsSync, mkdirSync, openSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { StoreDatabase } from "./database.ts";
@@ -9,29 +9,29 @@ export function databasePath(dataDir: string): string {
   return join(dataDir, "companiond.db");
 }
 
-/** Makes directory and file where missing. SQLite gives `-wal` and `-shm` the permissions of the file itself. */
+/** Creates directory and file if missing. SQLite gives `-wal` and `-shm` the permissions of the file itself. */
 function preparePath(dataDir: string): string {
   if (!existsSync(dataDir)) {
     mkdirSync(dataDir, { recursive: true, mode: 0o700 });
-    // A mode given to mkdir passes through the umask; one that the operator chose earlier is left alone.
+    // The umask would restrict a mode given to mkdir; a mode that the operator chose earlier stays.
     chmodSync(dataDir, 0o700);
   }
   const path = databasePath(dataDir);
-  // Never opened where it exists: closing any descriptor of a file gives up the locks that SQLite has on it.
+  // Never open an existing file: closing any of its descriptors releases the locks that SQLite holds on it.
   if (!existsSync(path)) closeSync(openSync(path, "a", 0o600));
   if ((statSync(path).mode & 0o777) !== 0o600) chmodSync(path, 0o600);
   return path;
 }
 
 const pragmas = [
-  // Short: a longer wait inside SQLite would hold up every stream. Longer ones are made of retries.
+  // Short: a longer wait inside SQLite would block every stream. Longer waits consist of retries.
   "PRAGMA busy_timeout = 5",
   "PRAGMA synchronous = FULL",
   "PRAGMA foreign_keys = ON",
   "PRAGMA secure_delete = ON",
-  // Statement journals of savepoints may hold visitors' words, and must not reach a temporary directory.
+  // Statement journals of savepoints may contain visitors' words, which must not reach a temporary directory.
   "PRAGMA temp_store = MEMORY",
-  // What is not in it comes out of the system's own cache for a microsecond or two.
+  // Other pages come from the operating system's cache within a microsecond or two.
   "PRAGMA cache_size = -8192",
   "PRAGMA journal_size_limit = 67108864",
   "PRAGMA journal_mode = WAL",
@@ -45,7 +45,7 @@ export async function openConnection(dataDir: string): Promise<StoreDatabase> {
     throw unavailable(error);
   }
   try {
-    // Some read the file, which another process locks for a moment while it turns a new one to WAL.
+    // Some pragmas read the file, which another process locks for a moment while it converts a new one to WAL.
     for (const pragma of pragmas) await retryWhileBusy(() => database.run(pragma));
   } catch (error) {
     database.closeWithStatements();

@@ -14,7 +14,7 @@ interface ConversationRow {
   message_count: number;
   created_at: number;
   updated_at: number;
-  /** 0 where the companion was deleted, and the conversation only waits for its own deletion. */
+  /** 0 if the companion was deleted, and the conversation only waits for its own deletion. */
   is_live: number;
 }
 
@@ -23,11 +23,11 @@ interface Position {
   number: number;
 }
 
-/** A slice of a text search ends after this much text, so that streams run on: about two milliseconds. */
+/** A slice of a text search ends after this much text (about two milliseconds), so that streams can continue. */
 const textPerSlice = 1_000_000;
 const rowsPerSlice = 50;
 const messagesPerRead = 100;
-/** A search that read this much hands back what it has found, with a cursor to go on from. */
+/** After reading this much, a search returns what it has found, with a cursor to continue. */
 const textPerSearch = 200_000_000;
 
 function selectFrom(index: string, condition: string): string {
@@ -41,7 +41,7 @@ function selectFrom(index: string, condition: string): string {
 export const conversationListQueries = {
   ofAccount: selectFrom("conversations_account", "account_id = ?"),
   ofCompanion: selectFrom("conversations_companion", "companion_id = ? AND account_id = ?"),
-  // The second condition on the visitor tells SQLite that the partial index will do.
+  // The second condition on the visitor tells SQLite that it can use the partial index.
   ofVisitor: selectFrom(
     "conversations_visitor",
     "account_id = ? AND visitor_id = ? AND visitor_id <> '' AND companion_id = ifnull(?, companion_id)",
@@ -55,11 +55,11 @@ export function createConversationLists(engine: SqliteEngine) {
   const ofVisitor = engine.query<ConversationRow, [string, string, string | null, ...Range]>(
     conversationListQueries.ofVisitor,
   );
-  // Where the cursor's conversation was deleted, the one made just before it takes its place.
+  // If the cursor's conversation was deleted, the one created just before it takes its place.
   const selectPosition = engine.query<{ id: string; created_at: number; number: number }, [string]>(
     "SELECT id, created_at, number FROM conversations WHERE id <= ? ORDER BY id DESC LIMIT 1",
   );
-  // Within a millisecond ids tell which began first, numbers whose first reply ended first.
+  // Within one millisecond, ids are ordered by start, numbers by the end of the first reply.
   const selectTwin = engine.query<{ id: string }, [string, string, number]>(
     "SELECT id FROM conversations WHERE id > ? AND id < ? AND created_at = ? LIMIT 1",
   );
@@ -67,7 +67,7 @@ export function createConversationLists(engine: SqliteEngine) {
     "SELECT text FROM messages WHERE conversation_number = ? ORDER BY created_at DESC, number DESC LIMIT ? OFFSET ?",
   );
 
-  /** Rows of the page come after this. */
+  /** Rows of the page come after this position. */
   function startOf(query: ConversationQuery, afterId: string | null): Position {
     const end = { createdAt: query.toMs ?? Number.MAX_SAFE_INTEGER, number: 0 };
     if (afterId === null) return end;
@@ -79,7 +79,7 @@ export function createConversationLists(engine: SqliteEngine) {
     const row = selectPosition.get(id);
     if (row?.id === id) return { createdAt: row.created_at, number: row.number };
     const { prefix, epochMs } = timeOf(id);
-    // One of the same millisecond may have come before the deleted one or after it: rather twice than never.
+    // Another one of the same millisecond may come before or after the deleted one: better twice than never.
     if (selectTwin.get(id, `${prefix}.`, epochMs) !== null) return { createdAt: epochMs + 1, number: 0 };
     return row === null ? { createdAt: 0, number: 0 } : { createdAt: row.created_at, number: row.number + 1 };
   }
@@ -92,7 +92,7 @@ export function createConversationLists(engine: SqliteEngine) {
     return ofAccount.all(accountId, ...range);
   }
 
-  /** How much text was read, and whether a message of the conversation holds `folded`, in any case. */
+  /** How much text was read, and whether a message of the conversation contains `folded`, ignoring case. */
   function searchMessages(conversationNumber: number, folded: string): { isMatch: boolean; read: number } {
     let read = 0;
     for (let offset = 0; ; offset += messagesPerRead) {
@@ -105,7 +105,7 @@ export function createConversationLists(engine: SqliteEngine) {
     }
   }
 
-  /** Goes through the next rows until `wanted` are found or the slice is used up; `last` is null at the end of the list. */
+  /** Reads rows until `wanted` are found or the slice is used up; `last` is null at the end of the list. */
   function readSlice(accountId: string, query: ConversationQuery, after: Position, wanted: number) {
     const folded = query.q === null ? "" : query.q.toLowerCase();
     const limit = Math.max(wanted, rowsPerSlice);
@@ -146,7 +146,7 @@ export function createConversationLists(engine: SqliteEngine) {
   };
 }
 
-/** Of a UUIDv7: the characters that say when it was made, and what they say. */
+/** The part of a UUIDv7 that encodes its creation time, and that time. */
 function timeOf(id: string): { prefix: string; epochMs: number } {
   const prefix = id.slice(0, 13);
   return { prefix, epochMs: Number.parseInt(prefix.replace("-", ""), 16) };

@@ -1,12 +1,12 @@
-/** Adds messages to a conversation, made where it is new; what text turns and voice transcripts share. */
+/** Adds messages to a conversation, which is created if new; shared by text turns and voice transcripts. */
 import { type ConversationKey, type Message, textOf } from "../../domain/conversation.ts";
 import type { SqliteEngine } from "./engine.ts";
 
 export type ConversationWriter = ReturnType<typeof createConversationWriter>;
 
 export function createConversationWriter(engine: SqliteEngine) {
-  // Selecting from companions makes it add nothing where the companion is gone. Turns follow one another, so one that
-  // seems to begin before the last message, by a clock that was set back, is moved behind it with all its messages.
+  // Selecting from companions adds nothing if the companion is deleted. Turns follow each other: if the clock was set
+  // back and a turn seems to begin before the last message, it moves behind that message with all its own.
   const upsert = engine.query<
     { number: number; updated_at: number },
     [string, string, string, number, number, number, string, number]
@@ -28,7 +28,7 @@ export function createConversationWriter(engine: SqliteEngine) {
   );
 
   return {
-    /** To be called inside a write; false where the companion is gone. `messages` in order of time. */
+    /** Call it inside a write; false if the companion is deleted. `messages` in order of time. */
     add(key: ConversationKey, conversationId: string, messages: readonly Message[]): boolean {
       const [first] = messages;
       if (first === undefined) return true;

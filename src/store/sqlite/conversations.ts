@@ -13,10 +13,10 @@ import { createRetention } from "./retention.ts";
 import { companions } from "./schema/companions.ts";
 import { conversations, removals } from "./schema/conversations.ts";
 
-/** Messages in one commit while a visitor is erased: a few milliseconds of work. */
+/** Messages per commit while a visitor is erased: a few milliseconds of work. */
 const erasedPerCommit = 100;
 
-export interface ConversationParts {
+export interface ConversationDependencies {
   changes: ChangeRecorder;
   erasures: ErasureMarks;
   eraser: MessageEraser;
@@ -24,8 +24,11 @@ export interface ConversationParts {
   startRemovals: () => void;
 }
 
-export function createConversationStore(engine: SqliteEngine, parts: ConversationParts): ConversationStore {
-  const { changes, erasures, eraser, logEmptier, startRemovals } = parts;
+export function createConversationStore(
+  engine: SqliteEngine,
+  dependencies: ConversationDependencies,
+): ConversationStore {
+  const { changes, erasures, eraser, logEmptier, startRemovals } = dependencies;
   const { orm } = engine;
   const lists = createConversationLists(engine);
   const pages = createMessagePages(engine);
@@ -34,7 +37,7 @@ export function createConversationStore(engine: SqliteEngine, parts: Conversatio
      WHERE account_id = ? AND visitor_id = ? AND visitor_id <> '' AND companion_id = ? LIMIT 1`,
   );
   const deleteConversation = engine.query<null, [number]>("DELETE FROM conversations WHERE number = ?");
-  // Whose conversation it was is not known any more, so none of them may be left.
+  // A removal no longer says whose conversation it was, so an erasure must finish all of them.
   const selectRemoval = engine.query<{ number: number; target_number: number }>(
     "SELECT number, target_number FROM removals WHERE kind = 'conversation' LIMIT 1",
   );
@@ -42,7 +45,7 @@ export function createConversationStore(engine: SqliteEngine, parts: Conversatio
   const deleteVoiceSessions = engine.query<null, [string, string]>(
     "DELETE FROM voice_sessions WHERE companion_id = ? AND visitor_id = ?",
   );
-  /** With a companion that still exists: those of a deleted one are only waiting for their own deletion. */
+  /** Only of an existing companion: conversations of a deleted one just wait for their own deletion. */
   function selectOne(accountId: string, id: string) {
     const row = orm
       .select({ conversation: conversations })
@@ -53,7 +56,10 @@ export function createConversationStore(engine: SqliteEngine, parts: Conversatio
     return row?.conversation ?? null;
   }
 
-  /** Erases messages of the visitor, and of conversations that were deleted before; fewer than a commit's when none is left. */
+  /**
+   * Erases messages of the visitor, and of conversations deleted before; returns fewer than a full commit when none is
+   * left.
+   */
   function eraseSome(accountId: string, companionId: string, visitorId: string): number {
     deleteVoiceSessions.run(companionId, visitorId);
     let erased = 0;

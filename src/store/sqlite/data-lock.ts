@@ -1,4 +1,4 @@
-/** One server per data directory: a lock that the system takes back when its holder ends, however it ends. */
+/** One server per data directory: a lock that the system releases when its holder ends, however it ends. */
 import { Database } from "bun:sqlite";
 import { closeSync, existsSync, mkdirSync, openSync } from "node:fs";
 import { join } from "node:path";
@@ -6,20 +6,20 @@ import { AppError } from "../../domain/errors.ts";
 import type { StorageLock } from "../engine.ts";
 import { isBusy, unavailable } from "./failures.ts";
 
-/** See `StorageEngine.lock`. A file that names its holder would be left behind by a crash; this cannot. */
+/** See `StorageEngine.lock`. A crash would leave a pid file behind; it releases this lock. */
 export function lockDataDir(dataDir: string): StorageLock {
   const path = join(dataDir, "serve.lock");
   let database: Database;
   try {
     mkdirSync(dataDir, { recursive: true, mode: 0o700 });
-    // Not again where it exists: closing any descriptor of a file gives up all locks that this process has on it.
+    // Never open an existing file: closing any of its descriptors releases all locks that this process holds on it.
     if (!existsSync(path)) closeSync(openSync(path, "a", 0o600));
     database = new Database(path, { readwrite: true, create: true });
   } catch (error) {
     throw unavailable(error);
   }
   try {
-    // Without a journal beside it: nothing is ever written.
+    // No journal file: nothing is ever written.
     database.run("PRAGMA journal_mode = MEMORY");
     database.run("BEGIN EXCLUSIVE");
   } catch (error) {

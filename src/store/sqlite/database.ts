@@ -1,12 +1,12 @@
-/** The connection itself: knows its statements, so that it can close cleanly, and can be watched by tests. */
+/** The connection. It tracks its statements, so that it can close cleanly, and tests can observe it. */
 import { Database, type SQLQueryBindings } from "bun:sqlite";
 import { statSync } from "node:fs";
 import { unavailable } from "./failures.ts";
 
 export interface StoreObserver {
-  /** A statement was compiled: hot paths must show none after their first use. */
+  /** A statement was compiled: after their first use, hot paths must not compile any. */
   onPrepare?: (sql: string) => void;
-  /** A statement was executed; `BEGIN`, `COMMIT` and savepoints included. */
+  /** A statement was executed, including `BEGIN`, `COMMIT` and savepoints. */
   onStatement?: (sql: string) => void;
   /** A transaction of `writes` grouped writes was committed. */
   onCommit?: (writes: number) => void;
@@ -37,7 +37,7 @@ export class StoreDatabase extends Database {
   #sweepAt = 512;
   readonly #fileNumber = statSync(this.filename).ino;
 
-  /** Statements compiled from now on are watched. */
+  /** Observes statements compiled from now on. */
   watch(observer: StoreObserver): void {
     this.#observer = observer;
   }
@@ -58,13 +58,13 @@ export class StoreDatabase extends Database {
     return observeStatement(statement, sql, observer);
   }
 
-  /** Throws where the file is gone from its place: SQLite would go on writing into one that nobody finds again. */
+  /** Throws if the file was moved or deleted: SQLite would keep writing to a file that nobody can find. */
   requireFile(): void {
     const found = statSync(this.filename, { throwIfNoEntry: false });
     if (found?.ino !== this.#fileNumber) throw unavailable(new Error(`${this.filename} was moved or deleted`));
   }
 
-  /** With a statement left open, SQLite would keep the connection and its log file until the process ends. */
+  /** With an open statement, SQLite would keep the connection and its log file until the process ends. */
   closeWithStatements(): void {
     for (const reference of this.#statements.splice(0)) reference.deref()?.finalize();
     this.close();

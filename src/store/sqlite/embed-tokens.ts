@@ -25,7 +25,7 @@ export function createEmbedTokenStore(
 ): EmbedTokenStore {
   const { orm } = engine;
   const recordUse = engine.query<null, [number, string]>(`UPDATE embed_tokens SET ${setLastUse} WHERE id = ?`);
-  // The companion keeps its oldest valid token at hand, for lists.
+  // The companion row contains its oldest valid token, for lists.
   const refreshOldest = engine.query<null, [string]>(
     `UPDATE companions SET embed_token =
        (SELECT token FROM embed_tokens WHERE companion_id = companions.id ORDER BY created_at, id LIMIT 1)

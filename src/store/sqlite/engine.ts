@@ -1,4 +1,4 @@
-/** What every noun of the engine works with: statements prepared once, reads, and the queue of writes. */
+/** The shared base of all parts of the store: prepared statements, reads, and the queue of writes. */
 import type { SQLQueryBindings, Statement } from "bun:sqlite";
 import { drizzle } from "drizzle-orm/bun-sqlite";
 import { later } from "../../lib/later.ts";
@@ -7,7 +7,7 @@ import { isBusy, toStoreError, unavailable } from "./failures.ts";
 import { defaultLockLimitMs, retryWhileBusy } from "./retry.ts";
 import { WriteQueue } from "./writer.ts";
 
-/** A query compiled on first use and kept: compiling all of them at start would cost more than a start may take. */
+/** A query that is compiled on first use and kept: compiling all of them would slow down the start. */
 export class Query<Row, Parameters extends SQLQueryBindings[]> {
   readonly #compile: () => Statement<Row, SQLQueryBindings[]>;
   #statement: Statement<Row, SQLQueryBindings[]> | null = null;
@@ -29,16 +29,16 @@ export class Query<Row, Parameters extends SQLQueryBindings[]> {
     return this.statement.all(...parameters);
   }
 
-  /** How many rows were changed. */
+  /** Returns how many rows were changed. */
   run(...parameters: Parameters): number {
     return this.statement.run(...parameters).changes;
   }
 }
 
 /**
- * SQLite looks at the values of bare parameters while it plans a query that sorts, joins, groups or has a limit, and then
- * compiles the statement anew whenever one is bound, which takes ten times as long as a small query itself. A plus in
- * front changes neither value nor type, lets indexes serve all the same, and keeps it from looking.
+ * If a query sorts, joins, groups or has a limit, SQLite looks at the values of bare parameters to plan it, and
+ * compiles the statement again whenever one is bound, which takes ten times as long as a small query itself. A plus in
+ * front of the parameter prevents that; it changes neither value nor type, and indexes still work.
  */
 function hideParameters(sql: string): string {
   return sql.replaceAll("?", "+?");
@@ -46,12 +46,12 @@ function hideParameters(sql: string): string {
 
 export interface EngineOptions {
   observer?: StoreObserver | undefined;
-  /** How long to wait for a lock of another process before giving up. */
+  /** How long to wait for another process's lock before giving up. */
   lockLimitMs?: number | undefined;
 }
 
 export class SqliteEngine {
-  /** For queries outside of hot paths. Never its `transaction`: `write` is the transaction. */
+  /** For queries outside hot paths. Never use its `transaction`; use `write` instead. */
   readonly orm;
   readonly #database: StoreDatabase;
   readonly #writes: WriteQueue;
@@ -60,7 +60,7 @@ export class SqliteEngine {
   readonly #lockLimitMs: number;
   readonly #dataVersion;
   #seenDataVersion = -1;
-  /** In this turn of the event loop. */
+  /** Reset after each turn of the event loop. */
   #isVersionKnown = false;
   readonly #forgetVersion = () => {
     this.#isVersionKnown = false;
@@ -78,7 +78,10 @@ export class SqliteEngine {
     this.orm = later(() => drizzle({ client: database }));
   }
 
-  /** A query in plain SQL, for hot paths and for what the query builder cannot say; a function writes it on first use. */
+  /**
+   * A query in plain SQL, for hot paths and for what the query builder cannot express; a function builds it on first
+   * use.
+   */
   query<Row, Parameters extends SQLQueryBindings[] = []>(sql: string | (() => string)): Query<Row, Parameters> {
     return new Query(() => {
       const text = typeof sql === "string" ? sql : sql();
@@ -86,7 +89,7 @@ export class SqliteEngine {
     });
   }
 
-  /** Runs `work`, again while another process holds a lock. */
+  /** Runs `work`, and repeats it while another process holds a lock. */
   async read<T>(work: () => T): Promise<T> {
     if (this.#closing !== null) throw unavailable();
     try {
@@ -98,8 +101,8 @@ export class SqliteEngine {
   }
 
   /**
-   * Runs reads that belong together: they see one state of the database, and SQLite takes its locks once, which costs
-   * several times what a small read does.
+   * Runs reads that belong together: they see one state of the database, and SQLite takes its locks only once, which
+   * costs several times as much as a small read.
    */
   snapshot<T>(work: () => T): Promise<T> {
     return this.read(() => {
@@ -113,15 +116,15 @@ export class SqliteEngine {
   }
 
   /**
-   * A number that stands still only while nobody commits, in this process or another: what was read under it may be
-   * used again. To be asked inside of `read`, in the same breath as the use.
+   * A number that stays the same only while nobody commits, in this process or another: what was read under it may be
+   * reused. Call it inside `read`, together with the use.
    *
-   * Other processes are asked for once in a turn of the event loop, whose requests had all arrived before it was: none
-   * of them can have been sent after a commit that came later. Our own commits count at once.
+   * Other processes are checked once per turn of the event loop. All requests of that turn had arrived before the
+   * check, so none of them can have been sent after a later commit. Our own commits count at once.
    */
   readChangeMark(): number {
     if (this.#isVersionKnown) return this.#changeMark;
-    // SQLite tells of the commits of all connections but this one.
+    // SQLite reports the commits of all other connections.
     const version = this.#dataVersion.get()?.data_version ?? -1;
     this.#isVersionKnown = true;
     setImmediate(this.#forgetVersion);
@@ -132,27 +135,29 @@ export class SqliteEngine {
     return this.#changeMark;
   }
 
-  /** Runs `work` in a transaction; resolves once it is on disk. `work` is synchronous and may run again from the start. */
+  /**
+   * Runs `work` in a transaction; resolves once it is on disk. `work` is synchronous and may run again from the start.
+   */
   write<T>(work: () => T): Promise<T> {
     return this.append(() => {
-      // Nothing reads between here and the commit, and one mark too many costs a read.
+      // Nothing reads between here and the commit, and one mark too many costs only a read.
       this.#changeMark++;
       return work();
     });
   }
 
-  /** The same for what happens all the time and changes nothing that is remembered: the change mark stands still. */
+  /** The same for frequent writes that change nothing that is cached: the change mark stays the same. */
   async append<T>(work: () => T): Promise<T> {
     if (this.#closing !== null) throw unavailable();
     return await this.#writes.run(work);
   }
 
-  /** Throws `unavailable` where the database file is gone from its place. */
+  /** Throws `unavailable` if the database file was moved or deleted. */
   requireFile(): void {
     this.#database.requireFile();
   }
 
-  /** Copies the write-ahead log into the database file and empties it; false where a reader stands in the way. */
+  /** Copies the write-ahead log into the database file and empties it; false if a reader prevents that. */
   truncateLog(): boolean {
     const row = this.#database.prepare<{ busy: number }, []>("PRAGMA wal_checkpoint(TRUNCATE)").get();
     return row?.busy === 0;
@@ -168,7 +173,7 @@ export class SqliteEngine {
     try {
       this.truncateLog();
     } catch {
-      // A convenience for whoever copies the file; the log is as durable where it is.
+      // Only a convenience for copies of the file: the log itself is durable.
     }
     this.#database.closeWithStatements();
   }

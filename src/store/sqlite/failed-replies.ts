@@ -1,4 +1,4 @@
-/** Failed replies in SQLite: one look-up a day, since the table is in the order of accounts and days. */
+/** Failed replies in SQLite: one lookup per day, since the table is ordered by account and day. */
 import { dayMs } from "../../lib/instant.ts";
 import type { FailureRow, UsageStore } from "../contract/usage.ts";
 import type { SqliteEngine } from "./engine.ts";

@@ -1,4 +1,4 @@
-/** What SQLite's failures mean to the program: worth another try, storage gone, or a defect. */
+/** Classifies SQLite's failures: worth a retry, storage unavailable, or a defect. */
 import { AppError } from "../../domain/errors.ts";
 
 function sqliteCode(error: unknown): string {
@@ -6,7 +6,7 @@ function sqliteCode(error: unknown): string {
   return error.code;
 }
 
-/** Another process holds a lock that it will give back. */
+/** Another process holds a lock and will release it. */
 export function isBusy(error: unknown): boolean {
   const code = sqliteCode(error);
   return code.startsWith("SQLITE_BUSY") || code.startsWith("SQLITE_LOCKED") || code === "SQLITE_PROTOCOL";
@@ -14,7 +14,7 @@ export function isBusy(error: unknown): boolean {
 
 const storageCodes = ["FULL", "IOERR", "CANTOPEN", "READONLY", "CORRUPT", "NOTADB", "NOMEM", "PERM", "AUTH"];
 
-/** The disk is full, gone or broken: nothing that the statement could have done otherwise. */
+/** The disk is full, missing or broken: not the fault of the statement. */
 export function isStorageFailure(error: unknown): boolean {
   const code = sqliteCode(error);
   return storageCodes.some((name) => code.startsWith(`SQLITE_${name}`));
@@ -26,10 +26,10 @@ export function isUniqueViolation(error: unknown): boolean {
 }
 
 export function unavailable(cause?: unknown): AppError {
-  return new AppError("unavailable", "Storage is unavailable for the moment. Try again later.", { cause });
+  return new AppError("unavailable", "Storage is currently unavailable. Try again later.", { cause });
 }
 
-/** What a caller is to be rejected with: `unavailable` for locks and storage, everything else as it is. */
+/** What to reject a caller with: `unavailable` for locks and storage, the unchanged error otherwise. */
 export function toStoreError(error: unknown): unknown {
   return isBusy(error) || isStorageFailure(error) ? unavailable(error) : error;
 }

@@ -1,4 +1,6 @@
-/** What accounts hold, as triggers count it, and whether that is within what they may. To be called inside a write, or a read. */
+/**
+ * What accounts hold, as counted by triggers, and whether it is within their limits. Call it inside a write or a read.
+ */
 import type { Holdings, Plan } from "../../domain/account.ts";
 import { limitReached } from "../../domain/holdings.ts";
 import type { Held } from "../contract/accounts.ts";
@@ -16,20 +18,20 @@ interface HeldRow {
 export const holdingsQueries = {
   held: `SELECT a.number, a.plan, h.companions, h.companion_bytes, h.answer_bytes
      FROM accounts a JOIN account_holdings h ON h.account_id = a.id WHERE a.id = ?`,
-  // No further than the limit: there may be far more, where a command made them.
+  // Counts only up to the limit: commands can create far more.
   keys: "SELECT count(*) AS count FROM (SELECT 1 FROM api_keys WHERE account_number = ? AND revoked_at IS NULL LIMIT ?)",
   tokens: "SELECT count(*) AS count FROM (SELECT 1 FROM embed_tokens WHERE companion_id = ? LIMIT ?)",
 };
 
 export type HoldingsKeeper = ReturnType<typeof createHoldingsKeeper>;
 
-/** Each check comes after its rows were written: where it throws, they are rolled back. */
+/** Check after writing the rows: if a check throws, they are rolled back. */
 export function createHoldingsKeeper(engine: SqliteEngine) {
   const selectHeld = engine.query<HeldRow, [string]>(holdingsQueries.held);
   const countKeys = engine.query<{ count: number }, [number, number]>(holdingsQueries.keys);
   const countTokens = engine.query<{ count: number }, [string, number]>(holdingsQueries.tokens);
 
-  /** Null where nothing binds the write. */
+  /** Null if the write has no limits. */
   function find(accountId: string, { holdings }: WriteContext): { held: HeldRow; limits: Holdings } | null {
     const held = holdings === undefined ? null : selectHeld.get(accountId);
     return holdings === undefined || held === null ? null : { held, limits: holdings[held.plan] };
@@ -51,7 +53,7 @@ export function createHoldingsKeeper(engine: SqliteEngine) {
       if (held.companion_bytes > limits.bytes) throw limitReached.bytes(limits.bytes);
     },
 
-    /** To be called before the change; what it returns, after it. */
+    /** Call it before the change, and call the returned function after it. */
     watchGrowth(accountId: string, context: WriteContext): () => void {
       const before = find(accountId, context)?.held.companion_bytes ?? 0;
       return () => {

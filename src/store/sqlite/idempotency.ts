@@ -1,4 +1,4 @@
-/** Recorded answers of retried calls in SQLite; `changes.ts` writes them. */
+/** Recorded responses of retried calls in SQLite; `changes.ts` writes them. */
 import { and, eq, gt } from "drizzle-orm";
 import { later } from "../../lib/later.ts";
 import type { IdempotencyStore } from "../contract/idempotency.ts";

@@ -1,4 +1,4 @@
-/** The line of an API key, itself and all that comes of it, as it ends; to be called inside a write. */
+/** Ends the line of an API key: the key and all keys created from it. Call it inside a write. */
 import { AppError, invalidFields } from "../../domain/errors.ts";
 import { toRfc3339 } from "../../lib/clock.ts";
 import type { EndedKey, NewApiKey, Replacement } from "../contract/api-keys.ts";
@@ -44,7 +44,7 @@ export function createKeyLines(engine: SqliteEngine, changes: ChangeRecorder) {
     changes.audit({ id: makeAuditId(), accountId, actor, action, targetId: key.id, details, createdAt });
   }
 
-  /** The key itself first. */
+  /** The key itself comes first. */
   function revoke(change: KeyLineChange, keyId: string, ofRoot: Record<string, string> = {}): EndedKey[] {
     const revoked = revokeLine.all(keyId, change.accountNumber, change.context.nowMs);
     revoked.sort((a, b) => Number(b.id === keyId) - Number(a.id === keyId));
@@ -52,7 +52,7 @@ export function createKeyLines(engine: SqliteEngine, changes: ChangeRecorder) {
     return revoked;
   }
 
-  /** Whoever ends sooner by itself still does. */
+  /** Keys that expire earlier keep their expiry. */
   function expire(change: KeyLineChange, keyId: string, endsAt: number): void {
     const shortened = expireLine.all(keyId, change.accountNumber, endsAt, endsAt);
     const details = { expires_at: toRfc3339(endsAt), expires_with: keyId };
@@ -62,23 +62,27 @@ export function createKeyLines(engine: SqliteEngine, changes: ChangeRecorder) {
   return {
     revoke,
 
-    /** The key that asks may have been revoked, or given an earlier end, since it was let in. */
+    /** The creating key may have been revoked, or given an earlier end, since the request was admitted. */
     requireMaker(accountNumber: number, { createdByKeyId, expiresAt }: NewApiKey, nowMs: number): void {
       if (createdByKeyId === null) return;
       const maker = selectExpiry.get(createdByKeyId, accountNumber);
       const endsAt = maker === null ? nowMs : (maker.expires_at ?? Number.POSITIVE_INFINITY);
       if (endsAt > nowMs && endsAt >= (expiresAt ?? Number.POSITIVE_INFINITY)) return;
-      throw new AppError("conflict", "The API key that asks for another was changed meanwhile. Send it again.");
+      throw new AppError(
+        "conflict",
+        "The API key of this request has been changed in the meantime. Send the request again.",
+      );
     },
 
-    /** Whether the old key can be replaced by one that this maker asks for. */
+    /** Whether the creating key may replace the old key. */
     requireReplaceable(accountNumber: number, old: Replacement, { createdByKeyId }: NewApiKey): void {
       const ids = selectLine.all(old.keyId, accountNumber).map(({ id }) => id);
       if (ids.length === 0) {
-        throw invalidFields([{ param: "replaces", detail: "There is no such API key that is not revoked." }]);
+        throw invalidFields([{ param: "replaces", detail: "There is no such active API key." }]);
       }
       if (createdByKeyId === null || !ids.includes(createdByKeyId)) return;
-      const detail = "No API key replaces itself or one that it comes from: what it makes ends with it.";
+      const detail =
+        "An API key cannot replace itself or a key that it was created from: the new key would end with it.";
       throw invalidFields([{ param: "replaces", detail }]);
     },
 

@@ -1,6 +1,6 @@
 /**
- * Empties the write-ahead log once something was deleted: it is overwritten in the database file, but its earlier pages
- * are still in the log.
+ * Empties the write-ahead log after a deletion: the text is overwritten in the database file, but earlier pages are
+ * still in the log.
  */
 import type { SqliteEngine } from "./engine.ts";
 import { unavailable } from "./failures.ts";
@@ -9,7 +9,9 @@ import { defaultLockLimitMs } from "./retry.ts";
 const busySleepMs = 10;
 
 export interface LogEmptier {
-  /** Resolves once the log holds nothing of what was committed before; `unavailable` where a reader stays in the way. */
+  /**
+   * Resolves once the log contains nothing committed before; rejects with `unavailable` if a reader keeps it in use.
+   */
   empty(): Promise<void>;
 }
 

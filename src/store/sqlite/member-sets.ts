@@ -1,12 +1,12 @@
 /**
- * Sets of companion numbers as the metadata index keeps them: per block of 4096 numbers one blob, which is a sorted list
- * of 16-bit offsets while the set is small, and a bitmap of 512 bytes from 256 members on.
+ * Sets of companion numbers in the metadata index: one blob per block of 4096 numbers, which is a sorted list of 16-bit
+ * offsets while the set is small, and a bitmap of 512 bytes from 256 members on.
  */
 
 export const blockSize = 4096;
 const bitmapBytes = blockSize / 8;
 const longestList = 255;
-/** A bitmap turns back below this, well under 256: a set at the border shall not change form each time. */
+/** A bitmap becomes a list below this, well under 256, so that a set near the limit does not switch each time. */
 const shortestBitmap = 128;
 
 function isBitmap(set: Uint8Array): boolean {
@@ -26,7 +26,7 @@ export function readMembers(set: Uint8Array): number[] {
   return members;
 }
 
-/** Up to `limit` members below `below`, in descending order: a page is filled without unfolding a whole block. */
+/** Up to `limit` members below `below`, in descending order: fills a page without unpacking a whole block. */
 export function readMembersBelow(set: Uint8Array, below: number, limit: number): number[] {
   const members: number[] = [];
   if (isBitmap(set)) {
@@ -64,7 +64,7 @@ function setBits(bitmap: Uint8Array, members: readonly number[]): Uint8Array {
   return bitmap;
 }
 
-/** The set with the members added; some of them may be in it already. */
+/** The set with the members added; some may already be in it. */
 export function addMembers(set: Uint8Array | null, added: readonly number[]): Uint8Array {
   if (set !== null && isBitmap(set)) return setBits(set.slice(), added);
   const members = [...new Set([...(set === null ? [] : readMembers(set)), ...added])];
@@ -72,7 +72,7 @@ export function addMembers(set: Uint8Array | null, added: readonly number[]): Ui
   return writeList(members.sort((a, b) => a - b));
 }
 
-/** The set without the member, or null where nothing is left. */
+/** The set without the member, or null if it is empty then. */
 export function removeMember(set: Uint8Array, removed: number): Uint8Array | null {
   if (isBitmap(set)) {
     const bitmap = set.slice();
@@ -96,7 +96,7 @@ export function hasMember(set: Uint8Array, member: number): boolean {
   return low * 2 < set.length && offsetAt(set, low) === member;
 }
 
-/** What both have in common, or null where that is nothing; the cost is bounded by the size of a block. */
+/** The intersection, or null if it is empty; the cost is bounded by the size of a block. */
 export function intersect(one: Uint8Array, other: Uint8Array): Uint8Array | null {
   if (isBitmap(one) && isBitmap(other)) return intersectBitmaps(one, other);
   const [list, set] = isBitmap(one) ? [other, one] : [one, other];
@@ -104,7 +104,7 @@ export function intersect(one: Uint8Array, other: Uint8Array): Uint8Array | null
   return members.length === 0 ? null : writeList(members);
 }
 
-// Kept for all calls: views of each bitmap would cost several times what is done with them.
+// Shared by all calls: creating views of each bitmap would cost several times as much as using them.
 const words = new Uint32Array(bitmapBytes / 4);
 const otherWords = new Uint32Array(bitmapBytes / 4);
 const bytes = new Uint8Array(words.buffer);

@@ -1,17 +1,18 @@
 /**
- * Erases messages so that nothing of their text is left in the database file.
+ * Erases messages so that none of their text remains in the database file.
  *
- * `secure_delete` overwrites a deleted row, but not the stale copies of its neighbours: when SQLite evens out pages that
- * have become too empty, it moves rows and leaves their old bytes in unused space, where no later deletion finds them. So
- * rows of messages never move while they hold text. They are only ever appended; an erased one is overwritten in place
- * with as many zeros; and a row is removed only from the midst of a stretch of erased ones so long that evening out
- * pages moves none but erased rows. Short stretches of living rows in between are copied to the end, and then erased too.
+ * `secure_delete` overwrites a deleted row, but not stale copies of its neighbours: when SQLite rebalances pages that
+ * have become too empty, it moves rows and leaves their old bytes in unused space, where no later deletion finds them.
+ * So rows of messages never move while they contain text. They are only appended; an erased row is overwritten in place
+ * with the same number of zeros; and a row is removed only from the middle of a stretch of erased rows, so long that
+ * rebalancing moves only erased rows. Short stretches of live rows in between are copied to the end, and then erased
+ * too.
  */
 import type { SqliteEngine } from "./engine.ts";
 
-/** Erased rows of this size on either side keep removals away from living rows: at least four pages. */
+/** Erased rows of this size on either side keep removals away from live rows: at least four pages. */
 const marginBytes = 16 * 1024;
-/** Rows are removed when a stretch has grown to this. */
+/** A stretch of this size has rows removed. */
 const removableBytes = 4 * marginBytes;
 const mostRowsMoved = 100;
 
@@ -28,11 +29,11 @@ interface Range {
 
 export type MessageEraser = ReturnType<typeof createMessageEraser>;
 
-// Of a long text only the start shares a page with other rows.
+// Of a long text, only the start shares a page with other rows.
 const sharedBytes = "100 + min(octet_length(text), 400) AS bytes";
 
 export function createMessageEraser(engine: SqliteEngine) {
-  // The same length keeps the row where it is.
+  // The same length keeps the row in its place.
   const overwrite = `UPDATE messages SET conversation_number = -conversation_number,
      text = substr(hex(zeroblob((octet_length(text) + 1) / 2)), 1, octet_length(text))`;
   const selectRows = engine.query<Row, [number, number]>(
@@ -69,7 +70,7 @@ export function createMessageEraser(engine: SqliteEngine) {
     return joined;
   }
 
-  /** The erased range that the row now belongs to, joined with those that touch it. */
+  /** The erased range that now contains the row, joined with adjacent ones. */
   function note({ number, bytes }: Row): Range {
     let range: Range = { first: number, last: number, bytes };
     saveRange.run(number, number, bytes);
@@ -80,14 +81,14 @@ export function createMessageEraser(engine: SqliteEngine) {
     return range;
   }
 
-  /** Joins two ranges over the living rows between them, where those are few for the space that it frees. */
+  /** Joins two ranges by moving the live rows between them, if they are few compared with what it frees. */
   function bridge(one: Range, other: Range): Range | null {
     // Between erased ranges no number is missing.
     if (other.first - one.last > mostRowsMoved) return null;
     const living = selectBetween.all(one.last + 1, other.first - 1);
     const bytes = living.reduce((sum, row) => sum + row.bytes, 0);
     if (bytes > Math.max(one.bytes, other.bytes) / 2) return null;
-    // In their order, which counts for messages of the same instant.
+    // In order, which matters for messages of the same instant.
     for (const row of living) copyRow.run(row.number);
     for (const row of living) eraseRow.run(row.number);
     return join({ ...one, bytes: one.bytes + bytes }, other);
@@ -117,7 +118,7 @@ export function createMessageEraser(engine: SqliteEngine) {
   }
 
   return {
-    /** To be called inside a write: erases up to `limit` messages of the conversation and returns how many. */
+    /** Call it inside a write: erases up to `limit` messages of the conversation and returns how many. */
     erase(conversationNumber: number, limit: number): number {
       const rows = selectRows.all(conversationNumber, limit);
       const firsts = new Set<number>();
@@ -127,7 +128,7 @@ export function createMessageEraser(engine: SqliteEngine) {
       }
       for (const first of firsts) {
         const range = selectRangeUpTo.get(first);
-        // Those that were joined to another on the way are gone.
+        // Ranges that were joined to another no longer exist.
         if (range?.first === first) tidy(range);
       }
       return rows.length;
@@ -135,7 +136,7 @@ export function createMessageEraser(engine: SqliteEngine) {
   };
 }
 
-/** The index of the row with which the margin is full; beyond the end where it never is. */
+/** The index of the row that completes the margin; past the end if none does. */
 function findMargin(rows: readonly Row[]): number {
   let bytes = 0;
   const at = rows.findIndex((row) => {

@@ -1,9 +1,9 @@
-/** The messages of a conversation, a page at a time. */
+/** Pages of a conversation's messages. */
 import { type Message, type MessageChannel, type MessageRole, textParts } from "../../domain/conversation.ts";
 import type { MessagePageRequest, MessagePosition } from "../contract/conversations.ts";
 import type { SqliteEngine } from "./engine.ts";
 
-/** Of text, after which a page ends, however few messages it holds: what one answer may take of memory. */
+/** A page ends after this much text, however few messages it has: a bound on the memory of one response. */
 const pageBytes = 2 * 1024 * 1024;
 
 interface MessageRow {
@@ -24,18 +24,18 @@ export const messagePageQuery = `SELECT id, role, channel, text, complete, input
   ${newestBefore}`;
 
 export function createMessagePages(engine: SqliteEngine) {
-  // The length stands in front of a text, which is not read for it.
+  // The length is stored before the text, which is not read for it.
   const selectLengths = engine.query<{ bytes: number }, [number, number, number, number]>(
     `SELECT octet_length(text) AS bytes ${newestBefore}`,
   );
   const selectBefore = engine.query<MessageRow, [number, number, number, number]>(messagePageQuery);
-  // Numbers change when messages around them are erased, so a position has the id.
+  // Numbers change when messages around them are erased, so a position contains the id.
   const selectNumber = engine.query<{ number: number }, [number, number, string]>(
     "SELECT number FROM messages WHERE conversation_number = ? AND created_at = ? AND id = ?",
   );
 
   return {
-    /** To be called inside a read. */
+    /** Call it inside a read. */
     read(
       conversationNumber: number,
       page: MessagePageRequest,
@@ -43,7 +43,7 @@ export function createMessagePages(engine: SqliteEngine) {
       const { before, limit } = page;
       const createdAt = before?.createdAt ?? Number.MAX_SAFE_INTEGER;
       const number = before === null ? 0 : (selectNumber.get(conversationNumber, createdAt, before.id)?.number ?? 0);
-      // One more than the page holds tells that there are older ones.
+      // One more than the page shows whether there are older ones.
       const lengths = selectLengths.all(conversationNumber, createdAt, number, limit + 1);
       const count = countInPage(lengths.slice(0, limit));
       const rows = selectBefore.all(conversationNumber, createdAt, number, count);
@@ -54,7 +54,7 @@ export function createMessagePages(engine: SqliteEngine) {
   };
 }
 
-/** How many of them fill a page; the first is in it, however long it is. */
+/** How many of them fill a page; the first always fits, however long it is. */
 function countInPage(lengths: readonly { bytes: number }[]): number {
   let leftBytes = pageBytes;
   const last = lengths.findIndex(({ bytes }) => {

@@ -1,24 +1,24 @@
-/** Which filters a companion's metadata answers to: each of its values, by the path that leads to it. */
+/** The filters that a companion's metadata matches: each of its values, with the path to it. */
 import type { JsonObject, JsonValue } from "../../domain/companion.ts";
 import { sha256Hex } from "../../lib/sha256.ts";
 
-/** A path and a value as the index keeps them. */
+/** A path and a value as stored in the index. */
 export interface MetadataEntry {
   path: string;
   value: string;
 }
 
-/** Longer texts would make index rows spill over; they are kept as a digest, and compared as one. */
+/** Longer texts would make index rows overflow; they are stored and compared as digests. */
 const longestText = 120;
 
-/** Texts of metadata hold no NUL, so that a digest is never mistaken for a text. */
+/** Metadata texts contain no NUL, so that a digest is never mistaken for a text. */
 export function toIndexText(text: string): string {
   return text.length > longestText || text.startsWith("\0") ? `\0${sha256Hex(text)}` : text;
 }
 
 /**
- * Every filter that matches, once: names are joined by dots, so that one path stands for a descent and for a name with
- * dots in it alike; arrays add nothing to the path; numbers, booleans and null stand as their JSON text, beside strings.
+ * Every matching filter, once. Names are joined by dots, so that a path means nested fields or a name with dots alike;
+ * arrays add nothing to the path; numbers, booleans and null are their JSON text, like strings.
  */
 export function listMetadataEntries(metadata: JsonObject): MetadataEntry[] {
   const entries = new Map<string, MetadataEntry>();

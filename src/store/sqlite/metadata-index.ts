@@ -1,10 +1,10 @@
 /**
- * The index of metadata: finds companions by any field, in any combination, without reading a companion.
+ * The metadata index: finds companions by any field, in any combination, without reading a companion.
  *
- * One row per (account, path, value) and block of 4096 companion numbers holds which of them have that value. A filter
- * on one field reads as few blocks as fill the page; filters on several walk the blocks of the rarest and look up the
- * others, so that the worst case, two frequent values that never meet, costs two small rows per 4096 companions. With
- * one row per companion and value, as in the usual index, it would cost a lookup per companion.
+ * For each (account, path, value) and block of 4096 companion numbers, one row contains which of them have that value.
+ * A filter on one field reads only the blocks that fill the page. Filters on several fields walk the blocks of the
+ * rarest and look up the others, so that the worst case, two frequent values that never meet, costs two small rows per
+ * 4096 companions. The usual index, one row per companion and value, would cost a lookup per companion.
  */
 import type { JsonObject } from "../../domain/companion.ts";
 import type { MetadataFilter } from "../contract/companions.ts";
@@ -13,7 +13,7 @@ import { addMembers, blockSize, hasMember, intersect, readMembersBelow, removeMe
 import { listMetadataEntries, type MetadataEntry, toIndexText } from "./metadata-entries.ts";
 
 export const metadataQueries = {
-  // Which value is the rarest is clear, or does not matter, after a few.
+  // After a few blocks it is clear which value is the rarest, or it does not matter.
   countBlocks: `SELECT count(*) AS count FROM
      (SELECT 1 FROM companion_metadata WHERE account_number = ? AND path = ? AND value = ? LIMIT 32)`,
   walkBlocks: `SELECT block, members FROM companion_metadata
@@ -23,11 +23,13 @@ export const metadataQueries = {
   findBlock: "SELECT members FROM companion_metadata WHERE account_number = ? AND path = ? AND value = ? AND block = ?",
 };
 
-/** How many blocks the first read takes; each further one takes four times as many, so that a short walk stays cheap. */
+/**
+ * How many blocks the first read takes; each further one takes four times as many, so that a short walk stays cheap.
+ */
 const firstWalk = 4;
 const longestWalk = 256;
 
-/** How many companions are handed out at once: about a page. */
+/** How many companions are returned at once: about a page. */
 const companionsPerStep = 128;
 
 interface MembersRow {
@@ -70,7 +72,7 @@ export function createMetadataIndex(engine: SqliteEngine) {
     else writeBlock.run(accountNumber, path, value, block, left);
   }
 
-  /** Numbers in descending order, a few at a time, all below `below`; nothing stays open in between. */
+  /** Numbers in descending order, a few at a time, all below `below`; no statement stays open in between. */
   function* walk(accountNumber: number, filters: readonly MetadataFilter[], below: number): Generator<number[]> {
     const entries = filters.map(({ path, value }) => ({ path: toIndexText(path), value: toIndexText(value) }));
     const counted = entries.map((entry) => {
@@ -94,7 +96,9 @@ export function createMetadataIndex(engine: SqliteEngine) {
     }
   }
 
-  /** Finds the value's members in any of the blocks: by one read where the blocks lie close together, else one by one. */
+  /**
+   * Finds the value's members in any of the blocks: with one read if the blocks are close together, else one by one.
+   */
   function createLookup(accountNumber: number, { path, value }: MetadataEntry, rows: readonly BlockRow[]) {
     const [highest = 0, lowest = 0] = [rows.at(0)?.block, rows.at(-1)?.block];
     if (rows.length < firstWalk || highest - lowest > rows.length * 4) {
@@ -116,7 +120,7 @@ export function createMetadataIndex(engine: SqliteEngine) {
       });
     },
 
-    /** To be called inside a write, with companions that are not in the index yet; those of one value share a row's update. */
+    /** Call it inside a write, with companions not yet in the index; those with the same value share a row's update. */
     add(accountNumber: number, companions: readonly { number: number; metadata: JsonObject }[]): void {
       const added = new Map<string, { entry: MetadataEntry; block: number; offsets: number[] }>();
       for (const { number, metadata } of companions) {
@@ -131,7 +135,7 @@ export function createMetadataIndex(engine: SqliteEngine) {
       for (const { entry, block, offsets } of added.values()) addTo(accountNumber, entry, block, offsets);
     },
 
-    /** To be called inside a write; only what differs is touched. */
+    /** Call it inside a write; only differences are written. */
     replace(accountNumber: number, number: number, before: JsonObject, after: JsonObject): void {
       const block = Math.floor(number / blockSize);
       const offset = number % blockSize;

@@ -1,4 +1,4 @@
-/** The migrations in order, embedded in the executable; the database's `user_version` is how many were applied. */
+/** The migrations in order, embedded in the executable; the database's `user_version` is the number applied. */
 import initial from "../../../drizzle/sqlite/0000_initial.sql" with { type: "text" };
 import clustered from "../../../drizzle/sqlite/0001_clustered.sql" with { type: "text" };
 import narrowKeys from "../../../drizzle/sqlite/0002_narrow_keys.sql" with { type: "text" };

@@ -1,4 +1,4 @@
-/** Brings a database to the schema of this program: whole or not at all, one process at a time. */
+/** Migrates a database to this program's schema: completely or not at all, one process at a time. */
 import { AppError } from "../../domain/errors.ts";
 import { databasePath, openConnection } from "./connection.ts";
 import type { StoreDatabase } from "./database.ts";
@@ -8,10 +8,10 @@ import { retryWhileBusy } from "./retry.ts";
 /** A database that is about to be changed. */
 export interface PendingMigration {
   path: string;
-  /** How many migrations it has seen, and how many this program knows. */
+  /** The number of migrations applied, and the number this program knows. */
   fromVersion: number;
   toVersion: number;
-  /** Names of those to come. */
+  /** Names of the pending migrations. */
   names: string[];
 }
 
@@ -19,10 +19,10 @@ export interface MigrateOptions {
   dataDir: string;
   /**
    * Called before an existing database is changed, never for a new one: the place for a backup. Nobody else can write
-   * meanwhile, reading is free. What it rejects with stops the migration, and nothing has changed.
+   * meanwhile, but reads work. A rejection stops the migration, and nothing has changed then.
    */
   beforeMigrate?: (pending: PendingMigration) => Promise<void>;
-  /** For tests. */
+  /** Replaced in tests. */
   migrations?: readonly Migration[];
 }
 
@@ -31,7 +31,7 @@ const lockLimitMs = 10 * 60_000;
 /** Marks the file as ours: "cmpd". */
 export const applicationId = 0x636d7064;
 
-/** Applies what is pending and returns the names; resolves with none where the database is up to date. */
+/** Applies pending migrations and returns their names, if any. */
 export async function migrateSqlite(options: MigrateOptions): Promise<string[]> {
   const database = await openConnection(options.dataDir);
   try {
@@ -45,7 +45,7 @@ export async function migrateDatabase(database: StoreDatabase, options: MigrateO
   const known = options.migrations ?? allMigrations;
   // Read without a lock first: the usual start has nothing to do.
   if ((await retryWhileBusy(() => readVersion(database, known))) === known.length) return [];
-  // Off while tables are rebuilt, or dropping the old one would delete what refers to it; checked before the commit.
+  // Off while tables are rebuilt, or dropping the old one would delete referencing rows; checked before the commit.
   database.run("PRAGMA foreign_keys = OFF");
   try {
     return await migrateLocked(database, options, known);
@@ -57,7 +57,7 @@ export async function migrateDatabase(database: StoreDatabase, options: MigrateO
 async function migrateLocked(database: StoreDatabase, options: MigrateOptions, known: readonly Migration[]) {
   await retryWhileBusy(() => database.run("BEGIN IMMEDIATE"), lockLimitMs);
   try {
-    // Again under the lock: another process may have done it while this one waited.
+    // Read again under the lock: another process may have migrated meanwhile.
     const fromVersion = readVersion(database, known);
     const pending = known.slice(fromVersion);
     const names = pending.map((migration) => migration.name);
@@ -67,7 +67,7 @@ async function migrateLocked(database: StoreDatabase, options: MigrateOptions, k
     }
     for (const migration of pending) applyMigration(database, migration);
     const broken = database.prepare("PRAGMA foreign_key_check").get();
-    if (broken !== null) throw new Error(`migrations leave a reference without its row: ${JSON.stringify(broken)}`);
+    if (broken !== null) throw new Error(`migrations left a dangling reference: ${JSON.stringify(broken)}`);
     database.run(`PRAGMA application_id = ${applicationId}`);
     database.run(`PRAGMA user_version = ${known.length}`);
     database.run("COMMIT");
@@ -78,7 +78,7 @@ async function migrateLocked(database: StoreDatabase, options: MigrateOptions, k
   }
 }
 
-/** Rejects a database of a newer program: what its columns mean is unknown here. */
+/** Rejects a database of a newer program, because its columns are unknown. */
 function readVersion(database: StoreDatabase, known: readonly Migration[]): number {
   const row = database.prepare<{ user_version: number }, []>("PRAGMA user_version").get();
   const version = row?.user_version ?? 0;

@@ -1,4 +1,4 @@
-/** Opens the store of the SQLite engine: migrated, with every noun. */
+/** Opens the SQLite store: migrated, with all its parts. */
 import type { ErasureMarks } from "../../coordination/coordination.ts";
 import type { Log } from "../../lib/log.ts";
 import type { Store } from "../store.ts";
@@ -35,7 +35,7 @@ export interface SqliteStoreOptions extends MigrateOptions {
   erasures: ErasureMarks;
   /** Counts statements and commits, for tests and benchmarks. */
   observer?: StoreObserver;
-  /** For tests. */
+  /** Replaced in tests. */
   lockLimitMs?: number;
 }
 
@@ -66,7 +66,7 @@ function createStore(engine: SqliteEngine, { erasures, log }: SqliteStoreOptions
   const startRemovals = removals.start;
   const checkRead = engine.query<{ one: number }>("SELECT 1 AS one FROM accounts LIMIT 1");
 
-  // What an earlier process was deleting when it ended.
+  // Continue deletions that an earlier process left unfinished.
   startRemovals();
   return {
     accounts: createAccountStore(engine, { changes, holdings, startRemovals }),

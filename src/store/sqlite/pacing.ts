@@ -1,4 +1,4 @@
-/** Long reads are cut into slices, so that streams run on in between. */
+/** Slices long reads, so that streams can continue in between. */
 
 /** Lets everything else that is ready run first. */
 export function yieldToEventLoop(): Promise<void> {

@@ -1,4 +1,4 @@
-/** What counts against a companion's day: messages and voice sessions. */
+/** Counts messages and voice sessions of a companion's day. */
 import type { SqliteEngine } from "./engine.ts";
 
 export type QuotaKind = "messages" | "voice_sessions";
@@ -6,7 +6,7 @@ export type QuotaKind = "messages" | "voice_sessions";
 export type QuotaCounts = ReturnType<typeof createQuotaCounts>;
 
 export function createQuotaCounts(engine: SqliteEngine) {
-  // Selecting from companions makes it count nothing where the companion is gone.
+  // Selecting from companions counts nothing if the companion is deleted.
   const addTo = (kind: QuotaKind) =>
     engine.query<{ total: number }, [string, string]>(
       `INSERT INTO quota_daily (companion_id, day, messages, voice_sessions)
@@ -14,8 +14,8 @@ export function createQuotaCounts(engine: SqliteEngine) {
        ON CONFLICT DO UPDATE SET ${kind} = ${kind} + 1 RETURNING messages + voice_sessions AS total`,
     );
   const add = { messages: addTo("messages"), voice_sessions: addTo("voice_sessions") };
-  // What was admitted before midnight may be counted after it, so yesterday's count stays. So do the last three days
-  // whatever they are: a clock that is ahead for a while must not make today's free again.
+  // Messages admitted before midnight may be counted after it, so yesterday's count stays. So do the last three days,
+  // whatever they are: a clock that is ahead for a while must not reset today's quota.
   const forget = engine.query<null, [string, string, string]>(
     `DELETE FROM quota_daily WHERE companion_id = ? AND day < date(?, '-1 day')
        AND day < (SELECT day FROM quota_daily WHERE companion_id = ? ORDER BY day DESC LIMIT 1 OFFSET 2)`,
@@ -25,12 +25,12 @@ export function createQuotaCounts(engine: SqliteEngine) {
   );
 
   return {
-    /** To be called inside a write. */
+    /** Call it inside a write. */
     add(kind: QuotaKind, companionId: string, day: string): void {
       if (add[kind].get(day, companionId)?.total === 1) forget.run(companionId, day, companionId);
     },
 
-    /** To be called inside a read. */
+    /** Call it inside a read. */
     count: (kind: QuotaKind, companionId: string, day: string) => select.get(companionId, day)?.[kind] ?? 0,
   };
 }

@@ -1,4 +1,4 @@
-/** Deletes, a chunk at a time and behind everything else, what a deleted account, companion or conversation leaves. */
+/** Deletes the remains of deleted accounts, companions and conversations in chunks, in the background. */
 import type { Log } from "../../lib/log.ts";
 import type { SqliteEngine } from "./engine.ts";
 import type { LogEmptier } from "./log-emptier.ts";
@@ -6,12 +6,12 @@ import type { MessageEraser } from "./message-eraser.ts";
 import { yieldToEventLoop } from "./pacing.ts";
 import type { VoiceAgentKeeper } from "./voice-agents.ts";
 
-/** Rows in one commit: a few milliseconds of work. */
+/** Rows per commit: a few milliseconds of work. */
 const rowsPerChunk = 100;
 const companionsPerChunk = 20;
-/** How often to look for what another process left, or what could not be written. */
+/** How often to look for the remains of another process, or of failed writes. */
 const lookAgainMs = 60_000;
-/** A script that deletes one after the other is waited for so long. */
+/** How long to wait for further deletions, such as those of a script. */
 const gatherMs = 200;
 
 interface RemovalRow {
@@ -23,28 +23,28 @@ interface RemovalRow {
 }
 
 export interface Removals {
-  /** Begins, unless it is under way; returns at once. */
+  /** Starts unless it is already running; returns at once. */
   start(): void;
-  /** Stops after the chunk under way; the rest is done after the next start. */
+  /** Stops after the current chunk; the next start does the rest. */
   stop(): Promise<void>;
 }
 
-export interface RemovalParts {
+export interface RemovalDependencies {
   eraser: MessageEraser;
   logEmptier: LogEmptier;
   voiceAgents: VoiceAgentKeeper;
   log: Log;
 }
 
-export function createRemovals(engine: SqliteEngine, parts: RemovalParts): Removals {
-  const { log } = parts;
-  const removeChunk = createChunkRemover(engine, parts);
+export function createRemovals(engine: SqliteEngine, dependencies: RemovalDependencies): Removals {
+  const { log } = dependencies;
+  const removeChunk = createChunkRemover(engine, dependencies);
   const selectAny = engine.query<{ number: number }>("SELECT number FROM removals LIMIT 1");
   let emptyTimer: ReturnType<typeof setTimeout> | null = null;
   let emptying: Promise<void> | null = null;
   let isStopped = false;
   let isAskedAgain = false;
-  /** Whether the log may hold what is gone from the tables; an earlier process may have ended in between. */
+  /** Whether the log may contain what is deleted from the tables; an earlier process may have ended in between. */
   let isLogStale = true;
   let running: Promise<void> | null = null;
 
@@ -52,7 +52,7 @@ export function createRemovals(engine: SqliteEngine, parts: RemovalParts): Remov
     try {
       do {
         isAskedAgain = false;
-        // A write would be a commit; most looks find nothing.
+        // A write would be a commit; most checks find nothing.
         while (!isStopped && (await engine.read(() => selectAny.get() !== null))) {
           isLogStale = true;
           await engine.write(removeChunk);
@@ -61,12 +61,12 @@ export function createRemovals(engine: SqliteEngine, parts: RemovalParts): Remov
         emptyLogSoon();
       } while (isAskedAgain && !isStopped);
     } catch (error) {
-      // Nobody waits for this, and the timer tries again: a rejection would only end the process.
-      log.warn("deletion of leftovers is put off", { error });
+      // Nobody awaits this, and the timer retries: a rejection would only end the process.
+      log.warn("deletion of leftovers postponed", { error });
     }
   }
 
-  /** Only then is the deletion finished. At the end of the process the log is emptied anyway. */
+  /** Only this completes the deletion. At the end of the process the log is emptied anyway. */
   function emptyLogSoon(): void {
     if (!isLogStale || isStopped || emptyTimer !== null) return;
     // Many deletions in a row share one, which writes to the disk and waits for it.
@@ -80,7 +80,7 @@ export function createRemovals(engine: SqliteEngine, parts: RemovalParts): Remov
   async function emptyLog(): Promise<void> {
     isLogStale = false;
     try {
-      await parts.logEmptier.empty();
+      await dependencies.logEmptier.empty();
     } catch (error) {
       isLogStale = true;
       log.warn("the write-ahead log still holds what was deleted", { error });
@@ -95,7 +95,7 @@ export function createRemovals(engine: SqliteEngine, parts: RemovalParts): Remov
     });
   }
 
-  /** What was deleted may be gone from the tables by now: an erasure takes it along, and may fail to empty the log. */
+  /** Also if nothing is left in the tables: an erasure deletes the remains too, but may fail to empty the log. */
   function start(): void {
     isLogStale = true;
     look();
@@ -116,8 +116,8 @@ export function createRemovals(engine: SqliteEngine, parts: RemovalParts): Remov
   };
 }
 
-/** A function that deletes the next chunk; to be called inside a write. */
-function createChunkRemover(engine: SqliteEngine, { eraser, voiceAgents }: RemovalParts): () => void {
+/** Returns a function that deletes the next chunk; call it inside a write. */
+function createChunkRemover(engine: SqliteEngine, { eraser, voiceAgents }: RemovalDependencies): () => void {
   const selectNext = engine.query<RemovalRow>("SELECT * FROM removals ORDER BY number DESC LIMIT 1");
   const insertRemoval = engine.query<null, [string, string, number, number]>(
     "INSERT INTO removals (kind, target_id, target_number, created_at) VALUES (?, ?, ?, ?)",
@@ -173,7 +173,7 @@ function createChunkRemover(engine: SqliteEngine, { eraser, voiceAgents }: Remov
     conversation: (removal: RemovalRow) => removeConversationChunk(removal.target_number) <= rowsPerChunk,
   };
   return () => {
-    // The newest first: what an account leaves is put in after it, and must not pile up.
+    // The newest first: an account's own remains are added after it, and must not pile up.
     const removal = selectNext.get();
     if (removal !== null && removers[removal.kind](removal)) deleteRemoval.run(removal.number);
   };

@@ -1,4 +1,4 @@
-/** Puts a backup in the place of the database: verified first, never over one in use, the old one kept aside. */
+/** Replaces the database with a backup: verified first, never while in use, and keeping the old database aside. */
 import { Database } from "bun:sqlite";
 import { chmodSync, copyFileSync, existsSync, renameSync, rmSync } from "node:fs";
 import { AppError } from "../../domain/errors.ts";
@@ -21,26 +21,26 @@ export function restoreSqlite(dataDir: string, file: string, nowMs: number): Res
   try {
     const facts = takeIn(file, incoming);
     const keptAs = existsSync(path) ? setAside(path, `${path}.before-restore-${fileStamp(nowMs)}`) : null;
-    // Left over without their database they would be taken for the new one's.
+    // Left over without their database, they would be mistaken for the new one's.
     for (const suffix of companions) rmSync(path + suffix, { force: true });
     renameSync(incoming, path);
     syncFile(dataDir);
     return { ...facts, path, keptAs };
   } catch (error) {
     if (error instanceof AppError) throw error;
-    throw new AppError("unavailable", `The backup could not be put into ${dataDir}.`, { cause: error });
+    throw new AppError("unavailable", `The backup could not be written to ${dataDir}.`, { cause: error });
   } finally {
     for (const suffix of ["", ...companions, "-journal"]) rmSync(incoming + suffix, { force: true });
     lock.release();
   }
 }
 
-/** A copy of its own, so that what was verified is what will be used, and the backup stays untouched. */
+/** Makes a copy, so that exactly what was verified is used, and the backup stays untouched. */
 function takeIn(file: string, incoming: string): StorageFacts {
   for (const suffix of ["", ...companions, "-journal"]) rmSync(incoming + suffix, { force: true });
   copyFileSync(file, incoming);
   chmodSync(incoming, 0o600);
-  // A database that was copied with its log, by other means than ours, is whole only with it.
+  // A database copied with its log, by other means than ours, is only complete with it.
   if (existsSync(`${file}-wal`)) {
     copyFileSync(`${file}-wal`, `${incoming}-wal`);
     foldIn(incoming, file);
@@ -66,11 +66,11 @@ function foldIn(incoming: string, file: string): void {
       database.close();
     }
   } catch (error) {
-    throw new AppError("invalid_request", `${file} is damaged, or no database.`, { cause: error });
+    throw new AppError("invalid_request", `${file} is damaged, or not a database.`, { cause: error });
   }
 }
 
-/** Returns where it is now. */
+/** Returns the new path. */
 function setAside(path: string, kept: string): string {
   foldLogOf(path);
   for (const suffix of ["", ...companions]) {
@@ -79,7 +79,7 @@ function setAside(path: string, kept: string): string {
   return kept;
 }
 
-/** Refuses where anybody has it open; a database too damaged to tell is moved with all of its files. */
+/** Refuses if anybody has it open; if the database is too damaged to tell, all of its files are moved. */
 function foldLogOf(path: string): void {
   let database: Database | null = null;
   try {

@@ -1,8 +1,8 @@
-/** Finds conversations past their companion's time and deletes them, in slices. */
+/** Finds conversations past their companion's retention and deletes them, in slices. */
 import type { SqliteEngine } from "./engine.ts";
 import { yieldToEventLoop } from "./pacing.ts";
 
-/** Companions looked at before streams get their turn: a millisecond where nothing has expired. */
+/** Companions checked before streams get their turn: a millisecond if nothing has expired. */
 const companionsPerSlice = 500;
 const dayMs = 24 * 60 * 60_000;
 
@@ -27,7 +27,7 @@ export function createRetention(engine: SqliteEngine, startRemovals: () => void)
     `SELECT number, id FROM conversations INDEXED BY conversations_companion
      WHERE companion_id = ? AND created_at < ? AND updated_at < ? ORDER BY created_at LIMIT ?`,
   );
-  // Checked again: a visitor may have come back since it was read.
+  // Checked again: a visitor may have returned since it was read.
   const deleteExpired = engine.query<null, [number, number]>(
     "DELETE FROM conversations WHERE number = ? AND updated_at < ?",
   );
@@ -68,7 +68,7 @@ export function createRetention(engine: SqliteEngine, startRemovals: () => void)
       const expired = await engine.snapshot(() => findExpired(companions, nowMs, limit - deleted));
       if (expired.length > 0) deleted += await engine.write(() => deleteAll(expired, nowMs));
     }
-    // Their messages follow in chunks.
+    // Their messages are deleted later, in chunks.
     if (deleted > 0) startRemovals();
     return deleted;
   };

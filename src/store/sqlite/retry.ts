@@ -1,7 +1,7 @@
-/** Waits for a lock of another process without holding up the event loop: short sleeps between tries. */
+/** Waits for another process's lock without blocking the event loop: short sleeps between attempts. */
 import { isBusy, toStoreError } from "./failures.ts";
 
-/** How long a read or write waits for a lock before it is given up. */
+/** How long a read or write waits for a lock before it gives up. */
 export const defaultLockLimitMs = 5_000;
 const longestSleepMs = 25;
 
@@ -9,7 +9,7 @@ export function sleepBeforeTry(attempt: number): number {
   return Math.min(longestSleepMs, 2 ** attempt);
 }
 
-/** Runs `work` until it meets no lock, for at most `limitMs`; rejects with `unavailable` after that. */
+/** Repeats `work` until no lock is in the way, for at most `limitMs`; then rejects with `unavailable`. */
 export async function retryWhileBusy<T>(work: () => T, limitMs = defaultLockLimitMs): Promise<T> {
   const deadlineMs = performance.now() + limitMs;
   for (let attempt = 0; ; attempt++) {

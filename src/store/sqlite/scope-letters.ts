@@ -1,7 +1,7 @@
-/** Scopes as the rows of API keys hold them: a letter each, since every check reads them. */
+/** Scopes as stored with API keys: one letter each, since every check reads them. */
 import { type Scope, scopes } from "../../domain/account.ts";
 
-/** Kept in databases: a letter is never given another meaning. */
+/** Stored in databases: a letter never gets a different meaning. */
 const letters: Record<Scope, string> = {
   "companions:read": "c",
   "companions:write": "C",
@@ -23,7 +23,7 @@ export function encodeScopes(granted: readonly Scope[]): string {
   return text;
 }
 
-/** Letters of a newer program are passed over: they grant nothing here. */
+/** Letters of a newer program are ignored: they grant nothing here. */
 export function decodeScopes(text: string): Scope[] {
   const granted: Scope[] = [];
   for (let at = 0; at < text.length; at++) {

@@ -93,7 +93,7 @@ export function createSecondFactorStore(engine: SqliteEngine, changes: ChangeRec
 }
 
 export function createServerSecretStore(engine: SqliteEngine): ServerSecretStore {
-  // Asked at every start, where the query builder's first query would take longer than opening the database.
+  // Plain SQL: it runs at every start, where the query builder's first query takes longer than opening the database.
   const select = engine.query<{ sealed: string }, [string]>("SELECT sealed FROM server_secrets WHERE name = ?");
   const insert = engine.query<null, [string, string]>(
     "INSERT INTO server_secrets (name, sealed) VALUES (?, ?) ON CONFLICT DO NOTHING",

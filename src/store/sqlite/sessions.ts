@@ -25,7 +25,7 @@ export function createSessionStore(engine: SqliteEngine, changes: ChangeRecorder
 
   const selectAnyPassword = engine.query(anyPassword);
 
-  /** To be called inside a write; null, leaving it, where it is of another kind or past its end. */
+  /** Call it inside a write; null, leaving the link, if it is of another kind or past its end. */
   function takeLink(hash: string, kind: OneTimeLink["kind"], nowMs: number): OneTimeLink | null {
     const spendable = and(eq(oneTimeLinks.hash, hash), eq(oneTimeLinks.kind, kind), gt(oneTimeLinks.expiresAt, nowMs));
     return orm.delete(oneTimeLinks).where(spendable).returning().all()[0] ?? null;
@@ -113,7 +113,7 @@ export function createSessionStore(engine: SqliteEngine, changes: ChangeRecorder
       engine.write(() => {
         if (selectAnyPassword.get() !== null || takeLink(hash, "setup", context.nowMs) === null) return null;
         const made = insertAccount(engine, changes, account, context);
-        // Who had made such links is the first that the new operator's trail tells.
+        // The new operator's audit log starts with the set-up links and who created them.
         orm.update(audit).set({ accountId: made.id }).where(eq(audit.accountId, nobody)).run();
         return made;
       }),
@@ -130,7 +130,7 @@ export function createSessionStore(engine: SqliteEngine, changes: ChangeRecorder
   };
 }
 
-/** Stands in the audit trail for the account that a set-up link has yet to make. */
+/** Stands in the audit log for the account that a set-up link has yet to create. */
 const nobody = "";
 
 function isResetLinkOf(accountId: string) {

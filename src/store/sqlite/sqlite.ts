@@ -1,13 +1,13 @@
 /**
  * The SQLite engine: one file in the data directory, and what SQLite keeps beside it.
  *
- * What it promises of its files:
- * - The directory is made for its owner alone (0700), and so is every file in it (0600), backups included.
- * - A resolved write is on the disk (`synchronous = FULL`); a database that was copied with its log is whole.
- * - Words that are deleted are overwritten in the file (`secure_delete`) and leave the write-ahead log, which is emptied:
- *   before `eraseVisitor` resolves, and about 0.2 s behind any other deletion. Backups made before keep them.
- * - Nothing is ever put into a temporary directory.
- * `test/store/sqlite*.test.ts` and `test/ops/backup.test.ts` hold it to that.
+ * What it guarantees about its files:
+ * - The directory is accessible only to its owner (0700), and so is every file in it (0600), backups included.
+ * - A resolved write is on disk (`synchronous = FULL`); a database copied together with its log is complete.
+ * - Deleted text is overwritten in the file (`secure_delete`) and leaves the write-ahead log, which is emptied:
+ *   before `eraseVisitor` resolves, and about 0.2 s after any other deletion. Earlier backups keep it.
+ * - Nothing is ever written to a temporary directory.
+ * `test/store/sqlite*.test.ts` and `test/ops/backup.test.ts` check that.
  */
 import { existsSync } from "node:fs";
 import { stat } from "node:fs/promises";
@@ -67,7 +67,7 @@ function lockForMigration(dataDir: string): StorageLock {
     if (!(error instanceof AppError) || error.code !== "conflict") throw error;
     throw new AppError(
       "conflict",
-      `An earlier version of companiond serves from ${dataDir}. Restart it with this version first: that migrates the database.`,
+      `An earlier version of companiond serves from ${dataDir}. Restart it with this version first, which migrates the database.`,
     );
   }
 }

@@ -12,14 +12,17 @@ import type { UsagePlace, UsageWriter } from "./usage-writer.ts";
 /** How many messages the first read of a history takes; each further one takes as many as were read so far. */
 const firstHistoryRead = 32;
 
-export interface TurnParts {
+export interface TurnDependencies {
   conversations: ConversationWriter;
   usage: UsageWriter;
   quota: QuotaCounts;
   erasures: ErasureMarks;
 }
 
-export function createTurnStore(engine: SqliteEngine, { conversations, usage, quota, erasures }: TurnParts): TurnStore {
+export function createTurnStore(
+  engine: SqliteEngine,
+  { conversations, usage, quota, erasures }: TurnDependencies,
+): TurnStore {
   const selectHistory = engine.query<{ role: MessageRole; text: string }, [string, string, string, number, number]>(
     `SELECT role, text FROM messages
      WHERE conversation_number =

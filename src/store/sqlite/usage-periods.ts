@@ -1,10 +1,10 @@
-/** Splits a range of days into whole months, which are summed already, and the days left at both ends. */
+/** Splits a range of days into whole months, which are already summed, and the days left at both ends. */
 
 export interface UsagePeriod {
   table: string;
   /** `day` or `month`. */
   column: string;
-  /** Both included. */
+  /** Both inclusive. */
   from: string;
   to: string;
 }
@@ -24,11 +24,11 @@ function addMonths(month: string, months: number): string {
 export function splitPeriod(fromDay: string, toDay: string, isByDay: boolean): UsagePeriod[] {
   const days = { table: "usage_daily", column: "day" };
   const first = fromDay.endsWith("-01") ? monthOf(fromDay, 0) : addMonths(monthOf(fromDay, 0), 1);
-  // The month of the next day is another one only after a month's last.
+  // The next day is in a different month only after the last day of a month.
   const last = addMonths(monthOf(toDay, 1), -1);
   if (isByDay || first > last) return [{ ...days, from: fromDay, to: toDay }];
   return [
-    // As texts, no day lies between a month's "00" and "01", or after its "32".
+    // As text, no day lies between a month's "00" and "01", or after its "32".
     { ...days, from: fromDay, to: `${first}-00` },
     { table: "usage_monthly", column: "month", from: first, to: last },
     { ...days, from: `${last}-32`, to: toDay },

@@ -1,4 +1,4 @@
-/** Adds to usage: by day, by month, and by day for the account as a whole. */
+/** Adds to usage: by day, by month, and by day for the whole account. */
 import type { FailureKind } from "../../domain/reply-failure.ts";
 import type { UsageCounts } from "../../domain/usage.ts";
 import type { SqliteEngine } from "./engine.ts";
@@ -41,13 +41,13 @@ export function createUsageWriter(engine: SqliteEngine) {
   );
 
   return {
-    /** One under the companion, one under none, which is the account's sum. To be called inside a write. */
+    /** Counts one under the companion and one under none, which is the account's sum. Call it inside a write. */
     addFailure({ accountId, companionId, day }: UsagePlace, kind: FailureKind): void {
       if (companionId !== null) addFailed.run(accountId, day, companionId, kind);
       addFailed.run(accountId, day, "", kind);
     },
 
-    /** To be called inside a write. */
+    /** Call it inside a write. */
     add(place: UsagePlace, added: Partial<UsageCounts>): void {
       const { accountId, companionId, day } = place;
       const keyId = place.keyId ?? "";

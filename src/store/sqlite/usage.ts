@@ -1,4 +1,4 @@
-/** Usage in SQLite: sums over the day's counts, never over messages. */
+/** Usage in SQLite: sums of the daily counts, never of messages. */
 import type { UsageCounts } from "../../domain/usage.ts";
 import type { UsageGroup, UsageQuery, UsageRow, UsageStore } from "../contract/usage.ts";
 import { createAccountNumberFinder } from "./account-number.ts";
@@ -46,7 +46,7 @@ export function createUsageStore(engine: SqliteEngine, metadata: MetadataIndex):
   const selectId = engine.query<{ id: string }, [number]>("SELECT id FROM companions WHERE number = ?");
   const selectNumber = engine.query<{ number: number }, [string]>("SELECT number FROM companions WHERE id = ?");
 
-  /** One statement for each set of dimensions, compiled on first use. */
+  /** One statement per set of dimensions, compiled on first use. */
   function query(period: UsagePeriod, condition: string, groupBy: readonly UsageGroup[]): Query<SumRow, string[]> {
     const sql = selectSums(period, condition, groupBy);
     const known = compiled.get(sql) ?? engine.query<SumRow, string[]>(sql);
@@ -72,7 +72,7 @@ export function createUsageStore(engine: SqliteEngine, metadata: MetadataIndex):
     );
   }
 
-  /** The ids after `after`, in the order of their ids, of all companions that were ever used; deleted ones too. */
+  /** Ids greater than `after`, in order, of all companions ever used, including deleted ones. */
   function listUsed(accountId: string, after: string | null): string[] {
     const ids: string[] = [];
     // An empty id stands for the keys' own calls.
@@ -147,7 +147,7 @@ export function createUsageStore(engine: SqliteEngine, metadata: MetadataIndex):
   };
 }
 
-/** Adds up rows of many companions by the dimensions asked for. */
+/** Adds up rows of many companions by the requested dimensions. */
 function createTotal(groupBy: readonly UsageGroup[]) {
   const groups = new Map<string, SumRow>();
 

@@ -44,9 +44,9 @@ export function createVoiceAgentGrantStore(
       engine.write(() => {
         changes.requireAccount(accountId);
         if (agents.isManaged(agentId)) throw refuse("The server keeps this agent for a companion.");
-        if (insert.run(accountId, agentId, context.nowMs) === 0) throw refuse("The account has this agent already.");
+        if (insert.run(accountId, agentId, context.nowMs) === 0) throw refuse("The account already has this agent.");
         const grant = selectOne.get(accountId, agentId);
-        if (grant === null) throw new Error("an inserted grant is not there");
+        if (grant === null) throw new Error("an inserted grant is missing");
         record(context, accountId, "voice_agent.grant", grant);
         return grant;
       }),

@@ -1,8 +1,8 @@
-/** What companions and voice share about provider agents; to be called inside a write. */
+/** What companions and voice share about provider agents; call it inside a write. */
 import { requireOneVoice, unusableAgent, type VoiceFields } from "../../domain/voice-fields.ts";
 import type { SqliteEngine } from "./engine.ts";
 
-/** The condition under which companions of an account may use an agent of its owner; both arguments are expressions. */
+/** The condition for an account's companions to use an agent of its owner; both arguments are SQL expressions. */
 export function isGranted(accountId: string, agentId: string): string {
   return `(EXISTS (SELECT 1 FROM voice_agent_grants WHERE account_id = ${accountId} AND agent_id = ${agentId})
     OR EXISTS (SELECT 1 FROM accounts WHERE id = ${accountId} AND role = 'operator'))`;
@@ -34,7 +34,7 @@ export function createVoiceAgentKeeper(engine: SqliteEngine) {
     isManaged,
     canUse,
 
-    /** Rejects both fields at once, and an agent that the account may not use, unless the companion has it already. */
+    /** Rejects both fields at once, and an agent that the account may not use, unless the companion already has it. */
     check(accountId: string, fields: VoiceFields, currentAgentId: string | null): void {
       requireOneVoice(fields);
       const { voiceAgentId } = fields;
@@ -42,12 +42,12 @@ export function createVoiceAgentKeeper(engine: SqliteEngine) {
       if (!canUse(accountId, voiceAgentId)) throw unusableAgent();
     },
 
-    /** Puts an agent in for deletion at its provider. */
+    /** Adds an agent to the outbox, for deletion at its provider. */
     putOut(provider: string, agentId: string, dueAt: number): void {
       insertOutbox.run(provider, agentId, dueAt);
     },
 
-    /** The companion's managed agent, if it has one, goes to the outbox. */
+    /** Moves the companion's managed agent, if it has one, to the outbox. */
     dismiss(companionId: string, nowMs: number): void {
       const agent = takeAgent.get(companionId);
       if (agent !== null) insertOutbox.run(agent.provider, agent.agent_id, nowMs);

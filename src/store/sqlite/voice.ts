@@ -15,10 +15,10 @@ interface OutboxRow {
   attempts: number;
 }
 
-/** Nothing is locked or put off for longer: what seems to be was noted by a clock that has been set back since. */
+/** The longest lock or delay. Anything longer was written by a clock that has since been set back. */
 const longestWaitMs = 2 * 60 * 60_000;
 
-export interface VoiceParts {
+export interface VoiceDependencies {
   agents: VoiceAgentKeeper;
   conversations: ConversationWriter;
   usage: UsageWriter;
@@ -27,7 +27,7 @@ export interface VoiceParts {
 
 export function createVoiceStore(
   engine: SqliteEngine,
-  { agents, conversations, usage, quota }: VoiceParts,
+  { agents, conversations, usage, quota }: VoiceDependencies,
 ): VoiceStore {
   const { orm } = engine;
   const takeLock = engine.query<null, [string, string, number, number, number]>(
@@ -59,7 +59,7 @@ export function createVoiceStore(
     return orm.select().from(voiceAgents).where(eq(voiceAgents.companionId, companionId)).get() ?? null;
   }
 
-  /** Whether the owner still has the right to give the companion an agent, and the companion still wants one. */
+  /** Whether the owner may still give the companion an agent, and the companion still wants one. */
   function mayKeep(companionId: string, owner: string, nowMs: number): boolean {
     const held = and(
       eq(voiceAgentLocks.companionId, companionId),
@@ -107,7 +107,7 @@ export function createVoiceStore(
     takeDueOutbox: async (nowMs, untilMs, limit) => {
       if ((await engine.read(() => selectDue.get(nowMs, nowMs + longestWaitMs, 1))) === null) return [];
       return await engine.write(() => {
-        // Again under the lock: another process may have taken them since.
+        // Read again under the lock: another process may have taken them since.
         const due = selectDue.all(nowMs, nowMs + longestWaitMs, limit);
         for (const item of due) leaseItem.run(item.attempts, untilMs, item.provider, item.agent_id);
         return due.map(({ provider, agent_id, attempts }) => ({ provider, agentId: agent_id, attempts }));

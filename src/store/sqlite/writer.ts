@@ -1,4 +1,4 @@
-/** The one queue that all writes pass through: those that arrive together share one commit, and locks are waited out here. */
+/** The single queue of all writes: those that arrive together share one commit, and locks are waited for here. */
 import type { StoreDatabase, StoreObserver } from "./database.ts";
 import { isBusy, isStorageFailure, toStoreError, unavailable } from "./failures.ts";
 import { sleepBeforeTry } from "./retry.ts";
@@ -12,7 +12,7 @@ interface Job {
 
 /** A group ends early after this long, so that the event loop gets its turn. */
 const groupLimitMs = 20;
-/** The most that a write waits for company, and only right after another commit. */
+/** The longest that a write waits for others to share its commit, and only right after another commit. */
 const gatherLimitMs = 2;
 
 export class WriteQueue {
@@ -45,8 +45,8 @@ export class WriteQueue {
   }
 
   /**
-   * Runs `work` inside a transaction and resolves with what it returned once that is on disk. `work` must do all it does
-   * before it returns: what comes after an `await` would run outside of the transaction, so a promise is a defect.
+   * Runs `work` inside a transaction and resolves with its result once that is on disk. `work` must finish before it
+   * returns: code after an `await` would run outside the transaction, so returning a promise is a defect.
    */
   run<T>(work: () => T): Promise<T> {
     return new Promise<T>((resolve, reject) => {
@@ -70,8 +70,8 @@ export class WriteQueue {
       setTimeout(flush, sleepBeforeTry(this.#busyTries));
       return;
     }
-    // An idle queue commits at once. Where commits follow one another, waiting about as long as the last one took lets
-    // writes gather, and leaves the event loop half of its time on a slow disk.
+    // An idle queue commits at once. If commits follow each other, waiting about as long as the last one took lets
+    // writes accumulate, and leaves the event loop half of its time on a slow disk.
     const gatherMs = Math.min(gatherLimitMs, this.#commitTookMs) - (performance.now() - this.#committedAtMs);
     if (gatherMs >= 0.5) setTimeout(flush, gatherMs);
     else setImmediate(flush);
@@ -84,7 +84,7 @@ export class WriteQueue {
     if (this.#pending.length === 0) for (const resolve of this.#whenIdle.splice(0)) resolve();
   }
 
-  /** False where another process holds the lock: whoever waited too long is rejected, the rest tries again later. */
+  /** False if another process holds the lock: whoever waited too long is rejected, the rest is retried later. */
   #begins(): boolean {
     try {
       this.#begin.run();
@@ -118,7 +118,7 @@ export class WriteQueue {
         settle.push(this.#runJob(job, isAlone));
       }
       const commitStartedMs = performance.now();
-      // A lone write that failed has rolled back already.
+      // SQLite has already rolled back after a failed single write.
       if (this.#database.inTransaction) {
         this.#database.requireFile();
         this.#commit.run();
@@ -136,7 +136,7 @@ export class WriteQueue {
     for (const done of settle) done();
   }
 
-  /** Returns how to settle the job after the commit; throws where the whole group is lost. */
+  /** Returns how to settle the job after the commit; throws if the whole group is lost. */
   #runJob(job: Job, isAlone: boolean): () => void {
     if (!isAlone) this.#savepoint.run();
     try {
@@ -145,7 +145,7 @@ export class WriteQueue {
       if (!isAlone) this.#release.run();
       return () => job.resolve(value);
     } catch (error) {
-      // On some failures SQLite has rolled back everything by itself.
+      // After some failures SQLite has rolled back everything by itself.
       if (isStorageFailure(error) || isBusy(error) || !this.#database.inTransaction) throw error;
       if (isAlone) {
         this.#rollback.run();

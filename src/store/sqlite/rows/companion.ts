@@ -1,4 +1,4 @@
-/** Companions as rows and as the domain knows them. */
+/** Converts rows to companions. */
 import type { Companion, JsonObject } from "../../../domain/companion.ts";
 import { companions } from "../schema/companions.ts";
 import { mapColumns, type StoredRow } from "./columns.ts";
@@ -9,11 +9,11 @@ export type CompanionRow = Omit<StoredRow<typeof companions>, "number" | "nameFo
 
 const read = companionColumns.createReader(["metadata"]);
 
-/** The row itself becomes the companion. */
+/** Turns the row object itself into the companion. */
 export function toCompanion(row: CompanionRow): Companion {
   const json = row.metadata;
   let metadata: JsonObject | null = null;
-  // Parsed when somebody asks: embed requests never do, and it may be 16 KiB.
+  // Parsed on demand: embed requests never need it, and it may be 16 KiB.
   const get = () => {
     metadata ??= parseMetadata(json);
     return metadata;

@@ -1,4 +1,4 @@
-/** Tables of accounts, their dashboard sessions and one-time links, and the audit trail. */
+/** Tables of accounts, their dashboard sessions and one-time links, and the audit log. */
 import { index, integer, primaryKey, sqliteTable, text } from "drizzle-orm/sqlite-core";
 import type { Plan, Role } from "../../../domain/account.ts";
 import { later } from "../../../lib/later.ts";
@@ -7,7 +7,7 @@ import type { OneTimeLink } from "../../contract/sessions.ts";
 
 export const accounts = later(() =>
   sqliteTable("accounts", {
-    /** Stands for the account where the id would be repeated for every row of an index. Never reused. */
+    /** Replaces the id where every row of an index would repeat it. Never reused. */
     number: integer("number").primaryKey({ autoIncrement: true }),
     id: text("id").notNull().unique(),
     email: text("email").notNull().unique(),
@@ -18,14 +18,14 @@ export const accounts = later(() =>
     createdAt: integer("created_at").notNull(),
     /** Sealed; null without a second factor. */
     totpSecret: text("totp_secret"),
-    /** Null while the secret waits for its first code. */
+    /** Null until the secret is confirmed by a first code. */
     totpConfirmedAt: integer("totp_confirmed_at"),
-    /** The newest time step of which a code was taken: no code counts twice. */
+    /** The newest time step whose code was accepted: no code works twice. */
     totpLastStep: integer("totp_last_step"),
   }),
 );
 
-/** What signs in once where the second factor is lost; a used one is deleted. */
+/** Codes that sign in once if the second factor is lost; a used one is deleted. */
 export const recoveryCodes = later(() =>
   sqliteTable(
     "recovery_codes",
@@ -39,7 +39,7 @@ export const recoveryCodes = later(() =>
   ),
 );
 
-/** Sealed values of the server itself, such as the one that proves the sealing key. */
+/** Sealed values of the server itself, such as the proof of the sealing key. */
 export const serverSecrets = later(() =>
   sqliteTable("server_secrets", {
     name: text("name").primaryKey(),
@@ -90,7 +90,7 @@ export const oneTimeLinks = later(() =>
   }),
 );
 
-/** Outlives the account that it tells about. */
+/** Outlives the account that it describes. */
 export const audit = later(() =>
   sqliteTable(
     "audit",

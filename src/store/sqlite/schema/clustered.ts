@@ -1,11 +1,11 @@
 /**
- * Tables that are their own index (WITHOUT ROWID), as far as the query builder reads them: the generator of migrations
- * has no word for such tables, so hand-written migrations make and change them, and `drizzle.config.ts` leaves them out.
+ * Tables that are their own index (WITHOUT ROWID), for the query builder: the migration generator does not support
+ * them, so hand-written migrations create and change them, and `drizzle.config.ts` leaves them out.
  */
 import { blob, integer, primaryKey, sqliteTable, text } from "drizzle-orm/sqlite-core";
 import { later } from "../../../lib/later.ts";
 
-/** Revoked ones stay, and are found no more. */
+/** Revoked keys stay, but are never found. */
 export const apiKeys = later(() =>
   sqliteTable("api_keys", {
     hash: blob("hash", { mode: "buffer" }).primaryKey(),
@@ -20,11 +20,11 @@ export const apiKeys = later(() =>
     lastUsedAt: integer("last_used_at"),
     requests: integer("requests").notNull().default(0),
     createdAt: integer("created_at").notNull(),
-    /** The last four characters; null for keys of before they were kept. */
+    /** The last four characters; null for keys created before these were stored. */
     lastFour: text("last_four"),
-    /** Null: made in the dashboard or by a command. */
+    /** Null: created in the dashboard or by a command. */
     createdByKeyId: text("created_by_key_id"),
-    /** Set by a rotation: which key took its place, and when. */
+    /** Set by a rotation: the key that took its place, and when. */
     replacedByKeyId: text("replaced_by_key_id"),
     replacedAt: integer("replaced_at"),
   }),
@@ -55,7 +55,7 @@ export const quotaDaily = later(() =>
   ),
 );
 
-/** Replies that failed, by day and kind; under an empty companion all of the account's. */
+/** Failed replies by day and kind; an empty companion stands for the whole account. */
 export const failedReplies = later(() =>
   sqliteTable(
     "failed_replies",

@@ -1,27 +1,27 @@
-/** Tables of companions and of what voice keeps for them. */
+/** Tables of companions and of their voice data. */
 import { sql } from "drizzle-orm";
 import { index, integer, primaryKey, real, sqliteTable, text } from "drizzle-orm/sqlite-core";
 import type { JsonObject } from "../../../domain/companion.ts";
 import { later } from "../../../lib/later.ts";
 
 /**
- * A generated column `bytes`, and triggers that keep `account_holdings`, belong to it (0005_account_holdings): a migration
- * that makes the table anew has to make them anew, too.
+ * The table also has a generated column `bytes`, and triggers that maintain `account_holdings` (0005_account_holdings):
+ * a migration that recreates the table must recreate them too.
  */
 export const companions = later(() =>
   sqliteTable(
     "companions",
     {
-      /** Order of creation, never reused; what the metadata index holds. */
+      /** In order of creation, never reused; the metadata index contains these. */
       number: integer("number").primaryKey({ autoIncrement: true }),
       id: text("id").notNull().unique(),
       // No foreign key: an account's companions are deleted in chunks, after the account.
       accountId: text("account_id").notNull(),
       enabled: integer("enabled", { mode: "boolean" }).notNull(),
       name: text("name").notNull(),
-      /** The name in lower case, for searches that SQLite's own `lower` would do for ASCII only. */
+      /** The name in lower case, for searches: SQLite's own `lower` only handles ASCII. */
       nameFolded: text("name_folded").notNull(),
-      /** The oldest valid embed token, kept here so that no list looks it up row by row. */
+      /** The oldest valid embed token, stored here so that lists need no lookup per row. */
       embedToken: text("embed_token"),
       greeting: text("greeting"),
       avatarUrl: text("avatar_url"),

@@ -1,10 +1,10 @@
-/** Tables of conversations, their messages, and of what is still to be deleted. */
+/** Tables of conversations, their messages, and of pending deletions. */
 import { sql } from "drizzle-orm";
 import { index, integer, sqliteTable, text, uniqueIndex } from "drizzle-orm/sqlite-core";
 import type { MessageChannel, MessageRole } from "../../../domain/conversation.ts";
 import { later } from "../../../lib/later.ts";
 
-// No foreign keys: what hangs on a deleted companion is removed in chunks, after it.
+// No foreign keys: the conversations of a deleted companion are deleted in chunks, after it.
 export const conversations = later(() =>
   sqliteTable(
     "conversations",
@@ -14,7 +14,7 @@ export const conversations = later(() =>
       accountId: text("account_id").notNull(),
       companionId: text("companion_id").notNull(),
       sessionId: text("session_id").notNull(),
-      /** Empty for no visitor: in a unique index every NULL would count as another value. */
+      /** Empty for no visitor: in a unique index every NULL would count as a different value. */
       visitorId: text("visitor_id").notNull(),
       messageCount: integer("message_count").notNull(),
       createdAt: integer("created_at").notNull(),
@@ -34,7 +34,7 @@ export const messages = later(() =>
     "messages",
     {
       number: integer("number").primaryKey(),
-      /** Negative where the message was erased: its text is overwritten, and only its place is left. */
+      /** Negative if the message was erased: its text is overwritten, and only its place is left. */
       conversationNumber: integer("conversation_number").notNull(),
       id: text("id").notNull(),
       role: text("role").$type<MessageRole>().notNull(),
@@ -46,22 +46,22 @@ export const messages = later(() =>
       createdAt: integer("created_at").notNull(),
       text: text("text").notNull(),
     },
-    // By time, not by number: a transcript arrives after the turns that were written while it was spoken.
+    // By time, not by number: a transcript arrives after turns that were written during the call.
     (table) => [index("messages_conversation").on(table.conversationNumber, table.createdAt)],
   ),
 );
 
-/** Stretches of numbers of which all messages are erased; those that were removed altogether included. */
+/** Stretches of numbers whose messages are all erased, including removed ones. */
 export const erasedRanges = later(() =>
   sqliteTable("erased_ranges", {
     first: integer("first").primaryKey(),
     last: integer("last").notNull(),
-    /** How much the erased messages that are still there take up at least, in the pages that they share with others. */
+    /** Minimum size of the erased messages that still exist, in the pages that they share with others. */
     bytes: integer("bytes").notNull(),
   }),
 );
 
-/** What has lost its owner and is still to be deleted, in chunks; survives a restart. */
+/** Rows without an owner that are still to be deleted, in chunks; survives a restart. */
 export const removals = later(() =>
   sqliteTable("removals", {
     number: integer("number").primaryKey({ autoIncrement: true }),
