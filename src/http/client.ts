@@ -1,4 +1,4 @@
-/** Which client a request comes from, as far as the configured proxies vouch for it. */
+/** The client that a request comes from, as far as the configured proxies vouch for it. */
 
 import type { Settings } from "../dependencies.ts";
 import type { IdSource } from "../lib/ids.ts";
@@ -14,7 +14,7 @@ interface ClientDoor {
 
 let isProxyWarned = false;
 
-/** Of those who came without a proxy, by the socket's address: a widget asks several times. */
+/** Clients without a proxy, by socket address: a widget sends several requests. */
 const directClients = new Map<string, ClientIp>();
 const directClientsLimit = 4096;
 
@@ -40,7 +40,7 @@ function findDirectClient(socketIp: string | null): ClientIp {
   const address = socketIp ?? "";
   let client = directClients.get(address);
   if (client === undefined) {
-    // Dropping all at once is as good as a list of recent ones.
+    // Clearing everything is as good as a list of recent ones.
     if (directClients.size >= directClientsLimit) directClients.clear();
     client = clientIp(socketIp, null, 0);
     directClients.set(address, client);

@@ -1,6 +1,6 @@
 /**
- * Routes that the listener finds itself, for what is asked most: the way through the router, its hooks and the request's
- * URL would take an eighth of such an answer. The sitemap has the same routes, and answers whatever is unusual.
+ * Routes that the listener handles itself, for the most frequent requests: the router, its hooks and parsing the URL
+ * would take an eighth of such a response. The sitemap has the same routes, and handles unusual requests.
  */
 import type { BunRequest } from "bun";
 import { hasUsualHost } from "./client-ip.ts";
@@ -11,13 +11,13 @@ import { contextOf } from "./request-context.ts";
 
 export type DirectRequest = BunRequest<string>;
 
-/** Answers GET. */
+/** A route for GET. */
 export interface DirectRoute {
   /** As written in the sitemap. */
   readonly path: string;
   /**
-   * False for HEAD, which Bun brings here too, and for a host or parameters of an unusual form, which the sitemap judges by
-   * the whole URL: it is to answer.
+   * False for HEAD, which Bun routes here too, and for an unusual host or parameters: the sitemap handles these
+   * requests, by their whole URL.
    */
   takes(request: DirectRequest): boolean;
   /** Never rejects. */
@@ -27,17 +27,17 @@ export interface DirectRoute {
 interface DirectRouteParts {
   path: string;
   isUsual(params: Readonly<Record<string, string>>): boolean;
-  /** Of a success, on top of those that every answer has; `answer` may replace them. */
+  /** For a success, in addition to those of every response; `respond` may replace them. */
   headers: Readonly<Record<string, string>>;
   /**
-   * The body, or null where the client has it already: 304. `headers` takes what differs from request to request, for a
-   * failure too.
+   * The body, or null if the client already has it: 304. `headers` takes what differs from request to request, even for
+   * a failure.
    */
   answer(request: DirectRequest, headers: HeaderBag): Promise<string | null>;
 }
 
 export function createDirectRoute(door: ErrorDoor, parts: DirectRouteParts): DirectRoute {
-  // Copying these and setting a few costs less than making all anew.
+  // Copying these and setting a few is cheaper than creating them anew.
   const everyHeaders = everyResponseHeaders(door.settings);
   const usualHeaders = new Headers({ ...everyHeaders, ...corsHeaders, ...parts.headers });
 

@@ -1,4 +1,7 @@
-/** The private door: an API key or the dashboard's cookie becomes a principal, within its scopes and its limit. */
+/**
+ * The guard of management routes: turns an API key or the dashboard's cookie into a principal, within its scopes and
+ * limit.
+ */
 
 import type { Services } from "../dependencies.ts";
 import { insufficientScope, type KeyPrincipal, type Scope } from "../domain/account.ts";
@@ -16,11 +19,11 @@ export type PrincipalDoor = Pick<
 >;
 
 /**
- * Lets a management request through, or throws: 401, the limit of the key or session 429, scope 403. `scope` is null for
- * routes that any principal may use; `maySetUp` opens to an account that has yet to set up the second factor it must
- * have. Writes the rate-limit headers.
+ * Admits a management request, or throws: 401, the limit of the key or session 429, scope 403. `scope` is null for
+ * routes that any principal may use; `maySetUp` also admits an account that still has to set up a required second
+ * factor. Writes the rate-limit headers.
  *
- * The limit comes before the scope, so that a key cannot try scopes faster than anything else.
+ * The limit comes before the scope, so that a key cannot probe scopes without limit.
  */
 export async function openPrincipal(
   door: PrincipalDoor,
@@ -31,7 +34,7 @@ export async function openPrincipal(
 ): Promise<KeyPrincipal | OpenedSession> {
   headers["cache-control"] = "no-store";
   const authorization = request.headers.get("authorization");
-  // Whoever sends the header means it: a wrong key is never made good by a cookie that came along.
+  // A client that sends the header means it: a cookie never makes up for a wrong key.
   const principal =
     authorization === null
       ? await findSessionPrincipal(door, request)
@@ -55,7 +58,7 @@ export async function openPrincipal(
   return principal;
 }
 
-/** One indexed lookup, never cached: a key that was revoked a moment ago is refused. */
+/** One indexed lookup, never cached: a key that was just revoked is refused. */
 async function findKeyPrincipal(door: PrincipalDoor, key: string): Promise<KeyPrincipal | null> {
   const found = isApiKey(key) ? await door.store.apiKeys.findByHash(sha256(key)) : null;
   if (found === null || found.suspendedAt !== null) return null;
@@ -64,7 +67,7 @@ async function findKeyPrincipal(door: PrincipalDoor, key: string): Promise<KeyPr
   return { account, scopes, keyId, expiresAt, sessionId: null };
 }
 
-/** 401, as the same sign-in goes on once the second factor is there. */
+/** 401, because the same sign-in succeeds once the second factor is sent. */
 export function totpRequired(publicSentence: string): AppError {
   return new AppError("totp_required", publicSentence, { headers: { "www-authenticate": "Bearer" } });
 }

@@ -14,14 +14,14 @@ export function errorFrame(code: StreamErrorCode): string {
   return `: error ${code}\n\n`;
 }
 
-/** Text that JSON.stringify would only put quotes around; nearly every delta is. */
+/** Text that JSON.stringify would only quote, as it does nearly every delta. */
 const isPlainAscii = /^[ !#-[\]-~]*$/;
 
 const frameStart = 'data: {"text":"';
 const frameEnd = '"}\n\n';
 const frameBetween = frameEnd + frameStart;
 
-/** One event for each delta, in one piece: they leave in one write. `whole`: the deltas as one text. */
+/** One event per delta, joined so that they leave in one write. `whole`: the deltas as one text. */
 export function frameDeltas(deltas: readonly string[], whole = deltas.join("")): string {
   if (isPlainAscii.test(whole)) {
     return frameStart + (deltas.length === 1 ? whole : deltas.join(frameBetween)) + frameEnd;
