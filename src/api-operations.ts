@@ -4,7 +4,7 @@ import { describeRoute } from "./http/describe-route.ts";
 import { accountsApi } from "./modules/accounts/api.ts";
 import { assetsApi } from "./modules/assets/api.ts";
 import { auditApi } from "./modules/audit/api.ts";
-import { chatApi } from "./modules/chat/api.ts";
+import { chatRoutes } from "./modules/chat/index.ts";
 import { companionRoutes } from "./modules/companions/index.ts";
 import { conversationsApi } from "./modules/conversations/api.ts";
 import { dashboardApi } from "./modules/dashboard/api.ts";
@@ -22,7 +22,7 @@ import { webhooksApi } from "./modules/webhooks/api.ts";
 
 export const apiOperations: readonly ApiOperation[] = [
   ...embedRoutes.map(describeRoute),
-  ...chatApi,
+  ...chatRoutes.map(describeRoute),
   ...voiceTokenApi,
   ...companionRoutes.map(describeRoute),
   ...conversationsApi,

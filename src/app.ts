@@ -15,7 +15,6 @@ import { createRouteTable, type RoutePlace, type RouteTable } from "./http/route
 import { accountsModule } from "./modules/accounts/index.ts";
 import { assetsModule } from "./modules/assets/index.ts";
 import { auditModule } from "./modules/audit/index.ts";
-import { chatModule } from "./modules/chat/index.ts";
 import { conversationsModule } from "./modules/conversations/index.ts";
 import { dashboardModule } from "./modules/dashboard/index.ts";
 import { docsModule } from "./modules/docs/index.ts";
@@ -86,7 +85,6 @@ function createPublicSite(services: Services): Site {
     .use(dashboardModule())
     .use(healthModule(services))
     .use(metricsModule(services))
-    .use(chatModule(services))
     .use(docsModule(services, async () => (await import("./api-operations.ts")).apiOperations))
     .use(voiceTokenModule(services))
     .use(webhooksModule(services));

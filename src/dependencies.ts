@@ -1,13 +1,12 @@
 /** The dependencies of modules: sockets by their contracts, and settings. `src/services.ts` chooses the engines. */
+import type { Coordination } from "./coordination/coordination.ts";
 import type { HoldingsByPlan, Plan } from "./domain/account.ts";
 import type { TotpRequirement } from "./domain/second-factor.ts";
 import type { HeartbeatTicker } from "./http/heartbeats.ts";
 import type { Clock } from "./lib/clock.ts";
 import type { IdSource } from "./lib/ids.ts";
-import type { KeyedQueue } from "./lib/keyed-queue.ts";
 import type { Log } from "./lib/log.ts";
 import type { Sealing } from "./lib/sealing.ts";
-import type { DailyQuota } from "./limits/daily-quota.ts";
 import type { Limiter } from "./limits/limiter.ts";
 import type { RateRules } from "./limits/rules.ts";
 import type { LlmProvider } from "./llm/provider.ts";
@@ -15,7 +14,7 @@ import type { Measurements } from "./metrics/measurements.ts";
 import type { ProviderHealth } from "./metrics/provider-health.ts";
 import type { UseRecorder } from "./metrics/use-recorder.ts";
 import type { Store } from "./store/store.ts";
-import type { OpenReplies } from "./turns/open-replies.ts";
+import type { OpenTurns } from "./turns/open-turns.ts";
 import type { Voice } from "./voice/voice.ts";
 
 export interface Settings {
@@ -54,12 +53,9 @@ export interface Services {
   readonly store: Store;
   readonly limiter: Limiter;
   readonly rules: RateRules;
-  /** For messages. */
-  readonly dailyQuota: DailyQuota;
-  /** For voice sessions. */
-  readonly voiceQuota: DailyQuota;
-  readonly conversationQueue: KeyedQueue;
-  readonly openReplies: OpenReplies;
+  readonly coordination: Coordination;
+  /** Running turns. Shutdown waits for them, since each still has to commit. */
+  readonly openTurns: OpenTurns;
   readonly llm: LlmProvider;
   readonly providerHealth: ProviderHealth;
   readonly voice: Voice;
@@ -72,8 +68,6 @@ export interface Services {
   readonly clock: Clock;
   readonly ids: IdSource;
   readonly log: Log;
-  /** Running replies. Shutdown waits for them, since each still has to commit. */
-  readonly runningTurns: Set<Promise<void>>;
   /** Draining is set when the server starts to shut down. */
   readonly lifecycle: { isDraining: boolean };
 }

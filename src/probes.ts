@@ -6,11 +6,11 @@ import type { Probe } from "./metrics/measurements.ts";
 import type { StorageSize } from "./store/engine.ts";
 
 export function createProbes(
-  services: Pick<Services, "limiter" | "lifecycle">,
+  { lifecycle }: Pick<Services, "lifecycle">,
+  limiter: { readonly size: number; readonly evictedCount: number },
   dataDir: string,
   sizes: readonly StorageSize[],
 ): Probe[] {
-  const { limiter, lifecycle } = services;
   const database = {
     name: "companiond_database_bytes",
     help: "Size of the database's files.",

@@ -108,7 +108,7 @@ export function startServer(services: OpenedServices, options: ServerOptions): R
     await Promise.race([listener.stop(), sleep(graceMs)]);
     if (services.heartbeats.interruptAll()) await sleep(lastWordsMs);
     await Promise.all([listener.cut(), metrics?.stop()]);
-    await Promise.allSettled([jobs.stop(), idleMemory.stop(), ...services.runningTurns]);
+    await Promise.allSettled([jobs.stop(), idleMemory.stop(), services.openTurns.whenEnded()]);
     accessLog.close();
     await services.close();
   }

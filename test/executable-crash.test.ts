@@ -1,5 +1,9 @@
-/** The end of the process: drained with a hundred streams open, or killed at any moment; what ended in [DONE] is there afterwards. */
+/**
+ * The end of the process: drained with a hundred streams open, or killed at any moment; what ended in [DONE] is there
+ * afterwards.
+ */
 import { afterAll, beforeAll, beforeEach, expect, test } from "bun:test";
+import { createErasureMarks } from "../src/coordination/erasure-marks.ts";
 import { processLog } from "../src/lib/log.ts";
 import { openSqliteStore } from "../src/store/sqlite/open.ts";
 import { chat } from "./support/chat.ts";
@@ -95,7 +99,7 @@ async function expectAllKept(
   { id, accountId }: { id: string; accountId: string },
   acknowledged: ReadonlySet<string>,
 ): Promise<void> {
-  const store = await openSqliteStore({ dataDir, log: processLog() });
+  const store = await openSqliteStore({ dataDir, log: processLog(), erasures: createErasureMarks() });
   const missing = new Set(acknowledged);
   let turns = 0;
   let afterId: string | null = null;

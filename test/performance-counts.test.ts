@@ -16,15 +16,18 @@ let token: string;
 let key: string;
 
 beforeAll(async () => {
-  const opened = await openTemporaryStore({
-    observer: {
-      onPrepare: (sql) => void prepared.push(sql),
-      onStatement: (sql) => void statements.push(sql),
-      onCommit: (writes) => void commits.push(writes),
+  const observer = {
+    onPrepare: (sql: string) => void prepared.push(sql),
+    onStatement: (sql: string) => void statements.push(sql),
+    onCommit: (writes: number) => void commits.push(writes),
+  };
+  server = await startTestServer({
+    async store(erasures) {
+      const { store, close } = await openTemporaryStore({ observer, erasures });
+      closeStore = close;
+      return store;
     },
   });
-  closeStore = opened.close;
-  server = await startTestServer({ store: opened.store });
   const account = await server.createAccount();
   ({ embedToken: token } = await server.createCompanion({}, account));
   ({ key } = await server.createKey(account));
@@ -37,7 +40,7 @@ afterAll(async () => {
 
 async function settle(): Promise<void> {
   await server.services.uses.flush();
-  await Promise.all(server.services.runningTurns);
+  await server.services.openTurns.whenEnded();
   for (const counted of [prepared, statements, commits]) counted.length = 0;
 }
 

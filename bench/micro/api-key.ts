@@ -3,6 +3,7 @@ import { Database } from "bun:sqlite";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { createErasureMarks } from "../../src/coordination/erasure-marks.ts";
 import { scopes } from "../../src/domain/account.ts";
 import { apiKeyEnds, makeApiKey } from "../../src/domain/credentials.ts";
 import { systemIds } from "../../src/lib/ids.ts";
@@ -21,7 +22,7 @@ export interface KeyCheckFigures {
 
 export async function measureKeyCheck(keys = 100_000, checks = 50_000): Promise<KeyCheckFigures> {
   const dataDir = mkdtempSync(join(tmpdir(), "companiond-keys-"));
-  const store = await openSqliteStore({ dataDir, log: processLog() });
+  const store = await openSqliteStore({ dataDir, log: processLog(), erasures: createErasureMarks() });
   const context = () => ({
     actor: { kind: "system" as const, id: null, ipPrefix: null, requestId: null },
     nowMs: Date.now(),

@@ -1,8 +1,11 @@
-/** Metadata filters with many companions in one account: first pages by any field, and what the index costs on creation. */
+/**
+ * Metadata filters with many companions in one account: first pages by any field, and what the index costs on creation.
+ */
 import { Database } from "bun:sqlite";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { createErasureMarks } from "../../src/coordination/erasure-marks.ts";
 import { type JsonObject, newCompanionSettings } from "../../src/domain/companion.ts";
 import { makeEmbedToken } from "../../src/domain/credentials.ts";
 import { systemIds } from "../../src/lib/ids.ts";
@@ -62,7 +65,7 @@ const context = (): WriteContext => ({
 
 export async function measureMetadata(companions = 1_000_000, calls = 2_000): Promise<MetadataFigures> {
   const dataDir = mkdtempSync(join(tmpdir(), "companiond-metadata-"));
-  const store = await openSqliteStore({ dataDir, log: processLog() });
+  const store = await openSqliteStore({ dataDir, log: processLog(), erasures: createErasureMarks() });
   try {
     const accountId = await createAccount(store, "platform@example.com");
     const startedMs = performance.now();

@@ -21,8 +21,9 @@ const frameStart = 'data: {"text":"';
 const frameEnd = '"}\n\n';
 const frameBetween = frameEnd + frameStart;
 
-/** One event per delta, joined so that they leave in one write. `whole`: the deltas as one text. */
-export function frameDeltas(deltas: readonly string[], whole = deltas.join("")): string {
+/** One event per delta, joined so that they leave in one write. */
+export function frameDeltas(deltas: readonly string[]): string {
+  const whole = deltas.join("");
   if (isPlainAscii.test(whole)) {
     return frameStart + (deltas.length === 1 ? whole : deltas.join(frameBetween)) + frameEnd;
   }

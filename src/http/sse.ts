@@ -1,5 +1,6 @@
 /** A chat stream to its visitor: when data is sent, and what happens if the visitor stalls or leaves. */
-import type { StreamErrorCode, StreamOutcome } from "../domain/stream-end.ts";
+import type { StreamOutcome } from "../domain/stream-end.ts";
+import type { FollowedTurn, TurnEvent, TurnReader } from "../turns/events.ts";
 import type { HeartbeatTicker } from "./heartbeats.ts";
 import { doneFrame, errorFrame, frameDeltas, pingFrame } from "./sse-frames.ts";
 
@@ -16,10 +17,10 @@ function findPieceEnd(text: string): number {
 /**
  * One reply to one visitor. Everything written before Bun starts to read is kept and sent first.
  *
- * Uses Bun's direct stream: a default `ReadableStream` costs a promise and a copy for each chunk. `write` reports
+ * Uses Bun's direct stream: a default `ReadableStream` costs a promise and a copy for each chunk. `take` reports
  * back-pressure, which the provider must obey: then at most the data of one read is held here.
  */
-export class EventStream {
+export class EventStream implements TurnReader {
   readonly body: ReadableStream<Uint8Array>;
   /** Null while the stream is open. */
   outcome: StreamOutcome | null = null;
@@ -36,7 +37,9 @@ export class EventStream {
   #lastWriteMs = performance.now();
   /** The socket accepts nothing more until this resolves. */
   #stalled: Promise<void> | null = null;
-  #whenGone: Promise<void> | null = null;
+  /** Ends the wait for a socket whose reader stalled and then left: it never drains. */
+  #whenGone: PromiseWithResolvers<void> | null = null;
+  #turn: FollowedTurn | null = null;
   readonly #signal: AbortSignal;
   readonly #heartbeats: HeartbeatTicker;
 
@@ -47,21 +50,38 @@ export class EventStream {
     this.body = new ReadableStream<Uint8Array>({
       type: "direct",
       pull: (controller) => this.#open(controller),
-      cancel: () => this.#end("left", ""),
+      cancel: () => this.drop(),
     });
     heartbeats.add(this);
+    signal.addEventListener("abort", this);
+    if (signal.aborted) this.drop();
   }
 
-  /** Sends the deltas; a returned promise means "stop reading the provider until it resolves". */
-  write(deltas: readonly string[], whole = deltas.join("")): Promise<void> | undefined {
-    const sent = this.#send(frameDeltas(deltas, whole));
-    this.firstTextAtMs ??= performance.now();
-    return sent;
+  /** Sends the turn's events to the visitor, and tells the turn when its reader has left. */
+  follow(turn: FollowedTurn): void {
+    this.#turn = turn;
+    turn.attach(this);
+    if (this.outcome !== null) turn.leave(this);
   }
 
-  /** Opens the stream with a comment, so that proxies and browsers see data before the first text. */
-  ping(): void {
-    this.#send(pingFrame);
+  /** Sends the event; a returned promise means "stop reading the provider until it resolves". */
+  take(event: TurnEvent): Promise<void> | undefined {
+    if (event.type === "text") {
+      const sent = this.#send(frameDeltas(event.deltas));
+      this.firstTextAtMs ??= performance.now();
+      return sent;
+    }
+    if (event.type === "waiting") this.#send(pingFrame);
+    else if (event.outcome === "complete") this.#end("complete", doneFrame);
+    // No terminator, and a comment for whoever reads the wire.
+    else if (event.outcome === "broken") this.#end("broken", errorFrame(event.code));
+    else this.drop();
+    return undefined;
+  }
+
+  /** The visitor's signal has fired. */
+  handleEvent(): void {
+    this.drop();
   }
 
   /** A line that clients ignore; `text` has no line break. */
@@ -71,17 +91,7 @@ export class EventStream {
 
   pingIfQuietSince(sinceMs: number): void {
     // No pings for a stalled reader: they would keep its connection from reaching the idle limit.
-    if (this.#controller !== null && this.#stalled === null && this.#lastWriteMs <= sinceMs) this.ping();
-  }
-
-  /** The reply is complete and stored. */
-  done(): void {
-    this.#end("complete", doneFrame);
-  }
-
-  /** The reply broke off: no terminator, and a comment for whoever reads the wire. */
-  fail(code: StreamErrorCode): void {
-    this.#end("broken", errorFrame(code));
+    if (this.#controller !== null && this.#stalled === null && this.#lastWriteMs <= sinceMs) this.#send(pingFrame);
   }
 
   /** The server is about to cut the connection, which ends the stream: says why. */
@@ -124,7 +134,7 @@ export class EventStream {
   }
 
   #release(): void {
-    if (this.#controller === null || this.#stalled !== null || this.#signal.aborted) return;
+    if (this.#controller === null || this.#stalled !== null) return;
     const pending = this.#writeHeld(this.#controller);
     if (pending !== null) this.#stalled = this.#drain(this.#controller, pending);
   }
@@ -148,7 +158,7 @@ export class EventStream {
     for (let waiting: Promise<number> | null = pending; waiting !== null; ) {
       await this.#taken(waiting);
       try {
-        waiting = this.outcome !== null || this.#signal.aborted ? null : this.#writeHeld(controller);
+        waiting = this.outcome !== null ? null : this.#writeHeld(controller);
       } catch {
         // The connection has just broken, which its own signal reports.
         waiting = null;
@@ -157,23 +167,24 @@ export class EventStream {
     this.#stalled = null;
   }
 
-  /** A reader that stalls and then leaves never drains: its leaving ends the wait too. */
   #taken(written: Promise<number>): Promise<unknown> {
-    this.#whenGone ??= new Promise((resolve) => {
-      if (this.#signal.aborted) resolve();
-      else this.#signal.addEventListener("abort", () => resolve(), { once: true });
-    });
+    this.#whenGone ??= Promise.withResolvers();
     const settled = written.then(
       () => {},
       () => {},
     );
-    return Promise.race([settled, this.#whenGone]);
+    return Promise.race([settled, this.#whenGone.promise]);
   }
 
   #end(outcome: StreamOutcome, lastFrames: string): void {
     if (this.outcome !== null) return;
     this.outcome = outcome;
     this.#heartbeats.remove(this);
+    this.#signal.removeEventListener("abort", this);
+    if (outcome === "left") {
+      this.#whenGone?.resolve();
+      this.#turn?.leave(this);
+    }
     this.onClosing?.();
     this.#close(lastFrames);
     this.onEnd?.();

@@ -1,11 +1,20 @@
-/** Passes a chat stream to Bun without Elysia's response mapping, which would copy the body into another stream. */
+/** Streams a turn's events without Elysia's response mapping, which would copy the body into another stream. */
+import type { Turn } from "../turns/turn.ts";
 import type { HeaderBag } from "./problem.ts";
 import type { RequestContext } from "./request-context.ts";
 import { idleSeconds, streamSilenceSeconds } from "./silence.ts";
 import type { EventStream } from "./sse.ts";
 import { sseHeaders } from "./sse-frames.ts";
 
-export function streamResponse(stream: EventStream, set: { headers: unknown }, facts: RequestContext): Response {
+/** Begins the turn, and resolves when the response may begin; rejects as `Turn.begin` does. */
+export async function respondWithTurn(
+  turn: Turn,
+  stream: EventStream,
+  set: { headers: unknown },
+  facts: RequestContext,
+): Promise<Response> {
+  stream.follow(turn);
+  await turn.begin();
   const headers = { ...(set.headers as HeaderBag), ...sseHeaders } as Record<string, string>;
   // Elysia returns a Response unchanged only if nothing else was set.
   set.headers = {};

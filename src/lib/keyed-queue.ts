@@ -1,4 +1,5 @@
 /** Runs work with the same key one at a time, in order of arrival, and limits how many may wait. */
+import type { StopListener, StopSignal } from "./stop-signal.ts";
 
 /** Lets in the next one for the key; further calls do nothing. */
 export type Release = () => void;
@@ -10,7 +11,7 @@ export interface KeyedQueue {
    * queue is then given up, and there is nothing to release. A signal that fires later has no effect: the holder must
    * still release.
    */
-  enter(key: string, signal?: AbortSignal): Promise<Release> | null;
+  enter(key: string, signal?: StopSignal): Promise<Release> | null;
   /** Keys that are held or waited for. */
   readonly size: number;
   /** Entries waiting, across all keys. */
@@ -36,19 +37,20 @@ export function createKeyedQueue(options: { maxWaiting: number }): KeyedQueue {
     };
   }
 
-  function wait(key: string, waiting: Waiter[], signal: AbortSignal | undefined): Promise<Release> {
+  function wait(key: string, waiting: Waiter[], signal: StopSignal | undefined): Promise<Release> {
     return new Promise((resolve, reject) => {
       const waiter: Waiter = {
         letIn() {
-          signal?.removeEventListener("abort", leave);
+          signal?.removeEventListener("abort", waiter);
           resolve(makeRelease(key, waiting));
         },
+        /** The signal has fired. */
+        handleEvent() {
+          waiting.splice(waiting.indexOf(waiter), 1);
+          reject(signal?.reason);
+        },
       };
-      function leave() {
-        waiting.splice(waiting.indexOf(waiter), 1);
-        reject(signal?.reason);
-      }
-      signal?.addEventListener("abort", leave, { once: true });
+      signal?.addEventListener("abort", waiter);
       waiting.push(waiter);
     });
   }
@@ -76,6 +78,6 @@ export function createKeyedQueue(options: { maxWaiting: number }): KeyedQueue {
   };
 }
 
-interface Waiter {
+interface Waiter extends StopListener {
   letIn(): void;
 }

@@ -46,9 +46,5 @@ export interface Limiter {
    * otherwise the one with the least left.
    */
   admitAll(places: readonly [Place, ...Place[]]): Promise<Verdict>;
-  /** Subjects evicted to bound memory, since the start. */
-  readonly evictedCount: number;
-  /** Subjects held now. */
-  readonly size: number;
   close(): void;
 }

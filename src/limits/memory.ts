@@ -24,7 +24,7 @@ export interface MemoryLimiterOptions {
  * Each rule has its own windows, so that a flood of addresses cannot evict what is counted by token. Time is in whole
  * milliseconds.
  */
-export function createMemoryLimiter(options: MemoryLimiterOptions): Limiter {
+export function createMemoryLimiter(options: MemoryLimiterOptions): MemoryLimiter {
   return new MemoryLimiter(options);
 }
 
@@ -67,10 +67,12 @@ class MemoryLimiter implements Limiter {
     return tightest;
   }
 
+  /** Subjects held now. */
   get size(): number {
     return this.#sum(({ size }) => size);
   }
 
+  /** Subjects forgotten because memory is bounded, since the start. */
   get evictedCount(): number {
     return this.#sum(({ evictedCount }) => evictedCount);
   }

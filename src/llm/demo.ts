@@ -1,7 +1,7 @@
 /** The built-in engine without a provider: scripted, offline, and open about being a demo. */
 import { textOf } from "../domain/conversation.ts";
+import type { StopSignal } from "../lib/stop-signal.ts";
 import type { LlmProvider, ReplyOutcome, ReplyRequest, ReplySink } from "./provider.ts";
-import { sleep } from "./retry.ts";
 
 export interface DemoOptions {
   /** Delay between two words; 0 in tests. */
@@ -9,19 +9,22 @@ export interface DemoOptions {
 }
 
 export function createDemoProvider({ wordDelayMs = 30 }: DemoOptions = {}): LlmProvider {
-  async function streamReply(request: ReplyRequest, sink: ReplySink, signal: AbortSignal): Promise<ReplyOutcome> {
-    const left = onceAborted(signal);
+  async function streamReply(request: ReplyRequest, sink: ReplySink, signal: StopSignal): Promise<ReplyOutcome> {
+    const stopped = Promise.withResolvers<void>();
+    const listener = { handleEvent: stopped.resolve };
+    signal.addEventListener("abort", listener);
+    if (signal.aborted) stopped.resolve();
     try {
       for (const word of splitWords(composeDemoReply(request))) {
         // Before the first word too, so that the response status is seen to wait for it.
-        await sleep(wordDelayMs, signal);
+        await sleep(wordDelayMs, stopped.promise);
         if (signal.aborted) return { complete: false, usage: null, failure: null };
-        const keptUp = sink.write([word]);
-        if (keptUp !== undefined) await Promise.race([keptUp, left.promise]);
+        const keptUp = sink.emit({ type: "text", deltas: [word] });
+        if (keptUp !== undefined) await Promise.race([keptUp, stopped.promise]);
       }
       return { complete: !signal.aborted, usage: null, failure: null };
     } finally {
-      left.forget();
+      signal.removeEventListener("abort", listener);
     }
   }
 
@@ -77,9 +80,10 @@ function splitWords(text: string): string[] {
   return text.match(/\s*\S+\s*/g) ?? [];
 }
 
-function onceAborted(signal: AbortSignal): { promise: Promise<void>; forget(): void } {
-  const { promise, resolve } = Promise.withResolvers<void>();
-  const onAbort = () => resolve();
-  signal.addEventListener("abort", onAbort, { once: true });
-  return { promise, forget: () => signal.removeEventListener("abort", onAbort) };
+/** Resolves after the time, or as soon as it is stopped. */
+async function sleep(ms: number, stopped: Promise<void>): Promise<void> {
+  const passed = Promise.withResolvers<void>();
+  const timer = setTimeout(passed.resolve, ms);
+  await Promise.race([passed.promise, stopped]);
+  clearTimeout(timer);
 }

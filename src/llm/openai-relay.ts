@@ -10,7 +10,7 @@ const drainMs = 1_000;
 
 /**
  * Resolves when the reply has ended, or was ended by the watch, which closes the connection at once. Rejects with a
- * `ProviderFailure` if there was no text at all, unless the visitor has left.
+ * `ProviderFailure` if there was no content at all, unless the visitor has left.
  */
 export function relayReply(body: HttpBody, sink: ReplySink, watch: ReplyWatch): Promise<ReplyOutcome> {
   return new Promise((resolve, reject) => {
@@ -92,7 +92,7 @@ class Relay implements BodyReader {
   #deliver(deltas: string[]): void {
     if (deltas.length > 0) {
       this.#watch.noteText();
-      const keptUp = this.#sink.write(deltas);
+      const keptUp = this.#sink.emit({ type: "text", deltas });
       if (keptUp !== undefined && !this.#isOver) {
         this.#body.pause();
         this.#watch.pause();
@@ -112,25 +112,27 @@ class Relay implements BodyReader {
   #finish(reason: ProviderFailure | null): void {
     if (this.#isOver) return;
     this.#isOver = true;
-    const { hasText, finishReason, hasDoneMark, usage, failure } = this.#stream;
+    const { hasContent, finishReason, hasDoneMark, usage, failure } = this.#stream;
     if (this.#watch.hasLeft) {
       this.#resolve({ complete: false, usage, failure: null });
       return;
     }
-    const isComplete = hasText && (finishReason !== null || hasDoneMark);
+    const isComplete = hasContent && (finishReason !== null || hasDoneMark);
     if (isComplete) {
       this.#resolve({ complete: true, usage, failure: null });
       return;
     }
     const cause =
-      failure ?? reason ?? new ProviderFailure(describeEnd(this.#stream), { kind: hasText ? "broken_off" : "empty" });
-    if (hasText) this.#resolve({ complete: false, usage, failure: cause });
+      failure ??
+      reason ??
+      new ProviderFailure(describeEnd(this.#stream), { kind: hasContent ? "broken_off" : "empty" });
+    if (hasContent) this.#resolve({ complete: false, usage, failure: cause });
     else this.#reject(cause);
   }
 }
 
-function describeEnd({ hasText, finishReason }: OpenAiStream): string {
-  if (hasText) return "the stream ended without a finish_reason or [DONE]";
+function describeEnd({ hasContent, finishReason }: OpenAiStream): string {
+  if (hasContent) return "the stream ended without a finish_reason or [DONE]";
   return finishReason === null
     ? "the stream ended without any text"
     : `the reply is empty (finish_reason ${finishReason})`;

@@ -13,7 +13,8 @@ export class OpenAiStream {
   /** Whatever follows is ignored: there was a `[DONE]`, a failure, or the end of the body. */
   isDone = false;
   hasDoneMark = false;
-  hasText = false;
+  /** Whether anything came that makes an event; a reply without it is empty. */
+  hasContent = false;
   finishReason: string | null = null;
   usage: ChunkReading["usage"] = null;
   failure: ProviderFailure | null = null;
@@ -163,7 +164,7 @@ export class OpenAiStream {
     this.#textUnits += shown.length;
     if (this.#textUnits > this.#limits.maxTextUnits) this.#fail("the reply is too long");
     if (this.isDone) return;
-    this.hasText = true;
+    this.hasContent = true;
     deltas.push(shown);
   }
 

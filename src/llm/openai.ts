@@ -2,6 +2,7 @@
 import type { JsonObject } from "../domain/companion.ts";
 import { AppError } from "../domain/errors.ts";
 import type { Log } from "../lib/log.ts";
+import type { StopSignal } from "../lib/stop-signal.ts";
 import { readBounded } from "./http/bounded-text.ts";
 import { createHttpClient, type HttpTarget } from "./http/client.ts";
 import { ConnectionError } from "./http/connection.ts";
@@ -90,7 +91,7 @@ export function createOpenAiProvider(options: OpenAiOptions): LlmProvider {
     return openBody(request, waiting.signal);
   }
 
-  async function streamReply(request: ReplyRequest, sink: ReplySink, signal: AbortSignal): Promise<ReplyOutcome> {
+  async function streamReply(request: ReplyRequest, sink: ReplySink, signal: StopSignal): Promise<ReplyOutcome> {
     const watch = new ReplyWatch(deadlines, signal);
     const clean = (text: string) => removePrivateWords(text, apiKey, request);
     try {

@@ -5,6 +5,8 @@
  * One engine per file; `registry.ts` picks it; `test/contracts/llm-provider.ts` checks it.
  */
 import type { HistoryMessage } from "../domain/conversation.ts";
+import { type FailureKind, findFailureKind } from "../domain/reply-failure.ts";
+import type { StopSignal } from "../lib/stop-signal.ts";
 
 export interface ReplyRequest {
   /** The companion's instruction text, or null for none. */
@@ -20,43 +22,61 @@ export interface ReplyRequest {
   requestId: string;
 }
 
+/**
+ * What one read from the provider brought of a reply. Every event is *content*: a reply without any is empty, whatever
+ * else the provider sent, and with the first one the reply has begun. There is only text yet; what a model says besides
+ * (a call of a tool, a source) is to be an event of its own here, and not something beside the stream.
+ */
+export type ReplyEvent = TextEvent;
+
+/**
+ * Text deltas, as many as arrived together: never an empty array, never an empty text. Well-formed Unicode without NUL.
+ */
+export interface TextEvent {
+  readonly type: "text";
+  readonly deltas: readonly string[];
+}
+
 /** Where the reply goes. */
 export interface ReplySink {
   /**
-   * Takes the text deltas that arrived in one read from the provider: never an empty array, never an empty text.
-   * Well-formed Unicode without NUL.
-   * Returns undefined while the reader keeps up; otherwise a promise, and the provider stops reading (back-pressure
-   * reaches its socket) until that resolves. Must not throw.
+   * Takes the next event. Returns undefined while the reader keeps up; otherwise a promise, and the provider stops
+   * reading (back-pressure reaches its socket) until that resolves. Must not throw.
    */
-  write(deltas: readonly string[]): Promise<void> | undefined;
+  emit(event: ReplyEvent): Promise<unknown> | undefined;
 }
 
-/** How a reply with text ended. */
+/** How a reply ended that had begun, or was stopped before it began. */
 export interface ReplyOutcome {
-  /** True if the provider said so: a `finish_reason` other than `error`, or its own `[DONE]` after some text. */
+  /** True if the provider said so: a `finish_reason` other than `error`, or its own `[DONE]` after some content. */
   complete: boolean;
   /** What the provider counted, or null if it sent no usage. */
   usage: { inputTokens: number; outputTokens: number } | null;
-  /** Why the reply is not complete; private, for the log. Null if complete or aborted by the signal. */
+  /** Why the reply is not complete; private, for the log. Null if complete or stopped by the signal. */
   failure: unknown;
+}
+
+/** As what a reply counts that did not come whole; null for a whole one, and for one that was stopped. */
+export function kindOfOutcome({ complete, failure }: ReplyOutcome): FailureKind | null {
+  return complete || failure === null ? null : (findFailureKind(failure) ?? "provider_error");
 }
 
 export interface LlmProvider {
   /** `openai`, `demo`. */
   readonly name: string;
   /**
-   * Streams one reply into the sink and resolves when it has ended, however it ended after the first text.
+   * Streams one reply into the sink and resolves when it has ended, however it ended after its first event.
    *
-   * - Before the first text, a failure (refused, 4xx, 5xx, not an event stream, malformed, an error object, an end
-   *   without text, 60 s without text) rejects with `AppError("upstream_error")`: public sentence, private cause.
+   * - Before the first event, a failure (refused, 4xx, 5xx, not an event stream, malformed, an error object, an end
+   *   without content, 60 s without content) rejects with `AppError("upstream_error")`: public sentence, private cause.
    *   Connection errors, 429 and 5xx are retried twice with back-off before that, all within the same 60 s; a
-   *   `Retry-After` is respected up to 5 s, since a visitor is waiting. Nothing is retried after the first text.
-   * - After the first text it never rejects: a break, an error object or 60 s of silence resolve with
+   *   `Retry-After` is respected up to 5 s, since a visitor is waiting. Nothing is retried after the first event.
+   * - After the first event it never rejects: a break, an error object or 60 s of silence resolve with
    *   `complete: false` and the cause in `failure`. A reply of over 10 minutes is ended in the same way.
-   * - `signal` ends it at once, at any point: the provider's connection is closed, `write` is not called again, and
-   *   the call resolves with `complete: false, failure: null`, even before the first text.
+   * - `signal` ends it at once, at any point: the provider's connection is closed, `emit` is not called again, and
+   *   the call resolves with `complete: false, failure: null`, even before the first event.
    */
-  streamReply(request: ReplyRequest, sink: ReplySink, signal: AbortSignal): Promise<ReplyOutcome>;
+  streamReply(request: ReplyRequest, sink: ReplySink, signal: StopSignal): Promise<ReplyOutcome>;
   /** Closes idle connections. Callers abort running replies. */
   close(): void;
 }

@@ -32,7 +32,7 @@ export interface LlmCheck {
 export async function checkLlm(provider: LlmProvider, model: string): Promise<LlmCheck> {
   const hangUp = new AbortController();
   const sink = {
-    write() {
+    emit() {
       hangUp.abort();
       return undefined;
     },

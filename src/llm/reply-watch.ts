@@ -1,4 +1,5 @@
 /** Ends a reply from our side: when the visitor leaves, or at a deadline. One timer, which no read touches. */
+import type { StopSignal } from "../lib/stop-signal.ts";
 import { ProviderFailure } from "./provider-failure.ts";
 
 export interface ReplyDeadlines {
@@ -28,14 +29,14 @@ export class ReplyWatch {
   onOver: (() => void) | null = null;
 
   readonly #deadlines: ReplyDeadlines;
-  readonly #visitor: AbortSignal;
+  readonly #visitor: StopSignal;
   readonly #startedMs = performance.now();
   #readMs = this.#startedMs;
   #phase: Phase = "first-text";
   #resumedPhase: Phase = "first-text";
   #timer: ReturnType<typeof setTimeout> | undefined;
 
-  constructor(deadlines: ReplyDeadlines, visitor: AbortSignal) {
+  constructor(deadlines: ReplyDeadlines, visitor: StopSignal) {
     this.#deadlines = deadlines;
     this.#visitor = visitor;
     if (visitor.aborted) this.hasLeft = true;

@@ -9,17 +9,3 @@ export function chooseRetryDelayMs(retries: number, retryAfterMs: number | null,
   const backoff = backoffMs * 2 ** retries * (1 - Math.random() / 4);
   return Math.round(Math.min(Math.max(retryAfterMs ?? 0, backoff), longestDelayMs));
 }
-
-/** Resolves after the time, or at once when the signal fires; the caller checks which. */
-export function sleep(ms: number, signal: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    const wake = () => {
-      clearTimeout(timer);
-      signal.removeEventListener("abort", wake);
-      resolve();
-    };
-    const timer = setTimeout(wake, ms);
-    signal.addEventListener("abort", wake, { once: true });
-    if (signal.aborted) wake();
-  });
-}

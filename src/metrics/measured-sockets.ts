@@ -1,6 +1,6 @@
 /** Sockets that count the calls to whichever engine is behind them. */
+import type { Coordination } from "../coordination/coordination.ts";
 import type { Histogram } from "../lib/histogram.ts";
-import type { DailyQuota } from "../limits/daily-quota.ts";
 import type { Limiter, Verdict } from "../limits/limiter.ts";
 import type { Store } from "../store/store.ts";
 import type { Measurements, VerdictCounts } from "./measurements.ts";
@@ -14,25 +14,31 @@ export function measureLimiter(limiter: Limiter, { verdicts }: Measurements): Li
   return {
     admit: async (rule, subject) => note(await limiter.admit(rule, subject)),
     admitAll: async (places) => note(await limiter.admitAll(places)),
-    get evictedCount() {
-      return limiter.evictedCount;
-    },
-    get size() {
-      return limiter.size;
-    },
     close: () => limiter.close(),
   };
 }
 
-export function measureQuota(quota: DailyQuota, verdicts: VerdictCounts): DailyQuota {
+/** Counts verdicts of quotas; a full queue is none. */
+export function measureCoordination(coordination: Coordination, { verdicts }: Measurements): Coordination {
+  const { turns, voiceSessions } = coordination;
   return {
-    async reserve(companionId, limit, nowMs) {
-      const verdict = await quota.reserve(companionId, limit, nowMs);
-      count(verdicts, verdict.isAdmitted);
-      return verdict;
+    ...coordination,
+    turns: {
+      async enter(entry, signal) {
+        const verdict = await turns.enter(entry, signal);
+        if (verdict.isAdmitted || verdict.reason === "day_used_up") count(verdicts.daily, verdict.isAdmitted);
+        return verdict;
+      },
+      get waitingCount() {
+        return turns.waitingCount;
+      },
     },
-    get size() {
-      return quota.size;
+    voiceSessions: {
+      async reserve(companionId, limit) {
+        const verdict = await voiceSessions.reserve(companionId, limit);
+        count(verdicts.daily_voice, verdict.isAdmitted);
+        return verdict;
+      },
     },
   };
 }
@@ -55,7 +61,7 @@ function measureNoun(noun: object, calls: Readonly<Record<string, StoreCall>>, m
   for (const [name, call] of Object.entries(calls)) {
     const member = members[name]?.bind(noun);
     if (member === undefined) continue;
-    measured[name] = call === "instant" ? member : measureCalls(member, seconds[call], measurements);
+    measured[name] = measureCalls(member, seconds[call], measurements);
   }
   return measured;
 }

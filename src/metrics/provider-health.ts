@@ -4,8 +4,7 @@
  */
 import { describeSilentModel, type FailureKind, findFailureKind, ReplyFailure } from "../domain/reply-failure.ts";
 import { redact } from "../lib/log.ts";
-import type { LlmProvider } from "../llm/provider.ts";
-import { kindOfOutcome } from "../turns/reply-failure-kind.ts";
+import { kindOfOutcome, type LlmProvider } from "../llm/provider.ts";
 import type { Measurements } from "./measurements.ts";
 
 export interface SilentModel {

@@ -1,8 +1,7 @@
 /** The kind of each store call, for metrics: listed here, because names only tell people. */
 import type { Store } from "../store/store.ts";
 
-/** `instant` involves neither I/O nor waiting: measuring it would only count zeros. */
-export type StoreCall = "read" | "write" | "instant";
+export type StoreCall = "read" | "write";
 
 type Nouns = Omit<Store, "check" | "close">;
 
@@ -67,7 +66,6 @@ export const storeCalls: { readonly [Noun in keyof Nouns]: Readonly<Record<keyof
     spendResetLink: "write",
   },
   turns: {
-    markArrival: "instant",
     listHistory: "read",
     settle: "write",
     settleUnkept: "write",

@@ -5,11 +5,14 @@
  *
  * An engine whose server has tools of its own for a backup refuses the call with `invalid_request` and names them.
  */
+import type { ErasureMarks } from "../coordination/coordination.ts";
 import type { Log } from "../lib/log.ts";
 import type { Store } from "./store.ts";
 
 export interface OpenOptions {
   log: Log;
+  /** For an engine that does not keep its own erasures. */
+  erasures: ErasureMarks;
   /** Where a backup is made before a migration; what cannot be backed up is not migrated. */
   backupDir: string;
   /**

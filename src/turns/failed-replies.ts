@@ -1,20 +1,23 @@
-/** Replies that failed, as usage counts them: each once, under its kind. */
-
+/**
+ * Replies that failed before their first text: what is told of them, and how usage counts them, each once, under its
+ * kind.
+ */
 import type { Services } from "../dependencies.ts";
-import type { Companion } from "../domain/companion.ts";
+import { AppError } from "../domain/errors.ts";
 import { findFailureKind } from "../domain/reply-failure.ts";
+import type { TurnStart } from "./turn-start.ts";
 
-interface FailedReply {
-  companion: Companion;
-  /** UTC day of admission. */
-  day: string;
-  requestId: string;
+export function toUpstreamError(failure: unknown): AppError {
+  if (failure instanceof AppError) return failure;
+  const sentence = "The language model could not answer. Try again in a moment.";
+  return new AppError("upstream_error", sentence, { cause: failure });
 }
 
-/** Counts a reply that failed before its first text, of which nothing else is kept. Never rejects. */
+/** Nothing else is kept of it. `day` is the UTC day of admission. Never rejects. */
 export async function countFailedReply(
   { store, log }: Pick<Services, "store" | "log">,
-  { companion, day, requestId }: FailedReply,
+  { companion, requestId }: Pick<TurnStart, "companion" | "requestId">,
+  day: string,
   failure: unknown,
 ): Promise<void> {
   const kind = findFailureKind(failure);

@@ -2,12 +2,18 @@
  * Memory for the replies under way, which are held until they are kept: whether their readers take them cannot be seen
  * before the sockets in between are full. A little for each, and for the long ones a bounded store together.
  */
+import { GatheredText } from "../lib/gathered-text.ts";
 
-/** For each reply, whatever the others do: its text so far, and what of it the reader's socket has not taken. */
+/** For each reply, whatever the others do: its text so far, and what of it the readers' sockets have not taken. */
 export const ownBytes = 64 * 1024;
 
 /** For all replies together, beyond that. One for which nothing is left is ended. */
 export const sharedBytes = 32 * 1024 * 1024;
+
+/**
+ * Of a reply's text, in UTF-16 code units: many times what models say, so that whoever never comes to an end is ended.
+ */
+export const maxReplyUnits = 1024 * 1024;
 
 /** Taken by so much at a time. */
 const stepBytes = 64 * 1024;
@@ -32,3 +38,38 @@ export class ReplyMemory {
 
 /** The process's own. */
 export const replyMemory = new ReplyMemory();
+
+/** The text of one reply so far. */
+export class ReplyText implements Disposable {
+  readonly #text = new GatheredText();
+  /** Of the memory that long replies share. */
+  #shareBytes = 0;
+
+  /** Null where all of it fits in; otherwise the part that did, and nothing more does. */
+  add(deltas: readonly string[]): string | null {
+    const whole = deltas.length === 1 ? (deltas[0] ?? "") : deltas.join("");
+    const roomUnits = maxReplyUnits - this.#text.units;
+    const fitting = whole.length <= roomUnits ? whole : whole.slice(0, roomUnits).toWellFormed();
+    this.#text.add(fitting);
+    return whole.length <= roomUnits ? null : fitting;
+  }
+
+  /** Takes memory for the text and for what its readers hold of it, in UTF-16 code units; false where there is none. */
+  hold(readersUnits: number): boolean {
+    // Two bytes a character at most.
+    const bytes = replyMemory.take(this.#shareBytes, 2 * (this.#text.units + readersUnits));
+    if (bytes === null) return false;
+    this.#shareBytes += bytes;
+    return true;
+  }
+
+  /** A pair of surrogates may have been cut by a break: what is kept must be well-formed. */
+  toString(): string {
+    return this.#text.toString().toWellFormed();
+  }
+
+  /** Gives the memory back. */
+  [Symbol.dispose](): void {
+    replyMemory.giveBack(this.#shareBytes);
+  }
+}

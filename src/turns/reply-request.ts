@@ -1,11 +1,17 @@
-/** What a companion asks of the model: its own settings within the operator's bounds, and as much history as fits. */
+/**
+ * What a companion asks of the model: its own settings within the operator's bounds, as much history as fits, and what
+ * that costs.
+ */
 
 import type { Settings } from "../dependencies.ts";
 import { type Companion, companionDefaults } from "../domain/companion.ts";
-import { estimateTokens, type HistoryMessage, selectHistory, textParts } from "../domain/conversation.ts";
-import type { ReplyRequest } from "../llm/provider.ts";
+import { estimateTokens, type HistoryMessage, selectHistory, textOf, textParts } from "../domain/conversation.ts";
+import type { TokenUsage } from "../domain/usage.ts";
+import type { ReplyOutcome, ReplyRequest } from "../llm/provider.ts";
 
-/** What of the companion's context is left for earlier turns, behind its instructions and the new message; 0 or more. */
+/**
+ * What of the companion's context is left for earlier turns, behind its instructions and the new message; 0 or more.
+ */
 export function historyTokensOf(
   { contextTokens, systemPrompt }: Pick<Companion, "contextTokens" | "systemPrompt">,
   message: string,
@@ -33,4 +39,12 @@ export function toReplyRequest(
     maxOutputTokens: Math.min(companion.maxOutputTokens ?? maxOutputTokens, maxOutputTokens),
     requestId: turn.requestId,
   };
+}
+
+/** As the provider counted, or estimated where it did not. */
+export function countTokens(request: ReplyRequest, text: string, outcome: ReplyOutcome): TokenUsage {
+  if (outcome.usage) return { ...outcome.usage, estimated: false };
+  let inputTokens = request.systemPrompt === null ? 0 : estimateTokens(request.systemPrompt);
+  for (const message of request.messages) inputTokens += estimateTokens(textOf(message));
+  return { inputTokens, outputTokens: estimateTokens(text), estimated: true };
 }

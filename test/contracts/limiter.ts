@@ -10,7 +10,7 @@ const byIp: RateRule = { name: "ip", limit: 10, windowMs: minuteMs };
 const byToken: RateRule = { name: "token", limit: 30, windowMs: minuteMs };
 
 /** One of each kind that is held apart: IPv4, IPv6 network, text; and what looks alike. */
-const subjects = [
+export const subjects = [
   "192.0.2.1",
   "192.0.2.10",
   "2001:db8::/64",
@@ -82,7 +82,6 @@ export function testLimiterContract(
     test("counts subjects apart, however alike they look", async () => {
       for (const subject of subjects) expect(await admitTimes(12, byIp, subject)).toBe(10);
       for (const subject of subjects) expect(await admitTimes(1, byIp, subject)).toBe(0);
-      expect(limiter.size).toBe(subjects.length);
     });
 
     test("counts rules apart, and equal rules together", async () => {

@@ -8,6 +8,8 @@ const heartbeats = createHeartbeatTicker();
 let server: Bun.Server<undefined>;
 let visitor: RawVisitor;
 let stream: EventStream;
+const write = (...deltas: string[]) => stream.take({ type: "text", deltas });
+
 /** The texts of each of HTTP's chunks so far. */
 async function readWrites(last: string): Promise<string[]> {
   const received = await visitor.until((text) => text.includes(last));
@@ -24,7 +26,7 @@ beforeEach(async () => {
     port: 0,
     fetch(request) {
       stream = new EventStream(request.signal, heartbeats);
-      stream.write(["first"]);
+      write("first");
       return new Response(stream.body);
     },
   });
@@ -38,11 +40,11 @@ afterEach(async () => {
 });
 
 test("each write leaves at once, and the texts of one together", async () => {
-  stream.write(["a"]);
+  write("a");
   await visitor.until((received) => received.includes('"a"'));
-  stream.write(["b", "c"]);
+  write("b", "c");
   await visitor.until((received) => received.includes('"c"'));
-  stream.done();
+  stream.take({ type: "end", outcome: "complete" });
   expect(await readWrites("[DONE]")).toEqual(["first", "a", "b c", "[DONE]"]);
 });
 
@@ -51,17 +53,17 @@ test("what comes while the visitor does not read is kept in order, and leaves wh
   const numbers: number[] = [];
   let stalled: Promise<void> | undefined;
   for (let number = 0; stalled === undefined && number < 10_000; number++) {
-    stalled = stream.write([`${"x".repeat(16 * 1024)}${number}`]);
+    stalled = write(`${"x".repeat(16 * 1024)}${number}`);
     numbers.push(number);
   }
   expect(stalled).toBeInstanceOf(Promise);
   // A reader who does not stop all the same.
-  expect(stream.write(["more"])).toBeInstanceOf(Promise);
+  expect(write("more")).toBeInstanceOf(Promise);
   visitor.resume();
   await stalled;
   // The end would send it too, and must not be needed for it.
   await visitor.until((text) => text.includes('"more"'));
-  stream.done();
+  stream.take({ type: "end", outcome: "complete" });
   const received = await visitor.until((text) => text.includes("[DONE]"));
   const texts = [...received.matchAll(/x(\d+)"|"(more)"|(\[DONE\])/g)].map(([, ...found]) => found.find((one) => one));
   expect(texts).toEqual([...numbers.map(String), "more", "[DONE]"]);
@@ -70,14 +72,14 @@ test("what comes while the visitor does not read is kept in order, and leaves wh
 test("a text that is too much for the sockets leaves piece by piece, with every character whole", async () => {
   visitor.pause();
   const text = `x${"😀".repeat(3_000_000)}`;
-  const stalled = stream.write([text]);
+  const stalled = write(text);
   expect(stalled).toBeInstanceOf(Promise);
   // The most of it waits as it is, not in a buffer of the socket's.
   expect(stream.heldUnits).toBeGreaterThan(text.length / 2);
   visitor.resume();
   await stalled;
   expect(stream.heldUnits).toBe(0);
-  stream.done();
+  stream.take({ type: "end", outcome: "complete" });
   const received = await visitor.until((bytes) => bytes.endsWith("\r\n0\r\n\r\n"));
   const body = received.slice(received.indexOf("\r\n\r\n")).replace(/\r\n[0-9a-f]*\r\n/g, "");
   const shown = /\{"text":"(x[^"]*)"\}\n\ndata: \[DONE\]/.exec(Buffer.from(body, "latin1").toString())?.[1];
@@ -86,7 +88,7 @@ test("a text that is too much for the sockets leaves piece by piece, with every 
 
 test("a visitor who leaves while something is held ends the stream", async () => {
   visitor.pause();
-  while (stream.write(["x".repeat(1024 * 1024)]) === undefined);
+  while (write("x".repeat(1024 * 1024)) === undefined);
   const ended = new Promise<void>((resolve) => {
     stream.onEnd = resolve;
   });

@@ -1,11 +1,17 @@
 /** The exact bytes of a chat stream, and what happens to it when its reader stalls or leaves. */
 import { afterAll, describe, expect, test } from "bun:test";
+import { getEventListeners } from "node:events";
 import { createHeartbeatTicker } from "../../src/http/heartbeats.ts";
 import { EventStream } from "../../src/http/sse.ts";
 import { frameDeltas } from "../../src/http/sse-frames.ts";
+import type { TurnReader } from "../../src/turns/events.ts";
 
 const heartbeats = createHeartbeatTicker();
 afterAll(() => heartbeats.stop());
+
+const text = (...deltas: string[]) => ({ type: "text", deltas }) as const;
+const waiting = { type: "waiting" } as const;
+const whole = { type: "end", outcome: "complete" } as const;
 
 function openStream() {
   const gone = new AbortController();
@@ -13,6 +19,53 @@ function openStream() {
 }
 
 const textOf = (stream: EventStream) => new Response(stream.body).text();
+
+describe("a stream that follows a turn", () => {
+  function followTurn() {
+    const left: TurnReader[] = [];
+    const { stream, gone } = openStream();
+    stream.follow({ attach: () => {}, leave: (reader) => left.push(reader) });
+    return { stream, gone, left };
+  }
+
+  test("makes bytes of its events", async () => {
+    const { stream, left } = followTurn();
+    stream.take(waiting);
+    stream.take(text("a", "b"));
+    stream.take(whole);
+    expect(await textOf(stream)).toBe(': ping\n\ndata: {"text":"a"}\n\ndata: {"text":"b"}\n\ndata: [DONE]\n\n');
+    expect(left).toEqual([]);
+  });
+
+  test.each([
+    [{ type: "end", outcome: "broken", code: "too_long" }, ": error too_long\n\n", "broken"],
+    [{ type: "end", outcome: "stopped" }, "", "left"],
+  ] as const)("ends with %j", async (event, last, outcome) => {
+    const { stream } = followTurn();
+    stream.take(event);
+    expect(await textOf(stream)).toBe(last);
+    expect(stream.outcome).toBe(outcome);
+  });
+
+  test("tells it once when the visitor has gone, also where that was before", () => {
+    const { stream, gone, left } = followTurn();
+    gone.abort();
+    stream.drop();
+    expect(left).toEqual([stream]);
+    expect(stream.outcome).toBe("left");
+    const late = openStream();
+    late.gone.abort();
+    late.stream.follow({ attach: () => {}, leave: (reader) => left.push(reader) });
+    expect(left).toEqual([stream, late.stream]);
+  });
+
+  test("leaves nothing behind on the visitor's signal", () => {
+    const { stream, gone } = followTurn();
+    expect(getEventListeners(gone.signal, "abort")).toHaveLength(1);
+    stream.take(whole);
+    expect(getEventListeners(gone.signal, "abort")).toEqual([]);
+  });
+});
 
 describe("the bytes of a chat stream", () => {
   test("are one data line and a blank line for each delta, JSON-escaped", () => {
@@ -29,9 +82,9 @@ describe("the bytes of a chat stream", () => {
 
   test("end with the literal terminator when the reply is whole", async () => {
     const { stream } = openStream();
-    stream.write(["a"]);
-    stream.write(["b", "c"]);
-    stream.done();
+    stream.take(text("a"));
+    stream.take(text("b", "c"));
+    stream.take(whole);
     expect(await textOf(stream)).toBe(
       'data: {"text":"a"}\n\ndata: {"text":"b"}\n\ndata: {"text":"c"}\n\ndata: [DONE]\n\n',
     );
@@ -39,24 +92,24 @@ describe("the bytes of a chat stream", () => {
 
   test("end with a comment and no terminator when the reply broke off", async () => {
     const { stream } = openStream();
-    stream.write(["a"]);
-    stream.fail("upstream_error");
+    stream.take(text("a"));
+    stream.take({ type: "end", outcome: "broken", code: "upstream_error" });
     expect(await textOf(stream)).toBe('data: {"text":"a"}\n\n: error upstream_error\n\n');
   });
 
   test("begin with a comment after a long wait", async () => {
     const { stream } = openStream();
-    stream.ping();
-    stream.write(["late"]);
-    stream.done();
+    stream.take(waiting);
+    stream.take(text("late"));
+    stream.take(whole);
     expect(await textOf(stream)).toBe(': ping\n\ndata: {"text":"late"}\n\ndata: [DONE]\n\n');
   });
 
   test("hold nothing after the end", async () => {
     const { stream } = openStream();
-    stream.done();
-    stream.write(["late"]);
-    stream.fail("unavailable");
+    stream.take(whole);
+    stream.take(text("late"));
+    stream.take({ type: "end", outcome: "broken", code: "unavailable" });
     expect(await textOf(stream)).toBe("data: [DONE]\n\n");
   });
 });

@@ -2,7 +2,7 @@ import { afterEach, describe, expect, setSystemTime, test } from "bun:test";
 import { systemClock } from "../../src/lib/clock.ts";
 import type { RateRule } from "../../src/limits/limiter.ts";
 import { createMemoryLimiter } from "../../src/limits/memory.ts";
-import { testLimiterContract } from "../contracts/limiter.ts";
+import { subjects, testLimiterContract } from "../contracts/limiter.ts";
 import { createManualClock } from "../support/manual-clock.ts";
 
 testLimiterContract("memory", (clock) => createMemoryLimiter({ clock }));
@@ -18,6 +18,12 @@ const kinds = [
   { kind: "networks", subjectOf: (index: number) => `2001:db8:${index.toString(16)}::/48` },
   { kind: "texts", subjectOf: (index: number) => `subject ${index}` },
 ];
+
+test("the memory limiter holds each subject once, however alike they look", async () => {
+  const limiter = createMemoryLimiter({ clock: createManualClock() });
+  for (let round = 0; round < 2; round++) for (const subject of subjects) await limiter.admit(rule, subject);
+  expect(limiter.size).toBe(subjects.length);
+});
 
 describe.each(kinds)("the memory limiter's bounds for $kind", ({ subjectOf }) => {
   function open() {

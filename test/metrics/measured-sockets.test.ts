@@ -29,11 +29,6 @@ test("questions are reads, whatever they are called", async () => {
   expect(counted()).toEqual({ reads: 2, writes: 0 });
 });
 
-test("a look into memory is neither", () => {
-  expect(store.turns.markArrival()).toBe(opened.store.turns.markArrival());
-  expect(counted()).toEqual({ reads: 0, writes: 0 });
-});
-
 test("a change is one write", async () => {
   const account = { id: crypto.randomUUID(), email: "a@example.com", plan: "free", role: "owner" } as const;
   await store.accounts.create({ ...account, passwordHash: null }, testContext());

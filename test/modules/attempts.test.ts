@@ -1,5 +1,6 @@
 /** How attempts on an account follow one another, in time that passes as the test tells it to. */
 import { beforeEach, expect, test } from "bun:test";
+import { createSignInFailures } from "../../src/coordination/sign-in-failures.ts";
 import { type Attempts, type Client, createAttempts, type Verdict } from "../../src/modules/session/attempts.ts";
 import { createVirtualTime, type VirtualTime } from "../support/virtual-time.ts";
 
@@ -12,7 +13,7 @@ let attempts: Attempts;
 let comparedAtMs: number[];
 beforeEach(() => {
   time = createVirtualTime();
-  attempts = createAttempts(time);
+  attempts = createAttempts({ ...time, failures: createSignInFailures(time.clock) });
   comparedAtMs = [];
 });
 

@@ -325,7 +325,7 @@ describe("a visitor who leaves", () => {
     while (!seen.includes("two")) seen += new TextDecoder().decode((await reader?.read())?.value);
     leaving.abort();
     await server.mockLlm.until(() => server.mockLlm.openRequests === 0);
-    await Promise.all([...server.services.runningTurns]);
+    await server.services.openTurns.whenEnded();
     expect((await keptMessages(companion)).at(-1)).toMatchObject({
       role: "assistant",
       text: "one two ",
@@ -342,7 +342,7 @@ describe("a visitor who leaves", () => {
     leaving.abort();
     await pending.catch(() => {});
     await server.mockLlm.until(() => server.mockLlm.openRequests === 0);
-    await Promise.all([...server.services.runningTurns]);
+    await server.services.openTurns.whenEnded();
     expect(await keptMessages(companion)).toMatchObject([{ role: "user", text: "[[hang]]" }]);
     expect(await server.services.store.turns.countDay(companion.id, today())).toBe(1);
   });
@@ -380,7 +380,7 @@ describe("the turns of one conversation", () => {
   });
 
   async function queued(count: number): Promise<void> {
-    await eventually(() => server.services.conversationQueue.waitingCount >= count, { everyMs: 0 });
+    await eventually(() => server.services.coordination.turns.waitingCount >= count, { everyMs: 0 });
   }
 });
 

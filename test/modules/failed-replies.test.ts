@@ -30,7 +30,7 @@ afterEach(() => server.close());
 async function say(companion: Companion, message: string): Promise<number> {
   const path = `/api/embed/${companion.embedToken}/chat`;
   const { status } = await apiClient(server.url, null).call("POST", path, { message });
-  await Promise.all(server.services.runningTurns);
+  await server.services.openTurns.whenEnded();
   return status;
 }
 
@@ -51,7 +51,7 @@ test("every failed reply counts, with its kind, and costs neither quota nor leav
     502, 502, 502, 200,
   ]);
   await owner.call("POST", `/api/companions/${grace.id}/test-chat`, { message: "[[fail:401]]" });
-  await Promise.all(server.services.runningTurns);
+  await server.services.openTurns.whenEnded();
   const day = toUtcDay(clock.nowMs());
   expect(await read("/api/usage?group_by=companion")).toMatchObject([
     { companion_id: ada.id, messages: 1, errors: 4 },

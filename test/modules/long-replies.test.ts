@@ -1,7 +1,10 @@
-/** Replies that never come to an end, and readers who take nothing of them: what is held is bounded, and what was said is kept. */
+/**
+ * Replies that never come to an end, and readers who take nothing of them: what is held is bounded, and what was said
+ * is kept.
+ */
 import { afterAll, afterEach, beforeAll, expect, test } from "bun:test";
-import { maxReplyUnits } from "../../src/turns/reply.ts";
-import { ownBytes, replyMemory, sharedBytes } from "../../src/turns/reply-memory.ts";
+
+import { maxReplyUnits, ownBytes, replyMemory, sharedBytes } from "../../src/turns/reply-memory.ts";
 import { startTestServer, type TestServer } from "../support/app.ts";
 import { chat } from "../support/chat.ts";
 import { chunk } from "../support/mock-llm-replies.ts";
@@ -24,7 +27,7 @@ function speakWithoutEnd(text: string): void {
 }
 
 async function keptReply() {
-  await Promise.all(server.services.runningTurns);
+  await server.services.openTurns.whenEnded();
   const { conversations } = server.services.store;
   const query = { companionId: companion.id, visitorId: null, fromMs: null, toMs: null, q: null };
   const [newest] = (await conversations.list(companion.accountId, query, { limit: 1, afterId: null })).items;

@@ -72,7 +72,7 @@ async function openBoth(victim: Victim): Promise<{ streaming: RawVisitor; waitin
   await streaming.until((received) => received.includes("two"));
   const waiting = await connectRaw(server.url);
   waiting.write(chatRequest(victim.embedToken, { message: "next", session_id: session }));
-  await eventually(() => server.services.conversationQueue.waitingCount === 1);
+  await eventually(() => server.services.coordination.turns.waitingCount === 1);
   return { streaming, waiting };
 }
 
@@ -102,7 +102,7 @@ describe.each(losses)("when %s", (_, isKept, take) => {
     expect(untouched.received).not.toContain("error");
     untouched.vanish();
     await server.mockLlm.until(() => server.mockLlm.openRequests === 0);
-    await Promise.all(server.services.runningTurns);
+    await server.services.openTurns.whenEnded();
     const kept = isKept
       ? [
           { role: "user", text: "[[silence:4]] one two three" },
@@ -110,7 +110,7 @@ describe.each(losses)("when %s", (_, isKept, take) => {
         ]
       : [];
     expect(await keptMessages(victim)).toMatchObject(kept);
-    expect(server.services.openReplies.size).toBe(0);
+    expect(server.services.openTurns.size).toBe(0);
     for (const visitor of [streaming, waiting]) visitor.vanish();
   });
 
@@ -121,7 +121,7 @@ describe.each(losses)("when %s", (_, isKept, take) => {
     await take(server.services.store, victim);
     expect((await pending).status).toBe(404);
     await server.mockLlm.until(() => server.mockLlm.openRequests === 0);
-    await Promise.all(server.services.runningTurns);
+    await server.services.openTurns.whenEnded();
     // The provider was asked: as with a visitor who leaves, the message counts and is kept.
     expect(await keptMessages(victim)).toHaveLength(isKept ? 1 : 0);
     const used = await server.services.store.turns.countDay(victim.id, toUtcDay(Date.now()));

@@ -18,7 +18,7 @@ beforeEach(async () => {
 });
 afterAll(() => server.close());
 
-const replies = () => server.services.openReplies;
+const replies = () => server.services.openTurns;
 
 function send(address: string, message: string, { session, ...init }: RequestInit & { session?: string } = {}) {
   const headers = { "content-type": "application/json", "x-forwarded-for": address };
@@ -68,7 +68,7 @@ test("every way out of a reply gives its place back: whole, broken off, refused,
     const first = send("192.0.2.3", "[[hang]]", { session, signal: leaving.signal });
     await eventually(() => server.mockLlm.openRequests === 1);
     const waiting = send("192.0.2.3", "waits", { session, signal: leaving.signal });
-    await eventually(() => server.services.conversationQueue.waitingCount === 1);
+    await eventually(() => server.services.coordination.turns.waitingCount === 1);
     expect(replies().size).toBe(2);
     leaving.abort();
     await Promise.allSettled([first, waiting]);

@@ -136,7 +136,7 @@ describe("where the provider fails", () => {
   test("before its first text the answer is 502, and only the failure is counted", async () => {
     const answer = expectProblem(await chat({ message: "[[fail:401]]" }), 502, "upstream_error");
     expect(answer.text).not.toContain("sk-");
-    await Promise.all(server.services.runningTurns);
+    await server.services.openTurns.whenEnded();
     expect(await readUsage()).toMatchObject([{ messages: 0, inputTokens: 0, errors: 1 }]);
   });
 
@@ -161,7 +161,7 @@ test("leaving aborts the provider's request, and what arrived is counted", async
   await answer.body?.getReader().read();
   leave.abort();
   await server.mockLlm.until(() => server.mockLlm.abortedRequests > aborted);
-  await Promise.all(server.services.runningTurns);
+  await server.services.openTurns.whenEnded();
   expect(await readUsage()).toMatchObject([{ messages: 1, errors: 0 }]);
 });
 

@@ -1,6 +1,7 @@
 /** What a deletion leaves is removed behind everything else, also by a later process. */
 import { Database } from "bun:sqlite";
 import { expect, test } from "bun:test";
+import { createErasureMarks } from "../../src/coordination/erasure-marks.ts";
 import { openConnection } from "../../src/store/sqlite/connection.ts";
 import { SqliteEngine } from "../../src/store/sqlite/engine.ts";
 import { createMessageEraser } from "../../src/store/sqlite/message-eraser.ts";
@@ -21,7 +22,7 @@ function count(directory: TemporaryDirectory, from: string): number {
 async function openAt(directory: TemporaryDirectory) {
   const commits: number[] = [];
   const store = await openStoreAt(directory.path, { observer: { onCommit: (writes) => commits.push(writes) } });
-  const world = await openWorld(async () => ({ store, close: () => store.close() }));
+  const world = await openWorld(async () => ({ store, arrivals: createErasureMarks(), close: () => store.close() }));
   return { world, commits };
 }
 

@@ -10,19 +10,20 @@ const maxLines = 250;
 const contracts = new Set([
   "src/store/store.ts",
   "src/store/engine.ts",
+  "src/coordination/coordination.ts",
   "src/limits/limiter.ts",
   "src/limits/rules.ts",
-  "src/limits/daily-quota.ts",
   "src/llm/provider.ts",
   "src/voice/provider.ts",
   "src/voice/voice.ts",
   "src/voice/voice-fields.ts",
 ]);
 const contractFolder = "src/store/contract/";
-const sockets = ["store", "limits", "llm", "voice"];
+const sockets = ["store", "coordination", "limits", "llm", "voice"];
 const engines = [
   "store/sqlite",
   "store/postgres",
+  "coordination/memory",
   "limits/memory",
   "limits/redis",
   "llm/openai",

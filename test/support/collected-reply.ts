@@ -2,15 +2,15 @@
 import type { ReplySink } from "../../src/llm/provider.ts";
 
 export interface CollectedReply extends ReplySink {
-  /** In order, one entry per write. */
+  /** In order, one entry per event of text. */
   writes: string[][];
   readonly text: string;
-  /** Resolves at the first write. */
+  /** Resolves with the first one. */
   firstWrite: Promise<void>;
 }
 
-/** `onWrite` says when the reader is ready for more, as a sink does. */
-export function collectReply(onWrite: ReplySink["write"] = () => undefined): CollectedReply {
+/** `onEvent` says when the reader is ready for more, as a sink does. */
+export function collectReply(onEvent: ReplySink["emit"] = () => undefined): CollectedReply {
   const { promise, resolve } = Promise.withResolvers<void>();
   const writes: string[][] = [];
   return {
@@ -19,10 +19,10 @@ export function collectReply(onWrite: ReplySink["write"] = () => undefined): Col
     get text() {
       return writes.flat().join("");
     },
-    write(deltas) {
-      writes.push([...deltas]);
+    emit(event) {
+      writes.push([...event.deltas]);
       resolve();
-      return onWrite(deltas);
+      return onEvent(event);
     },
   };
 }

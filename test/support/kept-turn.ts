@@ -41,7 +41,8 @@ export async function keepTurn(
       inputTokens,
       outputTokens,
     }),
-    arrivalMark: services.store.turns.markArrival(),
+    // After whatever was erased before.
+    arrivalMark: Number.MAX_SAFE_INTEGER,
     usage: { inputTokens, outputTokens, estimated: false },
     failure: null,
     keyId: companion.createdByKeyId,

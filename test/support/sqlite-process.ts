@@ -3,6 +3,7 @@
  * continue.
  */
 import { Database } from "bun:sqlite";
+import { createErasureMarks } from "../../src/coordination/erasure-marks.ts";
 import { systemIds } from "../../src/lib/ids.ts";
 import { migrateSqlite } from "../../src/store/sqlite/migrator.ts";
 import { openStoreAt } from "./sqlite-store.ts";
@@ -29,7 +30,10 @@ async function holdLock(dataDir: string): Promise<void> {
 
 /** Settles turns endlessly, sixteen at a time, and prints the conversation of each acknowledged one. */
 async function settle(dataDir: string): Promise<void> {
-  const world = await openWorld(async () => ({ store: await openStoreAt(dataDir), close: async () => {} }));
+  const world = await openWorld(async () => {
+    const store = await openStoreAt(dataDir);
+    return { store, arrivals: createErasureMarks(), close: async () => {} };
+  });
   const companion = await world.createCompanion(await world.createAccount());
   await Promise.all(
     Array.from({ length: 16 }, async () => {

@@ -1,4 +1,5 @@
 /** A store with accounts and companions, for the contract suites of storage engines. */
+import type { Arrivals } from "../../src/coordination/coordination.ts";
 import type { Account, Role } from "../../src/domain/account.ts";
 import { type Companion, type CompanionSettings, newCompanionSettings } from "../../src/domain/companion.ts";
 import { makeEmbedToken } from "../../src/domain/credentials.ts";
@@ -9,7 +10,7 @@ import { createManualClock, type ManualClock } from "./manual-clock.ts";
 import { type TurnWords, turnMessages } from "./turn-messages.ts";
 
 /** Opens an empty store of the engine under test. */
-export type OpenStore = () => Promise<{ store: Store; close(): Promise<void> }>;
+export type OpenStore = () => Promise<{ store: Store; arrivals: Arrivals; close(): Promise<void> }>;
 
 export const day = "2026-01-15";
 export const firstPage = { limit: 20, afterId: null };
@@ -53,7 +54,7 @@ export function newApiKey(fields: Partial<NewApiKey> = {}): NewApiKey {
 }
 
 export async function openWorld(open: OpenStore): Promise<StoreWorld> {
-  const { store, close } = await open();
+  const { store, arrivals, close } = await open();
   const clock = createManualClock();
 
   function context(fields: Partial<WriteContext> = {}): WriteContext {
@@ -90,7 +91,7 @@ export async function openWorld(open: OpenStore): Promise<StoreWorld> {
         key: { companionId: companion.id, sessionId: systemIds.randomUuid(), visitorId: null },
         conversationId: systemIds.uuid(),
         messages: turnMessages({ said, answered, atMs: sentAtMs, answeredAtMs, complete }),
-        arrivalMark: store.turns.markArrival(),
+        arrivalMark: arrivals.mark(),
         usage: { inputTokens: 7, outputTokens: 3, estimated: false },
         failure: null,
         keyId: null,

@@ -2,6 +2,7 @@
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import type { Page } from "playwright-core";
+import { createErasureMarks } from "../../src/coordination/erasure-marks.ts";
 import { systemClock } from "../../src/lib/clock.ts";
 import { processLog } from "../../src/lib/log.ts";
 import { openSqliteStore } from "../../src/store/sqlite/open.ts";
@@ -69,7 +70,11 @@ test("a long conversation shows its newest messages, leads back to its beginning
 
 /** Puts turns beside the running server into its database, as its own chat would settle them. */
 async function keepTurns(companionId: string, sessionId: string, count: number, from = 0): Promise<void> {
-  const store = await openSqliteStore({ dataDir: world.server.dataDir, log: processLog() });
+  const store = await openSqliteStore({
+    dataDir: world.server.dataDir,
+    log: processLog(),
+    erasures: createErasureMarks(),
+  });
   const found = await store.accounts.list();
   for (const { id: accountId } of found) {
     const companion = await store.companions.find(accountId, companionId);

@@ -1,52 +1,58 @@
 /** `POST /api/embed/{token}/chat`: a visitor's message in, the reply streamed out (spec 4.2). */
-import type { Elysia } from "elysia";
-import type { Services } from "../../dependencies.ts";
+import { embedTokenParam, eventStream } from "../../http/api-description.ts";
 import { clientOf } from "../../http/client.ts";
-import { noCompanion, openEmbed } from "../../http/embed-guard.ts";
-import { embedBodyLimitBytes, readJson, requireJsonContentType } from "../../http/json-body.ts";
+import { noCompanion } from "../../http/embed-guard.ts";
+import { embedBodyLimitBytes, jsonBody, requireJsonContentType } from "../../http/json-body.ts";
 import { contextOf } from "../../http/request-context.ts";
+import { type Route, route } from "../../http/route.ts";
 import { EventStream } from "../../http/sse.ts";
-import { streamResponse } from "../../http/stream-response.ts";
+import { respondWithTurn } from "../../http/stream-response.ts";
 import type { CompanionStore } from "../../store/store.ts";
-import type { ReplyRight } from "../../turns/open-reply.ts";
+import { ConversationKeeper } from "../../turns/conversation-keeper.ts";
+import { Turn } from "../../turns/turn.ts";
+import type { TurnRight } from "../../turns/turn-start.ts";
 import { chatRequest } from "./model.ts";
-import { openTurn } from "./service.ts";
 
 /** Apart from the request, which would live as long as the reply. */
-function rightOf(companions: CompanionStore, token: string): ReplyRight {
+function rightOf(companions: CompanionStore, token: string): TurnRight {
   return { check: () => companions.checkEmbedToken(token), refusal: noCompanion };
 }
 
-export function chatModule(services: Services) {
-  return (app: Elysia) =>
-    app.post(
-      "/api/embed/:token/chat",
-      async ({ request, params, set }) => {
-        const target = await openEmbed(services, request, params.token, set.headers);
-        requireJsonContentType(request);
-        const body = await readJson(request, chatRequest, embedBodyLimitBytes);
-        const sessionId = body.session_id?.toLowerCase() ?? services.ids.randomUuid();
-        set.headers["x-session-id"] = sessionId;
-
-        const facts = contextOf(request, services.ids);
-        const reply = services.openReplies.open({
-          visitor: request.signal,
-          address: clientOf(services, request).limitSubject,
-          right: rightOf(services.store.companions, params.token),
-        });
-        const stream = new EventStream(request.signal, services.heartbeats);
-        await openTurn(services, {
-          target,
-          sessionId,
-          visitorId: body.visitor_id?.toLowerCase() ?? null,
-          message: body.message,
-          arrivalMark: services.store.turns.markArrival(),
-          requestId: facts.requestId,
-          stream,
-          reply,
-        });
-        return streamResponse(stream, set, facts);
-      },
-      { parse: "none" },
-    );
-}
+export const chatRoutes: readonly Route[] = [
+  route({
+    id: "chat",
+    method: "POST",
+    path: "/api/embed/{token}/chat",
+    tag: "Embed",
+    summary: "Send a message and stream the reply",
+    access: "embed",
+    body: jsonBody(chatRequest, { limitBytes: embedBodyLimitBytes }),
+    document: () => ({
+      description:
+        "The status is held back until the reply's first text, so a failing provider is a true 502. Turns of one " +
+        "conversation run in order; a fourth waiting one is 429, and so is one too many of an address at once. Unknown fields are ignored.",
+      params: { token: embedTokenParam },
+      responses: { 200: { ...eventStream, headers: ["X-Session-Id"] } },
+      errors: ["quota_exceeded", "upstream_error"],
+    }),
+    async handle({ services, request, params, set, target: { companion, plan }, readBody }) {
+      // Also where there is no body at all.
+      requireJsonContentType(request);
+      const { message, session_id, visitor_id } = await readBody();
+      const sessionId = session_id?.toLowerCase() ?? services.ids.randomUuid();
+      set.headers["x-session-id"] = sessionId;
+      const visitor = { sessionId, visitorId: visitor_id?.toLowerCase() ?? null };
+      const context = contextOf(request, services.ids);
+      const turn = new Turn(services, {
+        companion,
+        plan,
+        message,
+        requestId: context.requestId,
+        address: clientOf(services, request).limitSubject,
+        right: rightOf(services.store.companions, params.token),
+        keeper: new ConversationKeeper(services, companion, visitor, message),
+      });
+      return respondWithTurn(turn, new EventStream(request.signal, services.heartbeats), set, context);
+    },
+  }),
+];

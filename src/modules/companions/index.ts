@@ -1,5 +1,4 @@
 /** `/api/companions`: companions, and the owner's trial chat. */
-import { missing } from "../../domain/resource-id.ts";
 import { eventStream, idParam, jsonResponse } from "../../http/api-description.ts";
 import { readSlot } from "../../http/idempotency.ts";
 import { jsonBody, uncheckedBody } from "../../http/json-body.ts";
@@ -8,14 +7,15 @@ import { metadataFilters, textQuery } from "../../http/query.ts";
 import { contextOf } from "../../http/request-context.ts";
 import { type Route, route } from "../../http/route.ts";
 import { EventStream } from "../../http/sse.ts";
-import { streamResponse } from "../../http/stream-response.ts";
+import { respondWithTurn } from "../../http/stream-response.ts";
 import { listOf } from "../../schemas/list.ts";
 import { Text } from "../../schemas/schema.ts";
+import { Turn } from "../../turns/turn.ts";
 import { embedTokenRoutes } from "./embed-token-routes.ts";
 import { companionPatchBody, newCompanionBody, testChatBody, toWireCompanion } from "./model.ts";
 import { CompanionObject } from "./responses.ts";
 import { deleteCompanion, getCompanion, prepareCompanion, updateCompanion } from "./service.ts";
-import { openTestTurn } from "./test-chat.ts";
+import { rightToTry, TrialKeeper } from "./test-chat.ts";
 
 const makeParams = () => ({ id: idParam("companion") });
 
@@ -149,21 +149,18 @@ export const companionRoutes: readonly Route[] = [
       readSlot(request, principal);
       const companion = await getCompanion(services, principal, params.id);
       const body = await readBody();
-      const facts = contextOf(request, services.ids);
-      const { accountId, id } = companion;
-      const reply = services.openReplies.open({
-        visitor: request.signal,
-        address: null,
-        right: {
-          check: () => services.store.companions.checkOwned(accountId, id),
-          refusal: () => missing("companion"),
-        },
-      });
+      const context = contextOf(request, services.ids);
       const stream = new EventStream(request.signal, services.heartbeats);
-      const { requestId } = facts;
-      const { plan } = principal.account;
-      await openTestTurn(services, { companion, plan, body, requestId, stream, reply });
-      return streamResponse(stream, set, facts);
+      const turn = new Turn(services, {
+        companion,
+        plan: principal.account.plan,
+        message: body.message,
+        requestId: context.requestId,
+        address: null,
+        right: rightToTry(services.store.companions, companion),
+        keeper: new TrialKeeper(services.store, companion, body, (text) => stream.comment(text)),
+      });
+      return respondWithTurn(turn, stream, set, context);
     },
   }),
   ...embedTokenRoutes,

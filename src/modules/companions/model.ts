@@ -3,11 +3,10 @@ import { type Static, Type as t } from "@sinclair/typebox";
 import { type Companion, companionDefaults, type EmbedToken } from "../../domain/companion.ts";
 import { textOf } from "../../domain/conversation.ts";
 import { toRfc3339 } from "../../lib/clock.ts";
-import type { ReplyRequest } from "../../llm/provider.ts";
 import { messageText, nullableUuid } from "../../schemas/chat-message.ts";
 import { nameText } from "../../schemas/name.ts";
 import { compileChecker, Nullable, Text } from "../../schemas/schema.ts";
-import type { CollectedReply } from "../../turns/reply.ts";
+import type { TurnResult } from "../../turns/turn-start.ts";
 import { companionFields } from "./fields.ts";
 
 export const newCompanionBody = compileChecker(() => {
@@ -121,7 +120,7 @@ export const testChatBody = compileChecker(() =>
 export type TestChatBody = Static<typeof testChatBody.schema>;
 
 /** What the owner is told of a trial turn. */
-export function toWireTrace(request: ReplyRequest, { usage, firstTextMs }: CollectedReply, totalMs: number) {
+export function toWireTrace({ request, usage, firstTextMs }: TurnResult, totalMs: number) {
   const { systemPrompt, messages, model, temperature, maxOutputTokens } = request;
   const prompt = systemPrompt === null ? [] : [{ role: "system", text: systemPrompt }];
   return {

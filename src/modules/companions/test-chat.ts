@@ -1,110 +1,40 @@
-/** The owner tries a companion: the same reply as a visitor's, outside of rate limits and memory; one message of its day. */
-
-import type { Services } from "../../dependencies.ts";
-import type { Plan } from "../../domain/account.ts";
+/**
+ * The owner tries a companion: the same turn as a visitor's, outside of rate limits and memory; one message of its day.
+ */
 import type { Companion } from "../../domain/companion.ts";
-import { textParts } from "../../domain/conversation.ts";
-import type { QuotaReservation } from "../../limits/daily-quota.ts";
-import { reserveMessage } from "../../turns/day-quota.ts";
-import { countFailedReply } from "../../turns/failed-replies.ts";
-import type { OpenReply } from "../../turns/open-reply.ts";
-import { type CollectedReply, endStream, type ReplyRun, type ReplyStream, runReply } from "../../turns/reply.ts";
-import { toReplyRequest } from "../../turns/reply-request.ts";
+import { type HistoryMessage, textParts } from "../../domain/conversation.ts";
+import { missing } from "../../domain/resource-id.ts";
+import type { CompanionStore, Store } from "../../store/store.ts";
+import type { TurnKeeper, TurnResult, TurnRight } from "../../turns/turn-start.ts";
 import { type TestChatBody, toWireTrace } from "./model.ts";
 
-export interface TestTurn {
-  companion: Companion;
-  /** Of its account. */
-  plan: Plan;
-  body: TestChatBody;
-  requestId: string;
-  stream: ReplyStream & { comment(text: string): void };
-  /** Closed when the turn has ended. */
-  reply: OpenReply;
+/** Disabled or not, it is the owner's to try. */
+export function rightToTry(companions: CompanionStore, { accountId, id }: Companion): TurnRight {
+  return { check: () => companions.checkOwned(accountId, id), refusal: () => missing("companion") };
 }
 
-type TestServices = Pick<
-  Services,
-  "store" | "llm" | "dailyQuota" | "settings" | "clock" | "log" | "measurements" | "runningTurns"
->;
+/** Keeps of a trial what it cost; what was said before comes with each message. */
+export class TrialKeeper implements TurnKeeper {
+  readonly queueKey = null;
+  readonly #startedMs = performance.now();
 
-/**
- * Resolves when the response may begin. Rejects with `quota_exceeded`, `upstream_error` or `unavailable`; nothing is
- * counted then.
- */
-export async function openTestTurn(services: TestServices, turn: TestTurn): Promise<void> {
-  const { companion, body, stream, reply } = turn;
-  const { llm, settings, runningTurns } = services;
-  const request = toReplyRequest(settings.llm, companion, {
-    earlier: (body.history ?? []).map(({ role, text }) => ({ role, parts: textParts(text) })).reverse(),
-    message: body.message,
-    requestId: turn.requestId,
-  });
-  const startedMs = performance.now();
-  let reservation: QuotaReservation;
-  let run: ReplyRun;
-  try {
-    reservation = await reserveMessage(services, companion.id, turn.plan);
-    reply.owes(reservation.release);
-    // Its body may have taken a while to arrive.
-    await reply.check();
-    reply.signal.throwIfAborted();
-    run = runReply(llm, request, stream, reply);
-  } catch (error) {
-    reply.close();
-    stream.drop();
-    throw error;
-  }
-  const trace = (collected: CollectedReply) => {
-    if (body.trace !== true) return;
-    const totalMs = performance.now() - startedMs;
-    stream.comment(`trace ${JSON.stringify(toWireTrace(request, collected, totalMs))}`);
-  };
-  const finishing = finishTestTurn(services, turn, reservation, run, trace).finally(() => reply.close());
-  runningTurns.add(finishing);
-  void finishing.finally(() => runningTurns.delete(finishing));
-  try {
-    await run.opened;
-  } catch (error) {
-    stream.drop();
-    throw error;
-  }
-}
+  /** `comment` tells the owner, beside the reply. */
+  constructor(
+    private readonly store: Store,
+    private readonly companion: Companion,
+    private readonly body: TestChatBody,
+    private readonly comment: (text: string) => void,
+  ) {}
 
-/** Counts the reply, ends the stream. Never rejects: nobody is left to catch. */
-async function finishTestTurn(
-  services: TestServices,
-  turn: TestTurn,
-  reservation: QuotaReservation,
-  run: ReplyRun,
-  trace: (reply: CollectedReply) => void,
-): Promise<void> {
-  const { companion, requestId, stream } = turn;
-  const logged = { requestId, companionId: companion.id };
-  let reply: CollectedReply;
-  try {
-    reply = await run.finished;
-  } catch (error) {
-    if (run.isOpen) services.log.warn("reply failed", { ...logged, error });
-    stream.fail("upstream_error");
-    return countFailedReply(services, { companion, day: reservation.day, requestId }, error);
+  async begin(): Promise<HistoryMessage[]> {
+    return (this.body.history ?? []).map(({ role, text }) => ({ role, parts: textParts(text) })).reverse();
   }
-  services.measurements.countTokens(reply.usage);
-  try {
-    await services.store.turns
-      .settleUnkept({
-        accountId: companion.accountId,
-        companionId: companion.id,
-        keyId: companion.createdByKeyId,
-        day: reservation.day,
-        usage: reply.usage,
-        failure: reply.failureKind,
-      })
-      .finally(reservation.settle);
-  } catch (error) {
-    services.log.error("turn not counted", { ...logged, error });
-    return stream.fail("unavailable");
+
+  async settle(result: TurnResult): Promise<void> {
+    const { accountId, id: companionId, createdByKeyId: keyId } = this.companion;
+    const { day, usage, failure } = result;
+    await this.store.turns.settleUnkept({ accountId, companionId, keyId, day, usage, failure });
+    if (this.body.trace !== true) return;
+    this.comment(`trace ${JSON.stringify(toWireTrace(result, performance.now() - this.#startedMs))}`);
   }
-  trace(reply);
-  endStream(services.log, turn, companion.id, reply.outcome);
 }

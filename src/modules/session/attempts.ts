@@ -3,14 +3,13 @@
  * attempts on one account run one at a time, wherever they come from. A browser that has signed in to the account
  * before goes first, and waits only for its own failures.
  */
+import type { SignInFailure, SignInFailures } from "../../coordination/coordination.ts";
 import { AppError } from "../../domain/errors.ts";
 import type { Clock } from "../../lib/clock.ts";
 import { type After, afterTimeout, createSpacedQueue } from "../../lib/spaced-queue.ts";
-import { type Failure, FailureLedger } from "./failure-ledger.ts";
 
 /** Failures of one client on one account without a penalty. */
 const freeByClient = 5;
-const longestRefusalMs = 15 * 60_000;
 
 /** Between two attempts on one account by anyone: five per second. */
 const shortestGapMs = 200;
@@ -63,15 +62,13 @@ export interface Attempts {
 }
 
 interface AttemptDependencies {
+  failures: SignInFailures;
   clock: Pick<Clock, "monotonicMs">;
   /** Replaced in tests; by default the system's timers. */
   after?: After;
 }
 
-export function createAttempts({ clock, after = afterTimeout }: AttemptDependencies): Attempts {
-  const byClient = new FailureLedger(clock);
-  const byAccount = new FailureLedger(clock);
-  const codesByAccount = new FailureLedger(clock);
+export function createAttempts({ failures, clock, after = afterTimeout }: AttemptDependencies): Attempts {
   const queue = createSpacedQueue({ clock, after, maxWaiting, maxKeys: maxAccounts });
 
   async function sleep(durationMs: number): Promise<void> {
@@ -79,18 +76,19 @@ export function createAttempts({ clock, after = afterTimeout }: AttemptDependenc
   }
 
   async function takeTurn({ isFamiliar }: Client, email: string): Promise<() => void> {
-    const gapMs = isFamiliar ? shortestGapMs : Math.max(shortestGapMs, delayMs(byAccount.count(email)));
+    const gapMs = isFamiliar ? shortestGapMs : Math.max(shortestGapMs, delayMs(await failures.count("account", email)));
     const turn = queue.enter(email, { isFavoured: isFamiliar, gapMs });
     if (turn !== null) return await turn;
     throw waitFirst("Many are trying to sign in to this account at once.", gapMs * maxWaiting);
   }
 
   async function guessCode(client: Client, email: string, isRight: () => Promise<boolean>): Promise<boolean> {
-    if (!client.isFamiliar) {
-      const leftMs = refusalLeftMs(codesByAccount, email, freeCodes);
-      if (leftMs > 0) throw waitFirst("Too many wrong codes for this account. Use a browser you used before.", leftMs);
+    const failure = client.isFamiliar
+      ? await failures.add("code", email)
+      : await failures.addUnlessWaiting("code", email, freeCodes);
+    if ("waitMs" in failure) {
+      throw waitFirst("Too many wrong codes for this account. Use a browser you used before.", failure.waitMs);
     }
-    const failure = codesByAccount.add(email);
     let isWrong = false;
     try {
       isWrong = !(await isRight());
@@ -103,16 +101,16 @@ export function createAttempts({ clock, after = afterTimeout }: AttemptDependenc
   return {
     async run(client, email, attempt) {
       const own = `${client.subject} ${email}`;
-      const leftMs = refusalLeftMs(byClient, own, freeByClient);
-      if (leftMs > 0) throw waitFirst("Too many failed sign-ins from this address.", leftMs);
-      const clientFailure = byClient.add(own);
-      let accountFailure: Failure | null = null;
+      const clientFailure = await failures.addUnlessWaiting("client", own, freeByClient);
+      if ("waitMs" in clientFailure)
+        throw waitFirst("Too many failed sign-ins from this address.", clientFailure.waitMs);
+      let accountFailure: SignInFailure | null = null;
       let verdict: Verdict = "uncounted";
       let leave = () => {};
       try {
         leave = await takeTurn(client, email);
         const startedMs = clock.monotonicMs();
-        accountFailure = byAccount.add(email);
+        accountFailure = await failures.add("account", email);
         const outcome = await attempt({
           accountFailures: accountFailure.count,
           guessCode: (isRight) => guessCode(client, email, isRight),
@@ -121,7 +119,7 @@ export function createAttempts({ clock, after = afterTimeout }: AttemptDependenc
         if (verdict === "wrong") await sleep(startedMs + refusalMs - clock.monotonicMs());
         return outcome.value;
       } finally {
-        if (verdict === "right") byClient.clear(own);
+        if (verdict === "right") failures.clear("client", own);
         if (verdict === "uncounted") clientFailure.takeBack();
         if (verdict !== "wrong") accountFailure?.takeBack();
         leave();
@@ -134,12 +132,6 @@ function waitFirst(reason: string, leftMs: number): AppError {
   return new AppError("rate_limited", `${reason} Wait, then try again.`, {
     retryAfterSeconds: Math.ceil(leftMs / 1000),
   });
-}
-
-function refusalLeftMs(ledger: FailureLedger, subject: string, free: number): number {
-  const failures = ledger.count(subject);
-  if (failures < free) return 0;
-  return Math.min(1000 * 2 ** (failures - free), longestRefusalMs) - ledger.sinceLastMs(subject);
 }
 
 function delayMs(failures: number): number {

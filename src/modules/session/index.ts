@@ -41,7 +41,7 @@ import { beginSecondFactor, confirmSecondFactor, turnOffSecondFactor } from "./s
 import { type SignedInVisitor, signIn } from "./service.ts";
 
 export function sessionModule(services: Services) {
-  const attempts = createAttempts(services);
+  const attempts = createAttempts({ failures: services.coordination.signInFailures, clock: services.clock });
 
   /** The session behind a request that is about to be asked for a secret, and a place within its limit. */
   async function openLimited(request: Request, set: CookieHead, options = {}): Promise<SignedInVisitor> {

@@ -2,10 +2,10 @@
  * Starts a voice session: reserves it in the daily quota, opens it at the provider, stores and counts it, returns it.
  */
 
+import type { Reservation } from "../../coordination/coordination.ts";
 import type { Services } from "../../dependencies.ts";
-import type { QuotaReservation } from "../../limits/daily-quota.ts";
 import type { EmbedTarget } from "../../store/store.ts";
-import { reserveVoiceSession } from "../../turns/day-quota.ts";
+import { reserveVoiceSession } from "../../turns/admission.ts";
 import type { OpenedSession } from "../../voice/voice.ts";
 import { notConfigured } from "../../voice/voice-fields.ts";
 import type { VoiceTokenResponse } from "./responses.ts";
@@ -18,7 +18,7 @@ export interface SessionRequest {
   signal: AbortSignal;
 }
 
-type SessionServices = Pick<Services, "voice" | "voiceQuota" | "settings" | "store" | "clock" | "log">;
+type SessionServices = Pick<Services, "voice" | "coordination" | "settings" | "store" | "clock" | "log">;
 
 /**
  * Rejects with `voice_not_configured`, `quota_exceeded`, `upstream_error` or `unavailable`; then no URL was handed out.
@@ -50,7 +50,7 @@ function keepSession(
   { store, clock }: SessionServices,
   { target: { companion }, sessionId, visitorId }: SessionRequest,
   { conversationId }: OpenedSession,
-  { day }: QuotaReservation,
+  { day }: Reservation,
 ): Promise<void> {
   return store.voice.startSession({
     providerConversationId: conversationId,

@@ -1,4 +1,5 @@
 /** The turns of conversations: the history for the model, and the single commit that settles a turn. */
+import type { ArrivalMark } from "../../coordination/coordination.ts";
 import type { ConversationKey, HistoryMessage, Message } from "../../domain/conversation.ts";
 import type { FailureKind } from "../../domain/reply-failure.ts";
 import type { TokenUsage } from "../../domain/usage.ts";
@@ -11,8 +12,8 @@ export interface SettledTurn {
   conversationId: string;
   /** The visitor's message, then what the turn produced, in order; empty if the visitor left before the first text. */
   messages: readonly Message[];
-  /** What `markArrival` returned when the message arrived; it may have waited for its turn. */
-  arrivalMark: number;
+  /** When the message arrived; it may have waited for its turn. */
+  arrivalMark: ArrivalMark;
   /** Of the whole turn; each message has its own share. */
   usage: TokenUsage;
   /** Why the provider did not finish: counted as an error in usage, and under its kind. Null if it finished. */
@@ -43,8 +44,6 @@ export interface FailedTurn {
 }
 
 export interface TurnStore {
-  /** Marks this moment relative to erasures, so that `settle` can tell which came after a message. Not a time. */
-  markArrival(): number;
   /**
    * Messages of the conversation, newest first, read until their text exceeds `maxBytes` of UTF-8 (the last one
    * included).

@@ -1,10 +1,10 @@
 /** Conversations in SQLite: lists, reading, deletion and erasure. */
 import { and, eq } from "drizzle-orm";
+import type { ErasureMarks } from "../../coordination/coordination.ts";
 import { type ConversationStore, newestMessages } from "../contract/conversations.ts";
 import type { ChangeRecorder } from "./changes.ts";
 import { createConversationLists } from "./conversation-lists.ts";
 import type { SqliteEngine } from "./engine.ts";
-import type { Erasures } from "./erasures.ts";
 import type { LogEmptier } from "./log-emptier.ts";
 import type { MessageEraser } from "./message-eraser.ts";
 import { createMessagePages } from "./message-pages.ts";
@@ -18,7 +18,7 @@ const erasedPerCommit = 100;
 
 export interface ConversationDependencies {
   changes: ChangeRecorder;
-  erasures: Erasures;
+  erasures: ErasureMarks;
   eraser: MessageEraser;
   logEmptier: LogEmptier;
   startRemovals: () => void;

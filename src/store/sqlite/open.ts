@@ -1,4 +1,5 @@
 /** Opens the SQLite store: migrated, with all its parts. */
+import type { ErasureMarks } from "../../coordination/coordination.ts";
 import type { Log } from "../../lib/log.ts";
 import type { Store } from "../store.ts";
 import { createAccountStore } from "./accounts.ts";
@@ -12,7 +13,6 @@ import { createConversationStore } from "./conversations.ts";
 import type { StoreObserver } from "./database.ts";
 import { createEmbedTokenStore } from "./embed-tokens.ts";
 import { SqliteEngine } from "./engine.ts";
-import { createErasures } from "./erasures.ts";
 import { createHoldingsKeeper } from "./holdings.ts";
 import { createIdempotencyStore } from "./idempotency.ts";
 import { createLogEmptier } from "./log-emptier.ts";
@@ -32,6 +32,7 @@ import { createVoiceAgentKeeper } from "./voice-agents.ts";
 
 export interface SqliteStoreOptions extends MigrateOptions {
   log: Log;
+  erasures: ErasureMarks;
   /** Counts statements and commits, for tests and benchmarks. */
   observer?: StoreObserver;
   /** Replaced in tests. */
@@ -48,10 +49,10 @@ export async function openSqliteStore(options: SqliteStoreOptions): Promise<Stor
     throw error;
   }
   if (options.observer !== undefined) database.watch(options.observer);
-  return createStore(new SqliteEngine(database, options), options.log);
+  return createStore(new SqliteEngine(database, options), options);
 }
 
-function createStore(engine: SqliteEngine, log: Log): Store {
+function createStore(engine: SqliteEngine, { erasures, log }: SqliteStoreOptions): Store {
   const holdings = createHoldingsKeeper(engine);
   const changes = createChangeRecorder(engine, holdings);
   const usage = createUsageWriter(engine);
@@ -60,7 +61,6 @@ function createStore(engine: SqliteEngine, log: Log): Store {
   const voiceAgents = createVoiceAgentKeeper(engine);
   const conversations = createConversationWriter(engine);
   const eraser = createMessageEraser(engine);
-  const erasures = createErasures();
   const logEmptier = createLogEmptier(engine);
   const removals = createRemovals(engine, { eraser, logEmptier, voiceAgents, log });
   const startRemovals = removals.start;

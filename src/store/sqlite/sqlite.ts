@@ -40,12 +40,13 @@ export function createSqlite(dataDir: string): StorageEngine {
   };
 }
 
-async function open(dataDir: string, { log, backupDir, isCommand = false }: OpenOptions): Promise<Store> {
+async function open(dataDir: string, { log, erasures, backupDir, isCommand = false }: OpenOptions): Promise<Store> {
   const held: StorageLock[] = [];
   try {
     return await openSqliteStore({
       dataDir,
       log,
+      erasures,
       async beforeMigrate({ fromVersion, toVersion }) {
         if (isCommand) held.push(lockForMigration(dataDir));
         const name = `before-migration-${fromVersion}-to-${toVersion}-${fileStamp(Date.now())}.db`;

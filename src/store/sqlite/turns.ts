@@ -1,11 +1,11 @@
 /** Turns in SQLite: the hot path of the program. */
+import type { ErasureMarks } from "../../coordination/coordination.ts";
 import { type HistoryMessage, type MessageRole, textParts } from "../../domain/conversation.ts";
 import type { FailureKind } from "../../domain/reply-failure.ts";
 import type { TokenUsage } from "../../domain/usage.ts";
 import type { TurnStore } from "../contract/turns.ts";
 import type { ConversationWriter } from "./conversation-writer.ts";
 import type { SqliteEngine } from "./engine.ts";
-import type { Erasures } from "./erasures.ts";
 import type { QuotaCounts } from "./quota.ts";
 import type { UsagePlace, UsageWriter } from "./usage-writer.ts";
 
@@ -16,7 +16,7 @@ export interface TurnDependencies {
   conversations: ConversationWriter;
   usage: UsageWriter;
   quota: QuotaCounts;
-  erasures: Erasures;
+  erasures: ErasureMarks;
 }
 
 export function createTurnStore(
@@ -36,8 +36,6 @@ export function createTurnStore(
   }
 
   return {
-    markArrival: () => erasures.mark(),
-
     listHistory: (key, maxBytes) =>
       engine.read(() => {
         const history: HistoryMessage[] = [];

@@ -1,7 +1,9 @@
-/** Failed attempts by subject, dropped an hour after the last one. Bounded: the least recent are evicted. */
-import type { Clock } from "../../lib/clock.ts";
+/** Failed attempts to sign in, in memory. */
+import type { Clock } from "../lib/clock.ts";
+import type { FailureKind, SignInFailure, SignInFailures } from "./coordination.ts";
 
 const forgetAfterMs = 60 * 60_000;
+const longestWaitMs = 15 * 60_000;
 const maxSubjects = 50_000;
 
 interface Entry {
@@ -9,14 +11,8 @@ interface Entry {
   lastMs: number;
 }
 
-export interface Failure {
-  /** The number of failures so far, including this one. */
-  readonly count: number;
-  /** Withdraws it: it was not a failure after all. Call it once at most. */
-  takeBack(): void;
-}
-
-export class FailureLedger {
+/** Failures of one kind, by subject. */
+class FailureLedger {
   readonly #entries = new Map<string, Entry>();
   readonly #clock: Pick<Clock, "monotonicMs">;
 
@@ -33,8 +29,7 @@ export class FailureLedger {
     return entry ? this.#clock.monotonicMs() - entry.lastMs : Number.POSITIVE_INFINITY;
   }
 
-  /** Records a failure. */
-  add(subject: string): Failure {
+  add(subject: string): SignInFailure {
     const beforeMs = this.#entries.get(subject)?.lastMs ?? 0;
     const lastMs = this.#clock.monotonicMs();
     const count = this.count(subject) + 1;
@@ -62,4 +57,28 @@ export class FailureLedger {
     const [oldest] = this.#entries.keys();
     if (oldest !== undefined) this.#entries.delete(oldest);
   }
+}
+
+export function createSignInFailures(clock: Pick<Clock, "monotonicMs">): SignInFailures {
+  const ledgers: Readonly<Record<FailureKind, FailureLedger>> = {
+    client: new FailureLedger(clock),
+    account: new FailureLedger(clock),
+    code: new FailureLedger(clock),
+  };
+
+  function waitMsOf(ledger: FailureLedger, subject: string, free: number): number {
+    const failures = ledger.count(subject);
+    if (failures < free) return 0;
+    return Math.min(1000 * 2 ** (failures - free), longestWaitMs) - ledger.sinceLastMs(subject);
+  }
+
+  return {
+    count: async (kind, subject) => ledgers[kind].count(subject),
+    add: async (kind, subject) => ledgers[kind].add(subject),
+    async addUnlessWaiting(kind, subject, free) {
+      const waitMs = waitMsOf(ledgers[kind], subject, free);
+      return waitMs > 0 ? { waitMs } : ledgers[kind].add(subject);
+    },
+    clear: (kind, subject) => ledgers[kind].clear(subject),
+  };
 }

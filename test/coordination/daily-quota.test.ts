@@ -1,12 +1,13 @@
 import { describe, expect, test } from "bun:test";
+import type { QuotaRefusal, Reservation } from "../../src/coordination/coordination.ts";
+import { MemoryDailyQuota } from "../../src/coordination/daily-quota.ts";
 import { AppError } from "../../src/domain/errors.ts";
 import { toUtcDay } from "../../src/lib/clock.ts";
-import { createDailyQuota, type QuotaRefusal, type QuotaReservation } from "../../src/limits/daily-quota.ts";
 import { createRandom } from "../support/random.ts";
 
 const noon = Date.UTC(2026, 0, 15, 12);
 const hourMs = 3_600_000;
-type Answer = QuotaReservation | QuotaRefusal;
+type Answer = Reservation | QuotaRefusal;
 
 /** Counts as a store keeps them, and how often they were read. */
 function openLedger() {
@@ -22,7 +23,7 @@ function openLedger() {
       return durable.get(`${companionId} ${day}`) ?? 0;
     },
     /** Adds a committed turn. */
-    commit(companionId: string, reservation: QuotaReservation): void {
+    commit(companionId: string, reservation: Reservation): void {
       const key = `${companionId} ${reservation.day}`;
       durable.set(key, (durable.get(key) ?? 0) + 1);
       reservation.settle();
@@ -31,11 +32,11 @@ function openLedger() {
   return ledger;
 }
 
-function admittedOf(answers: readonly Answer[]): QuotaReservation[] {
+function admittedOf(answers: readonly Answer[]): Reservation[] {
   return answers.filter((answer) => answer.isAdmitted);
 }
 
-async function getReservation(answer: Promise<Answer>): Promise<QuotaReservation> {
+async function getReservation(answer: Promise<Answer>): Promise<Reservation> {
   const given = await answer;
   if (!given.isAdmitted) throw new Error("refused");
   return given;
@@ -45,7 +46,7 @@ describe("the daily quota", () => {
   test("admits exactly one of 200 at once at 999 of 1000, and reads the store once", async () => {
     const ledger = openLedger();
     ledger.set("c", "2026-01-15", 999);
-    const quota = createDailyQuota(ledger);
+    const quota = new MemoryDailyQuota(ledger.countDay);
     const answers = await Promise.all(Array.from({ length: 200 }, () => quota.reserve("c", 1000, noon)));
     expect(admittedOf(answers)).toHaveLength(1);
     expect(ledger.reads).toBe(1);
@@ -54,7 +55,7 @@ describe("the daily quota", () => {
   });
 
   test("reports how long the UTC day still lasts, at least a second", async () => {
-    const quota = createDailyQuota(openLedger());
+    const quota = new MemoryDailyQuota(openLedger().countDay);
     const midnight = Date.UTC(2026, 0, 16);
     for (const [nowMs, seconds] of [
       [noon, 12 * 3600],
@@ -62,12 +63,16 @@ describe("the daily quota", () => {
       [midnight - 1001, 2],
       [midnight, 86_400],
     ] as const) {
-      expect(await quota.reserve("c", 0, nowMs)).toEqual({ isAdmitted: false, retryAfterSeconds: seconds });
+      expect(await quota.reserve("c", 0, nowMs)).toEqual({
+        isAdmitted: false,
+        reason: "day_used_up",
+        retryAfterSeconds: seconds,
+      });
     }
   });
 
   test("gives a released reservation back, once", async () => {
-    const quota = createDailyQuota(openLedger());
+    const quota = new MemoryDailyQuota(openLedger().countDay);
     const first = await getReservation(quota.reserve("c", 2, noon));
     await getReservation(quota.reserve("c", 2, noon));
     expect((await quota.reserve("c", 2, noon)).isAdmitted).toBe(false);
@@ -77,7 +82,7 @@ describe("the daily quota", () => {
   });
 
   test("keeps counting what is settled, whatever is called afterwards", async () => {
-    const quota = createDailyQuota(openLedger());
+    const quota = new MemoryDailyQuota(openLedger().countDay);
     const only = await getReservation(quota.reserve("c", 1, noon));
     only.settle();
     only.release();
@@ -85,7 +90,7 @@ describe("the daily quota", () => {
   });
 
   test("counts companions and days apart", async () => {
-    const quota = createDailyQuota(openLedger());
+    const quota = new MemoryDailyQuota(openLedger().countDay);
     for (const [companionId, nowMs] of [
       ["c", noon],
       ["d", noon],
@@ -98,7 +103,7 @@ describe("the daily quota", () => {
 
   test("holds a reservation to its own day when it ends after midnight", async () => {
     const ledger = openLedger();
-    const quota = createDailyQuota(ledger);
+    const quota = new MemoryDailyQuota(ledger.countDay);
     const late = await getReservation(quota.reserve("c", 1, noon + 12 * hourMs - 1));
     expect(late.day).toBe("2026-01-15");
     const early = await getReservation(quota.reserve("c", 1, noon + 12 * hourMs));
@@ -111,7 +116,7 @@ describe("the daily quota", () => {
   });
 
   test("follows the limit of the plan at the moment", async () => {
-    const quota = createDailyQuota(openLedger());
+    const quota = new MemoryDailyQuota(openLedger().countDay);
     await quota.reserve("c", 1, noon);
     expect((await quota.reserve("c", 1, noon)).isAdmitted).toBe(false);
     expect((await quota.reserve("c", 2, noon)).isAdmitted).toBe(true);
@@ -119,17 +124,17 @@ describe("the daily quota", () => {
 
   test("goes on from the durable count after a restart", async () => {
     const ledger = openLedger();
-    const before = createDailyQuota(ledger);
+    const before = new MemoryDailyQuota(ledger.countDay);
     for (let i = 0; i < 3; i++) ledger.commit("c", await getReservation(before.reserve("c", 5, noon)));
     await before.reserve("c", 5, noon); // was under way when the process ended
-    const after = createDailyQuota(ledger);
+    const after = new MemoryDailyQuota(ledger.countDay);
     const answers = await Promise.all(Array.from({ length: 10 }, () => after.reserve("c", 5, noon)));
     expect(admittedOf(answers)).toHaveLength(2);
   });
 
   test("is unavailable to all that wait for a count that cannot be read, and reserves nothing", async () => {
     const ledger = openLedger();
-    const quota = createDailyQuota(ledger);
+    const quota = new MemoryDailyQuota(ledger.countDay);
     ledger.failure = new Error("disk I/O error at /var/lib");
     const answers = await Promise.allSettled(Array.from({ length: 5 }, () => quota.reserve("c", 2, noon)));
     for (const answer of answers) {
@@ -144,10 +149,8 @@ describe("the daily quota", () => {
   });
 
   test("treats a store that throws synchronously like one that rejects", async () => {
-    const quota = createDailyQuota({
-      countDay: () => {
-        throw new Error("closed");
-      },
+    const quota = new MemoryDailyQuota(() => {
+      throw new Error("closed");
     });
     await expect(quota.reserve("c", 1, noon)).rejects.toMatchObject({ code: "unavailable" });
   });
@@ -156,7 +159,7 @@ describe("the daily quota", () => {
 describe("the daily quota's memory", () => {
   test("holds no more counts than allowed, and reads evicted ones again", async () => {
     const ledger = openLedger();
-    const quota = createDailyQuota({ countDay: ledger.countDay, capacity: 10 });
+    const quota = new MemoryDailyQuota(ledger.countDay, 10);
     for (let i = 0; i < 500; i++) ledger.commit(`c${i}`, await getReservation(quota.reserve(`c${i}`, 2, noon)));
     expect(quota.size).toBeLessThanOrEqual(10);
     expect((await quota.reserve("c0", 2, noon)).isAdmitted).toBe(true);
@@ -166,8 +169,8 @@ describe("the daily quota's memory", () => {
 
   test("evicts no count with open reservations", async () => {
     const ledger = openLedger();
-    const quota = createDailyQuota({ countDay: ledger.countDay, capacity: 10 });
-    const open: QuotaReservation[] = [];
+    const quota = new MemoryDailyQuota(ledger.countDay, 10);
+    const open: Reservation[] = [];
     for (let i = 0; i < 100; i++) open.push(await getReservation(quota.reserve(`c${i}`, 1, noon)));
     expect(quota.size).toBe(100);
     for (let i = 0; i < 100; i++) expect((await quota.reserve(`c${i}`, 1, noon)).isAdmitted).toBe(false);
@@ -177,7 +180,7 @@ describe("the daily quota's memory", () => {
 
   test("drops days that are over", async () => {
     const ledger = openLedger();
-    const quota = createDailyQuota(ledger);
+    const quota = new MemoryDailyQuota(ledger.countDay);
     for (let i = 0; i < 100; i++) (await getReservation(quota.reserve(`c${i}`, 1, noon))).settle();
     for (let i = 0; i < 50; i++) (await getReservation(quota.reserve(`d${i}`, 1, noon + 24 * hourMs))).settle();
     expect(quota.size).toBe(50);
@@ -187,8 +190,8 @@ describe("the daily quota's memory", () => {
     const random = createRandom(8);
     const ledger = openLedger();
     const limit = 5;
-    let quota = createDailyQuota({ countDay: ledger.countDay, capacity: 2 });
-    let open: Array<{ companionId: string; reservation: QuotaReservation }> = [];
+    let quota = new MemoryDailyQuota(ledger.countDay, 2);
+    let open: Array<{ companionId: string; reservation: Reservation }> = [];
     const committed = new Map<string, number>();
     /** Committed and open turns, by companion and day. */
     function countTaken(): Map<string, number> {
@@ -223,7 +226,7 @@ describe("the daily quota's memory", () => {
       }
       if (random.below(200) === 0) {
         // A restart: open turns were never committed.
-        quota = createDailyQuota({ countDay: ledger.countDay, capacity: 2 });
+        quota = new MemoryDailyQuota(ledger.countDay, 2);
         open = [];
       }
     }

@@ -1,49 +1,14 @@
-/** Messages, or voice sessions, a day for each companion: reservations in memory on top of the durable count. */
+/**
+ * Messages, or voice sessions, a day for each companion: reservations in memory on top of the durable count. Memory is
+ * the authority while a count is held, so there must be one process on the data.
+ */
 import { AppError } from "../domain/errors.ts";
 import { toUtcDay } from "../lib/clock.ts";
 import { type RecencyLinks, RecencyList } from "../lib/recency-list.ts";
+import type { QuotaRefusal, Reservation } from "./coordination.ts";
 
-export interface QuotaReservation {
-  readonly isAdmitted: true;
-  /** The UTC day of admission, under which it is to be settled even if it ends after midnight. */
-  readonly day: string;
-  /** Gives it back: nothing was, or will be, made durable for it. */
-  release(): void;
-  /**
-   * It stays counted. To be called once it is durable, or where it is not known whether it is: from then on the durable
-   * count may be read anew. Of both, only the first call has an effect.
-   */
-  settle(): void;
-}
-
-export interface QuotaRefusal {
-  readonly isAdmitted: false;
-  /** Until the next UTC midnight; at least 1. */
-  readonly retryAfterSeconds: number;
-}
-
-export interface DailyQuota {
-  /**
-   * Takes one out of the `limit` of the UTC day of `nowMs`. However many ask at once, no more than the limit
-   * are ever reserved and settled together. `unavailable` where the durable count cannot be read: nothing is reserved.
-   * Every reservation must end in one of its two calls.
-   */
-  reserve(companionId: string, limit: number, nowMs: number): Promise<QuotaReservation | QuotaRefusal>;
-  /** Counts held now: at most the capacity, or as many as have reservations under way where these are more. */
-  readonly size: number;
-}
-
-export interface DailyQuotaOptions {
-  /** What is durable of the companion for the day. */
-  countDay: (companionId: string, day: string) => Promise<number>;
-  /** Counts kept without reservations under way, so that they need not be read again. */
-  capacity?: number;
-}
-
-/** Memory is the authority while a count is held, so there must be one process on the data. */
-export function createDailyQuota(options: DailyQuotaOptions): DailyQuota {
-  return new MemoryDailyQuota(options.countDay, options.capacity ?? 10_000);
-}
+/** What is durable of the companion for the day. */
+export type CountDay = (companionId: string, day: string) => Promise<number>;
 
 /** One companion's day. What is durable enters `used` once, when it is read; later ones entered it as reservations. */
 interface DayCount extends RecencyLinks<DayCount> {
@@ -56,24 +21,27 @@ interface DayCount extends RecencyLinks<DayCount> {
   holders: number;
 }
 
-class MemoryDailyQuota implements DailyQuota {
-  readonly #countDay: DailyQuotaOptions["countDay"];
+export class MemoryDailyQuota {
+  readonly #countDay: CountDay;
   readonly #capacity: number;
   readonly #counts = new Map<string, DayCount>();
   /** Those that nobody holds. */
   readonly #idle = new RecencyList<DayCount>();
   #latestDay = "";
 
-  constructor(countDay: DailyQuotaOptions["countDay"], capacity: number) {
+  /** `capacity`: counts kept without reservations under way, so that they need not be read again. */
+  constructor(countDay: CountDay, capacity = 10_000) {
     this.#countDay = countDay;
     this.#capacity = capacity;
   }
 
+  /** Counts held now: at most the capacity, or as many as have reservations under way where these are more. */
   get size(): number {
     return this.#counts.size;
   }
 
-  async reserve(companionId: string, limit: number, nowMs: number): Promise<QuotaReservation | QuotaRefusal> {
+  /** `unavailable` where the durable count cannot be read: nothing is reserved then. */
+  async reserve(companionId: string, limit: number, nowMs: number): Promise<Reservation | QuotaRefusal> {
     const day = toUtcDay(nowMs);
     if (day > this.#latestDay) this.#latestDay = day;
     const count = this.#hold(companionId, day);
@@ -84,7 +52,7 @@ class MemoryDailyQuota implements DailyQuota {
       count.used = used;
       if (used >= limit) {
         this.#letGo(count);
-        return { isAdmitted: false, retryAfterSeconds: secondsToMidnight(nowMs) };
+        return { isAdmitted: false, reason: "day_used_up", retryAfterSeconds: secondsToMidnight(nowMs) };
       }
       count.used = used + 1;
     } catch (cause) {
@@ -138,7 +106,7 @@ class MemoryDailyQuota implements DailyQuota {
     }
   }
 
-  #makeReservation(count: DayCount): QuotaReservation {
+  #makeReservation(count: DayCount): Reservation {
     let isOpen = true;
     const close = (givenBack: number) => {
       if (!isOpen) return;

@@ -1,11 +1,11 @@
 /** What is remembered of erasures, so that no turn under way brings words back. */
 import { expect, test } from "bun:test";
-import { createErasures } from "../../src/store/sqlite/erasures.ts";
+import { createErasureMarks } from "../../src/coordination/erasure-marks.ts";
 
 const key = { companionId: "c", sessionId: "s", visitorId: "v" };
 
 test("a turn that arrived before its visitor's erasure is covered, and one from after it is not", () => {
-  const erasures = createErasures();
+  const erasures = createErasureMarks();
   const before = erasures.mark();
   erasures.noteVisitor("c", "v");
   expect(erasures.cover(key, before)).toBe(true);
@@ -14,7 +14,7 @@ test("a turn that arrived before its visitor's erasure is covered, and one from 
 });
 
 test("no more are remembered than there is room for, and what had to be forgotten covers every turn from before it", () => {
-  const erasures = createErasures(3);
+  const erasures = createErasureMarks(3);
   const before = erasures.mark();
   for (const visitor of ["a", "b", "c", "d"]) erasures.noteVisitor("c", visitor);
   const later = erasures.mark();

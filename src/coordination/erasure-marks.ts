@@ -1,17 +1,16 @@
 /** Recent erasures: a turn that was running then must not bring its words back when it settles. */
-import type { ConversationKey } from "../../domain/conversation.ts";
+import type { ConversationKey } from "../domain/conversation.ts";
+import type { ErasureMarks } from "./coordination.ts";
 
 /** No turn runs for longer, including the wait in the queue. */
 const longestTurnMs = 60 * 60_000;
 const maxErasures = 100_000;
 
-export type Erasures = ReturnType<typeof createErasures>;
-
 /**
  * In memory: a turn does not outlive its process either, and one process serves a database. Order is tracked by a
  * counter, since the clock can be set back between a message and an erasure.
  */
-export function createErasures(limit = maxErasures) {
+export function createErasureMarks(limit = maxErasures): ErasureMarks {
   /** By visitor or conversation; the latest is last. */
   const erased = new Map<string, { mark: number; atMs: number }>();
   let lastMark = 0;
@@ -33,18 +32,12 @@ export function createErasures(limit = maxErasures) {
 
   return {
     /** Later erasures have higher marks. */
-    mark: (): number => lastMark,
-    noteVisitor(companionId: string, visitorId: string): void {
-      note(visitorName(companionId, visitorId));
-    },
-    noteConversation(key: ConversationKey): void {
-      note(conversationName(key));
-    },
-    /** Whether the conversation has been erased since that mark. */
-    cover(key: ConversationKey, arrivalMark: number): boolean {
+    mark: () => lastMark,
+    noteVisitor: (companionId, visitorId) => note(visitorName(companionId, visitorId)),
+    noteConversation: (key) => note(conversationName(key)),
+    cover(key, arrivalMark) {
       const wasErased = (name: string) => (erased.get(name)?.mark ?? 0) > arrivalMark;
       if (erased.size === 0) return false;
-      // Better to lose a turn than to store an erased one.
       if (arrivalMark < forgottenMark) return true;
       return (
         wasErased(conversationName(key)) ||

@@ -1,0 +1,62 @@
+/** The coordination engine of one process: all in memory, bounded, gone with the process as what it was for. */
+import type { Clock } from "../lib/clock.ts";
+import { createKeyedQueue } from "../lib/keyed-queue.ts";
+import { type Coordination, type ErasureMarks, maxWaitingTurns, type TurnGate } from "./coordination.ts";
+import { type CountDay, MemoryDailyQuota } from "./daily-quota.ts";
+import { createErasureMarks } from "./erasure-marks.ts";
+import { createSignInFailures } from "./sign-in-failures.ts";
+
+export interface MemoryCoordinationOptions {
+  clock: Pick<Clock, "nowMs" | "monotonicMs">;
+  /** What is durable of a companion's day. */
+  countMessages: CountDay;
+  countVoiceSessions: CountDay;
+}
+
+export interface MemoryCoordination extends Coordination {
+  readonly arrivals: ErasureMarks;
+}
+
+export function createMemoryCoordination(options: MemoryCoordinationOptions): MemoryCoordination {
+  const { clock } = options;
+  const voiceSessions = new MemoryDailyQuota(options.countVoiceSessions);
+  return {
+    turns: createTurnGate(clock, new MemoryDailyQuota(options.countMessages)),
+    voiceSessions: { reserve: (companionId, limit) => voiceSessions.reserve(companionId, limit, clock.nowMs()) },
+    arrivals: createErasureMarks(),
+    signInFailures: createSignInFailures(clock),
+  };
+}
+
+function createTurnGate(clock: Pick<Clock, "nowMs">, messages: MemoryDailyQuota): TurnGate {
+  const queue = createKeyedQueue({ maxWaiting: maxWaitingTurns });
+  return {
+    async enter({ companionId, queueKey, messagesPerDay }, signal) {
+      const place = queueKey === null ? waitsForNone : queue.enter(queueKey, signal);
+      if (place === null) return { isAdmitted: false, reason: "queue_full", retryAfterSeconds: 1 };
+      const leaveQueue = await place;
+      try {
+        const message = await messages.reserve(companionId, messagesPerDay, clock.nowMs());
+        if (!message.isAdmitted) {
+          leaveQueue();
+          return message;
+        }
+        const leave = () => {
+          message.release();
+          leaveQueue();
+        };
+        if (!signal.aborted) return { isAdmitted: true, day: message.day, settle: message.settle, leave };
+        message.release();
+        throw signal.reason;
+      } catch (error) {
+        leaveQueue();
+        throw error;
+      }
+    },
+    get waitingCount() {
+      return queue.waitingCount;
+    },
+  };
+}
+
+const waitsForNone = Promise.resolve(() => {});

@@ -1,0 +1,68 @@
+/** Keeps turns in the conversation of a visitor with a companion. */
+import type { ArrivalMark } from "../coordination/coordination.ts";
+import type { Services } from "../dependencies.ts";
+import type { Companion } from "../domain/companion.ts";
+import {
+  type ConversationKey,
+  type HistoryMessage,
+  type Message,
+  textParts,
+  uncounted,
+} from "../domain/conversation.ts";
+import type { TurnKeeper, TurnResult } from "./turn-start.ts";
+
+type KeeperServices = Pick<Services, "store" | "coordination" | "clock" | "ids">;
+
+/** Made when the message has come: what is erased from then on covers it. */
+export class ConversationKeeper implements TurnKeeper {
+  readonly queueKey: string;
+  readonly #key: ConversationKey;
+  readonly #arrivalMark: ArrivalMark;
+  #sentAt = 0;
+  #conversationId = "";
+
+  constructor(
+    private readonly services: KeeperServices,
+    private readonly companion: Companion,
+    { sessionId, visitorId }: Pick<ConversationKey, "sessionId" | "visitorId">,
+    private readonly message: string,
+  ) {
+    this.#key = { companionId: companion.id, sessionId, visitorId };
+    this.#arrivalMark = services.coordination.arrivals.mark();
+    this.queueKey = `${companion.id} ${sessionId} ${visitorId}`;
+  }
+
+  begin(maxBytes: number): Promise<HistoryMessage[]> {
+    const { store, clock, ids } = this.services;
+    // Both now: behind the turn before, and lists look ids up as if they were in order of the conversations'
+    // beginnings.
+    this.#sentAt = clock.nowMs();
+    this.#conversationId = ids.uuid();
+    return store.turns.listHistory(this.#key, maxBytes);
+  }
+
+  settle(result: TurnResult): Promise<void> {
+    const { store } = this.services;
+    return store.turns.settle({
+      accountId: this.companion.accountId,
+      key: this.#key,
+      conversationId: this.#conversationId,
+      messages: this.#toMessages(result),
+      arrivalMark: this.#arrivalMark,
+      usage: result.usage,
+      failure: result.failure,
+      keyId: this.companion.createdByKeyId,
+      day: result.day,
+    });
+  }
+
+  #toMessages({ reply, complete, usage: { inputTokens, outputTokens, estimated } }: TurnResult): Message[] {
+    const { clock, ids } = this.services;
+    const asked = { id: ids.uuid(), role: "user", channel: "text", parts: textParts(this.message) } as const;
+    const question: Message = { ...asked, ...uncounted, complete: true, createdAt: this.#sentAt };
+    if (reply.length === 0) return [question];
+    const said = { id: ids.uuid(), role: "assistant", channel: "text", parts: reply, complete } as const;
+    const counted = { inputTokens, outputTokens, tokensEstimated: estimated };
+    return [question, { ...said, ...counted, createdAt: Math.max(this.#sentAt, clock.nowMs()) }];
+  }
+}

@@ -1,0 +1,241 @@
+/** One message's life: its ticket, the request to the model, the reply, the commit, and what its readers are told. */
+import type { TurnTicket } from "../coordination/coordination.ts";
+import type { Services } from "../dependencies.ts";
+import { textParts } from "../domain/conversation.ts";
+import { AppError } from "../domain/errors.ts";
+import type { StreamErrorCode } from "../domain/stream-end.ts";
+import { Stop } from "../lib/stop-signal.ts";
+import {
+  kindOfOutcome,
+  type ReplyEvent,
+  type ReplyOutcome,
+  type ReplyRequest,
+  type ReplySink,
+} from "../llm/provider.ts";
+import { enterTurn } from "./admission.ts";
+import type { FollowedTurn, TurnEnd, TurnEvent, TurnReader } from "./events.ts";
+import { countFailedReply, toUpstreamError } from "./failed-replies.ts";
+import type { OpenTurn } from "./open-turns.ts";
+import { maxReplyUnits, ReplyText } from "./reply-memory.ts";
+import { countTokens, historyTokensOf, toReplyRequest } from "./reply-request.ts";
+import type { TurnResult, TurnStart } from "./turn-start.ts";
+
+export type TurnServices = Pick<
+  Services,
+  "store" | "llm" | "coordination" | "openTurns" | "settings" | "clock" | "log" | "measurements"
+>;
+
+/**
+ * After this long without text the response begins all the same: a 502 is no longer possible, but nobody gives up
+ * waiting.
+ */
+const waitMs = 10_000;
+
+const notBegun = Promise.resolve();
+
+export class Turn implements OpenTurn, FollowedTurn, ReplySink {
+  checkedMark = -1;
+  ended: Promise<void> = notBegun;
+  readonly #services: TurnServices;
+  readonly #start: TurnStart;
+  /** All that the turn takes. However it ends, `#live` gives it back, in the reverse order, and nobody else. */
+  readonly #taken = new DisposableStack();
+  readonly #stop = new Stop();
+  readonly #beginning = Promise.withResolvers<void>();
+  readonly #text = new ReplyText();
+  /** Replaced with every change: one may leave while all are told. */
+  #readers: readonly TurnReader[] = [];
+  /** Why we stopped it, for the last words to its readers; null while nobody but they and the provider end it. */
+  #ending: { readonly code: StreamErrorCode; readonly error: AppError } | null = null;
+  /** From then on nobody but its readers is told of a failure. */
+  #hasBegun = false;
+  #waitingTimer: ReturnType<typeof setTimeout> | undefined;
+  #askedAtMs = 0;
+  #firstTextMs: number | null = null;
+
+  constructor(services: TurnServices, start: TurnStart) {
+    this.#services = services;
+    this.#start = start;
+  }
+
+  /**
+   * Called once. Resolves when the response may begin: first text, end of the reply, or ten seconds of waiting; the
+   * rest goes on in the background. Rejects with `rate_limited`, `quota_exceeded`, `not_found`, `upstream_error` or
+   * `unavailable`: nothing is kept then, and nothing counted but a provider's failure, unless the right to the
+   * companion was lost while the provider was at work.
+   */
+  begin(): Promise<void> {
+    this.ended = this.#live();
+    return this.#beginning.promise;
+  }
+
+  get isStopped(): boolean {
+    return this.#stop.aborted;
+  }
+
+  attach(reader: TurnReader): void {
+    this.#readers = [...this.#readers, reader];
+  }
+
+  leave(reader: TurnReader): void {
+    if (!this.#readers.includes(reader)) return;
+    this.#readers = this.#readers.filter((other) => other !== reader);
+    // Today's policy, and the only line of it: words that nobody reads are not paid for.
+    if (this.#readers.length === 0) this.#stop.abort(new AppError("unavailable", "All readers have left."));
+  }
+
+  /** Stops the turn for everyone, unless it has been stopped before: the first reason stays. */
+  stop(code: StreamErrorCode, error: AppError): void {
+    if (this.isStopped) return;
+    this.#ending = { code, error };
+    this.#stop.abort(error);
+  }
+
+  async checkRight(): Promise<boolean> {
+    if (await this.#start.right.check()) return true;
+    this.stop("unavailable", this.#start.right.refusal());
+    return false;
+  }
+
+  /** The whole of it, in its order. Never rejects: nobody is left to catch. */
+  async #live(): Promise<void> {
+    const { openTurns } = this.#services;
+    const { address, companion, plan, keeper } = this.#start;
+    try {
+      using taken = this.#taken;
+      taken.defer(openTurns.enter(this, address));
+      // Stopped meanwhile, it is dropped and costs nothing.
+      const entry = { companionId: companion.id, plan, queueKey: keeper.queueKey };
+      const ticket = await enterTurn(this.#services, entry, this.#stop);
+      taken.defer(ticket.leave);
+      taken.use(this.#text);
+      const request = await this.#buildRequest();
+      // It may have waited for long, and each call costs: nothing is to begin any more with a token that was revoked.
+      await this.checkRight();
+      if (this.isStopped) throw this.#stop.reason;
+      const outcome = await this.#ask(request, ticket.day);
+      if (outcome !== null) await this.#settle(request, outcome, ticket);
+    } catch (error) {
+      if (this.#hasBegun) this.#services.log.error("turn failed", this.#logged(error));
+      this.#refuse("unavailable", error);
+    }
+  }
+
+  async #buildRequest(): Promise<ReplyRequest> {
+    const { companion, message, requestId, keeper } = this.#start;
+    const earlier = await keeper.begin(historyTokensOf(companion, message) * 4);
+    return toReplyRequest(this.#services.settings.llm, companion, { earlier, message, requestId });
+  }
+
+  /** Null where the provider failed before its first text, which has been told and counted: nothing is to be kept. */
+  async #ask(request: ReplyRequest, day: string): Promise<ReplyOutcome | null> {
+    this.#askedAtMs = performance.now();
+    this.#waitingTimer = setTimeout(Turn.#beginAnyway, waitMs, this);
+    try {
+      return await this.#services.llm.streamReply(request, this, this.#stop);
+    } catch (failure) {
+      const error = toUpstreamError(failure);
+      if (this.#hasBegun) this.#services.log.warn("reply failed", this.#logged(error));
+      this.#refuse("upstream_error", error);
+      await countFailedReply(this.#services, this.#start, day, failure);
+      return null;
+    } finally {
+      clearTimeout(this.#waitingTimer);
+    }
+  }
+
+  /** Called by the provider. */
+  emit(event: ReplyEvent): Promise<unknown> | undefined {
+    if (this.#firstTextMs === null) {
+      this.#firstTextMs = performance.now() - this.#askedAtMs;
+      this.#open();
+    }
+    const last = this.#text.add(event.deltas);
+    if (last !== null) {
+      if (last !== "") this.#tell({ type: "text", deltas: [last] });
+      this.stop("too_long", new AppError("upstream_error", `The reply is longer than ${maxReplyUnits} characters.`));
+      return undefined;
+    }
+    const stalled = this.#tell(event);
+    let heldUnits = 0;
+    for (const reader of this.#readers) heldUnits += reader.heldUnits;
+    if (!this.#text.hold(heldUnits)) {
+      for (const reader of this.#readers) reader.dropHeld();
+      this.stop("unavailable", new AppError("unavailable", "Too much is held for long replies and slow readers."));
+    }
+    return stalled;
+  }
+
+  #collect(request: ReplyRequest, outcome: ReplyOutcome, day: string): TurnResult {
+    const text = this.#text.toString();
+    const failure = this.#ending?.code === "too_long" ? "broken_off" : kindOfOutcome(outcome);
+    const usage = countTokens(request, text, outcome);
+    const reply = text === "" ? [] : textParts(text);
+    return { request, reply, complete: outcome.complete, failure, usage, day, firstTextMs: this.#firstTextMs };
+  }
+
+  /** Keeps the turn, and tells how it ended. */
+  async #settle(request: ReplyRequest, outcome: ReplyOutcome, ticket: TurnTicket): Promise<void> {
+    if (this.#ending !== null && !this.#hasBegun) this.#beginning.reject(this.#ending.error);
+    else this.#open();
+    const result = this.#collect(request, outcome, ticket.day);
+    this.#services.measurements.countTokens(result.usage);
+    try {
+      await this.#start.keeper.settle(result);
+    } catch (error) {
+      this.#services.log.error("turn not kept", this.#logged(error));
+      this.#tell({ type: "end", outcome: "broken", code: "unavailable" });
+      return;
+    } finally {
+      // Also where it is not known whether it is durable.
+      ticket.settle();
+    }
+    this.#tell(this.#endOf(outcome));
+  }
+
+  #endOf({ complete, failure }: ReplyOutcome): TurnEnd {
+    const { log } = this.#services;
+    if (complete) return { type: "end", outcome: "complete" };
+    if (this.#ending !== null) {
+      log.info("reply ended early", this.#logged(this.#ending.error));
+      return { type: "end", outcome: "broken", code: this.#ending.code };
+    }
+    if (failure === null) return { type: "end", outcome: "stopped" };
+    log.warn("reply broke off", this.#logged(failure));
+    return { type: "end", outcome: "broken", code: "upstream_error" };
+  }
+
+  /** A promise where some reader does not keep up. */
+  #tell(event: TurnEvent): Promise<unknown> | undefined {
+    let stalled: Promise<unknown> | undefined;
+    for (const reader of this.#readers) {
+      const behind = reader.take(event);
+      if (behind !== undefined) stalled = stalled === undefined ? behind : Promise.all([stalled, behind]);
+    }
+    return stalled;
+  }
+
+  #open(): void {
+    clearTimeout(this.#waitingTimer);
+    this.#hasBegun = true;
+    this.#beginning.resolve();
+  }
+
+  static #beginAnyway(this: void, turn: Turn): void {
+    turn.#tell({ type: "waiting" });
+    turn.#open();
+  }
+
+  /**
+   * There is nothing to keep: an error for whoever asked, as long as the response has not begun, and the end for its
+   * readers.
+   */
+  #refuse(code: StreamErrorCode, error: unknown): void {
+    this.#beginning.reject(error);
+    this.#tell({ type: "end", outcome: "broken", code });
+  }
+
+  #logged(error: unknown) {
+    return { requestId: this.#start.requestId, companionId: this.#start.companion.id, error };
+  }
+}

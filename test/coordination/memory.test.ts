@@ -1,0 +1,61 @@
+/** The coordination engine of one process, and what it does where the store cannot be asked. */
+import { expect, test } from "bun:test";
+import { createMemoryCoordination } from "../../src/coordination/memory.ts";
+import { testCoordinationContract } from "../contracts/coordination.ts";
+import { createManualClock } from "../support/manual-clock.ts";
+
+testCoordinationContract("memory", async (clock) => {
+  const durable = new Map<string, number>();
+  const countOf = (kind: string) => async (companionId: string, day: string) => {
+    return durable.get(`${kind} ${companionId} ${day}`) ?? 0;
+  };
+  return {
+    coordination: createMemoryCoordination({
+      clock,
+      countMessages: countOf("message"),
+      countVoiceSessions: countOf("voice_session"),
+    }),
+    async keep(kind, companionId, day) {
+      const key = `${kind} ${companionId} ${day}`;
+      durable.set(key, (durable.get(key) ?? 0) + 1);
+    },
+    async close() {},
+  };
+});
+
+test("a turn whose day cannot be counted is unavailable, holds nothing, and the next one comes in", async () => {
+  let isBroken = true;
+  const countMessages = async () => {
+    if (isBroken) throw new Error("disk I/O error");
+    return 0;
+  };
+  const { turns } = createMemoryCoordination({
+    clock: createManualClock(),
+    countMessages,
+    countVoiceSessions: countMessages,
+  });
+  const entry = { companionId: "c", queueKey: "k", messagesPerDay: 1 };
+  const stays = new AbortController().signal;
+  await expect(turns.enter(entry, stays)).rejects.toMatchObject({ code: "unavailable" });
+  isBroken = false;
+  expect(await turns.enter(entry, stays)).toMatchObject({ isAdmitted: true });
+});
+
+test("a visitor who leaves while the day is counted takes none of it, and gives the place up", async () => {
+  const counting = Promise.withResolvers<number>();
+  const countMessages = () => counting.promise;
+  const { turns } = createMemoryCoordination({
+    clock: createManualClock(),
+    countMessages,
+    countVoiceSessions: countMessages,
+  });
+  const entry = { companionId: "c", queueKey: "k", messagesPerDay: 1 };
+  const leaving = new AbortController();
+  const left = turns.enter(entry, leaving.signal);
+  const next = turns.enter(entry, new AbortController().signal);
+  await Promise.resolve();
+  leaving.abort(new Error("gone"));
+  counting.resolve(0);
+  await expect(left).rejects.toThrow("gone");
+  expect(await next).toMatchObject({ isAdmitted: true });
+});
