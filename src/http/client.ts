@@ -6,7 +6,7 @@ import type { Log } from "../lib/log.ts";
 import { type ClientIp, clientIp } from "./client-ip.ts";
 import { contextOf } from "./request-context.ts";
 
-interface ClientDoor {
+interface ClientDependencies {
   settings: Pick<Settings, "trustedProxies">;
   ids: Pick<IdSource, "uuid">;
   log: Log;
@@ -18,18 +18,18 @@ let isProxyWarned = false;
 const directClients = new Map<string, ClientIp>();
 const directClientsLimit = 4096;
 
-export function clientOf(door: ClientDoor, request: Request): ClientIp {
-  const facts = contextOf(request, door.ids);
+export function clientOf(dependencies: ClientDependencies, request: Request): ClientIp {
+  const facts = contextOf(request, dependencies.ids);
   if (facts.client !== null) return facts.client;
   const forwardedFor = request.headers.get("x-forwarded-for");
   const client =
     forwardedFor === null
       ? findDirectClient(facts.socketIp)
-      : clientIp(facts.socketIp, forwardedFor, door.settings.trustedProxies);
+      : clientIp(facts.socketIp, forwardedFor, dependencies.settings.trustedProxies);
   facts.client = client;
   if (client.isForwardedByUntrusted && !isProxyWarned) {
     isProxyWarned = true;
-    door.log.warn(
+    dependencies.log.warn(
       "a proxy forwards requests, but COMPANIOND_TRUST_PROXY is 0: all its visitors share one address and its limit",
     );
   }

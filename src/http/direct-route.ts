@@ -5,7 +5,7 @@
 import type { BunRequest } from "bun";
 import { hasUsualHost } from "./client-ip.ts";
 import { allowedOrigin, corsHeaders } from "./cors.ts";
-import { describeFailure, type ErrorDoor } from "./error-handling.ts";
+import { describeFailure, type ErrorDependencies } from "./error-handling.ts";
 import { everyResponseHeaders, type HeaderBag, toAppError } from "./problem.ts";
 import { contextOf } from "./request-context.ts";
 
@@ -21,10 +21,10 @@ export interface DirectRoute {
    */
   takes(request: DirectRequest): boolean;
   /** Never rejects. */
-  answer(request: DirectRequest): Promise<Response>;
+  respond(request: DirectRequest): Promise<Response>;
 }
 
-interface DirectRouteParts {
+interface DirectRouteDefinition {
   path: string;
   isUsual(params: Readonly<Record<string, string>>): boolean;
   /** For a success, in addition to those of every response; `respond` may replace them. */
@@ -33,13 +33,13 @@ interface DirectRouteParts {
    * The body, or null if the client already has it: 304. `headers` takes what differs from request to request, even for
    * a failure.
    */
-  answer(request: DirectRequest, headers: HeaderBag): Promise<string | null>;
+  respond(request: DirectRequest, headers: HeaderBag): Promise<string | null>;
 }
 
-export function createDirectRoute(door: ErrorDoor, parts: DirectRouteParts): DirectRoute {
+export function createDirectRoute(dependencies: ErrorDependencies, definition: DirectRouteDefinition): DirectRoute {
   // Copying these and setting a few is cheaper than creating them anew.
-  const everyHeaders = everyResponseHeaders(door.settings);
-  const usualHeaders = new Headers({ ...everyHeaders, ...corsHeaders, ...parts.headers });
+  const everyHeaders = everyResponseHeaders(dependencies.settings);
+  const usualHeaders = new Headers({ ...everyHeaders, ...corsHeaders, ...definition.headers });
 
   function succeed(body: string | null, varying: HeaderBag): Response {
     const response = new Response(body, { status: body === null ? 304 : 200, headers: usualHeaders });
@@ -49,21 +49,21 @@ export function createDirectRoute(door: ErrorDoor, parts: DirectRouteParts): Dir
   }
 
   function fail(error: unknown, request: DirectRequest, varying: HeaderBag): Response {
-    const { status, headers, body } = describeFailure(door, toAppError(error), request);
+    const { status, headers, body } = describeFailure(dependencies, toAppError(error), request);
     const all = { ...everyHeaders, ...corsHeaders, ...varying, ...headers };
     return new Response(body, { status, headers: all as Record<string, string> });
   }
 
   return {
-    path: parts.path,
-    takes: (request) => request.method === "GET" && parts.isUsual(request.params) && hasUsualHost(request),
-    async answer(request) {
+    path: definition.path,
+    takes: (request) => request.method === "GET" && definition.isUsual(request.params) && hasUsualHost(request),
+    async respond(request) {
       const varying: HeaderBag = {
-        "x-request-id": contextOf(request, door.ids).requestId,
+        "x-request-id": contextOf(request, dependencies.ids).requestId,
         "access-control-allow-origin": allowedOrigin(request),
       };
       try {
-        return succeed(await parts.answer(request, varying), varying);
+        return succeed(await definition.respond(request, varying), varying);
       } catch (error) {
         return fail(error, request, varying);
       }

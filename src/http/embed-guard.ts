@@ -12,40 +12,40 @@ import { clientOf } from "./client.ts";
 import type { HeaderBag } from "./problem.ts";
 import { admitClient, refuse, writeRateLimitHeaders } from "./rate-limit.ts";
 
-export type EmbedDoor = Pick<Services, "settings" | "store" | "limiter" | "rules" | "ids" | "log" | "uses">;
+export type EmbedDependencies = Pick<Services, "settings" | "store" | "limiter" | "rules" | "ids" | "log" | "uses">;
 
 /**
  * Admits an embed request, or throws: per-IP limit 429, token 404, origin 403, per-token limit 429.
  * Writes the rate-limit headers of the checks that were made.
  */
 export async function openEmbed(
-  door: EmbedDoor,
+  dependencies: EmbedDependencies,
   request: Request,
   token: string,
   headers: HeaderBag,
 ): Promise<EmbedTarget> {
-  const { rules } = door;
-  const byIp = await admitClient(door.limiter, rules.ip, clientOf(door, request));
+  const { rules } = dependencies;
+  const byIp = await admitClient(dependencies.limiter, rules.ip, clientOf(dependencies, request));
   // The plan is unknown before the token is known.
   if (!byIp.isAdmitted) writeRateLimitHeaders(headers, rules, "free", byIp);
   refuse(byIp, "This address has sent too many requests.");
 
   // Check the format before any lookup: a path may contain anything.
-  const target = isEmbedToken(token) ? await door.store.companions.findByEmbedToken(token) : null;
+  const target = isEmbedToken(token) ? await dependencies.store.companions.findByEmbedToken(token) : null;
   if (target === null) {
     writeRateLimitHeaders(headers, rules, "free", byIp);
     throw noCompanion();
   }
   const { plan, companion, tokenId } = target;
-  if (!mayEmbed(door, request, companion.allowedOrigins)) {
+  if (!mayEmbed(dependencies, request, companion.allowedOrigins)) {
     writeRateLimitHeaders(headers, rules, plan, byIp);
     throw new AppError("origin_not_allowed", "This companion may not be used from this website.");
   }
 
-  const byToken = await door.limiter.admit(rules.token[plan], token);
+  const byToken = await dependencies.limiter.admit(rules.token[plan], token);
   writeRateLimitHeaders(headers, rules, plan, byIp, byToken);
   refuse(byToken, "This companion has had too many requests.");
-  door.uses.noteToken(tokenId);
+  dependencies.uses.noteToken(tokenId);
   return target;
 }
 
@@ -55,14 +55,14 @@ export function noCompanion(): AppError {
 }
 
 /** Whether the requesting page is in the list, or is our own. An empty list allows every page. */
-function mayEmbed(door: EmbedDoor, request: Request, allowedOrigins: readonly string[]): boolean {
+function mayEmbed(dependencies: EmbedDependencies, request: Request, allowedOrigins: readonly string[]): boolean {
   if (allowedOrigins.length === 0) return true;
   const origin = request.headers.get("origin");
-  return (origin !== null && isOriginAllowed(origin, allowedOrigins)) || isOwnPage(door, request, origin);
+  return (origin !== null && isOriginAllowed(origin, allowedOrigins)) || isOwnPage(dependencies, request, origin);
 }
 
 /** If our own address is unknown, no page is ours: the client may have sent any host. */
-function isOwnPage({ settings }: EmbedDoor, request: Request, origin: string | null): boolean {
+function isOwnPage({ settings }: EmbedDependencies, request: Request, origin: string | null): boolean {
   const own = knownBaseUrlOf(settings, request);
   if (own === null) return false;
   if (origin === null) return request.headers.get("sec-fetch-site") === "same-origin";

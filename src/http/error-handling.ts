@@ -12,7 +12,7 @@ import { writePageHeaders } from "./html.ts";
 import { applyProblem, type HeaderBag, renderProblem, toAppError } from "./problem.ts";
 import { contextOf } from "./request-context.ts";
 
-export type ErrorDoor = Pick<Services, "settings" | "ids" | "log">;
+export type ErrorDependencies = Pick<Services, "settings" | "ids" | "log">;
 
 export interface Failure {
   readonly status: number;
@@ -23,34 +23,34 @@ export interface Failure {
 }
 
 /** `allowedMethods` lists the methods of a path: 404 if there are none, otherwise 405 with `Allow`. */
-export function errorHandling(door: ErrorDoor, allowedMethods: (path: string) => string[]) {
+export function errorHandling(dependencies: ErrorDependencies, allowedMethods: (path: string) => string[]) {
   return new Elysia({ name: "error-handling" }).onError({ as: "global" }, ({ error, code, request, set, path }) => {
     const explained = explain(error, code, () => allowedMethods(path));
-    const { status, headers, body } = describeFailure(door, explained, request);
+    const { status, headers, body } = describeFailure(dependencies, explained, request);
     Object.assign(set.headers, headers);
     if (body === null || isForPrograms(path)) return new Response(body, { status });
     varyBy(set.headers, "Accept");
     if (!prefersHtml(request)) return new Response(body, { status });
     writePageHeaders(set.headers, errorPagePolicy());
     set.headers["cache-control"] = "no-store";
-    return new Response(renderErrorPage(explained, contextOf(request, door.ids).requestId), { status });
+    return new Response(renderErrorPage(explained, contextOf(request, dependencies.ids).requestId), { status });
   });
 }
 
 /** The response to a failure; failures of the server are logged. */
-export function describeFailure(door: ErrorDoor, error: AppError, request: Request): Failure {
-  const facts = contextOf(request, door.ids);
+export function describeFailure(dependencies: ErrorDependencies, error: AppError, request: Request): Failure {
+  const facts = contextOf(request, dependencies.ids);
   // The visitor has left: nobody reads the response, and it is not our failure.
   if (request.signal.aborted) return { status: 499, headers: {}, body: null };
   if (errorCodes[error.code].status >= 500) {
     const cause = error.cause ?? error;
     const fields = { requestId: facts.requestId, code: error.code, error: cause };
-    if (error.code === "internal") door.log.error("request failed", fields);
-    else door.log.warn("request failed", fields);
+    if (error.code === "internal") dependencies.log.error("request failed", fields);
+    else dependencies.log.warn("request failed", fields);
   }
   const headers: HeaderBag = {};
   const status = applyProblem(error, headers);
-  return { status, headers, body: renderProblem(error, facts.requestId, baseUrlOf(door.settings, request)) };
+  return { status, headers, body: renderProblem(error, facts.requestId, baseUrlOf(dependencies.settings, request)) };
 }
 
 /** Paths where a page would be useless, whatever the client accepts. */

@@ -13,7 +13,7 @@ import type { HeaderBag } from "./problem.ts";
 import { refuse, writeRateLimitHeaders } from "./rate-limit.ts";
 import { findSessionPrincipal, type OpenedSession } from "./session-cookie.ts";
 
-export type PrincipalDoor = Pick<
+export type PrincipalDependencies = Pick<
   Services,
   "settings" | "store" | "limiter" | "rules" | "clock" | "ids" | "log" | "uses"
 >;
@@ -26,7 +26,7 @@ export type PrincipalDoor = Pick<
  * The limit comes before the scope, so that a key cannot probe scopes without limit.
  */
 export async function openPrincipal(
-  door: PrincipalDoor,
+  dependencies: PrincipalDependencies,
   request: Request,
   scope: Scope | null,
   headers: HeaderBag,
@@ -37,33 +37,33 @@ export async function openPrincipal(
   // A client that sends the header means it: a cookie never makes up for a wrong key.
   const principal =
     authorization === null
-      ? await findSessionPrincipal(door, request)
-      : await findKeyPrincipal(door, /^Bearer +(\S+)$/i.exec(authorization)?.[1] ?? "");
+      ? await findSessionPrincipal(dependencies, request)
+      : await findKeyPrincipal(dependencies, /^Bearer +(\S+)$/i.exec(authorization)?.[1] ?? "");
   if (principal === null) throw unauthorized();
 
   if (principal.keyId === null) {
-    const verdict = await door.limiter.admit(door.rules.session, principal.sessionId);
-    writeRateLimitHeaders(headers, door.rules, "session", verdict);
+    const verdict = await dependencies.limiter.admit(dependencies.rules.session, principal.sessionId);
+    writeRateLimitHeaders(headers, dependencies.rules, "session", verdict);
     refuse(verdict, "The dashboard has made too many requests.");
-    if (!maySetUp && lacksTotp(door.settings.requireTotp, principal.account)) {
+    if (!maySetUp && lacksTotp(dependencies.settings.requireTotp, principal.account)) {
       throw totpRequired("The operator asks for a second factor. Set it up in the dashboard, then go on.");
     }
   } else {
-    const verdict = await door.limiter.admit(door.rules.key, principal.keyId);
-    writeRateLimitHeaders(headers, door.rules, "key", verdict);
+    const verdict = await dependencies.limiter.admit(dependencies.rules.key, principal.keyId);
+    writeRateLimitHeaders(headers, dependencies.rules, "key", verdict);
     refuse(verdict, "This API key has made too many requests.");
-    door.uses.noteKey(principal.keyId);
+    dependencies.uses.noteKey(principal.keyId);
   }
   if (scope !== null && !principal.scopes.includes(scope)) throw insufficientScope([scope]);
   return principal;
 }
 
 /** One indexed lookup, never cached: a key that was just revoked is refused. */
-async function findKeyPrincipal(door: PrincipalDoor, key: string): Promise<KeyPrincipal | null> {
-  const found = isApiKey(key) ? await door.store.apiKeys.findByHash(sha256(key)) : null;
+async function findKeyPrincipal(dependencies: PrincipalDependencies, key: string): Promise<KeyPrincipal | null> {
+  const found = isApiKey(key) ? await dependencies.store.apiKeys.findByHash(sha256(key)) : null;
   if (found === null || found.suspendedAt !== null) return null;
   const { keyId, scopes, expiresAt, account } = found;
-  if (expiresAt !== null && expiresAt <= door.clock.nowMs()) return null;
+  if (expiresAt !== null && expiresAt <= dependencies.clock.nowMs()) return null;
   return { account, scopes, keyId, expiresAt, sessionId: null };
 }
 

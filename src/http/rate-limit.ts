@@ -54,11 +54,11 @@ function toPolicy({ name, limit, windowMs }: RateRule): string {
 export function writeRateLimitHeaders(
   headers: HeaderBag,
   rules: RateRules,
-  door: keyof Policies,
+  dependencies: keyof Policies,
   first: Verdict,
   second?: Verdict,
 ): void {
-  headers["ratelimit-policy"] = policiesOf(rules)[door];
+  headers["ratelimit-policy"] = policiesOf(rules)[dependencies];
   headers.ratelimit = second === undefined ? toState(first) : `${toState(first)}, ${toState(second)}`;
 }
 

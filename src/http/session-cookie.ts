@@ -9,7 +9,7 @@ import type { Session } from "../store/store.ts";
 import { forwardedBase } from "./client-ip.ts";
 import { type OwnAddress, requireSameOrigin } from "./csrf-guard.ts";
 
-type CookieDoor = Pick<Services, "settings" | "store" | "clock" | "uses">;
+type CookieDependencies = Pick<Services, "settings" | "store" | "clock" | "uses">;
 
 const tokenPattern = /^[0-9A-Za-z]{43}$/;
 const plainName = "companiond_session";
@@ -27,23 +27,27 @@ const useIntervalMs = 60_000;
  * The principal of the request's session; null if it has no cookie of a valid one. Throws `origin_not_allowed` if
  * another site's page sends the cookie to change something.
  */
-export async function findSessionPrincipal(door: CookieDoor, request: Request): Promise<OpenedSession | null> {
-  const found = await findSession(door, request);
+export async function findSessionPrincipal(
+  dependencies: CookieDependencies,
+  request: Request,
+): Promise<OpenedSession | null> {
+  const found = await findSession(dependencies, request);
   if (found === null) return null;
   // A last use in the future dates from before the clock was set back.
-  if (Math.abs(door.clock.nowMs() - found.session.lastUsedAt) > useIntervalMs) door.uses.noteSession(found.session.id);
+  if (Math.abs(dependencies.clock.nowMs() - found.session.lastUsedAt) > useIntervalMs)
+    dependencies.uses.noteSession(found.session.id);
   return { account: found.account, scopes, keyId: null, sessionId: found.session.id, session: found.session };
 }
 
-async function findSession(door: CookieDoor, request: Request) {
+async function findSession(dependencies: CookieDependencies, request: Request) {
   // A client that sends the header means it: the cookie must not make up for a wrong key.
   if (request.headers.has("authorization")) return null;
-  const token = readToken(door.settings, request);
+  const token = readToken(dependencies.settings, request);
   if (token === null) return null;
-  requireSameOrigin(door.settings, request);
-  const found = await door.store.sessions.findByHash(sha256Hex(token));
+  requireSameOrigin(dependencies.settings, request);
+  const found = await dependencies.store.sessions.findByHash(sha256Hex(token));
   if (found === null || found.account.suspendedAt !== null) return null;
-  return isAlive(found.session, door.clock.nowMs()) ? found : null;
+  return isAlive(found.session, dependencies.clock.nowMs()) ? found : null;
 }
 
 export function isAlive(session: Session, nowMs: number): boolean {
