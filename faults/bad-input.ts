@@ -9,19 +9,19 @@ import { listForbidden } from "./values.ts";
 import { makeCompanion, makeOwner, type Owner, openWorld, signIn, type World } from "./world.ts";
 
 const faults = [
-  "bad values taken",
-  "refusals that do not name the culprit",
-  "bad bodies answered with another status",
-  "malformed ids answered with another status than 404",
+  "bad values accepted",
+  "refusals that do not name the field",
+  "bad bodies with another status",
+  "malformed ids with another status than 404",
 ] as const;
 
 export const badInputRow: FaultRow = {
   name: "bad-input",
-  title: "every input with every kind of forbidden value",
+  title: "every input with every kind of invalid value",
   story:
-    "For each parameter and field of the OpenAPI document every kind of value that it forbids, and bodies that " +
-    "are no JSON, too large or of another type. Each is refused with the documented status, and the answer names " +
-    "the culprit.",
+    "For each parameter and field of the OpenAPI document, every kind of value that it forbids, and bodies that" +
+    " are not JSON, too large or of another type. Each must be refused with the documented status, and the " +
+    "response must name the offending field.",
   async run({ say }) {
     const tally = new Tally([...apiFaults, ...documentFaults, ...faults]);
     await using world = await openWorld();
@@ -34,7 +34,7 @@ export const badInputRow: FaultRow = {
     }
     say(`${tally.timesDone("requests")} requests`);
     const { status } = await owner.client.send({ method: "GET", path: "/api/companions" });
-    tally.equal("status of a sound request after all", status, 200);
+    tally.equal("status of a valid request afterwards", status, 200);
     return tally.outcome();
   },
 };

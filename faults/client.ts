@@ -40,7 +40,7 @@ export interface Client {
 }
 
 /** Faults of any row that calls the API. */
-export const apiFaults = ["answers 5xx", "undocumented answers"] as const;
+export const apiFaults = ["5xx responses", "undocumented responses"] as const;
 
 export function createClient(
   url: string,
@@ -71,12 +71,12 @@ export function createClient(
       } catch (error) {
         // Under `bun test` the error may come from `fetch` itself, which keeps the response then.
         if (!(error instanceof Nonconformance)) throw error;
-        tally.fault("undocumented answers", error.message);
+        tally.fault("undocumented responses", error.message);
         return toResponse(0, new Headers(), "");
       }
       const text = await response.text();
       if (response.status >= 500 && ![...allowed, ...allowedHere].includes(response.status)) {
-        tally.fault("answers 5xx", `${method} ${path.slice(0, 200)}: ${response.status} ${text}`);
+        tally.fault("5xx responses", `${method} ${path.slice(0, 200)}: ${response.status} ${text}`);
       }
       return toResponse(response.status, response.headers, text);
     },

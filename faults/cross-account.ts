@@ -12,9 +12,9 @@ import { type FaultRow, Tally } from "./row.ts";
 import { openWorld, runJson, type World } from "./world.ts";
 
 const faults = [
-  "things of the other account changed",
+  "resources of the other account changed",
   "ids that their own owner cannot use",
-  "retries answered with the other account's answer",
+  "retries that got the other account's response",
   "voice agents of the other account taken",
   "words of the other account's visitor remembered",
 ] as const;
@@ -23,10 +23,10 @@ export const crossAccountRow: FaultRow = {
   name: "cross-account",
   title: "every route with another account's ids, by key and by cookie",
   story:
-    "An owner and an operator, by API key and by the dashboard's cookie, call every operation with the ids of " +
-    "another account in paths, queries, cursors, bodies and keys for retries. Each answer is compared to the byte " +
-    "with the one to an id that nobody has; afterwards everything that the other account owns is compared with " +
-    "how it was.",
+    "An owner and an operator, by API key and by session cookie, call every operation with the ids of another " +
+    "account in paths, queries, cursors, bodies and idempotency keys. Each response is compared byte for byte " +
+    "with the one to an id that does not exist; afterwards everything that the other account owns is compared " +
+    "with its earlier state.",
   async run({ say }) {
     const tally = new Tally([...apiFaults, ...documentFaults, ...intruderFaults, ...faults]);
     const voice = await startMockElevenLabs();

@@ -14,10 +14,10 @@ const sizeMiB = 24;
 
 export const diskFullRow: FaultRow = {
   name: "disk-full",
-  title: "a data directory without space, again and again",
+  title: "a data directory that fills up repeatedly",
   story:
-    "The data directory runs full again and again. Writes are refused with 503 or kept whole, reads go on, and " +
-    "once there is space again everything works without a restart.",
+    "The data directory fills up again and again. Writes must be refused with 503 or stored completely, reads " +
+    "must keep working, and once there is space again everything must work without a restart.",
   async run({ form }) {
     const disk = mountSmallDisk();
     if (disk === null) return skipped("a small disk needs a tmpfs, and mounting one needs root with that right");

@@ -17,7 +17,7 @@ export interface Operation {
   bodyExample: unknown;
 }
 
-export const documentFaults = ["routes of another document than the one that answers are held against"] as const;
+export const documentFaults = ["differences between the served and the checked API document"] as const;
 
 /** Reads `/openapi.json`. Its routes and schemas must match the sources, which `checkConformance` uses. */
 export async function readOperations(url: string, tally: Tally): Promise<Operation[]> {

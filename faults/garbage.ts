@@ -10,17 +10,17 @@ const mutants = { tiny: 200, short: 10_000, long: 10_000 };
 
 export const garbageRow: FaultRow = {
   name: "garbage",
-  title: "garbage on raw sockets",
+  title: "malformed bytes on raw sockets",
   story:
-    "Known attacks on HTTP parsers, then requests with a few bytes changed, doubled or left out, on raw sockets. " +
-    "Each is refused or cut; nothing is smuggled through to the next request.",
+    "Known attacks on HTTP parsers, then requests with a few bytes changed, doubled or left out, on raw " +
+    "sockets. Each must be refused or cut off; nothing may be smuggled into the next request.",
   async run({ form, random, say }) {
     const tally = new Tally([
       ...apiFaults,
-      "garbage answered with neither 4xx nor 505 nor an end",
-      "answers 5xx to mutated requests",
+      "malformed requests with neither 4xx nor 505 nor a close",
+      "5xx responses to mutated requests",
       "requests smuggled",
-      "questions of others unanswered",
+      "requests of others unanswered",
     ]);
     await using world = await openWorld();
     const owner = await makeOwner(world, tally, "garbage");
@@ -33,7 +33,7 @@ export const garbageRow: FaultRow = {
       visitor.write(bytes);
       const received = await visitor.until((text) => text.includes("\r\n\r\n")).catch(() => visitor.received);
       if (received !== "" && !/^HTTP\/1\.1 (4\d\d|505) /.test(received)) {
-        tally.fault("garbage answered with neither 4xx nor 505 nor an end", `${what}: ${received}`);
+        tally.fault("malformed requests with neither 4xx nor 505 nor a close", `${what}: ${received}`);
       }
       if (received.includes("smuggled")) tally.fault("requests smuggled", what);
       visitor.vanish();
@@ -54,22 +54,22 @@ export const garbageRow: FaultRow = {
       if (random.below(3) > 0)
         await Promise.race([visitor.until((text) => text.includes("\r\n")), Bun.sleep(50)]).catch(() => {});
       if (/^HTTP\/1\.1 5(?!05)/.test(visitor.received)) {
-        tally.fault("answers 5xx to mutated requests", `${JSON.stringify(mutant)}: ${visitor.received}`);
+        tally.fault("5xx responses to mutated requests", `${JSON.stringify(mutant)}: ${visitor.received}`);
       }
       visitor.vanish();
       if (index % 500 === 499 && !(await isAlive(world.url))) {
-        tally.fault("questions of others unanswered", `after ${index + 1}`);
+        tally.fault("requests of others unanswered", `after ${index + 1}`);
       }
       if (index % 2_000 === 1_999) say(`${index + 1} mutants`);
     });
     tally.did("mutants that came through as chats", world.mock.requests.length - before);
     await world.mock.until(() => world.mock.openRequests === 0);
     const after = await chat(world.url, companion.token, { message: "Well?" });
-    tally.equal("chats answered after all", after.isDone ? 1 : 0, 1);
+    tally.equal("chats that work afterwards", after.isDone ? 1 : 0, 1);
     for (let look = 0; look < 300 && openDescriptors(world.server.pid) > restDescriptors + 4; look++) {
       await Bun.sleep(100);
     }
-    tally.atMost("descriptors left", Math.max(0, openDescriptors(world.server.pid) - restDescriptors), 4);
+    tally.atMost("file descriptors left", Math.max(0, openDescriptors(world.server.pid) - restDescriptors), 4);
     return tally.outcome();
   },
 };

@@ -17,10 +17,10 @@ export const generatedRow: FaultRow = {
   name: "generated",
   title: "requests generated from the OpenAPI document",
   story:
-    "Requests made up from the OpenAPI document by callers of every kind, two of three as the document wants " +
-    "them, the others with something wrong. Every answer is held against the document.",
+    "Requests generated from the OpenAPI document for callers of every kind, two thirds valid, the others with " +
+    "something wrong. Every response is checked against the document.",
   async run({ form, random, say }) {
-    const tally = new Tally([...apiFaults, ...documentFaults, "operations without an answer 2xx"]);
+    const tally = new Tally([...apiFaults, ...documentFaults, "operations without a 2xx response"]);
     const voice = await startMockElevenLabs();
     await using world = await openWorld({
       env: { ELEVENLABS_API_KEY: voice.apiKey, ELEVENLABS_BASE_URL: voice.url },
@@ -44,7 +44,7 @@ export const generatedRow: FaultRow = {
     for (const { described } of operations) {
       // These need a secret that cannot be guessed; they are called all the same.
       if (!succeeded.has(described.operationId) && !rare.includes(described.operationId) && form !== "tiny") {
-        tally.fault("operations without an answer 2xx", described.operationId);
+        tally.fault("operations without a 2xx response", described.operationId);
       }
     }
     await voice.close();

@@ -3,10 +3,10 @@ import type { ApiResponse, Call, Client } from "./client.ts";
 import type { Tally } from "./row.ts";
 
 export const payloadFaults = [
-  "values refused by fields that take any text",
-  "values refused without a word on why",
+  "values refused by fields that accept any text",
+  "values refused without a reason",
   "values read back changed",
-  "searches that found another thing, or not this one",
+  "searches with a wrong result",
   "pages that a payload changed",
 ] as const;
 

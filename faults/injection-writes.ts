@@ -57,7 +57,7 @@ export class PayloadWriter {
     const made = await this.#notes.write(key, call);
     if ("idempotency-key" in retry) {
       const again = await this.#notes.write(key, call);
-      this.#notes.equal("the answer to a retry", again.text, made.text);
+      this.#notes.equal("the response to a retry", again.text, made.text);
     }
     return made.json;
   }

@@ -19,11 +19,11 @@ const width = 4;
 const webhookSecret = "wsec_of_the_operator";
 
 const faults = [
-  "log lines that are no event of the program's",
+  "log lines that are not the program's own",
   "payloads in the log",
   "control characters on the operator's terminal",
   "names that the audit trail lost or changed",
-  "things of another account changed",
+  "resources of another account changed",
   "integrity problems",
   "tables changed",
 ] as const;
@@ -32,12 +32,12 @@ export const injectionRow: FaultRow = {
   name: "injection",
   title: "injection payloads in every stored field",
   story:
-    "Pieces of SQL, HTML, scripts, templates, paths, shells, formulas, formats, logs and JSON, line breaks, marks " +
-    "that turn text around and look-alikes, each in every stored field: companions and their metadata (keys too), " +
-    "visitors' messages, replies, calls by voice, names of keys and tokens, browsers' names, keys for retries, " +
-    "and the fields that take some texts only. Each is read back from the API by key and by cookie, from " +
-    "conversations, searches, CSV, the audit trail, the hosted page, its manifest and policy, the avatar, the " +
-    "config, the voice provider, the terminal and the log.",
+    "Fragments of SQL, HTML, scripts, templates, paths, shell commands, formulas, format strings, log lines and" +
+    " JSON, line breaks, bidirectional marks and look-alike characters, each in every stored field: companions " +
+    "and their metadata (keys too), visitors' messages, replies, voice transcripts, names of keys and tokens, " +
+    "browsers' names, idempotency keys, and fields that accept only some texts. Each is read back from the API " +
+    "by key and by cookie, from conversations, searches, CSV, the audit trail, the hosted page, its manifest " +
+    "and policy, the avatar, the config, the voice provider, the terminal and the log.",
   async run(context) {
     const tally = new Tally([...apiFaults, ...payloadFaults, ...faults]);
     const voice = await startMockElevenLabs();

@@ -7,8 +7,8 @@ import { fillPath, type Operation } from "./document.ts";
 import type { Tally } from "./row.ts";
 
 export const intruderFaults = [
-  "answers that are not those to a missing id",
-  "answers that show something of the other account",
+  "responses that differ from those to a missing id",
+  "responses that reveal something of the other account",
 ] as const;
 
 export interface Caller {
@@ -114,7 +114,7 @@ export class Intruder {
       const headers = { accept };
       const given = await this.#send({ ...call, path: theirs, headers });
       const missing = await this.#send({ ...call, path: none, headers });
-      this.#tally.did("answers compared");
+      this.#tally.did("responses compared");
       if (toShape(given) !== toShape(missing)) {
         const shown = `${given.status} ${given.text} and not ${missing.status} ${missing.text}`;
         this.#tally.fault(intruderFaults[0], `${operation.method} ${theirs}: ${shown}`);

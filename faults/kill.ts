@@ -16,10 +16,10 @@ export const killRow: FaultRow = {
   name: "kill",
   title: "kill -9 under mixed load",
   story:
-    "Ten visitors chat and four servers of a platform make, change, delete and revoke, until the process is " +
-    "killed at a random moment; one time in four it is killed again while it starts. After all kills every answer " +
-    "that a client was given is looked up: what was acknowledged must be there, what was deleted or revoked must " +
-    "be gone.",
+    "Ten visitors chat and four servers of a platform create, change, delete and revoke, until the process is " +
+    "killed at a random moment; one time in four it is killed again while it starts. After all kills every " +
+    "response that a client received is checked: what was acknowledged must exist, what was deleted or revoked " +
+    "must be gone.",
   async run(context) {
     const tally = new Tally([...apiFaults, ...Expected.faults, "failed starts after a kill", "integrity problems"]);
     await using world = await openWorld();
@@ -122,7 +122,7 @@ async function manage(client: Client, expected: Expected, what: number, tally: T
     const { status } = await client.send({ method: "DELETE", path: `/api/keys/${made.json.id}` });
     if (status === 204) expected.revokedKeys.add(made.json.key);
   }
-  tally.did("management calls answered");
+  tally.did("management calls acknowledged");
 }
 
 /** While the server recovers and migrates, before it listens. */

@@ -25,11 +25,11 @@ export const loadRow: FaultRow = {
   name: "load",
   title: "mixed load with 5 % faults",
   story:
-    "Visitors, owners and platforms at work, with one action in twenty something that goes wrong: visitors who " +
-    "vanish, providers in trouble, bytes that are no HTTP. At every rest the process is looked at: memory of the " +
-    "last third against the second, descriptors, threads, the database's write-ahead log.",
+    "Visitors, owners and platforms at work; in one action of twenty something goes wrong: visitors who vanish," +
+    " failing providers, bytes that are not HTTP. At every pause the process is measured: memory of the last " +
+    "third against the second, file descriptors, threads, the database's write-ahead log.",
   async run(context) {
-    const tally = new Tally([...apiFaults, "chats without a whole reply", "calls not answered as they should be"]);
+    const tally = new Tally([...apiFaults, "chats without a complete reply", "calls with a wrong response"]);
     await using world = await openWorld({ env: { COMPANIOND_METRICS_TOKEN: metricsToken } });
     const listening = openSockets(world.server.pid);
     const owner = await makeOwner(world, tally, "load");
@@ -53,11 +53,11 @@ export const loadRow: FaultRow = {
     const countLeft = () => openSockets(world.server.pid) - listening - world.mock.openConnections;
     const looks = context.form === "tiny" ? 0 : 300;
     for (let look = 0; look < looks && countLeft() > 0; look++) await Bun.sleep(100);
-    tally.atMost("connections left after all", countLeft(), context.form === "tiny" ? workers : 0);
+    tally.atMost("connections left at the end", countLeft(), context.form === "tiny" ? workers : 0);
     const { value } = readMetrics(
       await (await fetch(`${world.url}/metrics`, { headers: { authorization: `Bearer ${metricsToken}` } })).text(),
     );
-    tally.equal("failures that nobody foresaw", value("companiond_defects_total"), 0);
+    tally.equal("unexpected failures", value("companiond_defects_total"), 0);
     tally.equal("calls that found storage unavailable", value("companiond_store_failures_total"), 0);
     tally.equal("streams open at rest", value("companiond_streams_open"), 0);
     tally.equal("exit code after SIGTERM", await world.server.stop(), 0);
@@ -89,8 +89,8 @@ function judge(samples: readonly Sample[], tally: Tally, form: Form): void {
   // A few seconds of load prove nothing about memory.
   const memoryLimitKiB = form === "tiny" ? Number.POSITIVE_INFINITY : memoryBefore * 1.15;
   tally.atMost("MiB of memory in the last", Math.round(memoryAfter / 1024), Math.ceil(memoryLimitKiB / 1024));
-  tally.atMost("files open more than before", filesAfter - filesBefore, 0);
-  tally.atMost("threads more than before", threadsAfter - threadsBefore, 2);
+  tally.atMost("more open files than before", filesAfter - filesBefore, 0);
+  tally.atMost("more threads than before", threadsAfter - threadsBefore, 2);
   tally.atMost("MiB of the database's log at most", Math.max(...of(samples, "walKiB")) / 1024, walLimitMiB);
 }
 
@@ -144,10 +144,7 @@ class Load {
   async #expect(method: string, path: string, status: number, body?: object): Promise<void> {
     const response = await this.client.send({ method, path, ...(body ? { body } : {}) });
     if (response.status !== status) {
-      this.tally.fault(
-        "calls not answered as they should be",
-        `${method} ${path}: ${response.status} ${response.text}`,
-      );
+      this.tally.fault("calls with a wrong response", `${method} ${path}: ${response.status} ${response.text}`);
     }
   }
 
@@ -160,7 +157,7 @@ class Load {
     const response = await chat(this.world.url, token, { message, session_id: sessionId });
     this.tally.did("chats");
     if (!response.isDone) {
-      this.tally.fault("chats without a whole reply", `${response.status} ${response.raw.slice(-200)}`);
+      this.tally.fault("chats without a complete reply", `${response.status} ${response.raw.slice(-200)}`);
     }
   }
 
@@ -183,9 +180,9 @@ class Load {
     const { token } = this.#companion;
     const faults: [string, Step][] = [
       ["visitors who vanish midway", () => this.#vanish(token)],
-      ["bytes that are no HTTP", () => this.#sendRaw(`\x16\x03\x01${"\0".repeat(random.below(300))}\r\n\r\n`)],
+      ["bytes that are not HTTP", () => this.#sendRaw(`\x16\x03\x01${"\0".repeat(random.below(300))}\r\n\r\n`)],
       ["requests that end in the middle", () => this.#sendRaw(chatRequest(token, { message: "half" }).slice(0, -9))],
-      ["bodies that are no JSON", () => this.#expectChat(token, "{", 400)],
+      ["bodies that are not JSON", () => this.#expectChat(token, "{", 400)],
       ["unknown tokens", () => this.#expect("GET", `/api/embed/emb_${"0".repeat(32)}`, 404)],
       ["unknown keys", async () => void (await fetch(`${this.world.url}/api/companions`, badKey))],
       ...["[[cut:2]]", "[[reset:2]]", "[[garbage:2]]", "[[error:1]]", "[[fail:400]]", "[[html]]"].map(
@@ -215,12 +212,12 @@ class Load {
 
   async #expectChat(token: string, body: string, status: number): Promise<void> {
     const response = await chat(this.world.url, token, body);
-    if (response.status !== status) this.tally.fault("calls not answered as they should be", response.raw);
+    if (response.status !== status) this.tally.fault("calls with a wrong response", response.raw);
   }
 
   async #sendTrouble(token: string, message: string): Promise<void> {
     const response = await chat(this.world.url, token, { message });
-    if (response.isDone) this.tally.fault("calls not answered as they should be", `${message}: ${response.raw}`);
+    if (response.isDone) this.tally.fault("calls with a wrong response", `${message}: ${response.raw}`);
   }
 }
 

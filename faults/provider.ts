@@ -52,12 +52,12 @@ const troubles: Trouble[] = [
   ),
   beforeFirst("cut at once", (response) => response.cut()),
   beforeFirst("reset at once", (response) => response.reset()),
-  beforeFirst("bytes that are no HTTP", (response) => {
+  beforeFirst("bytes that are not HTTP", (response) => {
     response.writeRaw(`\x16\x03\x01${secret}\r\n\r\n`);
     response.cut();
   }),
   beforeFirst("a page of HTML", (response) => response.send(200, { "Content-Type": "text/html" }, `<p>${secret}`)),
-  beforeFirst("an event that is no JSON", async (response) => {
+  beforeFirst("an event that is not JSON", async (response) => {
     await response.write(`data: {${secret}\n\n`);
     response.end();
   }),
@@ -72,7 +72,7 @@ const troubles: Trouble[] = [
   midway("cut midway", (response) => response.cut()),
   midway("reset midway", (response) => response.reset(), "refused or broken"),
   midway("ended midway", (response) => response.end()),
-  midway("garbage midway", async (response) => {
+  midway("malformed bytes midway", async (response) => {
     await response.write(`data: {${secret}\n\n`);
     response.end();
   }),
@@ -113,17 +113,18 @@ const silentMidway: Trouble = midway("silent midway", (response) => response.clo
 
 export const providerRow: FaultRow = {
   name: "provider",
-  title: "a provider that is cut, silent, garbage, dribbling or refusing",
+  title: "a provider that is cut off, silent, malformed, dribbling or refusing",
   story:
-    "The language model's provider refuses, breaks off, talks nonsense, dribbles or falls silent, before its " +
-    "first word and after it. Before it the visitor gets a 502 and nothing is kept; after it the stream ends " +
-    "without `[DONE]` and what was said is kept as incomplete. Nothing of the provider's own words gets out.",
+    "The language model's provider refuses, breaks off, sends nonsense, dribbles or falls silent, before its " +
+    "first word and after it. Before it, the visitor must get a 502 and nothing is stored; after it, the stream" +
+    " must end without `[DONE]` and the text so far is stored as incomplete. None of the provider's own words " +
+    "may leak.",
   async run(context) {
     const tally = new Tally([
       ...apiFaults,
-      "replies that are not as the provider's trouble has it",
-      "replies kept wrongly",
-      "words of the provider's failure shown",
+      "replies that do not match the provider's failure",
+      "replies stored wrongly",
+      "words of the provider's failure leaked",
       "secrets in the log",
     ]);
     await using world = await openWorld();
@@ -142,9 +143,9 @@ export const providerRow: FaultRow = {
       const ending = endingOf(trouble, response);
       if (ending === null || !trouble.ending.includes(ending)) {
         const shown = `${trouble.what}: ${response.status} ${response.raw}`;
-        tally.fault("replies that are not as the provider's trouble has it", shown);
+        tally.fault("replies that do not match the provider's failure", shown);
       }
-      if (/SECRET/.test(response.raw)) tally.fault("words of the provider's failure shown", response.raw);
+      if (/SECRET/.test(response.raw)) tally.fault("words of the provider's failure leaked", response.raw);
       kept.set(sessionId, { what: trouble.what, ending });
     };
     const repeated = each.flatMap((trouble) => Array.from({ length: count }, () => trouble));
@@ -160,17 +161,17 @@ export const providerRow: FaultRow = {
       const { json } = await owner.client.send({ method: "GET", path: `/api/conversations/${id}` });
       const reply = (json.messages as { complete: boolean; text: string }[])[1];
       if (turn?.ending === "refused" || reply?.complete !== (turn?.ending === "whole")) {
-        tally.fault("replies kept wrongly", `${turn?.what}: ${JSON.stringify(reply)}`);
+        tally.fault("replies stored wrongly", `${turn?.what}: ${JSON.stringify(reply)}`);
       }
     }
     for (const { what, ending } of kept.values()) {
-      if (ending !== "refused") tally.fault("replies kept wrongly", `${what}: not kept`);
+      if (ending !== "refused") tally.fault("replies stored wrongly", `${what}: not kept`);
     }
     const quota = await owner.client.send({ method: "GET", path: `/api/companions/${companion.id}/quota` });
     tally.equal("messages of the day's quota used, as many as are kept", Number(quota.json.used), conversations.length);
     world.mock.respond(null);
     const after = await chat(world.url, companion.token, { message: "Well again?" });
-    tally.equal("chats answered after all", after.isDone ? 1 : 0, 1);
+    tally.equal("chats that work afterwards", after.isDone ? 1 : 0, 1);
     for (const word of ["sk-of-the-operator", secret]) {
       if (world.server.stdout.includes(word)) tally.fault("secrets in the log", word);
     }

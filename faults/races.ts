@@ -12,11 +12,11 @@ const perDay = 25;
 
 export const racesRow: FaultRow = {
   name: "races",
-  title: "many at once at every limit",
+  title: "concurrent requests at every limit",
   story:
-    "Many requests at the same instant at everything that may be used so often and not once more: windows, the " +
-    "day's quota (over a kill too), a conversation's queue, one-time links, retries, a key that is revoked while " +
-    "in use. The number let through is exact each time.",
+    "Many requests at the same instant to everything that may be used only so often: rate limits, the daily " +
+    "quota (also across a kill), a conversation's queue, one-time links, retries, a key that is revoked while " +
+    "in use. The number admitted must be exact each time.",
   async run({ form }) {
     const tally = new Tally([...apiFaults, ...verdicts]);
     await using world = await openWorld({
@@ -42,14 +42,14 @@ export const racesRow: FaultRow = {
 };
 
 const verdicts = [
-  "limits by address that admitted another number",
-  "limits by token that admitted another number",
-  "limits by key that admitted another number",
-  "quotas that admitted another number",
-  "queues that admitted another number",
-  "retries that made another number",
-  "links that were spent another number of times",
-  "calls let in after their key was revoked",
+  "limits by address that admitted a wrong number",
+  "limits by token that admitted a wrong number",
+  "limits by key that admitted a wrong number",
+  "quotas that admitted a wrong number",
+  "queues that admitted a wrong number",
+  "retries that created a wrong number",
+  "links that were spent a wrong number of times",
+  "calls admitted after their key was revoked",
 ] as const;
 
 function expectCount(tally: Tally, what: (typeof verdicts)[number], counted: number, expected: number): void {
@@ -87,14 +87,14 @@ async function raceAddress(world: World, owner: Owner, tally: Tally, round: numb
   const address = round % 2 === 0 ? () => own : () => `2001:db8:${round}:1::${(++host).toString(16)}`;
   const admitted = await countAdmitted(world.url, tally, token, 100, address);
   tally.did("races: 100 requests of one address");
-  expectCount(tally, "limits by address that admitted another number", admitted, perIp);
+  expectCount(tally, "limits by address that admitted a wrong number", admitted, perIp);
 }
 
 async function raceToken(world: World, owner: Owner, tally: Tally): Promise<void> {
   const { token } = await makeCompanion(owner.client);
   const admitted = await countAdmitted(world.url, tally, token, 150, nextAddress);
   tally.did("races: 150 addresses at one token");
-  expectCount(tally, "limits by token that admitted another number", admitted, perToken);
+  expectCount(tally, "limits by token that admitted a wrong number", admitted, perToken);
 }
 
 async function raceRetries({ client }: Owner, tally: Tally): Promise<void> {
@@ -104,8 +104,8 @@ async function raceRetries({ client }: Owner, tally: Tally): Promise<void> {
   tally.did("races: 50 retries of one call");
   const made = new Set(responses.filter(({ status }) => status === 201).map(({ json }) => json.id));
   const { json } = await client.send({ method: "GET", path: `/api/companions?q=${name}` });
-  expectCount(tally, "retries that made another number", made.size, 1);
-  expectCount(tally, "retries that made another number", json.data.length, 1);
+  expectCount(tally, "retries that created a wrong number", made.size, 1);
+  expectCount(tally, "retries that created a wrong number", json.data.length, 1);
 }
 
 async function raceLink(world: World, { email }: Owner, tally: Tally): Promise<void> {
@@ -124,7 +124,7 @@ async function raceLink(world: World, { email }: Owner, tally: Tally): Promise<v
   );
   tally.did("races: 10 at one link");
   const spent = responses.filter(({ status }) => status === 201).length;
-  expectCount(tally, "links that were spent another number of times", spent, 1);
+  expectCount(tally, "links that were spent a wrong number of times", spent, 1);
 }
 
 async function raceRevocation(world: World, { client }: Owner, tally: Tally): Promise<void> {
@@ -136,7 +136,7 @@ async function raceRevocation(world: World, { client }: Owner, tally: Tally): Pr
     for (let call = 0; call < 20; call++) {
       const wasRevoked = isRevoked;
       const { status } = await user.send({ method: "GET", path: "/api/companions?limit=1" });
-      if (wasRevoked && status !== 401) tally.fault("calls let in after their key was revoked", `${status}`);
+      if (wasRevoked && status !== 401) tally.fault("calls admitted after their key was revoked", `${status}`);
     }
   };
   const revoke = async () => {
@@ -154,7 +154,7 @@ async function raceKeyLimit(tally: Tally): Promise<void> {
   const calls = Array.from({ length: 200 }, () => client.send({ method: "GET", path: "/api/keys" }));
   const admitted = (await Promise.all(calls)).filter(({ status }) => status === 200).length;
   tally.did("races: 200 calls with one key");
-  expectCount(tally, "limits by key that admitted another number", admitted, perKey);
+  expectCount(tally, "limits by key that admitted a wrong number", admitted, perKey);
 }
 
 async function raceQuota(tally: Tally, times: number): Promise<void> {
@@ -174,8 +174,8 @@ async function raceQuota(tally: Tally, times: number): Promise<void> {
     };
     await Promise.all(Array.from({ length: 40 }, visitor));
     tally.did("races: 480 messages at one day's quota");
-    expectCount(tally, "quotas that admitted another number", replies, perDay);
-    expectCount(tally, "quotas that admitted another number", (await countKept(client, id)).messages, perDay);
+    expectCount(tally, "quotas that admitted a wrong number", replies, perDay);
+    expectCount(tally, "quotas that admitted a wrong number", (await countKept(client, id)).messages, perDay);
     await raceQueue(world, client, tally);
   }
   // The count is durable: a restart admits no more.
@@ -184,7 +184,7 @@ async function raceQuota(tally: Tally, times: number): Promise<void> {
   await world.server.kill();
   await world.restart();
   const after = await chat(world.url, token, { message: "hello" });
-  expectCount(tally, "quotas that admitted another number", after.isDone ? perDay + 1 : perDay, perDay);
+  expectCount(tally, "quotas that admitted a wrong number", after.isDone ? perDay + 1 : perDay, perDay);
   tally.did("races: a day's quota over a kill");
 }
 
@@ -209,8 +209,8 @@ async function raceQueue(world: World, client: Owner["client"], tally: Tally): P
   clearTimeout(patience);
   world.mock.respond(null);
   tally.did("races: 20 turns of one conversation");
-  expectCount(tally, "queues that admitted another number", done, 4);
-  expectCount(tally, "queues that admitted another number", (await countKept(client, id)).messages, 4);
+  expectCount(tally, "queues that admitted a wrong number", done, 4);
+  expectCount(tally, "queues that admitted a wrong number", (await countKept(client, id)).messages, 4);
 }
 
 function reply(text: string): string {

@@ -8,20 +8,20 @@ export interface Facts {
   build: { version: string; commit: string; build: { target: string; bun: string } };
 }
 
-const opening = `# What was done to it, and what happened
+const opening = `# Fault tests and their results
 
-\`bun run faults\` starts the compiled executable as an operator does, with mock providers behind it, makes trouble for it
-in every way of this table, and counts. A row has passed when every count is what it had to be; no verdict depends on how
-long something took. What is random comes of the seed: \`bun run faults --only NAME --seed N\` does the same again, as far as
-the machine's own timing lets it. Answers are held against the OpenAPI document throughout: one that it does not describe
-is counted as undocumented, and a 5xx is counted unless the trouble is of the kind that must be answered so.
+\`bun run faults\` starts the compiled executable as an operator does, with mock providers, provokes every kind of trouble
+in this table, and counts what happens. A row has passed if every count is as expected; no verdict depends on how long
+something took. Random choices follow the seed: \`bun run faults --only NAME --seed N\` repeats them, as far as the
+machine's timing allows. Every response is checked against the OpenAPI document: one that it does not describe is counted
+as undocumented. A 5xx is counted unless the trouble is of a kind that must be answered with one.
 
 The mixed load lasts an hour, or a minute with \`--short\`; all other rows are the same in both forms. A row that was run
-again has its own date, seed and build. A build with a plus sign was made from sources with changes not yet committed. The
-tests of every commit (\`bun run ci\`) do a small part of each row.
+again has its own date, seed and build. A plus sign after the build means that it had uncommitted changes. The tests of
+every commit (\`bun run ci\`) run a small part of each row.
 `;
 
-const head = "| row | what was done | what happened | verdict | run |\n|---|---|---|---|---|";
+const head = "| row | what was done | result | verdict | run |\n|---|---|---|---|---|";
 
 /** The report with this row's line and section replaced. */
 export function mergeReport(
@@ -116,7 +116,7 @@ function renderSection({ name, title, story }: FaultRow, outcome: Outcome, { day
         : `skipped. ${outcome.skipped}`
     }`,
     "",
-    ...(checks.length > 0 ? ["| counted | was | had to be | |", "|---|---|---|---|", ...checks, ""] : []),
+    ...(checks.length > 0 ? ["| counted | actual | expected | |", "|---|---|---|---|", ...checks, ""] : []),
     ...(failures.length > 0 ? ["What went wrong:", "", ...failures, ""] : []),
   ].join("\n");
 }

@@ -22,11 +22,16 @@ export const stalledRow: FaultRow = {
   name: "stalled-readers",
   title: "readers who stop reading in the middle of an endless reply",
   story:
-    `Visitors ask for a reply without end and read nothing of it. Each reply may hold ${ownBytes / 1024} KiB, and beyond ` +
-    `that all of them together ${sharedBytes / 1024 ** 2} MiB: those for which nothing is left are ended, for the others ` +
-    "the provider is held back until their readers are given up. Meanwhile everyone else is served.",
+    `Visitors ask for an endless reply and read nothing of it. Each reply may hold ${ownBytes / 1024} KiB, and ` +
+    `beyond that all of them together ${sharedBytes / 1024 ** 2} MiB: replies that find nothing left are ended,` +
+    " for the others the provider is paused until their readers are given up. Meanwhile everyone else must be " +
+    "served.",
   async run({ form }) {
-    const tally = new Tally([...apiFaults, "other visitors without a whole reply", "stalled readers never given up"]);
+    const tally = new Tally([
+      ...apiFaults,
+      "other visitors without a complete reply",
+      "stalled readers never disconnected",
+    ]);
     await using world = await openWorld();
     const owner = await makeOwner(world, tally, "stalled");
     const companion = await makeCompanion(owner.client);
@@ -81,7 +86,7 @@ async function serveOthers(world: World, token: string, tally: Tally, count: num
   for (let index = 0; index < count; index++) {
     const response = await chat(world.url, token, { message: "hello" });
     tally.did("other visitors");
-    if (!response.isDone) tally.fault("other visitors without a whole reply", `${response.status} ${response.raw}`);
+    if (!response.isDone) tally.fault("other visitors without a complete reply", `${response.status} ${response.raw}`);
   }
 }
 
@@ -90,17 +95,17 @@ async function until(condition: () => boolean, tally: Tally): Promise<void> {
     if (condition()) return;
     await Bun.sleep(100);
   }
-  tally.fault("stalled readers never given up", "their descriptors are still open");
+  tally.fault("stalled readers never disconnected", "their descriptors are still open");
 }
 
 export const slowlorisRow: FaultRow = {
   name: "slowloris",
   title: "connections that never finish their request",
   story:
-    "Connections that say nothing, half a head, or a byte a second. All are cut, and others are answered " +
-    "meanwhile.",
+    "Connections that send nothing, half a header block, or a byte a second. All must be cut off, and others " +
+    "must be served meanwhile.",
   async run({ form }) {
-    const tally = new Tally(["questions of others unanswered", "slow connections never cut"]);
+    const tally = new Tally(["requests of others unanswered", "slow connections never cut"]);
     await using world = await openWorld();
     const restDescriptors = openDescriptors(world.server.pid);
     const starts: [string, string, string][] = [
@@ -109,7 +114,7 @@ export const slowlorisRow: FaultRow = {
       ["a head in pieces", "GET /healthz HTTP/1.1\r\nX-Slow: ", "x"],
       ["a body in pieces", bodyHead("Content-Length: 1000"), "x"],
       ["a chunked body in pieces", bodyHead("Transfer-Encoding: chunked"), "1\r\nx\r\n"],
-      ["idle after an answer", "GET /healthz HTTP/1.1\r\nHost: a\r\n\r\n", ""],
+      ["idle after a response", "GET /healthz HTTP/1.1\r\nHost: a\r\n\r\n", ""],
     ];
     const slow: { visitor: RawVisitor; piece: string }[] = [];
     for (const [what, start, piece] of starts) {
@@ -123,8 +128,8 @@ export const slowlorisRow: FaultRow = {
     // A piece per second; two minutes are many times what the server waits.
     for (let piece = 0; piece < 120 && slow.some(({ visitor }) => !visitor.isClosed); piece++) {
       for (const one of slow) if (one.piece !== "" && !one.visitor.isClosed) one.visitor.write(one.piece);
-      tally.did("questions of others");
-      if (!(await isAlive(world.url))) tally.fault("questions of others unanswered", `in second ${piece}`);
+      tally.did("requests of others");
+      if (!(await isAlive(world.url))) tally.fault("requests of others unanswered", `in second ${piece}`);
       await Bun.sleep(1_000);
     }
     for (const { visitor, piece } of slow) {
@@ -133,7 +138,7 @@ export const slowlorisRow: FaultRow = {
     for (let look = 0; look < 100 && openDescriptors(world.server.pid) > restDescriptors + 4; look++) {
       await Bun.sleep(100);
     }
-    tally.atMost("descriptors left", openDescriptors(world.server.pid) - restDescriptors, 4);
+    tally.atMost("file descriptors left", openDescriptors(world.server.pid) - restDescriptors, 4);
     return tally.outcome();
   },
 };

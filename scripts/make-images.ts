@@ -1,6 +1,6 @@
 /**
  * Redraws the images of `src/web/images` for uses that do not support SVG: link previews, home screens, old tabs. The
- * files are committed, since drawing them needs Chromium (/usr/bin/chromium).
+ * files are committed, since drawing them needs Chromium (/usr/bin/chromium-headless-shell).
  *
  *   bun scripts/make-images.ts
  */
@@ -40,7 +40,7 @@ function draw({ width, height, size, radius }: Image): string {
   );
 }
 
-const browser = await chromium.launch({ executablePath: "/usr/bin/chromium", args: ["--no-sandbox"] });
+const browser = await chromium.launch({ executablePath: "/usr/bin/chromium-headless-shell", args: ["--no-sandbox"] });
 mkdirSync(folder, { recursive: true });
 for (const image of images) {
   const { file, width, height } = image;

@@ -14,7 +14,11 @@ export interface SystemProgram {
 }
 
 const programs: readonly SystemProgram[] = [
-  { package: "chromium", path: "/usr/bin/chromium", purpose: "widget, SDK and dashboard in a real browser" },
+  {
+    package: "chromium-headless-shell",
+    path: "/usr/bin/chromium-headless-shell",
+    purpose: "widget, SDK and dashboard in a real browser",
+  },
   { package: "nginx", path: "/usr/sbin/nginx", purpose: "streams through a proxy" },
   { package: "caddy", path: "/usr/bin/caddy", purpose: "streams through a proxy" },
   { package: "prometheus", path: "/usr/bin/promtool", purpose: "the metrics and alert rules" },

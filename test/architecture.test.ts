@@ -90,6 +90,7 @@ test.each([
   ["a file that is too long", "src/lib/a.ts", "\n".repeat(250)],
   ["server code in the browser", "src/web/widget/index.ts", 'import { x } from "../../lib/clock.ts";'],
   ["a model's value in the browser", "src/web/widget/index.ts", 'import { x } from "../../modules/chat/model.ts";'],
+  ["a schema in the browser", "src/web/widget/index.ts", 'import { x } from "../../modules/keys/responses.ts";'],
   ["browser code in the server", "src/modules/assets/index.ts", 'import { x } from "../../web/widget/index.ts";'],
 ])("refuses %s", (_, path, code) => {
   const violations = violationsWith({ [path]: code });
@@ -109,6 +110,7 @@ test.each([
   ["src/cli/a.ts", "// SQLite would lock it.\nexport const a = 1;"],
   ["src/lib/a.ts", "// process.env is not for us\nexport const a = 1;"],
   ["src/web/widget/index.ts", 'import type { X } from "../../modules/chat/model.ts";'],
+  ["src/web/widget/index.ts", 'export type { X } from "../../modules/keys/responses.ts";'],
 ])("takes what belongs into %s", (path, code) => {
   expect(violationsWith({ [path]: code })).toEqual([]);
 });

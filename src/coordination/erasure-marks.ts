@@ -38,6 +38,7 @@ export function createErasureMarks(limit = maxErasures): ErasureMarks {
     cover(key, arrivalMark) {
       const wasErased = (name: string) => (erased.get(name)?.mark ?? 0) > arrivalMark;
       if (erased.size === 0) return false;
+      // Better to lose a turn than to store an erased one.
       if (arrivalMark < forgottenMark) return true;
       return (
         wasErased(conversationName(key)) ||

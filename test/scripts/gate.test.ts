@@ -6,7 +6,7 @@ import { findTestFiles, isQuick, type SystemProgram } from "../../scripts/test-f
 const files = new Map(findTestFiles().map((file) => [file.path, file]));
 
 test.each([
-  ["test/web/pages.test.ts", ["chromium"], true],
+  ["test/web/pages.test.ts", ["chromium-headless-shell"], true],
   ["test/ops/deploy.test.ts", ["prometheus", "systemd"], false],
   ["test/executable-chat.test.ts", [], true],
   ["test/ops/executable-targets.test.ts", [], true],

@@ -121,8 +121,8 @@ function judgeImport(from: string, to: string, isTypeOnly: boolean): string | nu
   if (!to.startsWith("src/") || from === to) return null;
   const [fromArea = "", toArea = ""] = [areaOf(from), areaOf(to)];
   if (fromArea === "web") {
-    const isModel = isTypeOnly && /^src\/modules\/[^/]+\/model\.ts$/.test(to);
-    return toArea === "web" || isModel ? null : `imports ${to}: browser code sees itself and types of models alone`;
+    const isWireType = isTypeOnly && /^src\/modules\/[^/]+\/(model|responses)\.ts$/.test(to);
+    return toArea === "web" || isWireType ? null : `imports ${to}: browser code sees itself and wire types alone`;
   }
   if (toArea === "web") {
     const isBundle = to.startsWith("src/web/generated/");

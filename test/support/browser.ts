@@ -1,4 +1,8 @@
-/** A real browser for tests: Debian's Chromium with an empty profile, and screenshots stored as artefacts. */
+/**
+ * A real browser for tests: Debian's headless Chromium with an empty profile, and screenshots stored as artefacts.
+ * Opening a context takes the full Chromium half a second of CPU and three processes; this one takes a tenth of a second
+ * and one process.
+ */
 import { existsSync, mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { type Browser, type BrowserContextOptions, chromium, type Locator, type Page } from "playwright-core";
@@ -6,8 +10,8 @@ import { eventually } from "./eventually.ts";
 
 /** `flags` are additional command line arguments, such as for a fake microphone. */
 export function launchBrowser(flags: string[] = []): Promise<Browser> {
-  const executablePath = "/usr/bin/chromium";
-  if (!existsSync(executablePath)) throw new Error(`There is no ${executablePath}: install the package "chromium".`);
+  const executablePath = "/usr/bin/chromium-headless-shell";
+  if (!existsSync(executablePath)) throw new Error(`There is no ${executablePath}: install the package of this name.`);
   return chromium.launch({
     executablePath,
     args: [

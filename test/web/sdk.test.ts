@@ -1,7 +1,19 @@
 /** The SDK against a real server, and against servers that misbehave. */
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { type CompanionError, createCompanion, type TextStorage } from "../../src/web/sdk/index.ts";
+import { afterAll, beforeAll, describe, expect, expectTypeOf, test } from "bun:test";
+import type { ErrorCode } from "../../src/domain/errors.ts";
+import type { EmbedConfig } from "../../src/modules/embed/responses.ts";
+import {
+  type CompanionConfig,
+  type CompanionError,
+  createCompanion,
+  type ServerErrorCode,
+  type TextStorage,
+} from "../../src/web/sdk/index.ts";
 import { startTestServer, type TestServer } from "../support/app.ts";
+
+// The package has no types but its own; the compiler holds them against the server's here.
+expectTypeOf<CompanionConfig>().toEqualTypeOf<EmbedConfig>();
+expectTypeOf<ServerErrorCode>().toExtend<ErrorCode>();
 
 const uuid = /^[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}$/;
 

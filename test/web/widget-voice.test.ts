@@ -25,7 +25,12 @@ beforeAll(async () => {
       ELEVENLABS_BASE_URL: provider.url,
       COMPANIOND_DAILY_VOICE_FREE: String(dailySessions),
     },
-    flags: ["--use-fake-device-for-media-stream", "--autoplay-policy=no-user-gesture-required"],
+    flags: [
+      "--use-fake-device-for-media-stream",
+      // A browser without windows has nobody to ask, and allows what the page's policy does not forbid.
+      "--use-fake-ui-for-media-stream",
+      "--autoplay-policy=no-user-gesture-required",
+    ],
   });
   token = (await world.createCompanion({ voice_id: "voice_1" })).embed_token;
 });
@@ -36,15 +41,17 @@ afterAll(async () => {
 });
 
 async function openVoice({ isAllowed = true, attributes = "", embedToken = token } = {}) {
-  const opened = await world.open(isAllowed ? { permissions: ["microphone"] } : {});
+  const opened = await world.open();
   const requests: string[] = [];
   opened.page.on("request", (request) => requests.push(request.url()));
   const { url } = world.server;
   // As strict as a page can be: voice adds nothing but the provider's socket.
   const policy = `default-src 'none'; script-src 'self' ${url}; style-src 'self'; img-src ${url}; connect-src ${url} ${new URL(socket.url).origin}`;
-  await opened.page.goto(
-    world.host(tag(world.server, embedToken, attributes), { headers: { "Content-Security-Policy": policy } }),
-  );
+  const headers = {
+    "Content-Security-Policy": policy,
+    ...(isAllowed ? {} : { "Permissions-Policy": "microphone=()" }),
+  };
+  await opened.page.goto(world.host(tag(world.server, embedToken, attributes), { headers }));
   const widget = widgetOn(opened.page);
   await widget.open();
   return { ...opened, widget, requests, bar: widget.element.locator(".voice") };

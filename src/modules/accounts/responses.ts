@@ -1,5 +1,5 @@
 /** Responses of the account routes, only for the API document. */
-import { Type as t } from "@sinclair/typebox";
+import { type Static, Type as t } from "@sinclair/typebox";
 import { AccountObject } from "../../schemas/account-response.ts";
 import { listOf } from "../../schemas/list.ts";
 
@@ -13,6 +13,7 @@ export const VoiceAgentGrantObject = t.Object(
   },
   { $id: "VoiceAgentGrant" },
 );
+export type VoiceAgentGrant = Static<typeof VoiceAgentGrantObject>;
 
 export const VoiceAgentGrantList = listOf(VoiceAgentGrantObject, "VoiceAgentGrantList");
 
@@ -27,3 +28,4 @@ export const ResetLink = t.Object(
   },
   { $id: "ResetLink" },
 );
+export type ResetLink = Static<typeof ResetLink>;

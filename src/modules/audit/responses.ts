@@ -1,5 +1,6 @@
 /** Responses of the audit route, only for the API document. */
-import { Type as t } from "@sinclair/typebox";
+import { type Static, Type as t } from "@sinclair/typebox";
+import type { JsonObject } from "../../domain/companion.ts";
 import { listOf } from "../../schemas/list.ts";
 import { Nullable } from "../../schemas/schema.ts";
 
@@ -23,17 +24,20 @@ const AuditEntryObject = t.Object(
       examples: ["companion.update"],
     }),
     target_id: Nullable(t.String({ description: "The id of what it was done to.", examples: [exampleId] })),
-    details: t.Object(
-      {},
-      {
-        additionalProperties: true,
-        description: "Names of changed fields and the like; never a secret.",
-        examples: [{ changed: ["system_prompt"] }],
-      },
+    details: t.Unsafe<JsonObject>(
+      t.Object(
+        {},
+        {
+          additionalProperties: true,
+          description: "Names of changed fields and the like; never a secret.",
+          examples: [{ changed: ["system_prompt"] }],
+        },
+      ),
     ),
     created_at: t.String({ format: "date-time" }),
   },
   { $id: "AuditEntry" },
 );
+export type AuditEntry = Static<typeof AuditEntryObject>;
 
 export const AuditList = listOf(AuditEntryObject, "AuditList");

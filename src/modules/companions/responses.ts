@@ -1,5 +1,5 @@
 /** What the companions' routes answer, for the API document alone: made when somebody asks for it. */
-import { Type as t } from "@sinclair/typebox";
+import { type Static, Type as t } from "@sinclair/typebox";
 import { later } from "../../lib/later.ts";
 import { Nullable } from "../../schemas/schema.ts";
 import { companionFields } from "./fields.ts";
@@ -60,3 +60,5 @@ export const EmbedTokenObject = later(() =>
     { $id: "EmbedToken", additionalProperties: false },
   ),
 );
+export type Companion = Static<typeof CompanionObject>;
+export type EmbedToken = Static<typeof EmbedTokenObject>;

@@ -1,5 +1,5 @@
 /** Responses of the conversation routes, only for the API document. */
-import { Type as t } from "@sinclair/typebox";
+import { type Static, Type as t } from "@sinclair/typebox";
 import { listOf } from "../../schemas/list.ts";
 import { Nullable } from "../../schemas/schema.ts";
 
@@ -19,6 +19,7 @@ const MessageObject = t.Object(
   },
   { $id: "Message" },
 );
+export type Message = Static<typeof MessageObject>;
 
 const fields = {
   id: t.String({ format: "uuid" }),
@@ -31,6 +32,7 @@ const fields = {
 };
 
 const ConversationObject = t.Object(fields, { $id: "Conversation" });
+export type Conversation = Static<typeof ConversationObject>;
 export const ConversationList = listOf(ConversationObject, "ConversationList");
 export const ConversationWithMessages = t.Object(
   {
@@ -42,3 +44,4 @@ export const ConversationWithMessages = t.Object(
   },
   { $id: "ConversationWithMessages" },
 );
+export type ConversationWithMessages = Static<typeof ConversationWithMessages>;

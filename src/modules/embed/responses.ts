@@ -1,5 +1,5 @@
 /** What the embed route answers, for the API document alone: made when somebody asks for it. */
-import { Type as t } from "@sinclair/typebox";
+import { type Static, Type as t } from "@sinclair/typebox";
 import { later } from "../../lib/later.ts";
 
 export const EmbedConfig = later(() =>
@@ -29,3 +29,4 @@ export const EmbedConfig = later(() =>
     { $id: "EmbedConfig" },
   ),
 );
+export type EmbedConfig = Static<typeof EmbedConfig>;

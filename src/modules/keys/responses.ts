@@ -1,5 +1,5 @@
 /** What the API keys' routes answer, for the API document alone: made when somebody asks for it. */
-import { Type as t } from "@sinclair/typebox";
+import { type Static, Type as t } from "@sinclair/typebox";
 import { later } from "../../lib/later.ts";
 import { Nullable } from "../../schemas/schema.ts";
 import { newKeyBody } from "./model.ts";
@@ -50,3 +50,5 @@ export const NewKeyObject = later(() =>
     { $id: "NewApiKeyResponse", additionalProperties: false },
   ),
 );
+export type ApiKey = Static<typeof KeyObject>;
+export type NewApiKey = Static<typeof NewKeyObject>;

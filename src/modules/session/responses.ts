@@ -1,5 +1,5 @@
 /** Responses of the session routes, only for the API document. */
-import { Type as t } from "@sinclair/typebox";
+import { type Static, Type as t } from "@sinclair/typebox";
 import { scopes } from "../../domain/account.ts";
 import { recoveryCodeCount } from "../../domain/second-factor.ts";
 import { AccountObject } from "../../schemas/account-response.ts";
@@ -22,6 +22,7 @@ const SessionObject = t.Object(
   },
   { $id: "Session" },
 );
+export type Session = Static<typeof SessionObject>;
 
 export const SessionList = listOf(SessionObject, "SessionList");
 
@@ -77,6 +78,7 @@ export const TotpSecret = t.Object(
   },
   { $id: "TotpSecret" },
 );
+export type TotpSecret = Static<typeof TotpSecret>;
 
 export const RecoveryCodes = t.Object(
   {
@@ -89,6 +91,7 @@ export const RecoveryCodes = t.Object(
   },
   { $id: "RecoveryCodes" },
 );
+export type RecoveryCodes = Static<typeof RecoveryCodes>;
 
 export const SignedIn = t.Object(
   {
@@ -101,3 +104,4 @@ export const SignedIn = t.Object(
   },
   { $id: "SignedIn" },
 );
+export type SignedIn = Static<typeof SignedIn>;

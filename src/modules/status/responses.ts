@@ -1,5 +1,5 @@
 /** Responses of the status route, only for the API document. */
-import { Type as t } from "@sinclair/typebox";
+import { type Static, Type as t } from "@sinclair/typebox";
 import { failureKinds } from "../../domain/reply-failure.ts";
 
 const SilentModelObject = t.Object(
@@ -34,3 +34,4 @@ export const StatusObject = t.Object(
   },
   { $id: "Status" },
 );
+export type Status = Static<typeof StatusObject>;

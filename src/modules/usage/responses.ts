@@ -1,5 +1,5 @@
 /** What the usage routes answer, for the API document alone: made when somebody asks for it. */
-import { Type as t } from "@sinclair/typebox";
+import { type Static, Type as t } from "@sinclair/typebox";
 import { failureKinds, failureMeanings } from "../../domain/reply-failure.ts";
 import { later } from "../../lib/later.ts";
 import { Nullable } from "../../schemas/schema.ts";
@@ -75,3 +75,6 @@ export const QuotaObject = later(() =>
     { $id: "Quota" },
   ),
 );
+export type UsageRow = Static<typeof UsageRowObject>;
+export type Quota = Static<typeof QuotaObject>;
+export type FailedReplies = Static<typeof FailedReplyList>["data"][number];

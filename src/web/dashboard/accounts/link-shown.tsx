@@ -1,11 +1,7 @@
 /** A one-time link, to be handed over. */
 import { formatInstant } from "../lib/format.ts";
+import type { ResetLink } from "../lib/types.ts";
 import { Snippet } from "../ui/copy.tsx";
-
-export interface ResetLink {
-  url: string;
-  expires_at: string;
-}
 
 export function LinkShown({ email, link }: { email: string; link: ResetLink }) {
   return (

@@ -2,13 +2,13 @@
 import { useState } from "preact/hooks";
 import { call, toSentence } from "../lib/api.ts";
 import { useAction, useLoad } from "../lib/load.ts";
-import type { Account, VoiceAgentGrant } from "../lib/types.ts";
+import type { Account, ResetLink, VoiceAgentGrant } from "../lib/types.ts";
 import { Button } from "../ui/button.tsx";
 import { Confirm, Dialog } from "../ui/dialog.tsx";
 import { SelectField } from "../ui/field.tsx";
 import { Notice, Problem } from "../ui/states.tsx";
 import { say } from "../ui/toast.tsx";
-import { LinkShown, type ResetLink } from "./link-shown.tsx";
+import { LinkShown } from "./link-shown.tsx";
 import { planOptions, roleOptions } from "./new-account.tsx";
 import { type LoadedGrants, TakeAgent, VoiceAgents } from "./voice-agents.tsx";
 

@@ -2,12 +2,12 @@
 import { useState } from "preact/hooks";
 import { call, fieldProblem, toSentence } from "../lib/api.ts";
 import { useAction } from "../lib/load.ts";
-import type { Account } from "../lib/types.ts";
+import type { Account, ResetLink } from "../lib/types.ts";
 import { Button } from "../ui/button.tsx";
 import { Dialog, DialogActions } from "../ui/dialog.tsx";
 import { SelectField, TextField } from "../ui/field.tsx";
 import { Problem } from "../ui/states.tsx";
-import { LinkShown, type ResetLink } from "./link-shown.tsx";
+import { LinkShown } from "./link-shown.tsx";
 
 interface NewAccountProps {
   onMade(): Promise<void>;

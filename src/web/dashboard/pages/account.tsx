@@ -4,7 +4,7 @@ import { call, fieldProblem, toSentence } from "../lib/api.ts";
 import { describeBrowser, formatBytes, formatDay, formatNumber } from "../lib/format.ts";
 import { useAction, useList, useLoad } from "../lib/load.ts";
 import { useSession } from "../lib/session.ts";
-import type { Held, Session, SignedIn } from "../lib/types.ts";
+import type { Session, SignedIn } from "../lib/types.ts";
 import { secondFactorPath } from "../paths.ts";
 import { Button, ButtonLink } from "../ui/button.tsx";
 import { type Column, ListFrame, Table } from "../ui/list.tsx";
@@ -42,7 +42,8 @@ export default function AccountPage() {
 function Holds() {
   const known = useSession();
   const { holdings } = useLoad<SignedIn>("/api/session").data ?? known;
-  const show = ({ used, limit }: Held, format = formatNumber) => `${format(used)} of ${format(limit)}`;
+  const show = ({ used, limit }: SignedIn["holdings"]["bytes"], format = formatNumber) =>
+    `${format(used)} of ${format(limit)}`;
   return (
     <>
       <Fact name="Companions" value={show(holdings.companions)} />

@@ -2,6 +2,7 @@
 import { useState } from "preact/hooks";
 import { call, fieldProblem, toSentence } from "../lib/api.ts";
 import { useAction } from "../lib/load.ts";
+import type { RecoveryCodes, TotpSecret } from "../lib/types.ts";
 import { Button } from "../ui/button.tsx";
 import { Snippet } from "../ui/copy.tsx";
 import { Section } from "../ui/page.tsx";
@@ -9,14 +10,9 @@ import { Problem } from "../ui/states.tsx";
 import { CodeField } from "./code-field.tsx";
 import { QrCode } from "./qr-code.tsx";
 
-interface Secret {
-  secret: string;
-  otpauth_url: string;
-}
-
 export function SetUp({ onConfirmed }: { onConfirmed(codes: string[]): void }) {
-  const [secret, setSecret] = useState<Secret | null>(null);
-  const begin = useAction(async () => setSecret(await call<Secret>("POST", "/api/session/totp")));
+  const [secret, setSecret] = useState<TotpSecret | null>(null);
+  const begin = useAction(async () => setSecret(await call<TotpSecret>("POST", "/api/session/totp")));
   if (secret !== null) return <Confirmation secret={secret} onConfirmed={onConfirmed} />;
   return (
     <Section
@@ -31,11 +27,11 @@ export function SetUp({ onConfirmed }: { onConfirmed(codes: string[]): void }) {
   );
 }
 
-function Confirmation({ secret, onConfirmed }: { secret: Secret; onConfirmed(codes: string[]): void }) {
+function Confirmation({ secret, onConfirmed }: { secret: TotpSecret; onConfirmed(codes: string[]): void }) {
   const [code, setCode] = useState("");
   const { run, isBusy, error } = useAction(async () => {
-    const answer = await call<{ recovery_codes: string[] }>("POST", "/api/session/totp/confirm", { body: { code } });
-    onConfirmed(answer.recovery_codes);
+    const codes = await call<RecoveryCodes>("POST", "/api/session/totp/confirm", { body: { code } });
+    onConfirmed(codes.recovery_codes);
   });
   const codeError = fieldProblem(error, "code");
   return (

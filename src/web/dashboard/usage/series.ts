@@ -1,11 +1,11 @@
 /** Usage as lines over days: which days there are, what each measure is, and sums. */
-import type { UsageCounts, UsageRow } from "../lib/types.ts";
+import type { UsageRow } from "../lib/types.ts";
 
 export const measures = [
-  { name: "messages", label: "Messages", of: (row: UsageCounts) => row.messages },
-  { name: "tokens", label: "Tokens", of: (row: UsageCounts) => row.input_tokens + row.output_tokens },
-  { name: "voice", label: "Voice sessions", of: (row: UsageCounts) => row.voice_sessions },
-  { name: "errors", label: "Failed replies", of: (row: UsageCounts) => row.errors },
+  { name: "messages", label: "Messages", of: (row: UsageRow) => row.messages },
+  { name: "tokens", label: "Tokens", of: (row: UsageRow) => row.input_tokens + row.output_tokens },
+  { name: "voice", label: "Voice sessions", of: (row: UsageRow) => row.voice_sessions },
+  { name: "errors", label: "Failed replies", of: (row: UsageRow) => row.errors },
 ] as const;
 
 export type Measure = (typeof measures)[number];
