@@ -190,8 +190,8 @@ describe("the daily quota's memory", () => {
     const random = createRandom(8);
     const ledger = openLedger();
     const limit = 5;
-    const quota = new MemoryDailyQuota(ledger.countDay, 2);
-    const open: Array<{ companionId: string; reservation: Reservation }> = [];
+    let quota = new MemoryDailyQuota(ledger.countDay, 2);
+    let open: Array<{ companionId: string; reservation: Reservation }> = [];
     const committed = new Map<string, number>();
     /** Committed and open turns, by companion and day. */
     function countTaken(): Map<string, number> {
