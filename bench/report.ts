@@ -178,7 +178,7 @@ function renderStart({ start }: Report): string {
   ];
   const header = [
     "executable",
-    "spawn to first answer, ms",
+    "spawn to first response, ms",
     "× hello-world",
     "idle MiB",
     "size MiB",

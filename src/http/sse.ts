@@ -1,8 +1,43 @@
-/** A chat stream to its visitor: when data is sent, and what happens if the visitor stalls or leaves. */
-import type { StreamOutcome } from "../domain/stream-end.ts";
+/**
+ * A chat stream to its visitor: its bytes, which no other file writes (spec 4.2), when they are sent, and what happens
+ * if the visitor stalls or leaves.
+ */
+import type { StreamErrorCode, StreamOutcome } from "../domain/stream-end.ts";
 import type { FollowedTurn, TurnEvent, TurnReader } from "../turns/events.ts";
 import type { HeartbeatTicker } from "./heartbeats.ts";
-import { doneFrame, errorFrame, frameDeltas, pingFrame } from "./sse-frames.ts";
+
+export const sseHeaders = {
+  "content-type": "text/event-stream; charset=utf-8",
+  "cache-control": "no-store",
+  "x-accel-buffering": "no",
+} as const;
+
+const doneFrame = "data: [DONE]\n\n";
+const pingFrame = ": ping\n\n";
+
+function errorFrame(code: StreamErrorCode): string {
+  return `: error ${code}\n\n`;
+}
+
+/** Text that JSON.stringify would only put quotes around; nearly every delta is. */
+const isPlainAscii = /^[ !#-[\]-~]*$/;
+
+const frameStart = 'data: {"text":"';
+const frameEnd = '"}\n\n';
+const frameBetween = frameEnd + frameStart;
+
+/** One event for each delta, in one piece: they leave in one write. */
+export function frameDeltas(deltas: readonly string[]): string {
+  const whole = deltas.join("");
+  if (isPlainAscii.test(whole)) {
+    return frameStart + (deltas.length === 1 ? whole : deltas.join(frameBetween)) + frameEnd;
+  }
+  let frames = "";
+  for (const delta of deltas) {
+    frames += isPlainAscii.test(delta) ? frameStart + delta + frameEnd : `data: {"text":${JSON.stringify(delta)}}\n\n`;
+  }
+  return frames;
+}
 
 /** Longer texts are written in pieces, because Bun keeps the whole text if the socket does not take all of it. */
 const maxPieceUnits = 32 * 1024;

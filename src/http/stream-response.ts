@@ -3,8 +3,7 @@ import type { Turn } from "../turns/turn.ts";
 import type { HeaderBag } from "./problem.ts";
 import type { RequestContext } from "./request-context.ts";
 import { idleSeconds, streamSilenceSeconds } from "./silence.ts";
-import type { EventStream } from "./sse.ts";
-import { sseHeaders } from "./sse-frames.ts";
+import { type EventStream, sseHeaders } from "./sse.ts";
 
 /** Begins the turn, and resolves when the response may begin; rejects as `Turn.begin` does. */
 export async function respondWithTurn(

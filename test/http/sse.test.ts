@@ -2,8 +2,7 @@
 import { afterAll, describe, expect, test } from "bun:test";
 import { getEventListeners } from "node:events";
 import { createHeartbeatTicker } from "../../src/http/heartbeats.ts";
-import { EventStream } from "../../src/http/sse.ts";
-import { frameDeltas } from "../../src/http/sse-frames.ts";
+import { EventStream, frameDeltas } from "../../src/http/sse.ts";
 import type { TurnReader } from "../../src/turns/events.ts";
 
 const heartbeats = createHeartbeatTicker();

@@ -1,0 +1,71 @@
+/** A message's way from socket to commit: the files that it passes through are those that docs/architecture.md tells to read. */
+import { expect, test } from "bun:test";
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { temporaryDirectory } from "./support/temporary.ts";
+
+const root = join(import.meta.dir, "..");
+
+/** Executions by file and line, of a server that has answered so many messages. */
+async function countExecutions(messages: number): Promise<Map<string, Map<number, number>>> {
+  using directory = temporaryDirectory();
+  const coverage = ["--coverage", "--coverage-reporter=lcov", `--coverage-dir=${directory.path}`];
+  const run = Bun.spawn(
+    [process.execPath, "test", "--timeout", "30000", ...coverage, "./test/support/messages-process.ts"],
+    {
+      cwd: root,
+      env: { ...process.env, MESSAGES: String(messages) },
+      stdout: "ignore",
+      stderr: "pipe",
+    },
+  );
+  const errors = await new Response(run.stderr).text();
+  if ((await run.exited) !== 0) throw new Error(errors);
+  const files = new Map<string, Map<number, number>>();
+  let lines = new Map<number, number>();
+  for (const record of readFileSync(directory.file("lcov.info"), "utf8").split("\n")) {
+    if (record.startsWith("SF:")) {
+      lines = new Map();
+      files.set(record.slice(3), lines);
+    }
+    const [, line, count] = /^DA:(\d+),(\d+)/.exec(record) ?? [];
+    if (line !== undefined) lines.set(Number(line), Number(count));
+  }
+  return files;
+}
+
+/** Timers run now and then, too, but not once for each message. */
+async function findWay(): Promise<string[]> {
+  const messages = 20;
+  const before = await countExecutions(1);
+  const after = await countExecutions(1 + messages);
+  const isOnWay = (file: string, lines: Map<number, number>) =>
+    file.startsWith("src/") &&
+    [...lines].some(([line, count]) => count >= messages + (before.get(file)?.get(line) ?? 0));
+  return [...after].filter(([file, lines]) => isOnWay(file, lines)).map(([file]) => file.slice("src/".length));
+}
+
+function readDocumentedWay(): string[] {
+  const [, section = ""] = readFileSync(join(root, "docs/architecture.md"), "utf8").split(
+    "## One message, from socket to commit",
+  );
+  const [list = ""] = section.split("\n## ");
+  return [...list.matchAll(/^\d+\. `([\w/.-]+)`/gm)].map(([, file = ""]) => file);
+}
+
+const leaves = /^(lib|domain)\//;
+const noting = /^(metrics\/|http\/(access-log|route-table|heartbeats)\.ts$)/;
+const engines = { limits: 3, coordination: 3, llm: 12, store: 10 };
+
+test("a message passes through the twenty files that the architecture lists, and through the engines behind the sockets", async () => {
+  const way = await findWay();
+  const documented = readDocumentedWay();
+  expect(documented.length).toBeLessThanOrEqual(20);
+  const isEngine = (file: string) => Object.keys(engines).some((folder) => file.startsWith(`${folder}/`));
+  const passed = way.filter((file) => !leaves.test(file) && !noting.test(file) && !isEngine(file));
+  expect(passed.sort()).toEqual(documented.toSorted());
+  for (const [folder, most] of Object.entries(engines)) {
+    const count = way.filter((file) => file.startsWith(`${folder}/`)).length;
+    expect([folder, count > 0 && count <= most]).toEqual([folder, true]);
+  }
+}, 60_000);

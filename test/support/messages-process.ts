@@ -1,0 +1,14 @@
+/** Run by `bun test` with coverage, in a process of its own: a server that answers as many messages as `MESSAGES` says, one conversation each. */
+import { expect, test } from "bun:test";
+import { startTestServer } from "./app.ts";
+import { chat } from "./chat.ts";
+
+test("answers", async () => {
+  const server = await startTestServer();
+  const { embedToken } = await server.createCompanion();
+  const count = Number(process.env["MESSAGES"]);
+  for (let message = 0; message < count; message++) {
+    expect((await chat(server.url, embedToken, { message: "[[say:Hello you]]" })).isDone).toBe(true);
+  }
+  await server.close();
+});
