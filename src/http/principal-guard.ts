@@ -1,4 +1,7 @@
-/** The private door: an API key or the dashboard's cookie becomes a principal, within its scopes and its limit. */
+/**
+ * The guard of management routes: turns an API key or the dashboard's cookie into a principal, within its scopes and
+ * limit.
+ */
 
 import type { Services } from "../dependencies.ts";
 import { insufficientScope, type KeyPrincipal, type Scope } from "../domain/account.ts";
@@ -10,20 +13,20 @@ import type { HeaderBag } from "./problem.ts";
 import { refuse, writeRateLimitHeaders } from "./rate-limit.ts";
 import { findSessionPrincipal, type OpenedSession } from "./session-cookie.ts";
 
-export type PrincipalDoor = Pick<
+export type PrincipalDependencies = Pick<
   Services,
   "settings" | "store" | "limiter" | "rules" | "clock" | "ids" | "log" | "uses"
 >;
 
 /**
- * Lets a management request through, or throws: 401, the limit of the key or session 429, scope 403. `scope` is null for
- * routes that any principal may use; `maySetUp` opens to an account that has yet to set up the second factor it must
- * have. Writes the rate-limit headers.
+ * Admits a management request, or throws: 401, the limit of the key or session 429, scope 403. `scope` is null for
+ * routes that any principal may use; `maySetUp` also admits an account that still has to set up a required second
+ * factor. Writes the rate-limit headers.
  *
- * The limit comes before the scope, so that a key cannot try scopes faster than anything else.
+ * The limit comes before the scope, so that a key cannot probe scopes without limit.
  */
 export async function openPrincipal(
-  door: PrincipalDoor,
+  dependencies: PrincipalDependencies,
   request: Request,
   scope: Scope | null,
   headers: HeaderBag,
@@ -31,40 +34,40 @@ export async function openPrincipal(
 ): Promise<KeyPrincipal | OpenedSession> {
   headers["cache-control"] = "no-store";
   const authorization = request.headers.get("authorization");
-  // Whoever sends the header means it: a wrong key is never made good by a cookie that came along.
+  // A client that sends the header means it: a cookie never makes up for a wrong key.
   const principal =
     authorization === null
-      ? await findSessionPrincipal(door, request)
-      : await findKeyPrincipal(door, /^Bearer +(\S+)$/i.exec(authorization)?.[1] ?? "");
+      ? await findSessionPrincipal(dependencies, request)
+      : await findKeyPrincipal(dependencies, /^Bearer +(\S+)$/i.exec(authorization)?.[1] ?? "");
   if (principal === null) throw unauthorized();
 
   if (principal.keyId === null) {
-    const verdict = await door.limiter.admit(door.rules.session, principal.sessionId);
-    writeRateLimitHeaders(headers, door.rules, "session", verdict);
+    const verdict = await dependencies.limiter.admit(dependencies.rules.session, principal.sessionId);
+    writeRateLimitHeaders(headers, dependencies.rules, "session", verdict);
     refuse(verdict, "The dashboard has made too many requests.");
-    if (!maySetUp && lacksTotp(door.settings.requireTotp, principal.account)) {
+    if (!maySetUp && lacksTotp(dependencies.settings.requireTotp, principal.account)) {
       throw totpRequired("The operator asks for a second factor. Set it up in the dashboard, then go on.");
     }
   } else {
-    const verdict = await door.limiter.admit(door.rules.key, principal.keyId);
-    writeRateLimitHeaders(headers, door.rules, "key", verdict);
+    const verdict = await dependencies.limiter.admit(dependencies.rules.key, principal.keyId);
+    writeRateLimitHeaders(headers, dependencies.rules, "key", verdict);
     refuse(verdict, "This API key has made too many requests.");
-    door.uses.noteKey(principal.keyId);
+    dependencies.uses.noteKey(principal.keyId);
   }
   if (scope !== null && !principal.scopes.includes(scope)) throw insufficientScope([scope]);
   return principal;
 }
 
-/** One indexed lookup, never cached: a key that was revoked a moment ago is refused. */
-async function findKeyPrincipal(door: PrincipalDoor, key: string): Promise<KeyPrincipal | null> {
-  const found = isApiKey(key) ? await door.store.apiKeys.findByHash(sha256(key)) : null;
+/** One indexed lookup, never cached: a key that was just revoked is refused. */
+async function findKeyPrincipal(dependencies: PrincipalDependencies, key: string): Promise<KeyPrincipal | null> {
+  const found = isApiKey(key) ? await dependencies.store.apiKeys.findByHash(sha256(key)) : null;
   if (found === null || found.suspendedAt !== null) return null;
   const { keyId, scopes, expiresAt, account } = found;
-  if (expiresAt !== null && expiresAt <= door.clock.nowMs()) return null;
+  if (expiresAt !== null && expiresAt <= dependencies.clock.nowMs()) return null;
   return { account, scopes, keyId, expiresAt, sessionId: null };
 }
 
-/** 401, as the same sign-in goes on once the second factor is there. */
+/** 401, because the same sign-in succeeds once the second factor is sent. */
 export function totpRequired(publicSentence: string): AppError {
   return new AppError("totp_required", publicSentence, { headers: { "www-authenticate": "Bearer" } });
 }

@@ -1,4 +1,4 @@
-/** An account in answers, for the API document alone. */
+/** An account in responses, only for the API document. */
 import { Type as t } from "@sinclair/typebox";
 import { planChoice, roleChoice } from "./account.ts";
 import { Nullable } from "./schema.ts";

@@ -15,15 +15,6 @@ import { writeContext } from "../../http/write-context.ts";
 import type { Checker } from "../../schemas/schema.ts";
 import { createAttempts } from "./attempts.ts";
 import {
-  admitSignIn,
-  type CookieHead,
-  limitSignIn,
-  openDoor,
-  renewDevice,
-  respondSignedIn,
-  visitorOf,
-} from "./door.ts";
-import {
   describeTotp,
   passwordChangeBody,
   passwordResetBody,
@@ -39,6 +30,15 @@ import {
 import { changePassword, resetPassword, setUp } from "./passwords.ts";
 import { beginSecondFactor, confirmSecondFactor, turnOffSecondFactor } from "./second-factor-setup.ts";
 import { type SignedInVisitor, signIn } from "./service.ts";
+import {
+  admitSignIn,
+  type CookieHead,
+  limitSignIn,
+  openSignIn,
+  renewDevice,
+  respondSignedIn,
+  visitorOf,
+} from "./sign-in-guard.ts";
 
 export function sessionModule(services: Services) {
   const attempts = createAttempts({ failures: services.coordination.signInFailures, clock: services.clock });
@@ -56,7 +56,7 @@ export function sessionModule(services: Services) {
       .post(
         "/api/session",
         async ({ request, set }) => {
-          const { visitor, cookieName } = openDoor(services, request, set);
+          const { visitor, cookieName } = openSignIn(services, request, set);
           const readBody = () => readJson(request, signInBody, signInBodyLimitBytes);
           const { client, body } = await admitSignIn(services, request, visitor, readBody);
           const made = await signIn(services, attempts, visitor, client, body);
@@ -67,7 +67,7 @@ export function sessionModule(services: Services) {
       .post(
         "/api/session/set-up",
         async ({ request, set }) => {
-          const { visitor, cookieName } = openDoor(services, request, set);
+          const { visitor, cookieName } = openSignIn(services, request, set);
           await limitSignIn(services, clientOf(services, request));
           const made = await setUp(services, visitor, await readBodyOf(request, setUpBody));
           return respondSignedIn(services, request, set, cookieName, made);
@@ -77,7 +77,7 @@ export function sessionModule(services: Services) {
       .post(
         "/api/session/password-reset",
         async ({ request, set }) => {
-          const { visitor, cookieName } = openDoor(services, request, set);
+          const { visitor, cookieName } = openSignIn(services, request, set);
           await limitSignIn(services, clientOf(services, request));
           const body = await readBodyOf(request, passwordResetBody);
           const made = await resetPassword(services, attempts, visitor, body);

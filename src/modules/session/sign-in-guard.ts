@@ -27,12 +27,12 @@ export interface CookieHead {
   status?: number | string;
 }
 
-export interface SignInDoor {
+export interface OpenedSignIn {
   visitor: Visitor;
   cookieName: string;
 }
 
-export function openDoor(services: Services, request: Request, set: CookieHead): SignInDoor {
+export function openSignIn(services: Services, request: Request, set: CookieHead): OpenedSignIn {
   set.headers["cache-control"] = "no-store";
   requireSameOrigin(services.settings, request);
   refuseQuery(request);
