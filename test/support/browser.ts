@@ -41,7 +41,7 @@ export async function openPage(browser: Browser, options: BrowserContextOptions 
   page.on("console", (message) => {
     if (message.type() === "error") complaints.push(message.text());
   });
-  page.setDefaultTimeout(8_000);
+  page.setDefaultTimeout(15_000);
   return { page, complaints };
 }
 

@@ -198,7 +198,7 @@ test("shows nothing of another account, under whatever address", async () => {
       [`companions/${made.id}/playground`, "There is no such companion"],
       [`conversations/${conversation?.id}`, "This conversation is gone"],
       [`conversations?companion_id=${made.id}`, "No conversation matches"],
-      ["usage", "Nothing was used in this time"],
+      ["usage", "No usage in this period"],
       ["api-keys", "No API keys yet"],
       ["audit", "Signed in"],
     ];

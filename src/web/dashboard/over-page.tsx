@@ -51,7 +51,7 @@ function EndedDialog() {
         email={account.email}
         onSignedIn={(made) => {
           resume(made);
-          if (made.account.id === account.id) say("Signed in again. Now repeat what did not work.");
+          if (made.account.id === account.id) say("Signed in again. Repeat what did not work.");
         }}
       />
       <Button
@@ -68,7 +68,7 @@ function EndedDialog() {
   );
 }
 
-/** Loaded anew from the start: nothing of the one account may be left for the other. */
+/** Reloads the whole page: nothing of one account may be left for the other. */
 function ReplacedDialog({ email }: { email: string }) {
   const { account } = useSession();
   return (

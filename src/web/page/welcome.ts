@@ -1,4 +1,4 @@
-/** The welcome page's script: copies what is to be copied. */
+/** The welcome page's script: copies text to the clipboard. */
 
 for (const button of document.querySelectorAll<HTMLButtonElement>("button[data-copy]")) {
   const label = button.textContent;

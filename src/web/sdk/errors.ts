@@ -16,7 +16,7 @@ export type ServerErrorCode =
   | "unavailable";
 
 /**
- * - `network`: no answer came, or the connection broke.
+ * - `network`: no response came, or the connection broke.
  * - `timeout`: the server was silent for too long.
  * - `incomplete`: the reply ended before its terminator; what arrived is only a part.
  * - `bad_response`: what answered does not speak this interface.
@@ -53,7 +53,7 @@ export class CompanionError extends Error {
   }
 }
 
-/** What a status means where the body is no problem document: a proxy in between may have answered. */
+/** What a status means where the body is no problem document: it may come from a proxy. */
 const codesByStatus: Record<number, ServerErrorCode> = {
   403: "origin_not_allowed",
   404: "not_found",

@@ -49,12 +49,12 @@ export interface VoiceSession {
 export interface CallOptions {
   /** Ends the call; it then rejects with the signal's reason (an `AbortError`). */
   signal?: AbortSignal;
-  /** Further tries where they can do no harm; default 2. */
+  /** Retries, only where they are safe; default 2. */
   retries?: number;
 }
 
 export interface ConfigOptions extends CallOptions {
-  /** As of `fetch`; default `default`: an answer that the browser has from the last minute will do. */
+  /** As of `fetch`; default `default`: a response that the browser cached in the last minute will do. */
   cache?: NonNullable<RequestInit["cache"]>;
 }
 
@@ -177,7 +177,7 @@ export function createCompanion(options: CompanionOptions): Companion {
       if (reply.isDone) return;
       const requestId = opened.response.headers.get("x-request-id");
       const cause = reply.failure && new CompanionError(reply.failure, { requestId });
-      // The server had begun to wait aloud: without a word of the reply this is the refusal that came too late for a status.
+      // The server had begun the stream: before any text, this is a refusal that came too late for a status.
       throw cause && !hasText ? cause : new CompanionError("incomplete", { requestId, cause });
     },
 
@@ -195,7 +195,7 @@ export function createCompanion(options: CompanionOptions): Companion {
   };
 }
 
-/** Nothing of it counts, but a body that is left unread is a failed request to browsers. */
+/** The rest is ignored, but browsers log a request whose body is left unread as failed. */
 async function readToEnd(
   stream: { read(): Promise<{ done: boolean }> },
   close: OpenedResponse["close"],
@@ -211,7 +211,7 @@ async function readToEnd(
   clearTimeout(timer);
 }
 
-/** The server turned the request away before it did anything with it. */
+/** The server refused the request before it did anything with it. */
 function isRefusedUnheard({ code, retryAfterMs }: CompanionError): boolean {
   return code === "rate_limited" || (code === "unavailable" && retryAfterMs !== null);
 }

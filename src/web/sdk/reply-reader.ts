@@ -35,7 +35,7 @@ export function createReplyReader(): ReplyReader {
       rest = lines.pop() ?? "";
       const fragments: string[] = [];
       const read = (line: string): void => {
-        // A comment to everyone else.
+        // Other clients take this for a comment.
         if (line.startsWith(": error ")) failure = line.slice(8) as ServerErrorCode;
         if (isDone || !line.startsWith("data: ")) return;
         const payload = line.slice(6);
@@ -52,7 +52,7 @@ export function createReplyReader(): ReplyReader {
       try {
         if (!bytes) read(rest);
       } catch {
-        // A line cut by the end of the connection: the reply is cut off, the server does not speak wrongly.
+        // A line cut by the end of the connection means a reply that was cut off, not a malformed one.
       }
       return fragments;
     },

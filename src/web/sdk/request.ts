@@ -1,7 +1,7 @@
 /** One request to the server: deadlines, errors as `CompanionError`, and further tries where they can do no harm. */
 import { type ClientErrorCode, CompanionError, readProblem } from "./errors.ts";
 
-/** As much of `fetch` as is used. */
+/** The part of `fetch` that is used. */
 export type Fetch = (url: string, init: RequestInit) => Promise<Response>;
 
 export interface RequestOptions {
@@ -9,7 +9,7 @@ export interface RequestOptions {
   signal: AbortSignal | undefined;
   /** Silence of the server that ends the request with `timeout`. */
   timeoutMs: number;
-  /** Further tries at most. */
+  /** Retries at most. */
   retries: number;
   /** A wait that the server asks for and that is longer than this is left to the caller. */
   maxRetryWaitMs: number;

@@ -38,7 +38,7 @@ export function startVoice(host: VoiceHost): VoiceSessionControl {
     label.textContent = labels[state];
     mute.hidden = !conversation || isOver;
     hangUp.hidden = isOver;
-    // Who speaks is heard; the rest must be told.
+    // Speaking can be heard; only the other states are announced.
     if (state !== "speaking" && !(state === "listening" && mode === "listening" && isMuted)) host.say(labels[state]);
     host.emit("voice", { state });
   }
@@ -94,7 +94,7 @@ export function startVoice(host: VoiceHost): VoiceSessionControl {
   }
 
   async function run(): Promise<void> {
-    // Asked for first: an address is short-lived, and a visitor who refuses has cost nothing.
+    // Asked for first: the signed URL is short-lived, and a visitor who refuses costs no session.
     const microphone = await navigator.mediaDevices.getUserMedia({ audio: true });
     for (const track of microphone.getTracks()) track.stop();
     if (isOver) return;

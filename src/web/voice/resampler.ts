@@ -36,7 +36,7 @@ function makeResampler(fromRate: number, toRate: number): Resampler {
   };
 }
 
-// The name and the shape under which the provider's worklets look for it.
+// The provider's worklets expect this name and this interface.
 Object.assign(globalThis, {
   LibSampleRate: {
     create: async (_channels: number, fromRate: number, toRate: number) => makeResampler(fromRate, toRate),

@@ -1,4 +1,4 @@
-/** The words of a voice session in English; they are loaded with it, and overridden like all others. */
+/** The texts of a voice session in English: loaded with it, and overridable like all others. */
 
 export const voiceEnglish = {
   voiceListening: "Listening…",

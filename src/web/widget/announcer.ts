@@ -17,7 +17,7 @@ export function createAnnouncer(words: Words): Announcer {
 
   function say(text: string): void {
     if (text) element.append(h("div", {}, text));
-    // Long enough for every reader to have taken it; the rest would only be found by browsing.
+    // Every screen reader has picked it up by then; text left here would be found again when browsing the page.
     if (element.childElementCount > 8) element.firstChild?.remove();
   }
 

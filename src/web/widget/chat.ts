@@ -1,4 +1,4 @@
-/** What the panel knows and does, without a pixel: messages, the reply under way, problems. */
+/** The panel's state and actions, without any DOM: messages, the reply in progress, problems. */
 import type { Companion, CompanionConfig } from "../sdk/index.ts";
 import type { ConfigSource } from "./config-source.ts";
 import {
@@ -16,11 +16,11 @@ import {
 import { isRefusal, type Problem, toProblem } from "./problem.ts";
 
 export const maxMessageLength = 2000;
-/** So long, and by chance longer, a tab leaves a waiting message to the one in which it was written. */
+/** How long, plus a random share, a tab leaves a waiting message to the tab in which it was written. */
 const adoptionMs = 1_500;
 
 export interface ChatListener {
-  /** Something is to be drawn anew. */
+  /** Something must be redrawn. */
   changed(): void;
   /** A reply has more text, or has ended. */
   replied(message: Message): void;
@@ -77,7 +77,7 @@ export class Chat {
     return this.messages.find(({ state }) => state === "waiting");
   }
 
-  /** Sends a message, or keeps it until it can be sent; resolves when its reply has ended, however it did. */
+  /** Sends a message, or keeps it until it can be sent; resolves when its reply has ended, in whatever way. */
   async send(text: string): Promise<void> {
     if (this.isStreaming || this.waiting || !text.trim() || [...text].length > maxMessageLength) return;
     const asked: Message = { ...makeMessage("user", "waiting"), text };
@@ -114,7 +114,7 @@ export class Chat {
     this.#turn?.controller.abort();
   }
 
-  /** Ends a reply under way, which nobody has asked for. */
+  /** Ends a reply in progress although the visitor did not ask for that. */
   close(): void {
     this.#isClosed = true;
     this.#unwatch();
@@ -152,7 +152,7 @@ export class Chat {
     this.stop();
     const left = { sessionId: this.companion.sessionId, messages: this.#keeper.load() };
     change();
-    // What is empty takes nobody's place, unless it is left for what stands there.
+    // An empty conversation does not replace the previous one, unless the visitor goes back to that.
     if (left.messages.length > 0 || messages.length > 0) this.#keeper.savePrevious(left);
     this.previous = this.#keeper.loadPrevious();
     this.problem = null;
@@ -160,7 +160,7 @@ export class Chat {
     this.#listener.changed();
   }
 
-  /** Takes over what other tabs have done. */
+  /** Applies the changes of other tabs. */
   #follow(): void {
     // A new conversation has begun there: nobody waits for this reply any more.
     if (this.#turn && this.#turn.sessionId !== this.companion.sessionId) this.stop();
@@ -172,7 +172,7 @@ export class Chat {
     this.#listener.changed();
   }
 
-  /** The tab of a reply under way may end without a word. */
+  /** The tab of a reply in progress may be closed without notice. */
   #watchOthers(): void {
     const isOthers = ({ state, id }: Message) => state === "streaming" && id !== this.#turn?.reply.id;
     if (!this.messages.some(isOthers) || this.#isClosed) return;

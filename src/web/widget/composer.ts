@@ -39,7 +39,7 @@ export function createComposer(chat: Chat, strings: Strings, announcer: Announce
   function fit(): void {
     if (CSS.supports("field-sizing", "content")) return;
     input.style.height = "";
-    // Nothing that is not shown has a height to be measured.
+    // A hidden element has no height to measure.
     if (input.scrollHeight > 0) input.style.height = `${input.scrollHeight}px`;
   }
 
@@ -57,7 +57,7 @@ export function createComposer(chat: Chat, strings: Strings, announcer: Announce
     count.hidden = left > countFrom;
     setAttributes(input, { "aria-invalid": left < 0 });
     count.textContent = fill(left < 0 ? strings.over : strings.left, Math.abs(left));
-    // Told when a threshold is crossed, not at every key.
+    // Announced when a threshold is crossed, not at every keystroke.
     const level = left < 0 ? 2 : left > countFrom ? 0 : 1;
     if (level > told) announcer.say(count.textContent);
     told = level;

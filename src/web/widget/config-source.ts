@@ -9,7 +9,7 @@ const firstWaitMs = 5_000;
 const longestWaitMs = 5 * 60_000;
 
 export interface ConfigListener {
-  /** Something is to be drawn anew. */
+  /** Something must be redrawn. */
   changed(): void;
   /** For the page's own listeners: `ready`, `error`. */
   emit(name: string, detail: unknown): void;
@@ -17,7 +17,7 @@ export interface ConfigListener {
 
 export class ConfigSource {
   config: CompanionConfig | null = null;
-  /** What keeps the companion from being shown. */
+  /** Why the companion cannot be shown. */
   problem: Problem | null = null;
 
   readonly #companion: Companion;
@@ -80,7 +80,7 @@ export class ConfigSource {
   #readKept(): CompanionConfig | null {
     try {
       const { at, from, config } = JSON.parse(this.#storage.getItem(this.#key) || "{}");
-      // A clock may have been set back.
+      // The clock may have been set back.
       return config && from === this.#baseUrl && Math.abs(Date.now() - at) < ageMs ? config : null;
     } catch {
       // Written by someone else: asked for anew.
@@ -95,7 +95,7 @@ export class ConfigSource {
     const waitMs = this.problem.retryAt
       ? this.problem.retryAt - Date.now()
       : Math.min(firstWaitMs * 2 ** this.#failures++, longestWaitMs);
-    // Not all pages of a network at once.
+    // Spreads the retries of many pages on one network.
     this.#timer = window.setTimeout(this.#retry, waitMs + Math.random() * 1000);
   }
 

@@ -29,7 +29,7 @@ export function iconButton(className: string, path: string, label: string, onCli
   return button;
 }
 
-/** Gives a button an icon of 24 units, drawn with strokes, and a name for those who cannot see it. */
+/** Gives a button a stroked icon on a 24-unit grid, and an accessible name. */
 export function dressButton(button: HTMLButtonElement, path: string, label: string): void {
   const space = "http://www.w3.org/2000/svg";
   const icon = document.createElementNS(space, "svg");

@@ -9,7 +9,7 @@ export const elementName = "companion-chat";
 
 let defaultBaseUrl = "";
 let sheets: { shown: CSSStyleSheet; absent: CSSStyleSheet } | null = null;
-/** What the console has been told already. */
+/** What has been logged to the console already. */
 const told = new Set<string>();
 
 /** Where elements without `base-url` find their server: where the script came from. */
@@ -74,9 +74,9 @@ export class CompanionChat extends HTMLElement {
   }
 
   attributeChangedCallback(name: string, before: string | null, after: string | null): void {
-    // An element of the page's own markup is told of each attribute before it is told that it is connected.
+    // For an element in the page's markup, attribute callbacks run before the connected callback.
     if (!this.#run || !this.isConnected || before === after) return;
-    // Pages switch between light and dark at any time: nothing that is under way may end by it.
+    // Pages may switch between light and dark at any time; that must not interrupt a reply.
     if (name === "theme") this.#frame?.draw();
     else this.#start();
   }
@@ -101,14 +101,14 @@ export class CompanionChat extends HTMLElement {
     this.#source = source;
     this.#shadow.adoptedStyleSheets = sheets ? [sheets.shown] : [];
     document.addEventListener("companion:open", this.#makeRoom);
-    // What is open from the start needs all of it.
+    // A panel that is open from the start is needed at once.
     if (mode !== "launcher") prefetchPanel(assetsUrl).catch(() => {});
     const lang = get("lang") || document.documentElement.lang;
     const locale = loadLocale(assetsUrl, lang, get("strings"));
     // Until the companion is known there is no colour to draw the launcher in.
     this.#ready = Promise.all([locale, source.load()]).then(([locale]) => {
       if (run !== this.#run) return;
-      // The page mode is all that there is on its page: there the panel says it.
+      // In page mode there is nothing but the panel, so the panel shows the problem.
       if (source.isRefused && mode !== "page") return this.#vanish();
       this.#frame = createFrame(this.#shadow, companion, source, locale, {
         mode,
@@ -137,7 +137,7 @@ export class CompanionChat extends HTMLElement {
     else if (this.#frame) this.#vanish();
   }
 
-  /** The companion is not for this page: nothing is drawn, and no room is taken. */
+  /** The companion may not be shown on this page: draws nothing and takes no space. */
   #vanish(): void {
     this.#frame?.close();
     this.#frame = null;
@@ -145,13 +145,13 @@ export class CompanionChat extends HTMLElement {
     this.#shadow.adoptedStyleSheets = sheets ? [sheets.absent] : [];
   }
 
-  /** Launchers of one page stand beside one another, not in one another's place. */
+  /** Several launchers on one page are placed side by side. */
   #countLaunchersBefore(): number {
     const launchers = document.querySelectorAll(`${elementName}:not([mode=inline], [mode=page])`);
     return Math.max(0, [...launchers].indexOf(this));
   }
 
-  /** Panels stand in the same place: the one that opens is the one to be seen. */
+  /** Panels share one place, so opening one closes the others. */
   #makeRoom = ({ target }: Event): void => {
     if (target !== this) this.#frame?.setOpen(false, false);
   };
@@ -169,7 +169,7 @@ function makeSheet(style: string): CSSStyleSheet {
   return sheet;
 }
 
-/** Why there is no chat is for the website's owner: once, and in a sentence. */
+/** Tells the website's owner, once and in a sentence, why there is no chat. */
 function warn(code: string | undefined, detail: unknown): void {
   const reasons: Record<string, string> = {
     not_found: "the embed token is unknown or revoked, or the companion is paused",

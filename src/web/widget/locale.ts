@@ -1,4 +1,4 @@
-/** Which language the interface speaks, and its words. */
+/** The language of the widget's texts, and the texts. */
 import type { Strings } from "./strings.ts";
 
 export interface Locale {
@@ -8,7 +8,7 @@ export interface Locale {
   words: Partial<Strings>;
 }
 
-/** Without a file and without the page's own words there are none. Never rejects. */
+/** Resolves with nothing where there is neither a file nor texts of the page. Never rejects. */
 export async function loadLocale(assetsUrl: string, wanted: string, overrides: string | null): Promise<Locale> {
   const base = wanted.toLowerCase().split(/[-_]/)[0] ?? "";
   const isKnown = LOCALES.split(" ").includes(base);

@@ -12,7 +12,7 @@ export interface LogView {
   element: HTMLElement;
   /** Draws what has changed. */
   draw(): void;
-  /** Ends what runs by the clock. */
+  /** Stops its timers. */
   close(): void;
 }
 
@@ -29,7 +29,7 @@ export function createLogView(
 ): LogView {
   const rows = new Map<Message, Row>();
   const link = privacyUrl ? makeLink(privacyUrl, (into) => into.append(strings.privacy)) : "";
-  // There before anything else is known: a message can be written by then.
+  // Present before the configuration is known: a message can already be written.
   const intro = h("div", { class: "intro" }, h("p", { class: "disclosure" }, `${strings.disclosure} `, link));
   const list = h("div");
   const sentence = h("span");
@@ -51,7 +51,7 @@ export function createLogView(
 
   function copyButton(getText: () => string): HTMLElement {
     const button = iconButton("copy", icons.copy, strings.copy, async () => {
-      // Refused in some frames, absent on plain HTTP: then nothing is claimed.
+      // Refused in some frames, absent on plain HTTP: then the button does not say that it copied.
       await navigator.clipboard.writeText(getText());
       dressButton(button, icons.check, strings.copied);
       say(strings.copied);
@@ -119,7 +119,7 @@ export function createLogView(
     const code = problem?.code ?? state;
     const hasWaited = isLimit(code) && seconds <= 0;
     const sentences = isOffline ? [strings.offline] : [];
-    // Being offline says why already.
+    // The notice that the browser is offline already gives the reason.
     if (!(isOffline && code === "network") && !/done|streaming|waiting/.test(code))
       sentences.push(fill(describe(hasWaited ? "waited" : code, strings), seconds));
     if (chat.waiting) sentences.push(strings.queued);

@@ -24,7 +24,7 @@ import {
   widenTabs,
 } from "./markdown-lines.ts";
 
-/** Deeper nesting is shown as text: it is never meant. */
+/** Deeper nesting is never intended, and is shown as text. */
 const maxDepth = 6;
 
 /** A quote, or the last item of a list. */
@@ -58,7 +58,7 @@ export interface Blocks {
   lengthen(piece: string): void;
   /** Draws what the last lines have changed. */
   draw(isOpen: boolean): void;
-  /** Makes what undoes whatever happens from now on. */
+  /** Returns a function that undoes everything done from now on. */
   save(): () => void;
 }
 

@@ -39,5 +39,5 @@ export function resolve(text: string): string {
   return resolved;
 }
 
-/** What a backslash takes the meaning of. */
+/** Characters that a backslash escapes. */
 export const isPunctuation = (char: string): boolean => /[!-/:-@[-`{-~]/.test(char);

@@ -59,11 +59,11 @@ export function renderInline<Element extends HTMLElement>(
   function readMarks(char: string): true {
     const end = skipRun(text, at, at + reach);
     const [before, after] = [text.charAt(at - 1), text.charAt(end)];
-    // Inside a word an underline is part of it.
+    // Inside a word an underscore is part of it.
     const isWord = char === "_";
     const mayClose = !isSpace(before || " ") && !(isWord && isWordCharacter(after));
     const mayOpen = !isSpace(after || " ") && !(isWord && isWordCharacter(before));
-    // Four and more are a line to be filled in, not emphasis.
+    // Four or more are a blank to fill in, not emphasis.
     if (end - at > 3 || before === char) return add(text.slice(at, end), end - at);
     while (at < end) {
       const run = text.slice(at, end);
@@ -180,7 +180,7 @@ export function renderInline<Element extends HTMLElement>(
   return into;
 }
 
-/** Whether something else than text may begin here. */
+/** Whether something other than text may begin here. */
 function isSpecial(text: string, at: number): boolean {
   const char = text.charAt(at);
   return char === "h" ? text.startsWith("http", at) : "\n`*_~<[!\\&".includes(char);
@@ -194,7 +194,7 @@ export function makeLink(address: string, fillIn: (element: HTMLElement) => void
   try {
     url = new URL(address, document.baseURI);
   } catch {
-    // No address at all.
+    // Not a URL at all.
   }
   const element =
     url && schemes.test(url.protocol)

@@ -6,7 +6,7 @@ import { readCells } from "./markdown-lines.ts";
 /** By how much more than `reach` a mark and what is next to it may be longer. */
 const margin = 20;
 
-/** For those who do not see what it is. */
+/** The accessible name. */
 export interface Words {
   code: string;
   table: string;
@@ -17,7 +17,7 @@ export interface Leaf {
   add(line: string, isNewLine: boolean, isOpen: boolean): void;
   /** `isOpen`: more may follow. */
   draw(isOpen: boolean): void;
-  /** Makes what undoes whatever happens from now on. */
+  /** Returns a function that undoes everything done from now on. */
   save(): () => void;
 }
 
@@ -32,7 +32,7 @@ export interface Code extends Leaf {
   readonly indent: number;
 }
 
-/** Makes what removes the children that the element has not yet. */
+/** Returns a function that removes the children added after this call. */
 export function saveChildren(element: HTMLElement): () => void {
   const last = element.lastChild;
   return () => cutAfter(element, last);

@@ -1,9 +1,9 @@
-/** Where the two files of the widget meet: what the first one lends to the panel, and what it gets. */
+/** The interface between the widget's two files: what the first one passes to the panel, and what it gets back. */
 import type { Companion } from "../sdk/index.ts";
 import type { ConfigSource } from "./config-source.ts";
 import type { Strings } from "./strings.ts";
 
-/** One more whenever something here changes: the panel's file may be of another version than the page's script. */
+/** Incremented with every change here: the panel's file may be of another version than the page's script. */
 export const panelVersion = 1;
 
 export interface PanelHost {
@@ -21,7 +21,7 @@ export interface PanelHost {
   /** Ends with a slash. */
   assetsUrl: string;
   isOpen(): boolean;
-  /** Closes the panel, as the visitor's wish. */
+  /** Closes the panel at the visitor's request. */
   shut(): void;
   emit(name: string, detail: unknown): void;
 }

@@ -1,4 +1,4 @@
-/** Fetches the panel's file, without which there is a launcher and nothing behind it. */
+/** Fetches the panel's file: without it there is only the launcher. */
 import { h } from "./dom.ts";
 import { type PanelModule, panelVersion } from "./panel-host.ts";
 
@@ -28,7 +28,7 @@ export function prefetchPanel(assetsUrl: string, query = ""): Promise<void> {
     // An older browser imports it unchecked.
     if (!link.relList.supports("modulepreload")) resolve();
   });
-  // Who waits for it hears of it.
+  // Callers that await it handle the failure.
   arrival.catch(() => prefetched.delete(href));
   prefetched.set(href, arrival);
   document.head.append(link);
@@ -41,7 +41,7 @@ export async function loadPanel(assetsUrl: string): Promise<PanelModule> {
     return await loadPinned(assetsUrl);
   } catch {
     await new Promise((resolve) => setTimeout(resolve, secondTryMs));
-    // An address of its own: some browsers remember what failed.
+    // A URL of its own: some browsers cache a failed import.
     const query = `?${Date.now()}`;
     // After an upgrade the server has no files of the page's version. A page that chose its version gets no other.
     return origin.isPinned ? loadPinned(assetsUrl, query) : load(assetsUrl.replace("assets/", `panel.js${query}`));

@@ -22,7 +22,7 @@ function describeEnd(code: string, reason: unknown): string {
   return code === "bad_response" ? code : "connection_lost";
 }
 
-/** Whether the companion is not to be seen here, for now or for good: no try of the visitor's can change that. */
+/** Whether the companion may not be shown here, for now or for good: a retry by the visitor cannot change that. */
 export function isRefusal(code = ""): boolean {
   return /^(origin_not_allowed|not_found)$/.test(code);
 }

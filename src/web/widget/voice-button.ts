@@ -1,4 +1,4 @@
-/** The way into a voice session: the part that runs it is loaded on the first click. */
+/** The button that starts a voice session; the code that runs one is loaded on the first click. */
 import type { Announcer } from "./announcer.ts";
 import type { Chat } from "./chat.ts";
 import { h, iconButton, icons } from "./dom.ts";

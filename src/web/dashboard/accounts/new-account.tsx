@@ -5,7 +5,7 @@ import { useAction } from "../lib/load.ts";
 import type { Account, ResetLink } from "../lib/types.ts";
 import { Button } from "../ui/button.tsx";
 import { Dialog, DialogActions } from "../ui/dialog.tsx";
-import { SelectField, TextField } from "../ui/field.tsx";
+import { Form, SelectField, TextField } from "../ui/field.tsx";
 import { Problem } from "../ui/states.tsx";
 import { LinkShown } from "./link-shown.tsx";
 
@@ -49,13 +49,7 @@ export function NewAccount({ onMade, onClose }: NewAccountProps) {
   }
   return (
     <Dialog title="New account" onClose={onClose}>
-      <form
-        class="space-y-5"
-        onSubmit={(event) => {
-          event.preventDefault();
-          void run();
-        }}
-      >
+      <Form class="space-y-5" onSubmit={() => void run()}>
         <TextField
           label="E-mail"
           type="email"
@@ -63,7 +57,7 @@ export function NewAccount({ onMade, onClose }: NewAccountProps) {
           autofocus
           value={email}
           onValue={setEmail}
-          hint="To sign in with. Nothing is sent to it."
+          hint="For signing in. Nothing is sent to it."
           error={fieldProblem(error, "email")}
         />
         <SelectField label="Plan" value={plan} onValue={setPlan} options={planOptions} />
@@ -75,7 +69,7 @@ export function NewAccount({ onMade, onClose }: NewAccountProps) {
             Add account
           </Button>
         </DialogActions>
-      </form>
+      </Form>
     </Dialog>
   );
 }

@@ -5,7 +5,7 @@ import { ReplyText } from "./reply-text.tsx";
 interface BubbleProps {
   speaker: "user" | "assistant";
   text: string;
-  /** Who says it. */
+  /** The speaker's name. */
   name: string;
   isOpen?: boolean;
   /** Shown as it was written, without Markdown. */

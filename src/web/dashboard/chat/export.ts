@@ -13,6 +13,6 @@ export function saveFile(name: string, text: string, type: string): void {
   link.href = address;
   link.download = name;
   link.click();
-  // Some browsers read it a moment later.
+  // Some browsers read the URL a moment later.
   setTimeout(() => URL.revokeObjectURL(address), 10_000);
 }

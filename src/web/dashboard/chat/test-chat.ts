@@ -1,4 +1,4 @@
-/** The owner's trial chat: streams a reply, and reads what the server tells about it. */
+/** The owner's test chat: streams a reply, and reads the trace that the server sends with it. */
 import { send } from "../lib/api.ts";
 
 export interface Turn {
@@ -27,7 +27,7 @@ interface TestChat {
   onTrace(trace: Trace): void;
 }
 
-/** As many as the server takes. */
+/** As many as the server accepts. */
 const maxHistory = 200;
 
 /** Resolves with whether the reply is whole; rejects with `ApiError` where it did not begin. */

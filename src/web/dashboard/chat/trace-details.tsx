@@ -1,4 +1,4 @@
-/** What one trial turn took, and on request the prompt that was sent. */
+/** The cost of one test turn, and on request the prompt that was sent. */
 import { useState } from "preact/hooks";
 import { formatDuration, formatNumber } from "../lib/format.ts";
 import { Dialog } from "../ui/dialog.tsx";

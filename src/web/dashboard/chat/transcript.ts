@@ -10,13 +10,13 @@ export interface Transcript {
   hasEarlier: boolean;
   /** Rejects as a call does. */
   loadEarlier(): Promise<void>;
-  /** Takes up what was said meanwhile. */
+  /** Adds messages sent since. */
   reload(): Promise<void>;
   /** The whole conversation, read to its beginning; rejects as a call does. */
   readWhole(): Promise<ConversationWithMessages>;
 }
 
-/** Enough for what is said between two looks; where it is not, all is read anew. */
+/** Enough for the messages between two polls; where it is not, all is read again. */
 const freshMessages = 20;
 const mostMessages = 200;
 
@@ -103,7 +103,7 @@ export function useTranscript(path: string): Transcript {
 
 type Read = (query: Query) => Promise<ConversationWithMessages>;
 
-/** Null where the two do not meet. */
+/** Null where the two do not overlap. */
 function joinFresh(known: ConversationWithMessages, fresh: ConversationWithMessages): ConversationWithMessages | null {
   const firstId = fresh.messages[0]?.id;
   const at = known.messages.findIndex((message) => message.id === firstId);

@@ -4,7 +4,7 @@ import { Field } from "../ui/field.tsx";
 
 interface ColorFieldProps {
   value: string;
-  /** What the value comes to. */
+  /** The colour that results from the value. */
   shown: string;
   onValue(value: string): void;
   error: string | undefined;

@@ -11,10 +11,10 @@ import { Preview } from "./preview.tsx";
 import { AccessSection, BehaviourSection, IdentitySection, MetadataSection, VoiceSection } from "./sections.tsx";
 
 interface EditorProps {
-  /** What is kept now. */
+  /** The companion as saved. */
   kept: Draft;
   isNew: boolean;
-  /** Rejects with what the server found. */
+  /** Rejects with the server's error. */
   onSave(draft: Draft): Promise<void>;
   children?: ComponentChildren;
 }

@@ -7,7 +7,7 @@ import { type LoadedList, useAction } from "../lib/load.ts";
 import type { Companion, EmbedToken } from "../lib/types.ts";
 import { Button } from "../ui/button.tsx";
 import { Confirm, Dialog, DialogActions } from "../ui/dialog.tsx";
-import { TextField } from "../ui/field.tsx";
+import { Form, TextField } from "../ui/field.tsx";
 import { type Column, ListFrame, Table } from "../ui/list.tsx";
 import { Section, Time } from "../ui/page.tsx";
 import { Empty, Problem } from "../ui/states.tsx";
@@ -42,7 +42,7 @@ export function EmbedTokens({ companion, tokens }: EmbedTokensProps) {
   return (
     <Section
       title="Embed tokens"
-      hint="Public by nature, and good for this companion alone. One for each place lets you end one without the others."
+      hint="Public, and valid for this companion only. With one per place you can revoke one without the others."
       actions={
         <Button onClick={() => setIsAdding(true)}>
           <Plus size={16} aria-hidden="true" />
@@ -94,12 +94,7 @@ function AddToken({ path, onAdded, onClose }: AddTokenProps) {
   });
   return (
     <Dialog title="Add an embed token" onClose={onClose}>
-      <form
-        onSubmit={(event) => {
-          event.preventDefault();
-          void run();
-        }}
-      >
+      <Form onSubmit={() => void run()}>
         <TextField
           label="Name"
           autofocus
@@ -116,7 +111,7 @@ function AddToken({ path, onAdded, onClose }: AddTokenProps) {
             Add
           </Button>
         </DialogActions>
-      </form>
+      </Form>
     </Dialog>
   );
 }

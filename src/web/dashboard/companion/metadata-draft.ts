@@ -27,7 +27,7 @@ export function toMetadataDraft(metadata: JsonObject): MetadataDraft {
   return { mode: "rows", rows, json: JSON.stringify(metadata, null, 2) };
 }
 
-/** The object, or what keeps the text from being one. */
+/** The object, or why the text is not one. */
 export function readMetadata(draft: MetadataDraft): Read {
   const read = draft.mode === "json" ? readJson(draft.json) : readRows(draft.rows);
   if ("value" in read && new TextEncoder().encode(JSON.stringify(read.value)).length > maxBytes) {

@@ -7,14 +7,14 @@ import { use } from "../lib/state.ts";
 import { isDark, theme } from "../lib/theme.ts";
 import { type Draft, shownColor } from "./draft.ts";
 
-/** No token of anyone: nothing is sent under it. */
+/** Nobody's token: nothing is sent with it. */
 const token = "preview";
 const configKey = `companion:${token}:config`;
 
 let loading: Promise<unknown> | null = null;
 
 function loadWidget(): Promise<unknown> {
-  // Named at run time, so that the bundler leaves it to the server.
+  // The path is built at run time, so that the bundler does not include the file.
   loading ??= import(`${location.origin}/widget.js`);
   return loading;
 }

@@ -30,7 +30,7 @@ export function IdentitySection({ draft, problems, change }: SectionProps) {
           onValue={(greeting) => change({ greeting })}
           error={problems.greeting}
           placeholder={`Hi, I'm ${draft.name.trim() || "Ada"}. How can I help you?`}
-          hint="What visitors read first. Left empty, it is made of the name."
+          hint="What visitors read first. If empty, it is made from the name."
         />
         <StartersEditor draft={draft} problems={problems} change={change} />
         <div class="grid gap-5 sm:grid-cols-2">
@@ -50,7 +50,7 @@ export function IdentitySection({ draft, problems, change }: SectionProps) {
             onValue={(avatar_url) => change({ avatar_url })}
             error={problems.avatar_url}
             placeholder="https://"
-            hint="An image. Left empty, it is the initial on the colour."
+            hint="An image. If empty, the initial on the theme colour."
           />
         </div>
       </div>
@@ -184,7 +184,7 @@ export function AccessSection({ draft, problems, change }: SectionProps) {
           error={problems.allowed_origins}
           aside={count > 0 ? `${count} of 50` : "any website"}
           placeholder={"https://shop.example\nhttps://*.shop.example"}
-          hint="One a line. Left empty, any website may embed it."
+          hint="One per line. If empty, any website may embed it."
         />
         <TextField
           label="Keep conversations for, in days"
@@ -194,7 +194,7 @@ export function AccessSection({ draft, problems, change }: SectionProps) {
           onValue={(retention_days) => change({ retention_days })}
           error={problems.retention_days}
           placeholder="for ever"
-          hint="Conversations that nobody has continued for so long are deleted."
+          hint="Conversations that nobody has continued for this long are deleted."
         />
       </div>
     </Section>
@@ -203,7 +203,7 @@ export function AccessSection({ draft, problems, change }: SectionProps) {
 
 export function MetadataSection(props: SectionProps) {
   return (
-    <Section title="Metadata" hint="Your own data about it: found again by any field, in lists and usage.">
+    <Section title="Metadata" hint="Your own data about it. Lists and usage can be filtered by any field.">
       <MetadataEditor {...props} />
     </Section>
   );

@@ -37,7 +37,7 @@ function when(iso: string): string {
 
 const maxShown = 8;
 
-/** The keys that came of it. */
+/** The keys made with it. */
 export function EndsWithIt({ line: { children } }: { line: KeyLine }) {
   if (children.length === 0) return <p>It made no other keys.</p>;
   const further = children.length - maxShown;

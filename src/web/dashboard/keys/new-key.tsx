@@ -1,11 +1,11 @@
-/** A new API key: what it may do, and then the key itself, this once. */
+/** A new API key: what it may do, and then the key itself, shown once. */
 import { useState } from "preact/hooks";
 import { call, fieldProblem, toSentence } from "../lib/api.ts";
 import { useAction } from "../lib/load.ts";
 import type { MadeKey } from "../lib/types.ts";
 import { Button } from "../ui/button.tsx";
 import { Dialog, DialogActions } from "../ui/dialog.tsx";
-import { CheckField, SelectField, TextField } from "../ui/field.tsx";
+import { CheckField, Form, SelectField, TextField } from "../ui/field.tsx";
 import { Problem } from "../ui/states.tsx";
 import { KeyShown } from "./key-shown.tsx";
 import { expiryOf, lifetimes, presets, scopes } from "./scopes.ts";
@@ -42,13 +42,7 @@ export function NewKey({ onMade, onClose }: NewKeyProps) {
   }
   return (
     <Dialog title="New API key" onClose={onClose} isWide>
-      <form
-        class="space-y-5"
-        onSubmit={(event) => {
-          event.preventDefault();
-          void run();
-        }}
-      >
+      <Form class="space-y-5" onSubmit={() => void run()}>
         <TextField
           label="Name"
           required
@@ -57,7 +51,7 @@ export function NewKey({ onMade, onClose }: NewKeyProps) {
           value={name}
           onValue={setName}
           placeholder="Billing server"
-          hint="What uses it, so that you know it again."
+          hint="What uses the key, so that you recognise it later."
           error={fieldProblem(error, "name")}
         />
         <SelectField
@@ -101,7 +95,7 @@ export function NewKey({ onMade, onClose }: NewKeyProps) {
             Create key
           </Button>
         </DialogActions>
-      </form>
+      </Form>
     </Dialog>
   );
 }

@@ -1,4 +1,4 @@
-/** The question before a key is revoked: which one it is, and what ends with it. */
+/** The confirmation before a key is revoked: which key it is, and what ends with it. */
 import { call } from "../lib/api.ts";
 import { formatDay, formatRelative } from "../lib/format.ts";
 import type { ApiKey } from "../lib/types.ts";

@@ -1,4 +1,4 @@
-/** Rotation: a new key in the place of an old one, which works on for as long as the change takes. */
+/** Rotation: a new key replaces an old one, which keeps working for a grace period. */
 import { useState } from "preact/hooks";
 import { call, fieldProblem, toSentence } from "../lib/api.ts";
 import { formatDay, formatInstant } from "../lib/format.ts";
@@ -6,7 +6,7 @@ import { useAction } from "../lib/load.ts";
 import type { ApiKey, MadeKey } from "../lib/types.ts";
 import { Button } from "../ui/button.tsx";
 import { Dialog, DialogActions } from "../ui/dialog.tsx";
-import { SelectField, TextField } from "../ui/field.tsx";
+import { Form, SelectField, TextField } from "../ui/field.tsx";
 import { Failure, Problem, Skeleton } from "../ui/states.tsx";
 import { EndsWithIt, KeyFacts } from "./key-facts.tsx";
 import { shownKey, useKeyLine } from "./key-line.ts";
@@ -53,13 +53,7 @@ export function RotateKey({ old, onChanged, onClose }: RotateKeyProps) {
   }
   return (
     <Dialog title={`Rotate ${old.name}`} onClose={onClose} isWide>
-      <form
-        class="space-y-5"
-        onSubmit={(event) => {
-          event.preventDefault();
-          void run();
-        }}
-      >
+      <Form class="space-y-5" onSubmit={() => void run()}>
         <p class="text-muted">
           You get a new key with the same scopes{lifetimeOf(old)}. Put it in the place of this one, which ends by
           itself:
@@ -93,7 +87,7 @@ export function RotateKey({ old, onChanged, onClose }: RotateKeyProps) {
             Make the new key
           </Button>
         </DialogActions>
-      </form>
+      </Form>
     </Dialog>
   );
 }

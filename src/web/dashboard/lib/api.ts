@@ -37,7 +37,7 @@ interface CallOptions {
 
 export type Method = "GET" | "POST" | "PATCH" | "DELETE";
 
-/** A wrong password is 401 as well, but on the way in. */
+/** Here a 401 means a wrong password, not a session that has ended. */
 const waysIn = /^\/api\/session(\/set-up|\/password-reset)?$/;
 
 let whenSignedOut: () => void = () => {};
@@ -54,13 +54,13 @@ export function onTotpRequired(act: () => void): void {
   whenTotpRequired = act;
 }
 
-/** Resolves with the answer's JSON (undefined for 204); rejects with `ApiError`. */
-export async function call<Answer>(method: Method, path: string, options: CallOptions = {}): Promise<Answer> {
+/** Resolves with the response's JSON (undefined for 204); rejects with `ApiError`. */
+export async function call<Result>(method: Method, path: string, options: CallOptions = {}): Promise<Result> {
   const response = await send(method, path, options);
-  return (response.status === 204 ? undefined : await response.json()) as Answer;
+  return (response.status === 204 ? undefined : await response.json()) as Result;
 }
 
-/** Resolves with the response itself, once it is known to be good. */
+/** Resolves with the response itself where its status is 2xx; rejects with `ApiError`. */
 export async function send(
   method: Method,
   path: string,
@@ -92,7 +92,7 @@ export async function send(
 
 async function readProblem(response: Response): Promise<ApiError> {
   const problem = Object(await response.json().catch(() => null));
-  const fallback = `The server answered with status ${response.status}. Try again in a moment.`;
+  const fallback = `The server responded with status ${response.status}. Try again in a moment.`;
   return new ApiError(
     typeof problem.detail === "string" ? problem.detail : fallback,
     response.status,

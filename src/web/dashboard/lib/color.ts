@@ -21,7 +21,7 @@ export function contrast(one: string, other: string): number {
   return Math.max(ratio, 1 / ratio);
 }
 
-/** What visitors will read on it: the widget takes whichever contrasts more. */
+/** The text colour on it: the widget takes whichever of black and white contrasts more. */
 export function textColorOn(color: string): "#000000" | "#ffffff" {
   return contrast(color, "#000000") >= contrast(color, "#ffffff") ? "#000000" : "#ffffff";
 }

@@ -56,7 +56,7 @@ export function shortId(id: string): string {
   return id.slice(-8);
 }
 
-/** Browser and system out of what a browser calls itself. */
+/** Browser and system, from a `User-Agent` header. */
 export function describeBrowser(userAgent: string | null): string {
   if (userAgent === null) return "Unknown browser";
   const browser = /(Edg|OPR|Firefox|Chrome|Safari)[\w/]*/.exec(userAgent)?.[1];

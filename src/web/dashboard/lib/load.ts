@@ -5,16 +5,16 @@ import { resumptions } from "./session.ts";
 import type { Page } from "./types.ts";
 
 export interface Loaded<Data> {
-  /** The last that arrived; null before. */
+  /** The latest data; null before the first has arrived. */
   data: Data | null;
   error: unknown;
   isLoading: boolean;
   reload(): Promise<void>;
-  /** Puts what is known better in place of what was loaded. */
+  /** Replaces the loaded data with newer data. */
   set(data: Data): void;
 }
 
-/** Loads anew whenever the path changes; null loads nothing. */
+/** Reloads whenever the path changes; null loads nothing. */
 export function useLoad<Data>(path: string | null): Loaded<Data> {
   const [state, setState] = useState<{ data: Data | null; error: unknown; isLoading: boolean }>({
     data: null,
@@ -122,7 +122,7 @@ export function useList<Item extends { id: string }>(path: string, query: Query 
   };
 }
 
-/** Loads what could not be loaded because the session had ended, once there is one again. */
+/** Retries, after a new sign-in, what could not be loaded because the session had ended. */
 function useOnceResumed(error: unknown, reload: () => Promise<void>): void {
   const isMissing = error instanceof ApiError && error.status === 401;
   useEffect(() => (isMissing ? resumptions.onChange(() => void reload()) : undefined), [isMissing, reload]);

@@ -24,7 +24,7 @@ export const heldBack = new State<(() => void) | null>(null);
 
 let isDirty = false;
 let index: number = history.state?.index ?? 0;
-/** Pops that this file has caused itself. */
+/** `popstate` events that this file has caused itself. */
 let ownPops = 0;
 
 /** Goes to a page of the dashboard, unless unsaved work is in the way and its owner wants to stay. */
@@ -62,7 +62,7 @@ export function hasUnsavedWork(): boolean {
   return isDirty;
 }
 
-/** The work was saved, or may be lost. */
+/** The work was saved, or may be discarded. */
 export function releaseGuard(): void {
   isDirty = false;
 }

@@ -29,13 +29,13 @@ export async function loadSession(): Promise<void> {
   }
 }
 
-/** On the way in, where no page is open yet. */
+/** At the sign-in page, where no page is open yet. */
 export function enter(made: SignedIn): void {
   session.value = made;
   otherTabs.postMessage(made);
 }
 
-/** Over a page: goes on with it, unless this is another account. */
+/** In the dialog over a page: continues there, unless this is another account. */
 export function resume(made: SignedIn): void {
   takeOver(made);
   otherTabs.postMessage(made);
@@ -43,14 +43,14 @@ export function resume(made: SignedIn): void {
 
 export async function signOut(): Promise<void> {
   await call("DELETE", "/api/session").catch((error: unknown) => {
-    // Over already: that is what was wanted.
+    // The session is over already, which is the goal.
     if (!(error instanceof ApiError && error.status === 401)) throw error;
   });
   leave();
   otherTabs.postMessage(null);
 }
 
-/** To the sign-in, whatever was open. */
+/** Goes to the sign-in page, whatever was open. */
 export function leave(): void {
   interruption.value = null;
   session.value = null;
@@ -87,7 +87,7 @@ function interrupt(): void {
 
 onSignedOut(interrupt);
 
-// What was loaded before knows nothing of it.
+// What was loaded before does not include it.
 onTotpRequired(() => void loadSession());
 
 otherTabs.onmessage = ({ data }: MessageEvent<SignedIn | null>) => {

@@ -19,14 +19,14 @@ export class State<Value> {
     for (const listener of [...this.#listeners]) listener();
   }
 
-  /** Returns what ends it. */
+  /** Returns a function that stops it. */
   onChange(listener: () => void): () => void {
     this.#listeners.add(listener);
     return () => this.#listeners.delete(listener);
   }
 }
 
-/** The value now; the component is drawn anew when it changes. */
+/** The current value; the component is redrawn when it changes. */
 export function use<Value>(state: State<Value>): Value {
   const [, redraw] = useReducer((count: number, _: undefined) => count + 1, 0);
   const { value } = state;

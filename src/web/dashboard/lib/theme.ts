@@ -1,4 +1,4 @@
-/** Light, dark, or as the system has it; kept in this browser. */
+/** Light, dark, or as the system; kept in this browser. */
 import { State } from "./state.ts";
 
 export type Theme = "system" | "light" | "dark";
@@ -24,7 +24,7 @@ function apply(): void {
     if (value === "system") localStorage.removeItem(key);
     else localStorage.setItem(key, value);
   } catch {
-    // A browser that keeps nothing: the choice lasts as long as the page.
+    // The browser stores nothing: the choice lasts as long as the page.
   }
 }
 

@@ -1,4 +1,5 @@
 /** `/app/account`: the own account, its password, and where it is signed in. */
+
 import { useState } from "preact/hooks";
 import { call, fieldProblem, toSentence } from "../lib/api.ts";
 import { describeBrowser, formatBytes, formatDay, formatNumber } from "../lib/format.ts";
@@ -7,6 +8,7 @@ import { useSession } from "../lib/session.ts";
 import type { Session, SignedIn } from "../lib/types.ts";
 import { secondFactorPath } from "../paths.ts";
 import { Button, ButtonLink } from "../ui/button.tsx";
+import { Form } from "../ui/field.tsx";
 import { type Column, ListFrame, Table } from "../ui/list.tsx";
 import { PageHead, Section, Time } from "../ui/page.tsx";
 import { PasswordField } from "../ui/password.tsx";
@@ -76,13 +78,7 @@ function PasswordSection({ onChanged }: { onChanged(): Promise<void> }) {
   const isPlain = error !== null && !fieldProblem(error, "current_password") && !fieldProblem(error, "new_password");
   return (
     <Section title="Password" hint="Changing it signs you out everywhere else.">
-      <form
-        class="grid items-start gap-4 sm:grid-cols-2"
-        onSubmit={(event) => {
-          event.preventDefault();
-          void run();
-        }}
-      >
+      <Form class="grid items-start gap-4 sm:grid-cols-2" onSubmit={() => void run()}>
         <PasswordField
           label="Current password"
           value={current}
@@ -102,7 +98,7 @@ function PasswordSection({ onChanged }: { onChanged(): Promise<void> }) {
             Change password
           </Button>
         </div>
-      </form>
+      </Form>
     </Section>
   );
 }
@@ -112,7 +108,7 @@ function SecondFactorSection() {
   return (
     <Section
       title="Second factor"
-      hint="A code of an app on your phone, beside the password: whoever learns the password alone stays out."
+      hint="A code from an app on your phone, in addition to the password. The password alone then lets nobody in."
       actions={<Badge tone={totp.is_on ? "good" : "neutral"}>{totp.is_on ? "On" : "Off"}</Badge>}
     >
       <ButtonLink href={secondFactorPath}>{totp.is_on ? "Manage" : "Set up"}</ButtonLink>
@@ -151,7 +147,10 @@ function Sessions({ sessions }: { sessions: ReturnType<typeof useList<Session>> 
     },
   ];
   return (
-    <Section title="Where you are signed in" hint="A session ends after 7 days without use, or after 30 in any case.">
+    <Section
+      title="Where you are signed in"
+      hint="A session ends after 7 days without use, and after 30 days in any case."
+    >
       {end.error !== null && <Problem class="mb-4">{toSentence(end.error)}</Problem>}
       <ListFrame list={sessions} empty={null}>
         <Table label="Sessions" columns={columns} rows={sessions.items} keyOf={({ id }) => id} />

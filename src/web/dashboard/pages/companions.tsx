@@ -74,7 +74,7 @@ export default function CompanionsPage() {
             <Empty title="No companion matches">Search by another part of the name, or remove a filter.</Empty>
           ) : (
             <Empty title="No companions yet" action={newButton}>
-              Make the first one: a name is enough to begin with, the rest can follow while you try it.
+              Create the first one. A name is enough to begin with; you can add the rest while you try it.
             </Empty>
           )
         }

@@ -105,7 +105,7 @@ export default function ConversationsPage() {
             <Empty title="No conversation matches">Try other words, another companion or a longer time.</Empty>
           ) : (
             <Empty title="No conversations yet">
-              As soon as a visitor writes to one of your companions, it is here.
+              Conversations appear here as soon as a visitor writes to one of your companions.
             </Empty>
           )
         }

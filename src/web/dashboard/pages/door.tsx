@@ -1,8 +1,10 @@
 /** The frame of the pages on the way in: one card, one form. */
+
 import type { ComponentChildren } from "preact";
 import { useEffect } from "preact/hooks";
 import { toSentence } from "../lib/api.ts";
 import { Button } from "../ui/button.tsx";
+import { Form } from "../ui/field.tsx";
 import { Problem } from "../ui/states.tsx";
 import { Wordmark } from "../ui/wordmark.tsx";
 
@@ -40,18 +42,12 @@ interface DoorFormProps {
 
 export function DoorForm({ action, isBusy, error, onSubmit, children }: DoorFormProps) {
   return (
-    <form
-      class="space-y-4"
-      onSubmit={(event) => {
-        event.preventDefault();
-        onSubmit();
-      }}
-    >
+    <Form class="space-y-4" onSubmit={onSubmit}>
       {children}
       {error !== null && <Problem>{toSentence(error)}</Problem>}
       <Button type="submit" kind="primary" isBusy={isBusy} class="w-full">
         {action}
       </Button>
-    </form>
+    </Form>
   );
 }

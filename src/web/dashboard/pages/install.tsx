@@ -30,7 +30,7 @@ function Install({ companion }: { companion: Companion }) {
   const page = token && `${server.base_url}/c/${token.token}`;
   return (
     <div class="space-y-6">
-      <Section title="On your website" hint="One line. It loads after your page, and asks nothing of it.">
+      <Section title="On your website" hint="One line. It loads after your page and does not slow it down.">
         {!companion.enabled && (
           <div class="mb-4">
             <Notice>The companion is paused: until you resume it, nothing will be seen on the page.</Notice>

@@ -1,4 +1,5 @@
 /** `/app/companions/:id/playground`: a chat as a visitor would have it, and what each turn sent, took and cost. */
+
 import { ArrowUp, RotateCcw, Square } from "lucide-preact";
 import { useEffect, useRef, useState } from "preact/hooks";
 import { Bubble } from "../chat/bubble.tsx";
@@ -9,6 +10,7 @@ import { toSentence } from "../lib/api.ts";
 import type { Companion } from "../lib/types.ts";
 import type { Params } from "../paths.ts";
 import { Button } from "../ui/button.tsx";
+import { Form } from "../ui/field.tsx";
 import { Problem } from "../ui/states.tsx";
 
 export default function PlaygroundPage({ params }: { params: Params }) {
@@ -154,13 +156,7 @@ function Playground({ companion }: { companion: Companion }) {
         ))}
         {problem && <Problem>{problem}</Problem>}
       </div>
-      <form
-        class="flex items-end gap-2 border-t border-line p-3"
-        onSubmit={(event) => {
-          event.preventDefault();
-          void ask(text);
-        }}
-      >
+      <Form class="flex items-end gap-2 border-t border-line p-3" onSubmit={() => void ask(text)}>
         <textarea
           ref={input}
           aria-label="Message"
@@ -194,7 +190,7 @@ function Playground({ companion }: { companion: Companion }) {
             Send
           </Button>
         )}
-      </form>
+      </Form>
     </div>
   );
 }

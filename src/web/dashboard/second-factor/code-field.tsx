@@ -15,7 +15,7 @@ export function CodeField({ value, onValue, error }: CodeFieldProps) {
       name="code"
       autocomplete="one-time-code"
       inputMode="numeric"
-      hint="The six digits that your app shows now."
+      hint="The six digits that your app shows."
       maxLength={16}
       required
       isCode

@@ -8,7 +8,7 @@ const quietZone = 4;
 export function QrCode({ text, label }: { text: string; label: string }) {
   const { size, path } = useMemo(() => draw(text), [text]);
   return (
-    // White in dark mode too: many scanners do not know an inverted code.
+    // White in dark mode too: many scanners cannot read an inverted code.
     <svg
       role="img"
       aria-label={label}

@@ -14,7 +14,7 @@ export function RecoveryCodes({ codes, onDone }: { codes: readonly string[]; onD
   const [isKept, setIsKept] = useState(false);
   const text = `Recovery codes of ${account.email} at ${server.base_url}/app. Each signs in once.\n\n${codes.join("\n")}\n`;
   return (
-    <Section title="Keep your recovery codes" hint="Each of them signs you in once, should the app be out of reach.">
+    <Section title="Keep your recovery codes" hint="Each of them signs you in once, if you cannot use the app.">
       <div class="space-y-5">
         <Notice>They are shown only now. Keep them where the phone is not: in a password manager, or on paper.</Notice>
         <ol

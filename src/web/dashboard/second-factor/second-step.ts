@@ -1,4 +1,4 @@
-/** Forms on the way in whose first answer may be that a code is wanted as well. */
+/** Sign-in forms whose first response may be that a code is needed as well. */
 import { useState } from "preact/hooks";
 import { ApiError } from "../lib/api.ts";
 import { useAction } from "../lib/load.ts";

@@ -20,7 +20,7 @@ export function SetUpFrame({ children }: { children: ComponentChildren }) {
       </header>
       <main class="space-y-6">
         <Notice tone="accent">
-          The operator of this server asks for a second factor. Set it up now, then everything else is open to you.
+          The operator of this server asks for a second factor. Set it up now to get to everything else.
         </Notice>
         <div>{children}</div>
       </main>

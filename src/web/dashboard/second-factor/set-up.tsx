@@ -1,10 +1,12 @@
 /** Sets the second factor up: the secret goes into an app, a code of the app comes back. */
+
 import { useState } from "preact/hooks";
 import { call, fieldProblem, toSentence } from "../lib/api.ts";
 import { useAction } from "../lib/load.ts";
 import type { RecoveryCodes, TotpSecret } from "../lib/types.ts";
 import { Button } from "../ui/button.tsx";
 import { Snippet } from "../ui/copy.tsx";
+import { Form } from "../ui/field.tsx";
 import { Section } from "../ui/page.tsx";
 import { Problem } from "../ui/states.tsx";
 import { CodeField } from "./code-field.tsx";
@@ -40,7 +42,7 @@ function Confirmation({ secret, onConfirmed }: { secret: TotpSecret; onConfirmed
         <div class="flex flex-wrap items-start gap-6">
           <QrCode
             text={secret.otpauth_url}
-            label="QR code for the authenticator app; the secret beside it is the same"
+            label="QR code for the authenticator app; the secret next to it is the same"
           />
           <div class="min-w-0 flex-1 basis-64 space-y-3">
             <p class="font-medium">Secret, for typing</p>
@@ -55,19 +57,13 @@ function Confirmation({ secret, onConfirmed }: { secret: TotpSecret; onConfirmed
         </div>
       </Section>
       <Section title="2. Type the code that it shows" hint="Everywhere else you are signed in, you will be signed out.">
-        <form
-          class="max-w-xs space-y-4"
-          onSubmit={(event) => {
-            event.preventDefault();
-            void run();
-          }}
-        >
+        <Form class="max-w-xs space-y-4" onSubmit={() => void run()}>
           <CodeField value={code} onValue={setCode} error={codeError} />
           {error !== null && codeError === undefined && <Problem>{toSentence(error)}</Problem>}
           <Button type="submit" kind="primary" isBusy={isBusy} disabled={code.trim() === ""}>
             Turn it on
           </Button>
-        </form>
+        </Form>
       </Section>
     </div>
   );

@@ -1,10 +1,12 @@
-/** A second factor that is on: what is left of its recovery codes, and how to be rid of it. */
+/** A second factor that is on: how many recovery codes are left, and how to turn it off. */
+
 import { useState } from "preact/hooks";
 import { call, fieldProblem, toSentence } from "../lib/api.ts";
 import { useAction } from "../lib/load.ts";
 import { loadSession, useSession } from "../lib/session.ts";
 import { Button } from "../ui/button.tsx";
 import { Dialog, DialogActions } from "../ui/dialog.tsx";
+import { Form } from "../ui/field.tsx";
 import { Section } from "../ui/page.tsx";
 import { PasswordField } from "../ui/password.tsx";
 import { Badge, Notice, Problem } from "../ui/states.tsx";
@@ -51,13 +53,7 @@ function TurnOff({ isRequired, onClose }: { isRequired: boolean; onClose(): void
   const passwordError = fieldProblem(error, "password");
   return (
     <Dialog title="Turn the second factor off?" onClose={onClose}>
-      <form
-        class="space-y-4"
-        onSubmit={(event) => {
-          event.preventDefault();
-          void run();
-        }}
-      >
+      <Form class="space-y-4" onSubmit={() => void run()}>
         <p class="text-muted">
           {isRequired
             ? "The operator of this server asks for one: you will be led to set up a new one at once."
@@ -71,7 +67,7 @@ function TurnOff({ isRequired, onClose }: { isRequired: boolean; onClose(): void
             Turn off
           </Button>
         </DialogActions>
-      </form>
+      </Form>
     </Dialog>
   );
 }

@@ -1,4 +1,4 @@
-/** A companion's face. */
+/** A companion's avatar. */
 import { useState } from "preact/hooks";
 import { avatarImage, defaultThemeColor } from "../lib/color.ts";
 

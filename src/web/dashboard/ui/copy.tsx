@@ -1,10 +1,10 @@
-/** Text to be taken along: snippets, keys, links. */
+/** Text to copy: snippets, keys, links. */
 import { Check, Copy } from "lucide-preact";
 import { useEffect, useState } from "preact/hooks";
 import { Button } from "./button.tsx";
 import { say } from "./toast.tsx";
 
-/** Resolves with whether it worked: absent on plain HTTP away from loopback, refused in some frames. */
+/** Resolves with whether it worked: the clipboard is absent on plain HTTP except on loopback, and refused in some frames. */
 async function copy(text: string): Promise<boolean> {
   try {
     await navigator.clipboard.writeText(text);

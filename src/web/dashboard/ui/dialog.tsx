@@ -5,7 +5,7 @@ import { useId, useLayoutEffect, useRef, useState } from "preact/hooks";
 import { toSentence } from "../lib/api.ts";
 import { useAction } from "../lib/load.ts";
 import { Button, IconButton } from "./button.tsx";
-import { TextField } from "./field.tsx";
+import { Form, TextField } from "./field.tsx";
 import { giveFocusTo } from "./focus.ts";
 import { Problem } from "./states.tsx";
 
@@ -101,12 +101,7 @@ export function Confirm({
   const isAllowed = isReady && (typed === undefined || text.trim() === typed.text.trim());
   return (
     <Dialog title={title} onClose={onClose}>
-      <form
-        onSubmit={(event) => {
-          event.preventDefault();
-          if (isAllowed) void run();
-        }}
-      >
+      <Form onSubmit={() => isAllowed && void run()}>
         <div class="space-y-3 text-muted">{children}</div>
         {typed && <TextField class="mt-4" label={typed.label} value={text} onValue={setText} />}
         {error !== null && <Problem class="mt-4">{toSentence(error)}</Problem>}
@@ -116,7 +111,7 @@ export function Confirm({
             {action}
           </Button>
         </DialogActions>
-      </form>
+      </Form>
     </Dialog>
   );
 }

@@ -188,3 +188,24 @@ export function CheckField({ label, hint, checked, onChecked, disabled }: CheckP
     </div>
   );
 }
+
+interface FormProps {
+  class?: string;
+  onSubmit(): void;
+  children: ComponentChildren;
+}
+
+/** Submitting runs the action; the browser sends nothing itself. */
+export function Form({ onSubmit, children, ...attributes }: FormProps) {
+  return (
+    <form
+      {...attributes}
+      onSubmit={(event) => {
+        event.preventDefault();
+        onSubmit();
+      }}
+    >
+      {children}
+    </form>
+  );
+}

@@ -1,4 +1,4 @@
-/** Where the focus goes when what had it is gone: without one, a screen reader starts again at the top of the window. */
+/** Where the focus goes when the focused element is gone: without it, a screen reader starts again at the top. */
 
 export function giveFocusTo(wanted: Element | null): void {
   if (wanted instanceof HTMLElement) wanted.focus();

@@ -1,4 +1,4 @@
-/** Short words about what was done, shown for a moment and read out. */
+/** Short messages about what was done, shown for a moment and read out. */
 import { useEffect } from "preact/hooks";
 import { State, use } from "../lib/state.ts";
 

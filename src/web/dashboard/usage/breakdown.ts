@@ -1,4 +1,4 @@
-/** The few that used most, day by day: asked for one by one, since an account may have a great many. */
+/** The few heaviest users, day by day: requested one by one, since an account may have a great many. */
 import { useEffect, useState } from "preact/hooks";
 import { call } from "../lib/api.ts";
 import { useCompanionNames } from "../lib/companion-names.ts";
@@ -10,7 +10,7 @@ import { useKeyNames } from "./usage-table.tsx";
 const most = 5;
 
 interface BreakdownOptions {
-  /** Null: nothing is wanted. */
+  /** Null: no breakdown. */
   by: "companion" | "key" | null;
   /** Most used first. */
   rows: readonly UsageRow[];
@@ -37,10 +37,10 @@ export function useBreakdown({ by, rows, days, measure }: BreakdownOptions): Ser
         const byKey = Map.groupBy(data, ({ key_id }) => key_id ?? "");
         setParts([...byKey].slice(0, most + 1).map(([id, rows]) => ({ by, id, rows })));
       } else if (by === "companion" && ids !== "") {
-        const answers = await Promise.all(
+        const loaded = await Promise.all(
           ids.split(" ").map(async (id) => ({ by, id, rows: (await ask({ group_by: "day", companion_id: id })).data })),
         );
-        setParts(answers);
+        setParts(loaded);
       }
     };
     load().catch(() => {

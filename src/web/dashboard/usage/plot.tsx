@@ -8,7 +8,7 @@ import { colorsOf, makeOptions, type PlotLibrary, plotHeightPx } from "./plot-op
 import type { Series } from "./series.ts";
 
 interface PlotProps {
-  /** What is plotted, for those who do not see it. */
+  /** The accessible description of the plot. */
   label: string;
   days: readonly string[];
   series: readonly Series[];

@@ -1,4 +1,4 @@
-/** Usage as lines over days: which days there are, what each measure is, and sums. */
+/** Usage over days: the days, the measures, and the sums. */
 import type { UsageRow } from "../lib/types.ts";
 
 export const measures = [

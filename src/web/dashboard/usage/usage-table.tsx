@@ -47,7 +47,7 @@ export function UsageTable({ by, rows }: UsageTableProps) {
       ? { title: "Left today", isNumber: true, cell: ({ companion_id }) => <Left quota={quotas[companion_id ?? ""]} /> }
       : { title: "Own requests", isNumber: true, cell: (row) => formatNumber(row.requests) },
   ];
-  if (rows.length === 0) return <Empty title="Nothing was used in this time" />;
+  if (rows.length === 0) return <Empty title="No usage in this period" />;
   return (
     <>
       <Table
