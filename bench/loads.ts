@@ -5,6 +5,7 @@ import type { Load } from "./load/plan.ts";
 export const warmUps: Load[] = [
   { plan: { chunks: 10, perWrite: 1, gapMs: 5, isLockStep: false }, visitors: 200, requests: 2_000, rampMs: 0 },
   { plan: { chunks: 500, perWrite: 1, gapMs: 0, isLockStep: true }, visitors: 100, requests: 200, rampMs: 0 },
+  { plan: { chunks: 1, perWrite: 1, gapMs: 1, isLockStep: false }, visitors: 50, requests: 15_000, rampMs: 0 },
 ];
 
 const firstText = (visitors: number): Load => ({

@@ -13,6 +13,7 @@ import {
   asContender,
   type Contender,
   executable,
+  startBareRelay,
   startCompaniond,
   startNaiveElysia,
   startNginx,
@@ -26,6 +27,7 @@ type Start = (providerPort: number) => Promise<Contender | null>;
 const starters: Start[] = [
   startCompaniond,
   (port) => startPassThrough(port),
+  startBareRelay,
   startNginx,
   (port) => startNaiveElysia(port),
   startPortkey,
@@ -106,6 +108,7 @@ function findRow(report: Report, name: string): StreamRow {
 const plainStarters: Start[] = [
   startCompaniond,
   (port) => startPassThrough(port, {}),
+  startBareRelay,
   startNginx,
   (port) => startNaiveElysia(port, {}),
 ];

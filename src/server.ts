@@ -70,7 +70,7 @@ export function startServer(services: OpenedServices, options: ServerOptions): R
     return (request, server) => {
       if (!route.takes(request)) return handle(request, server);
       const facts = beginRequest(request, server);
-      const response = route.answer(request);
+      const response = route.respond(request);
       accessLog.watchRoute(request, facts, counts, response);
       return response;
     };

@@ -1,4 +1,7 @@
-/** The end of the process: drained with a hundred streams open, or killed at any moment; what ended in [DONE] is there afterwards. */
+/**
+ * The end of the process: drained with a hundred streams open, or killed at any moment; what ended in [DONE] is there
+ * afterwards.
+ */
 import { afterAll, beforeAll, beforeEach, expect, test } from "bun:test";
 import { createErasureMarks } from "../src/coordination/erasure-marks.ts";
 import { processLog } from "../src/lib/log.ts";

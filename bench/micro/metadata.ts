@@ -1,4 +1,6 @@
-/** Metadata filters with many companions in one account: first pages by any field, and what the index costs on creation. */
+/**
+ * Metadata filters with many companions in one account: first pages by any field, and what the index costs on creation.
+ */
 import { Database } from "bun:sqlite";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";

@@ -1,5 +1,6 @@
 /** Turns the options of `companion create` into the body that the management API expects. */
 import type { JsonObject, JsonValue } from "../domain/companion.ts";
+import { companionFields } from "../modules/companions/fields.ts";
 import { type Arguments, Misuse, type OptionSpec } from "./command.ts";
 
 interface SettingOption extends OptionSpec {
@@ -26,42 +27,55 @@ const asJsonObject: SettingOption["read"] = ([text = ""], option) => {
 
 const asList: SettingOption["read"] = (texts) => [...texts];
 
-const declared: Record<string, SettingOption> = {
-  name: { value: "N", about: "Its name, shown to visitors.", isRequired: true, read: asText },
-  "system-prompt": { value: "T", about: "Instruction text for the language model.", read: asText },
-  greeting: { value: "T", about: "Opening message.", read: asText },
-  "avatar-url": { value: "URL", about: "Avatar image, http or https.", read: asText },
-  "theme-color": { value: "#rrggbb", about: "Theme colour.", read: asText },
-  "voice-id": { value: "ID", about: "A voice of the voice-agent provider.", read: asText },
-  "voice-agent-id": { value: "ID", about: "An existing agent at the voice-agent provider.", read: asText },
-  model: { value: "M", about: "One of the models that the server offers.", read: asText },
-  temperature: { value: "X", about: "0 to 2.", read: asNumber },
-  "max-output-tokens": { value: "N", about: "Longest reply.", read: asNumber },
-  "context-tokens": {
-    value: "N",
-    about: "Size of a model request in tokens: instructions, conversation, message (8000).",
-    read: asNumber,
-  },
-  metadata: { value: "JSON", about: "A JSON object of your own.", read: asJsonObject },
-  "allowed-origin": { value: "O", about: "An origin that may embed it.", isRepeatable: true, read: asList },
-  starter: { value: "T", about: "A suggested first message.", isRepeatable: true, read: asList },
-  "retention-days": { value: "N", about: "Delete older conversations.", read: asNumber },
-  disabled: { about: "Create it disabled: it does not reply yet.", read: () => false },
+/** By the type in the field's schema. */
+const kinds: Record<string, Omit<SettingOption, "about">> = {
+  string: { value: "T", read: asText },
+  number: { value: "X", read: asNumber },
+  integer: { value: "N", read: asNumber },
+  object: { value: "JSON", read: asJsonObject },
+  array: { value: "T", isRepeatable: true, read: asList },
 };
 
-/** Where the field name is not the option's name in snake_case. */
-const fieldNames: Record<string, string> = {
-  "allowed-origin": "allowed_origins",
-  starter: "starters",
-  disabled: "enabled",
-};
+interface FieldSchema {
+  description?: string | undefined;
+  minimum?: number | undefined;
+  maximum?: number | undefined;
+}
+
+interface DeclaredOption extends SettingOption {
+  field: string;
+}
+
+/** An option for each field of the wire model: `--theme-color`, and `--starter` for each of the `starters`. */
+function declareOptions(): Record<string, DeclaredOption> {
+  const { name, settings } = companionFields();
+  const { enabled: _, ...fields } = settings;
+  const options: Record<string, DeclaredOption> = {
+    name: { field: "name", value: "N", about: describe(name), isRequired: true, read: asText },
+  };
+  for (const [field, schema] of Object.entries(fields)) {
+    const kind = kinds[schema.type];
+    if (kind === undefined) throw new Error(`no option can be made of the type of ${field}`);
+    const singular = kind.isRepeatable ? field.replace(/s$/, "") : field;
+    options[singular.replaceAll("_", "-")] = { field, about: describe(schema), ...kind };
+  }
+  options.disabled = { field: "enabled", about: "Create it disabled: it does not reply yet.", read: () => false };
+  return options;
+}
+
+function describe({ description = "", minimum, maximum }: FieldSchema): string {
+  const sentence = description.replace(/\. .*/s, ".").replaceAll("`", "");
+  return maximum === undefined ? sentence : `${sentence} From ${minimum} to ${maximum}.`;
+}
+
+const declared = declareOptions();
 
 export const settingOptions: Readonly<Record<string, OptionSpec>> = declared;
 
 export function readCompanionBody(args: Arguments): JsonObject {
   const body: JsonObject = {};
-  for (const [option, { read }] of Object.entries(declared)) {
-    if (args.has(option)) body[fieldNames[option] ?? option.replaceAll("-", "_")] = read(args.list(option), option);
+  for (const [option, { field, read }] of Object.entries(declared)) {
+    if (args.has(option)) body[field] = read(args.list(option), option);
   }
   return body;
 }

@@ -1,21 +1,27 @@
 /**
- * Socket 5: what all instances of a server must agree on beside what the store keeps: whose turn it is in a conversation,
- * what is left of a companion's day, who failed to sign in, and what was erased while it was being answered.
+ * Socket 5: what all instances of a server must agree on beside what the store keeps: whose turn it is in a
+ * conversation, what is left of a companion's day, who failed to sign in, and what was erased while it was being
+ * answered.
  *
  * Engines: `memory.ts`, for one process on the data. `test/contracts/coordination.ts` proves any other.
  *
  * What holds for every member:
- * - A call that returns a promise is one round trip at most. It rejects with `AppError("unavailable")` where the instances
+ * - A call that returns a promise is one round trip at most. It rejects with `AppError("unavailable")` where the
+ * instances
  *   cannot agree; nothing is taken then.
  * - Calls that one instance makes one after the other take effect in that order.
- * - What an instance holds comes free within 10 s when it has ended or was cut off from the others. Giving back therefore
+ * - What an instance holds comes free within 10 s when it has ended or was cut off from the others. Giving back
+ * therefore
  *   returns at once and cannot fail: what does not arrive comes free in the same way.
  * - Durations count by the engine's own clock, which no instance's wall clock changes. The days of quotas are UTC days.
  */
 import type { ConversationKey } from "../domain/conversation.ts";
 import type { StopSignal } from "../lib/stop-signal.ts";
 
-/** One message or voice session of a companion's day. Ends in one of its two calls; of both, only the first has an effect. */
+/**
+ * One message or voice session of a companion's day. Ends in one of its two calls; of both, only the first has an
+ * effect.
+ */
 export interface Reservation {
   readonly isAdmitted: true;
   /** The UTC day under which it is to be settled, even if it ends after midnight. */
@@ -38,8 +44,8 @@ export interface QuotaRefusal {
 
 export interface DailyQuota {
   /**
-   * Takes one out of the `limit` of the companion's present UTC day. However many ask at once, at any instance, no more than
-   * the limit are ever reserved and settled together.
+   * Takes one out of the `limit` of the companion's present UTC day. However many ask at once, at any instance, no more
+   * than the limit are ever reserved and settled together.
    */
   reserve(companionId: string, limit: number): Promise<Reservation | QuotaRefusal>;
 }
@@ -63,8 +69,8 @@ export interface TurnTicket {
   /** The message stays counted, as in `Reservation`. The place is still taken. */
   settle(): void;
   /**
-   * Lets the next turn in, and gives the message back unless it was settled. Every ticket must end with it; further calls
-   * do nothing.
+   * Lets the next turn in, and gives the message back unless it was settled. Every ticket must end with it; further
+   * calls do nothing.
    */
   leave(): void;
 }
@@ -105,13 +111,16 @@ export interface ErasureMarks extends Arrivals {
   /** All that this visitor said to the companion. */
   noteVisitor(companionId: string, visitorId: string): void;
   noteConversation(key: ConversationKey): void;
-  /** Whether what arrived at that mark has been erased since. In doubt it has: rather a turn too few is kept than one too many. */
+  /**
+   * Whether what arrived at that mark has been erased since. In doubt it has: rather a turn too few is kept than one
+   * too many.
+   */
   cover(key: ConversationKey, arrivalMark: ArrivalMark): boolean;
 }
 
 /**
- * What is counted together: of one client on one account, of all clients on an account, and codes of the second factor on
- * an account.
+ * What is counted together: of one client on one account, of all clients on an account, and codes of the second factor
+ * on an account.
  */
 export type FailureKind = "client" | "account" | "code";
 

@@ -1,6 +1,6 @@
 /**
- * Messages, or voice sessions, a day for each companion: reservations in memory on top of the durable count. Memory is the
- * authority while a count is held, so there must be one process on the data.
+ * Messages, or voice sessions, a day for each companion: reservations in memory on top of the durable count. Memory is
+ * the authority while a count is held, so there must be one process on the data.
  */
 import { AppError } from "../domain/errors.ts";
 import { toUtcDay } from "../lib/clock.ts";

@@ -1,6 +1,6 @@
-/** What an `Accept` header asks for (RFC 9110, 12.5.1). */
+/** Evaluates `Accept` headers (RFC 9110, 12.5.1). */
 
-/** From 0 to 1; of the ranges that match, the most precise one counts. */
+/** From 0 to 1; of the matching ranges, the most specific one counts. */
 function qualityOf(accept: string, type: string): number {
   const entries = accept.split(",").map((entry) => {
     const [range = "", ...parameters] = entry.split(";").map((part) => part.trim().toLowerCase());
@@ -9,25 +9,25 @@ function qualityOf(accept: string, type: string): number {
   });
   for (const range of [type, `${type.slice(0, type.indexOf("/"))}/*`, "*/*"]) {
     const found = entries.find((entry) => entry.range === range);
-    // What is no number was meant to be one: such a range is not wanted more than others.
+    // A malformed quality was meant to be a number: such a range is not preferred over others.
     if (found !== undefined) return Number.isFinite(found.quality) ? found.quality : 0;
   }
   return 0;
 }
 
-/** Whether `type` is wanted more than each of the `others`; a tie goes to them, and so does silence. */
+/** Whether the client prefers `type` over each of the `others`; false for a tie, and without a header. */
 export function prefers(accept: string | null, type: string, ...others: readonly string[]): boolean {
   if (accept === null) return false;
   const quality = qualityOf(accept, type);
   return others.every((other) => quality > qualityOf(accept, other));
 }
 
-/** Browsers that open a page do; programs say nothing, or that they take anything. */
+/** True for browsers that open a page; programs send no preference, or accept anything. */
 export function prefersHtml(request: Request): boolean {
   return prefers(request.headers.get("accept"), "text/html", "application/problem+json", "application/json");
 }
 
-/** Adds to what the answer depends on; CORS may have said its own part. */
+/** Adds to the `Vary` header; CORS may have set its own part. */
 export function varyBy(headers: Record<string, string | number>, name: string): void {
   const known = String(headers.vary ?? "").split(/, */);
   headers.vary = [...known, name].filter((one, index, all) => one !== "" && all.indexOf(one) === index).join(", ");

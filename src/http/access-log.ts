@@ -1,4 +1,7 @@
-/** One count for every request, and a line in the log unless refusals flood it, told apart by route: a path can hold an embed token. */
+/**
+ * Counts and logs every request by its route, because a path can contain an embed token; floods of refusals are
+ * summarized.
+ */
 
 import type { Services } from "../dependencies.ts";
 import type { Measurements, RouteCounts } from "../metrics/measurements.ts";
@@ -10,22 +13,22 @@ import { createRouteTable, type RoutePlace, type RouteTable } from "./route-tabl
 import type { EventStream } from "./sse.ts";
 
 export interface AccessLog {
-  /** Notes the request once it is answered, and one that is answered by a stream once that has ended. */
+  /** Records the request once it has a response; one with a stream, once the stream has ended. */
   watch(request: Request, facts: RequestContext, list: RouteList, answer: Response | Promise<Response>): void;
-  /** The same where the route is known. */
+  /** The same if the route is known. */
   watchRoute(request: Request, facts: RequestContext, counts: RouteCounts, answer: Promise<Response>): void;
-  /** Logs what was only counted so far. */
+  /** Logs what has only been counted so far. */
   close(): void;
 }
 
-/** The half of the sitemap that answers a request, as far as naming a route goes. */
+/** The half of the sitemap that handles a request, for looking up the route's name. */
 export interface RouteList {
   readonly routes: readonly RoutePlace[];
 }
 
-/** Of clients that were cut short a moment ago. */
+/** For recently shortened client addresses. */
 const prefixCacheSize = 4096;
-/** Anything else that a client may invent counts as one: labels must stay few. */
+/** Methods that clients invent count as one: labels must stay few. */
 const methods = ["GET", "POST", "PATCH", "DELETE", "PUT", "HEAD", "OPTIONS"];
 
 export function createAccessLog(services: Pick<Services, "log" | "measurements" | "settings" | "ids">): AccessLog {
@@ -51,7 +54,7 @@ export function createAccessLog(services: Pick<Services, "log" | "measurements" 
     const durationMs = performance.now() - startedMs;
     count(counts, status);
     counts.seconds.observe(durationMs / 1000);
-    // Proxies ask many times a second: only the answer that is not the usual one is worth a line.
+    // Proxies poll this many times a second: only an unusual status is worth a line.
     if (counts.route === "/readyz" && status === 200) return;
     const line = { requestId, method, route: counts.route, status, durationMs, client };
     if (status >= 400 && status < 500) refusals.note(line);
@@ -86,7 +89,7 @@ export function createAccessLog(services: Pick<Services, "log" | "measurements" 
   return {
     watch(request, facts, list, answer) {
       const note = (status: number) => finish(request, facts, routes.find(list, request), status);
-      // The first one finds the routes not yet sorted, which takes longer than its answer should.
+      // The first call sorts the routes, which takes longer than the response should.
       const later = (status: number) => void setImmediate(note, status);
       whenAnswered(answer, routes.isSorted(list) ? note : later);
     },
@@ -126,7 +129,7 @@ interface CountedPlace extends RoutePlace {
   readonly counts: RouteCounts;
 }
 
-/** A search of its own after the fact: it costs less than a hook in front of every route. */
+/** A separate search afterwards: it costs less than a hook in front of every route. */
 function createRouteFinder(measurements: Measurements): RouteFinder {
   const sorted = new Map<RouteList, RouteTable<CountedPlace>>();
   const unmatched = new Map<string, RouteCounts>();
@@ -168,7 +171,7 @@ function createPrefixCutter(): (client: ClientIp) => string {
   return (client) => {
     let prefix = known.get(client.ip);
     if (prefix === undefined) {
-      // Dropping all at once is as good as a list of recent ones: making a prefix again is cheap.
+      // Clearing everything is as good as a list of recent ones: recomputing a prefix is cheap.
       if (known.size >= prefixCacheSize) known.clear();
       prefix = client.logPrefix;
       known.set(client.ip, prefix);

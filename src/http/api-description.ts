@@ -1,12 +1,12 @@
-/** How a route is described for the API document, beside the models that validate it. */
+/** The description of a route for the API document, beside the models that validate it. */
 import { type TSchema, Type as t } from "@sinclair/typebox";
 import type { Scope } from "../domain/account.ts";
 import { type ErrorCode, errorCodes } from "../domain/errors.ts";
 import { later } from "../lib/later.ts";
 
 /**
- * Who may call: anyone, whoever holds the embed token of the path, an API key with the scope (or the dashboard), the
- * dashboard alone, or the dashboard of an operator. Decides the security and the failures that the guards add.
+ * Who may call: anyone, holders of the embed token in the path, an API key with the scope (or the dashboard), the
+ * dashboard only, or an operator's dashboard only. Determines the security scheme and the errors of the guards.
  */
 export type Access = "public" | "embed" | "session" | "operator" | Scope;
 
@@ -21,9 +21,9 @@ export type ApiHeader =
 
 export interface ApiResponse {
   description: string;
-  /** By media type; null where the body is text of no further shape. Left out: no body. */
+  /** By media type; null for plain text without a schema. Undefined: no body. */
   content?: Readonly<Record<string, TSchema | null>>;
-  /** Beyond those that every answer carries. */
+  /** In addition to those of every response. */
   headers?: readonly ApiHeader[];
 }
 
@@ -37,17 +37,17 @@ export interface ApiOperation {
   summary: string;
   description?: string;
   access: Access;
-  /** Path parameters by name; every one of the path must be here. */
+  /** Path parameters by name; must list every one of the path. */
   params?: Readonly<Record<string, TSchema>>;
   query?: Readonly<Record<string, TSchema>>;
-  /** Takes `metadata.<path>=<value>` too. */
+  /** Also accepts `metadata.<path>=<value>`. */
   takesMetadata?: true;
-  /** `example` where the examples of the fields do not go together. */
+  /** `example` if the examples of the fields do not fit together. */
   body?: { schema: TSchema; isOptional?: true; example?: object };
-  /** Takes `Idempotency-Key`. */
+  /** Accepts `Idempotency-Key`. */
   isIdempotent?: true;
   answers: Readonly<Record<number, ApiResponse>>;
-  /** Beyond those that access, parameters and body bring along. */
+  /** In addition to those implied by access, parameters and body. */
   errors?: readonly ErrorCode[];
 }
 
@@ -64,18 +64,18 @@ export const apiTags = {
 } as const;
 export type ApiTag = keyof typeof apiTags;
 
-/** The part of a route's description that schemas belong to, or long sentences: made when the API document is asked for. */
+/** The part of a route's description with schemas or long texts: created when the API document is requested. */
 export interface RouteDocument<ParamName extends string = string> {
   description?: string;
-  /** Every parameter of the path. */
+  /** Every path parameter. */
   params?: Readonly<Record<ParamName, TSchema>>;
-  /** An example of the body, where those of its fields do not go together. */
+  /** An example of the body, if those of its fields do not fit together. */
   bodyExample?: object;
-  /** Of parameters that the handler reads by itself. */
+  /** For parameters that the handler reads itself. */
   query?: Readonly<Record<string, TSchema>>;
-  /** Successes, by status. */
+  /** Successful responses, by status. */
   responses: Readonly<Record<number, ApiResponse>>;
-  /** Beyond those that access, parameters and body bring along. */
+  /** In addition to those implied by access, parameters and body. */
   errors?: readonly ErrorCode[];
 }
 

@@ -1,4 +1,4 @@
-/** The `{base_url}`: for whoever asked, what the request was addressed to; for everybody else, only what is known. */
+/** The `{base_url}`: for the caller, the address of the request; for everybody else, only a known address. */
 
 import type { Settings } from "../dependencies.ts";
 import { isLoopbackHost } from "../lib/loopback.ts";
@@ -6,7 +6,10 @@ import { forwardedBase, hasUsualHost } from "./client-ip.ts";
 
 type Address = Pick<Settings, "publicUrl" | "trustedProxies" | "isTls" | "isLoopback">;
 
-/** Without a trailing slash. Never in what caches keep or others follow: any client may have written it. */
+/**
+ * Without a trailing slash. Never use it in anything that is cached or that others follow: any client may have chosen
+ * it.
+ */
 export function baseUrlOf(settings: Omit<Address, "isLoopback">, request: Request): string {
   if (settings.publicUrl !== null) return settings.publicUrl;
   const forwarded = forwardedBase(request.headers, settings.trustedProxies, settings.isTls);
@@ -14,12 +17,12 @@ export function baseUrlOf(settings: Omit<Address, "isLoopback">, request: Reques
 }
 
 /**
- * The same where it is known for certain, else null: it is configured, or a program on this machine asked this machine,
- * with nothing in between. A page of another name that was made to lead here would still name itself.
+ * The same if it is certain, otherwise null: it is configured, or a program on this machine asked this machine
+ * directly. Even then a page of another name that resolves to this machine would send its own name.
  */
 export function knownBaseUrlOf(settings: Address, request: Request): string | null {
   if (settings.publicUrl !== null) return settings.publicUrl;
-  // Browsers take names that we do not, and what we do not take would count as localhost.
+  // Browsers accept host names that we do not, and those would count as localhost.
   if (!settings.isLoopback || settings.trustedProxies > 0 || !hasUsualHost(request)) return null;
   const { protocol, host } = forwardedBase(request.headers, 0, settings.isTls);
   return isLoopbackHost(host) ? `${protocol}://${host}` : null;

@@ -1,13 +1,13 @@
-/** Bodies of senders who have yet to prove themselves: few at once, few bytes of them in memory, and none for long. */
+/** A budget for bodies of unauthenticated senders: few at once, few bytes in memory, and none for long. */
 import { AppError } from "../domain/errors.ts";
 import { GatheredBytes } from "../lib/gathered-bytes.ts";
 import { readPieces } from "./body-pieces.ts";
 
 export interface BodyBudgetLimits {
-  /** Bodies under way, of all senders and of one. */
+  /** Bodies being read, in total and per sender. */
   readonly bodies: number;
   readonly bodiesOfOne: number;
-  /** Bytes held of bodies under way. */
+  /** Bytes held for these bodies. */
   readonly bytes: number;
   readonly bytesOfOne: number;
   /** For one body. */
@@ -17,14 +17,14 @@ export interface BodyBudgetLimits {
 
 export interface BodyBudget {
   /**
-   * Reads the request's body and gives it to `use`; what `use` returns, or throws, is the outcome. The bytes count until
-   * `use` is done with them. `see` gets each piece as it comes.
+   * Reads the request's body and passes it to `use`, whose result or error is the outcome. The bytes count until `use`
+   * has finished with them. `see` gets each piece as it arrives.
    *
-   * Throws `payload_too_large`, `rate_limited` with a time to wait where there is no room, and `invalid_request` where
-   * the body takes too long.
+   * Throws `payload_too_large`, `rate_limited` with a time to wait if there is no room, and `invalid_request` if the
+   * body takes too long.
    */
   read<Result>(request: Request, sender: string, reading: BodyReading<Result>): Promise<Result>;
-  /** Held now; never above the limit. */
+  /** Bytes held now; never above the limit. */
   readonly heldBytes: number;
 }
 
@@ -42,7 +42,7 @@ const waitSeconds = 10;
 
 export function createBodyBudget(limits: BodyBudgetLimits): BodyBudget {
   const all: Share = { bodies: 0, bytes: 0 };
-  /** Of those with a body under way: no more than there are bodies. */
+  /** One per sender with a body being read: never more than there are bodies. */
   const shares = new Map<string, Share>();
 
   function enter(sender: string): Share {

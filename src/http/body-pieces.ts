@@ -1,18 +1,18 @@
-/** A request's body as it comes. Whoever sends it byte by byte keeps nobody else waiting. */
+/** Reads a request's body as it arrives. A sender that sends it byte by byte delays nobody else. */
 import { AppError } from "../domain/errors.ts";
 
-/** What comes in large pieces has none as small, but for the last. */
+/** Large bodies arrive in larger pieces, except for the last. */
 const smallPieceBytes = 4096;
 
 /**
- * The pieces of the body, none where there is no body; throws `invalid_request` where it takes longer than `limitMs`, if
- * that is given. Not `arrayBuffer()`, which gathers everything before anybody can say that it is too much.
+ * The pieces of the body, none if there is no body. Throws `invalid_request` if it takes longer than `limitMs`, unless
+ * that is null. Not `arrayBuffer()`, which collects everything before its size can be refused.
  */
 export async function* readPieces(request: Request, limitMs: number | null): AsyncGenerator<Uint8Array> {
   if (request.body === null) return;
   const reader = request.body.getReader();
   let isLate = false;
-  // The listener's idle limit does not see a body that comes slowly but steadily.
+  // The listener's idle timeout does not catch a body that arrives slowly but steadily.
   const expire = () => {
     isLate = true;
     void reader.cancel().catch(() => {});
@@ -25,8 +25,8 @@ export async function* readPieces(request: Request, limitMs: number | null): Asy
         throw new AppError("invalid_request", `The body did not arrive within ${(limitMs ?? 0) / 1000} seconds.`);
       if (done || value === undefined) return;
       yield value;
-      // Chunks of one byte would be read in one go, a million a second, and nothing else would run. What comes meanwhile
-      // becomes one piece.
+      // One-byte chunks would all be read in one go, a million a second, and block everything else. After a pause, what
+      // has arrived meanwhile is one piece.
       if (value.length < smallPieceBytes) await new Promise((resolve) => setImmediate(resolve));
     }
   } finally {

@@ -1,24 +1,24 @@
-/** Who is asking, and under which address it asked: sockets and the forwarded headers of proxies that are trusted. */
+/** The client's address and the address it requested, from the socket and the forwarded headers of trusted proxies. */
 import { formatIpv4, formatIpv6, type IpVersion, isPrivateIp, readIp } from "../lib/ip-address.ts";
 
 export interface ClientIp {
-  /** Canonical; an IPv4-mapped address is its IPv4. `unknown` where there is no socket. */
+  /** Canonical; an IPv4-mapped address becomes IPv4. `unknown` without a socket. */
   readonly ip: string;
-  /** What rate limits count: the IPv4 address, or the /64 of an IPv6 one, within which a client moves at will. */
+  /** What rate limits count: the IPv4 address, or the /64 of an IPv6 address, within which a client can move freely. */
   readonly limitSubject: string;
-  /** The networks around an IPv6 client, /56 and /48, which are as easily had; null for any other. */
+  /** The /56 and /48 networks around an IPv6 client, which are as easy to get; null for any other. */
   readonly networks: readonly [string, string] | null;
-  /** Fit for logs: cut to /24 and /48. */
+  /** Safe for logs: cut to /24 and /48. */
   readonly logPrefix: string;
-  /** A forwarded header came from a loopback or private peer while no proxy is trusted: worth one warning. */
+  /** A forwarded header came from a loopback or private peer although no proxy is trusted: worth one warning. */
   readonly isForwardedByUntrusted: boolean;
 }
 
 /**
- * The client behind `trustedProxyCount` proxies. Of `X-Forwarded-For` only the entries that these proxies wrote are
- * looked at, so whatever a client puts in front has no effect. Where the entry that they vouch for is missing or is no
- * address, the nearest one to its right counts, at last the socket's own: too strict rather than forgeable.
- * `Forwarded` and `X-Real-IP` are never looked at.
+ * The client behind `trustedProxyCount` proxies. Only the entries of `X-Forwarded-For` that these proxies wrote count,
+ * so whatever a client puts before them has no effect. If the entry that they vouch for is missing or not an address,
+ * the next one to its right counts, and finally the socket's own: too strict rather than forgeable. `Forwarded` and
+ * `X-Real-IP` are never used.
  */
 export function clientIp(
   socketAddress: string | null,
@@ -32,7 +32,7 @@ export function clientIp(
   return new Client(forwardedVersion === 0 ? socketVersion : forwardedVersion, scratch, false);
 }
 
-/** Cuts an address to what logs may hold: /24 of IPv4, /48 of IPv6; `unknown` for anything else. */
+/** Cuts an address to what logs may contain: /24 of IPv4, /48 of IPv6; `unknown` for anything else. */
 export function toLogPrefix(ip: string): string {
   const version = readEntry(ip, 0, ip.length, scratch);
   if (version === 0) return unknown;
@@ -43,18 +43,18 @@ export function toLogPrefix(ip: string): string {
 
 export interface ForwardedBase {
   readonly protocol: "http" | "https";
-  /** Lower case, with its port unless that is the protocol's own. */
+  /** In lower case, with the port unless it is the protocol's default. */
   readonly host: string;
 }
 
 /**
- * Protocol and host that the client used, by `X-Forwarded-Proto` and `X-Forwarded-Host` of trusted proxies, else by
- * `isTls` and `Host`. Both end in links that others read, so a host with other characters than hosts have is dropped.
+ * Protocol and host that the client used: from `X-Forwarded-Proto` and `X-Forwarded-Host` of trusted proxies, otherwise
+ * from `isTls` and `Host`. Both end up in links for others, so a host with unusual characters is dropped.
  */
 export function forwardedBase(headers: Pick<Headers, "get">, trustedProxyCount: number, isTls: boolean): ForwardedBase {
   let isHttps = isTls;
   let host: string | null = null;
-  // Reading a header costs more than all the rest here.
+  // Reading a header costs more than everything else here.
   if (trustedProxyCount > 0) {
     const protocol = vouchedValue(headers.get("x-forwarded-proto"), trustedProxyCount)?.toLowerCase();
     isHttps = protocol === "https" || (protocol !== "http" && isTls);
@@ -68,7 +68,7 @@ export function forwardedBase(headers: Pick<Headers, "get">, trustedProxyCount: 
   };
 }
 
-/** Whether the request says which host it was addressed to, and that is one. */
+/** Whether the request has a `Host` header that is a valid host. */
 export function hasUsualHost(request: Request): boolean {
   return readHost(request.headers.get("host")) !== null;
 }
@@ -78,7 +78,7 @@ const comma = 44;
 const colon = 58;
 const openBracket = 91;
 
-// One for all requests: nothing awaits between reading and use.
+// Shared by all requests: nothing awaits between reading and use.
 const scratch = new Uint16Array(8);
 const candidate = new Uint16Array(8);
 
@@ -95,7 +95,7 @@ class Client implements ClientIp {
     this.isForwardedByUntrusted = isForwardedByUntrusted;
   }
 
-  /** Made on demand: few requests are logged with their address. */
+  /** Computed on demand: few requests are logged with their address. */
   get logPrefix(): string {
     return toLogPrefix(this.ip);
   }
@@ -109,7 +109,10 @@ function formatNetworks(groups: Uint16Array): [string, string] {
   return [by56, `${formatIpv6(groups, 3)}/48`];
 }
 
-/** Leaves the outermost well-formed entry among the last `hops` in `groups`; untouched and 0 where there is none. */
+/**
+ * Leaves the outermost well-formed entry among the last `hops` in `groups`; returns 0 and changes nothing if there is
+ * none.
+ */
 function readForwarded(list: string, hops: number, groups: Uint16Array): IpVersion {
   let found: IpVersion = 0;
   let end = list.length;
@@ -118,7 +121,7 @@ function readForwarded(list: string, hops: number, groups: Uint16Array): IpVersi
     while (start > 0 && list.charCodeAt(start - 1) !== comma) start--;
     const first = skipSpace(list, start, end);
     const last = skipSpaceBack(list, first, end);
-    // Lists may hold empty elements; proxies never write one.
+    // Lists may contain empty elements, though proxies never write one.
     if (first < last) {
       hop++;
       const version = readEntry(list, first, last, candidate);
@@ -132,7 +135,7 @@ function readForwarded(list: string, hops: number, groups: Uint16Array): IpVersi
   return found;
 }
 
-/** An address with what may surround it: `[…]`, `:port`, `%zone`. */
+/** An address with optional decoration: `[…]`, `:port`, `%zone`. */
 function readEntry(text: string, start: number, end: number, groups: Uint16Array): IpVersion {
   let first = start;
   let last = end;
@@ -150,7 +153,7 @@ function readEntry(text: string, start: number, end: number, groups: Uint16Array
   return readIp(text, first, port, groups);
 }
 
-/** Nothing, or a colon and one to five digits. */
+/** Empty, or a colon and one to five digits. */
 function isPort(text: string, start: number, end: number): boolean {
   if (start === end) return true;
   if (text.charCodeAt(start) !== colon || end - start < 2 || end - start > 6) return false;
@@ -161,7 +164,9 @@ function isPort(text: string, start: number, end: number): boolean {
   return true;
 }
 
-/** The entry that the outermost trusted proxy wrote. Proxies that replace the header leave one entry, which counts. */
+/**
+ * The entry that the outermost trusted proxy wrote. Proxies that replace the header leave a single entry, which counts.
+ */
 function vouchedValue(list: string | null, hops: number): string | null {
   if (list === null || hops === 0) return null;
   const entries = list.split(",");
@@ -170,7 +175,7 @@ function vouchedValue(list: string | null, hops: number): string | null {
 
 const hostShape = /^(?:[a-z0-9._-]+|\[[0-9a-f:.]+\])(?::\d{1,5})?$/;
 
-/** A server has few names, and nearly every request bears the one of the request before. */
+/** A server has few names, and nearly every request has the same one as the request before. */
 function createHostReader(): (text: string | null) => string | null {
   let lastText = "";
   let lastHost: string | null = null;
@@ -185,12 +190,12 @@ function createHostReader(): (text: string | null) => string | null {
 }
 
 const readHost = createHostReader();
-/** Proxies may ask under a name of their own. */
+/** Separate, since proxies may use a different host name. */
 const readForwardedHost = createHostReader();
 
 function parseHost(text: string): string | null {
   const host = text.toLowerCase();
-  // Some of that shape are no host all the same: `1.2.3.4.5`, `xn--a`, port 99999.
+  // Some names match the pattern, but are not valid hosts: `1.2.3.4.5`, `xn--a`, port 99999.
   return hostShape.test(host) && URL.canParse(`http://${host}`) ? host : null;
 }
 

@@ -1,4 +1,4 @@
-/** Which client a request comes from, as far as the configured proxies vouch for it. */
+/** The client that a request comes from, as far as the configured proxies vouch for it. */
 
 import type { Settings } from "../dependencies.ts";
 import type { IdSource } from "../lib/ids.ts";
@@ -6,7 +6,7 @@ import type { Log } from "../lib/log.ts";
 import { type ClientIp, clientIp } from "./client-ip.ts";
 import { contextOf } from "./request-context.ts";
 
-interface ClientDoor {
+interface ClientDependencies {
   settings: Pick<Settings, "trustedProxies">;
   ids: Pick<IdSource, "uuid">;
   log: Log;
@@ -14,22 +14,22 @@ interface ClientDoor {
 
 let isProxyWarned = false;
 
-/** Of those who came without a proxy, by the socket's address: a widget asks several times. */
+/** Clients without a proxy, by socket address: a widget sends several requests. */
 const directClients = new Map<string, ClientIp>();
 const directClientsLimit = 4096;
 
-export function clientOf(door: ClientDoor, request: Request): ClientIp {
-  const facts = contextOf(request, door.ids);
+export function clientOf(dependencies: ClientDependencies, request: Request): ClientIp {
+  const facts = contextOf(request, dependencies.ids);
   if (facts.client !== null) return facts.client;
   const forwardedFor = request.headers.get("x-forwarded-for");
   const client =
     forwardedFor === null
       ? findDirectClient(facts.socketIp)
-      : clientIp(facts.socketIp, forwardedFor, door.settings.trustedProxies);
+      : clientIp(facts.socketIp, forwardedFor, dependencies.settings.trustedProxies);
   facts.client = client;
   if (client.isForwardedByUntrusted && !isProxyWarned) {
     isProxyWarned = true;
-    door.log.warn(
+    dependencies.log.warn(
       "a proxy forwards requests, but COMPANIOND_TRUST_PROXY is 0: all its visitors share one address and its limit",
     );
   }
@@ -40,7 +40,7 @@ function findDirectClient(socketIp: string | null): ClientIp {
   const address = socketIp ?? "";
   let client = directClients.get(address);
   if (client === undefined) {
-    // Dropping all at once is as good as a list of recent ones.
+    // Clearing everything is as good as a list of recent ones.
     if (directClients.size >= directClientsLimit) directClients.clear();
     client = clientIp(socketIp, null, 0);
     directClients.set(address, client);

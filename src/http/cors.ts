@@ -1,4 +1,4 @@
-/** CORS for the API: reflects the origin, never with credentials; who may go on is the embed guard's to decide. */
+/** CORS for the API: reflects the origin, never with credentials; the embed guard decides who may proceed. */
 import { cors } from "@elysiajs/cors";
 import type { Elysia } from "elysia";
 
@@ -13,15 +13,15 @@ const exposedHeaders = [
   "X-Request-Id",
 ].join(", ");
 
-/** What the package sets below, but for the origin, for answers that do not pass through it. */
+/** The headers that the package sets below, except the origin, for responses that do not pass through it. */
 export const corsHeaders = { "access-control-expose-headers": exposedHeaders, vary: "Origin" };
 
-/** For `Access-Control-Allow-Origin`. */
+/** The value of `Access-Control-Allow-Origin`. */
 export function allowedOrigin(request: Request): string {
   return request.headers.get("origin") || "*";
 }
 
-/** What only an answer to a preflight needs to say; the package would say it with every response. */
+/** Needed only in responses to preflights; the package would send them with every response. */
 const preflightHeaders = {
   "access-control-allow-methods": "GET, POST, PUT, PATCH, DELETE",
   "access-control-allow-headers":
@@ -39,7 +39,8 @@ export function apiCors() {
           origin: (request) => isApiPath(request.url),
           credentials: false,
           methods: false,
-          // An empty list would be sent as an empty header; of what is neither text nor `true` it sends nothing.
+          // The package sends an empty list as an empty header, but nothing for values that are neither text nor
+          // `true`.
           allowedHeaders: null as unknown as string[],
           exposeHeaders: exposedHeaders,
           maxAge: 86_400,

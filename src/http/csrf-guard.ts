@@ -1,10 +1,13 @@
-/** Whether a request that changes something was made by a page of this server: what keeps other sites from using its cookie. */
+/**
+ * The CSRF guard: checks that a state-changing request comes from a page of this server, so that other sites cannot use
+ * its cookie.
+ */
 
 import type { Settings } from "../dependencies.ts";
 import { AppError } from "../domain/errors.ts";
 import { forwardedBase } from "./client-ip.ts";
 
-/** By which a request is known to be for this server. */
+/** The settings that identify requests to this server. */
 export type OwnAddress = Pick<Settings, "publicUrl" | "trustedProxies" | "isTls">;
 
 const safeMethods = new Set(["GET", "HEAD", "OPTIONS"]);
@@ -12,8 +15,8 @@ const safeMethods = new Set(["GET", "HEAD", "OPTIONS"]);
 /**
  * Throws `origin_not_allowed` for an unsafe request from another site's page.
  *
- * A request with neither header is let through: every browser sends one of them with such a request, and what is no
- * browser has no cookie that it did not get by signing in.
+ * A request with neither header is accepted: every browser sends one of them with such a request, and other clients
+ * have no cookie except from their own sign-in.
  */
 export function requireSameOrigin(settings: OwnAddress, request: Request): void {
   if (safeMethods.has(request.method)) return;
@@ -25,8 +28,8 @@ export function requireSameOrigin(settings: OwnAddress, request: Request): void 
 }
 
 /**
- * Host and port alone are compared with those of the request, since TLS may end before us; a page elsewhere cannot
- * choose either.
+ * Compares only host and port with those of the request, since TLS may end before us; a page elsewhere can choose
+ * neither.
  */
 function isOwnOrigin(settings: OwnAddress, request: Request, origin: string): boolean {
   if (origin === settings.publicUrl) return true;

@@ -1,4 +1,4 @@
-/** A defined route as the API document has it. */
+/** Turns a defined route into an operation of the API document. */
 import type { ApiOperation } from "./api-description.ts";
 import { schemasOf } from "./query.ts";
 import type { Route } from "./route.ts";

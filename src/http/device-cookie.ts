@@ -1,8 +1,8 @@
 /**
- * The cookie of a browser that has signed in to an account before. It opens nothing: it lets its browser past those who
- * guess at the account from elsewhere. It ends with the account's password, whose hash is the key that signs it, and when
- * a second factor is turned on or off: whoever had the password alone must not pass for the owner. So nothing more need be
- * kept.
+ * The cookie of a browser that has signed in to an account before. It gives no access: it only lets the browser go
+ * before others who guess at the account. The account's password hash is the key that signs it, so it ends with the
+ * password; and it ends when a second factor is turned on or off, since whoever had only the password must not pass for
+ * the owner. Nothing needs to be stored for that.
  */
 import { type DeviceClaim, type DeviceOwner, deviceLifetimeMs, signDevice } from "../domain/device.ts";
 import type { IdSource } from "../lib/ids.ts";
@@ -19,7 +19,7 @@ export function readDevice(settings: OwnAddress, request: Request): DeviceClaim 
   return id === "" ? null : { id, issuedAt: Number(issuedAt), signature };
 }
 
-/** `Set-Cookie` for a browser that has just shown that the account is its own. Only the routes of signing in see it. */
+/** `Set-Cookie` for a browser that has just signed in. Only the sign-in routes receive it. */
 export function renderDeviceCookie(
   sessionName: string,
   owner: DeviceOwner,
@@ -32,7 +32,7 @@ export function renderDeviceCookie(
   return `${name}=${value}; Path=/api/session; Max-Age=${deviceLifetimeMs / 1000}; HttpOnly; SameSite=Strict${secure}`;
 }
 
-/** `__Host-` would have it sent with every request. */
+/** Without `__Host-`, which would send it with every request. */
 function deviceNameOf(sessionName: string): string {
   return sessionName.startsWith("__Host-") ? "__Secure-companiond_device" : "companiond_device";
 }

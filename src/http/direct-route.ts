@@ -1,45 +1,45 @@
 /**
- * Routes that the listener finds itself, for what is asked most: the way through the router, its hooks and the request's
- * URL would take an eighth of such an answer. The sitemap has the same routes, and answers whatever is unusual.
+ * Routes that the listener handles itself, for the most frequent requests: the router, its hooks and parsing the URL
+ * would take an eighth of such a response. The sitemap has the same routes, and handles unusual requests.
  */
 import type { BunRequest } from "bun";
 import { hasUsualHost } from "./client-ip.ts";
 import { allowedOrigin, corsHeaders } from "./cors.ts";
-import { describeFailure, type ErrorDoor } from "./error-handling.ts";
+import { describeFailure, type ErrorDependencies } from "./error-handling.ts";
 import { everyResponseHeaders, type HeaderBag, toAppError } from "./problem.ts";
 import { contextOf } from "./request-context.ts";
 
 export type DirectRequest = BunRequest<string>;
 
-/** Answers GET. */
+/** A route for GET. */
 export interface DirectRoute {
   /** As written in the sitemap. */
   readonly path: string;
   /**
-   * False for HEAD, which Bun brings here too, and for a host or parameters of an unusual form, which the sitemap judges by
-   * the whole URL: it is to answer.
+   * False for HEAD, which Bun routes here too, and for an unusual host or parameters: the sitemap handles these
+   * requests, by their whole URL.
    */
   takes(request: DirectRequest): boolean;
   /** Never rejects. */
-  answer(request: DirectRequest): Promise<Response>;
+  respond(request: DirectRequest): Promise<Response>;
 }
 
-interface DirectRouteParts {
+interface DirectRouteDefinition {
   path: string;
   isUsual(params: Readonly<Record<string, string>>): boolean;
-  /** Of a success, on top of those that every answer has; `answer` may replace them. */
+  /** For a success, in addition to those of every response; `respond` may replace them. */
   headers: Readonly<Record<string, string>>;
   /**
-   * The body, or null where the client has it already: 304. `headers` takes what differs from request to request, for a
-   * failure too.
+   * The body, or null if the client already has it: 304. `headers` takes what differs from request to request, even for
+   * a failure.
    */
-  answer(request: DirectRequest, headers: HeaderBag): Promise<string | null>;
+  respond(request: DirectRequest, headers: HeaderBag): Promise<string | null>;
 }
 
-export function createDirectRoute(door: ErrorDoor, parts: DirectRouteParts): DirectRoute {
-  // Copying these and setting a few costs less than making all anew.
-  const everyHeaders = everyResponseHeaders(door.settings);
-  const usualHeaders = new Headers({ ...everyHeaders, ...corsHeaders, ...parts.headers });
+export function createDirectRoute(dependencies: ErrorDependencies, definition: DirectRouteDefinition): DirectRoute {
+  // Copying these and setting a few is cheaper than creating them anew.
+  const everyHeaders = everyResponseHeaders(dependencies.settings);
+  const usualHeaders = new Headers({ ...everyHeaders, ...corsHeaders, ...definition.headers });
 
   function succeed(body: string | null, varying: HeaderBag): Response {
     const response = new Response(body, { status: body === null ? 304 : 200, headers: usualHeaders });
@@ -49,21 +49,21 @@ export function createDirectRoute(door: ErrorDoor, parts: DirectRouteParts): Dir
   }
 
   function fail(error: unknown, request: DirectRequest, varying: HeaderBag): Response {
-    const { status, headers, body } = describeFailure(door, toAppError(error), request);
+    const { status, headers, body } = describeFailure(dependencies, toAppError(error), request);
     const all = { ...everyHeaders, ...corsHeaders, ...varying, ...headers };
     return new Response(body, { status, headers: all as Record<string, string> });
   }
 
   return {
-    path: parts.path,
-    takes: (request) => request.method === "GET" && parts.isUsual(request.params) && hasUsualHost(request),
-    async answer(request) {
+    path: definition.path,
+    takes: (request) => request.method === "GET" && definition.isUsual(request.params) && hasUsualHost(request),
+    async respond(request) {
       const varying: HeaderBag = {
-        "x-request-id": contextOf(request, door.ids).requestId,
+        "x-request-id": contextOf(request, dependencies.ids).requestId,
         "access-control-allow-origin": allowedOrigin(request),
       };
       try {
-        return succeed(await parts.answer(request, varying), varying);
+        return succeed(await definition.respond(request, varying), varying);
       } catch (error) {
         return fail(error, request, varying);
       }

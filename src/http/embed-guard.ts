@@ -1,4 +1,6 @@
-/** The public door: client address, embed token, origin and token limit, in the order that the contract fixes. */
+/**
+ * The guard of embed routes: client address, embed token, origin and token limit, in the order fixed by the contract.
+ */
 
 import type { Services } from "../dependencies.ts";
 import { isEmbedToken } from "../domain/credentials.ts";
@@ -10,57 +12,57 @@ import { clientOf } from "./client.ts";
 import type { HeaderBag } from "./problem.ts";
 import { admitClient, refuse, writeRateLimitHeaders } from "./rate-limit.ts";
 
-export type EmbedDoor = Pick<Services, "settings" | "store" | "limiter" | "rules" | "ids" | "log" | "uses">;
+export type EmbedDependencies = Pick<Services, "settings" | "store" | "limiter" | "rules" | "ids" | "log" | "uses">;
 
 /**
- * Lets an embed request through, or throws: per-IP limit 429, token 404, origin 403, per-token limit 429.
- * Writes the rate-limit headers as far as the checks came.
+ * Admits an embed request, or throws: per-IP limit 429, token 404, origin 403, per-token limit 429.
+ * Writes the rate-limit headers of the checks that were made.
  */
 export async function openEmbed(
-  door: EmbedDoor,
+  dependencies: EmbedDependencies,
   request: Request,
   token: string,
   headers: HeaderBag,
 ): Promise<EmbedTarget> {
-  const { rules } = door;
-  const byIp = await admitClient(door.limiter, rules.ip, clientOf(door, request));
-  // While the token is unknown, the plan is too.
+  const { rules } = dependencies;
+  const byIp = await admitClient(dependencies.limiter, rules.ip, clientOf(dependencies, request));
+  // The plan is unknown before the token is known.
   if (!byIp.isAdmitted) writeRateLimitHeaders(headers, rules, "free", byIp);
   refuse(byIp, "This address has sent too many requests.");
 
-  // The shape is checked before any lookup: a path may carry anything.
-  const target = isEmbedToken(token) ? await door.store.companions.findByEmbedToken(token) : null;
+  // Check the format before any lookup: a path may contain anything.
+  const target = isEmbedToken(token) ? await dependencies.store.companions.findByEmbedToken(token) : null;
   if (target === null) {
     writeRateLimitHeaders(headers, rules, "free", byIp);
     throw noCompanion();
   }
   const { plan, companion, tokenId } = target;
-  if (!mayEmbed(door, request, companion.allowedOrigins)) {
+  if (!mayEmbed(dependencies, request, companion.allowedOrigins)) {
     writeRateLimitHeaders(headers, rules, plan, byIp);
     throw new AppError("origin_not_allowed", "This companion may not be used from this website.");
   }
 
-  const byToken = await door.limiter.admit(rules.token[plan], token);
+  const byToken = await dependencies.limiter.admit(rules.token[plan], token);
   writeRateLimitHeaders(headers, rules, plan, byIp, byToken);
   refuse(byToken, "This companion has had too many requests.");
-  door.uses.noteToken(tokenId);
+  dependencies.uses.noteToken(tokenId);
   return target;
 }
 
-/** The same for every token that opens nothing, whatever the reason. */
+/** The same for every token that does not work, whatever the reason. */
 export function noCompanion(): AppError {
   return new AppError("not_found", "There is no companion behind this embed token.");
 }
 
-/** Whether the page that asks is in the list, or is one of our own. An empty list allows every page. */
-function mayEmbed(door: EmbedDoor, request: Request, allowedOrigins: readonly string[]): boolean {
+/** Whether the requesting page is in the list, or is our own. An empty list allows every page. */
+function mayEmbed(dependencies: EmbedDependencies, request: Request, allowedOrigins: readonly string[]): boolean {
   if (allowedOrigins.length === 0) return true;
   const origin = request.headers.get("origin");
-  return (origin !== null && isOriginAllowed(origin, allowedOrigins)) || isOwnPage(door, request, origin);
+  return (origin !== null && isOriginAllowed(origin, allowedOrigins)) || isOwnPage(dependencies, request, origin);
 }
 
-/** Where our own address is not known, no page is ours: whoever asks may have named any host. */
-function isOwnPage({ settings }: EmbedDoor, request: Request, origin: string | null): boolean {
+/** If our own address is unknown, no page is ours: the client may have sent any host. */
+function isOwnPage({ settings }: EmbedDependencies, request: Request, origin: string | null): boolean {
   const own = knownBaseUrlOf(settings, request);
   if (own === null) return false;
   if (origin === null) return request.headers.get("sec-fetch-site") === "same-origin";
@@ -69,7 +71,7 @@ function isOwnPage({ settings }: EmbedDoor, request: Request, origin: string | n
   return hostOf(origin) === hostOf(own);
 }
 
-/** With its port. */
+/** Including the port. */
 function hostOf(origin: string): string {
   return origin.slice(origin.indexOf("://") + 3);
 }

@@ -1,4 +1,7 @@
-/** Turns everything thrown, every unknown path and every wrong method into problem details, or a page for browsers; logs what the outside must not see. */
+/**
+ * Turns every error, unknown path and wrong method into problem details, or a page for browsers; logs what clients must
+ * not see.
+ */
 import { Elysia } from "elysia";
 import type { Services } from "../dependencies.ts";
 import { AppError, errorCodes } from "../domain/errors.ts";
@@ -9,48 +12,48 @@ import { writePageHeaders } from "./html.ts";
 import { applyProblem, type HeaderBag, renderProblem, toAppError } from "./problem.ts";
 import { contextOf } from "./request-context.ts";
 
-export type ErrorDoor = Pick<Services, "settings" | "ids" | "log">;
+export type ErrorDependencies = Pick<Services, "settings" | "ids" | "log">;
 
 export interface Failure {
   readonly status: number;
-  /** The failure's own; whoever answers adds what every answer has, and what the request was told before it failed. */
+  /** Only the failure's own; the caller adds the common headers, and those set before the failure. */
   readonly headers: HeaderBag;
-  /** Null where nobody is left to read it. */
+  /** Null if nobody is left to read it. */
   readonly body: string | null;
 }
 
-/** `allowedMethods` tells which methods a path has routes for: none is 404, others are 405 with `Allow`. */
-export function errorHandling(door: ErrorDoor, allowedMethods: (path: string) => string[]) {
+/** `allowedMethods` lists the methods of a path: 404 if there are none, otherwise 405 with `Allow`. */
+export function errorHandling(dependencies: ErrorDependencies, allowedMethods: (path: string) => string[]) {
   return new Elysia({ name: "error-handling" }).onError({ as: "global" }, ({ error, code, request, set, path }) => {
     const explained = explain(error, code, () => allowedMethods(path));
-    const { status, headers, body } = describeFailure(door, explained, request);
+    const { status, headers, body } = describeFailure(dependencies, explained, request);
     Object.assign(set.headers, headers);
     if (body === null || isForPrograms(path)) return new Response(body, { status });
     varyBy(set.headers, "Accept");
     if (!prefersHtml(request)) return new Response(body, { status });
     writePageHeaders(set.headers, errorPagePolicy());
     set.headers["cache-control"] = "no-store";
-    return new Response(renderErrorPage(explained, contextOf(request, door.ids).requestId), { status });
+    return new Response(renderErrorPage(explained, contextOf(request, dependencies.ids).requestId), { status });
   });
 }
 
-/** What is answered to a failure, which is logged where it is ours. */
-export function describeFailure(door: ErrorDoor, error: AppError, request: Request): Failure {
-  const facts = contextOf(request, door.ids);
-  // The visitor has gone; nobody reads the answer, and it is no failure of ours.
+/** The response to a failure; failures of the server are logged. */
+export function describeFailure(dependencies: ErrorDependencies, error: AppError, request: Request): Failure {
+  const facts = contextOf(request, dependencies.ids);
+  // The visitor has left: nobody reads the response, and it is not our failure.
   if (request.signal.aborted) return { status: 499, headers: {}, body: null };
   if (errorCodes[error.code].status >= 500) {
     const cause = error.cause ?? error;
     const fields = { requestId: facts.requestId, code: error.code, error: cause };
-    if (error.code === "internal") door.log.error("request failed", fields);
-    else door.log.warn("request failed", fields);
+    if (error.code === "internal") dependencies.log.error("request failed", fields);
+    else dependencies.log.warn("request failed", fields);
   }
   const headers: HeaderBag = {};
   const status = applyProblem(error, headers);
-  return { status, headers, body: renderProblem(error, facts.requestId, baseUrlOf(door.settings, request)) };
+  return { status, headers, body: renderProblem(error, facts.requestId, baseUrlOf(dependencies.settings, request)) };
 }
 
-/** Where a page would be of no use to anyone, whatever they say that they take. */
+/** Paths where a page would be useless, whatever the client accepts. */
 function isForPrograms(path: unknown): boolean {
   return typeof path !== "string" || /^\/+(api|v1)(\/|$)/.test(path);
 }

@@ -1,10 +1,10 @@
-/** A failure as a page, for people whose browser asked for one. */
+/** An error as a page, for people whose browser requested one. */
 import { type AppError, errorCodes } from "../domain/errors.ts";
 import { contentSecurityPolicy, escapeHtml, plainStyle, renderPage } from "./html.ts";
 
 export function renderErrorPage(error: AppError, requestId: string): string {
   const { status, title } = errorCodes[error.code];
-  // Whoever is to look for the reason needs it; to others it is noise.
+  // The id helps only those who can look up the reason.
   const report = status >= 500 ? `<p class="small">Request id: <code>${escapeHtml(requestId)}</code></p>` : "";
   return renderPage(
     title,

@@ -1,17 +1,17 @@
-/** Signs of life on streams that have nothing to say, so that no proxy takes them for dead. */
+/** Heartbeats on idle streams, so that no proxy considers them dead. */
 
-/** A stream as far as this goes. */
+/** The part of a stream that heartbeats need. */
 export interface QuietStream {
   pingIfQuietSince(sinceMs: number): void;
-  /** Says that the connection is about to be cut. */
+  /** Reports that the connection is about to be cut. */
   interrupt(): void;
 }
 
-/** Pings quiet streams; one timer for all of them instead of one for each. */
+/** Pings idle streams with one timer for all of them. */
 export interface HeartbeatTicker {
   add(stream: QuietStream): void;
   remove(stream: QuietStream): void;
-  /** For all that are open: see `EventStream.interrupt`. True where there was one. */
+  /** Interrupts all open streams: see `EventStream.interrupt`. True if there was one. */
   interruptAll(): boolean;
   stop(): void;
 }

@@ -1,9 +1,9 @@
-/** What pages have in common: escaping, the frame of a document, and a policy that lets nothing run but our own files. */
+/** Shared by all pages: escaping, the document frame, and a policy that allows only our own files to run. */
 import type { HeaderBag } from "./problem.ts";
 
 const escapes: Record<string, string> = { "&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;", "'": "&#39;" };
 
-/** Text as it may stand in an element or a quoted attribute. */
+/** Text for use in an element or a quoted attribute. */
 export function escapeHtml(text: string): string {
   return text.replace(/[&<>"']/g, (character) => escapes[character] ?? "");
 }
@@ -11,15 +11,15 @@ export function escapeHtml(text: string): string {
 export interface PagePolicy {
   /** The page's own style sheet, allowed by its hash. */
   style: string;
-  /** For pages that only say something: neither scripts nor connections. */
+  /** For static pages: no scripts, no connections. */
   isStill?: boolean;
-  /** Further sources of images. */
+  /** Additional image sources. */
   images?: readonly string[];
-  /** Further addresses that scripts may connect to. */
+  /** Additional addresses that scripts may connect to. */
   connections?: readonly string[];
-  /** Who may show the page in a frame. */
+  /** Who may embed the page in a frame. */
   ancestors: readonly string[];
-  /** Whether it has forms, which are sent to this server alone. */
+  /** Whether the page has forms, which may only be sent to this server. */
   hasForms?: boolean;
 }
 
@@ -50,7 +50,7 @@ export function contentSecurityPolicy({
   ].join("; ");
 }
 
-/** A whole document; `title`, `head` and `body` are markup. */
+/** A complete document; `title`, `head` and `body` are HTML. */
 export function renderPage(title: string, style: string, head: string, body: string): string {
   return `<!doctype html>
 <html lang="en">
@@ -79,7 +79,7 @@ export function writePageHeaders(headers: HeaderBag, policy: string): void {
   headers["cache-control"] = "no-cache";
 }
 
-/** Of pages with a few words. The hash is in the policy, so not a byte may be added on the way. */
+/** For pages with a few words. Its hash is in the policy, so it must be sent byte for byte. */
 export const plainStyle = `
 :root {
   color-scheme: light dark;

@@ -1,4 +1,4 @@
-/** `Idempotency-Key`: a management POST that is sent again makes nothing again. */
+/** `Idempotency-Key`: a repeated management POST creates nothing again. */
 
 import type { Services } from "../dependencies.ts";
 import type { Principal } from "../domain/account.ts";
@@ -12,7 +12,7 @@ import { writeContext } from "./write-context.ts";
 const headerName = "Idempotency-Key";
 const keyPattern = /^[\x20-\x7e]{1,255}$/;
 
-/** A POST that makes something, authenticated and within its scope already. */
+/** A POST that creates something, already authenticated and within its scope. */
 export interface CreatingRequest<Body> {
   request: Request;
   principal: Principal;
@@ -20,23 +20,26 @@ export interface CreatingRequest<Body> {
   body: JsonBody<Body>;
 }
 
-/** What a call is about to make. */
+/** What a call is about to create. */
 export interface Creation {
-  /** The object as it will be: the first response and every replay. It is kept for a day, so it holds no secret. */
+  /**
+   * The object in its final form: the first response and every replay. It is stored for a day, so it must contain no
+   * secret.
+   */
   response: object;
-  /** Fields of the first response alone, which are kept nowhere. */
+  /** Fields of the first response only; they are not stored. */
   secret?: object;
-  /** Commits the object, and with it what `context` carries. */
+  /** Commits the object, together with what `context` contains. */
   write(context: WriteContext): Promise<unknown>;
 }
 
 export interface Idempotency {
   /**
-   * Reads the body and responds with 201 and what `make` makes of it, or replays the response of the call that made it
-   * already. `make` gets the time and the actor of the write.
+   * Reads the body and responds with 201 and the result of `make`, or replays the response of the call that made it.
+   * `make` gets the time and the actor of the write.
    *
-   * Throws what `readJsonText` throws, `conflict` while a call with this key runs, `idempotency_mismatch` where its body
-   * was another one, and whatever `make` and its `write` throw: then nothing was made, and the key is free again.
+   * Throws what `readJsonText` throws, `conflict` while a call with this key is running, `idempotency_mismatch` if its
+   * body was different, and whatever `make` and its `write` throw: then nothing was created, and the key is free again.
    */
   createOnce<Body>(
     call: CreatingRequest<Body>,
@@ -44,11 +47,11 @@ export interface Idempotency {
   ): Promise<string>;
 }
 
-/** One for each half of the sitemap: a slot names the path, so halves never share one. */
+/** One per half of the sitemap: a slot includes the path, so halves never share one. */
 export function createIdempotency(
   services: Pick<Services, "store" | "settings" | "clock" | "ids" | "log">,
 ): Idempotency {
-  // What a crash leaves of a running call is nothing: either its commit holds the response too, or it made nothing.
+  // A crash leaves nothing of a running call: its commit either contains the response too, or nothing was created.
   const running = new Set<string>();
 
   return {
@@ -56,7 +59,7 @@ export function createIdempotency(
       const bodyText = await readJsonText(request, body.limitBytes);
       const slot = readSlot(request, principal);
 
-      /** `keep` makes of the rendered response what is written beside the object. */
+      /** `keep` turns the rendered response into what is written together with the object. */
       async function respondFirst(keep: (text: string) => IdempotentWrite | null): Promise<string> {
         const context = writeContext(services, request, principal);
         const sent = bodyText === "" ? (body.isOptional ? {} : undefined) : parseJson(bodyText);
@@ -80,7 +83,7 @@ export function createIdempotency(
         const kept = await services.store.idempotency.find(slot, services.clock.nowMs());
         if (kept === null) return await respondFirst((text) => ({ slot, bodyHash, status: 201, body: text }));
         if (kept.bodyHash !== bodyHash) {
-          throw new AppError("idempotency_mismatch", `This ${headerName} was used with another body. Take a new key.`);
+          throw new AppError("idempotency_mismatch", `This ${headerName} was used with another body. Use a new key.`);
         }
         set.headers["idempotent-replayed"] = "true";
         return respondJsonText(set, kept.body, kept.status);
@@ -91,7 +94,7 @@ export function createIdempotency(
   };
 }
 
-/** The slot of the request's key, or null where it carries none; throws `invalid_request` for a malformed one. */
+/** The slot of the request's key, or null without one; throws `invalid_request` for a malformed key. */
 export function readSlot(request: Request, principal: Principal): IdempotencySlot | null {
   const key = request.headers.get(headerName);
   if (key === null) return null;

@@ -1,4 +1,4 @@
-/** Reading a JSON body: content type, size, encoding and syntax, in that order, each with its own answer. */
+/** Reads a JSON body: checks content type, size, encoding and syntax, in that order, each with its own error. */
 import type { Static, TSchema } from "@sinclair/typebox";
 import { AppError } from "../domain/errors.ts";
 import { GatheredBytes } from "../lib/gathered-bytes.ts";
@@ -8,15 +8,15 @@ import { readPieces } from "./body-pieces.ts";
 
 export const embedBodyLimitBytes = 64 * 1024;
 export const managementBodyLimitBytes = 1024 * 1024;
-/** Read before anything is limited, where a browser says that it has been here before. */
+/** Small, because a body from a known browser is read before any limit. */
 export const signInBodyLimitBytes = 64 * 1024;
 
-/** What a route takes as its body. */
+/** The body that a route accepts. */
 export interface JsonBody<Value> {
-  /** Made when the API document is asked for, or the first body is checked. */
+  /** Created when the API document is requested, or the first body is checked. */
   readonly checker: { readonly schema: TSchema };
   readonly limitBytes: number;
-  /** No body at all is an empty object then. */
+  /** If true, a missing body counts as an empty object. */
   readonly isOptional: boolean;
   /** Throws `invalid_request`. */
   check(sent: unknown): Value;
@@ -25,11 +25,11 @@ export interface JsonBody<Value> {
 interface JsonBodyOptions {
   limitBytes?: number;
   isOptional?: boolean;
-  /** Fields that are passed over where they are sent back as they were read. */
+  /** Fields that clients may send back as they read them; they are ignored. */
   readOnly?: readonly string[];
 }
 
-/** A body by its model. */
+/** A body validated by its model. */
 export function jsonBody<Schema extends TSchema>(
   checker: Checker<Schema>,
   options: JsonBodyOptions = {},
@@ -39,7 +39,7 @@ export function jsonBody<Schema extends TSchema>(
   return { ...uncheckedBody(checker, options), check };
 }
 
-/** A body that the handler checks by itself, with rules beyond the model; the model is for the API document. */
+/** A body that the handler validates itself, with rules beyond the model; the model is only for the API document. */
 export function uncheckedBody(
   checker: { readonly schema: TSchema },
   { limitBytes = managementBodyLimitBytes, isOptional = false }: JsonBodyOptions = {},
@@ -48,10 +48,10 @@ export function uncheckedBody(
 }
 
 /**
- * The request's JSON value, checked.
+ * The request's validated JSON value.
  *
- * Throws `unsupported_media_type` (415), `payload_too_large` (413) or `invalid_request` (400). Elysia's own parser is
- * not used: it accepts forms and `text/plain` on JSON routes, which needs no preflight, and it runs before any guard.
+ * Throws `unsupported_media_type` (415), `payload_too_large` (413) or `invalid_request` (400). Not Elysia's own parser:
+ * it accepts forms and `text/plain` on JSON routes, which need no preflight, and it runs before any guard.
  */
 export async function readJsonBody<Value>(request: Request, body: JsonBody<Value>): Promise<Value> {
   const text = await readJsonText(request, body.limitBytes);
@@ -59,7 +59,7 @@ export async function readJsonBody<Value>(request: Request, body: JsonBody<Value
 }
 
 /**
- * The body's text; for callers that also need its exact bytes (a digest). Empty where there is no body, which needs no
+ * The body's text, for callers that also need its exact bytes (a digest). Empty if there is no body, which needs no
  * content type.
  */
 export async function readJsonText(request: Request, limitBytes: number): Promise<string> {
@@ -71,7 +71,7 @@ export async function readJsonText(request: Request, limitBytes: number): Promis
   return decodeText(bytes);
 }
 
-/** At most `limitBytes` of body; more is 413, also where no Content-Length announced it. */
+/** At most `limitBytes` of body; more is 413, even without a Content-Length. */
 async function readBytes(request: Request, limitBytes: number): Promise<Uint8Array> {
   const announced = request.headers.get("content-length");
   if (announced !== null) {

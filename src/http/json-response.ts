@@ -1,7 +1,7 @@
-/** JSON answers of the management API. */
+/** JSON responses of the management API. */
 import type { HeaderBag } from "./problem.ts";
 
-/** The part of Elysia's `set` that an answer writes. */
+/** The part of Elysia's `set` that a response writes. */
 export interface ResponseHead {
   /** Several cookies need a list. */
   headers: HeaderBag & { "set-cookie"?: string | string[] };
@@ -12,7 +12,7 @@ export function respondJson(set: ResponseHead, value: unknown, status = 200): st
   return respondJsonText(set, JSON.stringify(value), status);
 }
 
-/** The same for JSON that is text already. */
+/** The same for JSON that is already text. */
 export function respondJsonText(set: ResponseHead, text: string, status: number): string {
   set.status = status;
   set.headers["content-type"] = "application/json";

@@ -1,4 +1,4 @@
-/** Hands defined routes to Elysia's router. */
+/** Adds defined routes to Elysia's router. */
 import type { Elysia } from "elysia";
 import type { Services } from "../dependencies.ts";
 import { createIdempotency } from "./idempotency.ts";
@@ -9,7 +9,7 @@ export function mountRoutes(services: Services, routes: readonly Route[]) {
   return (app: Elysia) => {
     for (const route of routes) {
       if (route.isOffered?.(services) === false) continue;
-      // Elysia reads the source of a handler: what is not named here is not parsed either.
+      // Elysia reads the source of a handler: it does not parse what is not named here.
       app.route(
         route.method,
         toRouterPath(route.path),

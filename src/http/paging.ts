@@ -1,10 +1,10 @@
-/** Lists in pages: `limit` and `cursor` in, `data` and `next_cursor` out. */
+/** Paged lists: `limit` and `cursor` in, `data` and `next_cursor` out. */
 import { Type as t } from "@sinclair/typebox";
 import { isUuid } from "../lib/ids.ts";
 import type { Page, PageRequest } from "../store/store.ts";
 import type { QueryPart, QueryReader } from "./query.ts";
 
-/** The parameters of every list, to be named among a route's known ones. */
+/** The parameters of every list, for a route's known ones. */
 export const pageParameters = ["limit", "cursor"] as const;
 
 const defaultLimit = 20;
@@ -19,10 +19,10 @@ export const pageQuery: QueryPart<PageRequest> = {
   read: readPage,
 };
 
-/** Faults are noted in `query`; its `finish` throws them. */
+/** Faults are collected in `query`; its `finish` throws them. */
 export function readPage(query: QueryReader): PageRequest {
   const limit = query.value("limit", parseLimit, `Must be a whole number of at least 1 and at most ${maxLimit}.`);
-  const afterId = query.value("cursor", decodeCursor, "Is no cursor of this list: take next_cursor as it was sent.");
+  const afterId = query.value("cursor", decodeCursor, "This is not a cursor of this list: use next_cursor unchanged.");
   return { limit: limit ?? defaultLimit, afterId };
 }
 
@@ -31,7 +31,7 @@ function parseLimit(text: string): number | undefined {
   return limit >= 1 && limit <= maxLimit ? limit : undefined;
 }
 
-/** The answer of a list route. */
+/** The response of a list route. */
 export function toWireList<Item, Wire>(page: Page<Item>, toWire: (item: Item) => Wire) {
   return {
     data: page.items.map(toWire),
@@ -39,7 +39,7 @@ export function toWireList<Item, Wire>(page: Page<Item>, toWire: (item: Item) =>
   };
 }
 
-/** A page of what the store returns whole. Where the cursor's item is gone, its id tells where it stood. */
+/** A page of a list that the store returns whole. If the cursor's item is deleted, its id still marks its position. */
 export function cutPage<Item extends { id: string }>(newestFirst: readonly Item[], page: PageRequest): Page<Item> {
   const { afterId, limit } = page;
   const at = afterId === null ? -1 : newestFirst.findIndex(({ id }) => id === afterId);
@@ -55,6 +55,6 @@ function encodeCursor(id: string): string {
 
 function decodeCursor(cursor: string): string | undefined {
   const id = Buffer.from(cursor, "base64url").toString("utf8");
-  // Encoded back, since decoding skips whatever is no base64url.
+  // Encode it again and compare, because decoding skips anything that is not base64url.
   return isUuid(id) && encodeCursor(id) === cursor ? id : undefined;
 }

@@ -1,22 +1,21 @@
 /** Errors as RFC 9457 problem details: the one place where a failure becomes a response. */
 import { AppError, errorCodes } from "../domain/errors.ts";
 
-/** The headers of the response under way; Elysia's `set.headers` has this shape. */
+/** The headers of the current response; Elysia's `set.headers` has this shape. */
 export type HeaderBag = Record<string, string | number>;
 
 const plainHeaders = { "x-content-type-options": "nosniff" };
-/** A year, and the host alone: what else runs under its domain is not ours to decide for. */
+/** A year, for this host only: we must not decide for what else runs under its domain. */
 const tlsHeaders = { ...plainHeaders, "strict-transport-security": "max-age=31536000" };
 
 /**
- * What every answer of ours has, whatever it says. Where TLS ends before us, whether browsers may ever come without it
- * again is for the proxy to say.
+ * The headers of every response. If TLS ends before us, the proxy decides whether browsers must always use it.
  */
 export function everyResponseHeaders(settings: { readonly isTls: boolean }): Readonly<Record<string, string>> {
   return settings.isTls ? tlsHeaders : plainHeaders;
 }
 
-/** Whatever was thrown, as an `AppError`: unknown failures keep their cause and say nothing of it. */
+/** Any error as an `AppError`: unknown errors become the cause, and reveal nothing. */
 export function toAppError(thrown: unknown): AppError {
   if (thrown instanceof AppError) return thrown;
   return new AppError(
@@ -42,7 +41,7 @@ export function renderProblem(error: AppError, requestId: string, baseUrl: strin
   });
 }
 
-/** Adds the failure's own headers and returns its status. */
+/** Adds the error's own headers and returns its status. */
 export function applyProblem(error: AppError, headers: HeaderBag): number {
   headers["content-type"] = "application/problem+json";
   headers["cache-control"] = "no-store";

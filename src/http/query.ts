@@ -1,40 +1,40 @@
-/** Query parameters of the management API: known ones only, each once, every fault in one answer. */
+/** Query parameters of the management API: only known ones, each once, with all faults in one response. */
 import type { TSchema } from "@sinclair/typebox";
 import { type FieldError, invalidFields } from "../domain/errors.ts";
 import type { MetadataFilter } from "../store/store.ts";
 
 const metadataPrefix = "metadata.";
 
-/** More than anyone needs; each filter is one more lookup in the store's index. */
+/** More than anyone needs; each filter costs another lookup in the store's index. */
 export const maxMetadataFilters = 20;
 
 export interface QueryReader {
-  /** The parameter's value, or null where it was not sent. */
+  /** The parameter's value, or null if it was not sent. */
   text(name: string): string | null;
   /**
-   * The parameter as `parse` makes it, or null where it was not sent. Where `parse` returns undefined, `problem` is
-   * noted for `finish` and the result is null.
+   * The parsed parameter, or null if it was not sent. If `parse` returns undefined, `problem` is recorded for `finish`
+   * and the result is null.
    */
   value<Value>(name: string, parse: (text: string) => Value | undefined, problem: string): Value | null;
-  /** Every `metadata.<path>=<value>`, in the order sent; the same path may be sent more than once. */
+  /** Every `metadata.<path>=<value>`, in the order sent; a path may occur more than once. */
   readonly metadata: readonly MetadataFilter[];
-  /** Throws `invalid_request` with every fault found so far, unknown parameters included. */
+  /** Throws `invalid_request` with every fault found so far, including unknown parameters. */
   finish(): void;
 }
 
 /**
- * One or several parameters that make one value, or have rules in common: how they are described, and how they are read.
+ * One or several parameters that form one value, or share rules: how they are described, and how they are read.
  */
 export interface QueryPart<Value> {
   /** By name, in the order of the API document. */
   readonly parameters: Readonly<Record<string, () => TSchema>>;
-  /** Takes `metadata.<path>=<value>` too. */
+  /** Also accepts `metadata.<path>=<value>`. */
   readonly takesMetadata?: true;
-  /** Notes faults in the reader. `nowMs` is for defaults that depend on the day. */
+  /** Records faults in the reader. `nowMs` is for defaults that depend on the day. */
   read(query: QueryReader, nowMs: number): Value;
 }
 
-/** Of a route, by the names that its handler has for the values. */
+/** The query of a route, by the handler's names for the values. */
 export type QueryParts = Readonly<Record<string, QueryPart<unknown>>>;
 export type QueryValues<Parts extends QueryParts> = { readonly [Name in keyof Parts]: ReturnType<Parts[Name]["read"]> };
 
@@ -45,12 +45,12 @@ export const metadataFilters: QueryPart<readonly MetadataFilter[]> = {
   read: (query) => query.metadata,
 };
 
-/** A parameter that is taken as it comes; null where it was not sent. */
+/** An unparsed parameter; null if it was not sent. */
 export function textQuery(name: string, schema: () => TSchema): QueryPart<string | null> {
   return { parameters: { [name]: schema }, read: (query) => query.text(name) };
 }
 
-/** A parameter as `parse` makes it, null where it was not sent; see `QueryReader.value`. */
+/** A parsed parameter, null if it was not sent; see `QueryReader.value`. */
 export function valueQuery<Value>(
   name: string,
   schema: () => TSchema,
@@ -60,12 +60,12 @@ export function valueQuery<Value>(
   return { parameters: { [name]: schema }, read: (query) => query.value(name, parse, problem) };
 }
 
-/** The parameters of a part as the API document shows them. */
+/** The schemas of a part's parameters, for the API document. */
 export function schemasOf({ parameters }: QueryPart<unknown>): Record<string, TSchema> {
   return Object.fromEntries(Object.entries(parameters).map(([name, makeSchema]) => [name, makeSchema()]));
 }
 
-/** Reads the parts of a route's query; throws `invalid_request` with every fault, unknown parameters included. */
+/** Reads the parts of a route's query; throws `invalid_request` with every fault, including unknown parameters. */
 export function createQueryOpener(parts: QueryParts): (request: Request, nowMs: number) => Record<string, unknown> {
   const entries = Object.entries(parts);
   const known = entries.flatMap(([, part]) => Object.keys(part.parameters));
@@ -78,7 +78,7 @@ export function createQueryOpener(parts: QueryParts): (request: Request, nowMs: 
   };
 }
 
-/** Opens the query of a request whose route takes the parameters `known`, and metadata filters where said so. */
+/** Opens the query of a request whose route accepts the parameters `known`, and metadata filters if `takesMetadata`. */
 export function openQuery(request: Request, known: readonly string[], takesMetadata = false): QueryReader {
   const errors: FieldError[] = [];
   const values = new Map<string, string>();
@@ -89,10 +89,10 @@ export function openQuery(request: Request, known: readonly string[], takesMetad
 
   for (const [name, value] of new URL(request.url).searchParams) {
     const isFilter = takesMetadata && name.startsWith(metadataPrefix);
-    if (!isFilter && !known.includes(name)) refuse(name, "This parameter is not known here.");
-    else if (value.includes("\0") || name.includes("\0")) refuse(name, "Must not hold NUL characters.");
+    if (!isFilter && !known.includes(name)) refuse(name, "This parameter is unknown here.");
+    else if (value.includes("\0") || name.includes("\0")) refuse(name, "Must not contain NUL characters.");
     else if (isFilter) metadata.push({ path: name.slice(metadataPrefix.length), value });
-    else if (values.has(name)) refuse(name, "Must be sent once only.");
+    else if (values.has(name)) refuse(name, "Must be sent only once.");
     else values.set(name, value);
   }
   if (metadata.length > maxMetadataFilters) {
@@ -115,7 +115,7 @@ export function openQuery(request: Request, known: readonly string[], takesMetad
   };
 }
 
-/** For routes that take no parameters at all. */
+/** For routes without parameters. */
 export function refuseQuery(request: Request): void {
   openQuery(request, []).finish();
 }

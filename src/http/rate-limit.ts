@@ -1,4 +1,7 @@
-/** A client's request before the limiter, and what the verdict is to the outside: the `RateLimit` headers (draft-ietf-httpapi-ratelimit-headers), and a 429 with `Retry-After`. */
+/**
+ * Checks a client's request with the limiter, and turns the verdict into the `RateLimit` headers
+ * (draft-ietf-httpapi-ratelimit-headers) and a 429 with `Retry-After`.
+ */
 import type { Plan } from "../domain/account.ts";
 import { AppError } from "../domain/errors.ts";
 import type { Limiter, RateRule, Verdict } from "../limits/limiter.ts";
@@ -6,10 +9,10 @@ import { networkRulesOf, type RateRules } from "../limits/rules.ts";
 import type { ClientIp } from "./client-ip.ts";
 import type { HeaderBag } from "./problem.ts";
 
-/** What each door says of its limits, in the order in which it checks them; it never changes. Embed routes: by plan. */
+/** The limits that each guard announces, in the order of its checks; they never change. Embed routes: by plan. */
 type Policies = Readonly<Record<Plan | "key" | "session", string>>;
 
-/** Counts a request against its client's address; an IPv6 client's also against the networks around it. */
+/** Counts a request against its client's address, and an IPv6 client's also against the networks around it. */
 export function admitClient(
   limiter: Limiter,
   rule: RateRule,
@@ -44,15 +47,18 @@ function toPolicy({ name, limit, windowMs }: RateRule): string {
   return `"${name}";q=${limit};w=${Math.ceil(windowMs / 1000)}`;
 }
 
-/** Sets `RateLimit-Policy` for all limits of the door, and `RateLimit` as far as its checks came; both replace earlier ones. */
+/**
+ * Sets `RateLimit-Policy` for all limits of the guard, and `RateLimit` for the checks made so far; both replace earlier
+ * ones.
+ */
 export function writeRateLimitHeaders(
   headers: HeaderBag,
   rules: RateRules,
-  door: keyof Policies,
+  dependencies: keyof Policies,
   first: Verdict,
   second?: Verdict,
 ): void {
-  headers["ratelimit-policy"] = policiesOf(rules)[door];
+  headers["ratelimit-policy"] = policiesOf(rules)[dependencies];
   headers.ratelimit = second === undefined ? toState(first) : `${toState(first)}, ${toState(second)}`;
 }
 
@@ -69,7 +75,7 @@ export function refuse(verdict: Verdict, reason: string): void {
   });
 }
 
-/** For `Retry-After` after a refusal: whole seconds, at least 1, rounded up so that waiting that long suffices. */
+/** For `Retry-After`: whole seconds, at least 1, rounded up so that waiting that long suffices. */
 export function retryAfterSeconds(verdict: Verdict): number {
   return toSeconds(verdict.resetMs);
 }

@@ -1,16 +1,16 @@
-/** Keeps refusals from filling the disk: the first of a kind are told one by one, the rest of their minute in one line. */
+/** Keeps refusals from filling the disk: logs the first of each kind, and the rest of the minute as one line. */
 import type { Log, RequestFields } from "../lib/log.ts";
 
 export interface RefusalLog {
   /** Logs the request, or counts it. */
   note(fields: RequestFields): void;
-  /** Tells what was counted, and begins anew: at the end of each minute by itself, and once more before the end. */
+  /** Logs what was counted, and starts over: automatically at the end of each minute, and once more at shutdown. */
   tell(): void;
 }
 
-/** Refusals with the same status, route and client are of a kind. */
+/** Refusals with the same status, route and client are of one kind. */
 const toldOfKind = 10;
-/** What comes from elsewhere, once that many are known, is counted together. */
+/** Beyond this number of kinds, the others are counted together. */
 const maxKinds = 256;
 const minuteMs = 60_000;
 

@@ -1,15 +1,15 @@
-/** Which route a path belongs to, for what is not said by the router: the methods of an address, and the name of a route. */
+/** Finds the route of a path where the router does not say: the methods of an address, and the name of a route. */
 
 export interface RoutePlace {
   readonly method: string;
-  /** As the router takes it: `/api/keys/:id`, `/app/*`. */
+  /** In the router's form: `/api/keys/:id`, `/app/*`. */
   readonly path: string;
 }
 
 export interface RouteTable<Place extends RoutePlace> {
-  /** The one that the router takes: without parameters before with, and a parameter before all that is left. */
+  /** The route that the router would choose: literal parts before parameters, and a parameter before a wildcard. */
   find(method: string, path: string): Place | null;
-  /** In the order in which routes were added; none where the path has no route. */
+  /** In the order in which routes were added; empty if the path has no route. */
   listMethods(path: string): string[];
 }
 
@@ -47,7 +47,7 @@ function isPattern(path: string): boolean {
   return /[:*]/.test(path);
 }
 
-/** A slash at the end is passed over, as the router does. */
+/** A trailing slash is ignored, as the router does. */
 function toMatcher(path: string): RegExp {
   const source = path
     .replace(/[.+?^${}()|[\]\\]/g, "\\$&")
@@ -56,7 +56,7 @@ function toMatcher(path: string): RegExp {
   return new RegExp(`^${source}${path.endsWith("*") ? "" : "/?"}$`, "s");
 }
 
-/** Sorts by parts from the left: written out, parameter, rest. */
+/** Sorts by path segments from the left: literal, parameter, wildcard. */
 function toRank(path: string): string {
   return path.replace(/\/([:*]?)[^/]*/g, (_, sign: string) => (sign === "" ? "0" : sign === ":" ? "1" : "2"));
 }

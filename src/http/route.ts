@@ -6,9 +6,11 @@
  *       route({
  *         id: "updateItem", method: "PATCH", path: "/api/items/{id}", tag: "Companions", summary: "Change an item",
  *         access: "companions:write",
- *         query: { page: pageQuery },         // Left out: a private route refuses every parameter, a public one looks at none.
+ *         query: { page: pageQuery },         // Left out: a private route refuses every parameter, a public one looks
+ * at none.
  *         body: jsonBody(itemPatchBody),
- *         document: () => ({                  // Called when somebody asks for the API document: schemas cost a start time.
+ *         document: () => ({                  // Called when somebody asks for the API document: schemas cost a start
+ * time.
  *           params: { id: idParam("item") },
  *           responses: { 200: jsonResponse("The item as it is now.", ItemObject) },
  *         }),
@@ -19,9 +21,9 @@
  *       }),
  *     ];
  *
- * The checks come in the contract's order: guard (401, window, 403), query (400), then what the handler asks for, in its
- * own order: mostly the record of the path (404) before the body (415, 413, 400). Elysia's own schemas are not used: it
- * reads and checks body and query before any hook in which a guard could stand.
+ * The checks come in the contract's order: guard (401, window, 403), query (400), then what the handler asks for, in
+ * its own order: mostly the record of the path (404) before the body (415, 413, 400). Elysia's own schemas are not
+ * used: it reads and checks body and query before any hook in which a guard could stand.
  *
  * `handle` returns an object (JSON, 200 or the definition's `status`), nothing (204), text for which it set the content
  * type, or a whole Response. With `isIdempotent` it returns `createOnce(…)`: 201, or the replay.
@@ -41,7 +43,7 @@ import { writeContext } from "./write-context.ts";
 
 type Method = "GET" | "POST" | "PATCH" | "DELETE";
 
-/** `{token_id}` of a path, which is `tokenId` in the program. */
+/** `{token_id}` in a path is `tokenId` in the program. */
 type NameIn<Path extends string> = Path extends `${string}{${infer Name}}${infer Rest}`
   ? (Name extends `${infer Open}*` ? Open : Name) | NameIn<Rest>
   : never;
@@ -53,13 +55,13 @@ interface RequestCall<Path extends string> {
   readonly services: Services;
   readonly request: Request;
   readonly set: ResponseHead;
-  /** As sent; empty where an escape could not be decoded. */
+  /** As sent; empty if an escape could not be decoded. */
   readonly params: { readonly [Name in NameIn<Path> as CamelCase<Name>]: string };
 }
 
 interface PrincipalCall<Who extends Principal> {
   readonly principal: Who;
-  /** Goes along with a change that the principal makes. */
+  /** For a change that the principal makes. */
   writeContext(): WriteContext;
 }
 
@@ -70,12 +72,12 @@ type GuardedCall<Who extends Access> = Who extends "public"
     : PrincipalCall<Who extends "session" | "operator" ? OpenedSession : Principal>;
 
 interface BodyCall<Body> {
-  /** The body, checked. Throws `unsupported_media_type`, `payload_too_large` or `invalid_request`. */
+  /** The validated body. Throws `unsupported_media_type`, `payload_too_large` or `invalid_request`. */
   readBody(): Promise<Body>;
 }
 
 interface CreatingCall<Body> {
-  /** Reads the body and makes something of it, or replays the response of the call that did: see `Idempotency`. */
+  /** Reads the body and creates something from it, or replays the response of the call that did: see `Idempotency`. */
   createOnce(make: (body: Body, context: WriteContext) => Creation | Promise<Creation>): Promise<string>;
 }
 
@@ -92,16 +94,16 @@ interface RouteFacts {
   /** Unique; names the call in generated clients. */
   readonly id: string;
   readonly method: Method;
-  /** With parameters in braces and snake_case; a last one called `{rest*}` takes all that is left. */
+  /** With parameters in braces and snake_case; a final `{rest*}` matches the rest of the path. */
   readonly path: string;
   readonly tag: ApiTag;
   readonly summary: string;
   readonly access: Access;
-  /** Opens also to an account that has yet to set up the second factor it must have. */
+  /** Also admits an account that still has to set up a required second factor. */
   readonly maySetUp?: true;
-  /** Of a response with a JSON body; 200 where left out. */
+  /** The status of a response with a JSON body; 200 by default. */
   readonly status?: 201;
-  /** Left out: on every server. */
+  /** By default on every server. */
   isOffered?(services: Services): boolean;
 }
 
@@ -111,13 +113,13 @@ interface Definition<Path extends string, Who extends Access, Query extends Quer
   readonly access: Who;
   readonly query?: Query;
   readonly body?: JsonBody<Body>;
-  /** Takes `Idempotency-Key`. */
+  /** Accepts `Idempotency-Key`. */
   readonly isIdempotent?: Once;
   document(): RouteDocument<NameIn<Path>>;
   handle(call: Call<Path, Who, Query, Body, Once>): HandlerResult | Promise<HandlerResult> | Promise<void>;
 }
 
-/** A defined route, whatever its types are. */
+/** A defined route of any type. */
 export interface Route extends RouteFacts {
   readonly query: QueryParts;
   readonly body: JsonBody<unknown> | null;
@@ -127,7 +129,7 @@ export interface Route extends RouteFacts {
   respond(site: RouteSite, call: RequestCall<string>): Promise<unknown>;
 }
 
-/** What all routes of a site share. */
+/** Shared by all routes of a site. */
 export interface RouteSite {
   readonly services: Services;
   readonly idempotency: Idempotency;
@@ -154,7 +156,7 @@ export function route<
       const guarded = await openGuard(definition, base);
       const values = openQuery === null ? {} : openQuery(request, services.clock.nowMs());
       const reading = body === null ? {} : readingOf(site, base, body, guarded);
-      // The definition's types say which of these there are.
+      // The definition's types say which of these exist.
       const call = { ...base, ...guarded, query: values, ...reading } as unknown as Parameters<
         typeof definition.handle
       >[0];

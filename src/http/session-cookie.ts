@@ -1,4 +1,4 @@
-/** The dashboard's cookie: its name and flags, and the principal behind it. */
+/** The dashboard's cookie: its name and flags, and the principal it stands for. */
 
 import type { Services } from "../dependencies.ts";
 import { type SessionPrincipal, scopes } from "../domain/account.ts";
@@ -9,41 +9,45 @@ import type { Session } from "../store/store.ts";
 import { forwardedBase } from "./client-ip.ts";
 import { type OwnAddress, requireSameOrigin } from "./csrf-guard.ts";
 
-type CookieDoor = Pick<Services, "settings" | "store" | "clock" | "uses">;
+type CookieDependencies = Pick<Services, "settings" | "store" | "clock" | "uses">;
 
 const tokenPattern = /^[0-9A-Za-z]{43}$/;
 const plainName = "companiond_session";
 const secureName = "__Host-companiond_session";
 
-/** The principal with the row behind its cookie. */
+/** The principal together with its session's row. */
 export interface OpenedSession extends SessionPrincipal {
   session: Session;
 }
 
-/** The last use is written at most this often, far more often than sessions end by idling. */
+/** The last use is written at most this often, far more often than idle sessions end. */
 const useIntervalMs = 60_000;
 
 /**
- * The principal of the request's session; null where it carries no cookie of one that may go on. Throws
- * `origin_not_allowed` where another site's page sends the cookie along to change something.
+ * The principal of the request's session; null if it has no cookie of a valid one. Throws `origin_not_allowed` if
+ * another site's page sends the cookie to change something.
  */
-export async function findSessionPrincipal(door: CookieDoor, request: Request): Promise<OpenedSession | null> {
-  const found = await findSession(door, request);
+export async function findSessionPrincipal(
+  dependencies: CookieDependencies,
+  request: Request,
+): Promise<OpenedSession | null> {
+  const found = await findSession(dependencies, request);
   if (found === null) return null;
-  // A last use that lies ahead is from before the clock was set back.
-  if (Math.abs(door.clock.nowMs() - found.session.lastUsedAt) > useIntervalMs) door.uses.noteSession(found.session.id);
+  // A last use in the future dates from before the clock was set back.
+  if (Math.abs(dependencies.clock.nowMs() - found.session.lastUsedAt) > useIntervalMs)
+    dependencies.uses.noteSession(found.session.id);
   return { account: found.account, scopes, keyId: null, sessionId: found.session.id, session: found.session };
 }
 
-async function findSession(door: CookieDoor, request: Request) {
-  // Whoever sends the header means it, and the cookie that came along must not make good a wrong key.
+async function findSession(dependencies: CookieDependencies, request: Request) {
+  // A client that sends the header means it: the cookie must not make up for a wrong key.
   if (request.headers.has("authorization")) return null;
-  const token = readToken(door.settings, request);
+  const token = readToken(dependencies.settings, request);
   if (token === null) return null;
-  requireSameOrigin(door.settings, request);
-  const found = await door.store.sessions.findByHash(sha256Hex(token));
+  requireSameOrigin(dependencies.settings, request);
+  const found = await dependencies.store.sessions.findByHash(sha256Hex(token));
   if (found === null || found.account.suspendedAt !== null) return null;
-  return isAlive(found.session, door.clock.nowMs()) ? found : null;
+  return isAlive(found.session, dependencies.clock.nowMs()) ? found : null;
 }
 
 export function isAlive(session: Session, nowMs: number): boolean {
@@ -51,13 +55,13 @@ export function isAlive(session: Session, nowMs: number): boolean {
 }
 
 /**
- * The cookie's name at the address that the request used: with TLS the prefix that only TLS can set, without it at a
- * loopback host, null on plain HTTP elsewhere, where anyone on the way could read it.
+ * The cookie's name for the address of the request: with TLS it has the prefix that only TLS can set; without TLS only
+ * on a loopback host; null on plain HTTP elsewhere, where others on the network could read it.
  */
 export function cookieNameOf(settings: OwnAddress, request: Request): string | null {
   const { protocol, host } = forwardedBase(request.headers, settings.trustedProxies, settings.isTls);
   if (protocol === "https") return secureName;
-  // A browser on the server's own machine; a proxy that does not pass the host on says at least that it is there.
+  // A browser on the server's own machine; a proxy that does not pass on the host at least shows its presence.
   if (isLoopbackHost(host) && !request.headers.has("x-forwarded-for")) return plainName;
   if (settings.publicUrl?.startsWith("https:")) return secureName;
   return isLoopbackHost(host) ? plainName : null;
@@ -74,7 +78,7 @@ function readToken(settings: OwnAddress, request: Request): string | null {
   return name === null ? null : readCookie(request, name, tokenPattern);
 }
 
-/** The first of that name whose value has the shape; others of the name may come from elsewhere. */
+/** The first cookie of that name whose value has the right format; others may come from elsewhere. */
 export function readCookie(request: Request, name: string, shape: RegExp): string | null {
   for (const pair of request.headers.get("cookie")?.split(";") ?? []) {
     const [sentName, value = ""] = pair.trim().split("=", 2);

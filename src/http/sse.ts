@@ -1,6 +1,6 @@
 /**
- * A chat stream on its way to its visitor: its bytes, which no other file writes (spec 4.2), what leaves when, and what
- * becomes of it when the visitor stalls or leaves.
+ * A chat stream to its visitor: its bytes, which no other file writes (spec 4.2), when they are sent, and what happens
+ * if the visitor stalls or leaves.
  */
 import type { StreamErrorCode, StreamOutcome } from "../domain/stream-end.ts";
 import type { FollowedTurn, TurnEvent, TurnReader } from "../turns/events.ts";
@@ -39,10 +39,10 @@ export function frameDeltas(deltas: readonly string[]): string {
   return frames;
 }
 
-/** Longer texts are written piece by piece, since Bun keeps what a socket leaves of one. */
+/** Longer texts are written in pieces, because Bun keeps the whole text if the socket does not take all of it. */
 const maxPieceUnits = 32 * 1024;
 
-/** No pair of surrogates is cut: each piece becomes UTF-8 by itself. */
+/** Never splits a surrogate pair: each piece is encoded as UTF-8 by itself. */
 function findPieceEnd(text: string): number {
   if (text.length <= maxPieceUnits) return text.length;
   const last = text.charCodeAt(maxPieceUnits - 1);
@@ -50,27 +50,27 @@ function findPieceEnd(text: string): number {
 }
 
 /**
- * One reply on its way to one visitor. Everything written before Bun starts to read is kept and leaves first.
+ * One reply to one visitor. Everything written before Bun starts to read is kept and sent first.
  *
  * Uses Bun's direct stream: a default `ReadableStream` costs a promise and a copy for each chunk. `take` reports
- * back-pressure, which the provider must obey: what one read from it brings is then all that is held here.
+ * back-pressure, which the provider must obey: then at most the data of one read is held here.
  */
 export class EventStream implements TurnReader {
   readonly body: ReadableStream<Uint8Array>;
-  /** Null while it is open. */
+  /** Null while the stream is open. */
   outcome: StreamOutcome | null = null;
   /** Monotonic; null before the first text. */
   firstTextAtMs: number | null = null;
-  /** Called once, while the last bytes are still to be written. */
+  /** Called once, before the last bytes are written. */
   onClosing: (() => void) | null = null;
   /** Called once, at the end. */
   onEnd: (() => void) | null = null;
   #controller: ReadableStreamDirectController | null = null;
-  /** What the socket has not taken; all there is before Bun reads. */
+  /** What the socket has not accepted; everything, before Bun reads. */
   #held = "";
   #finishPull: () => void = () => {};
   #lastWriteMs = performance.now();
-  /** The socket takes nothing more until this resolves. */
+  /** The socket accepts nothing more until this resolves. */
   #stalled: Promise<void> | null = null;
   /** Ends the wait for a socket whose reader stalled and then left: it never drains. */
   #whenGone: PromiseWithResolvers<void> | null = null;
@@ -78,7 +78,7 @@ export class EventStream implements TurnReader {
   readonly #signal: AbortSignal;
   readonly #heartbeats: HeartbeatTicker;
 
-  /** `signal` is the request's: it fires when the visitor has gone. */
+  /** `signal` is the request's: it fires when the visitor has left. */
   constructor(signal: AbortSignal, heartbeats: HeartbeatTicker) {
     this.#signal = signal;
     this.#heartbeats = heartbeats;
@@ -92,14 +92,14 @@ export class EventStream implements TurnReader {
     if (signal.aborted) this.drop();
   }
 
-  /** From now on the visitor is told what the turn says, and the turn that its reader has left. */
+  /** Sends the turn's events to the visitor, and tells the turn when its reader has left. */
   follow(turn: FollowedTurn): void {
     this.#turn = turn;
     turn.attach(this);
     if (this.outcome !== null) turn.leave(this);
   }
 
-  /** Sends what it is told; a promise means "stop reading the provider until it resolves". */
+  /** Sends the event; a returned promise means "stop reading the provider until it resolves". */
   take(event: TurnEvent): Promise<void> | undefined {
     if (event.type === "text") {
       const sent = this.#send(frameDeltas(event.deltas));
@@ -119,17 +119,17 @@ export class EventStream implements TurnReader {
     this.drop();
   }
 
-  /** A line that clients pass over; `text` has no line break. */
+  /** A line that clients ignore; `text` has no line break. */
   comment(text: string): void {
     this.#send(`: ${text}\n\n`);
   }
 
   pingIfQuietSince(sinceMs: number): void {
-    // A stalled reader gets no pings: they would keep its connection from running into the idle limit.
+    // No pings for a stalled reader: they would keep its connection from reaching the idle limit.
     if (this.#controller !== null && this.#stalled === null && this.#lastWriteMs <= sinceMs) this.#send(pingFrame);
   }
 
-  /** The connection is about to be cut from our side, which ends the stream: says why. */
+  /** The server is about to cut the connection, which ends the stream: says why. */
   interrupt(): void {
     if (this.#controller !== null) this.#send(errorFrame("unavailable"));
   }
@@ -138,12 +138,12 @@ export class EventStream implements TurnReader {
     return this.#held.length;
   }
 
-  /** The reader is given up: what it did not take is not kept for it. */
+  /** Gives up the reader: drops what it did not accept. */
   dropHeld(): void {
     this.#held = "";
   }
 
-  /** Ends without a word: the visitor has gone. */
+  /** Ends silently: the visitor has left. */
   drop(): void {
     this.#end("left", "");
   }
@@ -174,7 +174,7 @@ export class EventStream implements TurnReader {
     if (pending !== null) this.#stalled = this.#drain(this.#controller, pending);
   }
 
-  /** Null where the socket takes more; otherwise resolves when it has taken this. */
+  /** Null if the socket accepts more; otherwise resolves when it has accepted this. */
   #writeHeld(controller: ReadableStreamDirectController): Promise<number> | null {
     while (this.#held !== "") {
       const end = findPieceEnd(this.#held);
@@ -188,14 +188,14 @@ export class EventStream implements TurnReader {
     return null;
   }
 
-  /** Resolves when the socket has taken all that was held as well, or nobody is left to take it. */
+  /** Resolves when the socket has accepted everything held as well, or nobody is left to accept it. */
   async #drain(controller: ReadableStreamDirectController, pending: Promise<number>): Promise<void> {
     for (let waiting: Promise<number> | null = pending; waiting !== null; ) {
       await this.#taken(waiting);
       try {
         waiting = this.outcome !== null ? null : this.#writeHeld(controller);
       } catch {
-        // The connection broke just now, which its own signal tells.
+        // The connection has just broken, which its own signal reports.
         waiting = null;
       }
     }
@@ -236,7 +236,7 @@ export class EventStream implements TurnReader {
       if (last !== "") this.#controller.write(last);
       this.#controller.close();
     } catch {
-      // The connection broke between the last write and now: nobody is left to tell.
+      // The connection broke between the last write and now: nobody is left.
     }
     this.#finishPull();
   }

@@ -1,4 +1,4 @@
-/** Answers with what a turn says, past Elysia's response mapping, which would copy the body into another stream. */
+/** Streams a turn's events without Elysia's response mapping, which would copy the body into another stream. */
 import type { Turn } from "../turns/turn.ts";
 import type { HeaderBag } from "./problem.ts";
 import type { RequestContext } from "./request-context.ts";
@@ -15,12 +15,12 @@ export async function respondWithTurn(
   stream.follow(turn);
   await turn.begin();
   const headers = { ...(set.headers as HeaderBag), ...sseHeaders } as Record<string, string>;
-  // Elysia returns a Response as it is only where nothing was set beside it.
+  // Elysia returns a Response unchanged only if nothing else was set.
   set.headers = {};
   if (stream.outcome === null) {
     facts.allowSilence(streamSilenceSeconds);
-    // It would stick to the connection, which is kept for the visitor's next message: an idle one, or a slow head on it,
-    // would be left in peace for as long. After the response has ended it could not be set any more.
+    // The timeout would stay with the connection, which is kept for the visitor's next message: an idle connection, or
+    // a slow request head on it, would be tolerated as long. After the end of the response it can no longer be changed.
     stream.onClosing = () => facts.allowSilence(idleSeconds);
   }
   facts.stream = stream;

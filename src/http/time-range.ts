@@ -1,4 +1,4 @@
-/** `from` and `to` of lists: instants, or whole UTC days, both ends included. */
+/** `from` and `to` of lists: timestamps, or whole UTC days, both inclusive. */
 import { Type as t } from "@sinclair/typebox";
 import { dayMs, parseDay, parseInstant } from "../lib/instant.ts";
 import type { QueryPart, QueryReader } from "./query.ts";
@@ -8,9 +8,9 @@ export const rangeParameters = ["from", "to"] as const;
 const problem = "Must be a day (2026-01-31) or an RFC 3339 instant (2026-01-31T09:30:00Z).";
 
 export interface TimeRange {
-  /** Included; null where open. */
+  /** Inclusive; null if open. */
   fromMs: number | null;
-  /** Excluded; null where open. */
+  /** Exclusive; null if open. */
   toMs: number | null;
 }
 
@@ -30,12 +30,12 @@ export const rangeQuery: QueryPart<TimeRange> = {
   read: readRange,
 };
 
-/** `fromMs` inclusive, `toMs` exclusive, null where open; faults are noted in `query`. */
+/** `fromMs` inclusive, `toMs` exclusive, null if open; faults are collected in `query`. */
 export function readRange(query: QueryReader): TimeRange {
   const fromMs = query.value("from", (text) => parseDay(text) ?? parseInstant(text) ?? undefined, problem);
   const isBefore = (endMs: number) => fromMs === null || endMs > fromMs;
   const toMs = query.value("to", parseEnd, problem);
-  if (toMs !== null && !isBefore(toMs)) query.value("to", () => undefined, "Must not lie before `from`.");
+  if (toMs !== null && !isBefore(toMs)) query.value("to", () => undefined, "Must not be before `from`.");
   return { fromMs, toMs };
 }
 

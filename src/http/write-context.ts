@@ -1,4 +1,4 @@
-/** Who makes a change, from where: what every write for a principal takes along into its commit. */
+/** Creates the context of a principal's writes: who makes the change, and from where. */
 
 import type { Services } from "../dependencies.ts";
 import type { Principal } from "../domain/account.ts";

@@ -13,7 +13,10 @@ export interface StopSignal {
   removeEventListener(type: "abort", listener: StopListener): void;
 }
 
-/** Signal and controller in one. There is one for each turn under way, and an `AbortController` with its signal takes a kilobyte. */
+/**
+ * Signal and controller in one. There is one for each turn under way, and an `AbortController` with its signal takes a
+ * kilobyte.
+ */
 export class Stop implements StopSignal {
   aborted = false;
   reason: unknown = undefined;

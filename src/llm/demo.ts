@@ -1,10 +1,10 @@
-/** The built-in engine that needs no provider: scripted, offline, and open about being a demo. */
+/** The built-in engine without a provider: scripted, offline, and open about being a demo. */
 import { textOf } from "../domain/conversation.ts";
 import type { StopSignal } from "../lib/stop-signal.ts";
 import type { LlmProvider, ReplyOutcome, ReplyRequest, ReplySink } from "./provider.ts";
 
 export interface DemoOptions {
-  /** Between two words; 0 in tests. */
+  /** Delay between two words; 0 in tests. */
   wordDelayMs?: number;
 }
 
@@ -16,7 +16,7 @@ export function createDemoProvider({ wordDelayMs = 30 }: DemoOptions = {}): LlmP
     if (signal.aborted) stopped.resolve();
     try {
       for (const word of splitWords(composeDemoReply(request))) {
-        // Before each word, the first one too: the status of a reply is seen to be held back for it.
+        // Before the first word too, so that the response status is seen to wait for it.
         await sleep(wordDelayMs, stopped.promise);
         if (signal.aborted) return { complete: false, usage: null, failure: null };
         const keptUp = sink.emit({ type: "text", deltas: [word] });
@@ -41,7 +41,7 @@ const farewell = /^\W*(bye|goodbye|see you|ciao|tschüss|au revoir)\b/i;
 const setUp =
   "Set `OPENAI_API_KEY`, or `OPENAI_BASE_URL` for a compatible server, and a real language model answers instead.";
 
-/** The words for the visitor's last message. */
+/** The reply to the visitor's last message. */
 function composeDemoReply({ messages }: Pick<ReplyRequest, "messages">): string {
   const last = messages.at(-1);
   const message = last === undefined ? "" : textOf(last).toWellFormed().trim();
@@ -69,13 +69,13 @@ function composeDemoReply({ messages }: Pick<ReplyRequest, "messages">): string 
   return `You wrote:\n\n${quote(message)}\n\nI'm **companiond's built-in demo**, so all I can do is to repeat it.${reminder}`;
 }
 
-/** The first words of the message as a quotation; by code points, so that no character is cut. */
+/** The start of the message as a quotation; cut at a code point, so that no character is split. */
 function quote(message: string): string {
   const characters = Array.from(message.replace(/\s+/g, " "));
   return `> ${characters.length > 200 ? `${characters.slice(0, 200).join("")}…` : characters.join("")}`;
 }
 
-/** Each word with the white space behind it. */
+/** Each word with the white space after it. */
 function splitWords(text: string): string[] {
   return text.match(/\s*\S+\s*/g) ?? [];
 }

@@ -1,9 +1,9 @@
-/** What one object of a chat-completions stream says to us, whichever vendor wrote it. */
+/** Interprets one object of a chat-completions stream, whichever vendor wrote it. */
 
 /** A chunk, an error or a whole completion; `text` may be empty. */
 export interface ChunkReading {
   text: string;
-  /** Null while the reply goes on. */
+  /** Null until the reply ends. */
   finishReason: string | null;
   usage: { inputTokens: number; outputTokens: number } | null;
   /** What the provider reports instead of a reply. */
@@ -12,7 +12,7 @@ export interface ChunkReading {
 
 type Fields = Record<string, unknown>;
 
-/** What bytes 0 to 255 spell out in UTF-8; undefined where it is no JSON. */
+/** Parses bytes 0 to 255 as UTF-8 JSON; undefined if it is not JSON. */
 export function parseJson(bytes: string): unknown {
   try {
     return JSON.parse(Buffer.from(bytes, "latin1").toString("utf8"));
@@ -21,14 +21,14 @@ export function parseJson(bytes: string): unknown {
   }
 }
 
-/** Null for JSON that is no object. Unknown fields, reasoning among them, are not the visitor's to see. */
+/** Null for JSON that is not an object. Unknown fields, such as reasoning, are not for the visitor. */
 export function readChunk(value: unknown): ChunkReading | null {
   if (!isFields(value)) return null;
   const choice = Array.isArray(value.choices) && isFields(value.choices[0]) ? value.choices[0] : null;
   const finishReason =
     typeof choice?.finish_reason === "string" && choice.finish_reason !== "" ? choice.finish_reason : null;
   return {
-    // A provider that ignores `stream: true` answers with `message` where a stream has `delta`.
+    // A provider that ignores `stream: true` sends `message` where a stream has `delta`.
     text: readText(isFields(choice?.delta) ? choice.delta : choice?.message),
     finishReason,
     usage: readUsage(value.usage),
@@ -42,11 +42,11 @@ function readText(delta: unknown): string {
   let text = "";
   if (typeof content === "string") text = content;
   else if (Array.isArray(content)) {
-    // Mistral's reasoning models send parts, of which those of type `thinking` are not the reply.
+    // Mistral's reasoning models send parts; those of type `thinking` are not the reply.
     for (const part of content)
       if (isFields(part) && part.type === "text" && typeof part.text === "string") text += part.text;
   }
-  // A model that declines says why here, and leaves the content null.
+  // A model that declines gives the reason here, and leaves the content null.
   return text === "" && typeof refusal === "string" ? refusal : text;
 }
 

@@ -1,9 +1,9 @@
 /**
- * The openai package behind a door of its own: what it knows of addresses, authentication and refusals.
+ * The openai package, isolated here: it knows addresses, authentication and errors.
  *
- * It makes the head of the requests once, and what it makes of a refusal is asked for when there is one; the request
- * itself, which is the body and a socket, it has no part in. Loading it would take longer than opening the whole store,
- * so it waits for the first reply.
+ * It builds the head of the requests once, and interprets error responses when there are any; the requests themselves
+ * are a body and a socket, without it. Loading it takes longer than opening the whole store, so it is loaded with the
+ * first reply.
  */
 import OpenAI, { APIError } from "openai";
 import type { RequestHead } from "./http/client.ts";
@@ -16,15 +16,15 @@ export interface OpenAiClientOptions {
   baseUrl: string;
 }
 
-/** What every request for a reply has in common. */
+/** The shared part of every request for a reply. */
 export async function buildRequestHead({ apiKey, baseUrl }: OpenAiClientOptions): Promise<RequestHead> {
   const client = new OpenAI({
-    // The package insists on a key; without one the header that would carry it is taken out.
+    // The package insists on a key; without one we remove the header that would contain it.
     apiKey: apiKey ?? "none",
-    // The package would name itself after a class that the compiled program calls otherwise.
+    // The package derives its name from a class, which has a different name in the compiled program.
     defaultHeaders: { "User-Agent": "companiond", ...(apiKey === null ? { Authorization: null } : {}) },
     baseURL: baseUrl,
-    // Otherwise taken from the environment, which is read in one place only.
+    // Otherwise read from the environment, which only one place may do.
     adminAPIKey: null,
     organization: null,
     project: null,
@@ -35,10 +35,10 @@ export async function buildRequestHead({ apiKey, baseUrl }: OpenAiClientOptions)
   return { url: new URL(url), method: "POST", headers: new Headers(req.headers) };
 }
 
-/** A response that is no success, in the provider's own words. */
+/** An error response, in the provider's own words. */
 export function readRefusal({ status, headers }: ResponseHead, text: string): ProviderFailure {
   const body = parseObject(text);
-  // A redirect is one too: the key must not travel to an address that the operator did not write.
+  // A redirect is an error too: the key must not go to an address that the operator did not configure.
   const { message } = APIError.generate(status, body, body === undefined ? text : undefined, new Headers());
   return new ProviderFailure(`the provider answered ${message}`, {
     status,

@@ -1,4 +1,4 @@
-/** The data lines of an event whose first is not JSON by itself: kept until its end, and parsed once. */
+/** The data lines of an event whose first line is not JSON by itself: collected until its end, and parsed once. */
 import { parseJson } from "./openai-chunk.ts";
 import type { StreamLimits } from "./openai-stream-limits.ts";
 
@@ -15,14 +15,14 @@ export class EventLines {
     return this.#lines.length === 0;
   }
 
-  /** Whether there was room for it. */
+  /** Returns whether there was room for it. */
   add(line: string): boolean {
     this.#lines.push(line);
     this.#bytes += line.length + 1;
     return this.#lines.length <= this.#limits.maxEventLines && this.#bytes <= this.#limits.maxLineBytes;
   }
 
-  /** What they say together, undefined where that is not JSON; empty from then on. */
+  /** The parsed lines, undefined if they are not JSON; empties the collection. */
   take(): unknown {
     const value = parseJson(this.#lines.join("\n"));
     this.#lines = [];

@@ -1,11 +1,11 @@
-/** Carries one reply from the body of a provider's response into the sink. */
+/** Relays one reply from the body of a provider's response to the sink. */
 import type { BodyReader, HttpBody } from "./http/exchange.ts";
 import { OpenAiStream } from "./openai-stream.ts";
 import type { ReplyOutcome, ReplySink } from "./provider.ts";
 import { ProviderFailure } from "./provider-failure.ts";
 import type { ReplyWatch } from "./reply-watch.ts";
 
-/** After the reply's end the connection is worth waiting this long for; the body nearly always ends with `[DONE]`. */
+/** How long to wait for the body's end after the reply, to keep the connection; it nearly always ends with `[DONE]`. */
 const drainMs = 1_000;
 
 /**
@@ -23,7 +23,7 @@ export function relayReply(body: HttpBody, sink: ReplySink, watch: ReplyWatch): 
   });
 }
 
-/** A class rather than closures: there are thousands at once, for minutes, and methods cost them nothing. */
+/** A class rather than closures: there are thousands at once, for minutes, and methods take no memory per instance. */
 class Relay implements BodyReader {
   readonly #body: HttpBody;
   readonly #sink: ReplySink;
@@ -31,7 +31,7 @@ class Relay implements BodyReader {
   readonly #resolve: (outcome: ReplyOutcome) => void;
   readonly #reject: (failure: ProviderFailure) => void;
   readonly #stream = new OpenAiStream();
-  /** The outcome is known; what still arrives is read for the connection's sake. */
+  /** The outcome is known; the rest is read only to keep the connection. */
   #isOver = false;
   #drainTimer: ReturnType<typeof setTimeout> | undefined;
 

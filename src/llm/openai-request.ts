@@ -1,10 +1,10 @@
-/** The body of a request: what the companion asks for, what the operator adds, what the provider is known to refuse. */
+/** The body of a request: what the companion and the operator want, without what the provider is known to refuse. */
 import type { ChatCompletionCreateParamsStreaming } from "openai/resources/chat/completions";
 import type { JsonObject, JsonValue } from "../domain/companion.ts";
 import { textOf } from "../domain/conversation.ts";
 import type { ReplyRequest } from "./provider.ts";
 
-/** What a model was found to refuse; learnt from its answers and kept for the process. */
+/** Parameters that a model refuses; learnt from its responses and kept for the process. */
 export interface ModelQuirks {
   refusesStreamOptions: boolean;
   refusesMaxTokens: boolean;
@@ -13,9 +13,9 @@ export interface ModelQuirks {
 type BoundName = "max_tokens" | "max_completion_tokens";
 
 export interface RequestRules {
-  /** OpenAI's own API deprecates `max_tokens` and its reasoning models refuse it; others may know nothing else. */
+  /** OpenAI's own API deprecates `max_tokens` and its reasoning models refuse it; others may know only that name. */
   boundName: BoundName;
-  /** Merged over everything. */
+  /** Merged over everything else. */
   extra: JsonObject;
 }
 
@@ -36,7 +36,7 @@ export function buildRequestBody(
   if (request.temperature !== null) body.temperature = request.temperature;
   Object.assign(body, extra);
 
-  // The operator may choose the bound's name and lower it, but never lifts a companion's own.
+  // The operator may choose the name of the limit and lower it, but never raise a companion's own.
   const boundName: BoundName =
     "max_completion_tokens" in extra
       ? "max_completion_tokens"
@@ -55,8 +55,8 @@ export function buildRequestBody(
 }
 
 /**
- * Whether a 400 names a parameter that we can do without; notes it then. Compatible servers ignore what they do not
- * know or refuse it, and some gateways pass requests on to models that refuse the older name of the bound.
+ * Whether a 400 names a parameter that we can do without; if so, remembers it. Compatible servers ignore or refuse what
+ * they do not know, and some gateways pass requests on to models that refuse the older name of the limit.
  */
 export function learnFromRefusal(
   detail: string,

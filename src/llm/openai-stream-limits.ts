@@ -1,4 +1,4 @@
-/** How much a provider may send before its stream is taken for broken. */
+/** How much a provider may send before its stream is considered broken. */
 
 export interface StreamLimits {
   /** Of one line, or one event of several lines. */

@@ -1,7 +1,7 @@
 /**
- * Reads a chat-completions stream out of the provider's bytes, wherever they are cut; no I/O, nothing asynchronous.
+ * Parses a chat-completions stream from the provider's bytes, wherever they are split; no I/O, nothing asynchronous.
  *
- * Bytes are characters 0 to 255: the structure of a stream is ASCII, and only what is shown needs decoding.
+ * Bytes are characters 0 to 255: the structure of a stream is ASCII, and only visible text needs decoding.
  */
 
 import { type ChunkReading, parseJson, readChunk } from "./openai-chunk.ts";
@@ -10,7 +10,7 @@ import { type StreamLimits, streamLimits } from "./openai-stream-limits.ts";
 import { ProviderFailure, type ProviderFailureOptions, reported } from "./provider-failure.ts";
 
 export class OpenAiStream {
-  /** Nothing that follows matters: `[DONE]` was read, or a failure, or the body's end. */
+  /** Whatever follows is ignored: there was a `[DONE]`, a failure, or the end of the body. */
   isDone = false;
   hasDoneMark = false;
   /** Whether anything came that makes an event; a reply without it is empty. */
@@ -20,13 +20,13 @@ export class OpenAiStream {
   failure: ProviderFailure | null = null;
 
   readonly #limits: StreamLimits;
-  /** Judged by the first character, since the Content-Type of what is no stream is often wrong. */
+  /** Judged by the first character, since the Content-Type of other documents is often wrong. */
   #form: "unknown" | "events" | "document" = "unknown";
-  /** The line that the last read cut off; all there is of a document. */
+  /** The line that the last read cut off; or the whole document so far. */
   #pending = "";
   #eventName = "";
   readonly #eventLines: EventLines;
-  /** The first half of a surrogate pair: vendors that escape may cut between the halves. */
+  /** The first half of a surrogate pair: vendors that escape may split between the halves. */
   #highSurrogate = "";
   #textUnits = 0;
 
@@ -35,7 +35,7 @@ export class OpenAiStream {
     this.#eventLines = new EventLines(limits);
   }
 
-  /** The text deltas in what one read brought: none empty, all well-formed, without NUL. */
+  /** The text deltas in the data of one read: none empty, all well-formed, without NUL. */
   feed(bytes: string): string[] {
     if (this.isDone) return [];
     const fresh = this.#form === "unknown" ? this.#recognise(bytes) : bytes;
@@ -45,7 +45,7 @@ export class OpenAiStream {
     return [];
   }
 
-  /** The provider closed the body: what stood in an unfinished last line still counts. */
+  /** The provider closed the body: an unfinished last line still counts. */
   end(): string[] {
     const deltas: string[] = [];
     if (this.isDone) return deltas;
@@ -73,7 +73,7 @@ export class OpenAiStream {
   #readEvents(bytes: string): string[] {
     const deltas: string[] = [];
     const input = this.#pending + bytes;
-    // A line that is not yet whole is not searched again with every read.
+    // Do not search an incomplete line again with every read.
     if (bytes.includes("\n")) this.#readLines(input, deltas);
     else this.#pending = input;
     this.#limitPending(this.#limits.maxLineBytes);
@@ -110,7 +110,7 @@ export class OpenAiStream {
       return;
     }
     if (this.#eventLines.isEmpty && data.trim() === "") return;
-    // Once a first line was not JSON by itself, the whole event is parsed at its end, and only there.
+    // If a first line is not JSON by itself, the whole event is parsed at its end, and only there.
     const value = this.#eventLines.isEmpty ? parseJson(data) : undefined;
     if (value === undefined) {
       if (!this.#eventLines.add(data)) this.#fail("an event is too long");

@@ -18,16 +18,16 @@ import { chooseRetryDelayMs } from "./retry.ts";
 
 export interface OpenAiOptions {
   apiKey: string | null;
-  /** Up to and including `/v1`; null is OpenAI itself. */
+  /** Up to and including `/v1`; null means OpenAI itself. */
   baseUrl: string | null;
   extra: JsonObject;
   log: Log;
-  /** Tests shorten these. */
+  /** Shortened in tests. */
   deadlines?: Partial<ReplyDeadlines>;
   backoffMs?: number;
 }
 
-/** What is loaded and made with the first reply. */
+/** Loaded and created with the first reply. */
 interface Opened {
   target: HttpTarget;
   readRefusal: typeof readRefusal;
@@ -46,7 +46,7 @@ export function createOpenAiProvider(options: OpenAiOptions): LlmProvider {
   const deadlines = { ...replyDeadlines, ...options.deadlines };
   const http = createHttpClient({
     onSurplus: (origin) =>
-      log.warn("provider answers what was not asked: no connection to it is kept for a while", { origin }),
+      log.warn("provider sent unrequested bytes: keeping no connection to it for a while", { origin }),
   });
   let opening: Promise<Opened> | null = null;
   const rules = { boundName: isOpenAi ? "max_completion_tokens" : "max_tokens", extra: options.extra } as const;
@@ -67,7 +67,9 @@ export function createOpenAiProvider(options: OpenAiOptions): LlmProvider {
     return quirks;
   }
 
-  /** Sends the request, and again without a parameter that the model refuses; resolves with the body of a success. */
+  /**
+   * Sends the request, and repeats it without a parameter that the model refuses; resolves with the body of a success.
+   */
   async function openBody(request: ReplyRequest, signal: AbortSignal): Promise<HttpBody> {
     const quirks = findQuirks(request.model);
     opening ??= open();
@@ -118,7 +120,7 @@ export function createOpenAiProvider(options: OpenAiOptions): LlmProvider {
   return { name: "openai", streamReply, close: () => http.close() };
 }
 
-/** The private reason as the log may hold it. */
+/** The private reason, cleaned for the log. */
 function toFailure(error: unknown, clean: (text: string) => string): ProviderFailure {
   if (error instanceof ProviderFailure) {
     const { kind, isTransient, retryAfterMs, status } = error;

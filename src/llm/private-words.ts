@@ -1,22 +1,22 @@
-/** Takes out of what a provider says of a failure whatever the log must not hold: our key, prompts and visitors' words. */
+/** Removes from a provider's error message what the log must not contain: our key, prompts and visitors' words. */
 import { textOf } from "../domain/conversation.ts";
 import type { ReplyRequest } from "./provider.ts";
 
 const longestReason = 2000;
 
-/** Validators like to repeat their input, as it is or as JSON. */
+/** Validators often repeat their input, as it is or as JSON. */
 export function removePrivateWords(text: string, apiKey: string | null, request: ReplyRequest): string {
   let rest = apiKey === null ? text : text.replaceAll(apiKey, "[key]");
   const said = [request.systemPrompt ?? "", ...request.messages.map(textOf)];
   const forms = said.flatMap((words) => [words.trim(), JSON.stringify(words.trim()).slice(1, -1)]);
-  // The longest first: a message may be a part of another one.
+  // The longest first: a message may be part of another one.
   for (const words of new Set(forms.toSorted((a, b) => b.length - a.length))) {
     if (words !== "" && rest.includes(words)) rest = rest.replace(matchWhole(words), "[private]");
   }
   return rest.slice(0, longestReason);
 }
 
-/** Not inside of a longer word: a message of one letter would take the reason apart. */
+/** Not inside a longer word: a one-letter message would mangle the whole reason. */
 function matchWhole(words: string): RegExp {
   const literal = words.replace(/[\\^$.*+?()[\]{}|/]/g, "\\$&");
   return new RegExp(`(?<![\\p{L}\\p{N}])${literal}(?![\\p{L}\\p{N}])`, "gu");

@@ -1,8 +1,8 @@
-/** Why a provider gave no reply, or no whole one: private, for the log; its kind alone is public. */
+/** Why a provider's reply failed or stayed incomplete: private, for the log; only its kind is public. */
 import { type FailureKind, ReplyFailure } from "../domain/reply-failure.ts";
 
 export interface ProviderFailureOptions {
-  /** Left out: that of the status, or `malformed` where there is none. */
+  /** By default derived from the status, or `malformed` without one. */
   kind?: FailureKind;
   isTransient?: boolean;
   retryAfterMs?: number | null;
@@ -12,9 +12,9 @@ export interface ProviderFailureOptions {
 export class ProviderFailure extends ReplyFailure {
   /** Whether the same request may succeed a moment later: no connection, a broken one, 429 or 5xx. */
   readonly isTransient: boolean;
-  /** How long the provider asked to be left alone; null where it did not say. */
+  /** How long the provider asked us to wait; null if it did not say. */
   readonly retryAfterMs: number | null;
-  /** Of the provider's answer; null where there was none, or it broke later. */
+  /** Of the provider's response; null if there was none, or it broke later. */
   readonly status: number | null;
 
   constructor(message: string, options: ProviderFailureOptions = {}) {
@@ -31,7 +31,7 @@ export function isTransientStatus(status: number | null | undefined): boolean {
   return status === 429 || (typeof status === "number" && status >= 500);
 }
 
-/** Of an error that the provider reports in the middle of a stream. */
+/** For an error that the provider reports in the middle of a stream. */
 export function reported(status: number | null): ProviderFailureOptions {
   return status === null ? { kind: "provider_error" } : { status, isTransient: isTransientStatus(status) };
 }
@@ -39,7 +39,7 @@ export function reported(status: number | null): ProviderFailureOptions {
 function kindOfStatus(status: number): FailureKind {
   if (status === 401 || status === 403) return "refused_key";
   if (status === 404) return "unknown_model";
-  // 402 is how some say that the credit is used up.
+  // Some use 402 when the credit is used up.
   if (status === 429 || status === 402) return "rate_limited";
   return status >= 500 ? "provider_error" : "refused_request";
 }

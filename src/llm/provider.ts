@@ -2,7 +2,7 @@
  * Socket 3: a language-model provider that streams one reply.
  *
  * Push instead of an async iterator: a promise and a generator step per delta cost several times the relay itself.
- * One engine per file; `registry.ts` picks it; `test/contracts/llm-provider.ts` proves it.
+ * One engine per file; `registry.ts` picks it; `test/contracts/llm-provider.ts` checks it.
  */
 import type { HistoryMessage } from "../domain/conversation.ts";
 import { type FailureKind, findFailureKind } from "../domain/reply-failure.ts";
@@ -11,14 +11,14 @@ import type { StopSignal } from "../lib/stop-signal.ts";
 export interface ReplyRequest {
   /** The companion's instruction text, or null for none. */
   systemPrompt: string | null;
-  /** Earlier turns, oldest first, beginning with a user's; then the visitor's new message as the last entry. */
+  /** Earlier turns, oldest first, starting with a user's; the last entry is the visitor's new message. */
   messages: readonly HistoryMessage[];
   model: string;
-  /** Sent only where set. */
+  /** Sent only if set. */
   temperature: number | null;
-  /** Upper bound of the reply in tokens; always sent, since the operator pays. */
+  /** Upper limit of the reply in tokens; always sent, since the operator pays. */
   maxOutputTokens: number;
-  /** For the log: the provider's failures are found by it. */
+  /** For the log: identifies the provider's failures. */
   requestId: string;
 }
 
@@ -29,7 +29,9 @@ export interface ReplyRequest {
  */
 export type ReplyEvent = TextEvent;
 
-/** Text deltas, as many as arrived together: never an empty array, never an empty text. Well-formed Unicode without NUL. */
+/**
+ * Text deltas, as many as arrived together: never an empty array, never an empty text. Well-formed Unicode without NUL.
+ */
 export interface TextEvent {
   readonly type: "text";
   readonly deltas: readonly string[];
@@ -44,13 +46,13 @@ export interface ReplySink {
   emit(event: ReplyEvent): Promise<unknown> | undefined;
 }
 
-/** How a reply ended that had begun, or was stopped before. */
+/** How a reply ended that had begun, or was stopped before it began. */
 export interface ReplyOutcome {
-  /** True when the provider said so: a `finish_reason` other than `error`, or its own `[DONE]` after some content. */
+  /** True if the provider said so: a `finish_reason` other than `error`, or its own `[DONE]` after some content. */
   complete: boolean;
-  /** What the provider counted, or null where it sent no usage. */
+  /** What the provider counted, or null if it sent no usage. */
   usage: { inputTokens: number; outputTokens: number } | null;
-  /** Why the reply is not complete; private, for the log. Null when complete or stopped by the signal. */
+  /** Why the reply is not complete; private, for the log. Null if complete or stopped by the signal. */
   failure: unknown;
 }
 
@@ -68,13 +70,13 @@ export interface LlmProvider {
    * - Before the first event, a failure (refused, 4xx, 5xx, not an event stream, malformed, an error object, an end
    *   without content, 60 s without content) rejects with `AppError("upstream_error")`: public sentence, private cause.
    *   Connection errors, 429 and 5xx are retried twice with back-off before that, all within the same 60 s; a
-   *   `Retry-After` is heeded up to 5 s, since a visitor waits. Nothing is retried after the first event.
+   *   `Retry-After` is respected up to 5 s, since a visitor is waiting. Nothing is retried after the first event.
    * - After the first event it never rejects: a break, an error object or 60 s of silence resolve with
    *   `complete: false` and the cause in `failure`. A reply of over 10 minutes is ended in the same way.
    * - `signal` ends it at once, at any point: the provider's connection is closed, `emit` is not called again, and
    *   the call resolves with `complete: false, failure: null`, even before the first event.
    */
   streamReply(request: ReplyRequest, sink: ReplySink, signal: StopSignal): Promise<ReplyOutcome>;
-  /** Ends idle connections. Running replies are the callers' to abort. */
+  /** Closes idle connections. Callers abort running replies. */
   close(): void;
 }

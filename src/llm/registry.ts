@@ -1,4 +1,4 @@
-/** Picks the engine behind the language-model socket. */
+/** Picks the engine of the language-model socket. */
 import type { JsonObject } from "../domain/companion.ts";
 import { textParts } from "../domain/conversation.ts";
 import type { Log } from "../lib/log.ts";
@@ -8,27 +8,27 @@ import type { LlmProvider } from "./provider.ts";
 
 export interface LlmConfig {
   apiKey: string | null;
-  /** Up to and including `/v1`; null is OpenAI itself. May stand without a key. */
+  /** Up to and including `/v1`; null means OpenAI itself. Works without a key. */
   baseUrl: string | null;
   /** Merged into every request. */
   extra: JsonObject | null;
 }
 
-/** The demo answers only where nothing was configured: never in the place of a provider that fails. */
+/** The demo is used only if nothing is configured: never in place of a provider that fails. */
 export function openLlmProvider(config: LlmConfig, { log }: { log: Log }): LlmProvider {
   const { apiKey, baseUrl, extra } = config;
   if (apiKey !== null || baseUrl !== null) return createOpenAiProvider({ apiKey, baseUrl, extra: extra ?? {}, log });
-  log.warn("no language model is configured: the built-in demo answers", { set: "OPENAI_API_KEY or OPENAI_BASE_URL" });
+  log.warn("no language model is configured: the built-in demo replies", { set: "OPENAI_API_KEY or OPENAI_BASE_URL" });
   return createDemoProvider();
 }
 
 export interface LlmCheck {
   isAnswering: boolean;
-  /** What the provider or the connection said; private, for the operator. Null when it answers. */
+  /** What the provider or the connection reported; private, for the operator. Null if it replies. */
   detail: string | null;
 }
 
-/** Asks for a word and hangs up at the first text: whether address, key and model work. */
+/** Requests a word and stops at the first text: checks address, key and model. */
 export async function checkLlm(provider: LlmProvider, model: string): Promise<LlmCheck> {
   const hangUp = new AbortController();
   const sink = {
@@ -42,7 +42,7 @@ export async function checkLlm(provider: LlmProvider, model: string): Promise<Ll
     messages: [{ role: "user" as const, parts: textParts("Say hello in one word.") }],
     model,
     temperature: null,
-    // Reasoning models think within this bound, too.
+    // Reasoning models think within this limit too.
     maxOutputTokens: 1024,
     requestId: "check",
   };

@@ -1,14 +1,14 @@
-/** What ends a reply from our side: the visitor leaving, or a deadline. One timer, which no read touches. */
+/** Ends a reply from our side: when the visitor leaves, or at a deadline. One timer, which no read touches. */
 import type { StopSignal } from "../lib/stop-signal.ts";
 import { ProviderFailure } from "./provider-failure.ts";
 
 export interface ReplyDeadlines {
-  /** From the call to the first text, all attempts and the waiting between them included. */
+  /** From the call to the first text, including all attempts and the waits between them. */
   firstTextMs: number;
   /** Between two reads from the provider. */
   silenceMs: number;
   totalMs: number;
-  /** From the `finish_reason` to the end: usage is worth waiting for, but the reply is there. */
+  /** From the `finish_reason` to the end: usage is worth waiting for, but the reply is complete. */
   finishMs: number;
 }
 
@@ -25,7 +25,7 @@ export class ReplyWatch {
   hasLeft = false;
   /** The deadline that has passed. */
   expired: ProviderFailure | null = null;
-  /** Called once, when one of the two happens: to end the step that runs. The steps follow one another in here. */
+  /** Called once, when either happens, to end the current step. The steps take turns in setting it. */
   onOver: (() => void) | null = null;
 
   readonly #deadlines: ReplyDeadlines;
@@ -68,7 +68,7 @@ export class ReplyWatch {
     if (this.#phase === "flowing") this.#enter("finishing");
   }
 
-  /** While the visitor does not keep up, the provider's silence is ours. */
+  /** While the visitor does not keep up, the provider's silence is our own doing. */
   pause(): void {
     this.#resumedPhase = this.#phase;
     this.#enter("paused");
@@ -114,7 +114,7 @@ export class ReplyWatch {
     this.#timer = setTimeout(ReplyWatch.#look, waitMs, this);
   }
 
-  /** Reads move the deadline without touching the timer: it looks when it fires. */
+  /** Reads move the deadline without touching the timer: it checks when it fires. */
   static #look(this: void, watch: ReplyWatch): void {
     const { dueMs, reason, ms } = watch.#findDeadline();
     if (dueMs > performance.now()) watch.#arm();

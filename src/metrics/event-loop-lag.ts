@@ -1,9 +1,9 @@
-/** How late timers come: what every stream feels when something holds up the event loop. */
+/** Measures how late timers fire, which delays every stream when something blocks the event loop. */
 import type { Histogram } from "../lib/histogram.ts";
 
 const intervalMs = 250;
 
-/** Returns the way to stop it. Holds no process open. */
+/** Returns a function that stops it. Does not keep the process alive. */
 export function watchEventLoop(lagSeconds: Histogram): () => void {
   let expectedMs = performance.now() + intervalMs;
   const timer = setInterval(() => {

@@ -1,4 +1,4 @@
-/** Sockets that count what passes through them, whichever engine is behind. */
+/** Sockets that count the calls to whichever engine is behind them. */
 import type { Coordination } from "../coordination/coordination.ts";
 import type { Histogram } from "../lib/histogram.ts";
 import type { Limiter, Verdict } from "../limits/limiter.ts";
@@ -48,7 +48,7 @@ export function measureStore(store: Store, measurements: Measurements): Store {
   for (const [name, calls] of Object.entries(storeCalls)) {
     measured[name] = measureNoun(store[name as keyof typeof storeCalls], calls, measurements);
   }
-  // Every noun of a store is in the table, with every member, or the table would not compile.
+  // Every member of every part of the store is in the table, or the table would not compile.
   return measured as unknown as Store;
 }
 

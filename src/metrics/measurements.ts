@@ -1,4 +1,4 @@
-/** What the server counts about itself, in plain numbers: hot paths add, and only a scrape pays for reading. */
+/** The server's own counters, as plain numbers: hot paths only add, and only a scrape pays for reading. */
 import { type FailureKind, failureKinds } from "../domain/reply-failure.ts";
 import type { StreamOutcome } from "../domain/stream-end.ts";
 import type { TokenUsage } from "../domain/usage.ts";
@@ -9,19 +9,19 @@ export interface RouteCounts {
   readonly method: string;
   /** As written in the sitemap. */
   readonly route: string;
-  /** How many answers, by status. */
+  /** Number of responses, by status. */
   readonly statuses: Map<number, number>;
   readonly seconds: Histogram;
 }
 
-/** A figure that somebody else keeps, read on each scrape. */
+/** A metric that is maintained elsewhere, read on each scrape. */
 export interface Probe {
-  /** In Prometheus' form: `companiond_limiter_subjects`. Probes of one name differ in their labels. */
+  /** In Prometheus' form: `companiond_limiter_subjects`. Probes with the same name differ in their labels. */
   readonly name: string;
   readonly help: string;
   readonly type: "counter" | "gauge";
   readonly labels?: Readonly<Record<string, string>>;
-  /** Null where there is no figure for the moment. */
+  /** Null if there is currently no value. */
   read(): number | null | Promise<number | null>;
 }
 
@@ -43,7 +43,7 @@ export class Measurements {
   readonly streams: Record<StreamOutcome, number> = { complete: 0, broken: 0, left: 0 };
   readonly firstTextSeconds = new Histogram(firstTextBounds);
   readonly streamSeconds = new Histogram(streamBounds);
-  /** By whether the provider counted them; estimates otherwise. */
+  /** Counted by the provider, or estimated. */
   readonly tokens = { input: { counted: 0, estimated: 0 }, output: { counted: 0, estimated: 0 } };
   readonly failedReplies = Object.fromEntries(failureKinds.map((kind) => [kind, 0])) as Record<FailureKind, number>;
   readonly verdicts: Record<RateRule["name"] | "daily" | "daily_voice", VerdictCounts> = {
@@ -61,12 +61,12 @@ export class Measurements {
   storeFailures = 0;
   readonly eventLoopLagSeconds = new Histogram(lagBounds);
   readonly backups = { succeeded: 0, failed: 0, lastSuccessAtMs: null as number | null };
-  /** Requests with a forwarded header while no proxy is trusted. */
+  /** Requests with a forwarded header although no proxy is trusted. */
   untrustedForwards = 0;
-  /** Failures that nobody foresaw, kept from ending the process. */
+  /** Unexpected errors that were kept from ending the process. */
   defects = 0;
 
-  /** The preflight route is in both halves of the sitemap, and counted once. */
+  /** The preflight route is in both halves of the sitemap, but counted once. */
   addRoute(method: string, route: string): RouteCounts {
     const known = this.routes.find((one) => one.method === method && one.route === route);
     if (known !== undefined) return known;

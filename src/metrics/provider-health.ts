@@ -1,4 +1,7 @@
-/** Which language models do not answer now, for operators: known from the replies themselves, gone with the next whole one. */
+/**
+ * Tracks language models that currently fail, for operators: learnt from the replies themselves, cleared by the next
+ * complete one.
+ */
 import { describeSilentModel, type FailureKind, findFailureKind, ReplyFailure } from "../domain/reply-failure.ts";
 import { redact } from "../lib/log.ts";
 import { kindOfOutcome, type LlmProvider } from "../llm/provider.ts";
@@ -6,19 +9,19 @@ import type { Measurements } from "./measurements.ts";
 
 export interface SilentModel {
   model: string;
-  /** Of the last failure, as is `detail`. */
+  /** Of the last failure, like `detail`. */
   kind: FailureKind;
-  /** How many replies failed one after the other. */
+  /** How many replies in a row have failed. */
   replies: number;
   sinceMs: number;
   lastMs: number;
-  /** The sentences that `doctor` has for it. */
+  /** The same sentences as in `doctor`. */
   detail: string;
   advice: string;
 }
 
 export interface ProviderHealth {
-  /** Those worth an operator's attention; the last to fail is the last. */
+  /** Models worth an operator's attention, the latest failure last. */
   listSilent(): SilentModel[];
 }
 
@@ -28,14 +31,14 @@ interface HealthDependencies {
   measurements: Pick<Measurements, "failedReplies">;
 }
 
-/** These do not pass by themselves; of the others a few in a row are told. */
+/** These do not go away by themselves; the others are reported after a few in a row. */
 const lasting: ReadonlySet<FailureKind> = new Set(["refused_key", "unknown_model", "refused_request"]);
 const fewInARow = 3;
-/** Of a model that nobody asks any more nothing is known. */
+/** Nothing is known of a model that is no longer used. */
 const forgetAfterMs = 24 * 60 * 60_000;
 const maxModels = 50;
 
-/** The same provider, with its failures noted and counted. */
+/** The same provider, with its failures recorded and counted. */
 export function watchProvider(
   provider: LlmProvider,
   { baseUrl, nowMs, measurements }: HealthDependencies,
@@ -86,6 +89,6 @@ export function watchProvider(
 
 function reasonOf(failure: unknown): string {
   const cause = failure instanceof Error && failure.cause !== undefined ? failure.cause : failure;
-  // Whatever else it may be has not been cleaned of what visitors said.
+  // Other errors may contain visitors' words.
   return cause instanceof ReplyFailure ? cause.message : "no reason given";
 }

@@ -1,11 +1,11 @@
-/** What each call of the store does, for the figures: told here, since names tell it only to people. */
+/** The kind of each store call, for metrics: listed here, because names only tell people. */
 import type { Store } from "../store/store.ts";
 
 export type StoreCall = "read" | "write";
 
 type Nouns = Omit<Store, "check" | "close">;
 
-/** A member of a noun that is missing here, or is none, does not compile. */
+/** A missing or unknown member does not compile. */
 export const storeCalls: { readonly [Noun in keyof Nouns]: Readonly<Record<keyof Nouns[Noun], StoreCall>> } = {
   accounts: {
     create: "write",
@@ -79,7 +79,7 @@ export const storeCalls: { readonly [Noun in keyof Nouns]: Readonly<Record<keyof
     lockAgent: "write",
     unlockAgent: "write",
     saveAgent: "write",
-    // It looks again and again, and nearly never finds anything to take.
+    // Polls again and again, and hardly ever finds anything to take.
     takeDueOutbox: "read",
     finishOutbox: "write",
     postponeOutbox: "write",

@@ -1,16 +1,18 @@
-/** Last use and request counts, held in memory and written together, so that no request pays for a write of its own. */
+/**
+ * Collects last uses and request counts in memory and writes them together, so that no request pays for its own write.
+ */
 import { type Clock, toUtcDay } from "../lib/clock.ts";
 import type { Log } from "../lib/log.ts";
 import type { KeyUse, Store } from "../store/store.ts";
 
 export interface UseRecorder {
-  /** Counts one management call of the key. */
+  /** Counts one management call with the key. */
   noteKey(keyId: string): void;
   noteToken(tokenId: string): void;
   noteSession(sessionId: string): void;
-  /** Writes what is held; resolves when it is durable, or was put back because the store could not take it. */
+  /** Writes what is held; resolves when it is durable, or was put back because the store failed. */
   flush(): Promise<void>;
-  /** The last flush, and no timer after it. */
+  /** Flushes a last time, and stops the timer. */
   close(): Promise<void>;
 }
 
@@ -20,9 +22,9 @@ interface RecorderDependencies {
   log: Log;
 }
 
-/** What a crash can lose is what was noted within the last `intervalMs`. */
+/** A crash loses at most what was recorded within the last `intervalMs`. */
 export function createUseRecorder({ store, clock, log }: RecorderDependencies, intervalMs = 1000): UseRecorder {
-  // Calls count under the day in which they were made, not the one in which they are written.
+  // Calls count for the day in which they were made, not the one in which they are written.
   let keysByDay = new Map<string, Map<string, KeyUse>>();
   let tokens = new Map<string, number>();
   let sessions = new Map<string, number>();
@@ -92,7 +94,7 @@ export function createUseRecorder({ store, clock, log }: RecorderDependencies, i
     await Promise.all(writes);
   }
 
-  /** One at a time, so that an older last use is never written over a newer one. */
+  /** One at a time, so that an older last use never overwrites a newer one. */
   function flush(): Promise<void> {
     flushing = flushing.then(writeHeld);
     return flushing;

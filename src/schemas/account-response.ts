@@ -1,4 +1,4 @@
-/** An account in responses, for the API document alone: made when somebody asks for it. */
+/** An account in responses, only for the API document: made on first use. */
 import { Type as t } from "@sinclair/typebox";
 import { later } from "../lib/later.ts";
 import { planChoice, roleChoice } from "./account.ts";

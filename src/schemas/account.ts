@@ -1,4 +1,4 @@
-/** Accounts and new passwords on the wire, for the routes that manage accounts and for those that sign in to them. */
+/** Accounts and new passwords on the wire, for account management and sign-in. */
 import { Type as t } from "@sinclair/typebox";
 import { type Account, plans, roles } from "../domain/account.ts";
 import { normalizeEmail } from "../domain/email.ts";

@@ -11,7 +11,7 @@ import type { Store } from "./store.ts";
 
 export interface OpenOptions {
   log: Log;
-  /** For an engine that keeps no erasures of its own. */
+  /** For an engine that does not keep its own erasures. */
   erasures: ErasureMarks;
   /** Where a backup is made before a migration; what cannot be backed up is not migrated. */
   backupDir: string;

@@ -34,7 +34,8 @@ export class ConversationKeeper implements TurnKeeper {
 
   begin(maxBytes: number): Promise<HistoryMessage[]> {
     const { store, clock, ids } = this.services;
-    // Both now: behind the turn before, and lists look ids up as if they were in order of the conversations' beginnings.
+    // Both now: behind the turn before, and lists look ids up as if they were in order of the conversations'
+    // beginnings.
     this.#sentAt = clock.nowMs();
     this.#conversationId = ids.uuid();
     return store.turns.listHistory(this.#key, maxBytes);

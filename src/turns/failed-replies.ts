@@ -1,4 +1,7 @@
-/** Replies that failed before their first text: what is told of them, and how usage counts them, each once, under its kind. */
+/**
+ * Replies that failed before their first text: what is told of them, and how usage counts them, each once, under its
+ * kind.
+ */
 import type { Services } from "../dependencies.ts";
 import { AppError } from "../domain/errors.ts";
 import { findFailureKind } from "../domain/reply-failure.ts";

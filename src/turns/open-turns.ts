@@ -15,8 +15,8 @@ export interface OpenTurn {
 
 export interface OpenTurns {
   /**
-   * Returns what takes it out again. `address` is what the limit counts, null where there is none. Throws `rate_limited`
-   * where the address has as many as it may.
+   * Returns what takes it out again. `address` is what the limit counts, null where there is none. Throws
+   * `rate_limited` where the address has as many as it may.
    */
   enter(turn: OpenTurn, address: string | null): () => void;
   /** Under way, those that wait for their place included. */

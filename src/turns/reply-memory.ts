@@ -10,7 +10,9 @@ export const ownBytes = 64 * 1024;
 /** For all replies together, beyond that. One for which nothing is left is ended. */
 export const sharedBytes = 32 * 1024 * 1024;
 
-/** Of a reply's text, in UTF-16 code units: many times what models say, so that whoever never comes to an end is ended. */
+/**
+ * Of a reply's text, in UTF-16 code units: many times what models say, so that whoever never comes to an end is ended.
+ */
 export const maxReplyUnits = 1024 * 1024;
 
 /** Taken by so much at a time. */

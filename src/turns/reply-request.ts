@@ -1,4 +1,7 @@
-/** What a companion asks of the model: its own settings within the operator's bounds, as much history as fits, and what that costs. */
+/**
+ * What a companion asks of the model: its own settings within the operator's bounds, as much history as fits, and what
+ * that costs.
+ */
 
 import type { Settings } from "../dependencies.ts";
 import { type Companion, companionDefaults } from "../domain/companion.ts";
@@ -6,7 +9,9 @@ import { estimateTokens, type HistoryMessage, selectHistory, textOf, textParts }
 import type { TokenUsage } from "../domain/usage.ts";
 import type { ReplyOutcome, ReplyRequest } from "../llm/provider.ts";
 
-/** What of the companion's context is left for earlier turns, behind its instructions and the new message; 0 or more. */
+/**
+ * What of the companion's context is left for earlier turns, behind its instructions and the new message; 0 or more.
+ */
 export function historyTokensOf(
   { contextTokens, systemPrompt }: Pick<Companion, "contextTokens" | "systemPrompt">,
   message: string,

@@ -32,8 +32,8 @@ export interface TurnKeeper {
   /** Turns with the same one run one after the other, in the order of arrival; null: it waits for none. */
   readonly queueKey: string | null;
   /**
-   * Called once, when the turn's time has come. Resolves with earlier messages, newest first: all of them, or as many as
-   * it takes to pass `maxBytes` of UTF-8.
+   * Called once, when the turn's time has come. Resolves with earlier messages, newest first: all of them, or as many
+   * as it takes to pass `maxBytes` of UTF-8.
    */
   begin(maxBytes: number): Promise<readonly HistoryMessage[]>;
   /** Called once, unless the provider failed before its first text. Resolves once durable. */

@@ -25,7 +25,10 @@ export type TurnServices = Pick<
   "store" | "llm" | "coordination" | "openTurns" | "settings" | "clock" | "log" | "measurements"
 >;
 
-/** After this long without text the response begins all the same: a 502 is no longer possible, but nobody gives up waiting. */
+/**
+ * After this long without text the response begins all the same: a 502 is no longer possible, but nobody gives up
+ * waiting.
+ */
 const waitMs = 10_000;
 
 const notBegun = Promise.resolve();
@@ -223,7 +226,10 @@ export class Turn implements OpenTurn, FollowedTurn, ReplySink {
     turn.#open();
   }
 
-  /** There is nothing to keep: an error for whoever asked, as long as the response has not begun, and the end for its readers. */
+  /**
+   * There is nothing to keep: an error for whoever asked, as long as the response has not begun, and the end for its
+   * readers.
+   */
   #refuse(code: StreamErrorCode, error: unknown): void {
     this.#beginning.reject(error);
     this.#tell({ type: "end", outcome: "broken", code });

@@ -243,7 +243,7 @@ function openRoute(find: Services["store"]["companions"]["findByEmbedToken"], si
   });
   const request = Object.assign(asked, { params: { token } }) as unknown as DirectRequest;
   expect(route.takes(request)).toBe(true);
-  return route.answer(request);
+  return route.respond(request);
 }
 
 test("answers alike where the store has to wait", async () => {

@@ -1,4 +1,7 @@
-/** Replies that never come to an end, and readers who take nothing of them: what is held is bounded, and what was said is kept. */
+/**
+ * Replies that never come to an end, and readers who take nothing of them: what is held is bounded, and what was said
+ * is kept.
+ */
 import { afterAll, afterEach, beforeAll, expect, test } from "bun:test";
 
 import { maxReplyUnits, ownBytes, replyMemory, sharedBytes } from "../../src/turns/reply-memory.ts";

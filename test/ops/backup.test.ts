@@ -13,6 +13,7 @@ import { migrateSqlite } from "../../src/store/sqlite/migrator.ts";
 import { startTestServer, type TestServer } from "../support/app.ts";
 import { createCapturedLog } from "../support/captured-log.ts";
 import { runCommand, runJson } from "../support/cli.ts";
+import { eventually } from "../support/eventually.ts";
 import { temporaryDirectory } from "../support/temporary.ts";
 
 let server: TestServer | null = null;
@@ -96,6 +97,9 @@ test("restores a raw copy with its log beside it, and leaves that copy unchanged
   server = await startTestServer();
   using dir = temporaryDirectory();
   using target = temporaryDirectory();
+  // A start empties the log behind itself, which would take what is to be found in it.
+  const log = join(server.dataDir, "companiond.db-wal");
+  await eventually(() => statSync(log).size === 0);
   await server.createAccount({ email: "in-the-log@example.com" });
   for (const suffix of ["", "-wal"]) {
     await Bun.write(dir.file(`raw.db${suffix}`), Bun.file(join(server.dataDir, `companiond.db${suffix}`)));

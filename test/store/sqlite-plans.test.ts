@@ -73,7 +73,7 @@ const plans: [name: string, sql: string, plan: string[]][] = [
   ],
   [
     "a page of a conversation's messages",
-    messagePageQuery,
+    messagePageQuery(),
     ["SEARCH messages USING INDEX messages_conversation (conversation_number=? AND created_at<?)"],
   ],
   [

@@ -87,8 +87,9 @@ test("includes what was said in a later text turn of the conversation", async ()
 
 test("puts what was said before what was written later, though it is delivered after that", async () => {
   const { companion, sessionId, conversationId } = await startSession();
+  const event = postCallEvent(conversationId, [{ role: "user", message: "Spoken" }]);
   await write(companion.embedToken, sessionId, "Written");
-  await deliver(postCallEvent(conversationId, [{ role: "user", message: "Spoken" }]));
+  await deliver(event);
   const [conversation] = await readConversations(companion);
   expect(conversation?.messages.map((message) => message.text).slice(0, 2)).toEqual(["Spoken", "Written"]);
   await write(companion.embedToken, sessionId, "And now?");

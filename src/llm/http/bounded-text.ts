@@ -1,10 +1,10 @@
-/** A body that is worth reading only for what it begins with: an error's, as a rule, which may be a page, or endless. */
+/** Reads only the start of a body: usually an error, which may be a page, or endless. */
 import type { HttpBody } from "./exchange.ts";
 
-/** Enough for an error's message. */
+/** Enough for an error message. */
 const maxBytes = 64 * 1024;
 
-/** As much as there is of it when it ends, breaks, grows too long or the signal fires; the connection is given up. */
+/** The text up to its end, a break, the size limit or the signal; the connection is then closed. */
 export function readBounded(body: HttpBody, signal: AbortSignal): Promise<string> {
   return new Promise((resolve) => {
     let bytes = "";

@@ -1,8 +1,8 @@
 /**
- * HTTP/1.1 requests to a provider over sockets of our own: any number at once, connections kept for the next request.
+ * HTTP/1.1 requests to a provider over our own sockets: any number at once, with connections kept for the next request.
  *
- * Not `fetch`, which runs 256 requests at once per process, and not `node:http`, whose streams cost about twice the
- * time per read: of a chat stream there are fifty a second and visitor.
+ * Not `fetch`, which runs at most 256 requests at once per process, and not `node:http`, whose streams cost about twice
+ * the time per read: a chat stream has fifty reads a second per visitor.
  */
 import { Connection, ConnectionError, type Origin } from "./connection.ts";
 import { type HttpResponse, StaleConnectionError } from "./exchange.ts";
@@ -14,34 +14,34 @@ export interface RequestHead {
   headers: Iterable<[string, string]>;
 }
 
-/** What requests have in common that differ in their body alone, made once. */
+/** The shared part of requests that differ only in their body, built once. */
 export interface HttpTarget {
   readonly origin: Origin;
-  /** All lines but the last, which tells the body's length. */
+  /** All lines except the last, which has the body's length. */
   readonly head: string;
 }
 
 export interface HttpClient {
   prepare(head: RequestHead): HttpTarget;
   /**
-   * Resolves with the head, whatever the status. Rejects with `ConnectionError`, or the signal's reason: it ends the
-   * request before the response's head; from then on the body's own `cancel` does.
+   * Resolves with the head, whatever the status. Rejects with `ConnectionError`, or the signal's reason: the signal
+   * ends the request until the response's head has arrived; after that the body's own `cancel` does.
    */
   send(target: HttpTarget, body: string, signal: AbortSignal): Promise<HttpResponse>;
-  /** Closes what is kept, and keeps nothing any more. */
+  /** Closes idle connections, and keeps none from then on. */
   close(): void;
 }
 
 export interface HttpClientOptions {
   connectTimeoutMs: number;
-  /** How long an unused connection is kept. */
+  /** How long an idle connection is kept. */
   idleSeconds: number;
   maxIdle: number;
-  /** Before it carries another request, a connection is left alone for so long: a late surplus answer shows itself then. */
+  /** How long a connection rests before its next request, so that surplus bytes of the last response become visible. */
   restMs: number;
-  /** For so long no connection to an origin is used again, once it has sent what nobody asked for. */
+  /** How long no connection to an origin is reused after it has sent unrequested bytes. */
   distrustMs: number;
-  /** That has happened; the origin as a host and port. Told when trust ends, and not again until it has come back. */
+  /** Called when that happens, with host and port of the origin; only once per distrust period. */
   onSurplus(origin: string): void;
 }
 
@@ -74,7 +74,7 @@ export function createHttpClient(options: Partial<HttpClientOptions> = {}): Http
       const nowMs = performance.now();
       const isNews = origin.distrustedUntilMs <= nowMs;
       origin.distrustedUntilMs = nowMs + distrustMs;
-      // Whose answer any of them would bring next is not known.
+      // It is unknown whose response any of them would bring next.
       for (const connection of origin.idle.splice(0)) connection.terminate();
       if (isNews) onSurplus(`${origin.hostname}:${origin.port}`);
     },
@@ -114,7 +114,7 @@ export function createHttpClient(options: Partial<HttpClientOptions> = {}): Http
       try {
         return await unlessAborted(signal, connection, connection.send(bytes));
       } catch (error) {
-        // The server had closed it while it was idle. So may the next one be, but a new one comes in the end.
+        // The server closed it while it was idle. The next one may be closed too, but finally a new one is opened.
         if (!(error instanceof StaleConnectionError)) throw error;
       }
     }
@@ -137,7 +137,7 @@ export function createHttpClient(options: Partial<HttpClientOptions> = {}): Http
   };
 }
 
-/** The one that has rested longest, as none has rested where it has not: the list is in the order of their last use. */
+/** The connection with the longest rest, if that is long enough: the list is in order of last use. */
 function takeRested(idle: Connection[]): Connection | undefined {
   const [longest] = idle;
   return longest === undefined || longest.restedAtMs > performance.now() ? undefined : idle.shift();
@@ -164,7 +164,7 @@ async function unlessAborted<Result>(
 function toOrigin(url: URL): Origin {
   const isTls = url.protocol === "https:";
   const port = url.port === "" ? (isTls ? 443 : 80) : Number(url.port);
-  // An IPv6 address stands in brackets in a URL, and without them everywhere else.
+  // IPv6 addresses have brackets in URLs only.
   return { hostname: url.hostname.replace(/^\[(.*)\]$/, "$1"), port, isTls, idle: [], distrustedUntilMs: 0 };
 }
 

@@ -1,4 +1,4 @@
-/** One connection to a provider, plain or TLS: sends a request, reads its response, then is free for the next. */
+/** One connection to a provider, plain or TLS: sends a request, reads its response, and is then free for the next. */
 import type { Socket, SocketHandler } from "bun";
 import { Exchange, type HttpResponse, StaleConnectionError, type Wire } from "./exchange.ts";
 import { ResponseReader } from "./response-reader.ts";
@@ -7,13 +7,13 @@ export interface Origin {
   hostname: string;
   port: number;
   isTls: boolean;
-  /** Connections to it that wait for a request, the most recently used last. */
+  /** Idle connections to it, the most recently used last. */
   idle: Connection[];
-  /** Until then (by `performance.now()`) none is used again. */
+  /** Until then (by `performance.now()`) none is reused. */
   distrustedUntilMs: number;
 }
 
-/** A connection that could not be made, or broke. */
+/** A connection could not be made, or broke. */
 export class ConnectionError extends Error {
   readonly code: string | undefined;
 
@@ -25,14 +25,14 @@ export class ConnectionError extends Error {
 }
 
 export interface ConnectionOwner {
-  /** The connection carries nothing any more and may be used again. */
+  /** The connection has no request any more and may be reused. */
   onFree(connection: Connection): void;
   onClose(connection: Connection): void;
-  /** It brought bytes beyond the response that was asked for; it is closed. */
+  /** It received bytes beyond the response; it is closed. */
   onSurplus(connection: Connection): void;
 }
 
-/** A fast provider's read is up to 512 KiB: in one piece, its strings would be new memory from the kernel every time. */
+/** A fast provider's read is up to 512 KiB: as one string, it would take new memory from the kernel every time. */
 const partBytes = 16 * 1024;
 
 type ProviderSocket = Socket<Connection>;
@@ -51,9 +51,9 @@ const handlers: SocketHandler<Connection> = {
 export class Connection implements Wire {
   readonly #owner: ConnectionOwner;
   readonly origin: Origin;
-  /** By `performance.now()`; for its owner. */
+  /** By `performance.now()`; set by the owner. */
   restedAtMs = 0;
-  /** Who waits for the connection; null once it is open. */
+  /** Pending while the connection is being opened; null once it is open. */
   #opening: PromiseWithResolvers<void> | null = null;
   #socket: ProviderSocket | null = null;
   #isOpen = false;
@@ -69,7 +69,7 @@ export class Connection implements Wire {
     this.#owner = owner;
   }
 
-  /** Resolves when a request can be sent; over TLS only once the certificate is proven to be the host's. */
+  /** Resolves when a request can be sent; with TLS only after the certificate is verified for the host. */
   open(): Promise<void> {
     const { hostname, port, isTls } = this.origin;
     const tls = isTls ? { serverName: hostname, rejectUnauthorized: true } : false;
@@ -79,7 +79,7 @@ export class Connection implements Wire {
     return promise;
   }
 
-  /** Resolves with the head; the body follows by itself. */
+  /** Resolves with the head; the body is delivered separately. */
   send(request: Uint8Array): Promise<HttpResponse> {
     return new Promise((resolve, reject) => {
       this.#exchange = new Exchange(this, { resolve, reject });
@@ -88,7 +88,7 @@ export class Connection implements Wire {
     });
   }
 
-  /** A kept connection neither holds the process nor stays for ever. */
+  /** An idle connection neither keeps the process alive nor stays open forever. */
   setIdle(timeoutSeconds: number): void {
     this.#socket?.timeout(timeoutSeconds);
     this.#socket?.unref();
@@ -113,10 +113,10 @@ export class Connection implements Wire {
     this.#fail(new Error("closed from this side"));
   }
 
-  /** The reason first: closing the socket reports a close without one. */
+  /** Records the reason first: closing the socket reports a close without one. */
   #fail(reason: unknown): void {
     this.onClose(reason);
-    // While it still connects there is no socket to close yet: `onOpen` does it.
+    // While it is connecting there is no socket to close yet: `onOpen` does it.
     this.#socket?.terminate();
   }
 
@@ -144,7 +144,7 @@ export class Connection implements Wire {
     const body = pushInParts(reader, bytes);
     if (reader.head !== null) {
       exchange.takeHead(reader.head);
-      // Not kept for as long as the body flows.
+      // Do not keep it while the body is arriving.
       reader.head = null;
     }
     if (body.length > 0) exchange.takeBody(body);
@@ -152,7 +152,7 @@ export class Connection implements Wire {
     else if (reader.isDone && this.#exchange === exchange) this.#finishExchange(exchange);
   }
 
-  /** Bytes that nobody asked for could be taken for the next response. */
+  /** Unrequested bytes could be taken for the next response. */
   #refuseSurplus(): void {
     this.terminate();
     this.#owner.onSurplus(this);
@@ -188,7 +188,7 @@ export class Connection implements Wire {
   #finishExchange(exchange: Exchange): void {
     this.#exchange = null;
     this.#hasServed = true;
-    // A reader may still hold back what it has: that is kept in the exchange, and the socket is the next one's.
+    // The reader may still pause: its data is kept in the exchange, and the socket belongs to the next request.
     if (this.#isPaused) this.resume();
     if (this.#reader.hasSurplus) this.#refuseSurplus();
     else if (this.#reader.canReuse && this.#unsent === null) this.#owner.onFree(this);
@@ -202,7 +202,7 @@ export class Connection implements Wire {
   }
 }
 
-/** The body in what was read. */
+/** The body bytes in what was read. */
 function pushInParts(reader: ResponseReader, bytes: Buffer): string[] {
   const parts: string[] = [];
   for (let at = 0; at < bytes.length; at += partBytes) {

@@ -1,22 +1,22 @@
-/** One request and its response on a connection: from the head on, the body flows to one reader who may pause it. */
+/** One request and its response on a connection: after the head, the body goes to one reader, who may pause it. */
 import type { ResponseHead } from "./response-reader.ts";
 
 export interface BodyReader {
-  /** What one read brought, in parts: neither is ever empty. Bytes are characters 0 to 255. */
+  /** The data of one read, in parts: neither is ever empty. Bytes are characters 0 to 255. */
   data(parts: readonly string[]): void;
-  /** The body is whole. */
+  /** The body is complete. */
   end(): void;
-  /** The connection broke before the body's end. */
+  /** The connection broke before the end of the body. */
   fail(error: Error): void;
 }
 
 export interface HttpBody {
-  /** Begins the flow; once. What arrived before is delivered at once, `end` and `fail` included. */
+  /** Starts the delivery; call it once. What has arrived before is delivered at once, including `end` and `fail`. */
   read(reader: BodyReader): void;
   /** Nothing is delivered until `resume`, and nothing more is read from the socket. */
   pause(): void;
   resume(): void;
-  /** Closes the connection at once; the reader hears nothing more. Harmless after the end. */
+  /** Closes the connection at once; the reader gets nothing more. Harmless after the end. */
   cancel(): void;
 }
 
@@ -24,17 +24,17 @@ export interface HttpResponse extends ResponseHead {
   body: HttpBody;
 }
 
-/** What an exchange asks of its connection. */
+/** What an exchange needs of its connection. */
 export interface Wire {
   pause(): void;
   resume(): void;
   terminate(): void;
 }
 
-/** The peer closed a kept connection without a byte of answer: nothing was wrong with the request. */
+/** The peer closed a kept connection without a byte of response: nothing was wrong with the request. */
 export class StaleConnectionError extends Error {}
 
-/** Who waits for the head, until it is there. */
+/** Waits for the head. */
 export interface HeadReader {
   resolve(response: HttpResponse): void;
   reject(error: Error): void;
@@ -46,9 +46,9 @@ export class Exchange implements HttpBody {
   #headReader: HeadReader | null;
   #reader: BodyReader | null = null;
   #isPaused = false;
-  /** What arrived while nobody read. */
+  /** What arrived while nobody was reading. */
   #held: string[] = [];
-  /** How the body ended; undefined while it goes on. */
+  /** How the body ended; undefined before that. */
   #ending: Error | null | undefined;
 
   constructor(wire: Wire, headReader: HeadReader) {
@@ -66,7 +66,7 @@ export class Exchange implements HttpBody {
     else this.#reader.data(parts);
   }
 
-  /** The response ended: whole (null) or broken. */
+  /** The response ended: complete (null) or broken. */
   finish(error: Error | null): void {
     this.#wire = null;
     this.#ending = error;

@@ -1,4 +1,6 @@
-/** Reads one HTTP/1.1 response out of the pieces in which it arrives; no I/O. Bytes are characters 0 to 255 throughout. */
+/**
+ * Parses one HTTP/1.1 response from the chunks in which it arrives; no I/O. Bytes are characters 0 to 255 throughout.
+ */
 
 export interface ResponseHead {
   status: number;
@@ -11,7 +13,7 @@ const maxSizeLineBytes = 1024;
 
 type State = "head" | "length" | "size" | "chunk" | "chunk-end" | "trailers" | "until-close" | "done";
 
-/** The response breaks the protocol; the connection is of no further use. */
+/** The response violates the protocol; the connection cannot be used any more. */
 export class HttpProtocolError extends Error {
   constructor(message: string) {
     super(`not an HTTP/1.1 response: ${message}`);
@@ -20,15 +22,15 @@ export class HttpProtocolError extends Error {
 }
 
 export class ResponseReader {
-  /** Set once it has been read; whoever uses it may clear it. */
+  /** Set once it has been read; its user may clear it. */
   head: ResponseHead | null = null;
-  /** Whether the connection may carry another request once the response is done. */
+  /** Whether the connection may be reused once the response is complete. */
   canReuse = false;
-  /** What breaks the protocol: body that came before it still counts, wherever the network cut its pieces. */
+  /** A protocol violation. Body bytes before it still count, wherever the network split the data. */
   failure: HttpProtocolError | null = null;
-  /** Whether more came than the response. */
+  /** Whether there were bytes beyond the response. */
   hasSurplus = false;
-  /** Whether nothing has arrived at all. */
+  /** Whether nothing has arrived yet. */
   isUntouched = true;
   #state: State = "head";
   /** The start of a head, size line or line end that a read cut off. */
@@ -39,7 +41,7 @@ export class ResponseReader {
     return this.#state === "done";
   }
 
-  /** Takes what one read brought and returns the part of it that is body; looks at nothing after a `failure`. */
+  /** Takes the data of one read and returns the part of it that is body; ignores everything after a `failure`. */
   push(read: string): string {
     if (this.failure !== null) return "";
     this.isUntouched = false;
@@ -66,7 +68,7 @@ export class ResponseReader {
           at = input.length;
           break;
         case "done":
-          // Nobody asked for more: whatever it is, it must not be taken for the next response.
+          // Unrequested bytes must not be taken for the next response.
           this.canReuse = false;
           this.hasSurplus = true;
           at = input.length;
@@ -84,7 +86,7 @@ export class ResponseReader {
     return body;
   }
 
-  /** The peer closed: whether the response is whole. */
+  /** The peer closed: returns whether the response is complete. */
   finish(): boolean {
     if (this.#state === "until-close") this.#state = "done";
     return this.#state === "done";
@@ -136,7 +138,7 @@ export class ResponseReader {
     const match = /^HTTP\/1\.([01]) ([1-9]\d\d)(?: |$)/.exec(statusLine);
     if (match === null) throw new HttpProtocolError("no status line");
     const status = Number(match[2]);
-    // 100 and 103 announce the response that follows; 101 was never asked for.
+    // 100 and 103 precede the actual response; 101 was never requested.
     if (status < 200 && status !== 101) return;
 
     const headers = new Map<string, string>();
@@ -162,7 +164,7 @@ export class ResponseReader {
     if (status === 204 || status === 304) {
       this.#state = "done";
     } else if (coding !== undefined) {
-      // Which of the two ends the response is a matter of opinion: two readers of it would go on in different places.
+      // With both, readers disagree about the end of the response, and would continue in different places.
       if (length !== undefined) throw new HttpProtocolError("two ways to tell its length");
       if (coding.toLowerCase() !== "chunked") throw new HttpProtocolError("an unknown transfer coding");
       this.#state = "size";
@@ -177,7 +179,7 @@ export class ResponseReader {
   }
 }
 
-/** Up to eight hexadecimal digits; white space or an extension may follow. By hand, as every read brings one. */
+/** Up to eight hexadecimal digits; white space or an extension may follow. Written by hand, as every read has one. */
 function parseChunkSize(input: string, start: number, end: number): number {
   let size = 0;
   let at = start;
@@ -193,10 +195,10 @@ function parseChunkSize(input: string, start: number, end: number): number {
   return size;
 }
 
-/** -1 where it is no digit. */
+/** -1 if it is not a digit. */
 function hexValue(code: number): number {
   if (code >= 48 && code <= 57) return code - 48;
-  // Sets the bit that tells small letters from capitals.
+  // Sets the bit that distinguishes lower case from upper case.
   const letter = code | 32;
   return letter >= 97 && letter <= 102 ? letter - 87 : -1;
 }

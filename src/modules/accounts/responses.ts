@@ -1,4 +1,4 @@
-/** What the accounts' routes answer, for the API document alone: made when somebody asks for it. */
+/** Responses of the account routes, only for the API document: made on first use. */
 import { type Static, Type as t } from "@sinclair/typebox";
 import { later } from "../../lib/later.ts";
 

@@ -1,4 +1,4 @@
-/** What the audit route answers, for the API document alone: made when somebody asks for it. */
+/** Responses of the audit route, only for the API document: made on first use. */
 import { type Static, Type as t } from "@sinclair/typebox";
 import type { JsonObject } from "../../domain/companion.ts";
 import { later } from "../../lib/later.ts";

@@ -1,14 +1,33 @@
 /** The fields of a companion that its owner sets: what each may hold, for the check and for the API document at once. */
-import { Type as t } from "@sinclair/typebox";
-import { companionDefaults, type JsonObject } from "../../domain/companion.ts";
+import { type TNull, type TOptional, type TSchema, type TUnion, Type as t } from "@sinclair/typebox";
+import { type CompanionSettings, companionDefaults, type JsonObject } from "../../domain/companion.ts";
 import { maxOriginLength, normalizeOrigin } from "../../domain/origin.ts";
+import { type SnakeCase, toCamelCase } from "../../lib/field-names.ts";
 import { nameText } from "../../schemas/name.ts";
 import { Nullable, Text } from "../../schemas/schema.ts";
 
 type CompanionFields = ReturnType<typeof makeFields>;
 let made: CompanionFields | null = null;
 
-/** `sent` are the settings as sent: every field may be left out, and null means "not set". */
+type WireSetting = SnakeCase<keyof CompanionSettings>;
+type SentFields<Settings extends Record<string, TSchema>> = {
+  [Setting in keyof Settings]: TOptional<TUnion<[Settings[Setting], TNull]>>;
+};
+
+/** Settings as answers show them. */
+export type WireSettings = {
+  [Setting in keyof CompanionSettings as SnakeCase<Setting>]: CompanionSettings[Setting];
+} & { context_tokens: number };
+
+export function toWireSettings(settings: CompanionSettings): WireSettings {
+  const shown = companionFields().names.map(([wire, field]) => [wire, settings[field]]);
+  return { ...Object.fromEntries(shown), context_tokens: settings.contextTokens ?? companionDefaults.contextTokens };
+}
+
+/**
+ * `names` are the settings' on the wire and in the domain, in the order of answers and audit entries; `sent` are the
+ * settings as sent: every field may be left out, and null means "not set".
+ */
 export function companionFields(): CompanionFields {
   made ??= makeFields();
   return made;
@@ -111,24 +130,13 @@ function makeFields() {
       examples: [90],
     }),
     enabled: t.Boolean({ description: "False: its embed routes answer 404; its tokens stay." }),
-  };
+  } satisfies Record<Exclude<WireSetting, "name">, TSchema>;
 
-  const sent = {
-    system_prompt: t.Optional(Nullable(settings.system_prompt)),
-    greeting: t.Optional(Nullable(settings.greeting)),
-    avatar_url: t.Optional(Nullable(settings.avatar_url)),
-    theme_color: t.Optional(Nullable(settings.theme_color)),
-    voice_id: t.Optional(Nullable(settings.voice_id)),
-    voice_agent_id: t.Optional(Nullable(settings.voice_agent_id)),
-    model: t.Optional(Nullable(settings.model)),
-    temperature: t.Optional(Nullable(settings.temperature)),
-    max_output_tokens: t.Optional(Nullable(settings.max_output_tokens)),
-    context_tokens: t.Optional(Nullable(settings.context_tokens)),
-    metadata: t.Optional(Nullable(settings.metadata)),
-    allowed_origins: t.Optional(Nullable(settings.allowed_origins)),
-    starters: t.Optional(Nullable(settings.starters)),
-    retention_days: t.Optional(Nullable(settings.retention_days)),
-    enabled: t.Optional(Nullable(settings.enabled)),
-  };
-  return { name, settings, sent };
+  const names = ["name", ...Object.keys(settings)].map((wire) => {
+    return [wire as WireSetting, toCamelCase(wire) as keyof CompanionSettings] as const;
+  });
+  const sent = Object.fromEntries(
+    Object.entries(settings).map(([wire, schema]) => [wire, t.Optional(Nullable(schema))]),
+  );
+  return { name, settings, names, sent: sent as SentFields<typeof settings> };
 }

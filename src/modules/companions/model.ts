@@ -1,13 +1,13 @@
 /** Companions and embed tokens on the wire: what owners send, and the translation of what they read back. */
 import { type Static, Type as t } from "@sinclair/typebox";
-import { type Companion, companionDefaults, type EmbedToken } from "../../domain/companion.ts";
+import type { Companion, EmbedToken } from "../../domain/companion.ts";
 import { textOf } from "../../domain/conversation.ts";
 import { toRfc3339 } from "../../lib/clock.ts";
 import { messageText, nullableUuid } from "../../schemas/chat-message.ts";
 import { nameText } from "../../schemas/name.ts";
 import { compileChecker, Nullable, Text } from "../../schemas/schema.ts";
 import type { TurnResult } from "../../turns/turn-start.ts";
-import { companionFields } from "./fields.ts";
+import { companionFields, toWireSettings } from "./fields.ts";
 
 export const newCompanionBody = compileChecker(() => {
   const { name, sent } = companionFields();
@@ -41,22 +41,7 @@ export const readOnlyCompanionFields = ["id", "embed_token", "created_by_key_id"
 export function toWireCompanion(companion: Companion) {
   return {
     id: companion.id,
-    name: companion.name,
-    system_prompt: companion.systemPrompt,
-    greeting: companion.greeting,
-    avatar_url: companion.avatarUrl,
-    theme_color: companion.themeColor,
-    voice_id: companion.voiceId,
-    voice_agent_id: companion.voiceAgentId,
-    model: companion.model,
-    temperature: companion.temperature,
-    max_output_tokens: companion.maxOutputTokens,
-    context_tokens: companion.contextTokens ?? companionDefaults.contextTokens,
-    metadata: companion.metadata,
-    allowed_origins: companion.allowedOrigins,
-    starters: companion.starters,
-    retention_days: companion.retentionDays,
-    enabled: companion.enabled,
+    ...toWireSettings(companion),
     embed_token: companion.embedToken,
     created_by_key_id: companion.createdByKeyId,
     created_at: toRfc3339(companion.createdAt),

@@ -6,6 +6,7 @@ import { findMetadataProblem } from "../../domain/metadata.ts";
 import { normalizeOrigin } from "../../domain/origin.ts";
 import { omitFields } from "../../lib/omit-fields.ts";
 import { type Checker, maxListedErrors } from "../../schemas/schema.ts";
+import { companionFields } from "./fields.ts";
 import { companionPatchBody, newCompanionBody, readOnlyCompanionFields, type SentSettings } from "./model.ts";
 
 /** What depends on the server and on what it keeps already. */
@@ -88,23 +89,13 @@ async function listVoiceErrors(
 
 /** Only the fields that were sent; null clears. */
 function toSettings(sent: SentSettings): Partial<CompanionSettings> {
-  const settings: Partial<CompanionSettings> = {};
-  if (sent.name !== undefined) settings.name = sent.name;
-  if (sent.system_prompt !== undefined) settings.systemPrompt = sent.system_prompt;
-  if (sent.greeting !== undefined) settings.greeting = sent.greeting;
-  if (sent.avatar_url !== undefined) settings.avatarUrl = sent.avatar_url;
-  if (sent.theme_color !== undefined) settings.themeColor = sent.theme_color?.toLowerCase() ?? null;
-  if (sent.voice_id !== undefined) settings.voiceId = sent.voice_id;
-  if (sent.voice_agent_id !== undefined) settings.voiceAgentId = sent.voice_agent_id;
-  if (sent.model !== undefined) settings.model = sent.model;
-  if (sent.temperature !== undefined) settings.temperature = sent.temperature;
-  if (sent.max_output_tokens !== undefined) settings.maxOutputTokens = sent.max_output_tokens;
-  if (sent.context_tokens !== undefined) settings.contextTokens = sent.context_tokens;
-  if (sent.metadata !== undefined) settings.metadata = sent.metadata ?? {};
-  if (sent.allowed_origins !== undefined) settings.allowedOrigins = normalizeOrigins(sent.allowed_origins ?? []);
-  if (sent.starters !== undefined) settings.starters = sent.starters ?? [];
-  if (sent.retention_days !== undefined) settings.retentionDays = sent.retention_days;
-  if (sent.enabled !== undefined) settings.enabled = sent.enabled ?? true;
+  const unset = newCompanionSettings("");
+  const given = companionFields().names.filter(([wire]) => sent[wire] !== undefined);
+  const settings: Partial<CompanionSettings> = Object.fromEntries(
+    given.map(([wire, field]) => [field, sent[wire] ?? unset[field]]),
+  );
+  if (sent.theme_color) settings.themeColor = sent.theme_color.toLowerCase();
+  if (sent.allowed_origins) settings.allowedOrigins = normalizeOrigins(sent.allowed_origins);
   return settings;
 }
 

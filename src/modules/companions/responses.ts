@@ -1,34 +1,31 @@
 /** What the companions' routes answer, for the API document alone: made when somebody asks for it. */
-import { type Static, Type as t } from "@sinclair/typebox";
+import { type Static, type TNull, type TSchema, type TUnion, Type as t } from "@sinclair/typebox";
+import { newCompanionSettings } from "../../domain/companion.ts";
 import { later } from "../../lib/later.ts";
 import { Nullable } from "../../schemas/schema.ts";
-import { companionFields } from "./fields.ts";
+import { companionFields, toWireSettings, type WireSettings } from "./fields.ts";
 
 const id = later(() => t.String({ format: "uuid", examples: ["0192f3c1-7d2e-7a44-9a10-3f5b8c6d2e10"] }));
 const instant = (description: string) =>
   t.String({ format: "date-time", description, examples: ["2026-01-31T12:00:00.000Z"] });
 
+type ShownFields<Settings extends Partial<Record<keyof WireSettings, TSchema>>> = {
+  [Name in keyof Settings & keyof WireSettings]: null extends WireSettings[Name]
+    ? TUnion<[NonNullable<Settings[Name]>, TNull]>
+    : NonNullable<Settings[Name]>;
+};
+
 export const CompanionObject = later(() => {
   const { name, settings } = companionFields();
+  const unset: Record<string, unknown> = toWireSettings(newCompanionSettings(""));
+  const shown = Object.fromEntries(
+    Object.entries(settings).map(([wire, schema]) => [wire, unset[wire] === null ? Nullable(schema) : schema]),
+  ) as ShownFields<typeof settings>;
   return t.Object(
     {
       id,
       name,
-      system_prompt: Nullable(settings.system_prompt),
-      greeting: Nullable(settings.greeting),
-      avatar_url: Nullable(settings.avatar_url),
-      theme_color: Nullable(settings.theme_color),
-      voice_id: Nullable(settings.voice_id),
-      voice_agent_id: Nullable(settings.voice_agent_id),
-      model: Nullable(settings.model),
-      temperature: Nullable(settings.temperature),
-      max_output_tokens: Nullable(settings.max_output_tokens),
-      context_tokens: settings.context_tokens,
-      metadata: settings.metadata,
-      allowed_origins: settings.allowed_origins,
-      starters: settings.starters,
-      retention_days: Nullable(settings.retention_days),
-      enabled: settings.enabled,
+      ...shown,
       embed_token: Nullable(
         t.String({
           description: "The oldest embed token that is still valid; null when all were revoked.",

@@ -1,4 +1,6 @@
-/** The owner tries a companion: the same turn as a visitor's, outside of rate limits and memory; one message of its day. */
+/**
+ * The owner tries a companion: the same turn as a visitor's, outside of rate limits and memory; one message of its day.
+ */
 import type { Companion } from "../../domain/companion.ts";
 import { type HistoryMessage, textParts } from "../../domain/conversation.ts";
 import { missing } from "../../domain/resource-id.ts";

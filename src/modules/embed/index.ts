@@ -76,7 +76,7 @@ export function embedConfigRoute(services: Services): DirectRoute {
     path: "/api/embed/:token",
     isUsual: ({ token = "" }) => isEmbedToken(token),
     headers: configHeaders,
-    async answer(request, headers) {
+    async respond(request, headers) {
       const { token = "" } = request.params;
       const target = await openEmbed(services, request, token, headers);
       return renderResponse(services, request, token, target, headers);

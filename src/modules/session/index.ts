@@ -7,11 +7,11 @@ import { cutPage, pageQuery, toWireList } from "../../http/paging.ts";
 import { type Route, route } from "../../http/route.ts";
 import { cookieNameOf, isAlive, renderCookie } from "../../http/session-cookie.ts";
 import { listOf } from "../../schemas/list.ts";
-import { limitSignedIn, renewDevice } from "./door.ts";
 import { passwordChangeBody, readWireSignedIn, toWireSession } from "./model.ts";
 import { changePassword } from "./passwords.ts";
 import { SessionObject, SignedIn } from "./responses.ts";
 import { secondFactorRoutes } from "./second-factor-routes.ts";
+import { limitSignedIn, renewDevice } from "./sign-in-guard.ts";
 import { signInRoutes } from "./sign-in-routes.ts";
 
 export const sessionRoutes: readonly Route[] = [

@@ -1,4 +1,4 @@
-/** What the session routes answer, for the API document alone: made when somebody asks for it. */
+/** Responses of the session routes, only for the API document: made on first use. */
 import { type Static, Type as t } from "@sinclair/typebox";
 import { scopes } from "../../domain/account.ts";
 import { recoveryCodeCount } from "../../domain/second-factor.ts";

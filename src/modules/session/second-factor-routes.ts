@@ -3,10 +3,10 @@ import { jsonResponse } from "../../http/api-description.ts";
 import { baseUrlOf } from "../../http/base-url.ts";
 import { jsonBody } from "../../http/json-body.ts";
 import { type Route, route } from "../../http/route.ts";
-import { limitSignedIn, renewDevice } from "./door.ts";
 import { totpConfirmBody, totpRemovalBody } from "./model.ts";
 import { RecoveryCodes, TotpSecret } from "./responses.ts";
 import { beginSecondFactor, confirmSecondFactor, turnOffSecondFactor } from "./second-factor-setup.ts";
+import { limitSignedIn, renewDevice } from "./sign-in-guard.ts";
 
 export const secondFactorRoutes: readonly Route[] = [
   route({

@@ -8,7 +8,7 @@ import { type PasswordLane, verifyPassword } from "../../lib/password-hash.ts";
 import { SemaphoreFull } from "../../lib/semaphore.ts";
 import { sha256Hex } from "../../lib/sha256.ts";
 import type { Session } from "../../store/store.ts";
-import type { Client, Outcome } from "./attempts.ts";
+import type { Client } from "./attempts.ts";
 import type { SignIn } from "./model.ts";
 import { refuseWithoutSecondFactor } from "./second-factor.ts";
 import { actorOf, contextOf, type SessionServices, type Visitor } from "./visitor.ts";
@@ -45,24 +45,20 @@ export async function signIn(
 ): Promise<NewSession> {
   const email = normalizeEmail(sent.email) ?? "";
   type Entry = { account: Account; passwordHash: string };
-  const entry = await services.signInAttempts.run(
-    client,
-    email,
-    async (attempt): Promise<Outcome<Entry | AppError>> => {
-      // Read now: the password may have changed while this attempt waited.
-      const { account, passwordHash } = await findAccess(services, email);
-      const isRight = await comparePassword(sent.password, passwordHash, client.isFamiliar ? "familiar" : "stranger");
-      if (account === null || passwordHash === null || !isRight || account.suspendedAt !== null) {
-        if (account !== null) noteRefusal(services, visitor, account, attempt.accountFailures);
-        return { verdict: "wrong", value: unauthorized("E-mail address or password is wrong.") };
-      }
-      const context = contextOf(services, visitor, null);
-      const refusal = await refuseWithoutSecondFactor(services, attempt, account, sent.totp, context);
-      if (refusal === null) return { verdict: "right", value: { account, passwordHash } };
-      if (refusal.verdict === "wrong") noteRefusal(services, visitor, account, attempt.accountFailures);
-      return refusal;
-    },
-  );
+  const entry = await services.signInAttempts.run<Entry | AppError>(client, email, async (attempt) => {
+    // Read now: the password may have changed while this attempt waited.
+    const { account, passwordHash } = await findAccess(services, email);
+    const isRight = await comparePassword(sent.password, passwordHash, client.isFamiliar ? "familiar" : "stranger");
+    if (account === null || passwordHash === null || !isRight || account.suspendedAt !== null) {
+      if (account !== null) noteRefusal(services, visitor, account, attempt.accountFailures);
+      return { verdict: "wrong", value: unauthorized("E-mail address or password is wrong.") };
+    }
+    const context = contextOf(services, visitor, null);
+    const refusal = await refuseWithoutSecondFactor(services, attempt, account, sent.totp, context);
+    if (refusal === null) return { verdict: "right", value: { account, passwordHash } };
+    if (refusal.verdict === "wrong") noteRefusal(services, visitor, account, attempt.accountFailures);
+    return refusal;
+  });
   if (entry instanceof AppError) throw entry;
   return openSession(services, visitor, entry.account, entry.passwordHash);
 }

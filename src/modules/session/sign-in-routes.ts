@@ -3,17 +3,17 @@ import { jsonResponse } from "../../http/api-description.ts";
 import { clientOf } from "../../http/client.ts";
 import { jsonBody, signInBodyLimitBytes } from "../../http/json-body.ts";
 import { type Route, route } from "../../http/route.ts";
-import { admitSignIn, limitSignIn, openDoor, respondSignedIn } from "./door.ts";
 import { passwordResetBody, setUpBody, signInBody } from "./model.ts";
 import { resetPassword, setUp } from "./passwords.ts";
 import { SignedIn } from "./responses.ts";
 import { signIn } from "./service.ts";
+import { admitSignIn, limitSignIn, openSignIn, respondSignedIn } from "./sign-in-guard.ts";
 
 const makeResponses = () => ({
   201: jsonResponse("Signed in: the cookie holds the session.", SignedIn, "Set-Cookie"),
 });
 
-// They take no parameters either: `openDoor` refuses them in its own order.
+// They take no parameters either: `openSignIn` refuses them in its own order.
 export const signInRoutes: readonly Route[] = [
   route({
     id: "signIn",
@@ -32,7 +32,7 @@ export const signInRoutes: readonly Route[] = [
       errors: ["unauthorized", "totp_required", "origin_not_allowed", "rate_limited"],
     }),
     async handle({ services, request, set, readBody }) {
-      const { visitor, cookieName } = openDoor(services, request, set);
+      const { visitor, cookieName } = openSignIn(services, request, set);
       const { client, body } = await admitSignIn(services, request, visitor, readBody);
       return respondSignedIn(services, request, set, cookieName, await signIn(services, visitor, client, body));
     },
@@ -51,7 +51,7 @@ export const signInRoutes: readonly Route[] = [
       errors: ["origin_not_allowed", "not_found", "rate_limited"],
     }),
     async handle({ services, request, set, readBody }) {
-      const { visitor, cookieName } = openDoor(services, request, set);
+      const { visitor, cookieName } = openSignIn(services, request, set);
       await limitSignIn(services, clientOf(services, request));
       const made = await setUp(services, visitor, await readBody());
       return respondSignedIn(services, request, set, cookieName, made);
@@ -74,7 +74,7 @@ export const signInRoutes: readonly Route[] = [
       errors: ["unauthorized", "totp_required", "origin_not_allowed", "not_found", "rate_limited"],
     }),
     async handle({ services, request, set, readBody }) {
-      const { visitor, cookieName } = openDoor(services, request, set);
+      const { visitor, cookieName } = openSignIn(services, request, set);
       await limitSignIn(services, clientOf(services, request));
       const made = await resetPassword(services, visitor, await readBody());
       return respondSignedIn(services, request, set, cookieName, made);

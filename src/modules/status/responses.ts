@@ -1,4 +1,4 @@
-/** What the status route answers, for the API document alone: made when somebody asks for it. */
+/** Responses of the status route, only for the API document: made on first use. */
 import { type Static, Type as t } from "@sinclair/typebox";
 import { failureKinds } from "../../domain/reply-failure.ts";
 import { later } from "../../lib/later.ts";

@@ -24,7 +24,7 @@ export const daysQuery: QueryPart<{ fromDay: string; toDay: string }> = {
     const givenFromMs = query.value("from", toDay, problem);
     const toMs = query.value("to", toDay, problem) ?? Math.max(givenFromMs ?? 0, startOfDay(nowMs));
     const fromMs = givenFromMs ?? toMs - (defaultDays - 1) * dayMs;
-    if (toMs < fromMs) query.value("to", () => undefined, "Must not lie before `from`.");
+    if (toMs < fromMs) query.value("to", () => undefined, "Must not be before `from`.");
     if (toMs - fromMs >= maxDays * dayMs) query.value("from", () => undefined, `At most ${maxDays} days at a time.`);
     return { fromDay: toUtcDay(fromMs), toDay: toUtcDay(toMs) };
   },

@@ -1,4 +1,4 @@
-/** What the voice route answers: made when somebody asks for the API document. */
+/** Response of the voice route, for the API document and as a type: made on first use. */
 import { type Static, Type as t } from "@sinclair/typebox";
 import { later } from "../../lib/later.ts";
 

@@ -7,6 +7,8 @@ import type { SqliteEngine } from "./engine.ts";
 import type { HoldingsKeeper } from "./holdings.ts";
 import { createKeyLines } from "./key-lines.ts";
 import { setLastUse } from "./last-use.ts";
+import { mapColumns, type StoredRow } from "./rows/columns.ts";
+import { apiKeys } from "./schema/clustered.ts";
 import { decodeScopes, encodeScopes } from "./scope-letters.ts";
 import type { UsageWriter } from "./usage-writer.ts";
 
@@ -19,7 +21,9 @@ interface FoundRow {
   suspended_at: number | null;
 }
 
-type ListedRow = Omit<ApiKey, "scopes" | "accountId"> & { scopes: string };
+const keyColumns = mapColumns(apiKeys, ["hash", "accountNumber", "revokedAt"]);
+
+type ListedRow = Omit<StoredRow<typeof apiKeys>, "hash" | "accountNumber" | "revokedAt">;
 
 export const apiKeyQueries = {
   findByHash: `SELECT k.id, k.scopes, k.expires_at, a.id AS account_id, a.plan, a.suspended_at
@@ -36,20 +40,12 @@ export function createApiKeyStore(engine: SqliteEngine, { changes, holdings, usa
   const lines = createKeyLines(engine, changes);
   const selectByHash = engine.query<FoundRow, [Uint8Array]>(apiKeyQueries.findByHash);
   const selectOfAccount = engine.query<ListedRow, [string]>(
-    `SELECT id, name, start, last_four AS lastFour, scopes, expires_at AS expiresAt, last_used_at AS lastUsedAt, requests,
-       created_by_key_id AS createdByKeyId, replaced_by_key_id AS replacedByKeyId, replaced_at AS replacedAt,
-       created_at AS createdAt
-     FROM api_keys WHERE account_number = (SELECT number FROM accounts WHERE id = ?) AND revoked_at IS NULL
-     ORDER BY created_at DESC, id DESC`,
+    () =>
+      `SELECT ${keyColumns.select("k")} FROM api_keys k
+       WHERE k.account_number = (SELECT number FROM accounts WHERE id = ?) AND k.revoked_at IS NULL
+       ORDER BY k.created_at DESC, k.id DESC`,
   );
-  const insert = engine.query<
-    null,
-    [Uint8Array, string, number, string, number | null, string, string, string | null, string | null, number]
-  >(
-    `INSERT INTO api_keys
-       (hash, id, account_number, scopes, expires_at, name, start, last_four, created_by_key_id, created_at)
-     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
-  );
+  const insert = keyColumns.createInsert(engine);
   const addUse = engine.query<{ account_id: string }, [number, number, string]>(
     `UPDATE api_keys SET requests = requests + ?, ${setLastUse}
      WHERE id = ? RETURNING (SELECT a.id FROM accounts a WHERE a.number = account_number) AS account_id`,
@@ -57,11 +53,7 @@ export function createApiKeyStore(engine: SqliteEngine, { changes, holdings, usa
 
   function create(accountNumber: number, key: NewApiKey, made: ApiKey): void {
     lines.requireMaker(accountNumber, key, made.createdAt);
-    const { id, name, start, lastFour, scopes, expiresAt, createdByKeyId, createdAt } = made;
-    insert.run(
-      ...([key.hash, id, accountNumber, encodeScopes(scopes), expiresAt, name, start] as const),
-      ...([lastFour, createdByKeyId, createdAt] as const),
-    );
+    insert({ ...made, hash: key.hash, accountNumber, scopes: encodeScopes(made.scopes), revokedAt: null });
   }
 
   function record(context: WriteContext, made: ApiKey, more: { replaces?: string }): void {

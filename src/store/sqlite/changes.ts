@@ -6,6 +6,9 @@ import type { WriteContext } from "../contract/write-context.ts";
 import { createAccountNumberFinder } from "./account-number.ts";
 import type { SqliteEngine } from "./engine.ts";
 import type { HoldingsKeeper } from "./holdings.ts";
+import { mapColumns } from "./rows/columns.ts";
+import { audit as auditTable } from "./schema/accounts.ts";
+import { idempotency } from "./schema/clustered.ts";
 
 /** How long a response is stored for retries. */
 export const idempotencyLifetimeMs = 24 * 60 * 60_000;
@@ -20,37 +23,23 @@ export interface Change {
 export type ChangeRecorder = ReturnType<typeof createChangeRecorder>;
 
 export function createChangeRecorder(engine: SqliteEngine, holdings: HoldingsKeeper) {
-  const insertAudit = engine.query<
-    null,
-    [string, string, string, string | null, string | null, string | null, string, string | null, string, number]
-  >(
-    `INSERT INTO audit (id, account_id, actor_kind, actor_id, ip_prefix, request_id, action, target_id, details, created_at)
-     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
-  );
+  const insertAudit = mapColumns(auditTable).createInsert(engine);
   // Overwrites the slot only if its response has expired: a live one belongs to a request that came first.
-  const insertResponse = engine.query<null, [string, string, string, string, string, number, string, number, number]>(
-    `INSERT INTO idempotency (account_id, method, path, key, body_hash, status, body, created_at)
-     VALUES (?, ?, ?, ?, ?, ?, ?, ?)
-     ON CONFLICT DO UPDATE SET body_hash = excluded.body_hash, status = excluded.status, body = excluded.body,
-       created_at = excluded.created_at WHERE created_at <= ?`,
+  const insertResponse = mapColumns(idempotency).createInsert<{ written: number }>(
+    engine,
+    `ON CONFLICT DO UPDATE SET body_hash = excluded.body_hash, status = excluded.status, body = excluded.body,
+       created_at = excluded.created_at WHERE created_at <= ? RETURNING 1 AS written`,
   );
-
   const findAccountNumber = createAccountNumberFinder(engine);
 
-  function audit(entry: AuditEntry): void {
-    const { id, accountId, actor, action, targetId, details, createdAt } = entry;
-    insertAudit.run(
-      ...([id, accountId, actor.kind, actor.id, actor.ipPrefix, actor.requestId, action, targetId] as const),
-      JSON.stringify(details),
-      createdAt,
-    );
+  function audit({ actor, ...entry }: AuditEntry): void {
+    const { kind: actorKind, id: actorId, ipPrefix, requestId } = actor;
+    insertAudit({ ...entry, actorKind, actorId, ipPrefix, requestId });
   }
 
   function keepResponse({ slot, bodyHash, status, body }: IdempotentWrite, nowMs: number): void {
-    const { accountId, method, path, key } = slot;
-    const expiredMs = nowMs - idempotencyLifetimeMs;
-    const changes = insertResponse.run(accountId, method, path, key, bodyHash, status, body, nowMs, expiredMs);
-    if (changes > 0) return;
+    const response = { ...slot, bodyHash, status, body, createdAt: nowMs };
+    if (insertResponse(response, nowMs - idempotencyLifetimeMs) !== null) return;
     throw new AppError(
       "conflict",
       "Another request with this Idempotency-Key came first. Send it again for its response.",

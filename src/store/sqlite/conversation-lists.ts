@@ -1,21 +1,15 @@
 /** Lists of conversations, newest first by creation. */
 import type { Conversation } from "../../domain/conversation.ts";
+import { later } from "../../lib/later.ts";
 import type { ConversationQuery } from "../contract/conversations.ts";
 import type { Page, PageRequest } from "../contract/page.ts";
 import type { SqliteEngine } from "./engine.ts";
 import { yieldToEventLoop } from "./pacing.ts";
+import { type ConversationRow, conversationColumns, toConversation } from "./rows/conversation.ts";
 
-interface ConversationRow {
-  number: number;
-  id: string;
-  companion_id: string;
-  session_id: string;
-  visitor_id: string;
-  message_count: number;
-  created_at: number;
-  updated_at: number;
+interface ListedRow extends ConversationRow {
   /** 0 if the companion was deleted, and the conversation only waits for its own deletion. */
-  is_live: number;
+  isLive: number;
 }
 
 interface Position {
@@ -31,14 +25,14 @@ const messagesPerRead = 100;
 const textPerSearch = 200_000_000;
 
 function selectFrom(index: string, condition: string): string {
-  return `SELECT number, id, companion_id, session_id, visitor_id, message_count, created_at, updated_at,
-       EXISTS (SELECT 1 FROM companions WHERE companions.id = conversations.companion_id) AS is_live
+  return `SELECT ${conversationColumns.select("conversations")},
+       EXISTS (SELECT 1 FROM companions WHERE companions.id = conversations.companion_id) AS isLive
      FROM conversations INDEXED BY ${index}
      WHERE ${condition} AND (created_at, number) < (?, ?) AND created_at >= ?
      ORDER BY created_at DESC, number DESC LIMIT ?`;
 }
 
-export const conversationListQueries = {
+export const conversationListQueries = later(() => ({
   ofAccount: selectFrom("conversations_account", "account_id = ?"),
   ofCompanion: selectFrom("conversations_companion", "companion_id = ? AND account_id = ?"),
   // The second condition on the visitor tells SQLite that it can use the partial index.
@@ -46,14 +40,14 @@ export const conversationListQueries = {
     "conversations_visitor",
     "account_id = ? AND visitor_id = ? AND visitor_id <> '' AND companion_id = ifnull(?, companion_id)",
   ),
-};
+}));
 
 export function createConversationLists(engine: SqliteEngine) {
   type Range = [createdAt: number, number: number, fromMs: number, limit: number];
-  const ofAccount = engine.query<ConversationRow, [string, ...Range]>(conversationListQueries.ofAccount);
-  const ofCompanion = engine.query<ConversationRow, [string, string, ...Range]>(conversationListQueries.ofCompanion);
-  const ofVisitor = engine.query<ConversationRow, [string, string, string | null, ...Range]>(
-    conversationListQueries.ofVisitor,
+  const ofAccount = engine.query<ListedRow, [string, ...Range]>(() => conversationListQueries.ofAccount);
+  const ofCompanion = engine.query<ListedRow, [string, string, ...Range]>(() => conversationListQueries.ofCompanion);
+  const ofVisitor = engine.query<ListedRow, [string, string, string | null, ...Range]>(
+    () => conversationListQueries.ofVisitor,
   );
   // If the cursor's conversation was deleted, the one created just before it takes its place.
   const selectPosition = engine.query<{ id: string; created_at: number; number: number }, [string]>(
@@ -84,7 +78,7 @@ export function createConversationLists(engine: SqliteEngine) {
     return row === null ? { createdAt: 0, number: 0 } : { createdAt: row.created_at, number: row.number + 1 };
   }
 
-  function selectRows(accountId: string, query: ConversationQuery, after: Position, limit: number): ConversationRow[] {
+  function selectRows(accountId: string, query: ConversationQuery, after: Position, limit: number): ListedRow[] {
     const { companionId, visitorId } = query;
     const range: Range = [after.createdAt, after.number, query.fromMs ?? 0, limit];
     if (visitorId !== null) return ofVisitor.all(accountId, visitorId, companionId, ...range);
@@ -110,10 +104,10 @@ export function createConversationLists(engine: SqliteEngine) {
     const folded = query.q === null ? "" : query.q.toLowerCase();
     const limit = Math.max(wanted, rowsPerSlice);
     const rows = selectRows(accountId, query, after, limit);
-    const found: ConversationRow[] = [];
+    const found: ListedRow[] = [];
     let read = 0;
     for (const row of rows) {
-      if (row.is_live === 1) {
+      if (row.isLive === 1) {
         const searched = folded === "" ? { isMatch: true, read: 0 } : searchMessages(row.number, folded);
         read += searched.read;
         if (searched.isMatch) found.push(row);
@@ -129,7 +123,7 @@ export function createConversationLists(engine: SqliteEngine) {
       query: ConversationQuery,
       { limit, afterId }: PageRequest,
     ): Promise<Page<Conversation>> {
-      const found: ConversationRow[] = [];
+      const found: ListedRow[] = [];
       let after = await engine.read(() => startOf(query, afterId));
       for (let read = 0; ; await yieldToEventLoop()) {
         const slice = await engine.snapshot(() => readSlice(accountId, query, after, limit + 1 - found.length));
@@ -140,7 +134,7 @@ export function createConversationLists(engine: SqliteEngine) {
         if (found.length > limit) return { items, nextAfterId: items.at(-1)?.id ?? null };
         if (last === null) return { items, nextAfterId: null };
         if (read > textPerSearch) return { items, nextAfterId: last.id };
-        after = { createdAt: last.created_at, number: last.number };
+        after = { createdAt: last.createdAt, number: last.number };
       }
     },
   };
@@ -150,16 +144,4 @@ export function createConversationLists(engine: SqliteEngine) {
 function timeOf(id: string): { prefix: string; epochMs: number } {
   const prefix = id.slice(0, 13);
   return { prefix, epochMs: Number.parseInt(prefix.replace("-", ""), 16) };
-}
-
-function toConversation(row: ConversationRow): Conversation {
-  return {
-    id: row.id,
-    companionId: row.companion_id,
-    sessionId: row.session_id,
-    visitorId: row.visitor_id === "" ? null : row.visitor_id,
-    messageCount: row.message_count,
-    createdAt: row.created_at,
-    updatedAt: row.updated_at,
-  };
 }

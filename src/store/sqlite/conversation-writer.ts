@@ -1,6 +1,7 @@
 /** Adds messages to a conversation, which is created if new; shared by text turns and voice transcripts. */
-import { type ConversationKey, type Message, textOf } from "../../domain/conversation.ts";
+import type { ConversationKey, Message } from "../../domain/conversation.ts";
 import type { SqliteEngine } from "./engine.ts";
+import { createMessageInsert } from "./rows/message.ts";
 
 export type ConversationWriter = ReturnType<typeof createConversationWriter>;
 
@@ -18,14 +19,7 @@ export function createConversationWriter(engine: SqliteEngine) {
        updated_at = max(updated_at + ? * (excluded.updated_at - excluded.created_at), excluded.updated_at)
      RETURNING number, updated_at`,
   );
-  const insertMessage = engine.query<
-    null,
-    [number, string, string, string, number, number | null, number | null, number, number, string]
-  >(
-    `INSERT INTO messages
-       (conversation_number, id, role, channel, complete, input_tokens, output_tokens, tokens_estimated, created_at, text)
-     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
-  );
+  const insertMessage = createMessageInsert(engine);
 
   return {
     /** Call it inside a write; false if the companion is deleted. `messages` in order of time. */
@@ -41,13 +35,7 @@ export function createConversationWriter(engine: SqliteEngine) {
       );
       if (conversation === null) return false;
       const delayMs = isTurn ? conversation.updated_at - updatedAt : 0;
-      for (const message of messages) {
-        insertMessage.run(
-          ...([conversation.number, message.id, message.role, message.channel, message.complete ? 1 : 0] as const),
-          ...([message.inputTokens, message.outputTokens, message.tokensEstimated ? 1 : 0] as const),
-          ...([message.createdAt + delayMs, textOf(message)] as const),
-        );
-      }
+      for (const message of messages) insertMessage(conversation.number, message, delayMs);
       return true;
     },
   };

@@ -10,6 +10,7 @@ import type { MessageEraser } from "./message-eraser.ts";
 import { createMessagePages } from "./message-pages.ts";
 import { yieldToEventLoop } from "./pacing.ts";
 import { createRetention } from "./retention.ts";
+import { toConversation } from "./rows/conversation.ts";
 import { companions } from "./schema/companions.ts";
 import { conversations, removals } from "./schema/conversations.ts";
 
@@ -86,19 +87,15 @@ export function createConversationStore(
       engine.snapshot(() => {
         const row = selectOne(accountId, id);
         if (row === null) return null;
-        const { sessionId, messageCount, companionId, createdAt, updatedAt } = row;
-        const visitorId = row.visitorId === "" ? null : row.visitorId;
-        const conversation = { id, companionId, sessionId, visitorId, messageCount, createdAt, updatedAt };
-        return { conversation, ...pages.read(row.number, page) };
+        return { conversation: toConversation(row), ...pages.read(row.number, page) };
       }),
 
     delete: async (accountId, id, context) => {
       const isDeleted = await engine.write(() => {
         const row = selectOne(accountId, id);
         if (row === null) return false;
-        const { number, companionId, sessionId } = row;
-        const visitorId = row.visitorId === "" ? null : row.visitorId;
-        erasures.noteConversation({ companionId, sessionId, visitorId });
+        const { number, companionId } = row;
+        erasures.noteConversation(toConversation(row));
         deleteConversation.run(number);
         const createdAt = context.nowMs;
         orm.insert(removals).values({ kind: "conversation", targetId: id, targetNumber: number, createdAt }).run();

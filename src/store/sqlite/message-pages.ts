@@ -1,27 +1,15 @@
 /** Pages of a conversation's messages. */
-import { type Message, type MessageChannel, type MessageRole, textParts } from "../../domain/conversation.ts";
+import type { Message } from "../../domain/conversation.ts";
 import type { MessagePageRequest, MessagePosition } from "../contract/conversations.ts";
 import type { SqliteEngine } from "./engine.ts";
+import { type MessageRow, messageColumns, toMessage } from "./rows/message.ts";
 
 /** A page ends after this much text, however few messages it has: a bound on the memory of one response. */
 const pageBytes = 2 * 1024 * 1024;
 
-interface MessageRow {
-  id: string;
-  role: MessageRole;
-  channel: MessageChannel;
-  text: string;
-  complete: number;
-  input_tokens: number | null;
-  output_tokens: number | null;
-  tokens_estimated: number;
-  created_at: number;
-}
-
 const newestBefore = `FROM messages WHERE conversation_number = ? AND (created_at, number) < (?, ?)
   ORDER BY created_at DESC, number DESC LIMIT ?`;
-export const messagePageQuery = `SELECT id, role, channel, text, complete, input_tokens, output_tokens, tokens_estimated, created_at
-  ${newestBefore}`;
+export const messagePageQuery = () => `SELECT ${messageColumns.select("messages")} ${newestBefore}`;
 
 export function createMessagePages(engine: SqliteEngine) {
   // The length is stored before the text, which is not read for it.
@@ -48,7 +36,7 @@ export function createMessagePages(engine: SqliteEngine) {
       const count = countInPage(lengths.slice(0, limit));
       const rows = selectBefore.all(conversationNumber, createdAt, number, count);
       const oldest = count < lengths.length ? rows.at(-1) : undefined;
-      const nextBefore = oldest === undefined ? null : { createdAt: oldest.created_at, id: oldest.id };
+      const nextBefore = oldest === undefined ? null : { createdAt: oldest.createdAt, id: oldest.id };
       return { messages: rows.reverse().map(toMessage), nextBefore };
     },
   };
@@ -62,18 +50,4 @@ function countInPage(lengths: readonly { bytes: number }[]): number {
     return leftBytes <= 0;
   });
   return last === -1 ? lengths.length : last + 1;
-}
-
-function toMessage(row: MessageRow): Message {
-  return {
-    id: row.id,
-    role: row.role,
-    channel: row.channel,
-    parts: textParts(row.text),
-    complete: row.complete === 1,
-    inputTokens: row.input_tokens,
-    outputTokens: row.output_tokens,
-    tokensEstimated: row.tokens_estimated === 1,
-    createdAt: row.created_at,
-  };
 }

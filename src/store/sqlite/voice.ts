@@ -5,15 +5,11 @@ import type { VoiceStore } from "../contract/voice.ts";
 import type { ConversationWriter } from "./conversation-writer.ts";
 import type { SqliteEngine } from "./engine.ts";
 import type { QuotaCounts } from "./quota.ts";
+import type { StoredRow } from "./rows/columns.ts";
+import { toVisitorId } from "./rows/conversation.ts";
 import { companions, voiceAgentLocks, voiceAgents, voiceOutbox, voiceSessions } from "./schema/companions.ts";
 import type { UsageWriter } from "./usage-writer.ts";
 import type { VoiceAgentKeeper } from "./voice-agents.ts";
-
-interface OutboxRow {
-  provider: string;
-  agent_id: string;
-  attempts: number;
-}
 
 /** The longest lock or delay. Anything longer was written by a clock that has since been set back. */
 const longestWaitMs = 2 * 60 * 60_000;
@@ -35,20 +31,20 @@ export function createVoiceStore(
      ON CONFLICT DO UPDATE SET owner = excluded.owner, until_ms = excluded.until_ms
        WHERE owner = excluded.owner OR until_ms NOT BETWEEN ? AND ?`,
   );
-  const selectDue = engine.query<OutboxRow, [number, number, number]>(
-    `SELECT provider, agent_id, attempts + 1 AS attempts FROM voice_outbox
+  const selectDue = engine.query<Omit<StoredRow<typeof voiceOutbox>, "dueAt">, [number, number, number]>(
+    `SELECT provider, agent_id AS agentId, attempts + 1 AS attempts FROM voice_outbox
      WHERE due_at <= ? OR due_at > ? ORDER BY due_at LIMIT ?`,
   );
   const leaseItem = engine.query<null, [number, number, string, string]>(
     "UPDATE voice_outbox SET attempts = ?, due_at = ? WHERE provider = ? AND agent_id = ?",
   );
   const takeSession = engine.query<
-    { companion_id: string; session_id: string; visitor_id: string },
+    Pick<StoredRow<typeof voiceSessions>, "companionId" | "sessionId" | "visitorId">,
     [providerConversationId: string]
   >(
     `UPDATE voice_sessions SET is_taken = 1 WHERE provider_conversation_id = ? AND is_taken = 0
        AND EXISTS (SELECT 1 FROM companions WHERE id = companion_id)
-     RETURNING companion_id, session_id, visitor_id`,
+     RETURNING companion_id AS companionId, session_id AS sessionId, visitor_id AS visitorId`,
   );
   const deleteSessions = engine.query<null, [number, number]>(
     `DELETE FROM voice_sessions WHERE provider_conversation_id IN
@@ -109,8 +105,8 @@ export function createVoiceStore(
       return await engine.write(() => {
         // Read again under the lock: another process may have taken them since.
         const due = selectDue.all(nowMs, nowMs + longestWaitMs, limit);
-        for (const item of due) leaseItem.run(item.attempts, untilMs, item.provider, item.agent_id);
-        return due.map(({ provider, agent_id, attempts }) => ({ provider, agentId: agent_id, attempts }));
+        for (const item of due) leaseItem.run(item.attempts, untilMs, item.provider, item.agentId);
+        return due;
       });
     },
 
@@ -155,19 +151,14 @@ export function createVoiceStore(
           .get();
         if (row === undefined) return null;
         const { companionId, sessionId, visitorId, createdAt } = row.session;
-        return { companionId, sessionId, visitorId: visitorId === "" ? null : visitorId, createdAt };
+        return { companionId, sessionId, visitorId: toVisitorId(visitorId), createdAt };
       }),
 
     addTranscript: (providerConversationId, conversationId, messages) =>
       engine.write(() => {
         const session = takeSession.get(providerConversationId);
         if (session === null) return false;
-        const { companion_id, session_id, visitor_id } = session;
-        const key = {
-          companionId: companion_id,
-          sessionId: session_id,
-          visitorId: visitor_id === "" ? null : visitor_id,
-        };
+        const key = { ...session, visitorId: toVisitorId(session.visitorId) };
         const spoken = messages.map(({ text, ...message }) => {
           return { ...message, parts: textParts(text), channel: "voice" as const, ...uncounted };
         });

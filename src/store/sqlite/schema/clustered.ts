@@ -8,7 +8,7 @@ import { later } from "../../../lib/later.ts";
 /** Revoked keys stay, but are never found. */
 export const apiKeys = later(() =>
   sqliteTable("api_keys", {
-    hash: blob("hash", { mode: "buffer" }).primaryKey(),
+    hash: blob("hash", { mode: "buffer" }).$type<Uint8Array>().primaryKey(),
     id: text("id").notNull().unique(),
     accountNumber: integer("account_number").notNull(),
     /** See `scope-letters.ts`. */

@@ -4,23 +4,31 @@ import type { Companion, Json } from "../lib/types.ts";
 import { type MetadataDraft, readMetadata, toMetadataDraft } from "./metadata-draft.ts";
 import { originProblem } from "./origin.ts";
 
-export interface Draft {
+/** Fields that are a text, or not set. */
+const textFields = ["system_prompt", "greeting", "avatar_url", "theme_color", "model"] as const;
+/** Fields that are a number, or not set, with the most that each may be. */
+const numberFields = {
+  temperature: 2,
+  max_output_tokens: 1_000_000,
+  context_tokens: 10_000_000,
+  retention_days: 36_500,
+} as const;
+type NumberField = keyof typeof numberFields;
+const plainFields = [...textFields, ...(Object.keys(numberFields) as NumberField[])];
+type PlainFields<Value> = Record<(typeof plainFields)[number], Value>;
+
+function mapPlainFields<Value>(read: (field: (typeof plainFields)[number]) => Value): PlainFields<Value> {
+  return Object.fromEntries(plainFields.map((field) => [field, read(field)])) as PlainFields<Value>;
+}
+
+export interface Draft extends PlainFields<string> {
   name: string;
-  system_prompt: string;
-  greeting: string;
   starters: string[];
-  avatar_url: string;
-  theme_color: string;
   voice: "none" | "voice_id" | "voice_agent_id";
   voice_value: string;
-  model: string;
-  temperature: string;
-  max_output_tokens: string;
-  context_tokens: string;
   metadata: MetadataDraft;
   /** One per line. */
   allowed_origins: string;
-  retention_days: string;
 }
 
 export type DraftField = keyof Draft;
@@ -31,42 +39,25 @@ const maxOrigins = 50;
 
 export function emptyDraft(): Draft {
   return {
+    ...mapPlainFields(() => ""),
     name: "",
-    system_prompt: "",
-    greeting: "",
     starters: [],
-    avatar_url: "",
-    theme_color: "",
     voice: "none",
     voice_value: "",
-    model: "",
-    temperature: "",
-    max_output_tokens: "",
-    context_tokens: "",
     metadata: toMetadataDraft({}),
     allowed_origins: "",
-    retention_days: "",
   };
 }
 
 export function toDraft(companion: Companion): Draft {
-  const text = (value: string | number | null) => (value === null ? "" : String(value));
   return {
+    ...mapPlainFields((field) => String(companion[field] ?? "")),
     name: companion.name,
-    system_prompt: text(companion.system_prompt),
-    greeting: text(companion.greeting),
     starters: companion.starters,
-    avatar_url: text(companion.avatar_url),
-    theme_color: text(companion.theme_color),
     voice: companion.voice_id !== null ? "voice_id" : companion.voice_agent_id !== null ? "voice_agent_id" : "none",
-    voice_value: text(companion.voice_id ?? companion.voice_agent_id),
-    model: text(companion.model),
-    temperature: text(companion.temperature),
-    max_output_tokens: text(companion.max_output_tokens),
-    context_tokens: text(companion.context_tokens),
+    voice_value: companion.voice_id ?? companion.voice_agent_id ?? "",
     metadata: toMetadataDraft(companion.metadata),
     allowed_origins: companion.allowed_origins.join("\n"),
-    retention_days: text(companion.retention_days),
   };
 }
 
@@ -94,18 +85,14 @@ export function findProblems(draft: Draft): Problems {
   }
   if (draft.theme_color !== "" && !isColor(draft.theme_color)) problems.theme_color = "Must look like #4f46e5.";
   if (draft.voice !== "none" && draft.voice_value.trim() === "") problems.voice_value = "Its id is missing.";
-  const number = (field: "temperature" | "max_output_tokens" | "context_tokens" | "retention_days", most: number) => {
+  for (const [field, most] of Object.entries(numberFields) as [NumberField, number][]) {
     const value = Number(draft[field]);
     const isWhole = field === "temperature" || Number.isInteger(value);
     const least = field === "temperature" ? 0 : 1;
     if (draft[field] !== "" && !(isWhole && value >= least && value <= most)) {
       problems[field] = `Must be a ${field === "temperature" ? "" : "whole "}number from ${least} to ${most}.`;
     }
-  };
-  number("temperature", 2);
-  number("max_output_tokens", 1_000_000);
-  number("context_tokens", 10_000_000);
-  number("retention_days", 36_500);
+  }
   const origins = splitLines(draft.allowed_origins);
   const badOrigin = origins.map(originProblem).find((problem) => problem !== null);
   if (badOrigin) problems.allowed_origins = badOrigin;
@@ -119,25 +106,18 @@ export type Body = Record<string, Json>;
 
 /** The whole draft as the API takes it; only for drafts without problems. */
 export function toBody(draft: Draft): Body {
-  const text = (value: string) => (value.trim() === "" ? null : value);
-  const number = (value: string) => (value === "" ? null : Number(value));
   const metadata = readMetadata(draft.metadata);
   return {
+    ...mapPlainFields((field) => {
+      if (field in numberFields) return draft[field] === "" ? null : Number(draft[field]);
+      return draft[field].trim() === "" ? null : draft[field];
+    }),
     name: draft.name,
-    system_prompt: text(draft.system_prompt),
-    greeting: text(draft.greeting),
     starters: draft.starters.map((starter) => starter.trim()).filter(Boolean),
-    avatar_url: text(draft.avatar_url),
-    theme_color: text(draft.theme_color),
     voice_id: draft.voice === "voice_id" ? draft.voice_value.trim() : null,
     voice_agent_id: draft.voice === "voice_agent_id" ? draft.voice_value.trim() : null,
-    model: text(draft.model),
-    temperature: number(draft.temperature),
-    max_output_tokens: number(draft.max_output_tokens),
-    context_tokens: number(draft.context_tokens),
     metadata: "value" in metadata ? metadata.value : {},
     allowed_origins: splitLines(draft.allowed_origins),
-    retention_days: number(draft.retention_days),
   };
 }
 

@@ -20,7 +20,7 @@ import { readWireSignedIn } from "./model.ts";
 import { isFamiliar, type NewSession, type SignedInVisitor } from "./service.ts";
 import type { Visitor } from "./visitor.ts";
 
-export function openDoor(services: Services, request: Request, set: ResponseHead) {
+export function openSignIn(services: Services, request: Request, set: ResponseHead) {
   set.headers["cache-control"] = "no-store";
   requireSameOrigin(services.settings, request);
   refuseQuery(request);

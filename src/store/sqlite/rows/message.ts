@@ -1,0 +1,24 @@
+/** Messages as rows and as the domain knows them. */
+import { type Message, textOf, textParts } from "../../../domain/conversation.ts";
+import type { SqliteEngine } from "../engine.ts";
+import { messages } from "../schema/conversations.ts";
+import { mapColumns, type StoredRow } from "./columns.ts";
+
+export const messageColumns = mapColumns(messages, ["number", "conversationNumber"]);
+
+export type MessageRow = Omit<StoredRow<typeof messages>, "number" | "conversationNumber">;
+
+const read = messageColumns.createReader();
+
+export function toMessage(row: MessageRow): Message {
+  const { text, ...message } = read(row);
+  return { ...message, parts: textParts(text) };
+}
+
+/** Of a message that is `delayMs` later than it says. */
+export function createMessageInsert(engine: SqliteEngine) {
+  const insert = messageColumns.createInsert(engine);
+  return (conversationNumber: number, message: Message, delayMs: number): void => {
+    insert({ ...message, conversationNumber, createdAt: message.createdAt + delayMs, text: textOf(message) });
+  };
+}
