@@ -27,30 +27,6 @@ export interface ApiResponse {
   headers?: readonly ApiHeader[];
 }
 
-export interface ApiOperation {
-  /** Unique; names the call in generated clients. */
-  id: string;
-  method: "GET" | "POST" | "PATCH" | "DELETE";
-  /** With parameters in braces: `/api/companions/{id}`. */
-  path: string;
-  tag: ApiTag;
-  summary: string;
-  description?: string;
-  access: Access;
-  /** Path parameters by name; must list every one of the path. */
-  params?: Readonly<Record<string, TSchema>>;
-  query?: Readonly<Record<string, TSchema>>;
-  /** Also accepts `metadata.<path>=<value>`. */
-  takesMetadata?: true;
-  /** `example` if the examples of the fields do not fit together. */
-  body?: { schema: TSchema; isOptional?: true; example?: object };
-  /** Accepts `Idempotency-Key`. */
-  isIdempotent?: true;
-  answers: Readonly<Record<number, ApiResponse>>;
-  /** In addition to those implied by access, parameters and body. */
-  errors?: readonly ErrorCode[];
-}
-
 export const apiTags = {
   Embed: "For visitors' browsers: opened by a companion's embed token in the path.",
   Companions: "What visitors talk to, and the tokens that open it.",

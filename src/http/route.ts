@@ -6,11 +6,9 @@
  *       route({
  *         id: "updateItem", method: "PATCH", path: "/api/items/{id}", tag: "Companions", summary: "Change an item",
  *         access: "companions:write",
- *         query: { page: pageQuery },         // Left out: a private route refuses every parameter, a public one looks
- * at none.
+ *         query: { page: pageQuery },         // Left out: a private route refuses every parameter, a public one ignores all.
  *         body: jsonBody(itemPatchBody),
- *         document: () => ({                  // Called when somebody asks for the API document: schemas cost a start
- * time.
+ *         document: () => ({                  // Called when somebody asks for the API document: schemas slow the start down.
  *           params: { id: idParam("item") },
  *           responses: { 200: jsonResponse("The item as it is now.", ItemObject) },
  *         }),
