@@ -44,7 +44,7 @@ export function testLlmProvider(name: string, open: () => Promise<ProviderUnderT
       expect(reply.text.split(" ").length).toBeGreaterThan(1);
     });
 
-    test("never writes nothing, nor an empty or ill-formed text", async () => {
+    test("emits no event without content, and no empty or ill-formed text", async () => {
       const reply = collectReply();
       await opened.provider.streamReply(replyRequest("Grüße 🙂 \ud83d"), reply, new AbortController().signal);
       expect(reply.writes.every((deltas) => deltas.length > 0 && !deltas.includes(""))).toBe(true);
@@ -65,7 +65,7 @@ export function testLlmProvider(name: string, open: () => Promise<ProviderUnderT
       }
     });
 
-    test("writes no more while the reader does not keep up, and loses nothing", async () => {
+    test("emits no more while the reader does not keep up, and loses nothing", async () => {
       const freely = collectReply();
       await opened.provider.streamReply(replyRequest("one two three"), freely, new AbortController().signal);
       let isHeld = false;
@@ -84,14 +84,14 @@ export function testLlmProvider(name: string, open: () => Promise<ProviderUnderT
       expect(reply.text).toBe(freely.text);
     });
 
-    test("writes nothing for a visitor who has left before", async () => {
+    test("emits nothing for a visitor who has left before", async () => {
       const reply = collectReply();
       const outcome = await opened.provider.streamReply(replyRequest("Hello"), reply, AbortSignal.abort());
       expect(outcome).toEqual({ complete: false, usage: null, failure: null });
       expect(reply.writes).toEqual([]);
     });
 
-    test("ends at once when the visitor leaves, and writes no more", async () => {
+    test("ends at once when the visitor leaves, and emits no more", async () => {
       const leaving = new AbortController();
       const reply = collectReply(() => {
         leaving.abort();
