@@ -3,6 +3,7 @@ import { type TSchema, Type as t } from "@sinclair/typebox";
 import type { Scope } from "../domain/account.ts";
 import { type ErrorCode, errorCodes } from "../domain/errors.ts";
 import { later } from "../lib/later.ts";
+import { namedObject } from "../schemas/named-object.ts";
 
 /**
  * Who may call: anyone, holders of the embed token in the path, an API key with the scope (or the dashboard), the
@@ -78,28 +79,27 @@ export const eventStream: ApiResponse = {
   content: { "text/event-stream": null },
 };
 
-export const ProblemObject = later(() =>
-  t.Object(
-    {
-      type: t.String({ format: "uri", description: "Where the error is explained." }),
-      title: t.String(),
-      status: t.Integer(),
-      detail: t.String({ description: "What happened and what to do, for people." }),
-      code: t.Union(
-        Object.keys(errorCodes).map((code) => t.Literal(code)),
-        { description: "What happened, for programs." },
+export const ProblemObject = namedObject(
+  "Problem",
+  () => ({
+    type: t.String({ format: "uri", description: "Where the error is explained." }),
+    title: t.String(),
+    status: t.Integer(),
+    detail: t.String({ description: "What happened and what to do, for people." }),
+    code: t.Union(
+      Object.keys(errorCodes).map((code) => t.Literal(code)),
+      { description: "What happened, for programs." },
+    ),
+    request_id: t.String({ description: "The `X-Request-Id`; name it when reporting." }),
+    errors: t.Optional(
+      t.Array(
+        t.Object({
+          param: t.String({ description: "The field, parameter or header at fault." }),
+          detail: t.String(),
+        }),
+        { description: "On `invalid_request`: every field at fault." },
       ),
-      request_id: t.String({ description: "The `X-Request-Id`; name it when reporting." }),
-      errors: t.Optional(
-        t.Array(
-          t.Object({
-            param: t.String({ description: "The field, parameter or header at fault." }),
-            detail: t.String(),
-          }),
-          { description: "On `invalid_request`: every field at fault." },
-        ),
-      ),
-    },
-    { $id: "Problem", description: "RFC 9457 problem details." },
-  ),
+    ),
+  }),
+  { description: "RFC 9457 problem details." },
 );
