@@ -12,11 +12,12 @@ import { mountRoutes } from "./http/mount-routes.ts";
 import { everyResponseHeaders } from "./http/problem.ts";
 import { contextOf } from "./http/request-context.ts";
 import type { Route } from "./http/route.ts";
-import { createRouteTable, type RoutePlace, type RouteTable } from "./http/route-table.ts";
+import { createRouteTable } from "./http/route-table.ts";
+import { later } from "./lib/later.ts";
 import { embedConfigRoute } from "./modules/embed/index.ts";
 import { routes } from "./routes.ts";
 
-const methods = ["GET", "POST", "PATCH", "DELETE", "PUT"];
+const methods = ["GET", "POST", "PATCH", "DELETE"];
 
 /** What dashboards and platforms call. */
 const managementRoutes = routes.filter(({ path }) => isManagementPath(path));
@@ -85,10 +86,8 @@ function createSite(services: Services, routes: readonly Route[]) {
     .use(errorHandling(services, allowedMethods))
     .use(mountRoutes(services, routes));
 
-  let table: RouteTable<RoutePlace> | null = null;
-  /** Made when it is first asked for: all routes have been added then. */
+  const table = later(() => createRouteTable(site.routes));
   function allowedMethods(path: string): string[] {
-    table ??= createRouteTable(site.routes);
     const found = table.listMethods(path);
     return methods.filter((method) => found.includes(method));
   }
