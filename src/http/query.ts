@@ -7,9 +7,9 @@ import type { MetadataFilter } from "../store/store.ts";
 const metadataPrefix = "metadata.";
 
 /** More than anyone needs; each filter costs another lookup in the store's index. */
-export const maxMetadataFilters = 20;
+const maxMetadataFilters = 20;
 
-export interface QueryReader {
+interface QueryReader {
   /** The parameter's value, or null if it was not sent. */
   text(name: string): string | null;
   /**

@@ -127,7 +127,7 @@ export interface Route extends RouteFacts {
 }
 
 /** Shared by all routes of a site. */
-export interface RouteSite {
+interface RouteSite {
   readonly services: Services;
   readonly idempotency: Idempotency;
 }

@@ -5,7 +5,7 @@ import type { QueryPart } from "./query.ts";
 
 const problem = "Must be a day (2026-01-31) or an RFC 3339 instant (2026-01-31T09:30:00Z).";
 
-export interface TimeRange {
+interface TimeRange {
   /** Inclusive; null if open. */
   fromMs: number | null;
   /** Exclusive; null if open. */

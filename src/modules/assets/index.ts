@@ -37,9 +37,12 @@ function fileResponses(description: string, content: NonNullable<ApiResponse["co
   };
 }
 
+const shared = { method: "GET", tag: "Service", access: "public" } as const;
+
 function script(id: string, name: string, summary: string): Route {
   return route({
-    ...{ id, method: "GET", path: `/${name}`, tag: "Service", summary, access: "public" },
+    ...shared,
+    ...{ id, path: `/${name}`, summary },
     document: () => ({
       responses: fileResponses("The script.", { "text/javascript": null }),
       errors: ["not_found"],
@@ -50,7 +53,8 @@ function script(id: string, name: string, summary: string): Route {
 
 function image(id: string, path: string, name: string, summary: string): Route {
   return route({
-    ...{ id, method: "GET", path, tag: "Service", summary, access: "public" },
+    ...shared,
+    ...{ id, path, summary },
     document: () => ({ responses: fileResponses("The image.", { "image/png": null }) }),
     handle: ({ request }) => serve(name, request, stableCaching),
   });
@@ -66,12 +70,10 @@ export const assetRoutes: readonly Route[] = [
   image("getTouchIcon", "/apple-touch-icon.png", "touch-icon.png", "The icon of home screens, a PNG of 180 by 180"),
   image("getShareImage", "/share.png", "share.png", "The image in previews of links, a PNG of 1200 by 630"),
   route({
+    ...shared,
     id: "getIntegrity",
-    method: "GET",
     path: "/assets/integrity.json",
-    tag: "Service",
     summary: "Hashed addresses and integrity values of the scripts",
-    access: "public",
     document: () => {
       const description = "By file: its hashed address and its integrity value.";
       const Integrity = t.Object({}, { $id: "Integrity", additionalProperties: true, description });
@@ -86,12 +88,10 @@ export const assetRoutes: readonly Route[] = [
     },
   }),
   route({
+    ...shared,
     id: "getAsset",
-    method: "GET",
     path: "/assets/{file}",
-    tag: "Service",
     summary: "A file of the web build, under a name that changes with its content",
-    access: "public",
     document: () => ({
       params: { file: Text({ description: "The hashed name.", examples: ["widget.3f9a1c2b.js"] }) },
       responses: fileResponses("The file, for ever the same.", {

@@ -4,7 +4,7 @@ import { embeddedAssets } from "../../web/generated/assets.ts";
 
 type Encoding = "br" | "gzip" | "identity";
 
-export interface AssetResponse {
+interface AssetResponse {
   bytes: Uint8Array<ArrayBuffer>;
   contentType: string;
   encoding: Encoding;
@@ -12,7 +12,7 @@ export interface AssetResponse {
   etag: string;
 }
 
-export interface AssetReference {
+interface AssetReference {
   /** Path of the copy that never changes. */
   path: string;
   /** For `integrity` attributes. */

@@ -6,6 +6,7 @@ import { later } from "../../lib/later.ts";
 import { renderShell } from "./shell.ts";
 
 const shell = later(renderShell);
+const shared = { method: "GET", tag: "Service", access: "public", handle: answer } as const;
 const responses = { 200: { description: "The page.", content: { "text/html": null } } };
 
 function answer({ set }: { set: ResponseHead }): string {
@@ -23,27 +24,21 @@ function answer({ set }: { set: ResponseHead }): string {
 
 export const dashboardRoutes: readonly Route[] = [
   route({
+    ...shared,
     id: "getDashboard",
-    method: "GET",
     path: "/app",
-    tag: "Service",
     summary: "The dashboard",
-    access: "public",
     document: () => ({ responses }),
-    handle: answer,
   }),
   route({
+    ...shared,
     id: "getDashboardPage",
-    method: "GET",
     path: "/app/{page*}",
-    tag: "Service",
     summary: "A page of the dashboard",
-    access: "public",
     document: () => ({
       description: "Any address below `/app`, however deep: the dashboard finds its own way from there.",
       params: { page: t.String({ description: "The page.", examples: ["api-keys"] }) },
       responses,
     }),
-    handle: answer,
   }),
 ];

@@ -33,7 +33,7 @@ export interface Reference {
   $ref: string;
 }
 
-export interface OpenApiParameter {
+interface OpenApiParameter {
   name: string;
   in: "path" | "query" | "header";
   required: boolean;
@@ -41,7 +41,7 @@ export interface OpenApiParameter {
   schema: JsonSchema;
 }
 
-export interface OpenApiMedia {
+interface OpenApiMedia {
   schema: JsonSchema;
   example?: unknown;
   examples?: Record<string, { value: unknown }>;

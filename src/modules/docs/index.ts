@@ -13,6 +13,7 @@ import type { ApiReference } from "./reference.ts";
 /** The last one only: base URLs come from the requests, and must not fill the memory. */
 const builtBy = new WeakMap<Services, ApiReference & { baseUrl: string }>();
 
+const shared = { method: "GET", tag: "Service", access: "public" } as const;
 const page = { 200: { description: "A page.", content: { "text/html; charset=utf-8": null } } };
 
 /** `listRoutes` is called, and their descriptions made, when somebody asks: they would cost a start several milliseconds. */
@@ -36,12 +37,10 @@ export function makeDocsRoutes(listRoutes: () => readonly Route[]): readonly Rou
 
   return [
     route({
+      ...shared,
       id: "getOpenApi",
-      method: "GET",
       path: "/openapi.json",
-      tag: "Service",
       summary: "This document",
-      access: "public",
       document: () => {
         const fields = { openapi: t.String({ examples: ["3.1.0"] }) };
         const OpenApi = t.Object(fields, { additionalProperties: true, description: "An OpenAPI document." });
@@ -54,12 +53,10 @@ export function makeDocsRoutes(listRoutes: () => readonly Route[]): readonly Rou
       },
     }),
     route({
+      ...shared,
       id: "getDocs",
-      method: "GET",
       path: "/docs",
-      tag: "Service",
       summary: "This document for people",
-      access: "public",
       document: () => ({ responses: page }),
       handle({ services, request, set }) {
         writePageHeaders(set.headers, docsPolicy());
@@ -67,12 +64,10 @@ export function makeDocsRoutes(listRoutes: () => readonly Route[]): readonly Rou
       },
     }),
     route({
+      ...shared,
       id: "getDocsPage",
-      method: "GET",
       path: "/docs/{page}",
-      tag: "Service",
       summary: "A page of it: a group of calls, the objects, or the errors",
-      access: "public",
       document: () => ({
         params: { page: t.String({ description: "The page.", examples: ["errors"] }) },
         responses: page,
@@ -85,12 +80,10 @@ export function makeDocsRoutes(listRoutes: () => readonly Route[]): readonly Rou
       },
     }),
     route({
+      ...shared,
       id: "searchDocs",
-      method: "GET",
       path: "/docs/search",
-      tag: "Service",
       summary: "What of it has all the given words",
-      access: "public",
       document: () => ({
         query: { q: t.String({ maxLength: 200, description: "Words.", examples: ["embed token"] }) },
         responses: page,
