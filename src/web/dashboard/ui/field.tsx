@@ -175,7 +175,7 @@ export function CheckField({ label, hint, checked, onChecked, disabled }: CheckP
         disabled={disabled}
         onChange={(event) => onChecked(event.currentTarget.checked)}
         aria-describedby={hint ? `${id}-hint` : undefined}
-        class="mt-[0.2rem] size-[1.05rem] shrink-0 accent-(--accent)"
+        class="mt-[0.2rem] size-[1.05rem] shrink-0 accent-accent"
       />
       <div class="min-w-0 flex-1">
         <label for={id}>{label}</label>

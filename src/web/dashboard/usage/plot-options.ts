@@ -27,8 +27,8 @@ export function makeOptions(
 ): uPlot.Options {
   const colors = colorsOf(series.length);
   const style = getComputedStyle(document.documentElement);
-  const grid = { stroke: style.getPropertyValue("--line"), width: 1 };
-  const axis = { stroke: style.getPropertyValue("--muted"), grid, ticks: { show: false }, font: "12px system-ui" };
+  const grid = { stroke: style.getPropertyValue("--color-line"), width: 1 };
+  const axis = { stroke: style.getPropertyValue("--color-muted"), grid, ticks: { show: false }, font: "12px system-ui" };
   return {
     width,
     height: plotHeightPx,
