@@ -9,20 +9,12 @@ export class ApiError extends Error {
   readonly status: number;
   readonly code: string;
   readonly fields: readonly FieldProblem[];
-  readonly requestId: string | null;
 
-  constructor(
-    message: string,
-    status: number,
-    code: string,
-    fields: readonly FieldProblem[],
-    requestId: string | null,
-  ) {
+  constructor(message: string, status: number, code: string, fields: readonly FieldProblem[] = []) {
     super(message);
     this.status = status;
     this.code = code;
     this.fields = fields;
-    this.requestId = requestId;
   }
 }
 
@@ -77,7 +69,7 @@ export async function send(
     response = await fetch(path + toSearch(query), init);
   } catch (cause) {
     if (signal?.aborted) throw cause;
-    throw new ApiError("The server cannot be reached. Check the connection, then try again.", 0, "network", [], null);
+    throw new ApiError("The server cannot be reached. Check the connection, then try again.", 0, "network");
   }
   if (response.ok) return response;
   const error = await readProblem(response);
@@ -87,7 +79,7 @@ export async function send(
     throw error;
   }
   whenSignedOut();
-  throw new ApiError("Your session has ended. Sign in, then try again.", 401, error.code, [], error.requestId);
+  throw new ApiError("Your session has ended. Sign in, then try again.", 401, error.code);
 }
 
 async function readProblem(response: Response): Promise<ApiError> {
@@ -98,7 +90,6 @@ async function readProblem(response: Response): Promise<ApiError> {
     response.status,
     typeof problem.code === "string" ? problem.code : "unknown",
     Array.isArray(problem.errors) ? problem.errors : [],
-    response.headers.get("x-request-id"),
   );
 }
 

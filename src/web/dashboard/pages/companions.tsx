@@ -7,7 +7,7 @@ import { replaceSearch, useSearch } from "../lib/router.ts";
 import type { Companion, Json } from "../lib/types.ts";
 import { Avatar } from "../ui/avatar.tsx";
 import { Button, ButtonLink } from "../ui/button.tsx";
-import { type Column, ListFrame, Table } from "../ui/list.tsx";
+import { type Column, List } from "../ui/list.tsx";
 import { PageHead, Time } from "../ui/page.tsx";
 import { Badge, Empty } from "../ui/states.tsx";
 
@@ -67,7 +67,9 @@ export default function CompanionsPage() {
           ))}
         </ul>
       )}
-      <ListFrame
+      <List
+        label="Companions"
+        columns={columns}
         list={list}
         empty={
           isFiltered ? (
@@ -78,9 +80,7 @@ export default function CompanionsPage() {
             </Empty>
           )
         }
-      >
-        <Table label="Companions" columns={columns} rows={list.items} keyOf={({ id }) => id} />
-      </ListFrame>
+      />
     </>
   );
 }

@@ -14,7 +14,7 @@ import type { Params } from "../paths.ts";
 import { Button } from "../ui/button.tsx";
 import { Confirm } from "../ui/dialog.tsx";
 import { PageHead } from "../ui/page.tsx";
-import { Badge, Empty, Failure, Problem, Skeleton } from "../ui/states.tsx";
+import { Badge, Empty, Failure, Pending, Problem } from "../ui/states.tsx";
 import { say } from "../ui/toast.tsx";
 
 const pollMs = 5000;
@@ -34,19 +34,15 @@ export default function ConversationPage({ params }: { params: Params }) {
   });
 
   const isGone = error instanceof ApiError && error.status === 404;
-  if (isGone) {
+  if (isGone || !conversation) {
     return (
       <>
         <PageHead title="Conversation" back={back} />
-        <Empty title="This conversation is gone">It was deleted, or it never was yours.</Empty>
-      </>
-    );
-  }
-  if (!conversation) {
-    return (
-      <>
-        <PageHead title="Conversation" back={back} />
-        {error !== null ? <Failure error={error} onRetry={() => void transcript.reload()} /> : <Skeleton lines={6} />}
+        {isGone ? (
+          <Empty title="This conversation is gone">It was deleted, or it never was yours.</Empty>
+        ) : (
+          <Pending of={transcript} lines={6} />
+        )}
       </>
     );
   }

@@ -9,7 +9,7 @@ import { replaceSearch, useSearch } from "../lib/router.ts";
 import type { Conversation } from "../lib/types.ts";
 import { Button } from "../ui/button.tsx";
 import { TextField } from "../ui/field.tsx";
-import { type Column, ListFrame, Table } from "../ui/list.tsx";
+import { type Column, List } from "../ui/list.tsx";
 import { PageHead, Time } from "../ui/page.tsx";
 import { Empty } from "../ui/states.tsx";
 
@@ -98,7 +98,9 @@ export default function ConversationsPage() {
           <Button onClick={() => replaceSearch({ visitor_id: null })}>Show all</Button>
         </p>
       )}
-      <ListFrame
+      <List
+        label="Conversations"
+        columns={columns}
         list={list}
         empty={
           isFiltered ? (
@@ -109,9 +111,7 @@ export default function ConversationsPage() {
             </Empty>
           )
         }
-      >
-        <Table label="Conversations" columns={columns} rows={list.items} keyOf={({ id }) => id} />
-      </ListFrame>
+      />
     </>
   );
 }

@@ -40,6 +40,18 @@ export function Failure({ error, onRetry }: { error: unknown; onRetry?: () => vo
   );
 }
 
+interface PendingProps {
+  of: { error: unknown; reload(): unknown };
+  lines?: number;
+  class?: string;
+}
+
+/** In the place of what has not arrived: that it is loading, or why it failed. */
+export function Pending({ of, lines = 4, class: more = "" }: PendingProps) {
+  if (of.error !== null) return <Failure error={of.error} onRetry={() => void of.reload()} />;
+  return <Skeleton lines={lines} class={more} />;
+}
+
 /** A sentence about what just failed, read out at once. */
 export function Problem({ children, class: more = "" }: { children: ComponentChildren; class?: string }) {
   return (
