@@ -1,12 +1,13 @@
 /** A new account, and the link with which its owner chooses a password. */
 import { useState } from "preact/hooks";
 import { call, fieldProblem } from "../lib/api.ts";
+import { formatInstant } from "../lib/format.ts";
 import { useAction } from "../lib/load.ts";
 import type { Account, ResetLink } from "../lib/types.ts";
 import { Button } from "../ui/button.tsx";
+import { Snippet } from "../ui/copy.tsx";
 import { Dialog, DialogActions, FormDialog } from "../ui/dialog.tsx";
 import { SelectField, TextField } from "../ui/field.tsx";
-import { LinkShown } from "./link-shown.tsx";
 
 interface NewAccountProps {
   onMade(): Promise<void>;
@@ -69,5 +70,18 @@ export function NewAccount({ onMade, onClose }: NewAccountProps) {
       <SelectField label="Plan" value={plan} onValue={setPlan} options={planOptions} />
       <SelectField label="Role" value={role} onValue={setRole} options={roleOptions} />
     </FormDialog>
+  );
+}
+
+/** A one-time link, to be handed over. */
+export function LinkShown({ email, link }: { email: string; link: ResetLink }) {
+  return (
+    <div class="space-y-3">
+      <p class="text-muted">
+        Give this link to <strong class="font-medium text-ink wrap-anywhere">{email}</strong> over a safe channel. It
+        lets them choose a password. It works once, until {formatInstant(link.expires_at)}.
+      </p>
+      <Snippet text={link.url} copyLabel="Copy the link" />
+    </div>
   );
 }

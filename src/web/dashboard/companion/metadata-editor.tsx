@@ -1,7 +1,7 @@
 /** Metadata as rows of keys and values, or as raw JSON. */
 import { Plus, X } from "lucide-preact";
 import { Button, IconButton } from "../ui/button.tsx";
-import { TextArea } from "../ui/field.tsx";
+import { TextField } from "../ui/field.tsx";
 import type { SectionProps } from "./draft.ts";
 import { type MetadataRow, readMetadata, switchMode } from "./metadata-draft.ts";
 import { useRowFocus } from "./row-focus.ts";
@@ -35,7 +35,7 @@ export function MetadataEditor({ draft: { metadata }, problems, change }: Sectio
         ))}
       </fieldset>
       {metadata.mode === "json" ? (
-        <TextArea
+        <TextField
           label="Metadata as JSON"
           isCode
           rows={8}

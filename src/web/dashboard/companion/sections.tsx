@@ -2,7 +2,7 @@
 import { judgeColor } from "../lib/color.ts";
 import { estimateTokens, formatNumber } from "../lib/format.ts";
 import { useSession } from "../lib/session.ts";
-import { SelectField, TextArea, TextField } from "../ui/field.tsx";
+import { SelectField, TextField } from "../ui/field.tsx";
 import { Section } from "../ui/page.tsx";
 import { Notice } from "../ui/states.tsx";
 import { ColorField } from "./color-field.tsx";
@@ -17,7 +17,7 @@ export function IdentitySection(props: SectionProps) {
     <Section title="Who it is">
       <div class="space-y-5">
         <TextField label="Name" required {...tie(props, "name")} />
-        <TextArea
+        <TextField
           label="Greeting"
           rows={2}
           {...tie(props, "greeting")}
@@ -53,7 +53,7 @@ export function BehaviourSection(props: SectionProps) {
   return (
     <Section title="How it answers" hint="Visitors never see the prompt.">
       <div class="space-y-5">
-        <TextArea
+        <TextField
           label="System prompt"
           rows={12}
           {...tie(props, "system_prompt")}
@@ -138,11 +138,9 @@ export function VoiceSection(props: SectionProps) {
         )}
       </div>
       {!server.has_voice_provider && draft.voice !== "none" && (
-        <div class="mt-4">
-          <Notice>
-            This server has no key of a voice provider: visitors see no microphone until its operator sets one.
-          </Notice>
-        </div>
+        <Notice class="mt-4">
+          This server has no key of a voice provider: visitors see no microphone until its operator sets one.
+        </Notice>
       )}
     </Section>
   );
@@ -154,7 +152,7 @@ export function AccessSection(props: SectionProps) {
   return (
     <Section title="Where it may be used">
       <div class="space-y-5">
-        <TextArea
+        <TextField
           label="Allowed origins"
           isCode
           rows={3}

@@ -32,18 +32,11 @@ export type Method = "GET" | "POST" | "PATCH" | "DELETE";
 /** Here a 401 means a wrong password, not a session that has ended. */
 const waysIn = /^\/api\/session(\/set-up|\/password-reset)?$/;
 
-let whenSignedOut: () => void = () => {};
+let whenRefused: (isTotpRequired: boolean) => void = () => {};
 
-/** What happens when the server says that the session is over. */
-export function onSignedOut(act: () => void): void {
-  whenSignedOut = act;
-}
-
-let whenTotpRequired: () => void = () => {};
-
-/** What happens when the server asks for a second factor that the account has yet to set up. */
-export function onTotpRequired(act: () => void): void {
-  whenTotpRequired = act;
+/** What happens when the session is over, or needs a second factor that the account has yet to set up. */
+export function onRefused(act: (isTotpRequired: boolean) => void): void {
+  whenRefused = act;
 }
 
 /** Resolves with the response's JSON (undefined for 204); rejects with `ApiError`. */
@@ -74,11 +67,9 @@ export async function send(
   if (response.ok) return response;
   const error = await readProblem(response);
   if (response.status !== 401 || waysIn.test(path)) throw error;
-  if (error.code === "totp_required") {
-    whenTotpRequired();
-    throw error;
-  }
-  whenSignedOut();
+  const isTotpRequired = error.code === "totp_required";
+  whenRefused(isTotpRequired);
+  if (isTotpRequired) throw error;
   throw new ApiError("Your session has ended. Sign in, then try again.", 401, error.code);
 }
 

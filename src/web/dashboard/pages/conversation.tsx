@@ -2,14 +2,14 @@
 import { Download, Mic, Trash2, UserRoundX } from "lucide-preact";
 import { useState } from "preact/hooks";
 import { Bubble } from "../chat/bubble.tsx";
-import { exportConversation } from "../chat/export.ts";
 import { useTranscript } from "../chat/transcript.ts";
 import { ApiError, call, toSentence } from "../lib/api.ts";
 import { useCompanionNames } from "../lib/companion-names.ts";
 import { formatInstant, formatNumber } from "../lib/format.ts";
 import { useAction, useEvery } from "../lib/load.ts";
 import { navigate } from "../lib/router.ts";
-import type { Message } from "../lib/types.ts";
+import { saveFile } from "../lib/save-file.ts";
+import type { ConversationWithMessages, Message } from "../lib/types.ts";
 import type { Params } from "../paths.ts";
 import { Button } from "../ui/button.tsx";
 import { Confirm } from "../ui/dialog.tsx";
@@ -108,11 +108,7 @@ export default function ConversationPage({ params }: { params: Params }) {
         <Confirm
           title="Delete this conversation?"
           action="Delete"
-          onConfirm={async () => {
-            await call("DELETE", path);
-            navigate(listPath, { replace: true });
-            say("Deleted.");
-          }}
+          onConfirm={() => end(path, "Deleted.")}
           onClose={() => setAsked(null)}
         >
           <p>Its messages are removed. Usage stays as it was counted.</p>
@@ -122,11 +118,7 @@ export default function ConversationPage({ params }: { params: Params }) {
         <Confirm
           title="Erase this visitor?"
           action="Erase"
-          onConfirm={async () => {
-            await call("DELETE", `/api/companions/${conversation.companion_id}/visitors/${visitorId}`);
-            navigate(listPath, { replace: true });
-            say("Erased.");
-          }}
+          onConfirm={() => end(`/api/companions/${conversation.companion_id}/visitors/${visitorId}`, "Erased.")}
           onClose={() => setAsked(null)}
         >
           <p>
@@ -137,6 +129,18 @@ export default function ConversationPage({ params }: { params: Params }) {
       )}
     </>
   );
+}
+
+function exportConversation(whole: ConversationWithMessages, companionName: string): void {
+  const { messages_next_cursor: _, ...conversation } = whole;
+  const text = JSON.stringify({ companion: companionName, ...conversation }, null, 2);
+  saveFile(`conversation-${conversation.id}.json`, text, "application/json");
+}
+
+async function end(path: string, done: string): Promise<void> {
+  await call("DELETE", path);
+  navigate(listPath, { replace: true });
+  say(done);
 }
 
 function MessageFoot({ message }: { message: Message }) {

@@ -1,7 +1,7 @@
 /** Recovery codes, shown once: to be copied, saved or written down before going on. */
 import { Download } from "lucide-preact";
 import { useState } from "preact/hooks";
-import { saveFile } from "../chat/export.ts";
+import { saveFile } from "../lib/save-file.ts";
 import { useSession } from "../lib/session.ts";
 import { Button } from "../ui/button.tsx";
 import { CopyButton } from "../ui/copy.tsx";

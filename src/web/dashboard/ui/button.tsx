@@ -49,7 +49,6 @@ interface LinkProps {
   kind?: Kind;
   class?: string;
   target?: string;
-  download?: string;
   children: ComponentChildren;
 }
 

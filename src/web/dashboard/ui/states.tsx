@@ -79,12 +79,12 @@ export function Badge({ tone = "neutral", children }: { tone?: Tone; children: C
   );
 }
 
-export function Notice({
-  tone = "warn",
-  children,
-}: {
-  tone?: "warn" | "accent" | "good";
+interface NoticeProps {
+  tone?: Tone;
+  class?: string;
   children: ComponentChildren;
-}) {
-  return <div class={`rounded-[0.6rem] px-3.5 py-2.5 text-[0.94rem] ${tones[tone]}`}>{children}</div>;
+}
+
+export function Notice({ tone = "warn", class: more = "", children }: NoticeProps) {
+  return <div class={`rounded-[0.6rem] px-3.5 py-2.5 text-[0.94rem] ${tones[tone]} ${more}`}>{children}</div>;
 }
