@@ -44,8 +44,7 @@ export function EmbedTokens({ companion, tokens }: EmbedTokensProps) {
       title="Embed tokens"
       hint="Public, and valid for this companion only. With one per place you can revoke one without the others."
       actions={
-        <Button onClick={() => setIsAdding(true)}>
-          <Plus size={16} aria-hidden="true" />
+        <Button icon={Plus} onClick={() => setIsAdding(true)}>
           Add a token
         </Button>
       }

@@ -59,8 +59,7 @@ export function MetadataEditor({ draft: { metadata }, problems, change }: Sectio
             ))}
           </ul>
           {problems.metadata && <p class="mt-1.5 text-[0.88rem] text-bad">{problems.metadata}</p>}
-          <Button kind="ghost" class={metadata.rows.length > 0 ? "mt-2" : "-ml-2"} onClick={add}>
-            <Plus size={16} aria-hidden="true" />
+          <Button icon={Plus} kind="ghost" class={metadata.rows.length > 0 ? "mt-2" : "-ml-2"} onClick={add}>
             Add a field
           </Button>
         </>

@@ -54,8 +54,8 @@ export async function send(
   const headers: Record<string, string> = {};
   if (body !== undefined) headers["content-type"] = "application/json";
   if (accept !== undefined) headers.accept = accept;
-  const init: RequestInit = { method, headers, credentials: "same-origin", cache: "no-store" };
-  if (body !== undefined) init.body = JSON.stringify(body);
+  const content = body === undefined ? null : JSON.stringify(body);
+  const init: RequestInit = { method, headers, body: content, credentials: "same-origin", cache: "no-store" };
   if (signal !== undefined) init.signal = signal;
   let response: Response;
   try {

@@ -42,8 +42,7 @@ export default function AccountsPage() {
       <PageHead
         title="Accounts"
         actions={
-          <Button kind="primary" onClick={() => setIsAdding(true)}>
-            <Plus size={17} aria-hidden="true" />
+          <Button icon={Plus} kind="primary" onClick={() => setIsAdding(true)}>
             New account
           </Button>
         }

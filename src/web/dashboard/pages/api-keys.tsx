@@ -23,8 +23,7 @@ export default function ApiKeysPage() {
   const [asked, setAsked] = useState<Asked>(null);
   const close = () => setAsked(null);
   const create = (
-    <Button kind="primary" onClick={() => setAsked({ what: "create" })}>
-      <Plus size={17} aria-hidden="true" />
+    <Button icon={Plus} kind="primary" onClick={() => setAsked({ what: "create" })}>
       New key
     </Button>
   );

@@ -67,23 +67,19 @@ function Fate({ companion, onChanged }: { companion: Companion; onChanged(compan
     <div class="mt-6">
       <Section title="More">
         <div class="flex flex-wrap gap-2">
-          <Button isBusy={duplicate.isBusy} onClick={() => void duplicate.run()}>
-            <Copy size={16} aria-hidden="true" />
+          <Button icon={Copy} isBusy={duplicate.isBusy} onClick={() => void duplicate.run()}>
             Duplicate
           </Button>
           {companion.enabled ? (
-            <Button onClick={() => setAsked("pause")}>
-              <Pause size={16} aria-hidden="true" />
+            <Button icon={Pause} onClick={() => setAsked("pause")}>
               Pause
             </Button>
           ) : (
-            <Button isBusy={resume.isBusy} onClick={() => void resume.run()}>
-              <Play size={16} aria-hidden="true" />
+            <Button icon={Play} isBusy={resume.isBusy} onClick={() => void resume.run()}>
               Resume
             </Button>
           )}
-          <Button kind="risk" onClick={() => setAsked("delete")}>
-            <Trash2 size={16} aria-hidden="true" />
+          <Button icon={Trash2} kind="risk" onClick={() => setAsked("delete")}>
             Delete…
           </Button>
         </div>

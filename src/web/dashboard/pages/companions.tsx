@@ -7,6 +7,7 @@ import { replaceSearch, useSearch } from "../lib/router.ts";
 import type { Companion, Json } from "../lib/types.ts";
 import { Avatar } from "../ui/avatar.tsx";
 import { Button, ButtonLink } from "../ui/button.tsx";
+import { Form } from "../ui/field.tsx";
 import { type Column, List } from "../ui/list.tsx";
 import { PageHead, Time } from "../ui/page.tsx";
 import { Badge, Empty } from "../ui/states.tsx";
@@ -141,10 +142,9 @@ function FilterForm() {
   const [value, setValue] = useState("");
   const isReady = field.trim() !== "" && value !== "";
   return (
-    <form
+    <Form
       class="flex min-w-0 flex-1 basis-72 gap-2"
-      onSubmit={(event) => {
-        event.preventDefault();
+      onSubmit={() => {
         if (!isReady) return;
         replaceSearch({ [`metadata.${field.trim()}`]: value });
         setField("");
@@ -169,6 +169,6 @@ function FilterForm() {
       <Button type="submit" disabled={!isReady}>
         Filter
       </Button>
-    </form>
+    </Form>
   );
 }

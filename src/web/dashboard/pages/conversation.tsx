@@ -56,17 +56,14 @@ export default function ConversationPage({ params }: { params: Params }) {
         back={back}
         actions={
           <>
-            <Button isBusy={exporting.isBusy} onClick={() => void exporting.run(name)}>
-              <Download size={16} aria-hidden="true" />
+            <Button icon={Download} isBusy={exporting.isBusy} onClick={() => void exporting.run(name)}>
               Export
             </Button>
-            <Button kind="risk" onClick={() => setAsked("delete")}>
-              <Trash2 size={16} aria-hidden="true" />
+            <Button icon={Trash2} kind="risk" onClick={() => setAsked("delete")}>
               Delete…
             </Button>
             {visitorId !== null && (
-              <Button kind="risk" onClick={() => setAsked("erase")}>
-                <UserRoundX size={16} aria-hidden="true" />
+              <Button icon={UserRoundX} kind="risk" onClick={() => setAsked("erase")}>
                 Erase visitor…
               </Button>
             )}

@@ -51,8 +51,7 @@ export default function UsagePage() {
       <PageHead
         title="Usage"
         actions={
-          <Button isBusy={csv.isBusy} onClick={() => void csv.run()}>
-            <Download size={16} aria-hidden="true" />
+          <Button icon={Download} isBusy={csv.isBusy} onClick={() => void csv.run()}>
             CSV
           </Button>
         }

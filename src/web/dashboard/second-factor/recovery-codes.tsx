@@ -28,8 +28,7 @@ export function RecoveryCodes({ codes, onDone }: { codes: readonly string[]; onD
         </ol>
         <div class="flex flex-wrap gap-2">
           <CopyButton text={text} label="Copy the codes" />
-          <Button onClick={() => saveFile("companiond-recovery-codes.txt", text, "text/plain")}>
-            <Download size={16} aria-hidden="true" />
+          <Button icon={Download} onClick={() => saveFile("companiond-recovery-codes.txt", text, "text/plain")}>
             Save as a file
           </Button>
         </div>

@@ -147,15 +147,16 @@ export function CheckField({ label, checked, onChecked }: CheckProps) {
         onChange={(event) => onChecked(event.currentTarget.checked)}
         class="mt-[0.2rem] size-[1.05rem] shrink-0 accent-accent"
       />
-      <label for={id} class="block min-w-0 flex-1">
-        {label}
-      </label>
+      <div class="min-w-0 flex-1">
+        <label for={id}>{label}</label>
+      </div>
     </div>
   );
 }
 
 interface FormProps {
   class?: string;
+  noValidate?: boolean;
   onSubmit(): void;
   children: ComponentChildren;
 }
