@@ -32,7 +32,7 @@ export interface Draft extends PlainFields<string> {
 }
 
 export type DraftField = keyof Draft;
-type TextDraftField = (typeof plainFields)[number] | "name" | "voice_value" | "allowed_origins";
+type TextDraftField = (typeof plainFields)[number] | "name" | "voice" | "voice_value" | "allowed_origins";
 export type Problems = Partial<Record<DraftField, string>>;
 
 export const maxStarters = 6;

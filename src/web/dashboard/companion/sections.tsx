@@ -1,5 +1,4 @@
 /** The parts of a companion's form. */
-import { judgeColor } from "../lib/color.ts";
 import { estimateTokens, formatNumber } from "../lib/format.ts";
 import { useSession } from "../lib/session.ts";
 import { SelectField, TextField } from "../ui/field.tsx";
@@ -12,7 +11,6 @@ import { StartersEditor } from "./starters-editor.tsx";
 
 export function IdentitySection(props: SectionProps) {
   const { draft } = props;
-  const judgement = judgeColor(shownColor(draft));
   return (
     <Section title="Who it is">
       <div class="space-y-5">
@@ -26,12 +24,7 @@ export function IdentitySection(props: SectionProps) {
         />
         <StartersEditor {...props} />
         <div class="grid gap-5 sm:grid-cols-2">
-          <ColorField
-            {...tie(props, "theme_color")}
-            shown={shownColor(draft)}
-            hint={judgement?.text}
-            isWarning={judgement?.isWarning ?? false}
-          />
+          <ColorField {...tie(props, "theme_color")} shown={shownColor(draft)} />
           <TextField
             label="Avatar address"
             type="url"
@@ -110,20 +103,12 @@ const voices = [
 ] as const;
 
 export function VoiceSection(props: SectionProps) {
-  const { draft, change } = props;
+  const { draft } = props;
   const { server } = useSession();
   return (
     <Section title="Voice" hint="Visitors can speak with it as well.">
       <div class="grid gap-5 sm:grid-cols-2">
-        <SelectField
-          label="Voice sessions"
-          value={draft.voice}
-          options={voices}
-          onValue={(value) => {
-            const chosen = voices.find((voice) => voice.value === value);
-            if (chosen) change({ voice: chosen.value });
-          }}
-        />
+        <SelectField label="Voice sessions" options={voices} {...tie(props, "voice")} />
         {draft.voice !== "none" && (
           <TextField
             label={draft.voice === "voice_id" ? "Voice id" : "Agent id"}
