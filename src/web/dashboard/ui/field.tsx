@@ -13,8 +13,8 @@ interface FieldProps {
 
 interface Wiring {
   id: string;
-  "aria-describedby"?: string;
-  "aria-invalid"?: boolean;
+  "aria-describedby": string | undefined;
+  "aria-invalid": true | undefined;
 }
 
 /** Draws the frame around one control, which takes the given attributes. */
@@ -36,11 +36,7 @@ export function Field({
         </label>
         {aside && <span class="text-[0.86rem] text-muted tabular-nums">{aside}</span>}
       </div>
-      {children({
-        id,
-        ...(describedBy ? { "aria-describedby": describedBy } : {}),
-        ...(error ? { "aria-invalid": true } : {}),
-      })}
+      {children({ id, "aria-describedby": describedBy || undefined, "aria-invalid": error ? true : undefined })}
       {error && (
         <p id={`${id}-error`} class="mt-1.5 text-[0.88rem] text-bad">
           {error}
