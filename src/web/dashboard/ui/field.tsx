@@ -17,15 +17,12 @@ interface Wiring {
   "aria-invalid": true | undefined;
 }
 
+interface FieldFrameProps extends FieldProps {
+  children(wiring: Wiring): ComponentChildren;
+}
+
 /** Draws the frame around one control, which takes the given attributes. */
-export function Field({
-  label,
-  hint,
-  error,
-  aside,
-  class: more = "",
-  children,
-}: FieldProps & { children: (wiring: Wiring) => ComponentChildren }) {
+export function Field({ label, hint, error, aside, class: more = "", children }: FieldFrameProps) {
   const id = useId();
   const describedBy = [error && `${id}-error`, hint && `${id}-hint`].filter(Boolean).join(" ");
   return (
