@@ -22,7 +22,7 @@ import type { TurnResult, TurnStart } from "./turn-start.ts";
 
 export type TurnServices = Pick<
   Services,
-  "store" | "llm" | "coordination" | "openTurns" | "settings" | "clock" | "log" | "measurements"
+  "store" | "llm" | "coordination" | "openTurns" | "settings" | "log" | "measurements"
 >;
 
 /**
@@ -38,8 +38,6 @@ export class Turn implements OpenTurn, FollowedTurn, ReplySink {
   ended: Promise<void> = notBegun;
   readonly #services: TurnServices;
   readonly #start: TurnStart;
-  /** All that the turn takes. However it ends, `#live` gives it back, in the reverse order, and nobody else. */
-  readonly #taken = new DisposableStack();
   readonly #stop = new Stop();
   readonly #beginning = Promise.withResolvers<void>();
   readonly #text = new ReplyText();
@@ -102,7 +100,8 @@ export class Turn implements OpenTurn, FollowedTurn, ReplySink {
     const { openTurns } = this.#services;
     const { address, companion, plan, keeper } = this.#start;
     try {
-      using taken = this.#taken;
+      // All that the turn takes, given back in the reverse order however it ends.
+      using taken = new DisposableStack();
       taken.defer(openTurns.enter(this, address));
       // Stopped meanwhile, it is dropped and costs nothing.
       const entry = { companionId: companion.id, plan, queueKey: keeper.queueKey };

@@ -84,7 +84,6 @@ function createWorld() {
       llm: { model: "m", models: ["m"], maxOutputTokens: 100 },
       dailyMessages: { free: dailyLimit, paid: dailyLimit },
     } as unknown as Settings,
-    clock,
     log: world.log,
     measurements: new Measurements(),
   };
