@@ -112,11 +112,10 @@ export class Turn implements OpenTurn, FollowedTurn, ReplySink {
       // It may have waited for long, and each call costs: nothing is to begin any more with a token that was revoked.
       await this.checkRight();
       if (this.isStopped) throw this.#stop.reason;
-      const outcome = await this.#ask(request, ticket.day);
-      if (outcome !== null) await this.#settle(request, outcome, ticket);
+      await this.#settle(request, await this.#ask(request, ticket.day), ticket);
     } catch (error) {
-      if (this.#hasBegun) this.#services.log.error("turn failed", this.#logged(error));
-      this.#refuse("unavailable", error);
+      // Everything has been given back by now: whoever tries again at once finds it.
+      this.#refuse(error);
     }
   }
 
@@ -126,18 +125,15 @@ export class Turn implements OpenTurn, FollowedTurn, ReplySink {
     return toReplyRequest(this.#services.settings.llm, companion, { earlier, message, requestId });
   }
 
-  /** Null where the provider failed before its first text, which has been told and counted: nothing is to be kept. */
-  async #ask(request: ReplyRequest, day: string): Promise<ReplyOutcome | null> {
+  /** Rejects where the provider failed before its first text, which has been counted: nothing is to be kept. */
+  async #ask(request: ReplyRequest, day: string): Promise<ReplyOutcome> {
     this.#askedAtMs = performance.now();
     this.#waitingTimer = setTimeout(Turn.#beginAnyway, waitMs, this);
     try {
       return await this.#services.llm.streamReply(request, this, this.#stop);
     } catch (failure) {
-      const error = toUpstreamError(failure);
-      if (this.#hasBegun) this.#services.log.warn("reply failed", this.#logged(error));
-      this.#refuse("upstream_error", error);
       await countFailedReply(this.#services, this.#start, day, failure);
-      return null;
+      throw toUpstreamError(failure);
     } finally {
       clearTimeout(this.#waitingTimer);
     }
@@ -229,9 +225,12 @@ export class Turn implements OpenTurn, FollowedTurn, ReplySink {
    * There is nothing to keep: an error for whoever asked, as long as the response has not begun, and the end for its
    * readers.
    */
-  #refuse(code: StreamErrorCode, error: unknown): void {
+  #refuse(error: unknown): void {
+    const isProviders = error instanceof AppError && error.code === "upstream_error";
+    if (this.#hasBegun && isProviders) this.#services.log.warn("reply failed", this.#logged(error));
+    else if (this.#hasBegun) this.#services.log.error("turn failed", this.#logged(error));
     this.#beginning.reject(error);
-    this.#tell({ type: "end", outcome: "broken", code });
+    this.#tell({ type: "end", outcome: "broken", code: isProviders ? "upstream_error" : "unavailable" });
   }
 
   #logged(error: unknown) {

@@ -279,6 +279,17 @@ describe("all that a turn took is given back", () => {
     await expectAllGivenBack(0);
   });
 
+  test("before whoever asked hears of a failure: trying again at once finds everything free", async () => {
+    world.script = async () => {
+      throw new ReplyFailure("refused", "refused_key");
+    };
+    const heldWhenTold = make()
+      .begin()
+      .catch(() => [world.openTurns.size, world.failures]);
+    expect(await heldWhenTold).toEqual([0, 1]);
+    await expectAllGivenBack(0);
+  });
+
   test("where it breaks off, and the reply is kept as it came", async () => {
     world.script = async (sink) => {
       sink.emit({ type: "text", deltas: ["one ", "two"] });
