@@ -22,7 +22,7 @@ import type { TurnResult, TurnStart } from "./turn-start.ts";
 
 export type TurnServices = Pick<
   Services,
-  "store" | "llm" | "coordination" | "openTurns" | "settings" | "clock" | "log" | "measurements"
+  "store" | "llm" | "coordination" | "openTurns" | "settings" | "log" | "measurements"
 >;
 
 /**
@@ -38,8 +38,6 @@ export class Turn implements OpenTurn, FollowedTurn, ReplySink {
   ended: Promise<void> = notBegun;
   readonly #services: TurnServices;
   readonly #start: TurnStart;
-  /** All that the turn takes. However it ends, `#live` gives it back, in the reverse order, and nobody else. */
-  readonly #taken = new DisposableStack();
   readonly #stop = new Stop();
   readonly #beginning = Promise.withResolvers<void>();
   readonly #text = new ReplyText();
@@ -102,7 +100,8 @@ export class Turn implements OpenTurn, FollowedTurn, ReplySink {
     const { openTurns } = this.#services;
     const { address, companion, plan, keeper } = this.#start;
     try {
-      using taken = this.#taken;
+      // All that the turn takes, given back in the reverse order however it ends.
+      using taken = new DisposableStack();
       taken.defer(openTurns.enter(this, address));
       // Stopped meanwhile, it is dropped and costs nothing.
       const entry = { companionId: companion.id, plan, queueKey: keeper.queueKey };
@@ -113,11 +112,10 @@ export class Turn implements OpenTurn, FollowedTurn, ReplySink {
       // It may have waited for long, and each call costs: nothing is to begin any more with a token that was revoked.
       await this.checkRight();
       if (this.isStopped) throw this.#stop.reason;
-      const outcome = await this.#ask(request, ticket.day);
-      if (outcome !== null) await this.#settle(request, outcome, ticket);
+      await this.#settle(request, await this.#ask(request, ticket.day), ticket);
     } catch (error) {
-      if (this.#hasBegun) this.#services.log.error("turn failed", this.#logged(error));
-      this.#refuse("unavailable", error);
+      // Everything has been given back by now: whoever tries again at once finds it.
+      this.#refuse(error);
     }
   }
 
@@ -127,18 +125,15 @@ export class Turn implements OpenTurn, FollowedTurn, ReplySink {
     return toReplyRequest(this.#services.settings.llm, companion, { earlier, message, requestId });
   }
 
-  /** Null where the provider failed before its first text, which has been told and counted: nothing is to be kept. */
-  async #ask(request: ReplyRequest, day: string): Promise<ReplyOutcome | null> {
+  /** Rejects where the provider failed before its first text, which has been counted: nothing is to be kept. */
+  async #ask(request: ReplyRequest, day: string): Promise<ReplyOutcome> {
     this.#askedAtMs = performance.now();
     this.#waitingTimer = setTimeout(Turn.#beginAnyway, waitMs, this);
     try {
       return await this.#services.llm.streamReply(request, this, this.#stop);
     } catch (failure) {
-      const error = toUpstreamError(failure);
-      if (this.#hasBegun) this.#services.log.warn("reply failed", this.#logged(error));
-      this.#refuse("upstream_error", error);
       await countFailedReply(this.#services, this.#start, day, failure);
-      return null;
+      throw toUpstreamError(failure);
     } finally {
       clearTimeout(this.#waitingTimer);
     }
@@ -230,9 +225,12 @@ export class Turn implements OpenTurn, FollowedTurn, ReplySink {
    * There is nothing to keep: an error for whoever asked, as long as the response has not begun, and the end for its
    * readers.
    */
-  #refuse(code: StreamErrorCode, error: unknown): void {
+  #refuse(error: unknown): void {
+    const isProviders = error instanceof AppError && error.code === "upstream_error";
+    if (this.#hasBegun && isProviders) this.#services.log.warn("reply failed", this.#logged(error));
+    else if (this.#hasBegun) this.#services.log.error("turn failed", this.#logged(error));
     this.#beginning.reject(error);
-    this.#tell({ type: "end", outcome: "broken", code });
+    this.#tell({ type: "end", outcome: "broken", code: isProviders ? "upstream_error" : "unavailable" });
   }
 
   #logged(error: unknown) {
