@@ -1,5 +1,5 @@
 /** Accounts in SQLite. */
-import { asc, eq } from "drizzle-orm";
+import { asc, eq, getTableColumns } from "drizzle-orm";
 import { later } from "../../lib/later.ts";
 import type { AccountStore } from "../contract/accounts.ts";
 import { anyPassword, insertAccount, replacePassword } from "./account-changes.ts";
@@ -11,15 +11,10 @@ import { apiKeys, idempotency } from "./schema/clustered.ts";
 import { removals } from "./schema/conversations.ts";
 
 /** An account as the domain knows it, without the password hash. */
-export const accountColumns = later(() => ({
-  id: accounts.id,
-  email: accounts.email,
-  plan: accounts.plan,
-  role: accounts.role,
-  suspendedAt: accounts.suspendedAt,
-  totpConfirmedAt: accounts.totpConfirmedAt,
-  createdAt: accounts.createdAt,
-}));
+export const accountColumns = later(() => {
+  const { number, passwordHash, totpSecret, totpLastStep, ...shown } = getTableColumns(accounts);
+  return shown;
+});
 
 export interface AccountDependencies {
   changes: ChangeRecorder;

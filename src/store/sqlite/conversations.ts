@@ -5,7 +5,6 @@ import { type ConversationStore, newestMessages } from "../contract/conversation
 import type { ChangeRecorder } from "./changes.ts";
 import { createConversationLists } from "./conversation-lists.ts";
 import type { SqliteEngine } from "./engine.ts";
-import type { LogEmptier } from "./log-emptier.ts";
 import type { MessageEraser } from "./message-eraser.ts";
 import { createMessagePages } from "./message-pages.ts";
 import { yieldToEventLoop } from "./pacing.ts";
@@ -21,7 +20,6 @@ export interface ConversationDependencies {
   changes: ChangeRecorder;
   erasures: ErasureMarks;
   eraser: MessageEraser;
-  logEmptier: LogEmptier;
   startRemovals: () => void;
 }
 
@@ -29,7 +27,7 @@ export function createConversationStore(
   engine: SqliteEngine,
   dependencies: ConversationDependencies,
 ): ConversationStore {
-  const { changes, erasures, eraser, logEmptier, startRemovals } = dependencies;
+  const { changes, erasures, eraser, startRemovals } = dependencies;
   const { orm } = engine;
   const lists = createConversationLists(engine);
   const pages = createMessagePages(engine);
@@ -118,7 +116,7 @@ export function createConversationStore(
       while ((await engine.write(() => eraseSome(accountId, companionId, visitorId))) >= erasedPerCommit) {
         await yieldToEventLoop();
       }
-      await logEmptier.empty();
+      await engine.emptyLog();
       return true;
     },
 

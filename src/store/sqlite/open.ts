@@ -15,7 +15,6 @@ import { createEmbedTokenStore } from "./embed-tokens.ts";
 import { SqliteEngine } from "./engine.ts";
 import { createHoldingsKeeper } from "./holdings.ts";
 import { createIdempotencyStore } from "./idempotency.ts";
-import { createLogEmptier } from "./log-emptier.ts";
 import { createMessageEraser } from "./message-eraser.ts";
 import { createMetadataIndex } from "./metadata-index.ts";
 import { type MigrateOptions, migrateDatabase } from "./migrator.ts";
@@ -61,8 +60,7 @@ function createStore(engine: SqliteEngine, { erasures, log }: SqliteStoreOptions
   const voiceAgents = createVoiceAgentKeeper(engine);
   const conversations = createConversationWriter(engine);
   const eraser = createMessageEraser(engine);
-  const logEmptier = createLogEmptier(engine);
-  const removals = createRemovals(engine, { eraser, logEmptier, voiceAgents, log });
+  const removals = createRemovals(engine, { eraser, voiceAgents, log });
   const startRemovals = removals.start;
   const checkRead = engine.query<{ one: number }>("SELECT 1 AS one FROM accounts LIMIT 1");
 
@@ -73,7 +71,7 @@ function createStore(engine: SqliteEngine, { erasures, log }: SqliteStoreOptions
     apiKeys: createApiKeyStore(engine, { changes, holdings, usage }),
     audit: createAuditStore(engine, changes),
     companions: createCompanionStore(engine, { changes, holdings, metadata, voiceAgents, startRemovals }),
-    conversations: createConversationStore(engine, { changes, erasures, eraser, logEmptier, startRemovals }),
+    conversations: createConversationStore(engine, { changes, erasures, eraser, startRemovals }),
     embedTokens: createEmbedTokenStore(engine, changes, holdings),
     idempotency: createIdempotencyStore(engine),
     secondFactors: createSecondFactorStore(engine, changes),

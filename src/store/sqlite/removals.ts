@@ -1,7 +1,6 @@
 /** Deletes the remains of deleted accounts, companions and conversations in chunks, in the background. */
 import type { Log } from "../../lib/log.ts";
 import type { SqliteEngine } from "./engine.ts";
-import type { LogEmptier } from "./log-emptier.ts";
 import type { MessageEraser } from "./message-eraser.ts";
 import { yieldToEventLoop } from "./pacing.ts";
 import type { VoiceAgentKeeper } from "./voice-agents.ts";
@@ -31,7 +30,6 @@ export interface Removals {
 
 export interface RemovalDependencies {
   eraser: MessageEraser;
-  logEmptier: LogEmptier;
   voiceAgents: VoiceAgentKeeper;
   log: Log;
 }
@@ -80,7 +78,7 @@ export function createRemovals(engine: SqliteEngine, dependencies: RemovalDepend
   async function emptyLog(): Promise<void> {
     isLogStale = false;
     try {
-      await dependencies.logEmptier.empty();
+      await engine.emptyLog();
     } catch (error) {
       isLogStale = true;
       log.warn("the write-ahead log still holds what was deleted", { error });
