@@ -132,11 +132,7 @@ export async function openServices(config: Config, overrides: ServiceOverrides =
     store,
     coordination: measureCoordination(memory, measurements),
     limiter: measureLimiter(limiter, measurements),
-    rules: createRateRules({
-      ratePerToken: config.ratesPerMinute.token,
-      ratePerIp: config.ratesPerMinute.ip,
-      ratePerKey: config.ratesPerMinute.key,
-    }),
+    rules: createRateRules(config.rates),
     openTurns,
     llm,
     providerHealth,

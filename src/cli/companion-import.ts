@@ -1,12 +1,10 @@
 /** `companiond companion import`: creates companions from a file with one companion per line, up to a million. */
-import type { Config } from "../config.ts";
 import type { Account } from "../domain/account.ts";
 import { makeEmbedToken } from "../domain/credentials.ts";
 import { AppError } from "../domain/errors.ts";
 import { readJsonLines } from "../lib/json-lines.ts";
 import { readNewCompanion, type SettingRules } from "../modules/companions/read-settings.ts";
 import type { NewCompanion, Store } from "../store/store.ts";
-import { checkVoiceFields } from "../voice/voice-fields.ts";
 import { type Action, type ActionInput, CommandFailure } from "./command.ts";
 import { openAccount } from "./find-account.ts";
 import { type ImportJournal, importedId, type JournalFile, openJournal } from "./import-journal.ts";
@@ -30,7 +28,7 @@ export const importAction: Action = {
     const { store, account } = await openAccount(input, args.text("account"));
     const file = Bun.file(args.operand(0));
     if (!(await file.exists())) throw new CommandFailure(`file not found: ${args.operand(0)}.`);
-    const rules = settingRules(config.llm, store, account.id);
+    const rules = { ...config.llm, voice: store.voice, accountId: account.id };
     const progress = createProgress(input.io, file.size * 2);
     const checked = await checkFile(input, file, rules, progress);
     const journalFile = openJournal(config.dataDir, account.id, checked.digest);
@@ -48,14 +46,6 @@ export const importAction: Action = {
     };
   },
 };
-
-/** The same as for the API. */
-export function settingRules(llm: Config["llm"], store: Store, accountId: string): SettingRules {
-  return {
-    ...llm,
-    checkVoiceFields: (fields, current) => checkVoiceFields(store.voice, accountId, fields, current),
-  };
-}
 
 /** Checks the whole file before anything is created; prints every fault with its line number, then fails. */
 async function checkFile(

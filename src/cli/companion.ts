@@ -7,7 +7,7 @@ import { readNewCompanion } from "../modules/companions/read-settings.ts";
 import type { Store } from "../store/store.ts";
 import { formatList } from "./columns.ts";
 import { type Action, type ActionInput, type Command, CommandFailure } from "./command.ts";
-import { importAction, settingRules } from "./companion-import.ts";
+import { importAction } from "./companion-import.ts";
 import { readCompanionBody, settingOptions } from "./companion-options.ts";
 import { openAccount } from "./find-account.ts";
 
@@ -20,7 +20,7 @@ const create: Action = {
     const { llm } = loadConfig();
     const body = readCompanionBody(args);
     const { store, account } = await openAccount(input, args.text("account"));
-    const settings = await readNewCompanion(body, settingRules(llm, store, account.id));
+    const settings = await readNewCompanion(body, { ...llm, voice: store.voice, accountId: account.id });
     const embedToken = { id: ids.uuid(), token: makeEmbedToken(ids.secret) };
     const made = { ...settings, id: ids.uuid(), createdByKeyId: null, embedToken };
     const companion = await store.companions.create(account.id, made, audit());

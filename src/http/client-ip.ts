@@ -87,6 +87,7 @@ class Client implements ClientIp {
   readonly limitSubject: string;
   readonly networks: readonly [string, string] | null;
   readonly isForwardedByUntrusted: boolean;
+  #logPrefix: string | null = null;
 
   constructor(version: IpVersion, groups: Uint16Array, isForwardedByUntrusted: boolean) {
     this.ip = version === 4 ? formatIpv4(groups) : version === 6 ? formatIpv6(groups) : unknown;
@@ -95,9 +96,9 @@ class Client implements ClientIp {
     this.isForwardedByUntrusted = isForwardedByUntrusted;
   }
 
-  /** Computed on demand: few requests are logged with their address. */
   get logPrefix(): string {
-    return toLogPrefix(this.ip);
+    this.#logPrefix ??= toLogPrefix(this.ip);
+    return this.#logPrefix;
   }
 }
 
