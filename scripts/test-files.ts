@@ -11,12 +11,15 @@ export interface SystemProgram {
   path: string;
   /** What it is there for. */
   purpose: string;
+  /** The path of a program that does as well. */
+  substitute?: string;
 }
 
 const programs: readonly SystemProgram[] = [
   {
     package: "chromium-headless-shell",
     path: "/usr/bin/chromium-headless-shell",
+    substitute: "/usr/bin/chromium",
     purpose: "widget, SDK and dashboard in a real browser",
   },
   { package: "nginx", path: "/usr/sbin/nginx", purpose: "streams through a proxy" },
@@ -56,7 +59,7 @@ export function findTestFiles(): TestFile[] {
 
 export function missingPrograms(files: readonly TestFile[]): SystemProgram[] {
   const needed = new Set(files.flatMap((file) => file.programs));
-  return [...needed].filter(({ path }) => !existsSync(path));
+  return [...needed].filter(({ path, substitute = path }) => !existsSync(path) && !existsSync(substitute));
 }
 
 /** Those that need no browser or other program, and not the executable. */

@@ -1,10 +1,12 @@
 /** Every documented route, in the order of the API document; a test compares it with the sitemap. */
 import type { ApiOperation } from "./http/api-description.ts";
 import { describeRoute } from "./http/describe-route.ts";
-import { accountsApi } from "./modules/accounts/api.ts";
+import { accountRoutes } from "./modules/accounts/index.ts";
 import { assetsApi } from "./modules/assets/api.ts";
-import { auditApi } from "./modules/audit/api.ts";
+
+import { auditRoutes } from "./modules/audit/index.ts";
 import { chatRoutes } from "./modules/chat/index.ts";
+
 import { companionRoutes } from "./modules/companions/index.ts";
 import { conversationsApi } from "./modules/conversations/api.ts";
 import { dashboardApi } from "./modules/dashboard/api.ts";
@@ -14,29 +16,29 @@ import { healthApi } from "./modules/health/api.ts";
 import { keyRoutes } from "./modules/keys/index.ts";
 import { metricsApi } from "./modules/metrics/api.ts";
 import { pagesApi } from "./modules/pages/api.ts";
-import { sessionApi } from "./modules/session/api.ts";
-import { statusApi } from "./modules/status/api.ts";
+import { sessionRoutes } from "./modules/session/index.ts";
+import { statusRoutes } from "./modules/status/index.ts";
 import { usageRoutes } from "./modules/usage/index.ts";
-import { voiceTokenApi } from "./modules/voice-token/api.ts";
-import { webhooksApi } from "./modules/webhooks/api.ts";
+import { voiceTokenRoutes } from "./modules/voice-token/index.ts";
+import { webhookRoutes } from "./modules/webhooks/index.ts";
 
 export const apiOperations: readonly ApiOperation[] = [
   ...embedRoutes.map(describeRoute),
   ...chatRoutes.map(describeRoute),
-  ...voiceTokenApi,
+  ...voiceTokenRoutes.map(describeRoute),
   ...companionRoutes.map(describeRoute),
   ...conversationsApi,
   ...usageRoutes.map(describeRoute),
   ...keyRoutes.map(describeRoute),
-  ...auditApi,
-  ...sessionApi,
-  ...accountsApi,
+  ...auditRoutes.map(describeRoute),
+  ...sessionRoutes.map(describeRoute),
+  ...accountRoutes.map(describeRoute),
   ...pagesApi,
   ...assetsApi,
   ...healthApi,
-  ...statusApi,
+  ...statusRoutes.map(describeRoute),
   ...metricsApi,
   ...dashboardApi,
   ...docsApi,
-  ...webhooksApi,
+  ...webhookRoutes.map(describeRoute),
 ];

@@ -12,9 +12,7 @@ import { mountRoutes } from "./http/mount-routes.ts";
 import { everyResponseHeaders } from "./http/problem.ts";
 import { contextOf } from "./http/request-context.ts";
 import { createRouteTable, type RoutePlace, type RouteTable } from "./http/route-table.ts";
-import { accountsModule } from "./modules/accounts/index.ts";
 import { assetsModule } from "./modules/assets/index.ts";
-import { auditModule } from "./modules/audit/index.ts";
 import { conversationsModule } from "./modules/conversations/index.ts";
 import { dashboardModule } from "./modules/dashboard/index.ts";
 import { docsModule } from "./modules/docs/index.ts";
@@ -22,10 +20,6 @@ import { embedConfigRoute } from "./modules/embed/index.ts";
 import { healthModule } from "./modules/health/index.ts";
 import { metricsModule } from "./modules/metrics/index.ts";
 import { pagesModule } from "./modules/pages/index.ts";
-import { sessionModule } from "./modules/session/index.ts";
-import { statusModule } from "./modules/status/index.ts";
-import { voiceTokenModule } from "./modules/voice-token/index.ts";
-import { webhooksModule } from "./modules/webhooks/index.ts";
 import { routes } from "./routes.ts";
 
 const methods = ["GET", "POST", "PATCH", "DELETE", "PUT"];
@@ -85,22 +79,14 @@ function createPublicSite(services: Services): Site {
     .use(dashboardModule())
     .use(healthModule(services))
     .use(metricsModule(services))
-    .use(docsModule(services, async () => (await import("./api-operations.ts")).apiOperations))
-    .use(voiceTokenModule(services))
-    .use(webhooksModule(services));
+    .use(docsModule(services, async () => (await import("./api-operations.ts")).apiOperations));
   return site;
 }
 
 /** What dashboards and platforms call. */
 function createManagementSite(services: Services): Site {
   const site = createSite(services);
-  site
-    .use(mountRoutes(services, managementRoutes))
-    .use(conversationsModule(services))
-    .use(auditModule(services))
-    .use(sessionModule(services))
-    .use(accountsModule(services))
-    .use(statusModule(services));
+  site.use(mountRoutes(services, managementRoutes)).use(conversationsModule(services));
   return site;
 }
 

@@ -2,6 +2,7 @@
 import type { Coordination } from "./coordination/coordination.ts";
 import type { HoldingsByPlan, Plan } from "./domain/account.ts";
 import type { TotpRequirement } from "./domain/second-factor.ts";
+import type { BodyBudget } from "./http/body-budget.ts";
 import type { HeartbeatTicker } from "./http/heartbeats.ts";
 import type { Clock } from "./lib/clock.ts";
 import type { IdSource } from "./lib/ids.ts";
@@ -13,6 +14,7 @@ import type { LlmProvider } from "./llm/provider.ts";
 import type { Measurements } from "./metrics/measurements.ts";
 import type { ProviderHealth } from "./metrics/provider-health.ts";
 import type { UseRecorder } from "./metrics/use-recorder.ts";
+import type { Attempts } from "./modules/session/attempts.ts";
 import type { Store } from "./store/store.ts";
 import type { OpenTurns } from "./turns/open-turns.ts";
 import type { Voice } from "./voice/voice.ts";
@@ -63,6 +65,9 @@ export interface Services {
   readonly uses: UseRecorder;
   /** Seals secrets in the store. */
   readonly sealing: Sealing;
+  readonly signInAttempts: Attempts;
+  /** Of transcripts that are arriving. */
+  readonly webhookBodies: BodyBudget;
   readonly heartbeats: HeartbeatTicker;
   readonly measurements: Measurements;
   readonly clock: Clock;

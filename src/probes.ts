@@ -6,7 +6,7 @@ import type { Probe } from "./metrics/measurements.ts";
 import type { StorageSize } from "./store/engine.ts";
 
 export function createProbes(
-  { lifecycle }: Pick<Services, "lifecycle">,
+  { lifecycle, voice, webhookBodies }: Pick<Services, "lifecycle" | "voice" | "webhookBodies">,
   limiter: { readonly size: number; readonly evictedCount: number },
   dataDir: string,
   sizes: readonly StorageSize[],
@@ -15,6 +15,12 @@ export function createProbes(
     name: "companiond_database_bytes",
     help: "Size of the database's files.",
     type: "gauge" as const,
+  };
+  const webhookBodyBytes = {
+    name: "companiond_webhook_body_bytes",
+    help: "Held of transcripts that are arriving; bounded.",
+    type: "gauge" as const,
+    read: () => webhookBodies.heldBytes,
   };
   return [
     {
@@ -49,6 +55,7 @@ export function createProbes(
       type: "gauge",
       read: () => freeBytes(dataDir),
     },
+    ...(voice.readers.length > 0 ? [webhookBodyBytes] : []),
   ];
 }
 

@@ -1,15 +1,27 @@
 /** Every defined route, in the order of the API document. */
 import type { Route } from "./http/route.ts";
+import { accountRoutes } from "./modules/accounts/index.ts";
+import { auditRoutes } from "./modules/audit/index.ts";
 import { chatRoutes } from "./modules/chat/index.ts";
 import { companionRoutes } from "./modules/companions/index.ts";
 import { embedRoutes } from "./modules/embed/index.ts";
 import { keyRoutes } from "./modules/keys/index.ts";
+import { sessionRoutes } from "./modules/session/index.ts";
+import { statusRoutes } from "./modules/status/index.ts";
 import { usageRoutes } from "./modules/usage/index.ts";
+import { voiceTokenRoutes } from "./modules/voice-token/index.ts";
+import { webhookRoutes } from "./modules/webhooks/index.ts";
 
 export const routes: readonly Route[] = [
   ...embedRoutes,
   ...chatRoutes,
+  ...voiceTokenRoutes,
   ...companionRoutes,
   ...usageRoutes,
   ...keyRoutes,
+  ...auditRoutes,
+  ...sessionRoutes,
+  ...accountRoutes,
+  ...statusRoutes,
+  ...webhookRoutes,
 ];

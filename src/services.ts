@@ -5,19 +5,21 @@ import type { ErasureMarks } from "./coordination/coordination.ts";
 import { createErasureMarks } from "./coordination/erasure-marks.ts";
 import { createMemoryCoordination } from "./coordination/memory.ts";
 import type { Services } from "./dependencies.ts";
+import { createBodyBudget } from "./http/body-budget.ts";
 import { createHeartbeatTicker } from "./http/heartbeats.ts";
 import { type Clock, systemClock } from "./lib/clock.ts";
 import { type IdSource, systemIds } from "./lib/ids.ts";
 import { type Log, processLog } from "./lib/log.ts";
 import { isLoopbackAddress } from "./lib/loopback.ts";
 import { createMemoryLimiter } from "./limits/memory.ts";
-import { createRateRules } from "./limits/rules.ts";
+import { createRateRules, webhookBodyLimits } from "./limits/rules.ts";
 import { checkLlm, type LlmCheck, openLlmProvider } from "./llm/registry.ts";
 import { watchEventLoop } from "./metrics/event-loop-lag.ts";
 import { measureCoordination, measureLimiter, measureStore } from "./metrics/measured-sockets.ts";
 import { Measurements } from "./metrics/measurements.ts";
 import { watchProvider } from "./metrics/provider-health.ts";
 import { createUseRecorder } from "./metrics/use-recorder.ts";
+import { createAttempts } from "./modules/session/attempts.ts";
 import { createProbes } from "./probes.ts";
 import { createSealedSecrets } from "./sealed-secrets.ts";
 import type { OpenOptions, StorageEngine } from "./store/engine.ts";
@@ -91,8 +93,12 @@ export async function openServices(config: Config, overrides: ServiceOverrides =
   });
   const voice = createVoice({ ...openVoiceProviders(config.voice), store, clock, ids, log });
   const limiter = createMemoryLimiter({ clock });
+  const coordination = measureCoordination(memory, measurements);
   const lifecycle = { isDraining: false };
-  measurements.probes.push(...createProbes({ lifecycle }, limiter, config.dataDir, storageOf(config).sizes));
+  const webhookBodies = createBodyBudget(webhookBodyLimits);
+  measurements.probes.push(
+    ...createProbes({ lifecycle, voice, webhookBodies }, limiter, config.dataDir, storageOf(config).sizes),
+  );
   const stopWatchingEventLoop = watchEventLoop(measurements.eventLoopLagSeconds);
   const heartbeats = createHeartbeatTicker();
   const openTurns = createOpenTurns({
@@ -130,7 +136,7 @@ export async function openServices(config: Config, overrides: ServiceOverrides =
       version: buildInfo.version,
     },
     store,
-    coordination: measureCoordination(memory, measurements),
+    coordination,
     limiter: measureLimiter(limiter, measurements),
     rules: createRateRules(config.rates),
     openTurns,
@@ -139,6 +145,8 @@ export async function openServices(config: Config, overrides: ServiceOverrides =
     voice,
     uses,
     sealing,
+    signInAttempts: createAttempts({ failures: coordination.signInFailures, clock }),
+    webhookBodies,
     heartbeats,
     measurements,
     clock,

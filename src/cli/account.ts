@@ -3,7 +3,7 @@ import { type Account, plans, roles } from "../domain/account.ts";
 import { findPasswordProblem } from "../domain/password.ts";
 import { toRfc3339 } from "../lib/clock.ts";
 import { hashPassword } from "../lib/password-hash.ts";
-import { toWireAccount } from "../modules/accounts/model.ts";
+import { toWireAccount } from "../schemas/account.ts";
 import type { AccountPatch } from "../store/store.ts";
 import { formatList } from "./columns.ts";
 import { type Action, type ActionInput, type ActionResult, type Command, CommandFailure, Misuse } from "./command.ts";

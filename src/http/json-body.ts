@@ -47,26 +47,15 @@ export function uncheckedBody(
   return { checker, limitBytes, isOptional, check: (sent) => sent };
 }
 
-/** Throws what `readJson` throws. */
-export async function readJsonBody<Value>(request: Request, body: JsonBody<Value>): Promise<Value> {
-  const text = await readJsonText(request, body.limitBytes);
-  return body.check(text === "" && body.isOptional ? {} : parseJson(text));
-}
-
-const strictUtf8 = new TextDecoder("utf-8", { fatal: true });
-
 /**
  * The request's validated JSON value.
  *
  * Throws `unsupported_media_type` (415), `payload_too_large` (413) or `invalid_request` (400). Not Elysia's own parser:
  * it accepts forms and `text/plain` on JSON routes, which need no preflight, and it runs before any guard.
  */
-export async function readJson<Schema extends TSchema>(
-  request: Request,
-  checker: Checker<Schema>,
-  limitBytes: number,
-): Promise<Static<Schema>> {
-  return checker.check(parseJson(await readJsonText(request, limitBytes)));
+export async function readJsonBody<Value>(request: Request, body: JsonBody<Value>): Promise<Value> {
+  const text = await readJsonText(request, body.limitBytes);
+  return body.check(text === "" && body.isOptional ? {} : parseJson(text));
 }
 
 /**
@@ -105,6 +94,8 @@ export function parseJson(text: string): unknown {
     throw new AppError("invalid_request", "The request body is not valid JSON.");
   }
 }
+
+const strictUtf8 = new TextDecoder("utf-8", { fatal: true });
 
 export function decodeText(bytes: Uint8Array): string {
   try {

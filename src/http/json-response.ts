@@ -3,7 +3,8 @@ import type { HeaderBag } from "./problem.ts";
 
 /** The part of Elysia's `set` that a response writes. */
 export interface ResponseHead {
-  headers: HeaderBag;
+  /** Several cookies need a list. */
+  headers: HeaderBag & { "set-cookie"?: string | string[] };
   status?: number | string;
 }
 

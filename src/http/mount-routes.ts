@@ -13,7 +13,7 @@ export function mountRoutes(services: Services, routes: readonly Route[]) {
       app.route(
         route.method,
         toRouterPath(route.path),
-        ({ request, params, set }) => route.respond(site, { services, request, set, params: withoutNulls(params) }),
+        ({ request, params, set }) => route.respond(site, { services, request, set, params }),
         { parse: "none" },
       );
     }
@@ -29,10 +29,4 @@ export function toRouterPath(path: string): string {
       /\{(\w+)\}/g,
       (_, name: string) => `:${name.replace(/_(\w)/g, (_match, letter: string) => letter.toUpperCase())}`,
     );
-}
-
-/** Elysia passes null, against its types, if an escape cannot be decoded. Such text is not an id either. */
-function withoutNulls(params: Record<string, string | null>): Record<string, string> {
-  for (const name in params) params[name] ??= "";
-  return params as Record<string, string>;
 }

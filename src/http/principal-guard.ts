@@ -1,34 +1,32 @@
-/**
- * The guard of management routes: turns an API key or the dashboard's cookie into a principal, within its scopes and
- * limit.
- */
+/** The guard of management routes: turns an API key or the dashboard's cookie into a principal with access. */
 
 import type { Services } from "../dependencies.ts";
-import { insufficientScope, type KeyPrincipal, type Scope } from "../domain/account.ts";
+import { insufficientScope, type KeyPrincipal } from "../domain/account.ts";
 import { isApiKey } from "../domain/credentials.ts";
 import { AppError } from "../domain/errors.ts";
 import { lacksTotp } from "../domain/second-factor.ts";
 import { sha256 } from "../lib/sha256.ts";
+import type { Access } from "./api-description.ts";
 import type { HeaderBag } from "./problem.ts";
 import { refuse, writeRateLimitHeaders } from "./rate-limit.ts";
 import { findSessionPrincipal, type OpenedSession } from "./session-cookie.ts";
 
-export type PrincipalDependencies = Pick<
+type PrincipalDependencies = Pick<
   Services,
   "settings" | "store" | "limiter" | "rules" | "clock" | "ids" | "log" | "uses"
 >;
 
 /**
- * Admits a management request, or throws: 401, the limit of the key or session 429, scope 403. `scope` is null for
- * routes that any principal may use; `maySetUp` also admits an account that still has to set up a required second
- * factor. Writes the rate-limit headers.
+ * Admits a management request, or throws: 401, the limit of the key or session 429, 403 without the scope, or if an API
+ * key asks for what only the dashboard or its operators may do. `maySetUp` also admits an account that still has to set
+ * up a required second factor. Writes the rate-limit headers.
  *
  * The limit comes before the scope, so that a key cannot probe scopes without limit.
  */
 export async function openPrincipal(
   dependencies: PrincipalDependencies,
   request: Request,
-  scope: Scope | null,
+  access: Exclude<Access, "public" | "embed">,
   headers: HeaderBag,
   { maySetUp = false } = {},
 ): Promise<KeyPrincipal | OpenedSession> {
@@ -54,7 +52,13 @@ export async function openPrincipal(
     refuse(verdict, "This API key has made too many requests.");
     dependencies.uses.noteKey(principal.keyId);
   }
-  if (scope !== null && !principal.scopes.includes(scope)) throw insufficientScope([scope]);
+  if (access !== "session" && access !== "operator") {
+    if (!principal.scopes.includes(access)) throw insufficientScope([access]);
+  } else if (principal.sessionId === null) {
+    throw new AppError("insufficient_scope", "This belongs to the dashboard: sign in. API keys cannot do it.");
+  } else if (access === "operator" && principal.account.role !== "operator") {
+    throw new AppError("insufficient_scope", "Only an operator may do this.");
+  }
   return principal;
 }
 

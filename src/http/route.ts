@@ -39,7 +39,6 @@ import { type ResponseHead, respondEmpty, respondJson } from "./json-response.ts
 import { openPrincipal } from "./principal-guard.ts";
 import { createQueryOpener, type QueryParts, type QueryValues } from "./query.ts";
 import type { OpenedSession } from "./session-cookie.ts";
-import { openOperator, openSession } from "./session-guard.ts";
 import { writeContext } from "./write-context.ts";
 
 type Method = "GET" | "POST" | "PATCH" | "DELETE";
@@ -175,18 +174,15 @@ interface Guarded {
   writeContext?(): WriteContext;
 }
 
-async function openGuard({ access, maySetUp }: RouteFacts, call: RequestCall<string>): Promise<Guarded> {
+async function openGuard(route: RouteFacts, call: RequestCall<string>): Promise<Guarded> {
+  const { access } = route;
   const { services, request, set } = call;
   if (access === "public") return {};
   if (access === "embed") {
     const { token = "" } = call.params as { token?: string };
     return { target: await openEmbed(services, request, token, set.headers) };
   }
-  let principal: Principal;
-  if (access === "operator") principal = await openOperator(services, request, set.headers);
-  else if (access === "session")
-    principal = await openSession(services, request, set.headers, { maySetUp: maySetUp === true });
-  else principal = await openPrincipal(services, request, access, set.headers);
+  const principal = await openPrincipal(services, request, access, set.headers, route);
   return { principal, writeContext: () => writeContext(services, request, principal) };
 }
 

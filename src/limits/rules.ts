@@ -45,6 +45,15 @@ export function createRateRules(rates: RateSettings = defaultRates): RateRules {
 
 const minuteMs = 60_000;
 
+const mebibyte = 1024 * 1024;
+/** An hour of talk is some hundred KiB with all that the provider adds; audio is not taken. */
+export const webhookBodyLimits = {
+  bodyBytes: 8 * mebibyte,
+  bodyMs: 30_000,
+  ...{ bodies: 32, bodiesOfOne: 16 },
+  ...{ bytes: 32 * mebibyte, bytesOfOne: 16 * mebibyte },
+};
+
 /**
  * The rules for the /56 and /48 networks around an IPv6 client, whose own network is limited by `rule`. A home or a
  * small site may have many clients at once, but nobody gets more by moving within the range they were given.

@@ -139,10 +139,10 @@ describe("before the first text", () => {
   });
 
   test("no answer at all ends at the deadline, which all attempts share", async () => {
-    const deadlines = { firstTextMs: 40 };
-    expect(await failureOf(ask(open({ deadlines }), "[[hang]]"))).toMatch(/no text after 40 ms/);
-    expect(await failureOf(ask(open({ deadlines }), "[[silence:0]]"))).toMatch(/no text after 40 ms/);
-    expect(await failureOf(ask(open({ deadlines, backoffMs: 60_000 }), "[[fail:500]]"))).toMatch(/no text after 40 ms/);
+    const deadlines = { firstTextMs: 400 };
+    expect(await failureOf(ask(open({ deadlines }), "[[hang]]"))).toMatch(/no text after 400 ms/);
+    expect(await failureOf(ask(open({ deadlines }), "[[silence:0]]"))).toMatch(/no text after 400 ms/);
+    expect(await failureOf(ask(open({ deadlines, backoffMs: 60_000 }), "[[fail:500]]"))).toMatch(/no text after 400 ms/);
     expect(mock.requests).toHaveLength(3);
     await mock.until(() => mock.openRequests === 0);
   });
@@ -236,7 +236,7 @@ describe("after the first text", () => {
   });
 
   test("a reply that goes on is not silent, however long it takes", async () => {
-    const outcome = await ask(open({ deadlines: { silenceMs: 150 } }), "[[words:30]][[delay:10]]");
+    const outcome = await ask(open({ deadlines: { silenceMs: 1_000 } }), "[[words:30]][[delay:50]]");
     expect(outcome).toMatchObject({ complete: true });
   });
 
@@ -251,11 +251,11 @@ describe("after the first text", () => {
       await response.write(chunk({ content: "reader" }) + chunk({ finishReason: "stop" }));
       response.end();
     });
-    const provider = open({ deadlines: { silenceMs: 80 } });
+    const provider = open({ deadlines: { silenceMs: 500 } });
     const streaming = provider.streamReply(replyRequest("Hi"), reply, new AbortController().signal);
     await reply.firstWrite;
     // Longer than the deadline: there is nothing to wait for but time.
-    setTimeout(ready.resolve, 160);
+    setTimeout(ready.resolve, 750);
     expect(await streaming).toMatchObject({ complete: true });
     expect(reply.text).toBe("slow reader");
   });

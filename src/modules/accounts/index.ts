@@ -1,128 +1,134 @@
 /** `/api/accounts`: operators add, change, suspend and delete accounts. */
-import type { Elysia } from "elysia";
-import type { Services } from "../../dependencies.ts";
 import { AppError } from "../../domain/errors.ts";
+import { idParam, jsonResponse } from "../../http/api-description.ts";
 import { knownBaseUrlOf } from "../../http/base-url.ts";
-import { createIdempotency } from "../../http/idempotency.ts";
-import { jsonBody, managementBodyLimitBytes, parseJson, readJsonText } from "../../http/json-body.ts";
-import { respondEmpty, respondJson } from "../../http/json-response.ts";
-import { cutPage, pageParameters, readPage, toWireList } from "../../http/paging.ts";
-import { openQuery, refuseQuery } from "../../http/query.ts";
-import { openOperator } from "../../http/session-guard.ts";
-import { writeContext } from "../../http/write-context.ts";
+import { jsonBody } from "../../http/json-body.ts";
+import { cutPage, pageQuery, toWireList } from "../../http/paging.ts";
+import { textQuery } from "../../http/query.ts";
+import { type Route, route } from "../../http/route.ts";
 import { toRfc3339 } from "../../lib/clock.ts";
-import { omitFields } from "../../lib/omit-fields.ts";
-import { accountPatchBody, newAccountBody, newGrantBody, readOnlyFields, toWireAccount, toWireGrant } from "./model.ts";
-import {
-  deleteAccount,
-  getAccount,
-  listGrants,
-  makeResetLink,
-  prepareAccount,
-  prepareGrant,
-  revokeGrant,
-  updateAccount,
-} from "./service.ts";
+import { toWireAccount } from "../../schemas/account.ts";
+import { AccountObject } from "../../schemas/account-response.ts";
+import { listOf } from "../../schemas/list.ts";
+import { Text } from "../../schemas/schema.ts";
+import { accountPatchBody, newAccountBody, readOnlyFields } from "./model.ts";
+import { ResetLink } from "./responses.ts";
+import { deleteAccount, getAccount, makeResetLink, prepareAccount, updateAccount } from "./service.ts";
+import { voiceAgentRoutes } from "./voice-agent-routes.ts";
 
-export function accountsModule(services: Services) {
-  const { createOnce } = createIdempotency(services);
+const makeParams = () => ({ id: idParam("account") });
 
-  return (app: Elysia) =>
-    app
-      .get("/api/accounts", async ({ request, set }) => {
-        await openOperator(services, request, set.headers);
-        const query = openQuery(request, ["q", ...pageParameters]);
-        const page = readPage(query);
-        const q = query.text("q")?.toLowerCase() ?? "";
-        query.finish();
-        const found = (await services.store.accounts.list()).filter(({ email, id }) => email.includes(q) || id === q);
-        return respondJson(set, toWireList(cutPage(found.toReversed(), page), toWireAccount));
-      })
-      .post(
-        "/api/accounts",
-        async ({ request, set }) => {
-          const principal = await openOperator(services, request, set.headers);
-          refuseQuery(request);
-          const call = { request, principal, set, body: jsonBody(newAccountBody) };
-          return await createOnce(call, (body, { nowMs }) => {
-            const { made, write } = prepareAccount(services, body, nowMs);
-            return { response: toWireAccount(made), write };
-          });
-        },
-        { parse: "none" },
-      )
-      .get("/api/accounts/:id", async ({ request, params, set }) => {
-        await openOperator(services, request, set.headers);
-        refuseQuery(request);
-        return respondJson(set, toWireAccount(await getAccount(services, params.id)));
-      })
-      .patch(
-        "/api/accounts/:id",
-        async ({ request, params, set }) => {
-          const principal = await openOperator(services, request, set.headers);
-          refuseQuery(request);
-          const account = await getAccount(services, params.id);
-          const sent = parseJson(await readJsonText(request, managementBodyLimitBytes));
-          const patch = accountPatchBody.check(omitFields(sent, readOnlyFields));
-          const context = writeContext(services, request, principal);
-          return respondJson(set, toWireAccount(await updateAccount(services, principal, account, patch, context)));
-        },
-        { parse: "none" },
-      )
-      .delete(
-        "/api/accounts/:id",
-        async ({ request, params, set }) => {
-          const principal = await openOperator(services, request, set.headers);
-          refuseQuery(request);
-          await deleteAccount(services, principal, params.id, writeContext(services, request, principal));
-          return respondEmpty(set);
-        },
-        { parse: "none" },
-      )
-      .post(
-        "/api/accounts/:id/reset-link",
-        async ({ request, params, set }) => {
-          const principal = await openOperator(services, request, set.headers);
-          refuseQuery(request);
-          const baseUrl = knownBaseUrlOf(services.settings, request);
-          if (baseUrl === null) throw placeUnknown();
-          const context = writeContext(services, request, principal);
-          const { path, expiresAt } = await makeResetLink(services, params.id, context);
-          return respondJson(set, { url: baseUrl + path, expires_at: toRfc3339(expiresAt) }, 201);
-        },
-        { parse: "none" },
-      )
-      .get("/api/accounts/:id/voice-agents", async ({ request, params, set }) => {
-        await openOperator(services, request, set.headers);
-        refuseQuery(request);
-        const items = await listGrants(services, params.id);
-        return respondJson(set, toWireList({ items, nextAfterId: null }, toWireGrant));
-      })
-      .post(
-        "/api/accounts/:id/voice-agents",
-        async ({ request, params, set }) => {
-          const principal = await openOperator(services, request, set.headers);
-          refuseQuery(request);
-          const { id } = await getAccount(services, params.id);
-          const call = { request, principal, set, body: jsonBody(newGrantBody) };
-          return await createOnce(call, async ({ agent_id: agentId }, { nowMs }) => {
-            const { made, write } = await prepareGrant(services, id, agentId, nowMs);
-            return { response: toWireGrant(made), write };
-          });
-        },
-        { parse: "none" },
-      )
-      .delete(
-        "/api/accounts/:id/voice-agents/:agent",
-        async ({ request, params, set }) => {
-          const principal = await openOperator(services, request, set.headers);
-          refuseQuery(request);
-          await revokeGrant(services, params.id, params.agent, writeContext(services, request, principal));
-          return respondEmpty(set);
-        },
-        { parse: "none" },
-      );
-}
+export const accountRoutes: readonly Route[] = [
+  route({
+    id: "listAccounts",
+    method: "GET",
+    path: "/api/accounts",
+    tag: "Accounts",
+    summary: "List accounts",
+    access: "operator",
+    query: {
+      q: textQuery("q", () =>
+        Text({ description: "Part of the address, or an exact id.", examples: ["shop.example"] }),
+      ),
+      page: pageQuery,
+    },
+    document: () => ({
+      responses: { 200: jsonResponse("A page of accounts.", listOf(AccountObject, "AccountList")) },
+    }),
+    async handle({ services, query }) {
+      const q = query.q?.toLowerCase() ?? "";
+      const found = (await services.store.accounts.list()).filter(({ email, id }) => email.includes(q) || id === q);
+      return toWireList(cutPage(found.toReversed(), query.page), toWireAccount);
+    },
+  }),
+  route({
+    id: "createAccount",
+    method: "POST",
+    path: "/api/accounts",
+    tag: "Accounts",
+    summary: "Add an account",
+    access: "operator",
+    body: jsonBody(newAccountBody),
+    isIdempotent: true,
+    document: () => ({
+      description: "Its owner chooses a password by a link: see the reset-link call.",
+      responses: { 201: jsonResponse("The account.", AccountObject) },
+    }),
+    handle: ({ services, createOnce }) =>
+      createOnce((body, { nowMs }) => {
+        const { made, write } = prepareAccount(services, body, nowMs);
+        return { response: toWireAccount(made), write };
+      }),
+  }),
+  route({
+    id: "getAccount",
+    method: "GET",
+    path: "/api/accounts/{id}",
+    tag: "Accounts",
+    summary: "Read an account",
+    access: "operator",
+    document: () => ({ params: makeParams(), responses: { 200: jsonResponse("The account.", AccountObject) } }),
+    handle: async ({ services, params }) => toWireAccount(await getAccount(services, params.id)),
+  }),
+  route({
+    id: "updateAccount",
+    method: "PATCH",
+    path: "/api/accounts/{id}",
+    tag: "Accounts",
+    summary: "Set plan and role, suspend or resume",
+    access: "operator",
+    body: jsonBody(accountPatchBody, { readOnly: readOnlyFields }),
+    document: () => ({
+      description: "The own account cannot be suspended or lose its role, so that an operator remains.",
+      params: makeParams(),
+      responses: { 200: jsonResponse("The account as it is now.", AccountObject) },
+    }),
+    async handle({ services, principal, params, readBody, writeContext }) {
+      const account = await getAccount(services, params.id);
+      const patch = await readBody();
+      return toWireAccount(await updateAccount(services, principal, account, patch, writeContext()));
+    },
+  }),
+  route({
+    id: "deleteAccount",
+    method: "DELETE",
+    path: "/api/accounts/{id}",
+    tag: "Accounts",
+    summary: "Delete an account with all it owns",
+    access: "operator",
+    document: () => ({
+      description: "Its usage is kept. The own account cannot be deleted.",
+      params: makeParams(),
+      responses: { 204: { description: "Deleted." } },
+    }),
+    handle: ({ services, principal, params, writeContext }) =>
+      deleteAccount(services, principal, params.id, writeContext()),
+  }),
+  route({
+    id: "createResetLink",
+    method: "POST",
+    path: "/api/accounts/{id}/reset-link",
+    tag: "Accounts",
+    summary: "Make a link with which the account's owner chooses a password",
+    access: "operator",
+    status: 201,
+    document: () => ({
+      description:
+        "It works once, within 30 minutes; earlier links of the account end. 409 where the server does not know its own " +
+        "address: it needs `COMPANIOND_PUBLIC_URL`.",
+      params: makeParams(),
+      responses: { 201: jsonResponse("The link.", ResetLink) },
+      errors: ["conflict"],
+    }),
+    async handle({ services, request, params, writeContext }) {
+      const baseUrl = knownBaseUrlOf(services.settings, request);
+      if (baseUrl === null) throw placeUnknown();
+      const { path, expiresAt } = await makeResetLink(services, params.id, writeContext());
+      return { url: baseUrl + path, expires_at: toRfc3339(expiresAt) };
+    },
+  }),
+  ...voiceAgentRoutes,
+];
 
 /** Whoever gets the link signs in by it: it may not lead to a host that somebody on the way named. */
 function placeUnknown(): AppError {

@@ -6,8 +6,6 @@ import { emailText, planChoice, roleChoice } from "../../schemas/account.ts";
 import { compileChecker, Text } from "../../schemas/schema.ts";
 import type { VoiceAgentGrant } from "../../store/store.ts";
 
-export { toWireAccount } from "../../schemas/account.ts";
-
 // No password: the owner chooses one with a link, and no digest of a body with a password is stored for replays.
 export const newAccountBody = compileChecker(() =>
   t.Object(

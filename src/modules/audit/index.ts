@@ -1,22 +1,27 @@
 /** `GET /api/audit`: who changed what, when, from where. */
-import type { Elysia } from "elysia";
-import type { Services } from "../../dependencies.ts";
-import { respondJson } from "../../http/json-response.ts";
-import { pageParameters, readPage, toWireList } from "../../http/paging.ts";
-import { openPrincipal } from "../../http/principal-guard.ts";
-import { openQuery } from "../../http/query.ts";
-import { rangeParameters, readRange } from "../../http/time-range.ts";
+import { jsonResponse } from "../../http/api-description.ts";
+import { pageQuery, toWireList } from "../../http/paging.ts";
+import { type Route, route } from "../../http/route.ts";
+import { rangeQuery } from "../../http/time-range.ts";
+import { listOf } from "../../schemas/list.ts";
 import { toWireAuditEntry } from "./model.ts";
+import { AuditEntryObject } from "./responses.ts";
 
-export function auditModule(services: Services) {
-  return (app: Elysia) =>
-    app.get("/api/audit", async ({ request, set }) => {
-      const { account } = await openPrincipal(services, request, "audit:read", set.headers);
-      const query = openQuery(request, [...rangeParameters, ...pageParameters]);
-      const page = readPage(query);
-      const { fromMs, toMs } = readRange(query);
-      query.finish();
-      const range = { fromMs: fromMs ?? 0, toMs: toMs ?? Number.MAX_SAFE_INTEGER };
-      return respondJson(set, toWireList(await services.store.audit.list(account.id, range, page), toWireAuditEntry));
-    });
-}
+export const auditRoutes: readonly Route[] = [
+  route({
+    id: "listAudit",
+    method: "GET",
+    path: "/api/audit",
+    tag: "Audit",
+    summary: "List who changed what, when, from where",
+    access: "audit:read",
+    query: { range: rangeQuery, page: pageQuery },
+    document: () => ({
+      responses: { 200: jsonResponse("A page of entries.", listOf(AuditEntryObject, "AuditList")) },
+    }),
+    async handle({ services, principal, query: { range, page } }) {
+      const closed = { fromMs: range.fromMs ?? 0, toMs: range.toMs ?? Number.MAX_SAFE_INTEGER };
+      return toWireList(await services.store.audit.list(principal.account.id, closed, page), toWireAuditEntry);
+    },
+  }),
+];

@@ -1,7 +1,7 @@
 /** Sign-in, one-time links and sessions on the wire. */
 import { type Static, Type as t } from "@sinclair/typebox";
 import type { Services } from "../../dependencies.ts";
-import type { Account, Scope } from "../../domain/account.ts";
+import { type Account, scopes } from "../../domain/account.ts";
 import { mustHaveTotp } from "../../domain/second-factor.ts";
 import { toRfc3339 } from "../../lib/clock.ts";
 import { emailText, newPasswordText, toWireAccount } from "../../schemas/account.ts";
@@ -88,7 +88,7 @@ export function toWireSession(session: Session, currentId: string) {
   };
 }
 
-export function toWireServer({ settings, llm, voice }: FactServices, account: Account, baseUrl: string) {
+function toWireServer({ settings, llm, voice }: FactServices, account: Account, baseUrl: string) {
   return {
     version: settings.version,
     base_url: baseUrl,
@@ -102,7 +102,7 @@ export function toWireServer({ settings, llm, voice }: FactServices, account: Ac
 }
 
 /** What the account holds, and how much it may hold. */
-export async function readWireHoldings({ store, settings }: Pick<Services, "store" | "settings">, account: Account) {
+async function readWireHoldings({ store, settings }: Pick<Services, "store" | "settings">, account: Account) {
   const { companions = 0, keys = 0, bytes = 0 } = (await store.accounts.findHeld(account.id)) ?? {};
   const limits = settings.holdings[account.plan];
   return {
@@ -113,17 +113,8 @@ export async function readWireHoldings({ store, settings }: Pick<Services, "stor
   };
 }
 
-export interface TotpFacts {
-  is_on: boolean;
-  is_required: boolean;
-  recovery_codes_left: number;
-}
-
 /** Does not query the store for accounts without a second factor. */
-export async function describeTotp(
-  { settings, store }: Pick<Services, "settings" | "store">,
-  account: Account,
-): Promise<TotpFacts> {
+async function describeTotp({ settings, store }: Pick<Services, "settings" | "store">, account: Account) {
   const factor = account.totpConfirmedAt === null ? null : await store.secondFactors.find(account.id);
   return {
     is_on: account.totpConfirmedAt !== null,
@@ -132,22 +123,14 @@ export async function describeTotp(
   };
 }
 
-export interface SignedInFacts {
-  account: Account;
-  holdings: Awaited<ReturnType<typeof readWireHoldings>>;
-  session: Session;
-  scopes: readonly Scope[];
-  totp: TotpFacts;
-  server: ReturnType<typeof toWireServer>;
-}
-
-export function toWireSignedIn({ account, session, scopes: granted, totp, server, holdings }: SignedInFacts) {
+/** Who is signed in, to what, and with how much left. */
+export async function readWireSignedIn(services: Services, account: Account, session: Session, baseUrl: string) {
   return {
     account: toWireAccount(account),
-    scopes: granted,
+    scopes,
     session: toWireSession(session, session.id),
-    totp,
-    server,
-    holdings,
+    totp: await describeTotp(services, account),
+    server: toWireServer(services, account, baseUrl),
+    holdings: await readWireHoldings(services, account),
   };
 }

@@ -6,7 +6,6 @@ import { hashLinkSecret } from "../../domain/one-time-link.ts";
 import { missing } from "../../domain/resource-id.ts";
 import { hashPassword } from "../../lib/password-hash.ts";
 import type { OneTimeLink } from "../../store/store.ts";
-import type { Attempts } from "./attempts.ts";
 import type { PasswordChange, PasswordReset, SetUp } from "./model.ts";
 import { refuseWithoutSecondFactor } from "./second-factor.ts";
 import {
@@ -21,11 +20,10 @@ import { contextOf, type SessionServices, type Visitor } from "./visitor.ts";
 
 export async function changePassword(
   services: SessionServices,
-  attempts: Attempts,
   signedIn: SignedInVisitor,
   sent: PasswordChange,
 ): Promise<void> {
-  await requirePassword(services, attempts, signedIn, { param: "current_password", password: sent.current_password });
+  await requirePassword(services, signedIn, { param: "current_password", password: sent.current_password });
   const { visitor, account, sessionId } = signedIn;
   const passwordHash = await whileQuiet(() => hashPassword(sent.new_password));
   const context = contextOf(services, visitor, sessionId);
@@ -50,15 +48,13 @@ export async function setUp(services: SessionServices, visitor: Visitor, sent: S
 /** Sets the password of the link's account and ends all its sessions except the new one. */
 export async function resetPassword(
   services: SessionServices,
-  attempts: Attempts,
   visitor: Visitor,
   sent: PasswordReset,
 ): Promise<NewSession> {
   const link = await getLink(services, sent.secret, "reset");
   const found = link.accountId === null ? null : await services.store.accounts.findById(link.accountId);
   if (found === null) throw linkGone();
-  if (found.totpConfirmedAt !== null)
-    await requireSecondFactor(services, attempts, { visitor, link, account: found }, sent);
+  if (found.totpConfirmedAt !== null) await requireSecondFactor(services, { visitor, link, account: found }, sent);
   const passwordHash = await whileQuiet(() => hashPassword(sent.password));
   const context = contextOf(services, visitor, null);
   const account = await services.store.sessions.spendResetLink(link.hash, passwordHash, context);
@@ -71,12 +67,11 @@ export async function resetPassword(
 /** A link replaces only the password. */
 async function requireSecondFactor(
   services: SessionServices,
-  attempts: Attempts,
   { visitor, link, account }: { visitor: Visitor; link: OneTimeLink; account: Account },
   sent: PasswordReset,
 ): Promise<void> {
   const client = { subject: `link ${link.hash}`, isFamiliar: true };
-  const refusal = await attempts.run(client, account.email, async (attempt) => {
+  const refusal = await services.signInAttempts.run(client, account.email, async (attempt) => {
     const context = contextOf(services, visitor, null);
     const refused = await refuseWithoutSecondFactor(services, attempt, account, sent.totp, context);
     return refused ?? { verdict: "right", value: null };

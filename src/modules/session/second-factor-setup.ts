@@ -3,7 +3,6 @@ import { AppError, invalidFields } from "../../domain/errors.ts";
 import { missing } from "../../domain/resource-id.ts";
 import { hashRecoveryCode, makeRecoveryCodes } from "../../domain/second-factor.ts";
 import { findTotpStep, otpauthUrl, toBase32, totpSecretBytes } from "../../lib/totp.ts";
-import type { Attempts } from "./attempts.ts";
 import { openSecret, readCode, sealSecret } from "./second-factor.ts";
 import { requirePassword, type SignedInVisitor } from "./service.ts";
 import { contextOf, type SessionServices } from "./visitor.ts";
@@ -50,12 +49,11 @@ export async function confirmSecondFactor(
 
 export async function turnOffSecondFactor(
   services: SessionServices,
-  attempts: Attempts,
   signedIn: SignedInVisitor,
   password: string,
 ): Promise<void> {
   const { visitor, account, sessionId } = signedIn;
-  await requirePassword(services, attempts, signedIn, { param: "password", password });
+  await requirePassword(services, signedIn, { param: "password", password });
   const context = contextOf(services, visitor, sessionId);
   if (!(await services.store.secondFactors.remove(account.id, context))) throw missing("second factor");
 }

@@ -8,7 +8,7 @@ import { type PasswordLane, verifyPassword } from "../../lib/password-hash.ts";
 import { SemaphoreFull } from "../../lib/semaphore.ts";
 import { sha256Hex } from "../../lib/sha256.ts";
 import type { Session } from "../../store/store.ts";
-import type { Attempts, Client, Outcome } from "./attempts.ts";
+import type { Client } from "./attempts.ts";
 import type { SignIn } from "./model.ts";
 import { refuseWithoutSecondFactor } from "./second-factor.ts";
 import { actorOf, contextOf, type SessionServices, type Visitor } from "./visitor.ts";
@@ -39,14 +39,13 @@ export async function isFamiliar(services: SessionServices, device: DeviceClaim,
 /** Throws `unauthorized`, with the same text and after the same time whether or not the account exists. */
 export async function signIn(
   services: SessionServices,
-  attempts: Attempts,
   visitor: Visitor,
   client: Client,
   sent: SignIn,
 ): Promise<NewSession> {
   const email = normalizeEmail(sent.email) ?? "";
   type Entry = { account: Account; passwordHash: string };
-  const entry = await attempts.run(client, email, async (attempt): Promise<Outcome<Entry | AppError>> => {
+  const entry = await services.signInAttempts.run<Entry | AppError>(client, email, async (attempt) => {
     // Read now: the password may have changed while this attempt waited.
     const { account, passwordHash } = await findAccess(services, email);
     const isRight = await comparePassword(sent.password, passwordHash, client.isFamiliar ? "familiar" : "stranger");
@@ -67,12 +66,11 @@ export async function signIn(
 /** Throws `invalid_request` for `param` if this is not the password of the signed-in account. */
 export async function requirePassword(
   services: SessionServices,
-  attempts: Attempts,
   { account, sessionId }: SignedInVisitor,
   { param, password }: { param: string; password: string },
 ): Promise<void> {
   const client = { subject: `session ${sessionId}`, isFamiliar: true };
-  const isRight = await attempts.run(client, account.email, async () => {
+  const isRight = await services.signInAttempts.run(client, account.email, async () => {
     const hash = await services.store.accounts.findPasswordHash(account.id);
     const isRight = await comparePassword(password, hash, "familiar");
     return { verdict: isRight ? "right" : "wrong", value: isRight };

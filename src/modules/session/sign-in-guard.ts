@@ -1,7 +1,7 @@
 /** The checks before every sign-in (CSRF guard, TLS, rate limits), and the cookies after it. */
 
 import type { Services } from "../../dependencies.ts";
-import { type Account, scopes } from "../../domain/account.ts";
+import type { Account } from "../../domain/account.ts";
 import { AppError } from "../../domain/errors.ts";
 import { lifetimeMs } from "../../domain/session.ts";
 import { baseUrlOf } from "../../http/base-url.ts";
@@ -9,30 +9,18 @@ import { clientOf } from "../../http/client.ts";
 import type { ClientIp } from "../../http/client-ip.ts";
 import { requireSameOrigin } from "../../http/csrf-guard.ts";
 import { readDevice, renderDeviceCookie } from "../../http/device-cookie.ts";
-import { respondJson } from "../../http/json-response.ts";
-import type { HeaderBag } from "../../http/problem.ts";
+import type { ResponseHead } from "../../http/json-response.ts";
 import { refuseQuery } from "../../http/query.ts";
 import { admitClient, refuse } from "../../http/rate-limit.ts";
 import { contextOf } from "../../http/request-context.ts";
 import { cookieNameOf, findSessionPrincipal, type OpenedSession, renderCookie } from "../../http/session-cookie.ts";
 import { writeContext } from "../../http/write-context.ts";
 import type { Client } from "./attempts.ts";
-import { describeTotp, readWireHoldings, toWireServer, toWireSignedIn } from "./model.ts";
-import { isFamiliar, type NewSession } from "./service.ts";
+import { readWireSignedIn } from "./model.ts";
+import { isFamiliar, type NewSession, type SignedInVisitor } from "./service.ts";
 import type { Visitor } from "./visitor.ts";
 
-/** Multiple cookies need a list. */
-export interface CookieHead {
-  headers: HeaderBag & { "set-cookie"?: string | string[] };
-  status?: number | string;
-}
-
-export interface OpenedSignIn {
-  visitor: Visitor;
-  cookieName: string;
-}
-
-export function openSignIn(services: Services, request: Request, set: CookieHead): OpenedSignIn {
+export function openSignIn(services: Services, request: Request, set: ResponseHead) {
   set.headers["cache-control"] = "no-store";
   requireSameOrigin(services.settings, request);
   refuseQuery(request);
@@ -41,7 +29,7 @@ export function openSignIn(services: Services, request: Request, set: CookieHead
   return { visitor: visitorOf(services, request), cookieName };
 }
 
-export function visitorOf(services: Services, request: Request): Visitor {
+function visitorOf(services: Services, request: Request): Visitor {
   const client = clientOf(services, request);
   return {
     address: client.limitSubject,
@@ -58,6 +46,16 @@ export async function limitSignIn(
 ): Promise<void> {
   const verdict = await admitClient(services.limiter, services.rules.signInByIp, client);
   refuse(verdict, "This address has tried to sign in too often.");
+}
+
+/** The same for a request that is about to be asked for a secret, by its session. */
+export async function limitSignedIn(
+  services: Services,
+  request: Request,
+  { account, sessionId }: OpenedSession,
+): Promise<SignedInVisitor> {
+  await limitSignIn(services, { limitSubject: `session ${sessionId}`, networks: null });
+  return { visitor: visitorOf(services, request), account, sessionId };
 }
 
 /**
@@ -89,27 +87,24 @@ export async function admitSignIn<Body extends { email: string }>(
 export async function respondSignedIn(
   services: Services,
   request: Request,
-  set: CookieHead,
+  set: ResponseHead,
   cookieName: string,
   made: NewSession,
-): Promise<string> {
+) {
   await endSessionBefore(services, request);
   const { account, session, token } = made;
   set.headers["set-cookie"] = [
     renderCookie(cookieName, token, lifetimeMs / 1000),
     deviceCookieOf(services, cookieName, account, made.passwordHash),
   ];
-  const server = toWireServer(services, account, baseUrlOf(services.settings, request));
-  const totp = await describeTotp(services, account);
-  const holdings = await readWireHoldings(services, account);
-  return respondJson(set, toWireSignedIn({ account, session, scopes, totp, server, holdings }), 201);
+  return readWireSignedIn(services, account, session, baseUrlOf(services.settings, request));
 }
 
 /** For the browser that has just changed what its cookie was derived from: the account's password or second factor. */
 export async function renewDevice(
   services: Services,
   request: Request,
-  set: CookieHead,
+  set: ResponseHead,
   accountId: string,
 ): Promise<void> {
   const { accounts } = services.store;

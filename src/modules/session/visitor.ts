@@ -2,7 +2,7 @@
 import type { Services } from "../../dependencies.ts";
 import type { AuditActor, WriteContext } from "../../store/store.ts";
 
-export type SessionServices = Pick<Services, "store" | "clock" | "ids" | "log" | "sealing">;
+export type SessionServices = Pick<Services, "store" | "clock" | "ids" | "log" | "sealing" | "signInAttempts">;
 
 export interface Visitor {
   /** What rate limits count by. */

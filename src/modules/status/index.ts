@@ -1,16 +1,21 @@
 /** `GET /api/status`: what an operator should look at now. */
-import type { Elysia } from "elysia";
-import type { Services } from "../../dependencies.ts";
-import { respondJson } from "../../http/json-response.ts";
-import { refuseQuery } from "../../http/query.ts";
-import { openOperator } from "../../http/session-guard.ts";
+import { jsonResponse } from "../../http/api-description.ts";
+import { type Route, route } from "../../http/route.ts";
 import { toWireSilentModel } from "./model.ts";
+import { StatusObject } from "./responses.ts";
 
-export function statusModule(services: Services) {
-  return (app: Elysia) =>
-    app.get("/api/status", async ({ request, set }) => {
-      await openOperator(services, request, set.headers);
-      refuseQuery(request);
-      return respondJson(set, { silent_models: services.providerHealth.listSilent().map(toWireSilentModel) });
-    });
-}
+export const statusRoutes: readonly Route[] = [
+  route({
+    id: "getStatus",
+    method: "GET",
+    path: "/api/status",
+    tag: "Service",
+    summary: "What an operator should look at now",
+    access: "operator",
+    document: () => ({
+      description: "Known from the replies themselves: nothing is asked of a provider for it.",
+      responses: { 200: jsonResponse("What is amiss.", StatusObject) },
+    }),
+    handle: ({ services }) => ({ silent_models: services.providerHealth.listSilent().map(toWireSilentModel) }),
+  }),
+];

@@ -1,0 +1,83 @@
+/** How a session begins: with a password, or with a one-time link. */
+import { jsonResponse } from "../../http/api-description.ts";
+import { clientOf } from "../../http/client.ts";
+import { jsonBody, signInBodyLimitBytes } from "../../http/json-body.ts";
+import { type Route, route } from "../../http/route.ts";
+import { passwordResetBody, setUpBody, signInBody } from "./model.ts";
+import { resetPassword, setUp } from "./passwords.ts";
+import { SignedIn } from "./responses.ts";
+import { signIn } from "./service.ts";
+import { admitSignIn, limitSignIn, openSignIn, respondSignedIn } from "./sign-in-guard.ts";
+
+const makeResponses = () => ({
+  201: jsonResponse("Signed in: the cookie holds the session.", SignedIn, "Set-Cookie"),
+});
+
+// They take no parameters either: `openSignIn` refuses them in its own order.
+export const signInRoutes: readonly Route[] = [
+  route({
+    id: "signIn",
+    method: "POST",
+    path: "/api/session",
+    tag: "Session",
+    summary: "Sign in",
+    access: "public",
+    status: 201,
+    body: jsonBody(signInBody, { limitBytes: signInBodyLimitBytes }),
+    document: () => ({
+      description:
+        "The same answer after the same time for an unknown account and a wrong password. On plain HTTP it works at a " +
+        "loopback host only. After five failures the client waits ever longer for this account; other clients do not.",
+      responses: makeResponses(),
+      errors: ["unauthorized", "totp_required", "origin_not_allowed", "rate_limited"],
+    }),
+    async handle({ services, request, set, readBody }) {
+      const { visitor, cookieName } = openSignIn(services, request, set);
+      const { client, body } = await admitSignIn(services, request, visitor, readBody);
+      return respondSignedIn(services, request, set, cookieName, await signIn(services, visitor, client, body));
+    },
+  }),
+  route({
+    id: "setUp",
+    method: "POST",
+    path: "/api/session/set-up",
+    tag: "Session",
+    summary: "Spend a set-up link: make the first operator and sign in",
+    access: "public",
+    status: 201,
+    body: jsonBody(setUpBody),
+    document: () => ({
+      responses: makeResponses(),
+      errors: ["origin_not_allowed", "not_found", "rate_limited"],
+    }),
+    async handle({ services, request, set, readBody }) {
+      const { visitor, cookieName } = openSignIn(services, request, set);
+      await limitSignIn(services, clientOf(services, request));
+      const made = await setUp(services, visitor, await readBody());
+      return respondSignedIn(services, request, set, cookieName, made);
+    },
+  }),
+  route({
+    id: "resetPassword",
+    method: "POST",
+    path: "/api/session/password-reset",
+    tag: "Session",
+    summary: "Spend a reset link: choose a password and sign in",
+    access: "public",
+    status: 201,
+    body: jsonBody(passwordResetBody),
+    document: () => ({
+      description:
+        "All other sessions and links of the account end. Where it has a second factor, the answer is 401 `totp_required`, " +
+        "and the link stays good, until `totp` is right too.",
+      responses: makeResponses(),
+      errors: ["unauthorized", "totp_required", "origin_not_allowed", "not_found", "rate_limited"],
+    }),
+    async handle({ services, request, set, readBody }) {
+      const { visitor, cookieName } = openSignIn(services, request, set);
+      await limitSignIn(services, clientOf(services, request));
+      const made = await resetPassword(services, visitor, await readBody());
+      return respondSignedIn(services, request, set, cookieName, made);
+    },
+  }),
+];
