@@ -145,7 +145,7 @@ function createRouteFinder(measurements: Measurements) {
     return counts;
   }
 
-  return { find, isSorted: (list) => sorted.has(list) };
+  return { find, isSorted: (list: RouteList) => sorted.has(list) };
 }
 
 function pathOf(url: string): string {
