@@ -171,8 +171,20 @@ function vouchedValue(list: string | null, hops: number): string | null {
 
 const hostShape = /^(?:[a-z0-9._-]+|\[[0-9a-f:.]+\])(?::\d{1,5})?$/;
 
+// A server has few names, and nearly every request has the same one as the request before.
+let lastText = "";
+let lastHost: string | null = null;
+
 function readHost(text: string | null): string | null {
   if (text === null || text.length > 261) return null;
+  if (text !== lastText) {
+    lastText = text;
+    lastHost = parseHost(text);
+  }
+  return lastHost;
+}
+
+function parseHost(text: string): string | null {
   const host = text.toLowerCase();
   // Some names match the pattern, but are not valid hosts: `1.2.3.4.5`, `xn--a`, port 99999.
   return hostShape.test(host) && URL.canParse(`http://${host}`) ? host : null;
