@@ -6,9 +6,9 @@ import { anyPassword, insertAccount, replacePassword } from "./account-changes.t
 import type { ChangeRecorder } from "./changes.ts";
 import type { SqliteEngine } from "./engine.ts";
 import type { HoldingsKeeper } from "./holdings.ts";
+import type { Removals } from "./removals.ts";
 import { accounts, oneTimeLinks, sessions } from "./schema/accounts.ts";
 import { apiKeys, idempotency } from "./schema/clustered.ts";
-import { removals } from "./schema/conversations.ts";
 
 /** An account as the domain knows it, without the password hash. */
 export const accountColumns = later(() => {
@@ -19,11 +19,11 @@ export const accountColumns = later(() => {
 export interface AccountDependencies {
   changes: ChangeRecorder;
   holdings: HoldingsKeeper;
-  startRemovals: () => void;
+  removals: Removals;
 }
 
 export function createAccountStore(engine: SqliteEngine, dependencies: AccountDependencies): AccountStore {
-  const { changes, holdings, startRemovals } = dependencies;
+  const { changes, holdings, removals } = dependencies;
   const { orm } = engine;
   // Plain SQL: it runs at every start, where the query builder's first query takes longer than opening the database.
   const findPassword = engine.query(anyPassword);
@@ -77,14 +77,11 @@ export function createAccountStore(engine: SqliteEngine, dependencies: AccountDe
         orm.delete(oneTimeLinks).where(eq(oneTimeLinks.accountId, id)).run();
         orm.delete(idempotency).where(eq(idempotency.accountId, id)).run();
         orm.delete(accounts).where(eq(accounts.id, id)).run();
-        orm
-          .insert(removals)
-          .values({ kind: "account", targetId: id, targetNumber: number, createdAt: context.nowMs })
-          .run();
+        removals.add("account", id, number, context.nowMs);
         changes.record(context, { accountId: id, action: "account.delete", targetId: id, details: {} });
         return true;
       });
-      if (isDeleted) startRemovals();
+      if (isDeleted) removals.start();
       return isDeleted;
     },
   };

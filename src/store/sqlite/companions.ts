@@ -10,11 +10,11 @@ import { createCompanionLists } from "./companion-lists.ts";
 import type { SqliteEngine } from "./engine.ts";
 import type { HoldingsKeeper } from "./holdings.ts";
 import type { MetadataIndex } from "./metadata-index.ts";
+import type { Removals } from "./removals.ts";
 import type { StoredRow } from "./rows/columns.ts";
 import { type CompanionRow, companionColumns, foldName, parseMetadata, toCompanion } from "./rows/companion.ts";
 import { quotaDaily } from "./schema/clustered.ts";
 import { companions } from "./schema/companions.ts";
-import { removals } from "./schema/conversations.ts";
 import { isGranted, type VoiceAgentKeeper } from "./voice-agents.ts";
 
 /** Limits of the cache of companions by embed token. */
@@ -35,11 +35,11 @@ export interface CompanionDependencies {
   holdings: HoldingsKeeper;
   metadata: MetadataIndex;
   voiceAgents: VoiceAgentKeeper;
-  startRemovals: () => void;
+  removals: Removals;
 }
 
 export function createCompanionStore(engine: SqliteEngine, dependencies: CompanionDependencies): CompanionStore {
-  const { changes, holdings, metadata, voiceAgents, startRemovals } = dependencies;
+  const { changes, holdings, metadata, voiceAgents, removals } = dependencies;
   const { orm } = engine;
   // Subqueries: a join of these three tables takes ten times as long as the lookups it consists of.
   const selectByToken = engine.query<EmbedRow, [string, string]>(
@@ -149,15 +149,12 @@ export function createCompanionStore(engine: SqliteEngine, dependencies: Compani
           .delete(companions)
           .where(and(eq(companions.id, id), eq(companions.accountId, accountId)))
           .run();
-        orm
-          .insert(removals)
-          .values({ kind: "companion", targetId: id, targetNumber: row.number, createdAt: context.nowMs })
-          .run();
+        removals.add("companion", id, row.number, context.nowMs);
         const details = { name: row.name };
         changes.record(context, { accountId, action: "companion.delete", targetId: id, details });
         return true;
       });
-      if (isDeleted) startRemovals();
+      if (isDeleted) removals.start();
       return isDeleted;
     },
   };

@@ -8,10 +8,11 @@ import type { SqliteEngine } from "./engine.ts";
 import type { MessageEraser } from "./message-eraser.ts";
 import { createMessagePages } from "./message-pages.ts";
 import { yieldToEventLoop } from "./pacing.ts";
+import type { Removals } from "./removals.ts";
 import { createRetention } from "./retention.ts";
 import { toConversation } from "./rows/conversation.ts";
 import { companions } from "./schema/companions.ts";
-import { conversations, removals } from "./schema/conversations.ts";
+import { conversations } from "./schema/conversations.ts";
 
 /** Messages per commit while a visitor is erased: a few milliseconds of work. */
 const erasedPerCommit = 100;
@@ -20,14 +21,14 @@ export interface ConversationDependencies {
   changes: ChangeRecorder;
   erasures: ErasureMarks;
   eraser: MessageEraser;
-  startRemovals: () => void;
+  removals: Removals;
 }
 
 export function createConversationStore(
   engine: SqliteEngine,
   dependencies: ConversationDependencies,
 ): ConversationStore {
-  const { changes, erasures, eraser, startRemovals } = dependencies;
+  const { changes, erasures, eraser, removals } = dependencies;
   const { orm } = engine;
   const lists = createConversationLists(engine);
   const pages = createMessagePages(engine);
@@ -95,12 +96,11 @@ export function createConversationStore(
         const { number, companionId } = row;
         erasures.noteConversation(toConversation(row));
         deleteConversation.run(number);
-        const createdAt = context.nowMs;
-        orm.insert(removals).values({ kind: "conversation", targetId: id, targetNumber: number, createdAt }).run();
+        removals.add("conversation", id, number, context.nowMs);
         changes.record(context, { accountId, action: "conversation.delete", targetId: id, details: { companionId } });
         return true;
       });
-      if (isDeleted) startRemovals();
+      if (isDeleted) removals.start();
       return isDeleted;
     },
 
@@ -120,6 +120,6 @@ export function createConversationStore(
       return true;
     },
 
-    deleteExpired: createRetention(engine, startRemovals),
+    deleteExpired: createRetention(engine, removals),
   };
 }

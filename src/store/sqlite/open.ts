@@ -61,17 +61,16 @@ function createStore(engine: SqliteEngine, { erasures, log }: SqliteStoreOptions
   const conversations = createConversationWriter(engine);
   const eraser = createMessageEraser(engine);
   const removals = createRemovals(engine, { eraser, voiceAgents, log });
-  const startRemovals = removals.start;
   const checkRead = engine.query<{ one: number }>("SELECT 1 AS one FROM accounts LIMIT 1");
 
   // Continue deletions that an earlier process left unfinished.
-  startRemovals();
+  removals.start();
   return {
-    accounts: createAccountStore(engine, { changes, holdings, startRemovals }),
+    accounts: createAccountStore(engine, { changes, holdings, removals }),
     apiKeys: createApiKeyStore(engine, { changes, holdings, usage }),
     audit: createAuditStore(engine, changes),
-    companions: createCompanionStore(engine, { changes, holdings, metadata, voiceAgents, startRemovals }),
-    conversations: createConversationStore(engine, { changes, erasures, eraser, startRemovals }),
+    companions: createCompanionStore(engine, { changes, holdings, metadata, voiceAgents, removals }),
+    conversations: createConversationStore(engine, { changes, erasures, eraser, removals }),
     embedTokens: createEmbedTokenStore(engine, changes, holdings),
     idempotency: createIdempotencyStore(engine),
     secondFactors: createSecondFactorStore(engine, changes),
