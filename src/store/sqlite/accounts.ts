@@ -3,10 +3,8 @@ import { asc, eq, getTableColumns } from "drizzle-orm";
 import { later } from "../../lib/later.ts";
 import type { AccountStore } from "../contract/accounts.ts";
 import { anyPassword, insertAccount, replacePassword } from "./account-changes.ts";
-import type { ChangeRecorder } from "./changes.ts";
 import type { SqliteEngine } from "./engine.ts";
-import type { HoldingsKeeper } from "./holdings.ts";
-import type { Removals } from "./removals.ts";
+import type { StoreParts } from "./parts.ts";
 import { accounts, oneTimeLinks, sessions } from "./schema/accounts.ts";
 import { apiKeys, idempotency } from "./schema/clustered.ts";
 
@@ -16,14 +14,8 @@ export const accountColumns = later(() => {
   return shown;
 });
 
-export interface AccountDependencies {
-  changes: ChangeRecorder;
-  holdings: HoldingsKeeper;
-  removals: Removals;
-}
-
-export function createAccountStore(engine: SqliteEngine, dependencies: AccountDependencies): AccountStore {
-  const { changes, holdings, removals } = dependencies;
+export function createAccountStore(engine: SqliteEngine, parts: StoreParts): AccountStore {
+  const { changes, holdings, removals } = parts;
   const { orm } = engine;
   // Plain SQL: it runs at every start, where the query builder's first query takes longer than opening the database.
   const findPassword = engine.query(anyPassword);

@@ -6,7 +6,7 @@ import { type Page, type PageRequest, toPage } from "../contract/page.ts";
 import { createAccountNumberFinder } from "./account-number.ts";
 import type { SqliteEngine } from "./engine.ts";
 import type { MetadataIndex } from "./metadata-index.ts";
-import { yieldToEventLoop } from "./pacing.ts";
+import { yieldToEventLoop } from "./retry.ts";
 import { type CompanionRow, companionColumns, foldName, toCompanion } from "./rows/companion.ts";
 
 /** How many names are read before other requests get their turn: about a millisecond. */

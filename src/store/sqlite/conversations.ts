@@ -1,15 +1,12 @@
 /** Conversations in SQLite: lists, reading, deletion and erasure. */
 import { and, eq } from "drizzle-orm";
-import type { ErasureMarks } from "../../coordination/coordination.ts";
 import { type ConversationStore, newestMessages } from "../contract/conversations.ts";
-import type { ChangeRecorder } from "./changes.ts";
 import { createConversationLists } from "./conversation-lists.ts";
 import type { SqliteEngine } from "./engine.ts";
-import type { MessageEraser } from "./message-eraser.ts";
 import { createMessagePages } from "./message-pages.ts";
-import { yieldToEventLoop } from "./pacing.ts";
-import type { Removals } from "./removals.ts";
+import type { StoreParts } from "./parts.ts";
 import { createRetention } from "./retention.ts";
+import { yieldToEventLoop } from "./retry.ts";
 import { toConversation } from "./rows/conversation.ts";
 import { companions } from "./schema/companions.ts";
 import { conversations } from "./schema/conversations.ts";
@@ -17,18 +14,8 @@ import { conversations } from "./schema/conversations.ts";
 /** Messages per commit while a visitor is erased: a few milliseconds of work. */
 const erasedPerCommit = 100;
 
-export interface ConversationDependencies {
-  changes: ChangeRecorder;
-  erasures: ErasureMarks;
-  eraser: MessageEraser;
-  removals: Removals;
-}
-
-export function createConversationStore(
-  engine: SqliteEngine,
-  dependencies: ConversationDependencies,
-): ConversationStore {
-  const { changes, erasures, eraser, removals } = dependencies;
+export function createConversationStore(engine: SqliteEngine, parts: StoreParts): ConversationStore {
+  const { changes, erasures, eraser, removals } = parts;
   const { orm } = engine;
   const lists = createConversationLists(engine);
   const pages = createMessagePages(engine);

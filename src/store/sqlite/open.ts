@@ -61,24 +61,25 @@ function createStore(engine: SqliteEngine, { erasures, log }: SqliteStoreOptions
   const conversations = createConversationWriter(engine);
   const eraser = createMessageEraser(engine);
   const removals = createRemovals(engine, { eraser, voiceAgents, log });
+  const shared = { changes, conversations, eraser, erasures, holdings, metadata, quota, removals, usage, voiceAgents };
   const checkRead = engine.query<{ one: number }>("SELECT 1 AS one FROM accounts LIMIT 1");
 
   // Continue deletions that an earlier process left unfinished.
   removals.start();
   return {
-    accounts: createAccountStore(engine, { changes, holdings, removals }),
-    apiKeys: createApiKeyStore(engine, { changes, holdings, usage }),
+    accounts: createAccountStore(engine, shared),
+    apiKeys: createApiKeyStore(engine, shared),
     audit: createAuditStore(engine, changes),
-    companions: createCompanionStore(engine, { changes, holdings, metadata, voiceAgents, removals }),
-    conversations: createConversationStore(engine, { changes, erasures, eraser, removals }),
+    companions: createCompanionStore(engine, shared),
+    conversations: createConversationStore(engine, shared),
     embedTokens: createEmbedTokenStore(engine, changes, holdings),
     idempotency: createIdempotencyStore(engine),
     secondFactors: createSecondFactorStore(engine, changes),
     serverSecrets: createServerSecretStore(engine),
     sessions: createSessionStore(engine, changes),
-    turns: createTurnStore(engine, { conversations, usage, quota, erasures }),
+    turns: createTurnStore(engine, shared),
     usage: createUsageStore(engine, metadata),
-    voice: createVoiceStore(engine, { agents: voiceAgents, conversations, usage, quota }),
+    voice: createVoiceStore(engine, shared),
     voiceAgentGrants: createVoiceAgentGrantStore(engine, changes, voiceAgents),
 
     async check() {

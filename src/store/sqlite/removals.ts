@@ -2,7 +2,7 @@
 import type { Log } from "../../lib/log.ts";
 import type { SqliteEngine } from "./engine.ts";
 import type { MessageEraser } from "./message-eraser.ts";
-import { yieldToEventLoop } from "./pacing.ts";
+import { yieldToEventLoop } from "./retry.ts";
 import type { VoiceAgentKeeper } from "./voice-agents.ts";
 
 /** Rows per commit: a few milliseconds of work. */

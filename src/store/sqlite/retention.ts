@@ -1,8 +1,8 @@
 /** Finds conversations past their companion's retention and deletes them, in slices. */
 import { dayMs } from "../../lib/instant.ts";
 import type { SqliteEngine } from "./engine.ts";
-import { yieldToEventLoop } from "./pacing.ts";
 import type { Removals } from "./removals.ts";
+import { yieldToEventLoop } from "./retry.ts";
 
 /** Companions checked before streams get their turn: a millisecond if nothing has expired. */
 const companionsPerSlice = 500;

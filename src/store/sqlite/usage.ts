@@ -6,7 +6,7 @@ import type { FailureRow, UsageGroup, UsageQuery, UsageRow, UsageStore } from ".
 import { createAccountNumberFinder } from "./account-number.ts";
 import type { Query, SqliteEngine } from "./engine.ts";
 import type { MetadataIndex } from "./metadata-index.ts";
-import { yieldToEventLoop } from "./pacing.ts";
+import { yieldToEventLoop } from "./retry.ts";
 import { splitPeriod, type UsagePeriod } from "./usage-periods.ts";
 import { counterColumns, counters } from "./usage-writer.ts";
 
