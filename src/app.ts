@@ -11,20 +11,17 @@ import { errorHandling } from "./http/error-handling.ts";
 import { mountRoutes } from "./http/mount-routes.ts";
 import { everyResponseHeaders } from "./http/problem.ts";
 import { contextOf } from "./http/request-context.ts";
-import { createRouteTable, type RoutePlace, type RouteTable } from "./http/route-table.ts";
-import { assetsModule } from "./modules/assets/index.ts";
-import { conversationsModule } from "./modules/conversations/index.ts";
-import { dashboardModule } from "./modules/dashboard/index.ts";
-import { docsModule } from "./modules/docs/index.ts";
+import type { Route } from "./http/route.ts";
+import { createRouteTable } from "./http/route-table.ts";
+import { later } from "./lib/later.ts";
 import { embedConfigRoute } from "./modules/embed/index.ts";
-import { healthModule } from "./modules/health/index.ts";
-import { metricsModule } from "./modules/metrics/index.ts";
-import { pagesModule } from "./modules/pages/index.ts";
 import { routes } from "./routes.ts";
 
-const methods = ["GET", "POST", "PATCH", "DELETE", "PUT"];
+const methods = ["GET", "POST", "PATCH", "DELETE"];
 
+/** What dashboards and platforms call. */
 const managementRoutes = routes.filter(({ path }) => isManagementPath(path));
+/** What visitors, websites, monitoring and voice providers call. */
 const publicRoutes = routes.filter(({ path }) => !isManagementPath(path));
 
 export type Site = ReturnType<typeof createSite>;
@@ -40,11 +37,11 @@ export interface App {
 }
 
 export function createApp(services: Services): App {
-  const publicSite = createPublicSite(services);
+  const publicSite = createSite(services, publicRoutes);
   let managementSite: Site | null = null;
 
   function openManagementSite(): Site {
-    managementSite ??= createManagementSite(services);
+    managementSite ??= createSite(services, managementRoutes);
     return managementSite;
   }
 
@@ -69,29 +66,8 @@ function isManagementPath(url: string, pathStart = 0): boolean {
   return !url.startsWith("/api/embed/", pathStart) && !url.startsWith("/api/webhooks/", pathStart);
 }
 
-/** What visitors, websites, monitoring and voice providers call. */
-function createPublicSite(services: Services): Site {
-  const site = createSite(services);
-  site
-    .use(mountRoutes(services, publicRoutes))
-    .use(pagesModule(services))
-    .use(assetsModule())
-    .use(dashboardModule())
-    .use(healthModule(services))
-    .use(metricsModule(services))
-    .use(docsModule(services, async () => (await import("./api-operations.ts")).apiOperations));
-  return site;
-}
-
-/** What dashboards and platforms call. */
-function createManagementSite(services: Services): Site {
-  const site = createSite(services);
-  site.use(mountRoutes(services, managementRoutes)).use(conversationsModule(services));
-  return site;
-}
-
-/** Without routes yet, which are added in place; with all that surrounds every route. */
-function createSite(services: Services) {
+/** The given routes, with all that surrounds every route. */
+function createSite(services: Services, routes: readonly Route[]) {
   const everyHeaders = everyResponseHeaders(services.settings);
   const site = new Elysia({
     name: "companiond",
@@ -107,16 +83,11 @@ function createSite(services: Services) {
       if (!URL.canParse(request.url)) throw new AppError("invalid_request", "The Host header names no host.");
     })
     .use(apiCors())
-    .use(errorHandling(services, allowedMethods));
+    .use(errorHandling(services, allowedMethods))
+    .use(mountRoutes(services, routes));
 
-  // Where an escape cannot be decoded, Elysia hands routes null, against its types: what is no text is no id either.
-  const { config } = site.router.http;
-  config.onParam = [config.onParam ?? [], (value: string | null) => value ?? ""].flat();
-
-  let table: RouteTable<RoutePlace> | null = null;
-  /** Made when it is first asked for: all routes have been added then. */
+  const table = later(() => createRouteTable(site.routes));
   function allowedMethods(path: string): string[] {
-    table ??= createRouteTable(site.routes);
     const found = table.listMethods(path);
     return methods.filter((method) => found.includes(method));
   }

@@ -1,11 +1,18 @@
-/** Every defined route, in the order of the API document. */
+/** Every route, in the order of the API document. */
 import type { Route } from "./http/route.ts";
 import { accountRoutes } from "./modules/accounts/index.ts";
+import { assetRoutes } from "./modules/assets/index.ts";
 import { auditRoutes } from "./modules/audit/index.ts";
 import { chatRoutes } from "./modules/chat/index.ts";
 import { companionRoutes } from "./modules/companions/index.ts";
+import { conversationRoutes } from "./modules/conversations/index.ts";
+import { dashboardRoutes } from "./modules/dashboard/index.ts";
+import { makeDocsRoutes } from "./modules/docs/index.ts";
 import { embedRoutes } from "./modules/embed/index.ts";
+import { healthRoutes } from "./modules/health/index.ts";
 import { keyRoutes } from "./modules/keys/index.ts";
+import { metricsRoutes } from "./modules/metrics/index.ts";
+import { pageRoutes } from "./modules/pages/index.ts";
 import { sessionRoutes } from "./modules/session/index.ts";
 import { statusRoutes } from "./modules/status/index.ts";
 import { usageRoutes } from "./modules/usage/index.ts";
@@ -17,11 +24,18 @@ export const routes: readonly Route[] = [
   ...chatRoutes,
   ...voiceTokenRoutes,
   ...companionRoutes,
+  ...conversationRoutes,
   ...usageRoutes,
   ...keyRoutes,
   ...auditRoutes,
   ...sessionRoutes,
   ...accountRoutes,
+  ...pageRoutes,
+  ...assetRoutes,
+  ...healthRoutes,
   ...statusRoutes,
+  ...metricsRoutes,
+  ...dashboardRoutes,
+  ...makeDocsRoutes(() => routes),
   ...webhookRoutes,
 ];

@@ -76,7 +76,7 @@ test.each([
   ["an import over several lines", "src/domain/a.ts", 'import {\n  x,\n  y,\n} from "../http/b.ts";'],
   ["a re-export", "src/domain/a.ts", 'export * from "../http/b.ts";'],
   ["an import on demand", "src/domain/a.ts", 'const b = await import("../http/b.ts");'],
-  ["elysia in a service", "src/modules/chat/service.ts", 'import { Elysia } from "elysia";'],
+  ["elysia in a room", "src/modules/chat/index.ts", 'import { Elysia } from "elysia";'],
   ["schemas in the domain", "src/domain/a.ts", 'import { Type } from "@sinclair/typebox";'],
   ["SQL in a room", "src/modules/chat/service.ts", 'import { Database } from "bun:sqlite";'],
   ["drizzle in the wiring", "src/app.ts", 'import { sql } from "drizzle-orm";'],
@@ -99,7 +99,8 @@ test.each([
 });
 
 test.each([
-  ["src/modules/chat/index.ts", 'import { Elysia } from "elysia";\nimport { x } from "./service.ts";'],
+  ["src/http/a.ts", 'import { Elysia } from "elysia";'],
+  ["src/modules/chat/index.ts", 'import { x } from "../../http/a.ts";\nimport { y } from "./service.ts";'],
   ["src/modules/chat/service.ts", 'import type { Store } from "../../store/store.ts";'],
   ["src/store/sqlite/open.ts", 'import { Database } from "bun:sqlite";\nimport { x } from "./writer.ts";'],
   ["src/llm/registry.ts", 'import { x } from "./openai.ts";\nimport { y } from "./demo.ts";'],

@@ -3,6 +3,7 @@ import { type TSchema, Type as t } from "@sinclair/typebox";
 import type { Scope } from "../domain/account.ts";
 import { type ErrorCode, errorCodes } from "../domain/errors.ts";
 import { later } from "../lib/later.ts";
+import { namedObject } from "../schemas/named-object.ts";
 
 /**
  * Who may call: anyone, holders of the embed token in the path, an API key with the scope (or the dashboard), the
@@ -25,30 +26,6 @@ export interface ApiResponse {
   content?: Readonly<Record<string, TSchema | null>>;
   /** In addition to those of every response. */
   headers?: readonly ApiHeader[];
-}
-
-export interface ApiOperation {
-  /** Unique; names the call in generated clients. */
-  id: string;
-  method: "GET" | "POST" | "PATCH" | "DELETE";
-  /** With parameters in braces: `/api/companions/{id}`. */
-  path: string;
-  tag: ApiTag;
-  summary: string;
-  description?: string;
-  access: Access;
-  /** Path parameters by name; must list every one of the path. */
-  params?: Readonly<Record<string, TSchema>>;
-  query?: Readonly<Record<string, TSchema>>;
-  /** Also accepts `metadata.<path>=<value>`. */
-  takesMetadata?: true;
-  /** `example` if the examples of the fields do not fit together. */
-  body?: { schema: TSchema; isOptional?: true; example?: object };
-  /** Accepts `Idempotency-Key`. */
-  isIdempotent?: true;
-  answers: Readonly<Record<number, ApiResponse>>;
-  /** In addition to those implied by access, parameters and body. */
-  errors?: readonly ErrorCode[];
 }
 
 export const apiTags = {
@@ -102,28 +79,27 @@ export const eventStream: ApiResponse = {
   content: { "text/event-stream": null },
 };
 
-export const ProblemObject = later(() =>
-  t.Object(
-    {
-      type: t.String({ format: "uri", description: "Where the error is explained." }),
-      title: t.String(),
-      status: t.Integer(),
-      detail: t.String({ description: "What happened and what to do, for people." }),
-      code: t.Union(
-        Object.keys(errorCodes).map((code) => t.Literal(code)),
-        { description: "What happened, for programs." },
+export const ProblemObject = namedObject(
+  "Problem",
+  () => ({
+    type: t.String({ format: "uri", description: "Where the error is explained." }),
+    title: t.String(),
+    status: t.Integer(),
+    detail: t.String({ description: "What happened and what to do, for people." }),
+    code: t.Union(
+      Object.keys(errorCodes).map((code) => t.Literal(code)),
+      { description: "What happened, for programs." },
+    ),
+    request_id: t.String({ description: "The `X-Request-Id`; name it when reporting." }),
+    errors: t.Optional(
+      t.Array(
+        t.Object({
+          param: t.String({ description: "The field, parameter or header at fault." }),
+          detail: t.String(),
+        }),
+        { description: "On `invalid_request`: every field at fault." },
       ),
-      request_id: t.String({ description: "The `X-Request-Id`; name it when reporting." }),
-      errors: t.Optional(
-        t.Array(
-          t.Object({
-            param: t.String({ description: "The field, parameter or header at fault." }),
-            detail: t.String(),
-          }),
-          { description: "On `invalid_request`: every field at fault." },
-        ),
-      ),
-    },
-    { $id: "Problem", description: "RFC 9457 problem details." },
-  ),
+    ),
+  }),
+  { description: "RFC 9457 problem details." },
 );

@@ -86,18 +86,14 @@ class Client implements ClientIp {
   readonly limitSubject: string;
   readonly networks: readonly [string, string] | null;
   readonly isForwardedByUntrusted: boolean;
-  #logPrefix: string | null = null;
+  readonly logPrefix: string;
 
   constructor(version: IpVersion, groups: Uint16Array, isForwardedByUntrusted: boolean) {
     this.ip = version === 4 ? formatIpv4(groups) : version === 6 ? formatIpv6(groups) : unknown;
     this.limitSubject = version === 6 ? `${formatIpv6(groups, 4)}/64` : this.ip;
     this.networks = version === 6 ? formatNetworks(groups) : null;
     this.isForwardedByUntrusted = isForwardedByUntrusted;
-  }
-
-  get logPrefix(): string {
-    this.#logPrefix ??= toLogPrefix(this.ip);
-    return this.#logPrefix;
+    this.logPrefix = toLogPrefix(this.ip);
   }
 }
 

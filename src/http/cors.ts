@@ -49,7 +49,7 @@ export function apiCors() {
 }
 
 /** Whether the path of an absolute URL is under `/api`; pages and assets set their own CORS headers, or none. */
-export function isApiPath(url: string): boolean {
+function isApiPath(url: string): boolean {
   const pathStart = url.indexOf("/", url.indexOf("://") + 3);
   return url.startsWith("/api/", pathStart) || url.slice(pathStart) === "/api";
 }

@@ -13,7 +13,7 @@ const headerName = "Idempotency-Key";
 const keyPattern = /^[\x20-\x7e]{1,255}$/;
 
 /** A POST that creates something, already authenticated and within its scope. */
-export interface CreatingRequest<Body> {
+interface CreatingRequest<Body> {
   request: Request;
   principal: Principal;
   set: ResponseHead;
@@ -21,7 +21,7 @@ export interface CreatingRequest<Body> {
 }
 
 /** What a call is about to create. */
-export interface Creation {
+interface Creation {
   /**
    * The object in its final form: the first response and every replay. It is stored for a day, so it must contain no
    * secret.
@@ -33,18 +33,17 @@ export interface Creation {
   write(context: WriteContext): Promise<unknown>;
 }
 
+/** Gets the time and the actor of the write. */
+export type Creator<Body> = (body: Body, context: WriteContext) => Creation | Promise<Creation>;
+
 export interface Idempotency {
   /**
    * Reads the body and responds with 201 and the result of `make`, or replays the response of the call that made it.
-   * `make` gets the time and the actor of the write.
    *
    * Throws what `readJsonText` throws, `conflict` while a call with this key is running, `idempotency_mismatch` if its
    * body was different, and whatever `make` and its `write` throw: then nothing was created, and the key is free again.
    */
-  createOnce<Body>(
-    call: CreatingRequest<Body>,
-    make: (body: Body, context: WriteContext) => Creation | Promise<Creation>,
-  ): Promise<string>;
+  createOnce<Body>(call: CreatingRequest<Body>, make: Creator<Body>): Promise<string>;
 }
 
 /** One per half of the sitemap: a slot includes the path, so halves never share one. */

@@ -7,7 +7,7 @@ import type { Checker } from "../schemas/schema.ts";
 import { readPieces } from "./body-pieces.ts";
 
 export const embedBodyLimitBytes = 64 * 1024;
-export const managementBodyLimitBytes = 1024 * 1024;
+const managementBodyLimitBytes = 1024 * 1024;
 /** Small, because a body from a known browser is read before any limit. */
 export const signInBodyLimitBytes = 64 * 1024;
 
@@ -97,7 +97,7 @@ export function parseJson(text: string): unknown {
 
 const strictUtf8 = new TextDecoder("utf-8", { fatal: true });
 
-export function decodeText(bytes: Uint8Array): string {
+function decodeText(bytes: Uint8Array): string {
   try {
     return strictUtf8.decode(bytes);
   } catch {
@@ -105,7 +105,7 @@ export function decodeText(bytes: Uint8Array): string {
   }
 }
 
-export function isJsonContentType(header: string | null): boolean {
+function isJsonContentType(header: string | null): boolean {
   if (header === "application/json") return true;
   return header?.split(";", 1)[0]?.trim().toLowerCase() === "application/json";
 }

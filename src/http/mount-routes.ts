@@ -1,6 +1,7 @@
 /** Adds defined routes to Elysia's router. */
 import type { Elysia } from "elysia";
 import type { Services } from "../dependencies.ts";
+import { toCamelCase } from "../lib/field-names.ts";
 import { createIdempotency } from "./idempotency.ts";
 import type { Route } from "./route.ts";
 
@@ -13,7 +14,12 @@ export function mountRoutes(services: Services, routes: readonly Route[]) {
       app.route(
         route.method,
         toRouterPath(route.path),
-        ({ request, params, set }) => route.respond(site, { services, request, set, params }),
+        ({ request, params, set }) => {
+          // Of an escape that cannot be decoded, Elysia makes null, against its types: what is no text is no id either.
+          const texts: Record<string, string> = params;
+          for (const name in texts) texts[name] ??= "";
+          return route.respond(site, { services, request, set, params: texts });
+        },
         { parse: "none" },
       );
     }
@@ -21,12 +27,7 @@ export function mountRoutes(services: Services, routes: readonly Route[]) {
   };
 }
 
-/** `/api/items/{item_id}` as `/api/items/:itemId`. */
-export function toRouterPath(path: string): string {
-  return path
-    .replace(/\{\w+\*\}$/, "*")
-    .replace(
-      /\{(\w+)\}/g,
-      (_, name: string) => `:${name.replace(/_(\w)/g, (_match, letter: string) => letter.toUpperCase())}`,
-    );
+/** `/api/items/{item_id}` as `/api/items/:itemId`, `/items/{rest*}` as `/items/*`. */
+function toRouterPath(path: string): string {
+  return path.replace(/\{\w+\*\}$/, "*").replace(/\{(\w+)\}/g, (_, name: string) => `:${toCamelCase(name)}`);
 }

@@ -2,10 +2,7 @@
 import { Type as t } from "@sinclair/typebox";
 import { isUuid } from "../lib/ids.ts";
 import { type Page, type PageRequest, toPage } from "../store/contract/page.ts";
-import type { QueryPart, QueryReader } from "./query.ts";
-
-/** The parameters of every list, for a route's known ones. */
-export const pageParameters = ["limit", "cursor"] as const;
+import type { QueryPart } from "./query.ts";
 
 const defaultLimit = 20;
 const maxLimit = 100;
@@ -16,15 +13,12 @@ export const pageQuery: QueryPart<PageRequest> = {
     limit: () => t.Integer({ minimum: 1, maximum: maxLimit, default: defaultLimit, description: "Items on a page." }),
     cursor: () => t.String({ description: "`next_cursor` of the page before." }),
   },
-  read: readPage,
+  read(query) {
+    const limit = query.value("limit", parseLimit, `Must be a whole number of at least 1 and at most ${maxLimit}.`);
+    const wrongCursor = "This is not a cursor of this list: use next_cursor unchanged.";
+    return { limit: limit ?? defaultLimit, afterId: query.value("cursor", decodeCursor, wrongCursor) };
+  },
 };
-
-/** Faults are collected in `query`; its `finish` throws them. */
-export function readPage(query: QueryReader): PageRequest {
-  const limit = query.value("limit", parseLimit, `Must be a whole number of at least 1 and at most ${maxLimit}.`);
-  const afterId = query.value("cursor", decodeCursor, "This is not a cursor of this list: use next_cursor unchanged.");
-  return { limit: limit ?? defaultLimit, afterId };
-}
 
 function parseLimit(text: string): number | undefined {
   const limit = /^\d{1,3}$/.test(text) ? Number(text) : 0;

@@ -1,14 +1,15 @@
 /** Query parameters of the management API: only known ones, each once, with all faults in one response. */
 import type { TSchema } from "@sinclair/typebox";
 import { type FieldError, invalidFields } from "../domain/errors.ts";
+import { toUuid } from "../lib/ids.ts";
 import type { MetadataFilter } from "../store/store.ts";
 
 const metadataPrefix = "metadata.";
 
 /** More than anyone needs; each filter costs another lookup in the store's index. */
-export const maxMetadataFilters = 20;
+const maxMetadataFilters = 20;
 
-export interface QueryReader {
+interface QueryReader {
   /** The parameter's value, or null if it was not sent. */
   text(name: string): string | null;
   /**
@@ -60,6 +61,11 @@ export function valueQuery<Value>(
   return { parameters: { [name]: schema }, read: (query) => query.value(name, parse, problem) };
 }
 
+/** An id, null if it was not sent. */
+export function uuidQuery(name: string, schema: () => TSchema): QueryPart<string | null> {
+  return valueQuery(name, schema, toUuid, "Must be a UUID.");
+}
+
 /** The schemas of a part's parameters, for the API document. */
 export function schemasOf({ parameters }: QueryPart<unknown>): Record<string, TSchema> {
   return Object.fromEntries(Object.entries(parameters).map(([name, makeSchema]) => [name, makeSchema()]));
@@ -79,7 +85,7 @@ export function createQueryOpener(parts: QueryParts): (request: Request, nowMs: 
 }
 
 /** Opens the query of a request whose route accepts the parameters `known`, and metadata filters if `takesMetadata`. */
-export function openQuery(request: Request, known: readonly string[], takesMetadata = false): QueryReader {
+function openQuery(request: Request, known: readonly string[], takesMetadata = false): QueryReader {
   const errors: FieldError[] = [];
   const values = new Map<string, string>();
   const metadata: MetadataFilter[] = [];

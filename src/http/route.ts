@@ -6,11 +6,9 @@
  *       route({
  *         id: "updateItem", method: "PATCH", path: "/api/items/{id}", tag: "Companions", summary: "Change an item",
  *         access: "companions:write",
- *         query: { page: pageQuery },         // Left out: a private route refuses every parameter, a public one looks
- * at none.
+ *         query: { page: pageQuery },         // Left out: a private route refuses every parameter, a public one ignores all.
  *         body: jsonBody(itemPatchBody),
- *         document: () => ({                  // Called when somebody asks for the API document: schemas cost a start
- * time.
+ *         document: () => ({                  // Called when somebody asks for the API document: schemas slow the start down.
  *           params: { id: idParam("item") },
  *           responses: { 200: jsonResponse("The item as it is now.", ItemObject) },
  *         }),
@@ -33,7 +31,7 @@ import type { Principal } from "../domain/account.ts";
 import type { EmbedTarget, WriteContext } from "../store/store.ts";
 import type { Access, ApiTag, RouteDocument } from "./api-description.ts";
 import { openEmbed } from "./embed-guard.ts";
-import type { Creation, Idempotency } from "./idempotency.ts";
+import type { Creator, Idempotency } from "./idempotency.ts";
 import { type JsonBody, readJsonBody } from "./json-body.ts";
 import { type ResponseHead, respondEmpty, respondJson } from "./json-response.ts";
 import { openPrincipal } from "./principal-guard.ts";
@@ -43,10 +41,9 @@ import { writeContext } from "./write-context.ts";
 
 type Method = "GET" | "POST" | "PATCH" | "DELETE";
 
+type NameIn<Path extends string> = Path extends `${string}{${infer Name}}${infer Rest}` ? Name | NameIn<Rest> : never;
+type WithoutStar<Name extends string> = Name extends `${infer Open}*` ? Open : Name;
 /** `{token_id}` in a path is `tokenId` in the program. */
-type NameIn<Path extends string> = Path extends `${string}{${infer Name}}${infer Rest}`
-  ? (Name extends `${infer Open}*` ? Open : Name) | NameIn<Rest>
-  : never;
 type CamelCase<Name extends string> = Name extends `${infer Word}_${infer Rest}`
   ? `${Word}${Capitalize<CamelCase<Rest>>}`
   : Name;
@@ -55,8 +52,8 @@ interface RequestCall<Path extends string> {
   readonly services: Services;
   readonly request: Request;
   readonly set: ResponseHead;
-  /** As sent; empty if an escape could not be decoded. */
-  readonly params: { readonly [Name in NameIn<Path> as CamelCase<Name>]: string };
+  /** As sent; empty if an escape could not be decoded. Without the `{rest*}`. */
+  readonly params: { readonly [Name in NameIn<Path> as Name extends `${string}*` ? never : CamelCase<Name>]: string };
 }
 
 interface PrincipalCall<Who extends Principal> {
@@ -78,7 +75,7 @@ interface BodyCall<Body> {
 
 interface CreatingCall<Body> {
   /** Reads the body and creates something from it, or replays the response of the call that did: see `Idempotency`. */
-  createOnce(make: (body: Body, context: WriteContext) => Creation | Promise<Creation>): Promise<string>;
+  createOnce(make: Creator<Body>): Promise<string>;
 }
 
 type Call<Path extends string, Who extends Access, Query extends QueryParts, Body, Once> = RequestCall<Path> &
@@ -115,7 +112,7 @@ interface Definition<Path extends string, Who extends Access, Query extends Quer
   readonly body?: JsonBody<Body>;
   /** Accepts `Idempotency-Key`. */
   readonly isIdempotent?: Once;
-  document(): RouteDocument<NameIn<Path>>;
+  document(): RouteDocument<WithoutStar<NameIn<Path>>>;
   handle(call: Call<Path, Who, Query, Body, Once>): HandlerResult | Promise<HandlerResult> | Promise<void>;
 }
 
@@ -130,7 +127,7 @@ export interface Route extends RouteFacts {
 }
 
 /** Shared by all routes of a site. */
-export interface RouteSite {
+interface RouteSite {
   readonly services: Services;
   readonly idempotency: Idempotency;
 }
@@ -151,12 +148,16 @@ export function route<
     query: query ?? {},
     body,
     isIdempotent,
-    async respond(site, base) {
-      const { services, request, set } = base;
+    async respond({ services, idempotency }, base) {
+      const { request, set } = base;
       const guarded = await openGuard(definition, base);
+      // Here and below, the definition's types say what there is.
+      const { principal } = guarded as PrincipalCall<Principal>;
       const values = openQuery === null ? {} : openQuery(request, services.clock.nowMs());
-      const reading = body === null ? {} : readingOf(site, base, body, guarded);
-      // The definition's types say which of these exist.
+      const reading = body && {
+        readBody: () => readJsonBody(request, body),
+        createOnce: (make: Creator<Body>) => idempotency.createOnce({ request, set, principal, body }, make),
+      };
       const call = { ...base, ...guarded, query: values, ...reading } as unknown as Parameters<
         typeof definition.handle
       >[0];
@@ -168,13 +169,7 @@ export function route<
   };
 }
 
-interface Guarded {
-  principal?: Principal;
-  target?: EmbedTarget;
-  writeContext?(): WriteContext;
-}
-
-async function openGuard(route: RouteFacts, call: RequestCall<string>): Promise<Guarded> {
+async function openGuard(route: RouteFacts, call: RequestCall<string>) {
   const { access } = route;
   const { services, request, set } = call;
   if (access === "public") return {};
@@ -184,16 +179,4 @@ async function openGuard(route: RouteFacts, call: RequestCall<string>): Promise<
   }
   const principal = await openPrincipal(services, request, access, set.headers, route);
   return { principal, writeContext: () => writeContext(services, request, principal) };
-}
-
-function readingOf<Body>(
-  { idempotency }: RouteSite,
-  { request, set }: RequestCall<string>,
-  body: JsonBody<Body>,
-  { principal }: Guarded,
-): BodyCall<Body> & Partial<CreatingCall<Body>> {
-  return {
-    readBody: () => readJsonBody(request, body),
-    ...(principal ? { createOnce: (make) => idempotency.createOnce({ request, set, principal, body }, make) } : {}),
-  };
 }

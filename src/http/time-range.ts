@@ -1,13 +1,11 @@
 /** `from` and `to` of lists: timestamps, or whole UTC days, both inclusive. */
 import { Type as t } from "@sinclair/typebox";
 import { dayMs, parseDay, parseInstant } from "../lib/instant.ts";
-import type { QueryPart, QueryReader } from "./query.ts";
-
-export const rangeParameters = ["from", "to"] as const;
+import type { QueryPart } from "./query.ts";
 
 const problem = "Must be a day (2026-01-31) or an RFC 3339 instant (2026-01-31T09:30:00Z).";
 
-export interface TimeRange {
+interface TimeRange {
   /** Inclusive; null if open. */
   fromMs: number | null;
   /** Exclusive; null if open. */
@@ -27,17 +25,15 @@ export const rangeQuery: QueryPart<TimeRange> = {
         examples: ["2026-01-31"],
       }),
   },
-  read: readRange,
+  read(query) {
+    const fromMs = query.value("from", (text) => parseDay(text) ?? parseInstant(text) ?? undefined, problem);
+    const toMs = query.value("to", parseEnd, problem);
+    if (fromMs !== null && toMs !== null && toMs <= fromMs) {
+      query.value("to", () => undefined, "Must not be before `from`.");
+    }
+    return { fromMs, toMs };
+  },
 };
-
-/** `fromMs` inclusive, `toMs` exclusive, null if open; faults are collected in `query`. */
-export function readRange(query: QueryReader): TimeRange {
-  const fromMs = query.value("from", (text) => parseDay(text) ?? parseInstant(text) ?? undefined, problem);
-  const isBefore = (endMs: number) => fromMs === null || endMs > fromMs;
-  const toMs = query.value("to", parseEnd, problem);
-  if (toMs !== null && !isBefore(toMs)) query.value("to", () => undefined, "Must not be before `from`.");
-  return { fromMs, toMs };
-}
 
 /** The first millisecond after what `to` includes. */
 function parseEnd(text: string): number | undefined {

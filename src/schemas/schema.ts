@@ -38,7 +38,7 @@ TypeRegistry.Set<TextSchema>("Text", (schema, value) => {
   return accepts ? accepts(value) : true;
 });
 
-export function countCodePoints(text: string): number {
+function countCodePoints(text: string): number {
   let count = 0;
   for (const _ of text) count++;
   return count;

@@ -1,13 +1,16 @@
 /** The API document: valid, whole, and true to the sitemap and the models. */
 import { expect, test } from "bun:test";
 import { Validator } from "@seriousme/openapi-schema-validator";
-import { apiOperations } from "../../src/api-operations.ts";
 import { createApp } from "../../src/app.ts";
 import { errorCodes } from "../../src/domain/errors.ts";
+import { describeRoute } from "../../src/modules/docs/described-route.ts";
 import type { OpenApiDocument } from "../../src/modules/docs/document.ts";
+import { routes } from "../../src/routes.ts";
 import { startTestServer } from "../support/app.ts";
 import { apiDocument, checkConformance, Nonconformance, toPointer, validatorAt } from "../support/conformance.ts";
 import { openDashboard } from "../support/dashboard.ts";
+
+const operations = routes.map(describeRoute);
 
 test("is valid OpenAPI 3.1", async () => {
   const validator = new Validator();
@@ -40,7 +43,7 @@ test("describes every route of the sitemap, and no other", async () => {
   try {
     const shape = (method: string, path: string) => `${method} ${path.replace(/\{\w+\}|:\w+|\*/g, "{}")}`;
     const routed = createApp(server.services).routes.map((route) => shape(route.method, route.path));
-    const described = apiOperations.map((operation) => shape(operation.method, operation.path));
+    const described = operations.map((operation) => shape(operation.method, operation.path));
     expect(described.toSorted()).toEqual(routed.filter((route) => !route.startsWith("OPTIONS ")).toSorted());
   } finally {
     await server.close();
@@ -48,9 +51,9 @@ test("describes every route of the sitemap, and no other", async () => {
 });
 
 test("names every call once, and every parameter of its path", () => {
-  const ids = apiOperations.map(({ id }) => id);
+  const ids = operations.map(({ id }) => id);
   expect(new Set(ids).size).toBe(ids.length);
-  for (const { path, params = {} } of apiOperations) {
+  for (const { path, params = {} } of operations) {
     expect(Object.keys(params)).toEqual([...path.matchAll(/\{(\w+)\}/g)].map(([, name = ""]) => name));
   }
 });
@@ -100,7 +103,7 @@ test("gives examples of bodies that the server takes", async () => {
     const companion = await server.createCompanion({}, operator.account);
     const ids: Record<string, string> = { id: companion.id, token: companion.embedToken };
     const refused: string[] = [];
-    for (const { method, path, body, access } of apiOperations) {
+    for (const { method, path, body, access } of operations) {
       if (!body || access === "public" || access === "session") continue;
       // Only what has an account of its own to be changed.
       const owner = access === "operator" ? (await server.createAccount()).id : ids.id;

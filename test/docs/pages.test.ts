@@ -1,7 +1,8 @@
 /** The documentation's pages, as a browser gets them. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { apiOperations } from "../../src/api-operations.ts";
 import { errorCodes } from "../../src/domain/errors.ts";
+import { describeRoute } from "../../src/modules/docs/described-route.ts";
+import { routes } from "../../src/routes.ts";
 import { startTestServer, type TestServer } from "../support/app.ts";
 import { connectRaw } from "../support/raw-visitor.ts";
 
@@ -44,7 +45,7 @@ test("the pages show every call once, and every link between them leads to an an
   expect(paths.size).toBeGreaterThan(10);
   const pages = new Map<string, string>();
   for (const path of paths) pages.set(path, await read(path));
-  for (const { id, path } of apiOperations) {
+  for (const { id, path } of routes.map(describeRoute)) {
     const shown = [...pages.values()].filter((page) => page.includes(`<section id="${id}">`));
     expect(shown).toHaveLength(1);
     expect(shown[0]).toContain(`<code>${path}</code>`);
@@ -61,8 +62,7 @@ test("the pages show every call once, and every link between them leads to an an
 
 test("an old link to a place on the one page of before ends at the link to where it is now", async () => {
   const overview = await read("/docs");
-  for (const { id } of apiOperations)
-    expect(overview).toMatch(new RegExp(`<li id="${id}"><a href="/docs/[a-z-]+#${id}">`));
+  for (const { id } of routes) expect(overview).toMatch(new RegExp(`<li id="${id}"><a href="/docs/[a-z-]+#${id}">`));
   expect(overview).toContain('<li id="schema-Companion"><a href="/docs/objects#schema-Companion">');
   expect(overview).toContain('<h2 id="objects"><a href="/docs/objects">');
 });

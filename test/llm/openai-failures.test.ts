@@ -142,7 +142,9 @@ describe("before the first text", () => {
     const deadlines = { firstTextMs: 400 };
     expect(await failureOf(ask(open({ deadlines }), "[[hang]]"))).toMatch(/no text after 400 ms/);
     expect(await failureOf(ask(open({ deadlines }), "[[silence:0]]"))).toMatch(/no text after 400 ms/);
-    expect(await failureOf(ask(open({ deadlines, backoffMs: 60_000 }), "[[fail:500]]"))).toMatch(/no text after 400 ms/);
+    expect(await failureOf(ask(open({ deadlines, backoffMs: 60_000 }), "[[fail:500]]"))).toMatch(
+      /no text after 400 ms/,
+    );
     expect(mock.requests).toHaveLength(3);
     await mock.until(() => mock.openRequests === 0);
   });

@@ -38,8 +38,8 @@ const shared = new Set(["http", "turns", "metrics", "schemas"]);
 const vendors: readonly { name: RegExp; places: RegExp; rule: string }[] = [
   {
     name: /^(elysia|@elysiajs\/.*)$/,
-    places: /^src\/(app\.ts|http\/.*|modules\/[^/]+\/(index|model)\.ts)$/,
-    rule: "elysia belongs in app.ts, http/ and modules/*/index.ts or model.ts",
+    places: /^src\/(app\.ts|http\/.*)$/,
+    rule: "elysia belongs in app.ts and http/",
   },
   {
     name: /^@sinclair\/typebox/,

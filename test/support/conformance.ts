@@ -4,16 +4,16 @@
  */
 import Ajv2020, { type ValidateFunction } from "ajv/dist/2020";
 import addFormats from "ajv-formats";
-import { apiOperations } from "../../src/api-operations.ts";
 import {
   buildDocument,
   type OpenApiDocument,
   type OpenApiOperation,
   type OpenApiResponse,
 } from "../../src/modules/docs/document.ts";
+import { routes } from "../../src/routes.ts";
 
 export const apiDocument: OpenApiDocument = JSON.parse(
-  JSON.stringify(buildDocument(apiOperations, { baseUrl: "http://localhost:3000", version: "0.0.0" })),
+  JSON.stringify(buildDocument(routes, { baseUrl: "http://localhost:3000", version: "0.0.0" })),
 );
 
 export class Nonconformance extends Error {}

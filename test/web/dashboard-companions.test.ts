@@ -177,7 +177,7 @@ test("finds companions by name and metadata, page by page, under addresses that 
   expect(complaints).toEqual([]);
 });
 
-test("hands out snippets, and adds and revokes embed tokens", async () => {
+test("shows snippets, and adds and revokes embed tokens", async () => {
   const { page, api, complaints } = await world.openAs("owner", "/app/companions");
   const made = (await api.call("POST", "/api/companions", { name: "Ada" })).json;
   await page.goto(`${world.server.url}/app/companions/${made.id}/install`);

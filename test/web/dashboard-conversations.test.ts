@@ -138,7 +138,7 @@ test("finds, exports, deletes, and erases visitors", async () => {
   expect(complaints).toEqual([]);
 });
 
-test("tries a companion, and tells what was sent and what it took", async () => {
+test("tries a companion, and shows what was sent, how long it took and what it used", async () => {
   const { page, api, complaints } = await world.openAs("owner", "/app/companions");
   const fields = { name: "Ada", system_prompt: "Be kind.", greeting: "I am **Ada**.", starters: ["Hi?"] };
   const ada = (await api.call("POST", "/api/companions", fields)).json;
@@ -182,7 +182,7 @@ test("tries a companion, and tells what was sent and what it took", async () => 
   expect(complaints).toEqual([]);
 });
 
-test("plots usage, tells what is left today, and hands it out as CSV", async () => {
+test("plots usage, shows what is left today, and exports it as CSV", async () => {
   const { page, api, complaints } = await world.openAs("owner", "/app/companions");
   const ada = (await api.call("POST", "/api/companions", { name: "Ada" })).json;
   const bob = (await api.call("POST", "/api/companions", { name: "Bob" })).json;

@@ -79,7 +79,7 @@ test("estimates tokens as the server does", () => {
     expect(estimateShown(text)).toBe(estimateTokens(text));
 });
 
-test("tells times as people do", () => {
+test("formats times as people say them", () => {
   const now = Date.parse("2026-06-15T12:00:00Z");
   const tell = (iso: string) => formatRelative(iso, now);
   expect(tell("2026-06-15T11:59:30Z")).toBe("just now");

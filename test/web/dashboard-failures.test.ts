@@ -58,7 +58,7 @@ test("an owner sees how many replies failed, why, and what helps", async () => {
   }
 });
 
-test("an operator learns of a refused key within a minute, and when it is good again", async () => {
+test("an operator sees within a minute that a key is refused, and when it works again", async () => {
   const { page, api, complaints } = await world.openAs("operator", "/app/companions");
   const { embed_token } = (await api.call("POST", "/api/companions", { name: "Ada" })).json;
   await page.clock.install();

@@ -69,7 +69,7 @@ test.each(["light", "dark"] as const)(
     await page.getByRole("button", { name: "Begin" }).click();
     await page.getByLabel("Code", { exact: true }).fill("000000");
     await page.getByRole("button", { name: "Turn it on" }).click();
-    await page.getByText("This is not the code of the moment.").waitFor();
+    await page.getByText("This is not the current code.").waitFor();
     await keepScreenshot(page, `dashboard-second-factor-scan-${scheme}`);
     expect(await findViolations(page)).toEqual([]);
 
@@ -96,7 +96,7 @@ test.each(["light", "dark"] as const)(
     await other.page.waitForFunction("document.activeElement?.name === 'code'");
     await other.page.getByLabel("Code", { exact: true }).fill("000000");
     await other.page.getByRole("button", { name: "Sign in" }).click();
-    await other.page.getByText("This code is wrong, or was used already.").waitFor();
+    await other.page.getByText("This code is wrong or has already been used.").waitFor();
     await keepScreenshot(other.page, `dashboard-second-step-${scheme}`);
     expect(await findViolations(other.page)).toEqual([]);
     await other.page.getByLabel("Code", { exact: true }).fill(nextCode(app));
@@ -137,7 +137,7 @@ test.each(["light", "dark"] as const)(
   },
 );
 
-test("an operator who must have one sees nothing else until it is there", async () => {
+test("an operator who must set one up sees nothing else before that", async () => {
   const { page, complaints } = await world.openAs("operator", "/app/accounts");
   await atPage(page, "Second factor");
   expect(page.url()).toBe(world.server.url + pagePath);
@@ -158,7 +158,7 @@ test("an operator who must have one sees nothing else until it is there", async 
   expect(complaints).toEqual([]);
 });
 
-test("an operator who must have one can sign out instead", async () => {
+test("an operator who must set one up can sign out instead", async () => {
   const { page } = await world.openAs("operator", "/app");
   await atPage(page, "Second factor");
   await page.getByRole("button", { name: "Sign out" }).click();

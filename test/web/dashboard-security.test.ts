@@ -13,7 +13,7 @@ beforeAll(async () => {
 });
 afterAll(() => world[Symbol.asyncDispose]());
 
-test("runs under a strict policy, in no frame, and is kept by nobody", async () => {
+test("runs under a strict policy, in no frame, and is cached by nobody", async () => {
   for (const path of ["/app", "/app/api-keys", "/app/usage?days=7"]) {
     const response = await fetch(world.server.url + path);
     expect(response.status).toBe(200);
@@ -108,7 +108,7 @@ test("hostile words run nowhere: names, prompts, metadata, tokens, keys, message
   await expectHarmless(page, requests);
 });
 
-test("signing in takes over no session that was there before", async () => {
+test("signing in never reuses an earlier session", async () => {
   await world.createAccount("fixed@example.com");
   const planted = "A".repeat(43);
   const { page } = await world.open();
@@ -179,7 +179,7 @@ test("a page of another origin, on the same host even, can neither do nor read n
   await page.getByRole("link", { name: "Ada" }).waitFor();
 });
 
-test("shows nothing of another account, under whatever address", async () => {
+test("shows nothing of another account, whatever the address", async () => {
   const own = await world.openAs("owner", "/app/companions");
   const secret = "Known to its owner alone";
   const made = (await own.api.call("POST", "/api/companions", { name: secret, greeting: secret })).json;

@@ -41,7 +41,7 @@ test("the set-up link of a new server makes its operator, once", async () => {
   await second.page.getByLabel("Your e-mail").fill("second@example.com");
   await second.page.getByLabel("Password", { exact: true }).fill(password);
   await second.page.getByRole("button", { name: "Create the account" }).click();
-  await second.page.getByRole("alert").getByText("This link was used already").waitFor();
+  await second.page.getByRole("alert").getByText("This link has already been used").waitFor();
   expect(complaints).toEqual([]);
   expect(second.complaints).toEqual([]);
 });
@@ -72,7 +72,7 @@ test("signs in, back to the page that was asked for, and out again", async () =>
   await atPage(page, "API keys");
   await page.getByRole("button", { name: "Sign out" }).click();
   await atPage(page, "Sign in");
-  // What stays opens nothing: it tells this browser from those who guess at the account.
+  // The cookie that stays opens nothing: it tells this browser apart from browsers that guess passwords.
   expect((await page.context().cookies()).map(({ name }) => name)).toEqual(["companiond_device"]);
   await page.goBack();
   await atPage(page, "Sign in");
@@ -103,7 +103,7 @@ test("a session that ends elsewhere asks for the password with the next call", a
   expect(await dialog.getByLabel("Password", { exact: true }).inputValue()).toBe("");
 });
 
-test("the account page shows what is held now, of how much", async () => {
+test("the account page shows how much of each limit is used now", async () => {
   const { page, api } = await world.openAs("owner", "/app/companions");
   await atPage(page, "Companions");
   await api.call("POST", "/api/companions", { name: "Ada" });

@@ -39,7 +39,7 @@ test.each(cases)("%j is read as %j, whole and by the character", async (source, 
   expect(await heard([...source])).toBe(words);
 });
 
-test("a sentence is told when it ends, and once", async () => {
+test("a sentence is read out when it ends, and only once", async () => {
   expect(await markdown.speak(["The fi", "rst **sen", "tence.** A", "nd on", "!"])).toEqual([
     "",
     "",

@@ -66,7 +66,7 @@ test("twice the text takes twice the steps, and few for each character", async (
   }
 });
 
-test("what more comes while it streams takes no more for what is there already, nor does the end", async () => {
+test("more text while a reply streams costs nothing for the text already there, nor does the end", async () => {
   for (const [name, make] of Object.entries(families)) {
     const [delta] = make(1_000).match(/.{1,20}$/s) ?? [""];
     const [[, atHalf = 0, endAtHalf = 0], [, atWhole = 0, endAtWhole = 0]] = [

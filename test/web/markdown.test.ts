@@ -188,7 +188,7 @@ test("however a text is cut, it ends as it would whole", async () => {
   }
 });
 
-test("a mark whose counterpart is still to come counts while the text streams", async () => {
+test("an opening mark counts while its closing mark has yet to stream in", async () => {
   expect(await render(["some **bo"], true)).toBe('<p class="p">some <strong>bo</strong></p>');
   expect(await render(["some **bo"], false)).toBe('<p class="p">some **bo</p>');
 });

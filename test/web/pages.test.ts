@@ -92,7 +92,7 @@ test("no page without a companion", async () => {
   }
 });
 
-test("who follows a dead link is told so on a page", async () => {
+test("a dead link leads to a page that says so", async () => {
   const { page } = await world.open({ colorScheme: "dark" });
   const response = await page.goto(`${world.server.url}/c/emb_${"0".repeat(32)}`);
   expect(response?.status()).toBe(404);

@@ -176,7 +176,7 @@ describe("with servers that misbehave", () => {
     }
   });
 
-  test("refuses what is no configuration", async () => {
+  test("refuses a response that is not a configuration", async () => {
     using server = serve(() => Response.json([1, 2]));
     await expect(server.companion().config()).rejects.toMatchObject({ code: "bad_response" });
   });
@@ -241,7 +241,7 @@ describe("with servers that misbehave", () => {
     expect(error).toMatchObject({ code: "incomplete", cause: { code: "upstream_error" } });
   });
 
-  test("tells whose requests were too many", async () => {
+  test("tells whether the network or the companion sent too many requests", async () => {
     for (const [header, limit] of [
       ['"ip";r=0;t=52', "ip"],
       ['"ip";r=9;t=52, "token";r=0;t=60', "token"],
@@ -252,7 +252,7 @@ describe("with servers that misbehave", () => {
     }
   });
 
-  test("takes a configuration that the browser has, unless it is told otherwise, and never a reply", async () => {
+  test("uses the browser's cached configuration unless asked not to, and never a cached reply", async () => {
     const caches: unknown[] = [];
     const companion = createCompanion({
       ...{ baseUrl: "http://server.invalid", token: "t", storage: memory() },

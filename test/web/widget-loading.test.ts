@@ -81,7 +81,7 @@ test("where the page's script is of another version than the server, the panel o
   expect(await widget.questions.allInnerTexts()).toEqual(["Hello"]);
 });
 
-test("a panel that does not come is said in a sentence, by keyboard too, and can be tried again", async () => {
+test("a panel that fails to load says so in a sentence, by keyboard too, and can be tried again", async () => {
   const { page } = await world.open({ reducedMotion: "reduce", viewport: { width: 390, height: 844 } });
   let isDown = true;
   const asked: string[] = [];

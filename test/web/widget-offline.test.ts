@@ -79,7 +79,7 @@ test("with two tabs open, what waits is sent by one of them; by the other where 
   expect(sent()).toBe(before + 2);
 });
 
-test("a connection that is lost in the middle of a reply is said as such", async () => {
+test("a connection lost in the middle of a reply is reported as such", async () => {
   const { embed_token } = await world.createCompanion();
   const { page } = await world.open();
   await page.route("**/chat", (route) =>
@@ -100,7 +100,7 @@ test.each([
   [": ping\n\n: error upstream_error\n\n", "The assistant cannot answer right now. Please try again."],
   ['data: {"text":"One"}\n\n: error upstream_error\n\n', "The assistant stopped before its reply was complete."],
   ['data: {"text":"One"}\n\n: error not_found\n\n', "This chat is no longer available."],
-])("a reply that ends with %j is said to: %s", async (body, sentence) => {
+])("a reply that ends with %j shows: %s", async (body, sentence) => {
   const { page, widget } = await openChat();
   const headers = { "Access-Control-Allow-Origin": "*", "Content-Type": "text/event-stream" };
   await page.route("**/chat", (route) => route.fulfill({ body, headers }));
@@ -114,7 +114,7 @@ test.each([
   [502, "upstream_error", "The assistant cannot answer right now. Please try again."],
   [500, "internal", "Something went wrong. Please try again."],
   [429, "quota_exceeded", "This chat has answered all its messages for today. Please come back tomorrow."],
-])("a refusal with %d %s is said as what it is", async (status, code, sentence) => {
+])("a refusal with %d %s shows its own sentence", async (status, code, sentence) => {
   const { page, widget } = await openChat();
   const headers = { "Access-Control-Allow-Origin": "*", "Content-Type": "application/problem+json" };
   await page.route("**/chat", (route) => route.fulfill({ status, headers, json: { code, detail: "A sentence." } }));

@@ -27,7 +27,7 @@ test("an element of the page's own markup asks for its companion once, however m
   expect(asked).toBe(1);
 });
 
-test("who waits for the element hears that it is ready, from what the tab has kept as well", async () => {
+test("a page that waits for the element hears that it is ready, also from the cached configuration", async () => {
   const { embed_token } = await world.createCompanion({ name: "Grace" });
   const { page } = await world.open();
   const listen = `<script>heard = [];

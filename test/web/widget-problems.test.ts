@@ -38,7 +38,7 @@ test("a reply cut off midway says so, and can be asked for again", async () => {
   expect(await widget.notice.isVisible()).toBe(false);
 });
 
-test("a provider's failure says so, keeps the question, and can be tried again", async () => {
+test("a provider's failure is reported, keeps the question, and can be tried again", async () => {
   const { embed_token } = await world.createCompanion();
   const { page, widget } = await openChat(embed_token);
   await widget.ask("[[fail:401]]");
@@ -69,7 +69,7 @@ test("a companion that goes away while it is shown says so, and is not drawn on 
 test.each([
   ["paused", { enabled: false }, "the embed token is unknown or revoked, or the companion is paused"],
   ["forbidden here", { allowed_origins: ["https://shop.example"] }, "is not among the companion's allowed origins"],
-])("a companion that is %s draws nothing and takes no room, and the console is told why once", async (...row) => {
+])("a companion that is %s draws nothing and takes no room, and the console says why once", async (...row) => {
   const [, change, reason] = row;
   const { id, embed_token } = await world.createCompanion();
   await world.call("PATCH", `/api/companions/${id}`, change);
@@ -145,7 +145,7 @@ test("a launcher that was drawn in a bad moment goes when the server says that t
   expect(await widget.launcher.count()).toBe(0);
 });
 
-test("a message too many says how long to wait, counts down, and can then be sent", async () => {
+test("one message too many shows how long to wait, counts down, and can then be sent", async () => {
   await using limited = await openWidgetWorld({ env: { COMPANIOND_RATE_PER_TOKEN: "3" } });
   const { embed_token } = await limited.createCompanion();
   const { page } = await limited.open();
@@ -169,7 +169,7 @@ test("a message too many says how long to wait, counts down, and can then be sen
   await widget.button("Try again").waitFor();
 });
 
-test("a network with too many requests is told so, and the first message goes out once there is room", async () => {
+test("a network with too many requests is told that, and the first message goes out once the limit allows it", async () => {
   await using limited = await openWidgetWorld({ env: { COMPANIOND_RATE_PER_IP: "1" } });
   const { embed_token } = await limited.createCompanion();
   await fetch(`${limited.server.url}/api/embed/${embed_token}`);
@@ -264,7 +264,7 @@ test("what was kept of a companion is asked for again after a minute, and by ano
   expect(asked).toBe(3);
 });
 
-test("the day's end is said as such", async () => {
+test("a used-up daily quota shows its own sentence", async () => {
   await using limited = await openWidgetWorld({ env: { COMPANIOND_DAILY_FREE: "1" } });
   const { embed_token } = await limited.createCompanion();
   const { page } = await limited.open();

@@ -99,7 +99,7 @@ test("connects, listens, speaks, mutes and ends, under a strict policy and witho
   expect(complaints).toEqual([]);
 });
 
-test("a refused microphone is said in a sentence, and no session is asked for", async () => {
+test("a refused microphone is reported in a sentence, and no session is requested", async () => {
   const before = provider.count("session");
   const { page, widget, bar } = await openVoice({ isAllowed: false });
   await widget.button("Start voice chat").click();
@@ -111,7 +111,7 @@ test("a refused microphone is said in a sentence, and no session is asked for", 
   await widget.button("Start voice chat").waitFor();
 });
 
-test("a provider that fails, and one that hangs up, are said and can be tried again", async () => {
+test("a provider that fails or hangs up is reported and can be tried again", async () => {
   const { widget, bar } = await openVoice();
   provider.fail({ kind: 500, operation: "session" });
   await widget.button("Start voice chat").click();
@@ -129,7 +129,7 @@ test("a provider that fails, and one that hangs up, are said and can be tried ag
   expect(await widget.button("Start voice chat").isVisible()).toBe(true);
 });
 
-test("a day whose sessions are used up is said, and nothing is asked of the provider", async () => {
+test("a day whose sessions are used up is reported, and the provider is not called", async () => {
   const { embed_token: embedToken } = await world.createCompanion({ voice_id: "voice_2" });
   const { url } = world.server;
   const ask = () => fetch(`${url}/api/embed/${embedToken}/voice-token`, { method: "POST" });

@@ -4,7 +4,7 @@ import { embeddedAssets } from "../../web/generated/assets.ts";
 
 type Encoding = "br" | "gzip" | "identity";
 
-export interface AssetResponse {
+interface AssetResponse {
   bytes: Uint8Array<ArrayBuffer>;
   contentType: string;
   encoding: Encoding;
@@ -12,48 +12,39 @@ export interface AssetResponse {
   etag: string;
 }
 
-export interface AssetReference {
+interface AssetReference {
   /** Path of the copy that never changes. */
   path: string;
   /** For `integrity` attributes. */
   integrity: string;
 }
 
-export interface AssetShelf {
-  /** Finds a file by its stable name (`widget.js`) or its hashed one; null if there is none. */
-  find(name: string, acceptEncoding: string | null): Promise<AssetResponse | null>;
-  /** What is published about every file, by stable name. */
-  references: Readonly<Record<string, AssetReference>>;
+const byName = new Map(
+  embeddedAssets.flatMap((asset) => [[asset.name, asset] as const, [asset.fileName, asset] as const]),
+);
+const read = new Map<string, Promise<Uint8Array<ArrayBuffer>>>();
+
+/** What is published about every file, by stable name. */
+export const assetReferences: Readonly<Record<string, AssetReference>> = Object.fromEntries(
+  embeddedAssets.map(({ name, fileName, integrity }) => [name, { path: `/assets/${fileName}`, integrity }]),
+);
+
+/** Finds a file by its stable name (`widget.js`) or its hashed one; null if there is none. */
+export async function findAsset(name: string, acceptEncoding: string | null): Promise<AssetResponse | null> {
+  const asset = byName.get(name);
+  if (asset === undefined) return null;
+  const isImage = asset.contentType === "image/png";
+  // Images are already compressed.
+  const encoding = isImage ? "identity" : chooseEncoding(acceptEncoding);
+  const bytes = await readOnce({ br: asset.br, gzip: asset.gz, identity: asset.plain }[encoding]);
+  const hash = asset.integrity.slice("sha384-".length, "sha384-".length + 22);
+  return { bytes, contentType: asset.contentType, encoding, etag: `"${hash}-${encoding}"` };
 }
 
-export function createAssetShelf(): AssetShelf {
-  const byName = new Map<string, (typeof embeddedAssets)[number]>();
-  const references: Record<string, AssetReference> = {};
-  for (const asset of embeddedAssets) {
-    byName.set(asset.name, asset).set(asset.fileName, asset);
-    references[asset.name] = { path: `/assets/${asset.fileName}`, integrity: asset.integrity };
-  }
-  const read = new Map<string, Promise<Uint8Array<ArrayBuffer>>>();
-
-  function readOnce(path: string): Promise<Uint8Array<ArrayBuffer>> {
-    const known = read.get(path) ?? readFile(path).then((bytes) => new Uint8Array(bytes));
-    read.set(path, known);
-    return known;
-  }
-
-  return {
-    references,
-    async find(name, acceptEncoding) {
-      const asset = byName.get(name);
-      if (asset === undefined) return null;
-      const isImage = asset.contentType === "image/png";
-      // Images are already compressed.
-      const encoding = isImage ? "identity" : chooseEncoding(acceptEncoding);
-      const bytes = await readOnce({ br: asset.br, gzip: asset.gz, identity: asset.plain }[encoding]);
-      const hash = asset.integrity.slice("sha384-".length, "sha384-".length + 22);
-      return { bytes, contentType: asset.contentType, encoding, etag: `"${hash}-${encoding}"` };
-    },
-  };
+function readOnce(path: string): Promise<Uint8Array<ArrayBuffer>> {
+  const known = read.get(path) ?? readFile(path).then((bytes) => new Uint8Array(bytes));
+  read.set(path, known);
+  return known;
 }
 
 /** The smallest encoding that the client accepts; `q=0` is a refusal. */

@@ -2,6 +2,7 @@
 import { type Static, type TNull, type TSchema, type TUnion, Type as t } from "@sinclair/typebox";
 import { newCompanionSettings } from "../../domain/companion.ts";
 import { later } from "../../lib/later.ts";
+import { namedObject } from "../../schemas/named-object.ts";
 import { Nullable } from "../../schemas/schema.ts";
 import { companionFields, toWireSettings, type WireSettings } from "./fields.ts";
 
@@ -15,47 +16,43 @@ type ShownFields<Settings extends Partial<Record<keyof WireSettings, TSchema>>> 
     : NonNullable<Settings[Name]>;
 };
 
-export const CompanionObject = later(() => {
+const makeCompanionFields = () => {
   const { name, settings } = companionFields();
   const unset: Record<string, unknown> = toWireSettings(newCompanionSettings(""));
   const shown = Object.fromEntries(
     Object.entries(settings).map(([wire, schema]) => [wire, unset[wire] === null ? Nullable(schema) : schema]),
   ) as ShownFields<typeof settings>;
-  return t.Object(
-    {
-      id,
-      name,
-      ...shown,
-      embed_token: Nullable(
-        t.String({
-          description: "The oldest embed token that is still valid; null when all were revoked.",
-          examples: ["emb_4fQ0ZrT8mWc2LxV7bN1yKpE6sHdJ9uGa"],
-        }),
-      ),
-      created_by_key_id: Nullable(
-        t.String({ description: "The API key that made it; null: the dashboard or the CLI." }),
-      ),
-      created_at: instant("When it was made."),
-      updated_at: instant("When it was last changed."),
-    },
-    { $id: "Companion", additionalProperties: false },
-  );
-});
-
-export const EmbedTokenObject = later(() =>
-  t.Object(
-    {
-      id,
-      token: t.String({
-        description: "Goes into the page; opens this one companion.",
+  return {
+    id,
+    name,
+    ...shown,
+    embed_token: Nullable(
+      t.String({
+        description: "The oldest embed token that is still valid; null when all were revoked.",
         examples: ["emb_4fQ0ZrT8mWc2LxV7bN1yKpE6sHdJ9uGa"],
       }),
-      name: Nullable(t.String()),
-      created_at: instant("When it was made."),
-      last_used_at: Nullable(instant("When it last opened the companion; kept to the second.")),
-    },
-    { $id: "EmbedToken", additionalProperties: false },
-  ),
+    ),
+    created_by_key_id: Nullable(t.String({ description: "The API key that made it; null: the dashboard or the CLI." })),
+    created_at: instant("When it was made."),
+    updated_at: instant("When it was last changed."),
+  };
+};
+
+export const CompanionObject = namedObject("Companion", makeCompanionFields, { additionalProperties: false });
+
+export const EmbedTokenObject = namedObject(
+  "EmbedToken",
+  () => ({
+    id,
+    token: t.String({
+      description: "Goes into the page; opens this one companion.",
+      examples: ["emb_4fQ0ZrT8mWc2LxV7bN1yKpE6sHdJ9uGa"],
+    }),
+    name: Nullable(t.String()),
+    created_at: instant("When it was made."),
+    last_used_at: Nullable(instant("When it last opened the companion; kept to the second.")),
+  }),
+  { additionalProperties: false },
 );
 export type Companion = Static<typeof CompanionObject>;
 export type EmbedToken = Static<typeof EmbedTokenObject>;

@@ -1,20 +1,17 @@
 /** `/api/conversations`: what visitors and companions said, and its erasure. */
-import type { Elysia } from "elysia";
 import type { Services } from "../../dependencies.ts";
 import { missing, readId } from "../../domain/resource-id.ts";
-import { respondEmpty, respondJson } from "../../http/json-response.ts";
-import { pageParameters, readPage, toWireList } from "../../http/paging.ts";
-import { openPrincipal } from "../../http/principal-guard.ts";
-import { openQuery, type QueryReader, refuseQuery } from "../../http/query.ts";
+import { idParam, jsonResponse } from "../../http/api-description.ts";
+import { pageQuery, toWireList } from "../../http/paging.ts";
+import { type QueryValues, uuidQuery, valueQuery } from "../../http/query.ts";
 import { contextOf } from "../../http/request-context.ts";
-import { rangeParameters, readRange } from "../../http/time-range.ts";
-import { writeContext } from "../../http/write-context.ts";
-import { toUuid } from "../../lib/ids.ts";
-import type { ConversationQuery } from "../../store/store.ts";
-import { messagePageParameters, readMessagePage, toWireConversationPage } from "./message-paging.ts";
+import { type Route, route } from "../../http/route.ts";
+import { rangeQuery } from "../../http/time-range.ts";
+import { listOf } from "../../schemas/list.ts";
+import { Text } from "../../schemas/schema.ts";
+import { messagePageQuery, toWireConversationPage } from "./message-paging.ts";
 import { toWireConversation } from "./model.ts";
-
-const filterParameters = ["visitor_id", "q", ...rangeParameters, ...pageParameters];
+import { ConversationObject, ConversationWithMessages } from "./responses.ts";
 
 /** A visitor may have said very much, and the answer tells that nothing of it is left. */
 const erasureSilenceSeconds = 120;
@@ -22,79 +19,126 @@ const erasureSilenceSeconds = 120;
 /** More is no search but a load. */
 const maxSearchLength = 200;
 
-export function conversationsModule(services: Services) {
-  const { companions, conversations } = services.store;
+const filterQuery = {
+  visitorId: uuidQuery("visitor_id", () =>
+    Text({ description: "Those of this visitor.", examples: ["0b8f3f5e-59a5-4d3b-9f5e-8c3a9d8a1c11"] }),
+  ),
+  range: rangeQuery,
+  q: valueQuery(
+    "q",
+    () =>
+      Text({
+        maxLength: maxSearchLength,
+        description:
+          "Part of any message's text, in any case. A page may then hold fewer than `limit`, or none, while `next_cursor` leads on.",
+        examples: ["opening hours"],
+      }),
+    (text) => (text.length <= maxSearchLength ? text || null : undefined),
+    `Must be at most ${maxSearchLength} characters.`,
+  ),
+  page: pageQuery,
+};
 
-  return (app: Elysia) =>
-    app
-      .get("/api/conversations", async ({ request, set }) => {
-        const { account } = await openPrincipal(services, request, "conversations:read", set.headers);
-        const query = openQuery(request, ["companion_id", ...filterParameters]);
-        const companionId = query.value("companion_id", toUuid, "Must be a UUID.");
-        const page = readPage(query);
-        const filter = readFilter(query, companionId);
-        query.finish();
-        return respondJson(set, toWireList(await conversations.list(account.id, filter, page), toWireConversation));
-      })
-      .get("/api/companions/:id/conversations", async ({ request, params, set }) => {
-        const { account } = await openPrincipal(services, request, "conversations:read", set.headers);
-        const companion = await companions.find(account.id, readId(params.id, "companion"));
-        if (companion === null) throw missing("companion");
-        const query = openQuery(request, filterParameters);
-        const page = readPage(query);
-        const filter = readFilter(query, companion.id);
-        query.finish();
-        return respondJson(set, toWireList(await conversations.list(account.id, filter, page), toWireConversation));
-      })
-      .get("/api/conversations/:id", async ({ request, params, set }) => {
-        const { account } = await openPrincipal(services, request, "conversations:read", set.headers);
-        const query = openQuery(request, messagePageParameters);
-        const page = readMessagePage(query);
-        query.finish();
-        const found = await conversations.find(account.id, readId(params.id, "conversation"), page);
-        if (found === null) throw missing("conversation");
-        return respondJson(set, toWireConversationPage(found));
-      })
-      .delete(
-        "/api/conversations/:id",
-        async ({ request, params, set }) => {
-          const principal = await openPrincipal(services, request, "conversations:write", set.headers);
-          refuseQuery(request);
-          const id = readId(params.id, "conversation");
-          const context = writeContext(services, request, principal);
-          const isDeleted = await conversations.delete(principal.account.id, id, context);
-          if (!isDeleted) throw missing("conversation");
-          return respondEmpty(set);
-        },
-        { parse: "none" },
-      )
-      .delete(
-        "/api/companions/:id/visitors/:visitorId",
-        async ({ request, params, set }) => {
-          const principal = await openPrincipal(services, request, "conversations:write", set.headers);
-          refuseQuery(request);
-          const companionId = readId(params.id, "companion");
-          const visitorId = readId(params.visitorId, "visitor");
-          contextOf(request, services.ids).allowSilence(erasureSilenceSeconds);
-          const context = writeContext(services, request, principal);
-          if (!(await conversations.eraseVisitor(principal.account.id, companionId, visitorId, context))) {
-            throw missing("companion");
-          }
-          return respondEmpty(set);
-        },
-        { parse: "none" },
-      );
+async function listConversations(
+  { store }: Services,
+  accountId: string,
+  companionId: string | null,
+  { visitorId, range, q, page }: QueryValues<typeof filterQuery>,
+) {
+  const found = await store.conversations.list(accountId, { companionId, visitorId, ...range, q }, page);
+  return toWireList(found, toWireConversation);
 }
 
-function readFilter(query: QueryReader, companionId: string | null): ConversationQuery {
-  return {
-    companionId,
-    visitorId: query.value("visitor_id", toUuid, "Must be a UUID."),
-    ...readRange(query),
-    q: query.value("q", toSearch, `Must be at most ${maxSearchLength} characters.`) || null,
-  };
-}
+const makeListResponses = () => ({
+  200: jsonResponse("A page of conversations.", listOf(ConversationObject, "ConversationList")),
+});
 
-function toSearch(text: string): string | undefined {
-  return text.length <= maxSearchLength ? text : undefined;
-}
+export const conversationRoutes: readonly Route[] = [
+  route({
+    id: "listConversations",
+    method: "GET",
+    path: "/api/conversations",
+    tag: "Conversations",
+    summary: "List conversations",
+    access: "conversations:read",
+    query: { companionId: uuidQuery("companion_id", () => idParam("companion")), ...filterQuery },
+    document: () => ({ responses: makeListResponses() }),
+    handle: ({ services, principal, query }) =>
+      listConversations(services, principal.account.id, query.companionId, query),
+  }),
+  route({
+    id: "listCompanionConversations",
+    method: "GET",
+    path: "/api/companions/{id}/conversations",
+    tag: "Conversations",
+    summary: "List a companion's conversations",
+    access: "conversations:read",
+    query: filterQuery,
+    document: () => ({ params: { id: idParam("companion") }, responses: makeListResponses() }),
+    async handle({ services, principal: { account }, params, query }) {
+      const companion = await services.store.companions.find(account.id, readId(params.id, "companion"));
+      if (companion === null) throw missing("companion");
+      return listConversations(services, account.id, companion.id, query);
+    },
+  }),
+  route({
+    id: "getConversation",
+    method: "GET",
+    path: "/api/conversations/{id}",
+    tag: "Conversations",
+    summary: "Read a conversation with its messages",
+    access: "conversations:read",
+    query: { page: messagePageQuery },
+    document: () => ({
+      description: "With the newest page of its messages; `messages_next_cursor` leads to older ones.",
+      params: { id: idParam("conversation") },
+      responses: { 200: jsonResponse("The conversation.", ConversationWithMessages) },
+    }),
+    async handle({ services, principal, params, query }) {
+      const id = readId(params.id, "conversation");
+      const found = await services.store.conversations.find(principal.account.id, id, query.page);
+      if (found === null) throw missing("conversation");
+      return toWireConversationPage(found);
+    },
+  }),
+  route({
+    id: "deleteConversation",
+    method: "DELETE",
+    path: "/api/conversations/{id}",
+    tag: "Conversations",
+    summary: "Delete a conversation",
+    access: "conversations:write",
+    document: () => ({
+      params: { id: idParam("conversation") },
+      responses: { 204: { description: "Deleted." } },
+    }),
+    async handle({ services: { store }, principal, params, writeContext }) {
+      const id = readId(params.id, "conversation");
+      const isDeleted = await store.conversations.delete(principal.account.id, id, writeContext());
+      if (!isDeleted) throw missing("conversation");
+    },
+  }),
+  route({
+    id: "eraseVisitor",
+    method: "DELETE",
+    path: "/api/companions/{id}/visitors/{visitor_id}",
+    tag: "Conversations",
+    summary: "Erase all that a visitor said",
+    access: "conversations:write",
+    document: () => ({
+      description:
+        "From the database's files too, not only from its tables. Backups made before still hold it. Also 204 for a " +
+        "visitor of whom nothing is kept.",
+      params: { id: idParam("companion"), visitor_id: idParam("visitor") },
+      responses: { 204: { description: "Erased." } },
+    }),
+    async handle({ services: { store, ids }, request, principal, params, writeContext }) {
+      const companionId = readId(params.id, "companion");
+      const visitorId = readId(params.visitorId, "visitor");
+      contextOf(request, ids).allowSilence(erasureSilenceSeconds);
+      const { conversations } = store;
+      const isKnown = await conversations.eraseVisitor(principal.account.id, companionId, visitorId, writeContext());
+      if (!isKnown) throw missing("companion");
+    },
+  }),
+];

@@ -1,22 +1,33 @@
 /** Pages of a conversation's messages: `messages_limit` and `messages_cursor` in, `messages_next_cursor` out. */
-import type { QueryReader } from "../../http/query.ts";
+import { Type as t } from "@sinclair/typebox";
+import type { QueryPart } from "../../http/query.ts";
 import { isUuid } from "../../lib/ids.ts";
 import type { ConversationPage, MessagePageRequest, MessagePosition } from "../../store/store.ts";
 import { toWireConversation, toWireMessage } from "./model.ts";
 
-export const messagePageParameters = ["messages_limit", "messages_cursor"] as const;
-export const defaultMessages = 100;
-export const maxMessages = 200;
+const defaultMessages = 100;
+const maxMessages = 200;
 
-/** Faults are collected in `query`; its `finish` throws them. */
-export function readMessagePage(query: QueryReader): MessagePageRequest {
-  const wrongLimit = `Must be a whole number of at least 1 and at most ${maxMessages}.`;
-  const wrongCursor = "This is not a cursor of this conversation: use messages_next_cursor unchanged.";
-  return {
-    limit: query.value("messages_limit", parseLimit, wrongLimit) ?? defaultMessages,
-    before: query.value("messages_cursor", decodeCursor, wrongCursor),
-  };
-}
+export const messagePageQuery: QueryPart<MessagePageRequest> = {
+  parameters: {
+    messages_limit: () =>
+      t.Integer({
+        minimum: 1,
+        maximum: maxMessages,
+        default: defaultMessages,
+        description: "How many messages at most; very long ones make a page shorter.",
+      }),
+    messages_cursor: () => t.String({ description: "`messages_next_cursor` of the page before." }),
+  },
+  read(query) {
+    const wrongLimit = `Must be a whole number of at least 1 and at most ${maxMessages}.`;
+    const wrongCursor = "This is not a cursor of this conversation: use messages_next_cursor unchanged.";
+    return {
+      limit: query.value("messages_limit", parseLimit, wrongLimit) ?? defaultMessages,
+      before: query.value("messages_cursor", decodeCursor, wrongCursor),
+    };
+  },
+};
 
 export function toWireConversationPage({ conversation, messages, nextBefore }: ConversationPage) {
   return {

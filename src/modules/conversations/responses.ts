@@ -1,27 +1,24 @@
-/** Responses of the conversation routes, only for the API document. */
+/** Responses of the conversation routes, only for the API document: made on first use. */
 import { type Static, Type as t } from "@sinclair/typebox";
-import { listOf } from "../../schemas/list.ts";
+import { namedObject } from "../../schemas/named-object.ts";
 import { Nullable } from "../../schemas/schema.ts";
 
 const instant = (description: string) => t.String({ format: "date-time", description });
 
-const MessageObject = t.Object(
-  {
-    id: t.String({ format: "uuid" }),
-    role: t.Union([t.Literal("user"), t.Literal("assistant")]),
-    channel: t.Union([t.Literal("text"), t.Literal("voice")]),
-    text: t.String({ examples: ["What are your opening hours?"] }),
-    complete: t.Boolean({ description: "False for a reply that broke off, or that the visitor left." }),
-    input_tokens: Nullable(t.Integer({ description: "On replies: what the prompt took." })),
-    output_tokens: Nullable(t.Integer({ description: "On replies: what the reply took." })),
-    tokens_estimated: t.Boolean({ description: "True where the provider did not count: UTF-8 bytes / 4." }),
-    created_at: instant("When it was sent."),
-  },
-  { $id: "Message" },
-);
+const MessageObject = namedObject("Message", () => ({
+  id: t.String({ format: "uuid" }),
+  role: t.Union([t.Literal("user"), t.Literal("assistant")]),
+  channel: t.Union([t.Literal("text"), t.Literal("voice")]),
+  text: t.String({ examples: ["What are your opening hours?"] }),
+  complete: t.Boolean({ description: "False for a reply that broke off, or that the visitor left." }),
+  input_tokens: Nullable(t.Integer({ description: "On replies: what the prompt took." })),
+  output_tokens: Nullable(t.Integer({ description: "On replies: what the reply took." })),
+  tokens_estimated: t.Boolean({ description: "True where the provider did not count: UTF-8 bytes / 4." }),
+  created_at: instant("When it was sent."),
+}));
 export type Message = Static<typeof MessageObject>;
 
-const fields = {
+const makeFields = () => ({
   id: t.String({ format: "uuid" }),
   companion_id: t.String({ format: "uuid" }),
   session_id: t.String({ format: "uuid", description: "The client's own id of it." }),
@@ -29,19 +26,16 @@ const fields = {
   message_count: t.Integer({ examples: [2] }),
   created_at: instant("When it began."),
   updated_at: instant("Its last message."),
-};
+});
 
-const ConversationObject = t.Object(fields, { $id: "Conversation" });
+export const ConversationObject = namedObject("Conversation", makeFields);
 export type Conversation = Static<typeof ConversationObject>;
-export const ConversationList = listOf(ConversationObject, "ConversationList");
-export const ConversationWithMessages = t.Object(
-  {
-    ...fields,
-    messages: t.Array(MessageObject, { description: "A page of them, oldest first; without a cursor the newest." }),
-    messages_next_cursor: Nullable(
-      t.String({ description: "As `messages_cursor`, leads to older ones; null where there are none." }),
-    ),
-  },
-  { $id: "ConversationWithMessages" },
-);
+
+export const ConversationWithMessages = namedObject("ConversationWithMessages", () => ({
+  ...makeFields(),
+  messages: t.Array(MessageObject, { description: "A page of them, oldest first; without a cursor the newest." }),
+  messages_next_cursor: Nullable(
+    t.String({ description: "As `messages_cursor`, leads to older ones; null where there are none." }),
+  ),
+}));
 export type ConversationWithMessages = Static<typeof ConversationWithMessages>;

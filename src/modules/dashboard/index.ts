@@ -1,23 +1,44 @@
 /** `/app` and every address below it: the dashboard, which finds its own way from there. */
-import type { Elysia } from "elysia";
-import type { HeaderBag } from "../../http/problem.ts";
+import { Type as t } from "@sinclair/typebox";
+import type { ResponseHead } from "../../http/json-response.ts";
+import { type Route, route } from "../../http/route.ts";
+import { later } from "../../lib/later.ts";
 import { renderShell } from "./shell.ts";
 
-export function dashboardModule() {
-  const { html, policy } = renderShell();
+const shell = later(renderShell);
+const shared = { method: "GET", tag: "Service", access: "public", handle: answer } as const;
+const responses = { 200: { description: "The page.", content: { "text/html": null } } };
 
-  function answer({ set }: { set: { headers: HeaderBag } }): string {
-    Object.assign(set.headers, {
-      "content-type": "text/html; charset=utf-8",
-      "content-security-policy": policy,
-      "referrer-policy": "no-referrer",
-      "cross-origin-opener-policy": "same-origin",
-      "permissions-policy": "camera=(), geolocation=(), microphone=()",
-      // It names the current files, which are kept for ever themselves.
-      "cache-control": "no-cache",
-    });
-    return html;
-  }
-
-  return (app: Elysia) => app.get("/app", answer).get("/app/*", answer);
+function answer({ set }: { set: ResponseHead }): string {
+  Object.assign(set.headers, {
+    "content-type": "text/html; charset=utf-8",
+    "content-security-policy": shell.policy,
+    "referrer-policy": "no-referrer",
+    "cross-origin-opener-policy": "same-origin",
+    "permissions-policy": "camera=(), geolocation=(), microphone=()",
+    // It names the current files, which are kept for ever themselves.
+    "cache-control": "no-cache",
+  });
+  return shell.html;
 }
+
+export const dashboardRoutes: readonly Route[] = [
+  route({
+    ...shared,
+    id: "getDashboard",
+    path: "/app",
+    summary: "The dashboard",
+    document: () => ({ responses }),
+  }),
+  route({
+    ...shared,
+    id: "getDashboardPage",
+    path: "/app/{page*}",
+    summary: "A page of the dashboard",
+    document: () => ({
+      description: "Any address below `/app`, however deep: the dashboard finds its own way from there.",
+      params: { page: t.String({ description: "The page.", examples: ["api-keys"] }) },
+      responses,
+    }),
+  }),
+];

@@ -2,7 +2,7 @@
 import { readFileSync } from "node:fs";
 import { embeddedAssets } from "../../web/generated/assets.ts";
 
-export interface Shell {
+interface Shell {
   html: string;
   policy: string;
 }

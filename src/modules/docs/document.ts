@@ -1,7 +1,9 @@
 /** The OpenAPI 3.1 document, generated from the routes' descriptions and the models that validate requests. */
 import type { TSchema } from "@sinclair/typebox";
 import { type ErrorCode, errorCodes } from "../../domain/errors.ts";
-import { type ApiOperation, type ApiResponse, apiTags, ProblemObject } from "../../http/api-description.ts";
+import { type ApiResponse, apiTags, ProblemObject } from "../../http/api-description.ts";
+import type { Route } from "../../http/route.ts";
+import { type DescribedRoute, describeRoute } from "./described-route.ts";
 import { guideText } from "./guide.ts";
 import { listHeaders, sharedHeaders } from "./headers.ts";
 import { exampleOf, type JsonSchema, SchemaCollector } from "./schema-text.ts";
@@ -31,7 +33,7 @@ export interface Reference {
   $ref: string;
 }
 
-export interface OpenApiParameter {
+interface OpenApiParameter {
   name: string;
   in: "path" | "query" | "header";
   required: boolean;
@@ -39,7 +41,7 @@ export interface OpenApiParameter {
   schema: JsonSchema;
 }
 
-export interface OpenApiMedia {
+interface OpenApiMedia {
   schema: JsonSchema;
   example?: unknown;
   examples?: Record<string, { value: unknown }>;
@@ -57,14 +59,14 @@ export interface DocumentFacts {
   version: string;
 }
 
-export function buildDocument(operations: readonly ApiOperation[], facts: DocumentFacts): OpenApiDocument {
+export function buildDocument(routes: readonly Route[], facts: DocumentFacts): OpenApiDocument {
   const schemas = new SchemaCollector();
   const responses = new Map<string, JsonSchema>();
   const builder = { schemas, responses, facts };
   schemas.add(ProblemObject);
 
   const paths: OpenApiDocument["paths"] = {};
-  for (const operation of operations) {
+  for (const operation of routes.map(describeRoute)) {
     const described = { [operation.method.toLowerCase()]: describeOperation(builder, operation) };
     paths[operation.path] = { ...paths[operation.path], ...described };
   }
@@ -94,9 +96,9 @@ interface Builder {
   facts: DocumentFacts;
 }
 
-function describeOperation(builder: Builder, operation: ApiOperation): OpenApiOperation {
+function describeOperation(builder: Builder, operation: DescribedRoute): OpenApiOperation {
   const parameters = listParameters(builder, operation);
-  const { body, answers, description } = operation;
+  const { body, bodyExample, responses, description } = operation;
   return {
     operationId: operation.id,
     tags: [operation.tag],
@@ -108,27 +110,27 @@ function describeOperation(builder: Builder, operation: ApiOperation): OpenApiOp
       ? {
           requestBody: {
             required: !body.isOptional,
-            content: { "application/json": describeMedia(builder, body.schema, body.example) },
+            content: { "application/json": describeMedia(builder, body.checker.schema, bodyExample) },
           },
         }
       : {}),
     responses: {
       ...Object.fromEntries(
-        Object.entries(answers).map(([status, answer]) => [status, describeResponse(builder, operation, answer)]),
+        Object.entries(responses).map(([status, answer]) => [status, describeResponse(builder, operation, answer)]),
       ),
       ...describeErrors(builder, operation),
     },
   };
 }
 
-function listParameters(builder: Builder, operation: ApiOperation): OpenApiParameter[] {
+function listParameters(builder: Builder, operation: DescribedRoute): OpenApiParameter[] {
   const parameters: OpenApiParameter[] = [];
   const add = (place: OpenApiParameter["in"], name: string, schema: JsonSchema) => {
     const { description = "", ...rest } = schema;
     parameters.push({ name, in: place, required: place === "path", description: String(description), schema: rest });
   };
   for (const [name, schema] of Object.entries(operation.params ?? {})) add("path", name, builder.schemas.add(schema));
-  for (const [name, schema] of Object.entries(operation.query ?? {})) add("query", name, builder.schemas.add(schema));
+  for (const [name, schema] of Object.entries(operation.query)) add("query", name, builder.schemas.add(schema));
   if (operation.takesMetadata) {
     add("query", "metadata.{path}", {
       type: "string",
@@ -150,7 +152,7 @@ function listParameters(builder: Builder, operation: ApiOperation): OpenApiParam
   return parameters;
 }
 
-function describeResponse(builder: Builder, operation: ApiOperation, answer: ApiResponse): OpenApiResponse {
+function describeResponse(builder: Builder, operation: DescribedRoute, answer: ApiResponse): OpenApiResponse {
   const { content } = answer;
   const own = [...(answer.headers ?? []), ...(operation.isIdempotent ? ["Idempotent-Replayed"] : [])];
   return {
@@ -176,7 +178,7 @@ function describeMedia({ schemas }: Builder, model: TSchema, example?: object): 
 }
 
 /** The errors of the operation by status; the same codes share one component. */
-function describeErrors(builder: Builder, operation: ApiOperation): Record<string, Reference> {
+function describeErrors(builder: Builder, operation: DescribedRoute): Record<string, Reference> {
   const byStatus = Map.groupBy(listErrorCodes(operation), (code) => errorCodes[code].status);
   return Object.fromEntries(
     [...byStatus].map(([status, codes]) => {
@@ -221,7 +223,7 @@ function exampleProblem(code: ErrorCode, baseUrl: string) {
 }
 
 /** All errors from guards, body, parameters and the route itself, in the order of the table of codes. */
-export function listErrorCodes(operation: ApiOperation): ErrorCode[] {
+function listErrorCodes(operation: DescribedRoute): ErrorCode[] {
   const { access, method, path, body } = operation;
   const codes = new Set<ErrorCode>(["internal", "unavailable", ...(operation.errors ?? [])]);
   const add = (...more: ErrorCode[]) => {

@@ -1,55 +1,98 @@
 /** `/openapi.json`, `/docs` and the pages below it: the API for programs and for people. */
-import type { Elysia } from "elysia";
+import { Type as t } from "@sinclair/typebox";
 import type { Services } from "../../dependencies.ts";
 import { AppError } from "../../domain/errors.ts";
-import type { ApiOperation } from "../../http/api-description.ts";
+import { jsonResponse } from "../../http/api-description.ts";
 import { knownBaseUrlOf } from "../../http/base-url.ts";
 import { writePageHeaders } from "../../http/html.ts";
 import { respondJsonText } from "../../http/json-response.ts";
+import { type Route, route } from "../../http/route.ts";
 import { docsPolicy } from "./frame.ts";
 import type { ApiReference } from "./reference.ts";
 
-/** `loadOperations` is called when somebody asks: descriptions of all routes would cost a start several milliseconds. */
-export function docsModule(
-  services: Pick<Services, "settings">,
-  loadOperations: () => Promise<readonly ApiOperation[]>,
-) {
-  // The last one only: base URLs come from the requests, and must not fill the memory.
-  let built: (ApiReference & { baseUrl: string }) | null = null;
+/** The last one only: base URLs come from the requests, and must not fill the memory. */
+const builtBy = new WeakMap<Services, ApiReference & { baseUrl: string }>();
 
-  async function build(request: Request): Promise<ApiReference> {
-    const baseUrl = knownBaseUrlOf(services.settings, request) ?? "";
-    if (built?.baseUrl === baseUrl) return built;
-    const [operations, { buildReference }] = await Promise.all([loadOperations(), import("./reference.ts")]);
-    built = { baseUrl, ...buildReference(operations, { baseUrl, version: services.settings.version }) };
+const shared = { method: "GET", tag: "Service", access: "public" } as const;
+const page = { 200: { description: "A page.", content: { "text/html; charset=utf-8": null } } };
+
+/** `listRoutes` is called, and their descriptions made, when somebody asks: they would cost a start several milliseconds. */
+export function makeDocsRoutes(listRoutes: () => readonly Route[]): readonly Route[] {
+  async function build(services: Services, request: Request): Promise<ApiReference> {
+    const { settings } = services;
+    const baseUrl = knownBaseUrlOf(settings, request) ?? "";
+    const known = builtBy.get(services);
+    if (known?.baseUrl === baseUrl) return known;
+    const { buildReference } = await import("./reference.ts");
+    const built = { baseUrl, ...buildReference(listRoutes(), { baseUrl, version: settings.version }) };
+    builtBy.set(services, built);
     return built;
   }
 
-  async function findPage(request: Request, path: string): Promise<string> {
-    const page = (await build(request)).pages.get(path);
-    if (page === undefined) throw new AppError("not_found", "The documentation has no such page.");
-    return page;
+  async function findPage(services: Services, request: Request, path: string): Promise<string> {
+    const found = (await build(services, request)).pages.get(path);
+    if (found === undefined) throw new AppError("not_found", "The documentation has no such page.");
+    return found;
   }
 
-  return (app: Elysia) =>
-    app
-      .get("/openapi.json", async ({ request, set }) => {
+  return [
+    route({
+      ...shared,
+      id: "getOpenApi",
+      path: "/openapi.json",
+      summary: "This document",
+      document: () => {
+        const fields = { openapi: t.String({ examples: ["3.1.0"] }) };
+        const OpenApi = t.Object(fields, { additionalProperties: true, description: "An OpenAPI document." });
+        return { responses: { 200: jsonResponse("OpenAPI 3.1.", OpenApi, "Access-Control-Allow-Origin") } };
+      },
+      async handle({ services, request, set }) {
         set.headers["access-control-allow-origin"] = "*";
         set.headers["cache-control"] = "no-cache";
-        return respondJsonText(set, (await build(request)).json, 200);
-      })
-      .get("/docs", async ({ request, set }) => {
+        return respondJsonText(set, (await build(services, request)).json, 200);
+      },
+    }),
+    route({
+      ...shared,
+      id: "getDocs",
+      path: "/docs",
+      summary: "This document for people",
+      document: () => ({ responses: page }),
+      handle({ services, request, set }) {
         writePageHeaders(set.headers, docsPolicy());
-        return findPage(request, "/docs");
-      })
-      .get("/docs/search", async ({ request, set }) => {
-        const { renderSearch } = await build(request);
+        return findPage(services, request, "/docs");
+      },
+    }),
+    route({
+      ...shared,
+      id: "getDocsPage",
+      path: "/docs/{page}",
+      summary: "A page of it: a group of calls, the objects, or the errors",
+      document: () => ({
+        params: { page: t.String({ description: "The page.", examples: ["errors"] }) },
+        responses: page,
+        errors: ["not_found"],
+      }),
+      async handle({ services, request, params, set }) {
+        const found = await findPage(services, request, `/docs/${params.page}`);
+        writePageHeaders(set.headers, docsPolicy());
+        return found;
+      },
+    }),
+    route({
+      ...shared,
+      id: "searchDocs",
+      path: "/docs/search",
+      summary: "What of it has all the given words",
+      document: () => ({
+        query: { q: t.String({ maxLength: 200, description: "Words.", examples: ["embed token"] }) },
+        responses: page,
+      }),
+      async handle({ services, request, set }) {
+        const { renderSearch } = await build(services, request);
         writePageHeaders(set.headers, docsPolicy());
         return renderSearch(new URL(request.url).searchParams.get("q") ?? "");
-      })
-      .get("/docs/:page", async ({ request, params, set }) => {
-        const page = await findPage(request, `/docs/${params.page}`);
-        writePageHeaders(set.headers, docsPolicy());
-        return page;
-      });
+      },
+    }),
+  ];
 }

@@ -1,5 +1,5 @@
-/** The API reference for programs and for people, generated from the routes' descriptions. */
-import type { ApiOperation } from "../../http/api-description.ts";
+/** The API reference for programs and for people, generated from the routes. */
+import type { Route } from "../../http/route.ts";
 import { buildDocument, type DocumentFacts } from "./document.ts";
 import { renderErrorsPage } from "./errors-page.ts";
 import { errorsHref, listPlaces } from "./places.ts";
@@ -14,8 +14,8 @@ export interface ApiReference {
   renderSearch(query: string): string;
 }
 
-export function buildReference(operations: readonly ApiOperation[], facts: DocumentFacts): ApiReference {
-  const document = buildDocument(operations, facts);
+export function buildReference(routes: readonly Route[], facts: DocumentFacts): ApiReference {
+  const document = buildDocument(routes, facts);
   const places = listPlaces(document);
   const index = buildIndex(document);
   return {

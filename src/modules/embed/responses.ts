@@ -1,32 +1,26 @@
 /** What the embed route answers, for the API document alone: made when somebody asks for it. */
 import { type Static, Type as t } from "@sinclair/typebox";
-import { later } from "../../lib/later.ts";
+import { namedObject } from "../../schemas/named-object.ts";
 
-export const EmbedConfig = later(() =>
-  t.Object(
-    {
-      name: t.String({ description: "Display name of the companion.", examples: ["Ada"] }),
-      avatar_url: t.String({
-        format: "uri",
-        description:
-          "Avatar image; always set. A `data:` URL of the one made for it where the server has no public URL.",
-        examples: ["https://shop.example/ada.png"],
-      }),
-      greeting: t.String({ description: "Opening message for the chat.", examples: ["Hi! Looking for a bicycle?"] }),
-      theme_color: t.String({ pattern: "^#[0-9a-f]{6}$", description: "Theme colour.", examples: ["#0f766e"] }),
-      has_voice: t.Boolean({ description: "Whether a voice session can be started now." }),
-      has_text_agent: t.Boolean({ description: "Whether messages are answered." }),
-      voice_provider: t.String({
-        description: "`none`, or the voice-agent provider in use.",
-        examples: ["elevenlabs-convai"],
-      }),
-      starters: t.Optional(
-        t.Array(t.String({ examples: ["When are you open?"] }), {
-          description: "Suggested first questions, where the owner wrote any.",
-        }),
-      ),
-    },
-    { $id: "EmbedConfig" },
+export const EmbedConfig = namedObject("EmbedConfig", () => ({
+  name: t.String({ description: "Display name of the companion.", examples: ["Ada"] }),
+  avatar_url: t.String({
+    format: "uri",
+    description: "Avatar image; always set. A `data:` URL of the one made for it where the server has no public URL.",
+    examples: ["https://shop.example/ada.png"],
+  }),
+  greeting: t.String({ description: "Opening message for the chat.", examples: ["Hi! Looking for a bicycle?"] }),
+  theme_color: t.String({ pattern: "^#[0-9a-f]{6}$", description: "Theme colour.", examples: ["#0f766e"] }),
+  has_voice: t.Boolean({ description: "Whether a voice session can be started now." }),
+  has_text_agent: t.Boolean({ description: "Whether messages are answered." }),
+  voice_provider: t.String({
+    description: "`none`, or the voice-agent provider in use.",
+    examples: ["elevenlabs-convai"],
+  }),
+  starters: t.Optional(
+    t.Array(t.String({ examples: ["When are you open?"] }), {
+      description: "Suggested first questions, where the owner wrote any.",
+    }),
   ),
-);
+}));
 export type EmbedConfig = Static<typeof EmbedConfig>;

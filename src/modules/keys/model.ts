@@ -8,7 +8,7 @@ import { compileChecker, Nullable, Text, uuidPattern } from "../../schemas/schem
 const instantPattern = "^\\d{4}-\\d{2}-\\d{2}[Tt]\\d{2}:\\d{2}:\\d{2}(\\.\\d{1,9})?([Zz]|[+-]\\d{2}:\\d{2})$";
 
 /** A rotation gives no more time than this: what must end is not put off for ever. */
-export const maxGraceSeconds = 30 * 86_400;
+const maxGraceSeconds = 30 * 86_400;
 
 export const newKeyBody = compileChecker(() =>
   t.Object(

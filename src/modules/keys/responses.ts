@@ -1,6 +1,6 @@
 /** What the API keys' routes answer, for the API document alone: made when somebody asks for it. */
 import { type Static, Type as t } from "@sinclair/typebox";
-import { later } from "../../lib/later.ts";
+import { namedObject } from "../../schemas/named-object.ts";
 import { Nullable } from "../../schemas/schema.ts";
 import { newKeyBody } from "./model.ts";
 
@@ -34,21 +34,20 @@ function makeShownFields() {
   };
 }
 
-export const KeyObject = later(() => t.Object(makeShownFields(), { $id: "ApiKey", additionalProperties: false }));
+export const KeyObject = namedObject("ApiKey", makeShownFields, { additionalProperties: false });
 
-export const NewKeyObject = later(() =>
-  t.Object(
-    {
-      ...makeShownFields(),
-      key: t.Optional(
-        t.String({
-          description: "The whole key, shown this once; a replay by `Idempotency-Key` comes without it.",
-          examples: ["cmp_live_4fQ0ZrT8mWc2LxV7bN1yKpE6sHdJ9uGa"],
-        }),
-      ),
-    },
-    { $id: "NewApiKeyResponse", additionalProperties: false },
-  ),
+export const NewKeyObject = namedObject(
+  "NewApiKeyResponse",
+  () => ({
+    ...makeShownFields(),
+    key: t.Optional(
+      t.String({
+        description: "The whole key, shown this once; a replay by `Idempotency-Key` comes without it.",
+        examples: ["cmp_live_4fQ0ZrT8mWc2LxV7bN1yKpE6sHdJ9uGa"],
+      }),
+    ),
+  }),
+  { additionalProperties: false },
 );
 export type ApiKey = Static<typeof KeyObject>;
 export type NewApiKey = Static<typeof NewKeyObject>;

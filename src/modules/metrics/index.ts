@@ -1,14 +1,25 @@
 /** `GET /metrics`: for Prometheus, behind a token of the operator's; absent where none is set. */
-import type { Elysia } from "elysia";
-import type { Services } from "../../dependencies.ts";
 import { AppError } from "../../domain/errors.ts";
+import { type Route, route } from "../../http/route.ts";
 import { isSameInConstantTime } from "../../lib/constant-time.ts";
 import { sha256Hex } from "../../lib/sha256.ts";
 import { renderMetrics } from "./service.ts";
 
-export function metricsModule(services: Pick<Services, "settings" | "measurements">) {
-  return (app: Elysia) =>
-    app.get("/metrics", async ({ request, set }) => {
+export const metricsRoutes: readonly Route[] = [
+  route({
+    id: "getMetrics",
+    method: "GET",
+    path: "/metrics",
+    tag: "Service",
+    summary: "What the server counts about itself",
+    access: "public",
+    document: () => ({
+      description:
+        "For Prometheus. Absent unless the operator sets `COMPANIOND_METRICS_TOKEN`, which then opens it as a Bearer token.",
+      responses: { 200: { description: "Metrics in Prometheus' text format.", content: { "text/plain": null } } },
+      errors: ["unauthorized", "not_found"],
+    }),
+    async handle({ services, request, set }) {
       const { metricsToken } = services.settings;
       if (metricsToken === null) throw new AppError("not_found", "There is nothing at this address.");
       const given = /^Bearer +(\S+)$/i.exec(request.headers.get("authorization") ?? "")?.[1] ?? "";
@@ -21,8 +32,9 @@ export function metricsModule(services: Pick<Services, "settings" | "measurement
       set.headers["content-type"] = contentType;
       set.headers["cache-control"] = "no-store";
       return text;
-    });
-}
+    },
+  }),
+];
 
 function isSame(given: string, expected: string): boolean {
   return isSameInConstantTime(Buffer.from(sha256Hex(given)), Buffer.from(sha256Hex(expected)));

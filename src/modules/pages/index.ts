@@ -1,90 +1,135 @@
 /** What people open by hand: `/c/{token}`, one companion as a page, and `/`, which says what runs here. */
-import type { Elysia } from "elysia";
+import { Type as t } from "@sinclair/typebox";
 import type { Services } from "../../dependencies.ts";
 import { demoEmail } from "../../domain/account.ts";
 import { isEmbedToken } from "../../domain/credentials.ts";
 import { AppError } from "../../domain/errors.ts";
 import { prefersHtml, varyBy } from "../../http/accept.ts";
+import { embedTokenParam, ProblemObject } from "../../http/api-description.ts";
 import { baseUrlOf, knownBaseUrlOf } from "../../http/base-url.ts";
 import { writePageHeaders } from "../../http/html.ts";
+import { type Route, route } from "../../http/route.ts";
 import { type CompanionPage, companionPagePolicy, renderCompanionPage, renderManifest } from "./companion-page.ts";
 import { missingPagePolicy, renderMissingPage } from "./missing-page.ts";
 import { plainPolicy, renderStartPage } from "./start-page.ts";
 import { renderWelcomePage, welcomePolicy } from "./welcome-page.ts";
 
-export function pagesModule(services: Pick<Services, "settings" | "store" | "voice" | "llm">) {
-  const { settings, store, voice, llm } = services;
-
-  async function findPage(token: string, request: Request): Promise<CompanionPage | null> {
-    const target = isEmbedToken(token) ? await store.companions.findByEmbedToken(token) : null;
-    if (target === null) return null;
-    const { companion } = target;
-    return {
-      companion,
-      token,
-      baseUrl: knownBaseUrlOf(settings, request),
-      isEncrypted: baseUrlOf(settings, request).startsWith("https:"),
-      hasVoice: voice.hasVoice(companion),
-      lang: preferredLanguage(request),
-    };
-  }
-
-  async function findDemoToken(): Promise<string | null> {
-    const account = await store.accounts.findByEmail(demoEmail);
-    if (account === null) return null;
-    const query = { metadata: [{ path: "demo", value: "true" }], q: null };
-    const { items } = await store.companions.list(account.id, query, { limit: 1, afterId: null });
-    return items[0]?.embedToken ?? null;
-  }
-
-  let hasAccount = false;
-  /** Whether anybody can sign in; that this ends again is not worth a look at the store for every request. */
-  async function isSetUp(): Promise<boolean> {
-    hasAccount ||= await store.accounts.hasAnyPassword();
-    return hasAccount;
-  }
-
-  return (app: Elysia) =>
-    app
-      .get("/c/:token", async ({ request, params, set }) => {
-        const page = await findPage(params.token, request);
-        if (page === null) {
-          if (!prefersHtml(request)) throw missing();
-          writePageHeaders(set.headers, missingPagePolicy());
-          varyBy(set.headers, "Accept");
-          set.status = 404;
-          return renderMissingPage();
-        }
-        writePageHeaders(set.headers, companionPagePolicy(page));
-        set.headers.vary = "Accept, Accept-Language";
-        // The microphone for this page alone, not for frames that a reply might bring in some day.
-        set.headers["permissions-policy"] = "microphone=(self), camera=(), geolocation=()";
-        return renderCompanionPage(page);
-      })
-      .get("/c/:token/manifest.webmanifest", async ({ request, params, set }) => {
-        const page = await findPage(params.token, request);
-        if (page === null) throw missing();
-        set.headers["content-type"] = "application/manifest+json";
-        set.headers["cache-control"] = "public, max-age=300";
-        return renderManifest(page);
-      })
-      .get("/", async ({ request, set }) => {
-        const token = settings.isDemo ? await findDemoToken() : null;
-        if (token === null) {
-          writePageHeaders(set.headers, plainPolicy());
-          return renderStartPage(await isSetUp());
-        }
-        const baseUrl = knownBaseUrlOf(settings, request);
-        writePageHeaders(set.headers, welcomePolicy());
-        return renderWelcomePage({
-          token,
-          baseUrl,
-          version: settings.version,
-          llmName: llm.name,
-          model: settings.llm.model,
-        });
-      });
+async function findPage(services: Services, token: string, request: Request): Promise<CompanionPage | null> {
+  const { settings, store, voice } = services;
+  const target = isEmbedToken(token) ? await store.companions.findByEmbedToken(token) : null;
+  if (target === null) return null;
+  const { companion } = target;
+  return {
+    companion,
+    token,
+    baseUrl: knownBaseUrlOf(settings, request),
+    isEncrypted: baseUrlOf(settings, request).startsWith("https:"),
+    hasVoice: voice.hasVoice(companion),
+    lang: preferredLanguage(request),
+  };
 }
+
+async function findDemoToken({ store }: Services): Promise<string | null> {
+  const account = await store.accounts.findByEmail(demoEmail);
+  if (account === null) return null;
+  const query = { metadata: [{ path: "demo", value: "true" }], q: null };
+  const { items } = await store.companions.list(account.id, query, { limit: 1, afterId: null });
+  return items[0]?.embedToken ?? null;
+}
+
+const settledServers = new WeakSet<Services>();
+/** Whether anybody can sign in; that this ends again is not worth a look at the store for every request. */
+async function isSetUp(services: Services): Promise<boolean> {
+  if (settledServers.has(services)) return true;
+  const hasAccount = await services.store.accounts.hasAnyPassword();
+  if (hasAccount) settledServers.add(services);
+  return hasAccount;
+}
+
+const html = { "text/html": null };
+
+export const pageRoutes: readonly Route[] = [
+  route({
+    id: "getCompanionPage",
+    method: "GET",
+    path: "/c/{token}",
+    tag: "Embed",
+    summary: "A full-page chat with the companion, for links",
+    access: "public",
+    document: () => ({
+      description:
+        "Which sites may frame it follows the companion's `allowed_origins`. A browser that asks for a companion that is not there gets a page that says so.",
+      params: { token: embedTokenParam },
+      responses: {
+        200: { description: "The page.", content: html },
+        404: {
+          description: "No such companion: a page where `Accept` names HTML, else `not_found`.",
+          content: { ...html, "application/problem+json": ProblemObject },
+        },
+      },
+    }),
+    async handle({ services, request, params, set }) {
+      const page = await findPage(services, params.token, request);
+      if (page === null) {
+        if (!prefersHtml(request)) throw missing();
+        writePageHeaders(set.headers, missingPagePolicy());
+        varyBy(set.headers, "Accept");
+        set.status = 404;
+        return renderMissingPage();
+      }
+      writePageHeaders(set.headers, companionPagePolicy(page));
+      set.headers["vary"] = "Accept, Accept-Language";
+      // The microphone for this page alone, not for frames that a reply might bring in some day.
+      set.headers["permissions-policy"] = "microphone=(self), camera=(), geolocation=()";
+      return renderCompanionPage(page);
+    },
+  }),
+  route({
+    id: "getCompanionManifest",
+    method: "GET",
+    path: "/c/{token}/manifest.webmanifest",
+    tag: "Embed",
+    summary: "The page's manifest, with which it can be installed",
+    access: "public",
+    document: () => {
+      const fields = { name: t.String({ examples: ["Ada"] }) };
+      const Manifest = t.Object(fields, { additionalProperties: true, description: "A web app manifest." });
+      return {
+        params: { token: embedTokenParam },
+        responses: { 200: { description: "The manifest.", content: { "application/manifest+json": Manifest } } },
+        errors: ["not_found"],
+      };
+    },
+    async handle({ services, request, params, set }) {
+      const page = await findPage(services, params.token, request);
+      if (page === null) throw missing();
+      set.headers["content-type"] = "application/manifest+json";
+      set.headers["cache-control"] = "public, max-age=300";
+      return renderManifest(page);
+    },
+  }),
+  route({
+    id: "getWelcome",
+    method: "GET",
+    path: "/",
+    tag: "Service",
+    summary: "What runs here; with the demo companion where the demo is on",
+    access: "public",
+    document: () => ({ responses: { 200: { description: "The page.", content: html } } }),
+    async handle({ services, request, set }) {
+      const { settings, llm } = services;
+      const token = settings.isDemo ? await findDemoToken(services) : null;
+      if (token === null) {
+        writePageHeaders(set.headers, plainPolicy());
+        return renderStartPage(await isSetUp(services));
+      }
+      const { version } = settings;
+      const baseUrl = knownBaseUrlOf(settings, request);
+      writePageHeaders(set.headers, welcomePolicy());
+      return renderWelcomePage({ token, baseUrl, version, llmName: llm.name, model: settings.llm.model });
+    },
+  }),
+];
 
 function missing(): AppError {
   return new AppError("not_found", "There is no companion at this address.");

@@ -2,121 +2,90 @@
 import { type Static, Type as t } from "@sinclair/typebox";
 import { scopes } from "../../domain/account.ts";
 import { recoveryCodeCount } from "../../domain/second-factor.ts";
-import { later } from "../../lib/later.ts";
 import { AccountObject } from "../../schemas/account-response.ts";
+import { namedObject } from "../../schemas/named-object.ts";
 import { Nullable } from "../../schemas/schema.ts";
 
-export const SessionObject = later(() =>
-  t.Object(
-    {
-      id: t.String({ format: "uuid" }),
-      user_agent: Nullable(
-        t.String({ description: "The browser, as it called itself at sign-in.", examples: ["Mozilla/5.0"] }),
-      ),
-      ip: Nullable(
-        t.String({ description: "Where the sign-in came from, cut to its network.", examples: ["192.0.2.0/24"] }),
-      ),
-      is_current: t.Boolean({ description: "Whether this request was made with it." }),
-      created_at: t.String({ format: "date-time" }),
-      last_used_at: t.String({ format: "date-time", description: "To the minute." }),
-      expires_at: t.String({ format: "date-time", description: "Its end, used or not." }),
-    },
-    { $id: "Session" },
+export const SessionObject = namedObject("Session", () => ({
+  id: t.String({ format: "uuid" }),
+  user_agent: Nullable(
+    t.String({ description: "The browser, as it called itself at sign-in.", examples: ["Mozilla/5.0"] }),
   ),
-);
+  ip: Nullable(
+    t.String({ description: "Where the sign-in came from, cut to its network.", examples: ["192.0.2.0/24"] }),
+  ),
+  is_current: t.Boolean({ description: "Whether this request was made with it." }),
+  created_at: t.String({ format: "date-time" }),
+  last_used_at: t.String({ format: "date-time", description: "To the minute." }),
+  expires_at: t.String({ format: "date-time", description: "Its end, used or not." }),
+}));
 export type Session = Static<typeof SessionObject>;
 
-const ServerFacts = later(() =>
-  t.Object(
-    {
-      version: t.String(),
-      base_url: t.String({
-        description: "The address in snippets and links.",
-        examples: ["https://companions.example"],
-      }),
-      is_demo_llm: t.Boolean({
-        description: "True while the built-in demo answers, as no language model is configured.",
-      }),
-      default_model: t.String({ description: "For companions that name none." }),
-      models: t.Array(t.String(), { description: "What companions may ask for." }),
-      max_output_tokens: t.Integer({ description: "The bound of every reply." }),
-      has_voice_provider: t.Boolean({ description: "Whether companions with a voice can speak." }),
-      daily_messages: t.Integer({ description: "Messages a day of each of the account's companions." }),
-    },
-    { $id: "ServerFacts" },
-  ),
-);
+const ServerFacts = namedObject("ServerFacts", () => ({
+  version: t.String(),
+  base_url: t.String({
+    description: "The address in snippets and links.",
+    examples: ["https://companions.example"],
+  }),
+  is_demo_llm: t.Boolean({
+    description: "True while the built-in demo answers, as no language model is configured.",
+  }),
+  default_model: t.String({ description: "For companions that name none." }),
+  models: t.Array(t.String(), { description: "What companions may ask for." }),
+  max_output_tokens: t.Integer({ description: "The bound of every reply." }),
+  has_voice_provider: t.Boolean({ description: "Whether companions with a voice can speak." }),
+  daily_messages: t.Integer({ description: "Messages a day of each of the account's companions." }),
+}));
 
 const held = (description: string) =>
   t.Object({ used: t.Integer({ examples: [12] }), limit: t.Integer({ examples: [10_000] }) }, { description });
 
-const HoldingsObject = later(() =>
-  t.Object(
-    {
-      companions: held("Companions."),
-      api_keys: held("API keys that are not revoked; expired ones count."),
-      bytes: held("What the companions take up as stored; visitors' words are not counted."),
-      embed_tokens: t.Integer({ description: "Embed tokens that each companion may have." }),
-    },
-    { $id: "Holdings", description: "What the account holds, and may hold on its plan." },
-  ),
+const HoldingsObject = namedObject(
+  "Holdings",
+  () => ({
+    companions: held("Companions."),
+    api_keys: held("API keys that are not revoked; expired ones count."),
+    bytes: held("What the companions take up as stored; visitors' words are not counted."),
+    embed_tokens: t.Integer({ description: "Embed tokens that each companion may have." }),
+  }),
+  { description: "What the account holds, and may hold on its plan." },
 );
 
-const TotpFacts = later(() =>
-  t.Object(
-    {
-      is_on: t.Boolean({ description: "Whether signing in takes a second factor." }),
-      is_required: t.Boolean({
-        description: "Whether the operator asks for one: until it is on, the session can do nothing but set it up.",
-      }),
-      recovery_codes_left: t.Integer({ minimum: 0 }),
-    },
-    { $id: "TotpFacts" },
-  ),
-);
+const TotpFacts = namedObject("TotpFacts", () => ({
+  is_on: t.Boolean({ description: "Whether signing in takes a second factor." }),
+  is_required: t.Boolean({
+    description: "Whether the operator asks for one: until it is on, the session can do nothing but set it up.",
+  }),
+  recovery_codes_left: t.Integer({ minimum: 0 }),
+}));
 
-export const TotpSecret = later(() =>
-  t.Object(
-    {
-      secret: t.String({ description: "In base 32, for typing.", examples: ["JBSWY3DPEHPK3PXPJBSWY3DPEHPK3PXP"] }),
-      otpauth_url: t.String({
-        description: "The same for a QR code.",
-        examples: [
-          "otpauth://totp/companiond%20localhost:owner%40shop.example?secret=JBSWY3DPEHPK3PXPJBSWY3DPEHPK3PXP&issuer=companiond%20localhost&algorithm=SHA1&digits=6&period=30",
-        ],
-      }),
-    },
-    { $id: "TotpSecret" },
-  ),
-);
+export const TotpSecret = namedObject("TotpSecret", () => ({
+  secret: t.String({ description: "In base 32, for typing.", examples: ["JBSWY3DPEHPK3PXPJBSWY3DPEHPK3PXP"] }),
+  otpauth_url: t.String({
+    description: "The same for a QR code.",
+    examples: [
+      "otpauth://totp/companiond%20localhost:owner%40shop.example?secret=JBSWY3DPEHPK3PXPJBSWY3DPEHPK3PXP&issuer=companiond%20localhost&algorithm=SHA1&digits=6&period=30",
+    ],
+  }),
+}));
 export type TotpSecret = Static<typeof TotpSecret>;
 
-export const RecoveryCodes = later(() =>
-  t.Object(
-    {
-      recovery_codes: t.Array(t.String(), {
-        minItems: recoveryCodeCount,
-        maxItems: recoveryCodeCount,
-        examples: [Array(recoveryCodeCount).fill("k3m9-qx0w-7t2d-hn5p")],
-        description: "Each signs in once where the app is out of reach. Only their hashes are kept.",
-      }),
-    },
-    { $id: "RecoveryCodes" },
-  ),
-);
+export const RecoveryCodes = namedObject("RecoveryCodes", () => ({
+  recovery_codes: t.Array(t.String(), {
+    minItems: recoveryCodeCount,
+    maxItems: recoveryCodeCount,
+    examples: [Array(recoveryCodeCount).fill("k3m9-qx0w-7t2d-hn5p")],
+    description: "Each signs in once where the app is out of reach. Only their hashes are kept.",
+  }),
+}));
 export type RecoveryCodes = Static<typeof RecoveryCodes>;
 
-export const SignedIn = later(() =>
-  t.Object(
-    {
-      account: AccountObject,
-      scopes: t.Array(t.Union(scopes.map((scope) => t.Literal(scope))), { description: "What it may do." }),
-      session: SessionObject,
-      totp: TotpFacts,
-      server: ServerFacts,
-      holdings: HoldingsObject,
-    },
-    { $id: "SignedIn" },
-  ),
-);
+export const SignedIn = namedObject("SignedIn", () => ({
+  account: AccountObject,
+  scopes: t.Array(t.Union(scopes.map((scope) => t.Literal(scope))), { description: "What it may do." }),
+  session: SessionObject,
+  totp: TotpFacts,
+  server: ServerFacts,
+  holdings: HoldingsObject,
+}));
 export type SignedIn = Static<typeof SignedIn>;

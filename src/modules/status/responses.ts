@@ -1,42 +1,32 @@
 /** Responses of the status route, only for the API document: made on first use. */
 import { type Static, Type as t } from "@sinclair/typebox";
 import { failureKinds } from "../../domain/reply-failure.ts";
-import { later } from "../../lib/later.ts";
+import { namedObject } from "../../schemas/named-object.ts";
 
-const SilentModelObject = later(() =>
-  t.Object(
-    {
-      model: t.String({ examples: ["gpt-5-mini"] }),
-      kind: t.Union(
-        failureKinds.map((kind) => t.Literal(kind)),
-        { description: "Why the last reply failed." },
-      ),
-      detail: t.String({
-        description: "What the provider said, in the words of `companiond doctor`.",
-        examples: ["gpt-5-mini does not reply at OpenAI: the provider answered 401 Incorrect API key provided."],
-      }),
-      advice: t.String({
-        description: "What to do.",
-        examples: ["Check OPENAI_API_KEY, OPENAI_BASE_URL (up to and including /v1) and COMPANIOND_MODEL."],
-      }),
-      replies: t.Integer({ description: "How many replies failed one after the other.", examples: [4] }),
-      since: t.String({ format: "date-time" }),
-      last_at: t.String({ format: "date-time" }),
-    },
-    { $id: "SilentModel" },
+const SilentModelObject = namedObject("SilentModel", () => ({
+  model: t.String({ examples: ["gpt-5-mini"] }),
+  kind: t.Union(
+    failureKinds.map((kind) => t.Literal(kind)),
+    { description: "Why the last reply failed." },
   ),
-);
+  detail: t.String({
+    description: "What the provider said, in the words of `companiond doctor`.",
+    examples: ["gpt-5-mini does not reply at OpenAI: the provider answered 401 Incorrect API key provided."],
+  }),
+  advice: t.String({
+    description: "What to do.",
+    examples: ["Check OPENAI_API_KEY, OPENAI_BASE_URL (up to and including /v1) and COMPANIOND_MODEL."],
+  }),
+  replies: t.Integer({ description: "How many replies failed one after the other.", examples: [4] }),
+  since: t.String({ format: "date-time" }),
+  last_at: t.String({ format: "date-time" }),
+}));
 
-export const StatusObject = later(() =>
-  t.Object(
-    {
-      silent_models: t.Array(SilentModelObject, {
-        description:
-          "Models whose last reply failed for a reason that does not pass by itself, or whose last three did. A whole " +
-          "reply takes a model off the list, and so does a restart.",
-      }),
-    },
-    { $id: "Status" },
-  ),
-);
+export const StatusObject = namedObject("Status", () => ({
+  silent_models: t.Array(SilentModelObject, {
+    description:
+      "Models whose last reply failed for a reason that does not pass by itself, or whose last three did. A whole " +
+      "reply takes a model off the list, and so does a restart.",
+  }),
+}));
 export type Status = Static<typeof StatusObject>;

@@ -1,9 +1,8 @@
 /** What the usage routes are asked for: which days, which companion, in which groups. */
 import { Type as t } from "@sinclair/typebox";
 import { idParam } from "../../http/api-description.ts";
-import { type QueryPart, valueQuery } from "../../http/query.ts";
+import { type QueryPart, uuidQuery } from "../../http/query.ts";
 import { toUtcDay } from "../../lib/clock.ts";
-import { toUuid } from "../../lib/ids.ts";
 import { dayMs, parseDay } from "../../lib/instant.ts";
 import type { UsageGroup } from "../../store/store.ts";
 import { groups, maxDays } from "./model.ts";
@@ -30,7 +29,7 @@ export const daysQuery: QueryPart<{ fromDay: string; toDay: string }> = {
   },
 };
 
-export const companionQuery = valueQuery("companion_id", () => idParam("companion"), toUuid, "Must be a UUID.");
+export const companionQuery = uuidQuery("companion_id", () => idParam("companion"));
 
 export const groupQuery: QueryPart<readonly UsageGroup[]> = {
   parameters: {

@@ -1,10 +1,10 @@
 /** What the usage routes answer, for the API document alone: made when somebody asks for it. */
 import { type Static, Type as t } from "@sinclair/typebox";
 import { failureKinds, failureMeanings } from "../../domain/reply-failure.ts";
-import { later } from "../../lib/later.ts";
+import { namedObject } from "../../schemas/named-object.ts";
 import { Nullable } from "../../schemas/schema.ts";
 
-const counts = later(() => ({
+const makeCounts = () => ({
   messages: t.Integer({ description: "Answered messages, test chats included." }),
   requests: t.Integer({ description: "The keys' own management calls; 0 where filtered by companion or metadata." }),
   input_tokens: t.Integer(),
@@ -14,67 +14,52 @@ const counts = later(() => ({
     description:
       "Replies that the provider did not give, which cost nothing, or not whole. `getFailedReplies` tells why.",
   }),
+});
+
+const UsageRowObject = namedObject(
+  "UsageRow",
+  () => ({
+    day: t.Optional(t.String({ format: "date", description: "UTC." })),
+    companion_id: t.Optional(Nullable(t.String({ format: "uuid", description: "Null: a key's own calls." }))),
+    key_id: t.Optional(
+      Nullable(t.String({ format: "uuid", description: "The key that made the companion. Null: the dashboard." })),
+    ),
+    ...makeCounts(),
+  }),
+  { description: "Of `day`, `companion_id` and `key_id` those that were grouped by." },
+);
+
+export const UsageList = namedObject("UsageList", () => ({
+  data: t.Array(UsageRowObject, { description: "Ordered by day, companion, key." }),
 }));
 
-const UsageRowObject = later(() =>
-  t.Object(
-    {
-      day: t.Optional(t.String({ format: "date", description: "UTC." })),
-      companion_id: t.Optional(Nullable(t.String({ format: "uuid", description: "Null: a key's own calls." }))),
-      key_id: t.Optional(
-        Nullable(t.String({ format: "uuid", description: "The key that made the companion. Null: the dashboard." })),
-      ),
-      ...counts,
-    },
-    { $id: "UsageRow", description: "Of `day`, `companion_id` and `key_id` those that were grouped by." },
+const FailedRepliesObject = namedObject("FailedReplies", () => ({
+  kind: t.Union(
+    failureKinds.map((kind) => t.Literal(kind)),
+    { description: failureKinds.map((kind) => `\`${kind}\`: ${failureMeanings[kind]}`).join("; ") },
   ),
-);
+  replies: t.Integer({ description: "How many failed so.", examples: [3] }),
+  last_day: t.String({ format: "date", description: "The last day on which one did. UTC." }),
+}));
 
-export const UsageList = later(() =>
-  t.Object({ data: t.Array(UsageRowObject, { description: "Ordered by day, companion, key." }) }, { $id: "UsageList" }),
-);
+export const FailedReplyList = namedObject("FailedReplyList", () => ({
+  data: t.Array(FailedRepliesObject, { description: "The most frequent first." }),
+}));
 
-export const FailedReplyList = later(() =>
-  t.Object(
+export const QuotaObject = namedObject("Quota", () => ({
+  day: t.String({ format: "date", description: "The UTC day, at whose end the count begins anew." }),
+  limit: t.Integer({ description: "Messages a day, by the account's plan.", examples: [1000] }),
+  used: t.Integer({ description: "Of these, used so far, test chats included.", examples: [12] }),
+  left: t.Integer({ examples: [988] }),
+  voice_sessions: t.Object(
     {
-      data: t.Array(
-        t.Object(
-          {
-            kind: t.Union(
-              failureKinds.map((kind) => t.Literal(kind)),
-              { description: failureKinds.map((kind) => `\`${kind}\`: ${failureMeanings[kind]}`).join("; ") },
-            ),
-            replies: t.Integer({ description: "How many failed so.", examples: [3] }),
-            last_day: t.String({ format: "date", description: "The last day on which one did. UTC." }),
-          },
-          { $id: "FailedReplies" },
-        ),
-        { description: "The most frequent first." },
-      ),
+      limit: t.Integer({ description: "Voice sessions a day, by the account's plan.", examples: [200] }),
+      used: t.Integer({ description: "Of these, started so far.", examples: [3] }),
+      left: t.Integer({ examples: [197] }),
     },
-    { $id: "FailedReplyList" },
+    { description: "The same of voice sessions." },
   ),
-);
-
-export const QuotaObject = later(() =>
-  t.Object(
-    {
-      day: t.String({ format: "date", description: "The UTC day, at whose end the count begins anew." }),
-      limit: t.Integer({ description: "Messages a day, by the account's plan.", examples: [1000] }),
-      used: t.Integer({ description: "Of these, used so far, test chats included.", examples: [12] }),
-      left: t.Integer({ examples: [988] }),
-      voice_sessions: t.Object(
-        {
-          limit: t.Integer({ description: "Voice sessions a day, by the account's plan.", examples: [200] }),
-          used: t.Integer({ description: "Of these, started so far.", examples: [3] }),
-          left: t.Integer({ examples: [197] }),
-        },
-        { description: "The same of voice sessions." },
-      ),
-    },
-    { $id: "Quota" },
-  ),
-);
+}));
 export type UsageRow = Static<typeof UsageRowObject>;
 export type Quota = Static<typeof QuotaObject>;
-export type FailedReplies = Static<typeof FailedReplyList>["data"][number];
+export type FailedReplies = Static<typeof FailedRepliesObject>;

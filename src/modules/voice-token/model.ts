@@ -1,5 +1,5 @@
 /** The body of a voice token request. */
-import { type Static, Type as t } from "@sinclair/typebox";
+import { Type as t } from "@sinclair/typebox";
 import { nullableUuid } from "../../schemas/chat-message.ts";
 import { compileChecker } from "../../schemas/schema.ts";
 
@@ -14,4 +14,3 @@ export const voiceTokenRequest = compileChecker(() =>
     { $id: "VoiceTokenRequest", description: "May be left out altogether." },
   ),
 );
-export type VoiceTokenRequest = Static<typeof voiceTokenRequest.schema>;

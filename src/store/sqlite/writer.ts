@@ -13,7 +13,9 @@ interface Job {
 /** A group ends early after this long, so that the event loop gets its turn. */
 const groupLimitMs = 20;
 /** The longest that a write waits for others to share its commit, and only right after another commit. */
-const gatherLimitMs = 2;
+const gatherLimitMs = 10;
+/** A commit blocks the event loop until the disk has it: at most a fifth of the time goes into that. */
+const gatherPerCommit = 4;
 
 export class WriteQueue {
   readonly #database: StoreDatabase;
@@ -70,9 +72,10 @@ export class WriteQueue {
       setTimeout(flush, sleepBeforeTry(this.#busyTries));
       return;
     }
-    // An idle queue commits at once. If commits follow each other, waiting about as long as the last one took lets
-    // writes accumulate, and leaves the event loop half of its time on a slow disk.
-    const gatherMs = Math.min(gatherLimitMs, this.#commitTookMs) - (performance.now() - this.#committedAtMs);
+    // An idle queue commits at once. If commits follow each other, waiting several times as long as the last one took lets
+    // writes accumulate, and leaves the event loop most of its time on a slow disk.
+    const waitMs = Math.min(gatherLimitMs, gatherPerCommit * this.#commitTookMs);
+    const gatherMs = waitMs - (performance.now() - this.#committedAtMs);
     if (gatherMs >= 0.5) setTimeout(flush, gatherMs);
     else setImmediate(flush);
   }

@@ -9,7 +9,7 @@ import { Outlet } from "./outlet.tsx";
 import { homePath, secondFactorPath, signInPath } from "./paths.ts";
 import { matchRoute } from "./routes.ts";
 import { lazy } from "./ui/lazy.tsx";
-import { Failure, Skeleton } from "./ui/states.tsx";
+import { Pending } from "./ui/states.tsx";
 import { Toast } from "./ui/toast.tsx";
 
 const SetUpFrame = lazy(async () => (await import("./second-factor/set-up-frame.tsx")).SetUpFrame);
@@ -60,33 +60,17 @@ function Screen() {
     if (target !== null) navigate(target, { replace: true });
   }, [target]);
 
-  if (failure !== null && !isKnown) {
+  const error = isKnown ? null : failure;
+  if (error !== null || target !== null || (!isKnown && !isDoor)) {
     return (
       <main class="mx-auto max-w-lg p-6 pt-[20vh]">
-        <Failure error={failure} onRetry={() => void loadSession()} />
+        <Pending of={{ error, reload: loadSession }} lines={3} />
       </main>
     );
   }
-  if (target !== null || (!isKnown && !isDoor)) {
-    return (
-      <main class="mx-auto max-w-lg p-6 pt-[20vh]">
-        <Skeleton lines={3} />
-      </main>
-    );
-  }
-  if (isDoor) return <Outlet found={found} />;
-  if (signedIn && mustSetUpTotp(signedIn)) {
-    return (
-      <SetUpFrame>
-        <Outlet found={found} />
-      </SetUpFrame>
-    );
-  }
-  return (
-    <Frame>
-      <Outlet found={found} />
-    </Frame>
-  );
+  const outlet = <Outlet found={found} />;
+  if (isDoor) return outlet;
+  return signedIn && mustSetUpTotp(signedIn) ? <SetUpFrame>{outlet}</SetUpFrame> : <Frame>{outlet}</Frame>;
 }
 
 /** Where the address leads instead; null where it may stay. */

@@ -8,8 +8,7 @@ import { Confirm, Dialog } from "../ui/dialog.tsx";
 import { SelectField } from "../ui/field.tsx";
 import { Notice, Problem } from "../ui/states.tsx";
 import { say } from "../ui/toast.tsx";
-import { LinkShown } from "./link-shown.tsx";
-import { planOptions, roleOptions } from "./new-account.tsx";
+import { LinkShown, planOptions, roleOptions } from "./new-account.tsx";
 import { type LoadedGrants, TakeAgent, VoiceAgents } from "./voice-agents.tsx";
 
 interface ManageAccountProps {

@@ -6,7 +6,7 @@ import type { Account, Page, VoiceAgentGrant } from "../lib/types.ts";
 import { Button } from "../ui/button.tsx";
 import { Confirm } from "../ui/dialog.tsx";
 import { TextField } from "../ui/field.tsx";
-import { Failure, Problem, Skeleton } from "../ui/states.tsx";
+import { Pending, Problem } from "../ui/states.tsx";
 import { say } from "../ui/toast.tsx";
 
 export type LoadedGrants = Loaded<Page<VoiceAgentGrant>>;
@@ -35,11 +35,7 @@ export function VoiceAgents({ account, grants, onRevoke }: VoiceAgentsProps) {
           : "Agents of the voice provider that its companions may name."}
       </p>
       {grants.data === null ? (
-        grants.error === null ? (
-          <Skeleton lines={1} class="mt-3" />
-        ) : (
-          <Failure error={grants.error} onRetry={() => void grants.reload()} />
-        )
+        <Pending of={grants} lines={1} class="mt-3" />
       ) : (
         <ul class="mt-3 space-y-2">
           {grants.data.data.map((grant) => (

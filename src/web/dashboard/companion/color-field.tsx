@@ -1,5 +1,5 @@
 /** The theme colour: chosen by eye or typed, with a word on whether it can be seen. */
-import { defaultThemeColor } from "../lib/color.ts";
+import { defaultThemeColor, judgeColor } from "../lib/color.ts";
 import { Field } from "../ui/field.tsx";
 
 interface ColorFieldProps {
@@ -8,13 +8,13 @@ interface ColorFieldProps {
   shown: string;
   onValue(value: string): void;
   error: string | undefined;
-  hint: string | undefined;
-  isWarning: boolean;
 }
 
-export function ColorField({ value, shown, onValue, error, hint, isWarning }: ColorFieldProps) {
+export function ColorField({ value, shown, onValue, error }: ColorFieldProps) {
+  const judgement = judgeColor(shown);
+  const hint = <span class={judgement?.isWarning ? "text-warn" : ""}>{judgement?.text}</span>;
   return (
-    <Field label="Colour" error={error} hint={<span class={isWarning ? "text-warn" : ""}>{hint}</span>}>
+    <Field label="Colour" error={error} hint={hint}>
       {(wiring) => (
         <div class="flex gap-2">
           <input

@@ -6,7 +6,7 @@ import { usePath } from "../lib/router.ts";
 import type { Companion } from "../lib/types.ts";
 import { ButtonLink } from "../ui/button.tsx";
 import { PageHead } from "../ui/page.tsx";
-import { Badge, Failure, Skeleton } from "../ui/states.tsx";
+import { Badge, Pending } from "../ui/states.tsx";
 
 interface FrameProps {
   id: string;
@@ -45,13 +45,7 @@ export function CompanionFrame({ id, children }: FrameProps) {
         <Tab href={`${base}/playground`} label="Playground" />
         <Tab href={`/app/conversations?companion_id=${id}`} label="Conversations" />
       </nav>
-      {companion ? (
-        children(companion, loaded)
-      ) : loaded.error !== null ? (
-        <Failure error={loaded.error} onRetry={() => void loaded.reload()} />
-      ) : (
-        <Skeleton lines={6} />
-      )}
+      {companion ? children(companion, loaded) : <Pending of={loaded} lines={6} />}
     </>
   );
 }

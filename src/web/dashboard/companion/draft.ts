@@ -32,6 +32,7 @@ export interface Draft extends PlainFields<string> {
 }
 
 export type DraftField = keyof Draft;
+type TextDraftField = (typeof plainFields)[number] | "name" | "voice" | "voice_value" | "allowed_origins";
 export type Problems = Partial<Record<DraftField, string>>;
 
 export const maxStarters = 6;
@@ -121,6 +122,11 @@ export function toBody(draft: Draft): Body {
   };
 }
 
+/** What a new companion is made of: nothing that is not set. */
+export function toNewBody(draft: Draft): Body {
+  return Object.fromEntries(Object.entries(toBody(draft)).filter(([, value]) => value !== null));
+}
+
 /** What differs, so that a change made elsewhere meanwhile is not undone. */
 export function changedFields(before: Body, after: Body): Body {
   const changed = Object.entries(after).filter(
@@ -139,4 +145,10 @@ export interface SectionProps {
   draft: Draft;
   problems: Problems;
   change(part: Partial<Draft>): void;
+}
+
+/** What a text field of the form is given of the draft. */
+export function tie({ draft, problems, change }: SectionProps, field: TextDraftField) {
+  const onValue = (value: string) => change({ [field]: value });
+  return { value: draft[field], onValue, error: problems[field] };
 }

@@ -5,6 +5,7 @@ import { ApiError, toSentence } from "../lib/api.ts";
 import { useAction } from "../lib/load.ts";
 import { useLeaveGuard } from "../lib/router.ts";
 import { Button } from "../ui/button.tsx";
+import { Form } from "../ui/field.tsx";
 import { Problem } from "../ui/states.tsx";
 import { type Draft, type DraftField, findProblems, type Problems } from "./draft.ts";
 import { Preview } from "./preview.tsx";
@@ -43,14 +44,7 @@ export function Editor({ kept, isNew, onSave, children }: EditorProps) {
   return (
     <div class="grid items-start gap-6 lg:grid-cols-[minmax(0,1fr)_22.5rem]">
       <div class="min-w-0">
-        <form
-          noValidate
-          class="space-y-6"
-          onSubmit={(event) => {
-            event.preventDefault();
-            submit();
-          }}
-        >
+        <Form noValidate class="space-y-6" onSubmit={submit}>
           <IdentitySection {...section} />
           <BehaviourSection {...section} />
           <VoiceSection {...section} />
@@ -58,7 +52,7 @@ export function Editor({ kept, isNew, onSave, children }: EditorProps) {
           <MetadataSection {...section} />
           {save.error !== null && <Problem>{toSentence(save.error)}</Problem>}
           {(isNew || isDirty) && (
-            <div class="sticky bottom-3 z-10 flex animate-[rise_140ms_ease-out] flex-wrap items-center justify-end gap-2 rounded-2xl border border-line bg-card p-2.5 pl-4 shadow-[0_10px_32px_rgb(var(--shade)/18%)]">
+            <div class="sticky bottom-3 z-10 flex animate-[rise_140ms_ease-out] flex-wrap items-center justify-end gap-2 rounded-2xl border border-line bg-card p-2.5 pl-4 shadow-[0_10px_32px_--alpha(var(--color-shade)/18%)]">
               <p class="min-w-0 flex-1 text-[0.94rem] text-muted">
                 {isDirty ? "Not saved yet" : "Only the name is needed"}
               </p>
@@ -78,7 +72,7 @@ export function Editor({ kept, isNew, onSave, children }: EditorProps) {
               </Button>
             </div>
           )}
-        </form>
+        </Form>
         {children}
       </div>
       <div class="min-w-0 lg:sticky lg:top-6">

@@ -1,16 +1,16 @@
 /** A companion's embed tokens: added, named, watched, revoked. */
 import { Plus } from "lucide-preact";
 import { useState } from "preact/hooks";
-import { call, fieldProblem, toSentence } from "../lib/api.ts";
+import { call, fieldProblem } from "../lib/api.ts";
 import { formatRelative } from "../lib/format.ts";
 import { type LoadedList, useAction } from "../lib/load.ts";
 import type { Companion, EmbedToken } from "../lib/types.ts";
 import { Button } from "../ui/button.tsx";
-import { Confirm, Dialog, DialogActions } from "../ui/dialog.tsx";
-import { Form, TextField } from "../ui/field.tsx";
-import { type Column, ListFrame, Table } from "../ui/list.tsx";
+import { Confirm, FormDialog } from "../ui/dialog.tsx";
+import { TextField } from "../ui/field.tsx";
+import { type Column, List } from "../ui/list.tsx";
 import { Section, Time } from "../ui/page.tsx";
-import { Empty, Problem } from "../ui/states.tsx";
+import { Empty } from "../ui/states.tsx";
 import { say } from "../ui/toast.tsx";
 
 interface EmbedTokensProps {
@@ -44,15 +44,17 @@ export function EmbedTokens({ companion, tokens }: EmbedTokensProps) {
       title="Embed tokens"
       hint="Public, and valid for this companion only. With one per place you can revoke one without the others."
       actions={
-        <Button onClick={() => setIsAdding(true)}>
-          <Plus size={16} aria-hidden="true" />
+        <Button icon={Plus} onClick={() => setIsAdding(true)}>
           Add a token
         </Button>
       }
     >
-      <ListFrame list={tokens} empty={<Empty title="No embed tokens">Nobody can reach the companion.</Empty>}>
-        <Table label="Embed tokens" columns={columns} rows={tokens.items} keyOf={({ id }) => id} />
-      </ListFrame>
+      <List
+        label="Embed tokens"
+        columns={columns}
+        list={tokens}
+        empty={<Empty title="No embed tokens">Nobody can reach the companion.</Empty>}
+      />
       {isAdding && <AddToken path={path} onAdded={tokens.reload} onClose={() => setIsAdding(false)} />}
       {revoked && (
         <Confirm
@@ -86,32 +88,23 @@ interface AddTokenProps {
 
 function AddToken({ path, onAdded, onClose }: AddTokenProps) {
   const [name, setName] = useState("");
-  const { run, isBusy, error } = useAction(async () => {
+  const submit = useAction(async () => {
     await call("POST", path, { body: { name: name.trim() || null } });
     say("Added.");
     onClose();
     await onAdded();
   });
   return (
-    <Dialog title="Add an embed token" onClose={onClose}>
-      <Form onSubmit={() => void run()}>
-        <TextField
-          label="Name"
-          autofocus
-          value={name}
-          onValue={setName}
-          placeholder="Landing page"
-          hint="Where you will paste it."
-          error={fieldProblem(error, "name")}
-        />
-        {error !== null && <Problem class="mt-4">{toSentence(error)}</Problem>}
-        <DialogActions>
-          <Button onClick={onClose}>Cancel</Button>
-          <Button type="submit" kind="primary" isBusy={isBusy}>
-            Add
-          </Button>
-        </DialogActions>
-      </Form>
-    </Dialog>
+    <FormDialog title="Add an embed token" action="Add" submit={submit} onClose={onClose}>
+      <TextField
+        label="Name"
+        autofocus
+        value={name}
+        onValue={setName}
+        placeholder="Landing page"
+        hint="Where you will paste it."
+        error={fieldProblem(submit.error, "name")}
+      />
+    </FormDialog>
   );
 }

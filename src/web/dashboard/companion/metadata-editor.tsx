@@ -1,7 +1,7 @@
 /** Metadata as rows of keys and values, or as raw JSON. */
 import { Plus, X } from "lucide-preact";
 import { Button, IconButton } from "../ui/button.tsx";
-import { TextArea } from "../ui/field.tsx";
+import { TextField } from "../ui/field.tsx";
 import type { SectionProps } from "./draft.ts";
 import { type MetadataRow, readMetadata, switchMode } from "./metadata-draft.ts";
 import { useRowFocus } from "./row-focus.ts";
@@ -35,7 +35,7 @@ export function MetadataEditor({ draft: { metadata }, problems, change }: Sectio
         ))}
       </fieldset>
       {metadata.mode === "json" ? (
-        <TextArea
+        <TextField
           label="Metadata as JSON"
           isCode
           rows={8}
@@ -59,8 +59,7 @@ export function MetadataEditor({ draft: { metadata }, problems, change }: Sectio
             ))}
           </ul>
           {problems.metadata && <p class="mt-1.5 text-[0.88rem] text-bad">{problems.metadata}</p>}
-          <Button kind="ghost" class={metadata.rows.length > 0 ? "mt-2" : "-ml-2"} onClick={add}>
-            <Plus size={16} aria-hidden="true" />
+          <Button icon={Plus} kind="ghost" class={metadata.rows.length > 0 ? "mt-2" : "-ml-2"} onClick={add}>
             Add a field
           </Button>
         </>

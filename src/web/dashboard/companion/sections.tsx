@@ -1,54 +1,35 @@
 /** The parts of a companion's form. */
-
-import { judgeColor } from "../lib/color.ts";
 import { estimateTokens, formatNumber } from "../lib/format.ts";
 import { useSession } from "../lib/session.ts";
-import { SelectField, TextArea, TextField } from "../ui/field.tsx";
+import { SelectField, TextField } from "../ui/field.tsx";
 import { Section } from "../ui/page.tsx";
 import { Notice } from "../ui/states.tsx";
 import { ColorField } from "./color-field.tsx";
-import { type SectionProps, shownColor, splitLines } from "./draft.ts";
+import { type SectionProps, shownColor, splitLines, tie } from "./draft.ts";
 import { MetadataEditor } from "./metadata-editor.tsx";
 import { StartersEditor } from "./starters-editor.tsx";
 
-export function IdentitySection({ draft, problems, change }: SectionProps) {
-  const judgement = judgeColor(shownColor(draft));
+export function IdentitySection(props: SectionProps) {
+  const { draft } = props;
   return (
     <Section title="Who it is">
       <div class="space-y-5">
+        <TextField label="Name" required {...tie(props, "name")} />
         <TextField
-          label="Name"
-          required
-          value={draft.name}
-          onValue={(name) => change({ name })}
-          error={problems.name}
-        />
-        <TextArea
           label="Greeting"
           rows={2}
-          value={draft.greeting}
-          onValue={(greeting) => change({ greeting })}
-          error={problems.greeting}
+          {...tie(props, "greeting")}
           placeholder={`Hi, I'm ${draft.name.trim() || "Ada"}. How can I help you?`}
           hint="What visitors read first. If empty, it is made from the name."
         />
-        <StartersEditor draft={draft} problems={problems} change={change} />
+        <StartersEditor {...props} />
         <div class="grid gap-5 sm:grid-cols-2">
-          <ColorField
-            value={draft.theme_color}
-            shown={shownColor(draft)}
-            onValue={(theme_color) => change({ theme_color })}
-            error={problems.theme_color}
-            hint={judgement?.text}
-            isWarning={judgement?.isWarning ?? false}
-          />
+          <ColorField {...tie(props, "theme_color")} shown={shownColor(draft)} />
           <TextField
             label="Avatar address"
             type="url"
             isCode
-            value={draft.avatar_url}
-            onValue={(avatar_url) => change({ avatar_url })}
-            error={problems.avatar_url}
+            {...tie(props, "avatar_url")}
             placeholder="https://"
             hint="An image. If empty, the initial on the theme colour."
           />
@@ -58,18 +39,17 @@ export function IdentitySection({ draft, problems, change }: SectionProps) {
   );
 }
 
-export function BehaviourSection({ draft, problems, change }: SectionProps) {
+export function BehaviourSection(props: SectionProps) {
+  const { draft } = props;
   const { server } = useSession();
   const models = server.models.includes(draft.model) || draft.model === "" ? [] : [draft.model];
   return (
     <Section title="How it answers" hint="Visitors never see the prompt.">
       <div class="space-y-5">
-        <TextArea
+        <TextField
           label="System prompt"
           rows={12}
-          value={draft.system_prompt}
-          onValue={(system_prompt) => change({ system_prompt })}
-          error={problems.system_prompt}
+          {...tie(props, "system_prompt")}
           aside={`≈ ${formatNumber(estimateTokens(draft.system_prompt))} tokens`}
           placeholder="You help the customers of a bicycle shop. Be brief, and friendly. When you do not know something, say so."
           hint="Sent to the language model with every message, so its tokens count every time."
@@ -77,9 +57,7 @@ export function BehaviourSection({ draft, problems, change }: SectionProps) {
         <div class="grid gap-5 sm:grid-cols-2">
           <SelectField
             label="Model"
-            value={draft.model}
-            onValue={(model) => change({ model })}
-            error={problems.model}
+            {...tie(props, "model")}
             options={[
               { value: "", label: `Default (${server.default_model})` },
               ...models.map((model) => ({ value: model, label: `${model} (no longer offered)` })),
@@ -92,9 +70,7 @@ export function BehaviourSection({ draft, problems, change }: SectionProps) {
             min={0}
             max={2}
             step={0.1}
-            value={draft.temperature}
-            onValue={(temperature) => change({ temperature })}
-            error={problems.temperature}
+            {...tie(props, "temperature")}
             placeholder="the model's own"
             hint="0 is steady, 2 is wild."
           />
@@ -103,18 +79,14 @@ export function BehaviourSection({ draft, problems, change }: SectionProps) {
             type="number"
             min={1}
             max={server.max_output_tokens}
-            value={draft.max_output_tokens}
-            onValue={(max_output_tokens) => change({ max_output_tokens })}
-            error={problems.max_output_tokens}
+            {...tie(props, "max_output_tokens")}
             placeholder={String(server.max_output_tokens)}
           />
           <TextField
             label="Memory, in tokens"
             type="number"
             min={1}
-            value={draft.context_tokens}
-            onValue={(context_tokens) => change({ context_tokens })}
-            error={problems.context_tokens}
+            {...tie(props, "context_tokens")}
             placeholder="8000"
             hint="For instructions, message and earlier conversation together."
           />
@@ -130,27 +102,18 @@ const voices = [
   { value: "voice_agent_id", label: "An agent that is at the provider already" },
 ] as const;
 
-export function VoiceSection({ draft, problems, change }: SectionProps) {
+export function VoiceSection(props: SectionProps) {
+  const { draft } = props;
   const { server } = useSession();
   return (
     <Section title="Voice" hint="Visitors can speak with it as well.">
       <div class="grid gap-5 sm:grid-cols-2">
-        <SelectField
-          label="Voice sessions"
-          value={draft.voice}
-          options={voices}
-          onValue={(value) => {
-            const chosen = voices.find((voice) => voice.value === value);
-            if (chosen) change({ voice: chosen.value });
-          }}
-        />
+        <SelectField label="Voice sessions" options={voices} {...tie(props, "voice")} />
         {draft.voice !== "none" && (
           <TextField
             label={draft.voice === "voice_id" ? "Voice id" : "Agent id"}
             isCode
-            value={draft.voice_value}
-            onValue={(voice_value) => change({ voice_value })}
-            error={problems.voice_value}
+            {...tie(props, "voice_value")}
             hint={
               draft.voice === "voice_id"
                 ? "It follows name, prompt and greeting by itself."
@@ -160,28 +123,25 @@ export function VoiceSection({ draft, problems, change }: SectionProps) {
         )}
       </div>
       {!server.has_voice_provider && draft.voice !== "none" && (
-        <div class="mt-4">
-          <Notice>
-            This server has no key of a voice provider: visitors see no microphone until its operator sets one.
-          </Notice>
-        </div>
+        <Notice class="mt-4">
+          This server has no key of a voice provider: visitors see no microphone until its operator sets one.
+        </Notice>
       )}
     </Section>
   );
 }
 
-export function AccessSection({ draft, problems, change }: SectionProps) {
+export function AccessSection(props: SectionProps) {
+  const { draft } = props;
   const count = splitLines(draft.allowed_origins).length;
   return (
     <Section title="Where it may be used">
       <div class="space-y-5">
-        <TextArea
+        <TextField
           label="Allowed origins"
           isCode
           rows={3}
-          value={draft.allowed_origins}
-          onValue={(allowed_origins) => change({ allowed_origins })}
-          error={problems.allowed_origins}
+          {...tie(props, "allowed_origins")}
           aside={count > 0 ? `${count} of 50` : "any website"}
           placeholder={"https://shop.example\nhttps://*.shop.example"}
           hint="One per line. If empty, any website may embed it."
@@ -190,9 +150,7 @@ export function AccessSection({ draft, problems, change }: SectionProps) {
           label="Keep conversations for, in days"
           type="number"
           min={1}
-          value={draft.retention_days}
-          onValue={(retention_days) => change({ retention_days })}
-          error={problems.retention_days}
+          {...tie(props, "retention_days")}
           placeholder="for ever"
           hint="Conversations that nobody has continued for this long are deleted."
         />

@@ -40,8 +40,7 @@ export function StartersEditor({ draft: { starters }, problems, change }: Sectio
       </ul>
       {problems.starters && <p class="mt-1.5 text-[0.88rem] text-bad">{problems.starters}</p>}
       {starters.length < maxStarters && (
-        <Button kind="ghost" class={starters.length > 0 ? "mt-2" : "-ml-2"} onClick={add}>
-          <Plus size={16} aria-hidden="true" />
+        <Button icon={Plus} kind="ghost" class={starters.length > 0 ? "mt-2" : "-ml-2"} onClick={add}>
           Add a question
         </Button>
       )}

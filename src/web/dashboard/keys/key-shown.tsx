@@ -1,19 +1,36 @@
 /** A key in full, the one time that it can be seen, with a line to try it. */
+import type { ComponentChildren } from "preact";
 import { useSession } from "../lib/session.ts";
 import type { MadeKey } from "../lib/types.ts";
+import { Button } from "../ui/button.tsx";
 import { Snippet } from "../ui/copy.tsx";
+import { Dialog, DialogActions } from "../ui/dialog.tsx";
 import { Notice } from "../ui/states.tsx";
 
-export function KeyShown({ made }: { made: MadeKey }) {
+interface KeyShownProps {
+  made: MadeKey;
+  onClose(): void;
+  children?: ComponentChildren;
+}
+
+export function KeyShown({ made, onClose, children }: KeyShownProps) {
   const { server } = useSession();
   const path = made.scopes.includes("companions:read") ? "/api/companions" : "/api/usage";
   const curl = `curl ${server.base_url}${path} \\\n  -H 'Authorization: Bearer ${made.key}'`;
   return (
-    <div class="space-y-4">
-      <Notice>Copy it now: only its hash is kept, and nobody can show it to you again.</Notice>
-      <Snippet text={made.key} copyLabel="Copy the key" />
-      <p class="font-medium">Try it</p>
-      <Snippet text={curl} copyLabel="Copy the line" />
-    </div>
+    <Dialog title="Your new API key" onClose={onClose} isSticky isWide>
+      <div class="space-y-4">
+        <Notice>Copy it now: only its hash is kept, and nobody can show it to you again.</Notice>
+        <Snippet text={made.key} copyLabel="Copy the key" />
+        <p class="font-medium">Try it</p>
+        <Snippet text={curl} copyLabel="Copy the line" />
+      </div>
+      {children}
+      <DialogActions>
+        <Button kind="primary" onClick={onClose}>
+          I have kept it
+        </Button>
+      </DialogActions>
+    </Dialog>
   );
 }

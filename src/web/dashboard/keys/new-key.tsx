@@ -1,12 +1,10 @@
 /** A new API key: what it may do, and then the key itself, shown once. */
 import { useState } from "preact/hooks";
-import { call, fieldProblem, toSentence } from "../lib/api.ts";
+import { call, fieldProblem } from "../lib/api.ts";
 import { useAction } from "../lib/load.ts";
 import type { MadeKey } from "../lib/types.ts";
-import { Button } from "../ui/button.tsx";
-import { Dialog, DialogActions } from "../ui/dialog.tsx";
-import { CheckField, Form, SelectField, TextField } from "../ui/field.tsx";
-import { Problem } from "../ui/states.tsx";
+import { FormDialog } from "../ui/dialog.tsx";
+import { CheckField, SelectField, TextField } from "../ui/field.tsx";
 import { KeyShown } from "./key-shown.tsx";
 import { expiryOf, lifetimes, presets, scopes } from "./scopes.ts";
 
@@ -20,7 +18,7 @@ export function NewKey({ onMade, onClose }: NewKeyProps) {
   const [chosen, setChosen] = useState<readonly string[]>(presets[0]?.scopes ?? []);
   const [days, setDays] = useState("");
   const [made, setMade] = useState<MadeKey | null>(null);
-  const { run, isBusy, error } = useAction(async () => {
+  const submit = useAction(async () => {
     const body = { name, scopes: chosen, expires_at: expiryOf(days) };
     setMade(await call<MadeKey>("POST", "/api/keys", { body }));
     await onMade();
@@ -28,74 +26,62 @@ export function NewKey({ onMade, onClose }: NewKeyProps) {
   const preset = presets.find(
     ({ scopes }) => scopes.length === chosen.length && scopes.every((one) => chosen.includes(one)),
   );
-  if (made) {
-    return (
-      <Dialog title="Your new API key" onClose={onClose} isSticky isWide>
-        <KeyShown made={made} />
-        <DialogActions>
-          <Button kind="primary" onClick={onClose}>
-            I have kept it
-          </Button>
-        </DialogActions>
-      </Dialog>
-    );
-  }
+  if (made) return <KeyShown made={made} onClose={onClose} />;
   return (
-    <Dialog title="New API key" onClose={onClose} isWide>
-      <Form class="space-y-5" onSubmit={() => void run()}>
-        <TextField
-          label="Name"
-          required
-          autofocus
-          maxLength={100}
-          value={name}
-          onValue={setName}
-          placeholder="Billing server"
-          hint="What uses the key, so that you recognise it later."
-          error={fieldProblem(error, "name")}
-        />
-        <SelectField
-          label="It may do"
-          value={preset?.name ?? ""}
-          onValue={(value) => setChosen(presets.find(({ name }) => name === value)?.scopes ?? chosen)}
-          options={[
-            ...presets.map(({ name, label }) => ({ value: name, label })),
-            ...(preset ? [] : [{ value: "", label: "As chosen below" }]),
-          ]}
-          error={fieldProblem(error, "scopes")}
-        />
-        <fieldset>
-          <legend class="sr-only">Scopes</legend>
-          <div class="space-y-2">
-            {scopes.map(({ name, label }) => (
-              <CheckField
-                key={name}
-                checked={chosen.includes(name)}
-                onChecked={(isOn) => setChosen(isOn ? [...chosen, name] : chosen.filter((scope) => scope !== name))}
-                label={
-                  <span class="flex flex-wrap justify-between gap-x-3">
-                    {label} <code class="font-mono text-[0.8rem] text-muted">{name}</code>
-                  </span>
-                }
-              />
-            ))}
-          </div>
-        </fieldset>
-        <SelectField
-          label="Expires"
-          value={days}
-          onValue={setDays}
-          options={lifetimes}
-          error={fieldProblem(error, "expires_at")}
-        />
-        {error !== null && <Problem>{toSentence(error)}</Problem>}
-        <DialogActions>
-          <Button onClick={onClose}>Cancel</Button>
-          <Button type="submit" kind="primary" isBusy={isBusy} disabled={chosen.length === 0 || name.trim() === ""}>
-            Create key
-          </Button>
-        </DialogActions>
-      </Form>
-    </Dialog>
+    <FormDialog
+      title="New API key"
+      action="Create key"
+      isReady={chosen.length > 0 && name.trim() !== ""}
+      submit={submit}
+      class="space-y-5"
+      isWide
+      onClose={onClose}
+    >
+      <TextField
+        label="Name"
+        required
+        autofocus
+        maxLength={100}
+        value={name}
+        onValue={setName}
+        placeholder="Billing server"
+        hint="What uses the key, so that you recognise it later."
+        error={fieldProblem(submit.error, "name")}
+      />
+      <SelectField
+        label="It may do"
+        value={preset?.name ?? ""}
+        onValue={(value) => setChosen(presets.find(({ name }) => name === value)?.scopes ?? chosen)}
+        options={[
+          ...presets.map(({ name, label }) => ({ value: name, label })),
+          ...(preset ? [] : [{ value: "", label: "As chosen below" }]),
+        ]}
+        error={fieldProblem(submit.error, "scopes")}
+      />
+      <fieldset>
+        <legend class="sr-only">Scopes</legend>
+        <div class="space-y-2">
+          {scopes.map(({ name, label }) => (
+            <CheckField
+              key={name}
+              checked={chosen.includes(name)}
+              onChecked={(isOn) => setChosen(isOn ? [...chosen, name] : chosen.filter((scope) => scope !== name))}
+              label={
+                <span class="flex flex-wrap justify-between gap-x-3">
+                  {label} <code class="font-mono text-[0.8rem] text-muted">{name}</code>
+                </span>
+              }
+            />
+          ))}
+        </div>
+      </fieldset>
+      <SelectField
+        label="Expires"
+        value={days}
+        onValue={setDays}
+        options={lifetimes}
+        error={fieldProblem(submit.error, "expires_at")}
+      />
+    </FormDialog>
   );
 }

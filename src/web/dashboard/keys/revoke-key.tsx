@@ -3,7 +3,7 @@ import { call } from "../lib/api.ts";
 import { formatDay, formatRelative } from "../lib/format.ts";
 import type { ApiKey } from "../lib/types.ts";
 import { Confirm } from "../ui/dialog.tsx";
-import { Failure, Notice, Skeleton } from "../ui/states.tsx";
+import { Notice, Pending } from "../ui/states.tsx";
 import { say } from "../ui/toast.tsx";
 import { EndsWithIt, KeyFacts } from "./key-facts.tsx";
 import { hasEnded, type KeyLine, shortKey, useKeyLine } from "./key-line.ts";
@@ -15,7 +15,8 @@ interface RevokeKeyProps {
 }
 
 export function RevokeKey({ apiKey, onChanged, onClose }: RevokeKeyProps) {
-  const { line, error, reload } = useKeyLine(apiKey);
+  const keyLine = useKeyLine(apiKey);
+  const { line } = keyLine;
   const count = 1 + (line?.children.length ?? 0);
   return (
     <Confirm
@@ -30,8 +31,7 @@ export function RevokeKey({ apiKey, onChanged, onClose }: RevokeKeyProps) {
       onClose={onClose}
     >
       <KeyFacts apiKey={line?.key ?? apiKey} />
-      {line !== null && <Consequences line={line} />}
-      {line === null && (error === null ? <Skeleton lines={2} /> : <Failure error={error} onRetry={reload} />)}
+      {line === null ? <Pending of={keyLine} lines={2} /> : <Consequences line={line} />}
     </Confirm>
   );
 }

@@ -1,13 +1,12 @@
 /** Rotation: a new key replaces an old one, which keeps working for a grace period. */
 import { useState } from "preact/hooks";
-import { call, fieldProblem, toSentence } from "../lib/api.ts";
+import { call, fieldProblem } from "../lib/api.ts";
 import { formatDay, formatInstant } from "../lib/format.ts";
 import { useAction } from "../lib/load.ts";
 import type { ApiKey, MadeKey } from "../lib/types.ts";
-import { Button } from "../ui/button.tsx";
-import { Dialog, DialogActions } from "../ui/dialog.tsx";
-import { Form, SelectField, TextField } from "../ui/field.tsx";
-import { Failure, Problem, Skeleton } from "../ui/states.tsx";
+import { FormDialog } from "../ui/dialog.tsx";
+import { SelectField, TextField } from "../ui/field.tsx";
+import { Pending } from "../ui/states.tsx";
 import { EndsWithIt, KeyFacts } from "./key-facts.tsx";
 import { shownKey, useKeyLine } from "./key-line.ts";
 import { KeyShown } from "./key-shown.tsx";
@@ -29,8 +28,9 @@ export function RotateKey({ old, onChanged, onClose }: RotateKeyProps) {
   const [name, setName] = useState(old.name);
   const [grace, setGrace] = useState("86400");
   const [made, setMade] = useState<MadeKey | null>(null);
-  const { line, error: lineError, reload } = useKeyLine(old);
-  const { run, isBusy, error } = useAction(async () => {
+  const keyLine = useKeyLine(old);
+  const { line } = keyLine;
+  const submit = useAction(async () => {
     const renewed = { name, scopes: old.scopes, expires_at: renewedExpiry(old) };
     const body = { ...renewed, replaces: old.id, grace_seconds: Number(grace) };
     setMade(await call<MadeKey>("POST", "/api/keys", { body }));
@@ -38,57 +38,47 @@ export function RotateKey({ old, onChanged, onClose }: RotateKeyProps) {
   });
   if (made !== null) {
     return (
-      <Dialog title="Your new API key" onClose={onClose} isSticky isWide>
-        <KeyShown made={made} />
+      <KeyShown made={made} onClose={onClose}>
         <p class="mt-5">
           The old key <code class="font-mono text-[0.92em]">{shownKey(old)}</code> {endOf(old, Number(grace), made)}
         </p>
-        <DialogActions>
-          <Button kind="primary" onClick={onClose}>
-            I have kept it
-          </Button>
-        </DialogActions>
-      </Dialog>
+      </KeyShown>
     );
   }
   return (
-    <Dialog title={`Rotate ${old.name}`} onClose={onClose} isWide>
-      <Form class="space-y-5" onSubmit={() => void run()}>
-        <p class="text-muted">
-          You get a new key with the same scopes{lifetimeOf(old)}. Put it in the place of this one, which ends by
-          itself:
-        </p>
-        <div class="space-y-3 text-muted">
-          <KeyFacts apiKey={line?.key ?? old} />
-          {line !== null && <EndsWithIt line={line} />}
-          {line === null &&
-            (lineError === null ? <Skeleton lines={1} /> : <Failure error={lineError} onRetry={reload} />)}
-        </div>
-        <SelectField
-          label="The old key works on for"
-          value={grace}
-          onValue={setGrace}
-          options={graces}
-          hint={grace === "0" ? "What uses it breaks until it has the new one." : undefined}
-          error={fieldProblem(error, "grace_seconds")}
-        />
-        <TextField
-          label="Name of the new key"
-          required
-          maxLength={100}
-          value={name}
-          onValue={setName}
-          error={fieldProblem(error, "name")}
-        />
-        {error !== null && <Problem>{toSentence(error)}</Problem>}
-        <DialogActions>
-          <Button onClick={onClose}>Cancel</Button>
-          <Button type="submit" kind="primary" isBusy={isBusy} disabled={line === null || name.trim() === ""}>
-            Make the new key
-          </Button>
-        </DialogActions>
-      </Form>
-    </Dialog>
+    <FormDialog
+      title={`Rotate ${old.name}`}
+      action="Make the new key"
+      isReady={line !== null && name.trim() !== ""}
+      submit={submit}
+      class="space-y-5"
+      isWide
+      onClose={onClose}
+    >
+      <p class="text-muted">
+        You get a new key with the same scopes{lifetimeOf(old)}. Put it in the place of this one, which ends by itself:
+      </p>
+      <div class="space-y-3 text-muted">
+        <KeyFacts apiKey={line?.key ?? old} />
+        {line === null ? <Pending of={keyLine} lines={1} /> : <EndsWithIt line={line} />}
+      </div>
+      <SelectField
+        label="The old key works on for"
+        value={grace}
+        onValue={setGrace}
+        options={graces}
+        hint={grace === "0" ? "What uses it breaks until it has the new one." : undefined}
+        error={fieldProblem(submit.error, "grace_seconds")}
+      />
+      <TextField
+        label="Name of the new key"
+        required
+        maxLength={100}
+        value={name}
+        onValue={setName}
+        error={fieldProblem(submit.error, "name")}
+      />
+    </FormDialog>
   );
 }
 

@@ -9,20 +9,12 @@ export class ApiError extends Error {
   readonly status: number;
   readonly code: string;
   readonly fields: readonly FieldProblem[];
-  readonly requestId: string | null;
 
-  constructor(
-    message: string,
-    status: number,
-    code: string,
-    fields: readonly FieldProblem[],
-    requestId: string | null,
-  ) {
+  constructor(message: string, status: number, code: string, fields: readonly FieldProblem[] = []) {
     super(message);
     this.status = status;
     this.code = code;
     this.fields = fields;
-    this.requestId = requestId;
   }
 }
 
@@ -40,18 +32,11 @@ export type Method = "GET" | "POST" | "PATCH" | "DELETE";
 /** Here a 401 means a wrong password, not a session that has ended. */
 const waysIn = /^\/api\/session(\/set-up|\/password-reset)?$/;
 
-let whenSignedOut: () => void = () => {};
+let whenRefused: (isTotpRequired: boolean) => void = () => {};
 
-/** What happens when the server says that the session is over. */
-export function onSignedOut(act: () => void): void {
-  whenSignedOut = act;
-}
-
-let whenTotpRequired: () => void = () => {};
-
-/** What happens when the server asks for a second factor that the account has yet to set up. */
-export function onTotpRequired(act: () => void): void {
-  whenTotpRequired = act;
+/** What happens when the session is over, or needs a second factor that the account has yet to set up. */
+export function onRefused(act: (isTotpRequired: boolean) => void): void {
+  whenRefused = act;
 }
 
 /** Resolves with the response's JSON (undefined for 204); rejects with `ApiError`. */
@@ -69,25 +54,23 @@ export async function send(
   const headers: Record<string, string> = {};
   if (body !== undefined) headers["content-type"] = "application/json";
   if (accept !== undefined) headers.accept = accept;
-  const init: RequestInit = { method, headers, credentials: "same-origin", cache: "no-store" };
-  if (body !== undefined) init.body = JSON.stringify(body);
+  const content = body === undefined ? null : JSON.stringify(body);
+  const init: RequestInit = { method, headers, body: content, credentials: "same-origin", cache: "no-store" };
   if (signal !== undefined) init.signal = signal;
   let response: Response;
   try {
     response = await fetch(path + toSearch(query), init);
   } catch (cause) {
     if (signal?.aborted) throw cause;
-    throw new ApiError("The server cannot be reached. Check the connection, then try again.", 0, "network", [], null);
+    throw new ApiError("The server cannot be reached. Check the connection, then try again.", 0, "network");
   }
   if (response.ok) return response;
   const error = await readProblem(response);
   if (response.status !== 401 || waysIn.test(path)) throw error;
-  if (error.code === "totp_required") {
-    whenTotpRequired();
-    throw error;
-  }
-  whenSignedOut();
-  throw new ApiError("Your session has ended. Sign in, then try again.", 401, error.code, [], error.requestId);
+  const isTotpRequired = error.code === "totp_required";
+  whenRefused(isTotpRequired);
+  if (isTotpRequired) throw error;
+  throw new ApiError("Your session has ended. Sign in, then try again.", 401, error.code);
 }
 
 async function readProblem(response: Response): Promise<ApiError> {
@@ -98,7 +81,6 @@ async function readProblem(response: Response): Promise<ApiError> {
     response.status,
     typeof problem.code === "string" ? problem.code : "unknown",
     Array.isArray(problem.errors) ? problem.errors : [],
-    response.headers.get("x-request-id"),
   );
 }
 

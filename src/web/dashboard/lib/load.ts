@@ -8,7 +8,6 @@ export interface Loaded<Data> {
   /** The latest data; null before the first has arrived. */
   data: Data | null;
   error: unknown;
-  isLoading: boolean;
   reload(): Promise<void>;
   /** Replaces the loaded data with newer data. */
   set(data: Data): void;
@@ -16,11 +15,7 @@ export interface Loaded<Data> {
 
 /** Reloads whenever the path changes; null loads nothing. */
 export function useLoad<Data>(path: string | null): Loaded<Data> {
-  const [state, setState] = useState<{ data: Data | null; error: unknown; isLoading: boolean }>({
-    data: null,
-    error: null,
-    isLoading: path !== null,
-  });
+  const [state, setState] = useState<{ data: Data | null; error: unknown }>({ data: null, error: null });
   const running = useRef<AbortController | null>(null);
 
   const reload = useCallback(async () => {
@@ -28,23 +23,22 @@ export function useLoad<Data>(path: string | null): Loaded<Data> {
     if (path === null) return;
     const run = new AbortController();
     running.current = run;
-    setState((before) => ({ ...before, isLoading: true }));
     try {
       const data = await call<Data>("GET", path, { signal: run.signal });
-      if (!run.signal.aborted) setState({ data, error: null, isLoading: false });
+      if (!run.signal.aborted) setState({ data, error: null });
     } catch (error) {
-      if (!run.signal.aborted) setState((before) => ({ ...before, error, isLoading: false }));
+      if (!run.signal.aborted) setState(({ data }) => ({ data, error }));
     }
   }, [path]);
 
   useEffect(() => {
-    setState({ data: null, error: null, isLoading: path !== null });
+    setState({ data: null, error: null });
     void reload();
     return () => running.current?.abort();
   }, [reload, path]);
 
   useOnceResumed(state.error, reload);
-  const set = useCallback((data: Data) => setState({ data, error: null, isLoading: false }), []);
+  const set = useCallback((data: Data) => setState({ data, error: null }), []);
   return { ...state, reload, set };
 }
 

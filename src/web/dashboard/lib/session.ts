@@ -1,5 +1,5 @@
 /** Who is signed in, in all tabs of the browser: one signal for the whole dashboard. */
-import { ApiError, call, onSignedOut, onTotpRequired } from "./api.ts";
+import { ApiError, call, onRefused } from "./api.ts";
 import { hasUnsavedWork } from "./router.ts";
 import { State, use } from "./state.ts";
 import type { SignedIn } from "./types.ts";
@@ -85,10 +85,8 @@ function interrupt(): void {
   else interruption.value ??= { kind: "ended" };
 }
 
-onSignedOut(interrupt);
-
-// What was loaded before does not include it.
-onTotpRequired(() => void loadSession());
+// What was loaded before does not say that a second factor is required.
+onRefused((isTotpRequired) => (isTotpRequired ? void loadSession() : interrupt()));
 
 otherTabs.onmessage = ({ data }: MessageEvent<SignedIn | null>) => {
   if (data !== null) takeOver(data);

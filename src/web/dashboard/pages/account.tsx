@@ -9,7 +9,7 @@ import type { Session, SignedIn } from "../lib/types.ts";
 import { secondFactorPath } from "../paths.ts";
 import { Button, ButtonLink } from "../ui/button.tsx";
 import { Form } from "../ui/field.tsx";
-import { type Column, ListFrame, Table } from "../ui/list.tsx";
+import { type Column, List } from "../ui/list.tsx";
 import { PageHead, Section, Time } from "../ui/page.tsx";
 import { PasswordField } from "../ui/password.tsx";
 import { Badge, Problem } from "../ui/states.tsx";
@@ -152,9 +152,7 @@ function Sessions({ sessions }: { sessions: ReturnType<typeof useList<Session>> 
       hint="A session ends after 7 days without use, and after 30 days in any case."
     >
       {end.error !== null && <Problem class="mb-4">{toSentence(end.error)}</Problem>}
-      <ListFrame list={sessions} empty={null}>
-        <Table label="Sessions" columns={columns} rows={sessions.items} keyOf={({ id }) => id} />
-      </ListFrame>
+      <List label="Sessions" columns={columns} list={sessions} empty={null} />
     </Section>
   );
 }

@@ -7,7 +7,7 @@ import { useList, useSettled } from "../lib/load.ts";
 import { useSession } from "../lib/session.ts";
 import type { Account } from "../lib/types.ts";
 import { Button } from "../ui/button.tsx";
-import { type Column, ListFrame, Table } from "../ui/list.tsx";
+import { type Column, List } from "../ui/list.tsx";
 import { PageHead, Time } from "../ui/page.tsx";
 import { Badge, Empty } from "../ui/states.tsx";
 
@@ -42,8 +42,7 @@ export default function AccountsPage() {
       <PageHead
         title="Accounts"
         actions={
-          <Button kind="primary" onClick={() => setIsAdding(true)}>
-            <Plus size={17} aria-hidden="true" />
+          <Button icon={Plus} kind="primary" onClick={() => setIsAdding(true)}>
             New account
           </Button>
         }
@@ -61,9 +60,12 @@ export default function AccountsPage() {
           onInput={(event) => setText(event.currentTarget.value)}
         />
       </div>
-      <ListFrame list={list} empty={<Empty title="No account matches">Search by another part of the address.</Empty>}>
-        <Table label="Accounts" columns={columns} rows={list.items} keyOf={({ id }) => id} />
-      </ListFrame>
+      <List
+        label="Accounts"
+        columns={columns}
+        list={list}
+        empty={<Empty title="No account matches">Search by another part of the address.</Empty>}
+      />
       {isAdding && <NewAccount onMade={list.reload} onClose={() => setIsAdding(false)} />}
       {managed && (
         <ManageAccount

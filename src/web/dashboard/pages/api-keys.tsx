@@ -8,7 +8,7 @@ import { useList } from "../lib/load.ts";
 import type { ApiKey } from "../lib/types.ts";
 import { Button } from "../ui/button.tsx";
 import { lazy } from "../ui/lazy.tsx";
-import { type Column, ListFrame, Table } from "../ui/list.tsx";
+import { type Column, List } from "../ui/list.tsx";
 import { PageHead, Time } from "../ui/page.tsx";
 import { Badge, Empty } from "../ui/states.tsx";
 
@@ -23,8 +23,7 @@ export default function ApiKeysPage() {
   const [asked, setAsked] = useState<Asked>(null);
   const close = () => setAsked(null);
   const create = (
-    <Button kind="primary" onClick={() => setAsked({ what: "create" })}>
-      <Plus size={17} aria-hidden="true" />
+    <Button icon={Plus} kind="primary" onClick={() => setAsked({ what: "create" })}>
       New key
     </Button>
   );
@@ -81,16 +80,16 @@ export default function ApiKeysPage() {
           API reference
         </a>
       </PageHead>
-      <ListFrame
+      <List
+        label="API keys"
+        columns={columns}
         list={list}
         empty={
           <Empty title="No API keys yet" action={create}>
             With a key your servers create companions, read conversations and usage, and manage further keys.
           </Empty>
         }
-      >
-        <Table label="API keys" columns={columns} rows={list.items} keyOf={({ id }) => id} />
-      </ListFrame>
+      />
       {asked?.what === "create" && <NewKey onMade={list.reload} onClose={close} />}
       {asked?.what === "rotate" && <RotateKey old={asked.key} onChanged={list.reload} onClose={close} />}
       {asked?.what === "revoke" && <RevokeKey apiKey={asked.key} onChanged={list.reload} onClose={close} />}

@@ -1,8 +1,8 @@
 /** `/app/audit`: who changed what, when, from where. */
-import { formatInstant, shortId } from "../lib/format.ts";
+import { shortId } from "../lib/format.ts";
 import { useList } from "../lib/load.ts";
 import type { AuditEntry, Json } from "../lib/types.ts";
-import { type Column, ListFrame, Table } from "../ui/list.tsx";
+import { type Column, List } from "../ui/list.tsx";
 import { PageHead, Time } from "../ui/page.tsx";
 import { Empty } from "../ui/states.tsx";
 import { useKeyNames } from "../usage/usage-table.tsx";
@@ -52,22 +52,12 @@ export default function AuditPage() {
     { title: "On", cell: (entry) => <Target entry={entry} /> },
     { title: "By", cell: ({ actor }) => <span dir="auto">{actorName(actor, keys)}</span> },
     { title: "From", cell: ({ actor }) => <code class="font-mono text-[0.86rem] text-muted">{actor.ip ?? "–"}</code> },
-    {
-      title: "When",
-      class: "whitespace-nowrap text-muted",
-      cell: ({ created_at }) => (
-        <span title={formatInstant(created_at)}>
-          <Time at={created_at} />
-        </span>
-      ),
-    },
+    { title: "When", class: "whitespace-nowrap text-muted", cell: ({ created_at }) => <Time at={created_at} /> },
   ];
   return (
     <>
       <PageHead title="Audit trail">Every change to companions, tokens, keys and accounts, and every sign-in.</PageHead>
-      <ListFrame list={list} empty={<Empty title="Nothing has happened yet" />}>
-        <Table label="Audit trail" columns={columns} rows={list.items} keyOf={({ id }) => id} />
-      </ListFrame>
+      <List label="Audit trail" columns={columns} list={list} empty={<Empty title="Nothing has happened yet" />} />
     </>
   );
 }

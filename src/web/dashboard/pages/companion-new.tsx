@@ -1,6 +1,6 @@
 /** `/app/companions/new`. */
 import { useState } from "preact/hooks";
-import { type Draft, emptyDraft, toBody } from "../companion/draft.ts";
+import { type Draft, emptyDraft, toNewBody } from "../companion/draft.ts";
 import { Editor } from "../companion/editor.tsx";
 import { call } from "../lib/api.ts";
 import { navigate, releaseGuard } from "../lib/router.ts";
@@ -11,8 +11,7 @@ import { say } from "../ui/toast.tsx";
 export default function NewCompanionPage() {
   const [kept] = useState(emptyDraft);
   async function create(draft: Draft): Promise<void> {
-    const set = Object.entries(toBody(draft)).filter(([, value]) => value !== null);
-    const made = await call<Companion>("POST", "/api/companions", { body: Object.fromEntries(set) });
+    const made = await call<Companion>("POST", "/api/companions", { body: toNewBody(draft) });
     releaseGuard();
     say(`${made.name} is there. Try it, then put it on your website.`);
     navigate(`/app/companions/${made.id}/install`, { replace: true });

@@ -2,7 +2,7 @@
 import { Copy, Pause, Play, Trash2 } from "lucide-preact";
 import { useMemo, useState } from "preact/hooks";
 import { CompanionFrame } from "../companion/companion-frame.tsx";
-import { changedFields, type Draft, toBody, toDraft } from "../companion/draft.ts";
+import { changedFields, type Draft, toBody, toDraft, toNewBody } from "../companion/draft.ts";
 import { Editor } from "../companion/editor.tsx";
 import { call, toSentence } from "../lib/api.ts";
 import { useAction } from "../lib/load.ts";
@@ -56,11 +56,9 @@ function Fate({ companion, onChanged }: { companion: Companion; onChanged(compan
   }
   const resume = useAction(() => setEnabled(true));
   const duplicate = useAction(async () => {
-    const body = Object.entries(toBody(toDraft(companion))).filter(([, value]) => value !== null);
-    const name = `${companion.name} (copy)`;
-    const made = await call<Companion>("POST", "/api/companions", {
-      body: { ...Object.fromEntries(body), name: [...name].slice(0, 100).join("") },
-    });
+    const name = [...`${companion.name} (copy)`].slice(0, 100).join("");
+    const body = { ...toNewBody(toDraft(companion)), name };
+    const made = await call<Companion>("POST", "/api/companions", { body });
     navigate(`/app/companions/${made.id}`);
     say("This is the copy.");
   });
@@ -69,23 +67,19 @@ function Fate({ companion, onChanged }: { companion: Companion; onChanged(compan
     <div class="mt-6">
       <Section title="More">
         <div class="flex flex-wrap gap-2">
-          <Button isBusy={duplicate.isBusy} onClick={() => void duplicate.run()}>
-            <Copy size={16} aria-hidden="true" />
+          <Button icon={Copy} isBusy={duplicate.isBusy} onClick={() => void duplicate.run()}>
             Duplicate
           </Button>
           {companion.enabled ? (
-            <Button onClick={() => setAsked("pause")}>
-              <Pause size={16} aria-hidden="true" />
+            <Button icon={Pause} onClick={() => setAsked("pause")}>
               Pause
             </Button>
           ) : (
-            <Button isBusy={resume.isBusy} onClick={() => void resume.run()}>
-              <Play size={16} aria-hidden="true" />
+            <Button icon={Play} isBusy={resume.isBusy} onClick={() => void resume.run()}>
               Resume
             </Button>
           )}
-          <Button kind="risk" onClick={() => setAsked("delete")}>
-            <Trash2 size={16} aria-hidden="true" />
+          <Button icon={Trash2} kind="risk" onClick={() => setAsked("delete")}>
             Delete…
           </Button>
         </div>
@@ -95,7 +89,7 @@ function Fate({ companion, onChanged }: { companion: Companion; onChanged(compan
         <Confirm
           title={`Pause ${companion.name}?`}
           action="Pause"
-          isDangerous={false}
+          kind="primary"
           onConfirm={() => setEnabled(false)}
           onClose={() => setAsked(null)}
         >

@@ -7,7 +7,8 @@ import { replaceSearch, useSearch } from "../lib/router.ts";
 import type { Companion, Json } from "../lib/types.ts";
 import { Avatar } from "../ui/avatar.tsx";
 import { Button, ButtonLink } from "../ui/button.tsx";
-import { type Column, ListFrame, Table } from "../ui/list.tsx";
+import { Form } from "../ui/field.tsx";
+import { type Column, List } from "../ui/list.tsx";
 import { PageHead, Time } from "../ui/page.tsx";
 import { Badge, Empty } from "../ui/states.tsx";
 
@@ -67,7 +68,9 @@ export default function CompanionsPage() {
           ))}
         </ul>
       )}
-      <ListFrame
+      <List
+        label="Companions"
+        columns={columns}
         list={list}
         empty={
           isFiltered ? (
@@ -78,9 +81,7 @@ export default function CompanionsPage() {
             </Empty>
           )
         }
-      >
-        <Table label="Companions" columns={columns} rows={list.items} keyOf={({ id }) => id} />
-      </ListFrame>
+      />
     </>
   );
 }
@@ -141,10 +142,9 @@ function FilterForm() {
   const [value, setValue] = useState("");
   const isReady = field.trim() !== "" && value !== "";
   return (
-    <form
+    <Form
       class="flex min-w-0 flex-1 basis-72 gap-2"
-      onSubmit={(event) => {
-        event.preventDefault();
+      onSubmit={() => {
         if (!isReady) return;
         replaceSearch({ [`metadata.${field.trim()}`]: value });
         setField("");
@@ -169,6 +169,6 @@ function FilterForm() {
       <Button type="submit" disabled={!isReady}>
         Filter
       </Button>
-    </form>
+    </Form>
   );
 }

@@ -2,19 +2,19 @@
 import { Download, Mic, Trash2, UserRoundX } from "lucide-preact";
 import { useState } from "preact/hooks";
 import { Bubble } from "../chat/bubble.tsx";
-import { exportConversation } from "../chat/export.ts";
 import { useTranscript } from "../chat/transcript.ts";
 import { ApiError, call, toSentence } from "../lib/api.ts";
 import { useCompanionNames } from "../lib/companion-names.ts";
 import { formatInstant, formatNumber } from "../lib/format.ts";
 import { useAction, useEvery } from "../lib/load.ts";
 import { navigate } from "../lib/router.ts";
-import type { Message } from "../lib/types.ts";
+import { saveFile } from "../lib/save-file.ts";
+import type { ConversationWithMessages, Message } from "../lib/types.ts";
 import type { Params } from "../paths.ts";
 import { Button } from "../ui/button.tsx";
 import { Confirm } from "../ui/dialog.tsx";
 import { PageHead } from "../ui/page.tsx";
-import { Badge, Empty, Failure, Problem, Skeleton } from "../ui/states.tsx";
+import { Badge, Empty, Failure, Pending, Problem } from "../ui/states.tsx";
 import { say } from "../ui/toast.tsx";
 
 const pollMs = 5000;
@@ -34,19 +34,15 @@ export default function ConversationPage({ params }: { params: Params }) {
   });
 
   const isGone = error instanceof ApiError && error.status === 404;
-  if (isGone) {
+  if (isGone || !conversation) {
     return (
       <>
         <PageHead title="Conversation" back={back} />
-        <Empty title="This conversation is gone">It was deleted, or it never was yours.</Empty>
-      </>
-    );
-  }
-  if (!conversation) {
-    return (
-      <>
-        <PageHead title="Conversation" back={back} />
-        {error !== null ? <Failure error={error} onRetry={() => void transcript.reload()} /> : <Skeleton lines={6} />}
+        {isGone ? (
+          <Empty title="This conversation is gone">It was deleted, or it never was yours.</Empty>
+        ) : (
+          <Pending of={transcript} lines={6} />
+        )}
       </>
     );
   }
@@ -60,17 +56,14 @@ export default function ConversationPage({ params }: { params: Params }) {
         back={back}
         actions={
           <>
-            <Button isBusy={exporting.isBusy} onClick={() => void exporting.run(name)}>
-              <Download size={16} aria-hidden="true" />
+            <Button icon={Download} isBusy={exporting.isBusy} onClick={() => void exporting.run(name)}>
               Export
             </Button>
-            <Button kind="risk" onClick={() => setAsked("delete")}>
-              <Trash2 size={16} aria-hidden="true" />
+            <Button icon={Trash2} kind="risk" onClick={() => setAsked("delete")}>
               Delete…
             </Button>
             {visitorId !== null && (
-              <Button kind="risk" onClick={() => setAsked("erase")}>
-                <UserRoundX size={16} aria-hidden="true" />
+              <Button icon={UserRoundX} kind="risk" onClick={() => setAsked("erase")}>
                 Erase visitor…
               </Button>
             )}
@@ -112,11 +105,7 @@ export default function ConversationPage({ params }: { params: Params }) {
         <Confirm
           title="Delete this conversation?"
           action="Delete"
-          onConfirm={async () => {
-            await call("DELETE", path);
-            navigate(listPath, { replace: true });
-            say("Deleted.");
-          }}
+          onConfirm={() => end(path, "Deleted.")}
           onClose={() => setAsked(null)}
         >
           <p>Its messages are removed. Usage stays as it was counted.</p>
@@ -126,11 +115,7 @@ export default function ConversationPage({ params }: { params: Params }) {
         <Confirm
           title="Erase this visitor?"
           action="Erase"
-          onConfirm={async () => {
-            await call("DELETE", `/api/companions/${conversation.companion_id}/visitors/${visitorId}`);
-            navigate(listPath, { replace: true });
-            say("Erased.");
-          }}
+          onConfirm={() => end(`/api/companions/${conversation.companion_id}/visitors/${visitorId}`, "Erased.")}
           onClose={() => setAsked(null)}
         >
           <p>
@@ -141,6 +126,18 @@ export default function ConversationPage({ params }: { params: Params }) {
       )}
     </>
   );
+}
+
+function exportConversation(whole: ConversationWithMessages, companionName: string): void {
+  const { messages_next_cursor: _, ...conversation } = whole;
+  const text = JSON.stringify({ companion: companionName, ...conversation }, null, 2);
+  saveFile(`conversation-${conversation.id}.json`, text, "application/json");
+}
+
+async function end(path: string, done: string): Promise<void> {
+  await call("DELETE", path);
+  navigate(listPath, { replace: true });
+  say(done);
 }
 
 function MessageFoot({ message }: { message: Message }) {

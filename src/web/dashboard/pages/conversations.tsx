@@ -9,7 +9,7 @@ import { replaceSearch, useSearch } from "../lib/router.ts";
 import type { Conversation } from "../lib/types.ts";
 import { Button } from "../ui/button.tsx";
 import { TextField } from "../ui/field.tsx";
-import { type Column, ListFrame, Table } from "../ui/list.tsx";
+import { type Column, List } from "../ui/list.tsx";
 import { PageHead, Time } from "../ui/page.tsx";
 import { Empty } from "../ui/states.tsx";
 
@@ -23,8 +23,8 @@ export default function ConversationsPage() {
   const filters = {
     companion_id: value("companion_id"),
     visitor_id: value("visitor_id"),
-    from: startOf(value("from")),
-    to: endOf(value("to")),
+    from: edgeOf(value("from"), false),
+    to: edgeOf(value("to"), true),
     q,
   };
   const list = useList<Conversation>("/api/conversations", filters);
@@ -98,7 +98,9 @@ export default function ConversationsPage() {
           <Button onClick={() => replaceSearch({ visitor_id: null })}>Show all</Button>
         </p>
       )}
-      <ListFrame
+      <List
+        label="Conversations"
+        columns={columns}
         list={list}
         empty={
           isFiltered ? (
@@ -109,21 +111,15 @@ export default function ConversationsPage() {
             </Empty>
           )
         }
-      >
-        <Table label="Conversations" columns={columns} rows={list.items} keyOf={({ id }) => id} />
-      </ListFrame>
+      />
     </>
   );
 }
 
-/** Days as the person at the screen counts them. */
-function startOf(day: string): string {
-  return /^\d{4}-\d{2}-\d{2}$/.test(day) ? new Date(`${day}T00:00:00`).toISOString() : "";
-}
-
-function endOf(day: string): string {
+/** The first or the last millisecond of a day, as the person at the screen counts days. */
+function edgeOf(day: string, isEnd: boolean): string {
   if (!/^\d{4}-\d{2}-\d{2}$/.test(day)) return "";
-  const end = new Date(`${day}T00:00:00`);
-  end.setDate(end.getDate() + 1);
-  return new Date(end.getTime() - 1).toISOString();
+  const edge = new Date(`${day}T00:00:00`);
+  if (isEnd) edge.setDate(edge.getDate() + 1);
+  return new Date(edge.getTime() - Number(isEnd)).toISOString();
 }

@@ -1,16 +1,16 @@
 /** `/app/usage`: what was used, by day, companion and key; what is left today. */
 import { Download } from "lucide-preact";
 import { useMemo } from "preact/hooks";
-import { saveFile } from "../chat/export.ts";
 import { send, toSearch, toSentence } from "../lib/api.ts";
 import { formatCompact, formatNumber } from "../lib/format.ts";
 import { useAction, useLoad } from "../lib/load.ts";
 import { replaceSearch, useSearch } from "../lib/router.ts";
+import { saveFile } from "../lib/save-file.ts";
 import type { UsageRow } from "../lib/types.ts";
 import { Button } from "../ui/button.tsx";
 import { SelectField } from "../ui/field.tsx";
 import { PageHead } from "../ui/page.tsx";
-import { Failure, Problem, Skeleton } from "../ui/states.tsx";
+import { Failure, Pending, Problem } from "../ui/states.tsx";
 import { useBreakdown } from "../usage/breakdown.ts";
 import { FailureTable } from "../usage/failed-replies.tsx";
 import { Plot } from "../usage/plot.tsx";
@@ -51,8 +51,7 @@ export default function UsagePage() {
       <PageHead
         title="Usage"
         actions={
-          <Button isBusy={csv.isBusy} onClick={() => void csv.run()}>
-            <Download size={16} aria-hidden="true" />
+          <Button icon={Download} isBusy={csv.isBusy} onClick={() => void csv.run()}>
             CSV
           </Button>
         }
@@ -115,13 +114,7 @@ export default function UsagePage() {
         </div>
       )}
       <FailureTable {...span} />
-      {grouped.error !== null ? (
-        <Failure error={grouped.error} onRetry={() => void grouped.reload()} />
-      ) : grouped.data ? (
-        <UsageTable key={by} by={by} rows={rows} />
-      ) : (
-        <Skeleton />
-      )}
+      {grouped.error === null && grouped.data ? <UsageTable key={by} by={by} rows={rows} /> : <Pending of={grouped} />}
     </>
   );
 }

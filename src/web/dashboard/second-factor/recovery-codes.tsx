@@ -1,7 +1,7 @@
 /** Recovery codes, shown once: to be copied, saved or written down before going on. */
 import { Download } from "lucide-preact";
 import { useState } from "preact/hooks";
-import { saveFile } from "../chat/export.ts";
+import { saveFile } from "../lib/save-file.ts";
 import { useSession } from "../lib/session.ts";
 import { Button } from "../ui/button.tsx";
 import { CopyButton } from "../ui/copy.tsx";
@@ -28,8 +28,7 @@ export function RecoveryCodes({ codes, onDone }: { codes: readonly string[]; onD
         </ol>
         <div class="flex flex-wrap gap-2">
           <CopyButton text={text} label="Copy the codes" />
-          <Button onClick={() => saveFile("companiond-recovery-codes.txt", text, "text/plain")}>
-            <Download size={16} aria-hidden="true" />
+          <Button icon={Download} onClick={() => saveFile("companiond-recovery-codes.txt", text, "text/plain")}>
             Save as a file
           </Button>
         </div>

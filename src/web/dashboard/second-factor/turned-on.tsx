@@ -1,15 +1,14 @@
 /** A second factor that is on: how many recovery codes are left, and how to turn it off. */
 
 import { useState } from "preact/hooks";
-import { call, fieldProblem, toSentence } from "../lib/api.ts";
+import { call, fieldProblem } from "../lib/api.ts";
 import { useAction } from "../lib/load.ts";
 import { loadSession, useSession } from "../lib/session.ts";
 import { Button } from "../ui/button.tsx";
-import { Dialog, DialogActions } from "../ui/dialog.tsx";
-import { Form } from "../ui/field.tsx";
+import { FormDialog } from "../ui/dialog.tsx";
 import { Section } from "../ui/page.tsx";
 import { PasswordField } from "../ui/password.tsx";
-import { Badge, Notice, Problem } from "../ui/states.tsx";
+import { Badge, Notice } from "../ui/states.tsx";
 import { say } from "../ui/toast.tsx";
 
 const fewCodes = 3;
@@ -44,30 +43,29 @@ export function TurnedOn() {
 
 function TurnOff({ isRequired, onClose }: { isRequired: boolean; onClose(): void }) {
   const [password, setPassword] = useState("");
-  const { run, isBusy, error } = useAction(async () => {
+  const submit = useAction(async () => {
     await call("DELETE", "/api/session/totp", { body: { password } });
     say("The second factor is off.");
     onClose();
     await loadSession();
   });
-  const passwordError = fieldProblem(error, "password");
+  const passwordError = fieldProblem(submit.error, "password");
   return (
-    <Dialog title="Turn the second factor off?" onClose={onClose}>
-      <Form class="space-y-4" onSubmit={() => void run()}>
-        <p class="text-muted">
-          {isRequired
-            ? "The operator of this server asks for one: you will be led to set up a new one at once."
-            : "The password alone will sign you in. The recovery codes are deleted."}
-        </p>
-        <PasswordField label="Password" value={password} onValue={setPassword} error={passwordError} />
-        {error !== null && passwordError === undefined && <Problem>{toSentence(error)}</Problem>}
-        <DialogActions>
-          <Button onClick={onClose}>Cancel</Button>
-          <Button type="submit" kind="danger" isBusy={isBusy} disabled={password === ""}>
-            Turn off
-          </Button>
-        </DialogActions>
-      </Form>
-    </Dialog>
+    <FormDialog
+      title="Turn the second factor off?"
+      action="Turn off"
+      kind="danger"
+      isReady={password !== ""}
+      submit={submit}
+      isTold={passwordError !== undefined}
+      onClose={onClose}
+    >
+      <p class="text-muted">
+        {isRequired
+          ? "The operator of this server asks for one: you will be led to set up a new one at once."
+          : "The password alone will sign you in. The recovery codes are deleted."}
+      </p>
+      <PasswordField label="Password" value={password} onValue={setPassword} error={passwordError} />
+    </FormDialog>
   );
 }

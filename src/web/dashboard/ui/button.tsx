@@ -1,4 +1,5 @@
 /** Buttons, and links that look like them. */
+import type { LucideIcon } from "lucide-preact";
 import type { ComponentChildren } from "preact";
 
 type Kind = "primary" | "secondary" | "ghost" | "risk" | "danger";
@@ -26,19 +27,21 @@ interface PressProps {
 
 interface ButtonProps extends PressProps {
   kind?: Kind;
+  icon?: LucideIcon;
   isBusy?: boolean;
 }
 
-export function Button({ kind = "secondary", isBusy = false, children, class: more = "", ...rest }: ButtonProps) {
+export function Button({ kind = "secondary", icon: Icon, isBusy = false, children, ...rest }: ButtonProps) {
   return (
     <button
       type="button"
       {...rest}
-      class={`${base} ${kinds[kind]} ${more}`}
+      class={`${base} ${kinds[kind]} ${rest.class ?? ""}`}
       aria-busy={isBusy}
       disabled={rest.disabled === true || isBusy}
     >
       {isBusy && <Spinner />}
+      {Icon && <Icon size={kind === "primary" ? 17 : 16} aria-hidden="true" />}
       {children}
     </button>
   );
@@ -49,7 +52,6 @@ interface LinkProps {
   kind?: Kind;
   class?: string;
   target?: string;
-  download?: string;
   children: ComponentChildren;
 }
 

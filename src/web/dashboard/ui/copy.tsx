@@ -14,7 +14,7 @@ async function copy(text: string): Promise<boolean> {
   }
 }
 
-export function CopyButton({ text, label = "Copy", kind }: { text: string; label?: string; kind?: "primary" }) {
+export function CopyButton({ text, label = "Copy" }: { text: string; label?: string | undefined }) {
   const [isCopied, setIsCopied] = useState(false);
   useEffect(() => {
     if (!isCopied) return;
@@ -23,7 +23,6 @@ export function CopyButton({ text, label = "Copy", kind }: { text: string; label
   }, [isCopied]);
   return (
     <Button
-      kind={kind ?? "secondary"}
       onClick={async () => {
         const isDone = await copy(text);
         setIsCopied(isDone);
@@ -44,7 +43,7 @@ export function Snippet({ text, copyLabel }: { text: string; copyLabel?: string 
         <code>{text}</code>
       </pre>
       <div class="flex justify-end border-t border-line bg-card p-2">
-        <CopyButton text={text} label={copyLabel ?? "Copy"} />
+        <CopyButton text={text} label={copyLabel} />
       </div>
     </div>
   );

@@ -43,7 +43,7 @@ export function Dialog({ title, onClose, children, isSticky = false, isWide = fa
         // Browsers close it at the second Escape, whatever is made of the first.
         if (isSticky && currentTarget.isConnected) currentTarget.showModal();
       }}
-      class={`m-auto w-[calc(100%-2rem)] ${isWide ? "max-w-2xl" : "max-w-lg"} animate-[rise_140ms_ease-out] rounded-2xl border border-line bg-card p-0 text-ink shadow-[0_24px_64px_rgb(var(--shade)/30%)]`}
+      class={`m-auto w-[calc(100%-2rem)] ${isWide ? "max-w-2xl" : "max-w-lg"} animate-[rise_140ms_ease-out] rounded-2xl border border-line bg-card p-0 text-ink shadow-[0_24px_64px_--alpha(var(--color-shade)/30%)]`}
     >
       <div class="p-5 sm:p-6">
         <div class="mb-4 flex items-start justify-between gap-4">
@@ -66,52 +66,58 @@ export function DialogActions({ children }: { children: ComponentChildren }) {
   return <div class="mt-6 flex flex-wrap justify-end gap-2">{children}</div>;
 }
 
-interface ConfirmProps {
-  title: string;
-  children: ComponentChildren;
+interface AskProps extends DialogProps {
   /** What the button that does it says. */
   action: string;
-  isDangerous?: boolean;
+  kind?: "primary" | "danger";
   /** What the button that does nothing says. */
   stay?: string;
-  /** False while what it asks about is not yet known. */
+  /** False while it cannot be done yet. */
   isReady?: boolean;
-  /** Has to be typed first. */
-  typed?: { label: string; text: string };
-  onConfirm(): Promise<void> | void;
-  onClose(): void;
 }
 
-export function Confirm({
-  title,
-  children,
-  action,
-  isDangerous = true,
-  stay = "Cancel",
-  isReady = true,
-  typed,
-  onConfirm,
-  onClose,
-}: ConfirmProps) {
-  const [text, setText] = useState("");
-  const { run, isBusy, error } = useAction(async () => {
-    await onConfirm();
-    onClose();
-  });
-  const isAllowed = isReady && (typed === undefined || text.trim() === typed.text.trim());
+interface FormDialogProps extends AskProps {
+  submit: { run(): Promise<void>; isBusy: boolean; error: unknown };
+  /** A field says what is wrong: it is not said again. */
+  isTold?: boolean;
+  class?: string;
+}
+
+export function FormDialog({ action, kind = "primary", stay = "Cancel", isReady = true, ...props }: FormDialogProps) {
+  const { submit, isTold = false, class: spacing = "space-y-4", children, ...dialog } = props;
   return (
-    <Dialog title={title} onClose={onClose}>
-      <Form onSubmit={() => isAllowed && void run()}>
-        <div class="space-y-3 text-muted">{children}</div>
-        {typed && <TextField class="mt-4" label={typed.label} value={text} onValue={setText} />}
-        {error !== null && <Problem class="mt-4">{toSentence(error)}</Problem>}
+    <Dialog {...dialog}>
+      <Form class={spacing} onSubmit={() => isReady && void submit.run()}>
+        {children}
+        {submit.error !== null && !isTold && <Problem>{toSentence(submit.error)}</Problem>}
         <DialogActions>
-          <Button onClick={onClose}>{stay}</Button>
-          <Button type="submit" kind={isDangerous ? "danger" : "primary"} disabled={!isAllowed} isBusy={isBusy}>
+          <Button onClick={dialog.onClose}>{stay}</Button>
+          <Button type="submit" kind={kind} disabled={!isReady} isBusy={submit.isBusy}>
             {action}
           </Button>
         </DialogActions>
       </Form>
     </Dialog>
+  );
+}
+
+interface ConfirmProps extends AskProps {
+  /** Has to be typed first. */
+  typed?: { label: string; text: string };
+  onConfirm(): Promise<void> | void;
+}
+
+export function Confirm({ children, isReady = true, typed, onConfirm, ...ask }: ConfirmProps) {
+  const [text, setText] = useState("");
+  const submit = useAction(async () => {
+    await onConfirm();
+    ask.onClose();
+  });
+  const isAllowed = isReady && (typed === undefined || text.trim() === typed.text.trim());
+  return (
+    <FormDialog kind="danger" {...ask} isReady={isAllowed} submit={submit}>
+      <div class="space-y-3 text-muted">{children}</div>
+      {typed && <TextField label={typed.label} value={text} onValue={setText} />}
+    </FormDialog>
   );
 }

@@ -13,19 +13,16 @@ interface FieldProps {
 
 interface Wiring {
   id: string;
-  "aria-describedby"?: string;
-  "aria-invalid"?: boolean;
+  "aria-describedby": string | undefined;
+  "aria-invalid": true | undefined;
+}
+
+interface FieldFrameProps extends FieldProps {
+  children(wiring: Wiring): ComponentChildren;
 }
 
 /** Draws the frame around one control, which takes the given attributes. */
-export function Field({
-  label,
-  hint,
-  error,
-  aside,
-  class: more = "",
-  children,
-}: FieldProps & { children: (wiring: Wiring) => ComponentChildren }) {
+export function Field({ label, hint, error, aside, class: more = "", children }: FieldFrameProps) {
   const id = useId();
   const describedBy = [error && `${id}-error`, hint && `${id}-hint`].filter(Boolean).join(" ");
   return (
@@ -36,11 +33,7 @@ export function Field({
         </label>
         {aside && <span class="text-[0.86rem] text-muted tabular-nums">{aside}</span>}
       </div>
-      {children({
-        id,
-        ...(describedBy ? { "aria-describedby": describedBy } : {}),
-        ...(error ? { "aria-invalid": true } : {}),
-      })}
+      {children({ id, "aria-describedby": describedBy || undefined, "aria-invalid": error ? true : undefined })}
       {error && (
         <p id={`${id}-error`} class="mt-1.5 text-[0.88rem] text-bad">
           {error}
@@ -56,14 +49,13 @@ export function Field({
 }
 
 interface InputAttributes {
-  type?: "text" | "email" | "url" | "search" | "number" | "date";
+  type?: "email" | "url" | "number" | "date";
   name?: string;
   placeholder?: string;
-  autocomplete?: "off" | "username" | "one-time-code";
-  inputMode?: "text" | "numeric";
+  autocomplete?: "username" | "one-time-code";
+  inputMode?: "numeric";
   required?: boolean;
   autofocus?: boolean;
-  readOnly?: boolean;
   maxLength?: number;
   min?: string | number;
   max?: string | number;
@@ -75,52 +67,27 @@ interface TextFieldProps extends FieldProps, InputAttributes {
   onValue(value: string): void;
   /** For what a machine reads: codes, ids, addresses. */
   isCode?: boolean;
+  /** Of a field for more than one line. */
+  rows?: number;
 }
 
 export function TextField({ label, hint, error, aside, value, onValue, isCode, class: more, ...rest }: TextFieldProps) {
+  const { rows } = rest;
+  const Control = rows === undefined ? "input" : "textarea";
   // The types know one kind of input for each `type`; here it is not yet known.
-  const attributes: object = { type: "text", autocomplete: "off", ...rest };
+  const attributes: object = { ...(rows === undefined && { type: "text", autocomplete: "off" }), ...rest };
+  const font = rows === undefined ? "font-mono text-[0.92em]" : "font-mono text-[0.9em]";
   return (
     <Field label={label} hint={hint} error={error} aside={aside} class={more ?? ""}>
       {(wiring) => (
-        <input
+        <Control
           dir={isCode ? "ltr" : "auto"}
           spellcheck={isCode ? false : undefined}
           {...attributes}
           {...wiring}
           value={value}
-          onInput={(event) => onValue(event.currentTarget.value)}
-          class={`control ${isCode ? "font-mono text-[0.92em]" : ""}`}
-        />
-      )}
-    </Field>
-  );
-}
-
-interface AreaAttributes {
-  rows?: number;
-  placeholder?: string;
-  autofocus?: boolean;
-}
-
-interface TextAreaProps extends FieldProps, AreaAttributes {
-  value: string;
-  onValue(value: string): void;
-  isCode?: boolean;
-}
-
-export function TextArea({ label, hint, error, aside, value, onValue, isCode, class: more, ...rest }: TextAreaProps) {
-  return (
-    <Field label={label} hint={hint} error={error} aside={aside} class={more ?? ""}>
-      {(wiring) => (
-        <textarea
-          dir={isCode ? "ltr" : "auto"}
-          spellcheck={isCode ? false : undefined}
-          {...rest}
-          {...wiring}
-          value={value}
-          onInput={(event) => onValue(event.currentTarget.value)}
-          class={`control block leading-relaxed ${isCode ? "font-mono text-[0.9em]" : ""}`}
+          onInput={(event: { currentTarget: { value: string } }) => onValue(event.currentTarget.value)}
+          class={`control ${rows === undefined ? "" : "block leading-relaxed"} ${isCode ? font : ""}`}
         />
       )}
     </Field>
@@ -158,13 +125,11 @@ export function SelectField({ label, hint, error, value, onValue, options, disab
 
 interface CheckProps {
   label: ComponentChildren;
-  hint?: ComponentChildren;
   checked: boolean;
   onChecked(checked: boolean): void;
-  disabled?: boolean;
 }
 
-export function CheckField({ label, hint, checked, onChecked, disabled }: CheckProps) {
+export function CheckField({ label, checked, onChecked }: CheckProps) {
   const id = useId();
   return (
     <div class="flex items-start gap-2.5">
@@ -172,18 +137,11 @@ export function CheckField({ label, hint, checked, onChecked, disabled }: CheckP
         id={id}
         type="checkbox"
         checked={checked}
-        disabled={disabled}
         onChange={(event) => onChecked(event.currentTarget.checked)}
-        aria-describedby={hint ? `${id}-hint` : undefined}
-        class="mt-[0.2rem] size-[1.05rem] shrink-0 accent-(--accent)"
+        class="mt-[0.2rem] size-[1.05rem] shrink-0 accent-accent"
       />
       <div class="min-w-0 flex-1">
         <label for={id}>{label}</label>
-        {hint && (
-          <p id={`${id}-hint`} class="text-[0.88rem] text-muted">
-            {hint}
-          </p>
-        )}
       </div>
     </div>
   );
@@ -191,6 +149,7 @@ export function CheckField({ label, hint, checked, onChecked, disabled }: CheckP
 
 interface FormProps {
   class?: string;
+  noValidate?: boolean;
   onSubmit(): void;
   children: ComponentChildren;
 }

@@ -68,22 +68,23 @@ export function Table<Row>({ label, columns, rows, keyOf }: TableProps<Row>) {
   );
 }
 
-interface ListFrameProps<Item extends { id: string }> {
+interface ListProps<Item extends { id: string }> {
+  label: string;
+  columns: readonly Column<Item>[];
   list: LoadedList<Item>;
   /** Shown where there is nothing. */
   empty: ComponentChildren;
-  children: ComponentChildren;
 }
 
-/** Loading, failure, emptiness and the next page, the same for every list. */
-export function ListFrame<Item extends { id: string }>({ list, empty, children }: ListFrameProps<Item>) {
-  const isFilled = list.items.length > 0;
-  if (list.isLoading && !isFilled) return <Skeleton />;
-  if (list.error !== null && !isFilled) return <Failure error={list.error} onRetry={() => void list.reload()} />;
-  if (!isFilled) return <>{empty}</>;
+/** A list of the API as a table: loading, failure, emptiness and the next page are the same for all of them. */
+export function List<Item extends { id: string }>({ label, columns, list, empty }: ListProps<Item>) {
+  if (list.items.length === 0) {
+    if (list.isLoading) return <Skeleton />;
+    return list.error === null ? empty : <Failure error={list.error} onRetry={() => void list.reload()} />;
+  }
   return (
     <>
-      {children}
+      <Table label={label} columns={columns} rows={list.items} keyOf={({ id }) => id} />
       {list.error !== null && <Problem class="mt-4">{toSentence(list.error)}</Problem>}
       {list.hasMore && (
         <div class="mt-4 flex justify-center">

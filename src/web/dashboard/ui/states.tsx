@@ -40,6 +40,18 @@ export function Failure({ error, onRetry }: { error: unknown; onRetry?: () => vo
   );
 }
 
+interface PendingProps {
+  of: { error: unknown; reload(): unknown };
+  lines?: number;
+  class?: string;
+}
+
+/** In the place of what has not arrived: that it is loading, or why it failed. */
+export function Pending({ of, lines = 4, class: more = "" }: PendingProps) {
+  if (of.error !== null) return <Failure error={of.error} onRetry={() => void of.reload()} />;
+  return <Skeleton lines={lines} class={more} />;
+}
+
 /** A sentence about what just failed, read out at once. */
 export function Problem({ children, class: more = "" }: { children: ComponentChildren; class?: string }) {
   return (
@@ -67,12 +79,12 @@ export function Badge({ tone = "neutral", children }: { tone?: Tone; children: C
   );
 }
 
-export function Notice({
-  tone = "warn",
-  children,
-}: {
-  tone?: "warn" | "accent" | "good";
+interface NoticeProps {
+  tone?: Tone;
+  class?: string;
   children: ComponentChildren;
-}) {
-  return <div class={`rounded-[0.6rem] px-3.5 py-2.5 text-[0.94rem] ${tones[tone]}`}>{children}</div>;
+}
+
+export function Notice({ tone = "warn", class: more = "", children }: NoticeProps) {
+  return <div class={`rounded-[0.6rem] px-3.5 py-2.5 text-[0.94rem] ${tones[tone]} ${more}`}>{children}</div>;
 }

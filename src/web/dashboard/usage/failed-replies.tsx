@@ -48,16 +48,14 @@ export function FailureNotice({ companionId }: { companionId: string }) {
   if (told === null) return null;
   const { why, remedy } = explainFailure(told.kind);
   return (
-    <div class="mb-6">
-      <Notice>
-        <strong class="font-semibold">
-          {countReplies(sumFailures(rows))} failed in the last {noticeDays} days.
-        </strong>{" "}
-        {rows.length > 1 ? `Among the reasons: ${why.charAt(0).toLowerCase()}${why.slice(1)}` : why}. {remedy}{" "}
-        <a href="/app/usage?days=7&measure=errors" class="underline">
-          All failures
-        </a>
-      </Notice>
-    </div>
+    <Notice class="mb-6">
+      <strong class="font-semibold">
+        {countReplies(sumFailures(rows))} failed in the last {noticeDays} days.
+      </strong>{" "}
+      {rows.length > 1 ? `Among the reasons: ${why.charAt(0).toLowerCase()}${why.slice(1)}` : why}. {remedy}{" "}
+      <a href="/app/usage?days=7&measure=errors" class="underline">
+        All failures
+      </a>
+    </Notice>
   );
 }

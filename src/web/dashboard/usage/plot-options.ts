@@ -27,8 +27,9 @@ export function makeOptions(
 ): uPlot.Options {
   const colors = colorsOf(series.length);
   const style = getComputedStyle(document.documentElement);
-  const grid = { stroke: style.getPropertyValue("--line"), width: 1 };
-  const axis = { stroke: style.getPropertyValue("--muted"), grid, ticks: { show: false }, font: "12px system-ui" };
+  const colorOf = (name: string) => style.getPropertyValue(`--color-${name}`);
+  const grid = { stroke: colorOf("line"), width: 1 };
+  const axis = { stroke: colorOf("muted"), grid, ticks: { show: false }, font: "12px system-ui" };
   return {
     width,
     height: plotHeightPx,

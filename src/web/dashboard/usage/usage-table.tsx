@@ -24,20 +24,12 @@ export function UsageTable({ by, rows }: UsageTableProps) {
   const quotas = useQuotas(by === "companion" ? shown.map((row) => row.companion_id ?? "") : []);
   const keys = useKeyNames(by === "key");
 
-  const first: Column<UsageRow> =
-    by === "companion"
-      ? {
-          title: "Companion",
-          class: "title",
-          cell: ({ companion_id }) => <CompanionName id={companion_id} names={names} />,
-        }
-      : {
-          title: "API key",
-          class: "title",
-          cell: ({ key_id }) => (key_id ? (keys[key_id] ?? `revoked …${shortId(key_id)}`) : "Dashboard"),
-        };
+  const nameCompanion = ({ companion_id }: UsageRow) => <CompanionName id={companion_id} names={names} />;
+  const nameKey = ({ key_id }: UsageRow) => (key_id ? (keys[key_id] ?? `revoked …${shortId(key_id)}`) : "Dashboard");
   const columns: Column<UsageRow>[] = [
-    first,
+    by === "companion"
+      ? { title: "Companion", class: "title", cell: nameCompanion }
+      : { title: "API key", class: "title", cell: nameKey },
     { title: "Messages", isNumber: true, cell: (row) => formatNumber(row.messages) },
     { title: "Tokens in", isNumber: true, cell: (row) => formatNumber(row.input_tokens) },
     { title: "Tokens out", isNumber: true, cell: (row) => formatNumber(row.output_tokens) },

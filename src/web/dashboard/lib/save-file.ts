@@ -1,0 +1,10 @@
+/** Gives the person a file that this browser has made. */
+export function saveFile(name: string, text: string, type: string): void {
+  const address = URL.createObjectURL(new Blob([text], { type }));
+  const link = document.createElement("a");
+  link.href = address;
+  link.download = name;
+  link.click();
+  // Some browsers read the URL a moment later.
+  setTimeout(() => URL.revokeObjectURL(address), 10_000);
+}
