@@ -8,7 +8,7 @@ import { sha256 } from "../lib/sha256.ts";
 import { toWireKey } from "../modules/keys/model.ts";
 import { formatList } from "./columns.ts";
 import { type Action, type Command, CommandFailure, Misuse } from "./command.ts";
-import { getAccount } from "./find-account.ts";
+import { openAccount } from "./find-account.ts";
 
 const create: Action = {
   name: "create",
@@ -19,13 +19,13 @@ const create: Action = {
     scopes: { value: "a,b", about: "What it may do, separated by commas.", isRequired: true },
     expires: { value: "90d", about: "When it ends: in 30m, 12h, 90d, 4w, or at an RFC 3339 time. Without it, never." },
   },
-  async run({ args, ids, clock, openStore, audit }) {
+  async run(input) {
+    const { args, ids, clock, audit } = input;
     const name = args.text("name");
     if (!isName(name)) throw new Misuse(`--name: ${nameProblem}`);
     const scopes = readScopes(args.text("scopes"));
     const expiresAt = readExpiry(args.find("expires"), clock.nowMs());
-    const store = await openStore();
-    const account = await getAccount(store, args.text("account"));
+    const { store, account } = await openAccount(input, args.text("account"));
     const secret = makeApiKey(ids.secret);
     const key = await store.apiKeys.create(
       account.id,
@@ -43,9 +43,8 @@ const list: Action = {
   name: "list",
   about: "Show an account's keys that are not revoked, newest first.",
   options: { account: { value: "E", about: "The account.", isRequired: true } },
-  async run({ args, openStore }) {
-    const store = await openStore();
-    const account = await getAccount(store, args.text("account"));
+  async run(input) {
+    const { store, account } = await openAccount(input, input.args.text("account"));
     const keys = await store.apiKeys.list(account.id);
     return {
       json: keys.map(toWireKey),

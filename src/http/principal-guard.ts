@@ -77,11 +77,6 @@ export function totpRequired(publicSentence: string): AppError {
 }
 
 function unauthorized(): AppError {
-  return new AppError(
-    "unauthorized",
-    "Send a valid API key (Authorization: Bearer cmp_live_…), or sign in to the dashboard.",
-    {
-      headers: { "www-authenticate": "Bearer" },
-    },
-  );
+  const sentence = "Send a valid API key (Authorization: Bearer cmp_live_…), or sign in to the dashboard.";
+  return new AppError("unauthorized", sentence, { headers: { "www-authenticate": "Bearer" } });
 }
