@@ -31,11 +31,9 @@ export type TurnServices = Pick<
  */
 const waitMs = 10_000;
 
-const notBegun = Promise.resolve();
-
 export class Turn implements OpenTurn, FollowedTurn, ReplySink {
   checkedMark = -1;
-  ended: Promise<void> = notBegun;
+  ended = Promise.resolve();
   readonly #services: TurnServices;
   readonly #start: TurnStart;
   readonly #stop = new Stop();
@@ -43,9 +41,9 @@ export class Turn implements OpenTurn, FollowedTurn, ReplySink {
   readonly #text = new ReplyText();
   /** Replaced with every change: one may leave while all are told. */
   #readers: readonly TurnReader[] = [];
-  /** Why we stopped it, for the last words to its readers; null while nobody but they and the provider end it. */
+  /** Why the server stopped it; null if it did not, also where all readers have left. */
   #ending: { readonly code: StreamErrorCode; readonly error: AppError } | null = null;
-  /** From then on nobody but its readers is told of a failure. */
+  /** Whether the response has begun: from then on only the readers are told of a failure. */
   #hasBegun = false;
   #waitingTimer: ReturnType<typeof setTimeout> | undefined;
   #askedAtMs = 0;
@@ -78,7 +76,7 @@ export class Turn implements OpenTurn, FollowedTurn, ReplySink {
   leave(reader: TurnReader): void {
     if (!this.#readers.includes(reader)) return;
     this.#readers = this.#readers.filter((other) => other !== reader);
-    // Today's policy, and the only line of it: words that nobody reads are not paid for.
+    // Only decided here: a reply that nobody reads is not paid for.
     if (this.#readers.length === 0) this.#stop.abort(new AppError("unavailable", "All readers have left."));
   }
 
@@ -95,7 +93,7 @@ export class Turn implements OpenTurn, FollowedTurn, ReplySink {
     return false;
   }
 
-  /** The whole of it, in its order. Never rejects: nobody is left to catch. */
+  /** The whole turn, from its beginning to its end. Never rejects: nobody is left to catch. */
   async #live(): Promise<void> {
     const { openTurns } = this.#services;
     const { address, companion, plan, keeper } = this.#start;
@@ -109,7 +107,7 @@ export class Turn implements OpenTurn, FollowedTurn, ReplySink {
       taken.defer(ticket.leave);
       taken.use(this.#text);
       const request = await this.#buildRequest();
-      // It may have waited for long, and each call costs: nothing is to begin any more with a token that was revoked.
+      // It may have waited for long, and each call costs: no call begins with a token that has been revoked.
       await this.checkRight();
       if (this.isStopped) throw this.#stop.reason;
       await this.#settle(request, await this.#ask(request, ticket.day), ticket);
@@ -128,7 +126,7 @@ export class Turn implements OpenTurn, FollowedTurn, ReplySink {
   /** Rejects where the provider failed before its first text, which has been counted: nothing is to be kept. */
   async #ask(request: ReplyRequest, day: string): Promise<ReplyOutcome> {
     this.#askedAtMs = performance.now();
-    this.#waitingTimer = setTimeout(Turn.#beginAnyway, waitMs, this);
+    this.#waitingTimer = setTimeout(() => this.#beginAnyway(), waitMs);
     try {
       return await this.#services.llm.streamReply(request, this, this.#stop);
     } catch (failure) {
@@ -216,9 +214,9 @@ export class Turn implements OpenTurn, FollowedTurn, ReplySink {
     this.#beginning.resolve();
   }
 
-  static #beginAnyway(this: void, turn: Turn): void {
-    turn.#tell({ type: "waiting" });
-    turn.#open();
+  #beginAnyway(): void {
+    this.#tell({ type: "waiting" });
+    this.#open();
   }
 
   /**
