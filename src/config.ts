@@ -6,6 +6,7 @@ import type { HoldingsByPlan, Plan } from "./domain/account.ts";
 import type { JsonObject } from "./domain/companion.ts";
 import type { TotpRequirement } from "./domain/second-factor.ts";
 import type { LogLevel } from "./lib/log.ts";
+import type { RateSettings } from "./limits/rules.ts";
 
 export interface Config {
   readonly server: {
@@ -38,11 +39,7 @@ export interface Config {
     readonly baseUrl: string;
     readonly webhookSecret: string | null;
   };
-  readonly ratesPerMinute: {
-    readonly token: ByPlan;
-    readonly ip: number;
-    readonly key: number;
-  };
+  readonly rates: RateSettings;
   /** Concurrent chat streams per client address. */
   readonly streamsPerIp: number;
   readonly messagesPerDay: ByPlan;
@@ -116,10 +113,10 @@ function toConfig(values: SettingValues, tls: Config["server"]["tls"], isDemo: b
       baseUrl: values.elevenlabsBaseUrl,
       webhookSecret: values.elevenlabsWebhookSecret,
     },
-    ratesPerMinute: {
-      token: { free: values.ratePerToken, paid: values.ratePerTokenPaid ?? values.ratePerToken },
-      ip: values.ratePerIp,
-      key: values.ratePerKey,
+    rates: {
+      ratePerToken: { free: values.ratePerToken, paid: values.ratePerTokenPaid ?? values.ratePerToken },
+      ratePerIp: values.ratePerIp,
+      ratePerKey: values.ratePerKey,
     },
     streamsPerIp: values.streamsPerIp,
     messagesPerDay: { free: values.dailyFree, paid: values.dailyPaid },

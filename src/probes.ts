@@ -11,11 +11,6 @@ export function createProbes(
   dataDir: string,
   sizes: readonly StorageSize[],
 ): Probe[] {
-  const database = {
-    name: "companiond_database_bytes",
-    help: "Size of the database's files.",
-    type: "gauge" as const,
-  };
   const webhookBodyBytes = {
     name: "companiond_webhook_body_bytes",
     help: "Held of transcripts that are arriving; bounded.",
@@ -48,7 +43,13 @@ export function createProbes(
       type: "counter",
       read: () => limiter.evictedCount,
     },
-    ...sizes.map(({ file, read }) => ({ ...database, labels: { file }, read })),
+    ...sizes.map(({ file, read }) => ({
+      name: "companiond_database_bytes",
+      help: "Size of the database's files.",
+      type: "gauge" as const,
+      labels: { file },
+      read,
+    })),
     {
       name: "companiond_disk_free_bytes",
       help: "Free space where the data directory is.",

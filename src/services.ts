@@ -138,11 +138,7 @@ export async function openServices(config: Config, overrides: ServiceOverrides =
     store,
     coordination,
     limiter: measureLimiter(limiter, measurements),
-    rules: createRateRules({
-      ratePerToken: config.ratesPerMinute.token,
-      ratePerIp: config.ratesPerMinute.ip,
-      ratePerKey: config.ratesPerMinute.key,
-    }),
+    rules: createRateRules(config.rates),
     openTurns,
     llm,
     providerHealth,
@@ -164,11 +160,12 @@ export async function openServices(config: Config, overrides: ServiceOverrides =
   };
 }
 
-async function closeOnFailure(store: Store, step: () => Promise<void>): Promise<void> {
+/** Closes what was opened if a later step fails. */
+export async function closeOnFailure<Result>(opened: { close(): Promise<void> }, step: () => Result | Promise<Result>) {
   try {
-    await step();
+    return await step();
   } catch (error) {
-    await store.close();
+    await opened.close();
     throw error;
   }
 }

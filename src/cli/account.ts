@@ -7,7 +7,7 @@ import { toWireAccount } from "../schemas/account.ts";
 import type { AccountPatch } from "../store/store.ts";
 import { formatList } from "./columns.ts";
 import { type Action, type ActionInput, type ActionResult, type Command, CommandFailure, Misuse } from "./command.ts";
-import { getAccount, readChoice, readEmail } from "./find-account.ts";
+import { openAccount, readChoice, readEmail } from "./find-account.ts";
 import { issueLink } from "./one-time-link.ts";
 import { voiceAgentActions } from "./voice-agents.ts";
 
@@ -90,10 +90,9 @@ const remove: Action = {
   name: "delete",
   about: "Delete an account with its companions, keys and conversations; its usage is kept.",
   operands: ["E"],
-  async run({ args, openStore, audit }) {
-    const store = await openStore();
-    const account = await getAccount(store, args.operand(0));
-    if (!(await store.accounts.delete(account.id, audit()))) throw gone(account.email);
+  async run(input) {
+    const { store, account } = await openAccount(input, input.args.operand(0));
+    if (!(await store.accounts.delete(account.id, input.audit()))) throw gone(account.email);
     return describe(account, `Deleted ${account.email} with everything it owned.`);
   },
 };
@@ -103,7 +102,7 @@ const resetLink: Action = {
   about: "Print a link to choose a new password for an account; it works once, for 30 minutes.",
   operands: ["E"],
   async run(input) {
-    const account = await getAccount(await input.openStore(), input.args.operand(0));
+    const { account } = await openAccount(input, input.args.operand(0));
     const purpose = { kind: "reset", accountId: account.id } as const;
     return issueLink(input, purpose, `It lets ${account.email} choose a new password.`);
   },
@@ -113,10 +112,9 @@ const resetTotp: Action = {
   name: "reset-totp",
   about: "Remove an account's second factor if it is lost: the password alone then signs in again.",
   operands: ["E"],
-  async run({ args, openStore, audit }) {
-    const store = await openStore();
-    const account = await getAccount(store, args.operand(0));
-    if (!(await store.secondFactors.remove(account.id, audit()))) {
+  async run(input) {
+    const { store, account } = await openAccount(input, input.args.operand(0));
+    if (!(await store.secondFactors.remove(account.id, input.audit()))) {
       throw new CommandFailure(`${account.email} has no second factor.`);
     }
     const text = `${account.email} signs in with the password alone, and can set up a new second factor.`;
@@ -143,10 +141,9 @@ export const accountCommand: Command = {
   actions: [create, list, setPlan, suspend, resume, remove, resetLink, resetTotp, setupLink, ...voiceAgentActions],
 };
 
-async function change({ args, openStore, audit }: ActionInput, patch: AccountPatch): Promise<Account> {
-  const store = await openStore();
-  const account = await getAccount(store, args.operand(0));
-  const changed = await store.accounts.update(account.id, patch, audit());
+async function change(input: ActionInput, patch: AccountPatch): Promise<Account> {
+  const { store, account } = await openAccount(input, input.args.operand(0));
+  const changed = await store.accounts.update(account.id, patch, input.audit());
   if (changed === null) throw gone(account.email);
   return changed;
 }

@@ -11,8 +11,13 @@ export interface Command {
   about: string;
   /** One action without a name, or several named ones: `account create`. */
   actions: readonly Action[];
-  /** Shown by `--help` after the options. */
-  notes?: string;
+  /** Shown by `--help` after the options; made then, since formatting takes more than a millisecond. */
+  makeNotes?: () => string;
+}
+
+/** A command that is one action; its name and sentence are the action's. */
+export function singleCommand(action: Action, makeNotes = () => ""): Command {
+  return { name: action.name, about: action.about, actions: [{ ...action, name: "" }], makeNotes };
 }
 
 /** An entry of the table. A command is loaded on demand, so that others do not slow it down. */

@@ -5,9 +5,8 @@ import { AppError } from "../domain/errors.ts";
 import { readJsonLines } from "../lib/json-lines.ts";
 import { readNewCompanion, type SettingRules } from "../modules/companions/read-settings.ts";
 import type { NewCompanion, Store } from "../store/store.ts";
-import { checkVoiceFields } from "../voice/voice-fields.ts";
 import { type Action, type ActionInput, CommandFailure } from "./command.ts";
-import { getAccount } from "./find-account.ts";
+import { openAccount } from "./find-account.ts";
 import { type ImportJournal, importedId, type JournalFile, openJournal } from "./import-journal.ts";
 import { createProgress, type Progress } from "./progress.ts";
 
@@ -24,17 +23,12 @@ export const importAction: Action = {
     again: { about: "Import even if this file was imported into the account before." },
   },
   async run(input) {
-    const { args, loadConfig, openStore } = input;
+    const { args, loadConfig } = input;
     const config = loadConfig();
-    const store = await openStore();
-    const account = await getAccount(store, args.text("account"));
+    const { store, account } = await openAccount(input, args.text("account"));
     const file = Bun.file(args.operand(0));
     if (!(await file.exists())) throw new CommandFailure(`file not found: ${args.operand(0)}.`);
-    const rules: SettingRules = {
-      ...config.llm,
-      checkVoiceFields: (fields, current) => checkVoiceFields(store.voice, account.id, fields, current),
-    };
-
+    const rules = { ...config.llm, voice: store.voice, accountId: account.id };
     const progress = createProgress(input.io, file.size * 2);
     const checked = await checkFile(input, file, rules, progress);
     const journalFile = openJournal(config.dataDir, account.id, checked.digest);
@@ -42,17 +36,13 @@ export const importAction: Action = {
     const resumedAt = journal.kept;
     await importFile(input, { store, account, file, rules, journal, journalFile, progress });
     await progress.clear();
+    const imported = checked.count - resumedAt;
     return {
-      json: {
-        account: account.email,
-        imported: checked.count - resumedAt,
-        resumed_at: resumedAt,
-        total: checked.count,
-      },
+      json: { account: account.email, imported, resumed_at: resumedAt, total: checked.count },
       text:
         resumedAt === 0
-          ? `Imported ${checked.count} companions into ${account.email}.`
-          : `Imported the remaining ${checked.count - resumedAt} of ${checked.count} companions into ${account.email}.`,
+          ? `Imported ${imported} companions into ${account.email}.`
+          : `Imported the remaining ${imported} of ${checked.count} companions into ${account.email}.`,
     };
   },
 };

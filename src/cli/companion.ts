@@ -5,36 +5,25 @@ import { toRfc3339 } from "../lib/clock.ts";
 import { toWireCompanion, toWireEmbedToken } from "../modules/companions/model.ts";
 import { readNewCompanion } from "../modules/companions/read-settings.ts";
 import type { Store } from "../store/store.ts";
-import { checkVoiceFields } from "../voice/voice-fields.ts";
 import { formatList } from "./columns.ts";
 import { type Action, type ActionInput, type Command, CommandFailure } from "./command.ts";
 import { importAction } from "./companion-import.ts";
 import { readCompanionBody, settingOptions } from "./companion-options.ts";
-import { getAccount } from "./find-account.ts";
+import { openAccount } from "./find-account.ts";
 
 const create: Action = {
   name: "create",
   about: "Create a companion with its first embed token.",
   options: { account: { value: "E", about: "The account that owns it.", isRequired: true }, ...settingOptions },
-  async run({ args, ids, loadConfig, openStore, audit }) {
+  async run(input) {
+    const { args, ids, loadConfig, audit } = input;
     const { llm } = loadConfig();
     const body = readCompanionBody(args);
-    const store = await openStore();
-    const account = await getAccount(store, args.text("account"));
-    const settings = await readNewCompanion(body, {
-      ...llm,
-      checkVoiceFields: (fields, current) => checkVoiceFields(store.voice, account.id, fields, current),
-    });
-    const companion = await store.companions.create(
-      account.id,
-      {
-        ...settings,
-        id: ids.uuid(),
-        createdByKeyId: null,
-        embedToken: { id: ids.uuid(), token: makeEmbedToken(ids.secret) },
-      },
-      audit(),
-    );
+    const { store, account } = await openAccount(input, args.text("account"));
+    const settings = await readNewCompanion(body, { ...llm, voice: store.voice, accountId: account.id });
+    const embedToken = { id: ids.uuid(), token: makeEmbedToken(ids.secret) };
+    const made = { ...settings, id: ids.uuid(), createdByKeyId: null, embedToken };
+    const companion = await store.companions.create(account.id, made, audit());
     return {
       json: toWireCompanion(companion),
       text: `Created the companion ${JSON.stringify(companion.name)}.\nid           ${companion.id}\nembed token  ${companion.embedToken}`,
@@ -46,9 +35,8 @@ const list: Action = {
   name: "list",
   about: "Show an account's companions, newest first.",
   options: { account: { value: "E", about: "The account.", isRequired: true } },
-  async run({ args, openStore }) {
-    const store = await openStore();
-    const account = await getAccount(store, args.text("account"));
+  async run(input) {
+    const { store, account } = await openAccount(input, input.args.text("account"));
     const companions = await listAll(store, account.id);
     const rows = companions.map((one) => [
       one.name,

@@ -24,11 +24,8 @@ export async function ensureDemo(store: Store, ids: IdSource, audit: () => Write
   const [found] = items;
   const fresh = { id: ids.uuid(), token: makeEmbedToken(ids.secret) };
   if (found === undefined) {
-    await store.companions.create(
-      account.id,
-      { ...demoSettings, id: ids.uuid(), createdByKeyId: null, embedToken: fresh },
-      audit(),
-    );
+    const ada = { ...demoSettings, id: ids.uuid(), createdByKeyId: null, embedToken: fresh };
+    await store.companions.create(account.id, ada, audit());
     return fresh.token;
   }
   if (!found.enabled) await store.companions.update(account.id, found.id, { enabled: true }, audit());

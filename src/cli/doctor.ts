@@ -1,30 +1,24 @@
 /** `companiond doctor`: checks everything that an installation needs, and says what to fix. */
 import { type Config, ConfigError } from "../config.ts";
-import type { ActionInput, ActionResult, Command } from "./command.ts";
+import { type ActionInput, type ActionResult, singleCommand } from "./command.ts";
 import { examineData } from "./doctor/data.ts";
 import { describeFailure, type Finding, fail, ok } from "./doctor/finding.ts";
 import { examineCertificate, examinePort, examineProxy, examinePublicUrl } from "./doctor/network.ts";
 import { examineClock, examineLlm, examineVoice } from "./doctor/providers.ts";
 
-export const doctorCommand: Command = {
+export const doctorCommand = singleCommand({
   name: "doctor",
-  about: "Check configuration, data, network and providers, and say what to fix.",
-  actions: [
-    {
-      name: "",
-      about:
-        "Check configuration, data, network and providers, and say what to fix. Asks the language model for one word. " +
-        "Exits with 1 if a check fails.",
-      options: {
-        host: { value: "H", about: "As for serve." },
-        port: { value: "N", about: "As for serve." },
-        "tls-cert": { value: "F", about: "As for serve." },
-        "tls-key": { value: "F", about: "As for serve." },
-      },
-      run: diagnose,
-    },
-  ],
-};
+  about:
+    "Check configuration, data, network and providers, and say what to fix. Asks the language model for one word. " +
+    "Exits with 1 if a check fails.",
+  options: {
+    host: { value: "H", about: "As for serve." },
+    port: { value: "N", about: "As for serve." },
+    "tls-cert": { value: "F", about: "As for serve." },
+    "tls-key": { value: "F", about: "As for serve." },
+  },
+  run: diagnose,
+});
 
 async function diagnose(input: ActionInput): Promise<ActionResult> {
   const findings = await examine(input);

@@ -2,7 +2,7 @@
 import type { Account } from "../domain/account.ts";
 import { normalizeEmail } from "../domain/email.ts";
 import type { Store } from "../store/store.ts";
-import { CommandFailure, Misuse } from "./command.ts";
+import { type ActionInput, CommandFailure, Misuse } from "./command.ts";
 
 export function readEmail(text: string): string {
   const email = normalizeEmail(text);
@@ -10,12 +10,17 @@ export function readEmail(text: string): string {
   return email;
 }
 
-export async function getAccount(store: Store, text: string): Promise<Account> {
+/** Opens the store for it. */
+export async function openAccount(
+  { openStore }: Pick<ActionInput, "openStore">,
+  text: string,
+): Promise<{ store: Store; account: Account }> {
+  const store = await openStore();
   const account = await store.accounts.findByEmail(readEmail(text));
   if (account === null) {
     throw new CommandFailure(`account not found: ${text}. "companiond account list" shows all accounts.`);
   }
-  return account;
+  return { store, account };
 }
 
 export function readChoice<Choice extends string>(what: string, text: string, choices: readonly Choice[]): Choice {

@@ -1,4 +1,5 @@
 /** Help texts, generated from the declarations. */
+import { type Setting, settings } from "../config/settings.ts";
 import { commonOptions } from "./arguments.ts";
 import { formatColumns } from "./columns.ts";
 import type { Action, Command, OptionSpec } from "./command.ts";
@@ -29,13 +30,14 @@ export function describeCommand(command: Command): string {
 export function describeAction(command: Command, action: Action): string {
   const options = Object.entries({ ...action.options, ...commonOptions });
   const rows = options.map(([name, spec]) => [`  ${writeOption(name, spec)}`, describeOption(spec)]);
+  const notes = command.makeNotes?.() ?? "";
   return [
     action.about,
     "",
     `Usage: ${describeUsage(command, action)}`,
     "",
     formatColumns(rows),
-    ...(command.notes === undefined ? [] : ["", command.notes]),
+    ...(notes === "" ? [] : ["", notes]),
   ].join("\n");
 }
 
@@ -43,6 +45,20 @@ export function describeUsage(command: Command, action: Action): string {
   const required = Object.entries(action.options ?? {}).filter(([, spec]) => spec.isRequired);
   const parts = [joinWords(command.name, action.name), ...required.map(([name, spec]) => writeOption(name, spec))];
   return `companiond ${[...parts, "[options]", ...(action.operands ?? [])].join(" ")}`;
+}
+
+/** The list of settings for `serve --help`. */
+export function describeSettings(): string {
+  const all: readonly Setting<unknown>[] = Object.values(settings);
+  const rows = all.map((one) => {
+    const fallback = one.defaultText === "" ? "" : ` (${one.defaultText})`;
+    return [`  ${one.variable}${one.isSecret ? "[_FILE]" : ""}`, `${one.about}${fallback}`];
+  });
+  return [
+    "Environment variables, all optional; flags win. [_FILE]: can also name a file that contains the value.",
+    "",
+    formatColumns(rows),
+  ].join("\n");
 }
 
 function describeOption(spec: OptionSpec): string {

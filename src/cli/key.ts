@@ -3,12 +3,11 @@ import { type ApiKey, scopes as knownScopes, type Scope } from "../domain/accoun
 import { apiKeyEnds, makeApiKey } from "../domain/credentials.ts";
 import { isName, nameProblem } from "../domain/name.ts";
 import { toRfc3339 } from "../lib/clock.ts";
-import { parseDurationMs } from "../lib/duration.ts";
 import { sha256 } from "../lib/sha256.ts";
 import { toWireKey } from "../modules/keys/model.ts";
 import { formatList } from "./columns.ts";
 import { type Action, type Command, CommandFailure, Misuse } from "./command.ts";
-import { getAccount } from "./find-account.ts";
+import { openAccount } from "./find-account.ts";
 
 const create: Action = {
   name: "create",
@@ -19,13 +18,13 @@ const create: Action = {
     scopes: { value: "a,b", about: "What it may do, separated by commas.", isRequired: true },
     expires: { value: "90d", about: "When it ends: in 30m, 12h, 90d, 4w, or at an RFC 3339 time. Without it, never." },
   },
-  async run({ args, ids, clock, openStore, audit }) {
+  async run(input) {
+    const { args, ids, clock, audit } = input;
     const name = args.text("name");
     if (!isName(name)) throw new Misuse(`--name: ${nameProblem}`);
     const scopes = readScopes(args.text("scopes"));
     const expiresAt = readExpiry(args.find("expires"), clock.nowMs());
-    const store = await openStore();
-    const account = await getAccount(store, args.text("account"));
+    const { store, account } = await openAccount(input, args.text("account"));
     const secret = makeApiKey(ids.secret);
     const key = await store.apiKeys.create(
       account.id,
@@ -43,9 +42,8 @@ const list: Action = {
   name: "list",
   about: "Show an account's keys that are not revoked, newest first.",
   options: { account: { value: "E", about: "The account.", isRequired: true } },
-  async run({ args, openStore }) {
-    const store = await openStore();
-    const account = await getAccount(store, args.text("account"));
+  async run(input) {
+    const { store, account } = await openAccount(input, input.args.text("account"));
     const keys = await store.apiKeys.list(account.id);
     return {
       json: keys.map(toWireKey),
@@ -93,6 +91,15 @@ function readScopes(text: string): Scope[] {
     throw new Misuse(`unknown scope ${JSON.stringify(unknown.join(", "))}. There are ${knownScopes.join(", ")}.`);
   }
   return knownScopes.filter((scope) => wanted.includes(scope));
+}
+
+const unitMs: Record<string, number> = { s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000, w: 604_800_000 };
+
+/** Milliseconds of `30m`, `12h`, `90d`, `2w`; null if the text is not a duration. */
+function parseDurationMs(text: string): number | null {
+  const [, amount, unit] = /^(\d{1,6})([smhdw])$/.exec(text) ?? [];
+  const factor = unit === undefined ? undefined : unitMs[unit];
+  return amount === undefined || factor === undefined || Number(amount) === 0 ? null : Number(amount) * factor;
 }
 
 function readExpiry(text: string | undefined, nowMs: number): number | null {

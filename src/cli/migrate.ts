@@ -1,19 +1,13 @@
 /** `companiond migrate`: migrates the database to this version; `serve` does so by itself. */
-import type { Command } from "./command.ts";
+import { singleCommand } from "./command.ts";
 
-export const migrateCommand: Command = {
+export const migrateCommand = singleCommand({
   name: "migrate",
-  about: "Apply pending migrations; serve also does this.",
-  actions: [
-    {
-      name: "",
-      about: "Apply pending migrations; serve also does this. Refused while a server of an earlier version runs.",
-      async run({ openStore, loadConfig }) {
-        const store = await openStore();
-        await store.check();
-        const { dataDir } = loadConfig();
-        return { json: { status: "up_to_date", data_dir: dataDir }, text: `The database in ${dataDir} is up to date.` };
-      },
-    },
-  ],
-};
+  about: "Apply pending migrations; serve also does this. Refused while a server of an earlier version runs.",
+  async run({ openStore, loadConfig }) {
+    const store = await openStore();
+    await store.check();
+    const { dataDir } = loadConfig();
+    return { json: { status: "up_to_date", data_dir: dataDir }, text: `The database in ${dataDir} is up to date.` };
+  },
+});

@@ -1,26 +1,20 @@
 /** `companiond restore`: replaces the database with a backup. */
 import { resolve } from "node:path";
 import { storageOf } from "../services.ts";
-import type { Command } from "./command.ts";
+import { singleCommand } from "./command.ts";
 
-export const restoreCommand: Command = {
+export const restoreCommand = singleCommand({
   name: "restore",
-  about: "Replace the database with a backup; the server must be stopped.",
-  actions: [
-    {
-      name: "",
-      about:
-        "Verify FILE and replace the database with it; the old one is kept aside. Refused while the database is in use.",
-      operands: ["FILE"],
-      async run({ args, loadConfig, clock }) {
-        const file = resolve(args.operand(0));
-        const { path, bytes, schemaVersion, keptAs } = storageOf(loadConfig()).restore(file, clock.nowMs());
-        const kept = keptAs === null ? "" : `\nThe old database is kept as ${keptAs}.`;
-        return {
-          json: { database: path, bytes, schema_version: schemaVersion, kept_as: keptAs },
-          text: `Restored ${path} from ${file}, ${bytes} bytes.${kept}`,
-        };
-      },
-    },
-  ],
-};
+  about:
+    "Verify FILE and replace the database with it; the old one is kept aside. Refused while the database is in use.",
+  operands: ["FILE"],
+  async run({ args, loadConfig, clock }) {
+    const file = resolve(args.operand(0));
+    const { path, bytes, schemaVersion, keptAs } = storageOf(loadConfig()).restore(file, clock.nowMs());
+    const kept = keptAs === null ? "" : `\nThe old database is kept as ${keptAs}.`;
+    return {
+      json: { database: path, bytes, schema_version: schemaVersion, kept_as: keptAs },
+      text: `Restored ${path} from ${file}, ${bytes} bytes.${kept}`,
+    };
+  },
+});

@@ -6,14 +6,14 @@ import type { Certificate } from "../lib/certificate.ts";
 import { openLog } from "../lib/log.ts";
 import { ListenFailure } from "../listener.ts";
 import { type RunningServer, startServer } from "../server.ts";
-import { type OpenedServices, openServices, storageOf } from "../services.ts";
+import { closeOnFailure, type OpenedServices, openServices, storageOf } from "../services.ts";
 import { loadCertificate, reloadCertificate } from "./certificate.ts";
-import { type ActionInput, type Command, CommandFailure } from "./command.ts";
+import { type ActionInput, CommandFailure, singleCommand } from "./command.ts";
 import { findWeakness } from "./data-rights.ts";
 import { ensureDemo } from "./demo.ts";
+import { describeSettings } from "./help.ts";
 import { explainListenFailure } from "./listen-failure.ts";
 import { lacksPublicUrl, withoutPublicUrl } from "./public-url.ts";
-import { describeSettings } from "./settings-help.ts";
 import { offerSetup } from "./setup-offer.ts";
 import { describeStart, toReachable } from "./start-message.ts";
 
@@ -23,33 +23,23 @@ const proxyNoticeMs = 500;
 /** How long writing the last log lines may take. */
 const lastLinesMs = 2_000;
 
-export const serveCommand: Command = {
-  name: "serve",
-  about: "Run the server until it is stopped.",
-  actions: [
-    {
-      name: "",
-      about: "Run the server until SIGTERM or SIGINT; open replies then have 30 s to finish.",
-      options: {
-        host: { value: "H", about: "The address to listen on (127.0.0.1)." },
-        port: { value: "N", about: "The port to listen on (3000); 0 takes a free one." },
-        demo: { about: "Create a demo companion to chat with." },
-        "tls-cert": { value: "F", about: "Serve HTTPS with this certificate chain (PEM)." },
-        "tls-key": { value: "F", about: "The certificate's private key (PEM)." },
-      },
-      async run(input) {
-        await serve(input);
-        return null;
-      },
+export const serveCommand = singleCommand(
+  {
+    name: "serve",
+    about: "Run the server until SIGTERM or SIGINT; open replies then have 30 s to finish.",
+    options: {
+      host: { value: "H", about: "The address to listen on (127.0.0.1)." },
+      port: { value: "N", about: "The port to listen on (3000); 0 takes a free one." },
+      demo: { about: "Create a demo companion to chat with." },
+      "tls-cert": { value: "F", about: "Serve HTTPS with this certificate chain (PEM)." },
+      "tls-key": { value: "F", about: "The certificate's private key (PEM)." },
     },
-  ],
-  // A getter: formatting the columns would add more than a millisecond to every start.
-  get notes() {
-    return describeSettings();
+    run: serve,
   },
-};
+  describeSettings,
+);
 
-async function serve(input: ActionInput): Promise<void> {
+async function serve(input: ActionInput): Promise<null> {
   const { io, isJson } = input;
   const stopped = io.takeStopSignal();
   const config = input.loadConfig();
@@ -67,7 +57,9 @@ async function serve(input: ActionInput): Promise<void> {
     const services = await openServices(config);
     // An unexpected error must end at most one request, never the server.
     io.onDefect((error) => log.error("defect", { error, count: ++services.measurements.defects }));
-    const demoToken = config.isDemo ? await closeOnFailure(services, () => openDemo(services, input)) : null;
+    const demoToken = config.isDemo
+      ? await closeOnFailure(services, () => ensureDemo(services.store, input.ids, input.audit))
+      : null;
     const server = await closeOnFailure(services, () => listen(services, config, certificate));
     const backups = startBackups(services, { ...config.backup, dataDir: config.dataDir });
     // A server at a terminal ends with it on SIGHUP; for any other, SIGHUP cannot mean a hang-up.
@@ -98,16 +90,13 @@ async function serve(input: ActionInput): Promise<void> {
     // Without a proxy, nobody polls `/readyz`.
     await server.drain(drainGraceMs, config.server.trustProxy > 0 ? proxyNoticeMs : 0);
     log.info("stopped");
+    return null;
   } finally {
     dataLock.release();
     flush();
     // A stalled reader of the log must not delay the exit.
     await Promise.race([Promise.all([io.writeOut(""), io.writeError("")]), Bun.sleep(lastLinesMs)]);
   }
-}
-
-function openDemo(services: OpenedServices, { ids, audit }: ActionInput): Promise<string> {
-  return ensureDemo(services.store, ids, audit);
 }
 
 async function announce(
@@ -138,15 +127,5 @@ async function listen(
     if (!(error instanceof ListenFailure)) throw error;
     const { wrong, advice } = await explainListenFailure(error);
     throw new CommandFailure(`${wrong} ${advice}`);
-  }
-}
-
-/** Closes the services if a later step fails. */
-async function closeOnFailure<Result>(services: OpenedServices, step: () => Result | Promise<Result>): Promise<Result> {
-  try {
-    return await step();
-  } catch (error) {
-    await services.close();
-    throw error;
   }
 }

@@ -1,28 +1,17 @@
 /** `companiond version`: identifies this build. */
 import { buildInfo } from "../build-info.ts";
-import type { Command } from "./command.ts";
+import { singleCommand } from "./command.ts";
 
-export const versionCommand: Command = {
+export const versionCommand = singleCommand({
   name: "version",
   about: "Show version, commit and build.",
-  actions: [
-    {
-      name: "",
-      about: "Show version, commit and build.",
-      async run() {
-        const { version, commit, builtAt, target } = buildInfo;
-        const build = { bun: Bun.version, target, built_at: builtAt };
-        const facts = [
-          commit === null ? "from source" : `commit ${commit}`,
-          builtAt,
-          `Bun ${Bun.version}`,
-          build.target,
-        ];
-        return {
-          json: { version, commit, build },
-          text: `companiond ${version} (${facts.filter((fact) => fact !== null).join(", ")})`,
-        };
-      },
-    },
-  ],
-};
+  async run() {
+    const { version, commit, builtAt, target } = buildInfo;
+    const build = { bun: Bun.version, target, built_at: builtAt };
+    const facts = [commit === null ? "from source" : `commit ${commit}`, builtAt, `Bun ${Bun.version}`, build.target];
+    return {
+      json: { version, commit, build },
+      text: `companiond ${version} (${facts.filter((fact) => fact !== null).join(", ")})`,
+    };
+  },
+});

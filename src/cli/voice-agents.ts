@@ -5,17 +5,16 @@ import { newGrantBody, toWireGrant } from "../modules/accounts/model.ts";
 import type { VoiceAgentGrant } from "../store/store.ts";
 import { formatList } from "./columns.ts";
 import { type Action, CommandFailure } from "./command.ts";
-import { getAccount } from "./find-account.ts";
+import { openAccount } from "./find-account.ts";
 
 const grant: Action = {
   name: "grant-agent",
   about: "Let an account's companions use an agent of the voice provider.",
   operands: ["E", "AGENT"],
-  async run({ args, openStore, audit }) {
-    const { agent_id } = newGrantBody.check({ agent_id: args.operand(1) });
-    const store = await openStore();
-    const account = await getAccount(store, args.operand(0));
-    const made = await store.voiceAgentGrants.grant(account.id, agent_id, audit());
+  async run(input) {
+    const { agent_id } = newGrantBody.check({ agent_id: input.args.operand(1) });
+    const { store, account } = await openAccount(input, input.args.operand(0));
+    const made = await store.voiceAgentGrants.grant(account.id, agent_id, input.audit());
     return {
       json: { email: account.email, ...toWireGrant(made) },
       text: `${account.email} may use the voice agent ${agent_id} from now on.`,
@@ -27,20 +26,16 @@ const revoke: Action = {
   name: "revoke-agent",
   about: "Revoke an account's voice agent: companions that use it lose their voice at once.",
   operands: ["E", "AGENT"],
-  async run({ args, openStore, audit }) {
-    const agentId = args.operand(1);
-    const store = await openStore();
-    const account = await getAccount(store, args.operand(0));
-    const taken = await store.voiceAgentGrants.revoke(account.id, agentId, audit());
+  async run(input) {
+    const agentId = input.args.operand(1);
+    const { store, account } = await openAccount(input, input.args.operand(0));
+    const taken = await store.voiceAgentGrants.revoke(account.id, agentId, input.audit());
     if (taken === null) {
       throw new CommandFailure(
         `${account.email} has no voice agent ${agentId}. "companiond account list-agents E" shows what it has.`,
       );
     }
-    return {
-      json: { email: account.email, ...toWireGrant(taken) },
-      text: describeRevoked(account, taken),
-    };
+    return { json: { email: account.email, ...toWireGrant(taken) }, text: describeRevoked(account, taken) };
   },
 };
 
@@ -48,23 +43,15 @@ const list: Action = {
   name: "list-agents",
   about: "Show the voice agents that an account may use, newest first.",
   operands: ["E"],
-  async run({ args, openStore }) {
-    const store = await openStore();
-    const account = await getAccount(store, args.operand(0));
+  async run(input) {
+    const { store, account } = await openAccount(input, input.args.operand(0));
     const grants = await store.voiceAgentGrants.list(account.id);
-    const rows = grants.map(({ agentId, companions, createdAt }) => [
-      agentId,
-      String(companions),
-      toRfc3339(createdAt),
-    ]);
+    const rows = grants.map((one) => [one.agentId, String(one.companions), toRfc3339(one.createdAt)]);
     const none =
       account.role === "operator"
         ? `${account.email} is an operator: it may use every agent.`
         : `${account.email} has no voice agents.`;
-    return {
-      json: grants.map(toWireGrant),
-      text: formatList(["agent", "companions", "granted"], rows, none),
-    };
+    return { json: grants.map(toWireGrant), text: formatList(["agent", "companions", "granted"], rows, none) };
   },
 };
 

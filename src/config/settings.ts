@@ -40,42 +40,38 @@ function setting<Value>(entry: Setting<Value>): Setting<Value> {
   return entry;
 }
 
+function withFlag<Value>(flag: NonNullable<Setting<Value>["flag"]>, entry: Setting<Value>): Setting<Value> {
+  return { ...entry, flag };
+}
+
 /** A setting without a default. */
 function optional<Value>(entry: Omit<Setting<Value | null>, "fallback" | "defaultText">): Setting<Value | null> {
   return { ...entry, fallback: null, defaultText: "" };
 }
 
-function number(variable: string, fallback: number, parse: ParseValue<number>, about: string): Setting<number> {
+/** A setting whose default is shown as it is. */
+function plain<Value extends string | number>(
+  variable: string,
+  fallback: Value,
+  parse: ParseValue<Value>,
+  about: string,
+): Setting<Value> {
   return { variable, parse, fallback, defaultText: String(fallback), about };
 }
 
 export const settings = {
-  host: setting({
-    variable: "HOST",
-    flag: "host",
-    parse: word,
-    fallback: "127.0.0.1",
-    defaultText: "127.0.0.1",
-    about: "The address to listen on; 0.0.0.0 or :: for all.",
-  }),
-  port: setting({
-    ...number("PORT", 3000, wholeNumber(0, 65_535), "The port to listen on; 0 takes a free one."),
-    flag: "port",
-  }),
-  dataDir: setting({
-    variable: "COMPANIOND_DATA_DIR",
-    flag: "data-dir",
-    parse: path,
-    fallback: "./companiond-data",
-    defaultText: "./companiond-data",
-    about: "Where everything durable is kept; made if missing.",
-  }),
+  host: withFlag("host", plain("HOST", "127.0.0.1", word, "The address to listen on; 0.0.0.0 or :: for all.")),
+  port: withFlag("port", plain("PORT", 3000, wholeNumber(0, 65_535), "The port to listen on; 0 takes a free one.")),
+  dataDir: withFlag(
+    "data-dir",
+    plain("COMPANIOND_DATA_DIR", "./companiond-data", path, "Where everything durable is kept; made if missing."),
+  ),
   publicUrl: optional({
     variable: "COMPANIOND_PUBLIC_URL",
     parse: originUrl,
     about: "How the outside reaches this server, for snippets and links; needed off loopback and behind a proxy.",
   }),
-  trustProxy: number(
+  trustProxy: plain(
     "COMPANIOND_TRUST_PROXY",
     0,
     wholeNumber(0, 100),
@@ -93,19 +89,13 @@ export const settings = {
     about:
       "Any OpenAI-compatible endpoint, up to and including /v1; without it, OpenAI itself. May stand without a key.",
   }),
-  model: setting({
-    variable: "COMPANIOND_MODEL",
-    parse: word,
-    fallback: "gpt-5-mini",
-    defaultText: "gpt-5-mini",
-    about: "The model for companions that name none.",
-  }),
+  model: plain("COMPANIOND_MODEL", "gpt-5-mini", word, "The model for companions that name none."),
   models: optional({
     variable: "COMPANIOND_MODELS",
     parse: wordList,
     about: "Further models that companions may ask for, separated by commas; COMPANIOND_MODEL always is one.",
   }),
-  maxOutputTokens: number(
+  maxOutputTokens: plain(
     "COMPANIOND_MAX_OUTPUT_TOKENS",
     4096,
     wholeNumber(1, 10_000_000),
@@ -124,53 +114,52 @@ export const settings = {
     parse: secret,
     about: "The key of the voice-agent provider. Without it companions have no voice.",
   }),
-  elevenlabsBaseUrl: setting({
-    variable: "ELEVENLABS_BASE_URL",
-    parse: baseUrl,
-    fallback: "https://api.elevenlabs.io",
-    defaultText: "https://api.elevenlabs.io",
-    about: "The voice-agent provider's address.",
-  }),
+  elevenlabsBaseUrl: plain(
+    "ELEVENLABS_BASE_URL",
+    "https://api.elevenlabs.io",
+    baseUrl,
+    "The voice-agent provider's address.",
+  ),
   elevenlabsWebhookSecret: optional({
     variable: "ELEVENLABS_WEBHOOK_SECRET",
     isSecret: true,
     parse: secret,
     about: "Proves that transcripts come from the voice-agent provider; without it none are taken.",
   }),
-  ratePerToken: number("COMPANIOND_RATE_PER_TOKEN", 30, perMinute, "Embed requests a minute by embed token."),
+  ratePerToken: plain("COMPANIOND_RATE_PER_TOKEN", 30, perMinute, "Embed requests a minute by embed token."),
   ratePerTokenPaid: optional({
     variable: "COMPANIOND_RATE_PER_TOKEN_PAID",
     parse: perMinute,
     about: "The same for companions of accounts on the paid plan; without it, as on the free one.",
   }),
-  ratePerIp: number("COMPANIOND_RATE_PER_IP", 10, perMinute, "Embed requests a minute by client address."),
-  ratePerKey: number(
+  ratePerIp: plain("COMPANIOND_RATE_PER_IP", 10, perMinute, "Embed requests a minute by client address."),
+  ratePerKey: plain(
     "COMPANIOND_RATE_PER_KEY",
     600,
     perMinute,
     "Management requests a minute by API key, and by dashboard session.",
   ),
-  streamsPerIp: number("COMPANIOND_STREAMS_PER_IP", 20, perMinute, "Open chat streams of one client address."),
-  dailyFree: number(
+  streamsPerIp: plain("COMPANIOND_STREAMS_PER_IP", 20, perMinute, "Open chat streams of one client address."),
+  dailyFree: plain(
     "COMPANIOND_DAILY_FREE",
     1000,
     perMinute,
     "Messages a day (UTC) for each companion of an account on the free plan.",
   ),
-  dailyPaid: number("COMPANIOND_DAILY_PAID", 10_000, perMinute, "The same on the paid plan."),
-  dailyVoiceFree: number(
+  dailyPaid: plain("COMPANIOND_DAILY_PAID", 10_000, perMinute, "The same on the paid plan."),
+  dailyVoiceFree: plain(
     "COMPANIOND_DAILY_VOICE_FREE",
     200,
     perMinute,
     "Voice sessions a day (UTC) for each companion of an account on the free plan.",
   ),
-  dailyVoicePaid: number("COMPANIOND_DAILY_VOICE_PAID", 2000, perMinute, "The same on the paid plan."),
-  maxCompanionsFree: number("COMPANIOND_MAX_COMPANIONS_FREE", 10_000, held, "Companions of an account, free plan."),
-  maxCompanionsPaid: number("COMPANIOND_MAX_COMPANIONS_PAID", 1_000_000, held, "The same on the paid plan."),
-  maxKeysFree: number("COMPANIOND_MAX_KEYS_FREE", 100, held, "API keys of an account, free plan."),
-  maxKeysPaid: number("COMPANIOND_MAX_KEYS_PAID", 1000, held, "The same on the paid plan."),
-  maxTokensFree: number("COMPANIOND_MAX_TOKENS_FREE", 20, held, "Embed tokens of a companion, free plan."),
-  maxTokensPaid: number("COMPANIOND_MAX_TOKENS_PAID", 100, held, "The same on the paid plan."),
+  dailyVoicePaid: plain("COMPANIOND_DAILY_VOICE_PAID", 2000, perMinute, "The same on the paid plan."),
+  maxCompanionsFree: plain("COMPANIOND_MAX_COMPANIONS_FREE", 10_000, held, "Companions of an account, free plan."),
+  maxCompanionsPaid: plain("COMPANIOND_MAX_COMPANIONS_PAID", 1_000_000, held, "The same on the paid plan."),
+  maxKeysFree: plain("COMPANIOND_MAX_KEYS_FREE", 100, held, "API keys of an account, free plan."),
+  maxKeysPaid: plain("COMPANIOND_MAX_KEYS_PAID", 1000, held, "The same on the paid plan."),
+  maxTokensFree: plain("COMPANIOND_MAX_TOKENS_FREE", 20, held, "Embed tokens of a companion, free plan."),
+  maxTokensPaid: plain("COMPANIOND_MAX_TOKENS_PAID", 100, held, "The same on the paid plan."),
   maxBytesFree: setting({
     variable: "COMPANIOND_MAX_BYTES_FREE",
     parse: byteCount,
@@ -191,13 +180,12 @@ export const settings = {
     parse: sealingKey,
     about: "Seals secrets in the database: 32 bytes in base64. Without it, kept in secret.key in the data directory.",
   }),
-  requireTotp: setting<TotpRequirement>({
-    variable: "COMPANIOND_REQUIRE_TOTP",
-    parse: oneOf(totpRequirements),
-    fallback: "none",
-    defaultText: "none",
-    about: "Who must have a second factor to use the dashboard: none, operators or all.",
-  }),
+  requireTotp: plain<TotpRequirement>(
+    "COMPANIOND_REQUIRE_TOTP",
+    "none",
+    oneOf(totpRequirements),
+    "Who must have a second factor to use the dashboard: none, operators or all.",
+  ),
   metricsToken: optional({
     variable: "COMPANIOND_METRICS_TOKEN",
     isSecret: true,
@@ -219,14 +207,8 @@ export const settings = {
     parse: path,
     about: "Where scheduled backups go; without it, backups/ in the data directory.",
   }),
-  backupKeep: number("COMPANIOND_BACKUP_KEEP", 7, wholeNumber(1, 100_000), "How many scheduled backups are kept."),
-  logLevel: setting<LogLevel>({
-    variable: "COMPANIOND_LOG",
-    parse: oneOf(levels),
-    fallback: "info",
-    defaultText: "info",
-    about: "debug, info, warn or error.",
-  }),
+  backupKeep: plain("COMPANIOND_BACKUP_KEEP", 7, wholeNumber(1, 100_000), "How many scheduled backups are kept."),
+  logLevel: plain<LogLevel>("COMPANIOND_LOG", "info", oneOf(levels), "debug, info, warn or error."),
 } satisfies Record<string, Setting<unknown>>;
 
 export type SettingName = keyof typeof settings;

@@ -7,12 +7,10 @@
  *
  * What holds for every member:
  * - A call that returns a promise is one round trip at most. It rejects with `AppError("unavailable")` where the
- * instances
- *   cannot agree; nothing is taken then.
+ *   instances cannot agree; nothing is taken then.
  * - Calls that one instance makes one after the other take effect in that order.
  * - What an instance holds comes free within 10 s when it has ended or was cut off from the others. Giving back
- * therefore
- *   returns at once and cannot fail: what does not arrive comes free in the same way.
+ *   therefore returns at once and cannot fail: what does not arrive comes free in the same way.
  * - Durations count by the engine's own clock, which no instance's wall clock changes. The days of quotas are UTC days.
  */
 import type { ConversationKey } from "../domain/conversation.ts";
@@ -122,7 +120,7 @@ export interface ErasureMarks extends Arrivals {
  * What is counted together: of one client on one account, of all clients on an account, and codes of the second factor
  * on an account.
  */
-export type FailureKind = "client" | "account" | "code";
+export type SignInFailureKind = "client" | "account" | "code";
 
 export interface SignInFailure {
   /** Failures of the subject within the hour, this one included. */
@@ -133,21 +131,21 @@ export interface SignInFailure {
 
 /** Failed attempts to sign in, forgotten an hour after the subject's last one. Bounded: the least recent leave. */
 export interface SignInFailures {
-  count(kind: FailureKind, subject: string): Promise<number>;
+  count(kind: SignInFailureKind, subject: string): Promise<number>;
   /** Notes a failure. */
-  add(kind: FailureKind, subject: string): Promise<SignInFailure>;
+  add(kind: SignInFailureKind, subject: string): Promise<SignInFailure>;
   /**
    * The same in one step with the look at those before: where the subject has `free` of them or more it must wait for a
    * second after the last, twice as long for each further one, a quarter of an hour at most. While it must, nothing is
    * noted, and `waitMs` is what is left.
    */
   addUnlessWaiting(
-    kind: FailureKind,
+    kind: SignInFailureKind,
     subject: string,
     free: number,
   ): Promise<SignInFailure | { readonly waitMs: number }>;
   /** Forgets the subject's. */
-  clear(kind: FailureKind, subject: string): void;
+  clear(kind: SignInFailureKind, subject: string): void;
 }
 
 export interface Coordination {

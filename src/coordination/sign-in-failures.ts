@@ -1,6 +1,6 @@
 /** Failed attempts to sign in, in memory. */
 import type { Clock } from "../lib/clock.ts";
-import type { FailureKind, SignInFailure, SignInFailures } from "./coordination.ts";
+import type { SignInFailure, SignInFailureKind, SignInFailures } from "./coordination.ts";
 
 const forgetAfterMs = 60 * 60_000;
 const longestWaitMs = 15 * 60_000;
@@ -60,7 +60,7 @@ class FailureLedger {
 }
 
 export function createSignInFailures(clock: Pick<Clock, "monotonicMs">): SignInFailures {
-  const ledgers: Readonly<Record<FailureKind, FailureLedger>> = {
+  const ledgers: Readonly<Record<SignInFailureKind, FailureLedger>> = {
     client: new FailureLedger(clock),
     account: new FailureLedger(clock),
     code: new FailureLedger(clock),

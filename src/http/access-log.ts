@@ -4,10 +4,9 @@
  */
 
 import type { Services } from "../dependencies.ts";
+import { createRefusalLog } from "../lib/refusal-log.ts";
 import type { Measurements, RouteCounts } from "../metrics/measurements.ts";
 import { clientOf } from "./client.ts";
-import type { ClientIp } from "./client-ip.ts";
-import { createRefusalLog } from "./refusal-log.ts";
 import type { RequestContext } from "./request-context.ts";
 import { createRouteTable, type RoutePlace, type RouteTable } from "./route-table.ts";
 import type { EventStream } from "./sse.ts";
@@ -26,15 +25,12 @@ export interface RouteList {
   readonly routes: readonly RoutePlace[];
 }
 
-/** For recently shortened client addresses. */
-const prefixCacheSize = 4096;
 /** Methods that clients invent count as one: labels must stay few. */
 const methods = ["GET", "POST", "PATCH", "DELETE", "PUT", "HEAD", "OPTIONS"];
 
 export function createAccessLog(services: Pick<Services, "log" | "measurements" | "settings" | "ids">): AccessLog {
   const { log, measurements } = services;
   const routes = createRouteFinder(measurements);
-  const prefixOf = createPrefixCutter();
   const refusals = createRefusalLog(log);
 
   /** Takes all that the line needs, so that an open stream keeps nothing else of its request. */
@@ -47,7 +43,7 @@ export function createAccessLog(services: Pick<Services, "log" | "measurements" 
     const client = clientOf(services, request);
     if (client.isForwardedByUntrusted) measurements.untrustedForwards++;
     const method = methods.includes(request.method) ? request.method : "other";
-    return { counts, requestId, method, status, startedMs, client: prefixOf(client) };
+    return { counts, requestId, method, status, startedMs, client: client.logPrefix };
   }
 
   function noteResponse({ counts, requestId, method, status, startedMs, client }: Answered): void {
@@ -120,27 +116,19 @@ function count({ statuses }: RouteCounts, status: number): void {
   statuses.set(status, (statuses.get(status) ?? 0) + 1);
 }
 
-interface RouteFinder {
-  find(list: RouteList, request: Request): RouteCounts;
-  isSorted(list: RouteList): boolean;
-}
-
 interface CountedPlace extends RoutePlace {
   readonly counts: RouteCounts;
 }
 
 /** A separate search afterwards: it costs less than a hook in front of every route. */
-function createRouteFinder(measurements: Measurements): RouteFinder {
+function createRouteFinder(measurements: Measurements) {
   const sorted = new Map<RouteList, RouteTable<CountedPlace>>();
   const unmatched = new Map<string, RouteCounts>();
 
   function sort(list: RouteList): RouteTable<CountedPlace> {
-    const places = list.routes.map(({ method, path }) => ({
-      method,
-      path,
-      counts: measurements.addRoute(method, path),
-    }));
-    const table = createRouteTable(places);
+    const table = createRouteTable(
+      list.routes.map(({ method, path }) => ({ method, path, counts: measurements.addRoute(method, path) })),
+    );
     sorted.set(list, table);
     return table;
   }
@@ -157,25 +145,11 @@ function createRouteFinder(measurements: Measurements): RouteFinder {
     return counts;
   }
 
-  return { find, isSorted: (list) => sorted.has(list) };
+  return { find, isSorted: (list: RouteList) => sorted.has(list) };
 }
 
 function pathOf(url: string): string {
   const start = url.indexOf("/", url.indexOf("://") + 3);
   const end = url.indexOf("?", start);
   return end === -1 ? url.slice(start) : url.slice(start, end);
-}
-
-function createPrefixCutter(): (client: ClientIp) => string {
-  const known = new Map<string, string>();
-  return (client) => {
-    let prefix = known.get(client.ip);
-    if (prefix === undefined) {
-      // Clearing everything is as good as a list of recent ones: recomputing a prefix is cheap.
-      if (known.size >= prefixCacheSize) known.clear();
-      prefix = client.logPrefix;
-      known.set(client.ip, prefix);
-    }
-    return prefix;
-  };
 }

@@ -58,7 +58,7 @@ export function forwardedBase(headers: Pick<Headers, "get">, trustedProxyCount: 
   if (trustedProxyCount > 0) {
     const protocol = vouchedValue(headers.get("x-forwarded-proto"), trustedProxyCount)?.toLowerCase();
     isHttps = protocol === "https" || (protocol !== "http" && isTls);
-    host = readForwardedHost(vouchedValue(headers.get("x-forwarded-host"), trustedProxyCount));
+    host = readHost(vouchedValue(headers.get("x-forwarded-host"), trustedProxyCount));
   }
   host ??= readHost(headers.get("host")) ?? "localhost";
   const ownPort = isHttps ? ":443" : ":80";
@@ -74,7 +74,6 @@ export function hasUsualHost(request: Request): boolean {
 }
 
 const unknown = "unknown";
-const comma = 44;
 const colon = 58;
 const openBracket = 91;
 
@@ -87,17 +86,14 @@ class Client implements ClientIp {
   readonly limitSubject: string;
   readonly networks: readonly [string, string] | null;
   readonly isForwardedByUntrusted: boolean;
+  readonly logPrefix: string;
 
   constructor(version: IpVersion, groups: Uint16Array, isForwardedByUntrusted: boolean) {
     this.ip = version === 4 ? formatIpv4(groups) : version === 6 ? formatIpv6(groups) : unknown;
     this.limitSubject = version === 6 ? `${formatIpv6(groups, 4)}/64` : this.ip;
     this.networks = version === 6 ? formatNetworks(groups) : null;
     this.isForwardedByUntrusted = isForwardedByUntrusted;
-  }
-
-  /** Computed on demand: few requests are logged with their address. */
-  get logPrefix(): string {
-    return toLogPrefix(this.ip);
+    this.logPrefix = toLogPrefix(this.ip);
   }
 }
 
@@ -116,21 +112,17 @@ function formatNetworks(groups: Uint16Array): [string, string] {
 function readForwarded(list: string, hops: number, groups: Uint16Array): IpVersion {
   let found: IpVersion = 0;
   let end = list.length;
-  for (let hop = 0; hop < hops && end >= 0; ) {
-    let start = end;
-    while (start > 0 && list.charCodeAt(start - 1) !== comma) start--;
-    const first = skipSpace(list, start, end);
-    const last = skipSpaceBack(list, first, end);
-    // Lists may contain empty elements, though proxies never write one.
-    if (first < last) {
-      hop++;
-      const version = readEntry(list, first, last, candidate);
-      if (version !== 0) {
-        found = version;
-        groups.set(candidate);
-      }
-    }
+  for (let hop = 0; hop < hops && end > 0; ) {
+    const start = list.lastIndexOf(",", end - 1) + 1;
+    const entry = list.slice(start, end).trim();
     end = start - 1;
+    // Lists may contain empty elements, though proxies never write one.
+    if (entry === "") continue;
+    hop++;
+    const version = readEntry(entry, 0, entry.length, candidate);
+    if (version === 0) continue;
+    found = version;
+    groups.set(candidate);
   }
   return found;
 }
@@ -175,42 +167,21 @@ function vouchedValue(list: string | null, hops: number): string | null {
 
 const hostShape = /^(?:[a-z0-9._-]+|\[[0-9a-f:.]+\])(?::\d{1,5})?$/;
 
-/** A server has few names, and nearly every request has the same one as the request before. */
-function createHostReader(): (text: string | null) => string | null {
-  let lastText = "";
-  let lastHost: string | null = null;
-  return (text) => {
-    if (text === null || text.length > 261) return null;
-    if (text !== lastText) {
-      lastText = text;
-      lastHost = parseHost(text);
-    }
-    return lastHost;
-  };
-}
+// A server has few names, and nearly every request has the same one as the request before.
+let lastText = "";
+let lastHost: string | null = null;
 
-const readHost = createHostReader();
-/** Separate, since proxies may use a different host name. */
-const readForwardedHost = createHostReader();
+function readHost(text: string | null): string | null {
+  if (text === null || text.length > 261) return null;
+  if (text !== lastText) {
+    lastText = text;
+    lastHost = parseHost(text);
+  }
+  return lastHost;
+}
 
 function parseHost(text: string): string | null {
   const host = text.toLowerCase();
   // Some names match the pattern, but are not valid hosts: `1.2.3.4.5`, `xn--a`, port 99999.
   return hostShape.test(host) && URL.canParse(`http://${host}`) ? host : null;
-}
-
-function skipSpace(text: string, start: number, end: number): number {
-  let i = start;
-  while (i < end && isSpace(text.charCodeAt(i))) i++;
-  return i;
-}
-
-function skipSpaceBack(text: string, start: number, end: number): number {
-  let i = end;
-  while (i > start && isSpace(text.charCodeAt(i - 1))) i--;
-  return i;
-}
-
-function isSpace(code: number): boolean {
-  return code === 32 || code === 9;
 }

@@ -1,7 +1,7 @@
 /** Paged lists: `limit` and `cursor` in, `data` and `next_cursor` out. */
 import { Type as t } from "@sinclair/typebox";
 import { isUuid } from "../lib/ids.ts";
-import type { Page, PageRequest } from "../store/store.ts";
+import { type Page, type PageRequest, toPage } from "../store/contract/page.ts";
 import type { QueryPart } from "./query.ts";
 
 const defaultLimit = 20;
@@ -39,8 +39,7 @@ export function cutPage<Item extends { id: string }>(newestFirst: readonly Item[
   const at = afterId === null ? -1 : newestFirst.findIndex(({ id }) => id === afterId);
   const isGone = afterId !== null && at === -1;
   const rest = isGone ? newestFirst.filter(({ id }) => id < afterId) : newestFirst.slice(at + 1);
-  const items = rest.slice(0, limit);
-  return { items, nextAfterId: rest.length > limit ? (items.at(-1)?.id ?? null) : null };
+  return toPage(rest, limit);
 }
 
 function encodeCursor(id: string): string {

@@ -18,13 +18,8 @@ export function everyResponseHeaders(settings: { readonly isTls: boolean }): Rea
 /** Any error as an `AppError`: unknown errors become the cause, and reveal nothing. */
 export function toAppError(thrown: unknown): AppError {
   if (thrown instanceof AppError) return thrown;
-  return new AppError(
-    "internal",
-    "Something went wrong on our side. Try again; if it persists, report the request id.",
-    {
-      cause: thrown,
-    },
-  );
+  const sentence = "Something went wrong on our side. Try again; if it persists, report the request id.";
+  return new AppError("internal", sentence, { cause: thrown });
 }
 
 /** The problem's body; `baseUrl` without a trailing slash. */

@@ -174,16 +174,20 @@ export class EventStream implements TurnReader {
     if (pending !== null) this.#stalled = this.#drain(this.#controller, pending);
   }
 
-  /** Null if the socket accepts more; otherwise resolves when it has accepted this. */
+  /** Null if the socket accepts more, or is gone; otherwise resolves when it has accepted this. */
   #writeHeld(controller: ReadableStreamDirectController): Promise<number> | null {
-    while (this.#held !== "") {
-      const end = findPieceEnd(this.#held);
-      const piece = this.#held.slice(0, end);
-      this.#held = this.#held.slice(end);
-      this.#lastWriteMs = performance.now();
-      const written = controller.write(piece);
-      controller.flush();
-      if (typeof written !== "number") return written;
+    try {
+      while (this.#held !== "") {
+        const end = findPieceEnd(this.#held);
+        const piece = this.#held.slice(0, end);
+        this.#held = this.#held.slice(end);
+        this.#lastWriteMs = performance.now();
+        const written = controller.write(piece);
+        controller.flush();
+        if (typeof written !== "number") return written;
+      }
+    } catch {
+      // The connection has just broken, which its own signal reports.
     }
     return null;
   }
@@ -192,12 +196,7 @@ export class EventStream implements TurnReader {
   async #drain(controller: ReadableStreamDirectController, pending: Promise<number>): Promise<void> {
     for (let waiting: Promise<number> | null = pending; waiting !== null; ) {
       await this.#taken(waiting);
-      try {
-        waiting = this.outcome !== null ? null : this.#writeHeld(controller);
-      } catch {
-        // The connection has just broken, which its own signal reports.
-        waiting = null;
-      }
+      waiting = this.outcome !== null ? null : this.#writeHeld(controller);
     }
     this.#stalled = null;
   }

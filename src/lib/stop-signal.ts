@@ -1,6 +1,6 @@
 /** What tells work to stop: as much of an `AbortSignal` as that takes, at a tenth of its memory. */
 
-/** Told once, and not any more after it was removed. */
+/** Told once, unless it was removed before. Must not throw. */
 export interface StopListener {
   handleEvent(): void;
 }
@@ -20,16 +20,15 @@ export interface StopSignal {
 export class Stop implements StopSignal {
   aborted = false;
   reason: unknown = undefined;
-  #listeners: StopListener[] = [];
+  readonly #listeners: StopListener[] = [];
 
   /** Tells everyone who listens; further calls do nothing. */
   abort(reason: unknown): void {
     if (this.aborted) return;
     this.aborted = true;
     this.reason = reason;
-    const listeners = this.#listeners;
-    this.#listeners = [];
-    for (const listener of listeners) listener.handleEvent();
+    // One by one: a listener may remove another.
+    for (let next = this.#listeners.shift(); next !== undefined; next = this.#listeners.shift()) next.handleEvent();
   }
 
   addEventListener(_type: "abort", listener: StopListener): void {

@@ -5,9 +5,17 @@
  */
 
 import { type ChunkReading, parseJson, readChunk } from "./openai-chunk.ts";
-import { EventLines } from "./openai-event-lines.ts";
-import { type StreamLimits, streamLimits } from "./openai-stream-limits.ts";
 import { ProviderFailure, type ProviderFailureOptions, reported } from "./provider-failure.ts";
+
+/** How much a provider may send before its stream is considered broken. */
+const streamLimits = {
+  /** Of one line, or one event of several lines. */
+  maxLineBytes: 1024 * 1024,
+  /** Of one event. */
+  maxEventLines: 4096,
+  /** Of the whole reply, in UTF-16 units. */
+  maxTextUnits: 4 * 1024 * 1024,
+};
 
 export class OpenAiStream {
   /** Whatever follows is ignored: there was a `[DONE]`, a failure, or the end of the body. */
@@ -19,20 +27,21 @@ export class OpenAiStream {
   usage: ChunkReading["usage"] = null;
   failure: ProviderFailure | null = null;
 
-  readonly #limits: StreamLimits;
+  readonly #limits: typeof streamLimits;
   /** Judged by the first character, since the Content-Type of other documents is often wrong. */
   #form: "unknown" | "events" | "document" = "unknown";
   /** The line that the last read cut off; or the whole document so far. */
   #pending = "";
   #eventName = "";
-  readonly #eventLines: EventLines;
+  /** The data lines of an event whose first line is not JSON by itself: parsed once, at its end. */
+  #eventLines: string[] = [];
+  #eventBytes = 0;
   /** The first half of a surrogate pair: vendors that escape may split between the halves. */
   #highSurrogate = "";
   #textUnits = 0;
 
-  constructor(limits: StreamLimits = streamLimits) {
+  constructor(limits: typeof streamLimits = streamLimits) {
     this.#limits = limits;
-    this.#eventLines = new EventLines(limits);
   }
 
   /** The text deltas in the data of one read: none empty, all well-formed, without NUL. */
@@ -109,19 +118,26 @@ export class OpenAiStream {
       this.hasDoneMark = true;
       return;
     }
-    if (this.#eventLines.isEmpty && data.trim() === "") return;
+    const isFirst = this.#eventLines.length === 0;
+    if (isFirst && data.trim() === "") return;
     // If a first line is not JSON by itself, the whole event is parsed at its end, and only there.
-    const value = this.#eventLines.isEmpty ? parseJson(data) : undefined;
-    if (value === undefined) {
-      if (!this.#eventLines.add(data)) this.#fail("an event is too long");
-      return;
-    }
-    this.#takeChunk(value, deltas);
+    const value = isFirst ? parseJson(data) : undefined;
+    if (value === undefined) this.#addEventLine(data);
+    else this.#takeChunk(value, deltas);
+  }
+
+  #addEventLine(data: string): void {
+    this.#eventLines.push(data);
+    this.#eventBytes += data.length + 1;
+    const { maxEventLines, maxLineBytes } = this.#limits;
+    if (this.#eventLines.length > maxEventLines || this.#eventBytes > maxLineBytes) this.#fail("an event is too long");
   }
 
   #endEvent(deltas: string[]): void {
-    if (!this.#eventLines.isEmpty) {
-      const value = this.#eventLines.take();
+    if (this.#eventLines.length > 0) {
+      const value = parseJson(this.#eventLines.join("\n"));
+      this.#eventLines = [];
+      this.#eventBytes = 0;
       if (value === undefined) this.#fail("an event is not JSON");
       else this.#takeChunk(value, deltas);
     }

@@ -56,7 +56,7 @@ export interface ReplyOutcome {
   failure: unknown;
 }
 
-/** As what a reply counts that did not come whole; null for a whole one, and for one that was stopped. */
+/** The kind of failure that an incomplete reply counts as; null if it is complete or was stopped by the signal. */
 export function kindOfOutcome({ complete, failure }: ReplyOutcome): FailureKind | null {
   return complete || failure === null ? null : (findFailureKind(failure) ?? "provider_error");
 }

@@ -65,13 +65,7 @@ export const storeCalls: { readonly [Noun in keyof Nouns]: Readonly<Record<keyof
     spendSetUpLink: "write",
     spendResetLink: "write",
   },
-  turns: {
-    listHistory: "read",
-    settle: "write",
-    settleUnkept: "write",
-    recordFailure: "write",
-    countDay: "read",
-  },
+  turns: { listHistory: "read", settle: "write", settleUnkept: "write", recordFailure: "write", countDay: "read" },
   usage: { query: "read", queryFailures: "read" },
   voice: {
     findAgent: "read",

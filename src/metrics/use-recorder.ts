@@ -78,13 +78,8 @@ export function createUseRecorder({ store, clock, log }: RecorderDependencies, i
     }
     if (taken.tokens.size > 0) {
       const list = [...taken.tokens].map(([tokenId, lastUsedAt]) => ({ tokenId, lastUsedAt }));
-      writes.push(
-        write(
-          "tokens",
-          () => store.embedTokens.recordUses(list),
-          () => putBackLatest(tokens, taken.tokens),
-        ),
-      );
+      const putBack = () => putBackLatest(tokens, taken.tokens);
+      writes.push(write("tokens", () => store.embedTokens.recordUses(list), putBack));
     }
     if (taken.sessions.size > 0) {
       const list = [...taken.sessions].map(([sessionId, lastUsedAt]) => ({ sessionId, lastUsedAt }));

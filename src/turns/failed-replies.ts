@@ -13,7 +13,7 @@ export function toUpstreamError(failure: unknown): AppError {
   return new AppError("upstream_error", sentence, { cause: failure });
 }
 
-/** Nothing else is kept of it. `day` is the UTC day of admission. Never rejects. */
+/** Counts it in usage; nothing else of it is stored. `day` is the UTC day of admission. Never rejects. */
 export async function countFailedReply(
   { store, log }: Pick<Services, "store" | "log">,
   { companion, requestId }: Pick<TurnStart, "companion" | "requestId">,

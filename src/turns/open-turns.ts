@@ -3,7 +3,7 @@ import { AppError } from "../domain/errors.ts";
 
 /** A turn, as far as this goes. */
 export interface OpenTurn {
-  /** Of the store, when its right was last found to hold. */
+  /** The store's change mark when the turn's right was last found to hold. */
   checkedMark: number;
   /** Whether it is on its way out already. */
   readonly isStopped: boolean;
@@ -15,8 +15,8 @@ export interface OpenTurn {
 
 export interface OpenTurns {
   /**
-   * Returns what takes it out again. `address` is what the limit counts, null where there is none. Throws
-   * `rate_limited` where the address has as many as it may.
+   * Returns the function that takes it out again, to be called once. `address` is what the limit counts, null where
+   * there is none. Throws `rate_limited` where the address has as many as it may.
    */
   enter(turn: OpenTurn, address: string | null): () => void;
   /** Under way, those that wait for their place included. */

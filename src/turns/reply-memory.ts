@@ -1,18 +1,16 @@
 /**
- * Memory for the replies under way, which are held until they are kept: whether their readers take them cannot be seen
- * before the sockets in between are full. A little for each, and for the long ones a bounded store together.
+ * Limits the memory of the replies under way. Each is held whole until it is stored, and a reader that stalls shows only
+ * when the sockets in between are full. Each reply has a little of its own; long ones share the rest.
  */
 import { GatheredText } from "../lib/gathered-text.ts";
 
 /** For each reply, whatever the others do: its text so far, and what of it the readers' sockets have not taken. */
 export const ownBytes = 64 * 1024;
 
-/** For all replies together, beyond that. One for which nothing is left is ended. */
+/** For all replies together, beyond that. A reply that finds nothing left is ended. */
 export const sharedBytes = 32 * 1024 * 1024;
 
-/**
- * Of a reply's text, in UTF-16 code units: many times what models say, so that whoever never comes to an end is ended.
- */
+/** The longest text of a reply, in UTF-16 code units: many times what models write. An endless one is cut off here. */
 export const maxReplyUnits = 1024 * 1024;
 
 /** Taken by so much at a time. */

@@ -22,7 +22,7 @@ import type { TurnResult, TurnStart } from "./turn-start.ts";
 
 export type TurnServices = Pick<
   Services,
-  "store" | "llm" | "coordination" | "openTurns" | "settings" | "clock" | "log" | "measurements"
+  "store" | "llm" | "coordination" | "openTurns" | "settings" | "log" | "measurements"
 >;
 
 /**
@@ -31,23 +31,19 @@ export type TurnServices = Pick<
  */
 const waitMs = 10_000;
 
-const notBegun = Promise.resolve();
-
 export class Turn implements OpenTurn, FollowedTurn, ReplySink {
   checkedMark = -1;
-  ended: Promise<void> = notBegun;
+  ended = Promise.resolve();
   readonly #services: TurnServices;
   readonly #start: TurnStart;
-  /** All that the turn takes. However it ends, `#live` gives it back, in the reverse order, and nobody else. */
-  readonly #taken = new DisposableStack();
   readonly #stop = new Stop();
   readonly #beginning = Promise.withResolvers<void>();
   readonly #text = new ReplyText();
   /** Replaced with every change: one may leave while all are told. */
   #readers: readonly TurnReader[] = [];
-  /** Why we stopped it, for the last words to its readers; null while nobody but they and the provider end it. */
+  /** Why the server stopped it; null if it did not, also where all readers have left. */
   #ending: { readonly code: StreamErrorCode; readonly error: AppError } | null = null;
-  /** From then on nobody but its readers is told of a failure. */
+  /** Whether the response has begun: from then on only the readers are told of a failure. */
   #hasBegun = false;
   #waitingTimer: ReturnType<typeof setTimeout> | undefined;
   #askedAtMs = 0;
@@ -80,7 +76,7 @@ export class Turn implements OpenTurn, FollowedTurn, ReplySink {
   leave(reader: TurnReader): void {
     if (!this.#readers.includes(reader)) return;
     this.#readers = this.#readers.filter((other) => other !== reader);
-    // Today's policy, and the only line of it: words that nobody reads are not paid for.
+    // Only decided here: a reply that nobody reads is not paid for.
     if (this.#readers.length === 0) this.#stop.abort(new AppError("unavailable", "All readers have left."));
   }
 
@@ -97,12 +93,13 @@ export class Turn implements OpenTurn, FollowedTurn, ReplySink {
     return false;
   }
 
-  /** The whole of it, in its order. Never rejects: nobody is left to catch. */
+  /** The whole turn, from its beginning to its end. Never rejects: nobody is left to catch. */
   async #live(): Promise<void> {
     const { openTurns } = this.#services;
     const { address, companion, plan, keeper } = this.#start;
     try {
-      using taken = this.#taken;
+      // All that the turn takes, given back in the reverse order however it ends.
+      using taken = new DisposableStack();
       taken.defer(openTurns.enter(this, address));
       // Stopped meanwhile, it is dropped and costs nothing.
       const entry = { companionId: companion.id, plan, queueKey: keeper.queueKey };
@@ -110,14 +107,13 @@ export class Turn implements OpenTurn, FollowedTurn, ReplySink {
       taken.defer(ticket.leave);
       taken.use(this.#text);
       const request = await this.#buildRequest();
-      // It may have waited for long, and each call costs: nothing is to begin any more with a token that was revoked.
+      // It may have waited for long, and each call costs: no call begins with a token that has been revoked.
       await this.checkRight();
       if (this.isStopped) throw this.#stop.reason;
-      const outcome = await this.#ask(request, ticket.day);
-      if (outcome !== null) await this.#settle(request, outcome, ticket);
+      await this.#settle(request, await this.#ask(request, ticket.day), ticket);
     } catch (error) {
-      if (this.#hasBegun) this.#services.log.error("turn failed", this.#logged(error));
-      this.#refuse("unavailable", error);
+      // Everything has been given back by now: whoever tries again at once finds it.
+      this.#refuse(error);
     }
   }
 
@@ -127,18 +123,15 @@ export class Turn implements OpenTurn, FollowedTurn, ReplySink {
     return toReplyRequest(this.#services.settings.llm, companion, { earlier, message, requestId });
   }
 
-  /** Null where the provider failed before its first text, which has been told and counted: nothing is to be kept. */
-  async #ask(request: ReplyRequest, day: string): Promise<ReplyOutcome | null> {
+  /** Rejects where the provider failed before its first text, which has been counted: nothing is to be kept. */
+  async #ask(request: ReplyRequest, day: string): Promise<ReplyOutcome> {
     this.#askedAtMs = performance.now();
-    this.#waitingTimer = setTimeout(Turn.#beginAnyway, waitMs, this);
+    this.#waitingTimer = setTimeout(() => this.#beginAnyway(), waitMs);
     try {
       return await this.#services.llm.streamReply(request, this, this.#stop);
     } catch (failure) {
-      const error = toUpstreamError(failure);
-      if (this.#hasBegun) this.#services.log.warn("reply failed", this.#logged(error));
-      this.#refuse("upstream_error", error);
       await countFailedReply(this.#services, this.#start, day, failure);
-      return null;
+      throw toUpstreamError(failure);
     } finally {
       clearTimeout(this.#waitingTimer);
     }
@@ -221,18 +214,21 @@ export class Turn implements OpenTurn, FollowedTurn, ReplySink {
     this.#beginning.resolve();
   }
 
-  static #beginAnyway(this: void, turn: Turn): void {
-    turn.#tell({ type: "waiting" });
-    turn.#open();
+  #beginAnyway(): void {
+    this.#tell({ type: "waiting" });
+    this.#open();
   }
 
   /**
    * There is nothing to keep: an error for whoever asked, as long as the response has not begun, and the end for its
    * readers.
    */
-  #refuse(code: StreamErrorCode, error: unknown): void {
+  #refuse(error: unknown): void {
+    const isProviders = error instanceof AppError && error.code === "upstream_error";
+    if (this.#hasBegun && isProviders) this.#services.log.warn("reply failed", this.#logged(error));
+    else if (this.#hasBegun) this.#services.log.error("turn failed", this.#logged(error));
     this.#beginning.reject(error);
-    this.#tell({ type: "end", outcome: "broken", code });
+    this.#tell({ type: "end", outcome: "broken", code: isProviders ? "upstream_error" : "unavailable" });
   }
 
   #logged(error: unknown) {

@@ -34,7 +34,8 @@ export async function callProvider(call: ProviderCall, signal: AbortSignal): Pro
     if (!result.mayRetry || delayMs === undefined || either.aborted) throw upstreamError(result.cause);
     // We do not wait for a provider that asks for a long pause: the visitor gets a response instead.
     if (result.retryAfterMs > call.deadlineMs / 2) throw upstreamError(result.cause);
-    await pause(Math.max(delayMs, result.retryAfterMs), either);
+    const { setTimeout: pause } = process.getBuiltinModule("node:timers/promises");
+    await pause(Math.max(delayMs, result.retryAfterMs), null, { signal: either }).catch(() => {});
     if (either.aborted) throw upstreamError(result.cause);
   }
 }
@@ -129,17 +130,4 @@ function explainDetail(detail: unknown): string {
   if (typeof detail !== "object" || detail === null) return "";
   const { status, message } = detail as { status?: unknown; message?: unknown };
   return [status, message].filter((part) => typeof part === "string").join(", ");
-}
-
-function pause(durationMs: number, signal: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    const finish = () => {
-      clearTimeout(timer);
-      signal.removeEventListener("abort", finish);
-      resolve();
-    };
-    const timer = setTimeout(finish, durationMs);
-    if (signal.aborted) finish();
-    else signal.addEventListener("abort", finish);
-  });
 }

@@ -1,4 +1,4 @@
-/** The voice of companions: whether there is one, its next session, and what its fields may contain. */
+/** The voice of companions: whether there is one, and its next session. */
 import type { Companion } from "../domain/companion.ts";
 import { AppError } from "../domain/errors.ts";
 import type { VoiceFields } from "../domain/voice-fields.ts";
@@ -9,7 +9,7 @@ import type { Store } from "../store/store.ts";
 import { createAgentKeeper } from "./agent-keeper.ts";
 import type { SignedSession, TranscriptReader, VoiceProvider } from "./provider.ts";
 import { startUpkeep } from "./upkeep.ts";
-import { checkVoiceFields, notConfigured } from "./voice-fields.ts";
+import { notConfigured } from "./voice-fields.ts";
 
 export interface OpenedSession extends SignedSession {
   agentId: string;
@@ -27,16 +27,6 @@ export interface Voice {
    * rejects with `voice_not_configured`, `upstream_error` or `unavailable`. The caller counts the session.
    */
   openSession(companion: Companion, signal: AbortSignal): Promise<OpenedSession>;
-  /**
-   * Throws `invalid_request` if a companion of this account may not have these fields, given as they will be after the
-   * write: both at once, or an agent that the account may not use and that is not `currentAgentId`.
-   */
-  checkVoiceFields(accountId: string, fields: VoiceFields, currentAgentId: string | null): Promise<void>;
-  /**
-   * For `doctor`: resolves if the provider accepts the server's key, or there is none; otherwise `upstream_error`,
-   * whose cause says why.
-   */
-  check(signal: AbortSignal): Promise<void>;
   /** Stops the background work and waits for agents being created. */
   close(): Promise<void>;
 }
@@ -56,7 +46,6 @@ export interface VoiceDependencies {
 
 export function createVoice(options: VoiceDependencies): Voice {
   const { provider, readers, upkeepIntervalMs = 1_000, deadlineMs = 10_000, ...parts } = options;
-  const { store } = parts;
   const keeper = provider && createAgentKeeper({ provider, deadlineMs, ...parts });
   const upkeep = provider && startUpkeep({ provider, ...parts, intervalMs: upkeepIntervalMs });
 
@@ -76,13 +65,6 @@ export function createVoice(options: VoiceDependencies): Voice {
       if (session) return { ...session, agentId };
       const newAgentId = await keeper.agentFor(companion, signal, agentId);
       return { ...(await openOwn(provider, newAgentId, signal)), agentId: newAgentId };
-    },
-
-    checkVoiceFields: (accountId, fields, currentAgentId) =>
-      checkVoiceFields(store.voice, accountId, fields, currentAgentId),
-
-    async check(signal) {
-      await provider?.check(signal);
     },
 
     async close() {

@@ -58,6 +58,27 @@ describe("a stream that follows a turn", () => {
     expect(left).toEqual([stream, late.stream]);
   });
 
+  test("does not throw at the turn, the heartbeats or the shutdown where a write fails", () => {
+    const { ReadableStream } = globalThis;
+    let open = (_controller: unknown) => {};
+    globalThis.ReadableStream = class {
+      constructor({ pull }: { pull: typeof open }) {
+        open = pull;
+      }
+    } as unknown as typeof ReadableStream;
+    const { stream } = followTurn();
+    globalThis.ReadableStream = ReadableStream;
+    const broken = () => {
+      throw new Error("The connection has just broken.");
+    };
+    open({ write: broken, flush: broken, close: broken });
+    expect(stream.take(text("a"))).toBeUndefined();
+    stream.pingIfQuietSince(Number.POSITIVE_INFINITY);
+    stream.interrupt();
+    stream.take(whole);
+    expect(stream.outcome).toBe("complete");
+  });
+
   test("leaves nothing behind on the visitor's signal", () => {
     const { stream, gone } = followTurn();
     expect(getEventListeners(gone.signal, "abort")).toHaveLength(1);

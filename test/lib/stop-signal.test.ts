@@ -18,3 +18,19 @@ test("each listener is told once, after which there is nothing more to hear", ()
   expect(told).toEqual(["first: gone", "late: gone"]);
   expect([stop.aborted, stop.reason]).toEqual([true, "gone"]);
 });
+
+test("a listener that another one removes while they are told is not told any more", () => {
+  const stop = new Stop();
+  const told: string[] = [];
+  const second = { handleEvent: () => void told.push("second") };
+  const first = {
+    handleEvent() {
+      told.push("first");
+      stop.removeEventListener("abort", second);
+    },
+  };
+  stop.addEventListener("abort", first);
+  stop.addEventListener("abort", second);
+  stop.abort("gone");
+  expect(told).toEqual(["first"]);
+});

@@ -55,9 +55,9 @@ test("empties the log behind a deletion whose messages an erasure has taken alon
   await migrateDatabase(database, { dataDir: directory.path });
   const engine = new SqliteEngine(database);
   let emptied = 0;
+  engine.emptyLog = async () => void emptied++;
   const removals = createRemovals(engine, {
     eraser: createMessageEraser(engine),
-    logEmptier: { empty: async () => void emptied++ },
     voiceAgents: createVoiceAgentKeeper(engine),
     log: createCapturedLog(),
   });

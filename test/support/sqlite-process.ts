@@ -21,6 +21,8 @@ async function migrate(dataDir: string): Promise<void> {
 
 async function holdLock(dataDir: string): Promise<void> {
   const database = new Database(`${dataDir}/companiond.db`);
+  // The store under test may just be emptying its log.
+  database.run("PRAGMA busy_timeout = 5000");
   database.run("BEGIN IMMEDIATE");
   console.log("held");
   await nextLine();

@@ -84,7 +84,6 @@ function createWorld() {
       llm: { model: "m", models: ["m"], maxOutputTokens: 100 },
       dailyMessages: { free: dailyLimit, paid: dailyLimit },
     } as unknown as Settings,
-    clock,
     log: world.log,
     measurements: new Measurements(),
   };
@@ -277,6 +276,17 @@ describe("all that a turn took is given back", () => {
     expect(turn.begin()).rejects.toMatchObject({ code: "upstream_error" });
     await turn.ended;
     expect([world.failures, world.settled.length]).toEqual([1, 0]);
+    await expectAllGivenBack(0);
+  });
+
+  test("before whoever asked hears of a failure: trying again at once finds everything free", async () => {
+    world.script = async () => {
+      throw new ReplyFailure("refused", "refused_key");
+    };
+    const heldWhenTold = make()
+      .begin()
+      .catch(() => [world.openTurns.size, world.failures]);
+    expect(await heldWhenTold).toEqual([0, 1]);
     await expectAllGivenBack(0);
   });
 

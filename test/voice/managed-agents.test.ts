@@ -1,5 +1,6 @@
 /** The agents that the server keeps at the provider: one per companion, in sync with it, deleted with it. */
 import { afterAll, beforeAll, beforeEach, expect, test } from "bun:test";
+import { checkVoiceFields } from "../../src/voice/voice-fields.ts";
 import { testContext } from "../support/app.ts";
 import { eventually } from "../support/eventually.ts";
 import { startVoiceServer, type VoiceServer } from "../support/voice-server.ts";
@@ -245,9 +246,9 @@ test("lets no companion take an agent that is managed, or not granted to its acc
   const agentId = await agentIdOf(await server.askVoiceToken(managed.embedToken));
   const [owner, operator] = [await server.createAccount(), await server.createAccount({ role: "operator" })];
   await server.grantAgent(owner.id, "agent_granted");
-  const { voice } = server.services;
+  const { voice } = server.services.store;
   const check = (accountId: string, voiceAgentId: string, voiceId: string | null = null) =>
-    voice.checkVoiceFields(accountId, { voiceId, voiceAgentId }, "agent_kept");
+    checkVoiceFields(voice, accountId, { voiceId, voiceAgentId }, "agent_kept");
   for (const accountId of [managed.accountId, operator.id]) {
     await expect(check(accountId, agentId)).rejects.toMatchObject({ code: "invalid_request" });
   }

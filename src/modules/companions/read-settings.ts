@@ -6,6 +6,8 @@ import { findMetadataProblem } from "../../domain/metadata.ts";
 import { normalizeOrigin } from "../../domain/origin.ts";
 import { omitFields } from "../../lib/omit-fields.ts";
 import { type Checker, maxListedErrors } from "../../schemas/schema.ts";
+import type { VoiceStore } from "../../store/store.ts";
+import { checkVoiceFields } from "../../voice/voice-fields.ts";
 import { companionFields } from "./fields.ts";
 import { companionPatchBody, newCompanionBody, readOnlyCompanionFields, type SentSettings } from "./model.ts";
 
@@ -14,11 +16,9 @@ export interface SettingRules {
   /** What the operator allows, since the operator pays. */
   models: readonly string[];
   maxOutputTokens: number;
-  /** Throws `invalid_request` where the account's companion may not have these two, as they will be. */
-  checkVoiceFields(
-    fields: Pick<CompanionSettings, "voiceId" | "voiceAgentId">,
-    currentAgentId: string | null,
-  ): Promise<void>;
+  /** Says which voice agents the account's companions may use. */
+  voice: VoiceStore;
+  accountId: string;
 }
 
 /** Settings of a new companion; throws `invalid_request` with every field at fault. */
@@ -79,7 +79,7 @@ async function listVoiceErrors(
       voiceId: sent.voice_id === undefined ? current.voiceId : sent.voice_id,
       voiceAgentId: sent.voice_agent_id === undefined ? current.voiceAgentId : sent.voice_agent_id,
     };
-    await rules.checkVoiceFields(fields, current.voiceAgentId);
+    await checkVoiceFields(rules.voice, rules.accountId, fields, current.voiceAgentId);
     return [];
   } catch (error) {
     if (error instanceof AppError && error.errors) return error.errors;

@@ -10,14 +10,10 @@ import type { WriteContext } from "../../store/store.ts";
 import type { NewEmbedTokenBody } from "./model.ts";
 import { readCompanionPatch, readNewCompanion, type SettingRules } from "./read-settings.ts";
 
-type CompanionServices = Pick<Services, "store" | "settings" | "voice" | "ids">;
+type CompanionServices = Pick<Services, "store" | "settings" | "ids">;
 
-function rulesOf({ settings, voice }: CompanionServices, accountId: string): SettingRules {
-  return {
-    models: settings.llm.models,
-    maxOutputTokens: settings.llm.maxOutputTokens,
-    checkVoiceFields: (fields, currentAgentId) => voice.checkVoiceFields(accountId, fields, currentAgentId),
-  };
+function rulesOf({ settings, store }: CompanionServices, accountId: string): SettingRules {
+  return { ...settings.llm, voice: store.voice, accountId };
 }
 
 /** Throws `not_found`. */

@@ -13,3 +13,9 @@ export interface Page<Item> {
   /** Where the next page starts (`afterId`), or null on the last page. */
   nextAfterId: string | null;
 }
+
+/** The page of `limit` items from what follows `afterId`, of which one more than the page holds shows that more follow. */
+export function toPage<Item extends { id: string }>(following: readonly Item[], limit: number): Page<Item> {
+  const items = following.slice(0, limit);
+  return { items, nextAfterId: following.length > limit ? (items.at(-1)?.id ?? null) : null };
+}

@@ -1,34 +1,21 @@
 /** Accounts in SQLite. */
-import { asc, eq } from "drizzle-orm";
+import { asc, eq, getTableColumns } from "drizzle-orm";
 import { later } from "../../lib/later.ts";
 import type { AccountStore } from "../contract/accounts.ts";
 import { anyPassword, insertAccount, replacePassword } from "./account-changes.ts";
-import type { ChangeRecorder } from "./changes.ts";
 import type { SqliteEngine } from "./engine.ts";
-import type { HoldingsKeeper } from "./holdings.ts";
+import type { StoreParts } from "./parts.ts";
 import { accounts, oneTimeLinks, sessions } from "./schema/accounts.ts";
 import { apiKeys, idempotency } from "./schema/clustered.ts";
-import { removals } from "./schema/conversations.ts";
 
 /** An account as the domain knows it, without the password hash. */
-export const accountColumns = later(() => ({
-  id: accounts.id,
-  email: accounts.email,
-  plan: accounts.plan,
-  role: accounts.role,
-  suspendedAt: accounts.suspendedAt,
-  totpConfirmedAt: accounts.totpConfirmedAt,
-  createdAt: accounts.createdAt,
-}));
+export const accountColumns = later(() => {
+  const { number, passwordHash, totpSecret, totpLastStep, ...shown } = getTableColumns(accounts);
+  return shown;
+});
 
-export interface AccountDependencies {
-  changes: ChangeRecorder;
-  holdings: HoldingsKeeper;
-  startRemovals: () => void;
-}
-
-export function createAccountStore(engine: SqliteEngine, dependencies: AccountDependencies): AccountStore {
-  const { changes, holdings, startRemovals } = dependencies;
+export function createAccountStore(engine: SqliteEngine, parts: StoreParts): AccountStore {
+  const { changes, holdings, removals } = parts;
   const { orm } = engine;
   // Plain SQL: it runs at every start, where the query builder's first query takes longer than opening the database.
   const findPassword = engine.query(anyPassword);
@@ -82,14 +69,11 @@ export function createAccountStore(engine: SqliteEngine, dependencies: AccountDe
         orm.delete(oneTimeLinks).where(eq(oneTimeLinks.accountId, id)).run();
         orm.delete(idempotency).where(eq(idempotency.accountId, id)).run();
         orm.delete(accounts).where(eq(accounts.id, id)).run();
-        orm
-          .insert(removals)
-          .values({ kind: "account", targetId: id, targetNumber: number, createdAt: context.nowMs })
-          .run();
+        removals.add("account", id, number, context.nowMs);
         changes.record(context, { accountId: id, action: "account.delete", targetId: id, details: {} });
         return true;
       });
-      if (isDeleted) startRemovals();
+      if (isDeleted) removals.start();
       return isDeleted;
     },
   };

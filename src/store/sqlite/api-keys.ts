@@ -2,15 +2,13 @@
 import type { ApiKey, Plan } from "../../domain/account.ts";
 import { type ApiKeyStore, type FoundKey, type NewApiKey, toMadeKey } from "../contract/api-keys.ts";
 import type { WriteContext } from "../contract/write-context.ts";
-import type { ChangeRecorder } from "./changes.ts";
 import type { SqliteEngine } from "./engine.ts";
-import type { HoldingsKeeper } from "./holdings.ts";
 import { createKeyLines } from "./key-lines.ts";
 import { setLastUse } from "./last-use.ts";
+import type { StoreParts } from "./parts.ts";
 import { mapColumns, type StoredRow } from "./rows/columns.ts";
 import { apiKeys } from "./schema/clustered.ts";
 import { decodeScopes, encodeScopes } from "./scope-letters.ts";
-import type { UsageWriter } from "./usage-writer.ts";
 
 interface FoundRow {
   id: string;
@@ -30,13 +28,7 @@ export const apiKeyQueries = {
      FROM api_keys k JOIN accounts a ON a.number = k.account_number WHERE k.hash = ? AND k.revoked_at IS NULL`,
 };
 
-export interface ApiKeyDependencies {
-  changes: ChangeRecorder;
-  holdings: HoldingsKeeper;
-  usage: UsageWriter;
-}
-
-export function createApiKeyStore(engine: SqliteEngine, { changes, holdings, usage }: ApiKeyDependencies): ApiKeyStore {
+export function createApiKeyStore(engine: SqliteEngine, { changes, holdings, usage }: StoreParts): ApiKeyStore {
   const lines = createKeyLines(engine, changes);
   const selectByHash = engine.query<FoundRow, [Uint8Array]>(apiKeyQueries.findByHash);
   const selectOfAccount = engine.query<ListedRow, [string]>(

@@ -1,6 +1,7 @@
 /** The audit log in SQLite; changes write their entries through `changes.ts`. */
 import { and, desc, eq, gte, lt, sql } from "drizzle-orm";
 import type { AuditEntry, AuditStore } from "../contract/audit.ts";
+import { toPage } from "../contract/page.ts";
 import type { ChangeRecorder } from "./changes.ts";
 import type { SqliteEngine } from "./engine.ts";
 import { audit } from "./schema/accounts.ts";
@@ -20,34 +21,22 @@ export function createAuditStore(engine: SqliteEngine, changes: ChangeRecorder):
     list: (accountId, { fromMs, toMs }, { limit, afterId }) =>
       engine.read(() => {
         const isOwn = eq(audit.accountId, accountId);
-        const after =
-          afterId === null
-            ? null
-            : orm
-                .select()
-                .from(audit)
-                .where(and(eq(audit.id, afterId), isOwn))
-                .get();
+        const isCursor = and(eq(audit.id, afterId ?? ""), isOwn);
+        const after = afterId === null ? null : orm.select().from(audit).where(isCursor).get();
         // Starting over would never end, and would reveal which ids belong to another account.
         if (after === undefined) return { items: [], nextAfterId: null };
+        const isFollowing =
+          after === null
+            ? undefined
+            : sql`(${audit.createdAt}, ${audit.number}) < (${after.createdAt}, ${after.number})`;
         const rows = orm
           .select()
           .from(audit)
-          .where(
-            and(
-              isOwn,
-              gte(audit.createdAt, fromMs),
-              lt(audit.createdAt, toMs),
-              after === null
-                ? undefined
-                : sql`(${audit.createdAt}, ${audit.number}) < (${after.createdAt}, ${after.number})`,
-            ),
-          )
+          .where(and(isOwn, gte(audit.createdAt, fromMs), lt(audit.createdAt, toMs), isFollowing))
           .orderBy(desc(audit.createdAt), desc(audit.number))
           .limit(limit + 1)
           .all();
-        const items = rows.slice(0, limit).map(toEntry);
-        return { items, nextAfterId: rows.length > limit ? (items.at(-1)?.id ?? null) : null };
+        return toPage(rows.map(toEntry), limit);
       }),
   };
 }

@@ -2,11 +2,11 @@
 
 import type { Companion } from "../../domain/companion.ts";
 import type { CompanionQuery } from "../contract/companions.ts";
-import type { Page, PageRequest } from "../contract/page.ts";
+import { type Page, type PageRequest, toPage } from "../contract/page.ts";
 import { createAccountNumberFinder } from "./account-number.ts";
 import type { SqliteEngine } from "./engine.ts";
 import type { MetadataIndex } from "./metadata-index.ts";
-import { yieldToEventLoop } from "./pacing.ts";
+import { yieldToEventLoop } from "./retry.ts";
 import { type CompanionRow, companionColumns, foldName, toCompanion } from "./rows/companion.ts";
 
 /** How many names are read before other requests get their turn: about a millisecond. */
@@ -49,13 +49,9 @@ export function createCompanionLists(engine: SqliteEngine, metadata: MetadataInd
     return row.id === afterId ? row.number : row.number + 1;
   }
 
-  function toPage(rows: readonly CompanionRow[], limit: number): Page<Companion> {
-    const items = rows.slice(0, limit).map(toCompanion);
-    return { items, nextAfterId: rows.length > limit ? (items.at(-1)?.id ?? null) : null };
-  }
-
-  function readNumbers(accountId: string, numbers: readonly number[]): CompanionRow[] {
-    return numbers.map((number) => selectByNumber.get(number, accountId)).filter((row) => row !== null);
+  function readNumbers(accountId: string, numbers: readonly number[]): Companion[] {
+    const rows = numbers.map((number) => selectByNumber.get(number, accountId));
+    return rows.filter((row) => row !== null).map(toCompanion);
   }
 
   function* walkMetadata(accountId: string, query: CompanionQuery, below: number): Generator<number[]> {
@@ -128,7 +124,10 @@ export function createCompanionLists(engine: SqliteEngine, metadata: MetadataInd
       if (query.q !== null && query.q !== "") return await search(accountId, query, query.q, page);
       return await engine.snapshot(() => {
         if (query.metadata.length > 0) return readFiltered(accountId, query, page);
-        return toPage(selectNewest.all(accountId, positionOf(page.afterId), page.limit + 1), page.limit);
+        return toPage(
+          selectNewest.all(accountId, positionOf(page.afterId), page.limit + 1).map(toCompanion),
+          page.limit,
+        );
       });
     },
   };

@@ -4,18 +4,15 @@ import type { Plan } from "../../domain/account.ts";
 import type { Companion, CompanionSettings } from "../../domain/companion.ts";
 import { type CompanionStore, type EmbedTarget, toMadeCompanion } from "../contract/companions.ts";
 import { Cache, type ReadRow } from "./cache.ts";
-import type { ChangeRecorder } from "./changes.ts";
 import { createCompanionInsert } from "./companion-insert.ts";
 import { createCompanionLists } from "./companion-lists.ts";
 import type { SqliteEngine } from "./engine.ts";
-import type { HoldingsKeeper } from "./holdings.ts";
-import type { MetadataIndex } from "./metadata-index.ts";
+import type { StoreParts } from "./parts.ts";
 import type { StoredRow } from "./rows/columns.ts";
 import { type CompanionRow, companionColumns, foldName, parseMetadata, toCompanion } from "./rows/companion.ts";
 import { quotaDaily } from "./schema/clustered.ts";
 import { companions } from "./schema/companions.ts";
-import { removals } from "./schema/conversations.ts";
-import { isGranted, type VoiceAgentKeeper } from "./voice-agents.ts";
+import { isGranted } from "./voice-agents.ts";
 
 /** Limits of the cache of companions by embed token. */
 const cacheLimits = { count: 500, bytes: 16 * 1024 * 1024 };
@@ -30,16 +27,8 @@ interface EmbedRow extends CompanionRow {
 /** What a change needs to know of the companion's previous state. */
 type OwnedRow = Pick<StoredRow<typeof companions>, "number" | "name" | "voiceId" | "voiceAgentId" | "metadata">;
 
-export interface CompanionDependencies {
-  changes: ChangeRecorder;
-  holdings: HoldingsKeeper;
-  metadata: MetadataIndex;
-  voiceAgents: VoiceAgentKeeper;
-  startRemovals: () => void;
-}
-
-export function createCompanionStore(engine: SqliteEngine, dependencies: CompanionDependencies): CompanionStore {
-  const { changes, holdings, metadata, voiceAgents, startRemovals } = dependencies;
+export function createCompanionStore(engine: SqliteEngine, parts: StoreParts): CompanionStore {
+  const { changes, holdings, metadata, voiceAgents, removals } = parts;
   const { orm } = engine;
   // Subqueries: a join of these three tables takes ten times as long as the lookups it consists of.
   const selectByToken = engine.query<EmbedRow, [string, string]>(
@@ -149,15 +138,12 @@ export function createCompanionStore(engine: SqliteEngine, dependencies: Compani
           .delete(companions)
           .where(and(eq(companions.id, id), eq(companions.accountId, accountId)))
           .run();
-        orm
-          .insert(removals)
-          .values({ kind: "companion", targetId: id, targetNumber: row.number, createdAt: context.nowMs })
-          .run();
+        removals.add("companion", id, row.number, context.nowMs);
         const details = { name: row.name };
         changes.record(context, { accountId, action: "companion.delete", targetId: id, details });
         return true;
       });
-      if (isDeleted) startRemovals();
+      if (isDeleted) removals.start();
       return isDeleted;
     },
   };

@@ -4,7 +4,7 @@ import { later } from "../../lib/later.ts";
 import type { ConversationQuery } from "../contract/conversations.ts";
 import type { Page, PageRequest } from "../contract/page.ts";
 import type { SqliteEngine } from "./engine.ts";
-import { yieldToEventLoop } from "./pacing.ts";
+import { yieldToEventLoop } from "./retry.ts";
 import { type ConversationRow, conversationColumns, toConversation } from "./rows/conversation.ts";
 
 interface ListedRow extends ConversationRow {

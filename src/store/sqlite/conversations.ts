@@ -1,35 +1,21 @@
 /** Conversations in SQLite: lists, reading, deletion and erasure. */
 import { and, eq } from "drizzle-orm";
-import type { ErasureMarks } from "../../coordination/coordination.ts";
 import { type ConversationStore, newestMessages } from "../contract/conversations.ts";
-import type { ChangeRecorder } from "./changes.ts";
 import { createConversationLists } from "./conversation-lists.ts";
 import type { SqliteEngine } from "./engine.ts";
-import type { LogEmptier } from "./log-emptier.ts";
-import type { MessageEraser } from "./message-eraser.ts";
 import { createMessagePages } from "./message-pages.ts";
-import { yieldToEventLoop } from "./pacing.ts";
+import type { StoreParts } from "./parts.ts";
 import { createRetention } from "./retention.ts";
+import { yieldToEventLoop } from "./retry.ts";
 import { toConversation } from "./rows/conversation.ts";
 import { companions } from "./schema/companions.ts";
-import { conversations, removals } from "./schema/conversations.ts";
+import { conversations } from "./schema/conversations.ts";
 
 /** Messages per commit while a visitor is erased: a few milliseconds of work. */
 const erasedPerCommit = 100;
 
-export interface ConversationDependencies {
-  changes: ChangeRecorder;
-  erasures: ErasureMarks;
-  eraser: MessageEraser;
-  logEmptier: LogEmptier;
-  startRemovals: () => void;
-}
-
-export function createConversationStore(
-  engine: SqliteEngine,
-  dependencies: ConversationDependencies,
-): ConversationStore {
-  const { changes, erasures, eraser, logEmptier, startRemovals } = dependencies;
+export function createConversationStore(engine: SqliteEngine, parts: StoreParts): ConversationStore {
+  const { changes, erasures, eraser, removals } = parts;
   const { orm } = engine;
   const lists = createConversationLists(engine);
   const pages = createMessagePages(engine);
@@ -97,12 +83,11 @@ export function createConversationStore(
         const { number, companionId } = row;
         erasures.noteConversation(toConversation(row));
         deleteConversation.run(number);
-        const createdAt = context.nowMs;
-        orm.insert(removals).values({ kind: "conversation", targetId: id, targetNumber: number, createdAt }).run();
+        removals.add("conversation", id, number, context.nowMs);
         changes.record(context, { accountId, action: "conversation.delete", targetId: id, details: { companionId } });
         return true;
       });
-      if (isDeleted) startRemovals();
+      if (isDeleted) removals.start();
       return isDeleted;
     },
 
@@ -118,10 +103,10 @@ export function createConversationStore(
       while ((await engine.write(() => eraseSome(accountId, companionId, visitorId))) >= erasedPerCommit) {
         await yieldToEventLoop();
       }
-      await logEmptier.empty();
+      await engine.emptyLog();
       return true;
     },
 
-    deleteExpired: createRetention(engine, startRemovals),
+    deleteExpired: createRetention(engine, removals),
   };
 }

@@ -1,6 +1,5 @@
 /** Embed tokens in SQLite; a revoked one is deleted. */
 import { and, asc, eq } from "drizzle-orm";
-import { later } from "../../lib/later.ts";
 import type { EmbedTokenStore } from "../contract/embed-tokens.ts";
 import type { ChangeRecorder } from "./changes.ts";
 import type { SqliteEngine } from "./engine.ts";
@@ -8,15 +7,6 @@ import type { HoldingsKeeper } from "./holdings.ts";
 import { setLastUse } from "./last-use.ts";
 import { embedTokens } from "./schema/clustered.ts";
 import { companions } from "./schema/companions.ts";
-
-const tokenColumns = later(() => ({
-  id: embedTokens.id,
-  companionId: embedTokens.companionId,
-  token: embedTokens.token,
-  name: embedTokens.name,
-  createdAt: embedTokens.createdAt,
-  lastUsedAt: embedTokens.lastUsedAt,
-}));
 
 export function createEmbedTokenStore(
   engine: SqliteEngine,
@@ -56,7 +46,7 @@ export function createEmbedTokenStore(
         const oldestFirst = [asc(embedTokens.createdAt), asc(embedTokens.id)];
         const own = eq(embedTokens.companionId, companionId);
         return orm
-          .select(tokenColumns)
+          .select()
           .from(embedTokens)
           .where(own)
           .orderBy(...oldestFirst)

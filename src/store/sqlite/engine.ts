@@ -44,6 +44,8 @@ function hideParameters(sql: string): string {
   return sql.replaceAll("?", "+?");
 }
 
+const busySleepMs = 10;
+
 export interface EngineOptions {
   observer?: StoreObserver | undefined;
   /** How long to wait for another process's lock before giving up. */
@@ -158,9 +160,22 @@ export class SqliteEngine {
   }
 
   /** Copies the write-ahead log into the database file and empties it; false if a reader prevents that. */
-  truncateLog(): boolean {
+  #truncateLog(): boolean {
     const row = this.#database.prepare<{ busy: number }, []>("PRAGMA wal_checkpoint(TRUNCATE)").get();
     return row?.busy === 0;
+  }
+
+  /**
+   * Empties the write-ahead log after a deletion: the text is overwritten in the database file, but earlier pages are
+   * still in the log. Resolves once it contains nothing committed before; rejects with `unavailable` if a reader keeps
+   * it in use.
+   */
+  async emptyLog(): Promise<void> {
+    const deadlineMs = performance.now() + defaultLockLimitMs;
+    while (!(await this.read(() => this.#truncateLog()))) {
+      if (performance.now() > deadlineMs) throw unavailable(new Error("the write-ahead log is in use"));
+      await Bun.sleep(busySleepMs);
+    }
   }
 
   close(): Promise<void> {
@@ -171,7 +186,7 @@ export class SqliteEngine {
   async #close(): Promise<void> {
     await this.#writes.drain();
     try {
-      this.truncateLog();
+      this.#truncateLog();
     } catch {
       // Only a convenience for copies of the file: the log itself is durable.
     }

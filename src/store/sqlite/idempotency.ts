@@ -1,16 +1,9 @@
 /** Recorded responses of retried calls in SQLite; `changes.ts` writes them. */
 import { and, eq, gt } from "drizzle-orm";
-import { later } from "../../lib/later.ts";
 import type { IdempotencyStore } from "../contract/idempotency.ts";
 import { idempotencyLifetimeMs } from "./changes.ts";
 import type { SqliteEngine } from "./engine.ts";
 import { idempotency } from "./schema/clustered.ts";
-
-const responseColumns = later(() => ({
-  bodyHash: idempotency.bodyHash,
-  status: idempotency.status,
-  body: idempotency.body,
-}));
 
 export function createIdempotencyStore(engine: SqliteEngine): IdempotencyStore {
   const purge = engine.query<null, [number, number]>(
@@ -28,7 +21,8 @@ export function createIdempotencyStore(engine: SqliteEngine): IdempotencyStore {
           eq(idempotency.key, slot.key),
           gt(idempotency.createdAt, nowMs - idempotencyLifetimeMs),
         );
-        return engine.orm.select(responseColumns).from(idempotency).where(isSlot).get() ?? null;
+        const { bodyHash, status, body } = idempotency;
+        return engine.orm.select({ bodyHash, status, body }).from(idempotency).where(isSlot).get() ?? null;
       }),
 
     purge: (nowMs, limit) => engine.write(() => purge.run(nowMs - idempotencyLifetimeMs, limit)),

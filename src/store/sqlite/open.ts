@@ -15,7 +15,6 @@ import { createEmbedTokenStore } from "./embed-tokens.ts";
 import { SqliteEngine } from "./engine.ts";
 import { createHoldingsKeeper } from "./holdings.ts";
 import { createIdempotencyStore } from "./idempotency.ts";
-import { createLogEmptier } from "./log-emptier.ts";
 import { createMessageEraser } from "./message-eraser.ts";
 import { createMetadataIndex } from "./metadata-index.ts";
 import { type MigrateOptions, migrateDatabase } from "./migrator.ts";
@@ -61,27 +60,26 @@ function createStore(engine: SqliteEngine, { erasures, log }: SqliteStoreOptions
   const voiceAgents = createVoiceAgentKeeper(engine);
   const conversations = createConversationWriter(engine);
   const eraser = createMessageEraser(engine);
-  const logEmptier = createLogEmptier(engine);
-  const removals = createRemovals(engine, { eraser, logEmptier, voiceAgents, log });
-  const startRemovals = removals.start;
+  const removals = createRemovals(engine, { eraser, voiceAgents, log });
+  const shared = { changes, conversations, eraser, erasures, holdings, metadata, quota, removals, usage, voiceAgents };
   const checkRead = engine.query<{ one: number }>("SELECT 1 AS one FROM accounts LIMIT 1");
 
   // Continue deletions that an earlier process left unfinished.
-  startRemovals();
+  removals.start();
   return {
-    accounts: createAccountStore(engine, { changes, holdings, startRemovals }),
-    apiKeys: createApiKeyStore(engine, { changes, holdings, usage }),
+    accounts: createAccountStore(engine, shared),
+    apiKeys: createApiKeyStore(engine, shared),
     audit: createAuditStore(engine, changes),
-    companions: createCompanionStore(engine, { changes, holdings, metadata, voiceAgents, startRemovals }),
-    conversations: createConversationStore(engine, { changes, erasures, eraser, logEmptier, startRemovals }),
+    companions: createCompanionStore(engine, shared),
+    conversations: createConversationStore(engine, shared),
     embedTokens: createEmbedTokenStore(engine, changes, holdings),
     idempotency: createIdempotencyStore(engine),
     secondFactors: createSecondFactorStore(engine, changes),
     serverSecrets: createServerSecretStore(engine),
     sessions: createSessionStore(engine, changes),
-    turns: createTurnStore(engine, { conversations, usage, quota, erasures }),
+    turns: createTurnStore(engine, shared),
     usage: createUsageStore(engine, metadata),
-    voice: createVoiceStore(engine, { agents: voiceAgents, conversations, usage, quota }),
+    voice: createVoiceStore(engine, shared),
     voiceAgentGrants: createVoiceAgentGrantStore(engine, changes, voiceAgents),
 
     async check() {

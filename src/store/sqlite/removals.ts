@@ -1,9 +1,8 @@
 /** Deletes the remains of deleted accounts, companions and conversations in chunks, in the background. */
 import type { Log } from "../../lib/log.ts";
 import type { SqliteEngine } from "./engine.ts";
-import type { LogEmptier } from "./log-emptier.ts";
 import type { MessageEraser } from "./message-eraser.ts";
-import { yieldToEventLoop } from "./pacing.ts";
+import { yieldToEventLoop } from "./retry.ts";
 import type { VoiceAgentKeeper } from "./voice-agents.ts";
 
 /** Rows per commit: a few milliseconds of work. */
@@ -23,6 +22,8 @@ interface RemovalRow {
 }
 
 export interface Removals {
+  /** Leaves the remains of what was deleted to the chunks; call it inside a write, and `start` after it. */
+  add(kind: RemovalRow["kind"], targetId: string, targetNumber: number, nowMs: number): void;
   /** Starts unless it is already running; returns at once. */
   start(): void;
   /** Stops after the current chunk; the next start does the rest. */
@@ -31,14 +32,17 @@ export interface Removals {
 
 export interface RemovalDependencies {
   eraser: MessageEraser;
-  logEmptier: LogEmptier;
   voiceAgents: VoiceAgentKeeper;
   log: Log;
 }
 
 export function createRemovals(engine: SqliteEngine, dependencies: RemovalDependencies): Removals {
   const { log } = dependencies;
-  const removeChunk = createChunkRemover(engine, dependencies);
+  const insert = engine.query<null, [string, string, number, number]>(
+    "INSERT INTO removals (kind, target_id, target_number, created_at) VALUES (?, ?, ?, ?)",
+  );
+  const add: Removals["add"] = (...removal) => void insert.run(...removal);
+  const removeChunk = createChunkRemover(engine, dependencies, add);
   const selectAny = engine.query<{ number: number }>("SELECT number FROM removals LIMIT 1");
   let emptyTimer: ReturnType<typeof setTimeout> | null = null;
   let emptying: Promise<void> | null = null;
@@ -80,7 +84,7 @@ export function createRemovals(engine: SqliteEngine, dependencies: RemovalDepend
   async function emptyLog(): Promise<void> {
     isLogStale = false;
     try {
-      await dependencies.logEmptier.empty();
+      await engine.emptyLog();
     } catch (error) {
       isLogStale = true;
       log.warn("the write-ahead log still holds what was deleted", { error });
@@ -105,6 +109,7 @@ export function createRemovals(engine: SqliteEngine, dependencies: RemovalDepend
   timer.unref();
 
   return {
+    add,
     start,
     async stop() {
       isStopped = true;
@@ -117,11 +122,12 @@ export function createRemovals(engine: SqliteEngine, dependencies: RemovalDepend
 }
 
 /** Returns a function that deletes the next chunk; call it inside a write. */
-function createChunkRemover(engine: SqliteEngine, { eraser, voiceAgents }: RemovalDependencies): () => void {
+function createChunkRemover(
+  engine: SqliteEngine,
+  { eraser, voiceAgents }: RemovalDependencies,
+  add: Removals["add"],
+): () => void {
   const selectNext = engine.query<RemovalRow>("SELECT * FROM removals ORDER BY number DESC LIMIT 1");
-  const insertRemoval = engine.query<null, [string, string, number, number]>(
-    "INSERT INTO removals (kind, target_id, target_number, created_at) VALUES (?, ?, ?, ?)",
-  );
   const deleteRemoval = engine.query<null, [number]>("DELETE FROM removals WHERE number = ?");
   const selectCompanions = engine.query<{ number: number; id: string }, [string, number]>(
     "SELECT number, id FROM companions WHERE account_id = ? LIMIT ?",
@@ -143,7 +149,7 @@ function createChunkRemover(engine: SqliteEngine, { eraser, voiceAgents }: Remov
     for (const { number, id } of companions) {
       voiceAgents.dismiss(id, removal.created_at);
       deleteCompanion.run(number);
-      insertRemoval.run("companion", id, number, removal.created_at);
+      add("companion", id, number, removal.created_at);
     }
     return companions.length === 0 && deleteIndexRows.run(removal.target_number, rowsPerChunk) < rowsPerChunk;
   }

@@ -1,10 +1,11 @@
 /** Finds conversations past their companion's retention and deletes them, in slices. */
+import { dayMs } from "../../lib/instant.ts";
 import type { SqliteEngine } from "./engine.ts";
-import { yieldToEventLoop } from "./pacing.ts";
+import type { Removals } from "./removals.ts";
+import { yieldToEventLoop } from "./retry.ts";
 
 /** Companions checked before streams get their turn: a millisecond if nothing has expired. */
 const companionsPerSlice = 500;
-const dayMs = 24 * 60 * 60_000;
 
 interface CompanionRow {
   number: number;
@@ -18,7 +19,7 @@ interface ExpiredRow {
   beforeMs: number;
 }
 
-export function createRetention(engine: SqliteEngine, startRemovals: () => void) {
+export function createRetention(engine: SqliteEngine, removals: Removals) {
   const selectCompanions = engine.query<CompanionRow, [number, number, number]>(
     `SELECT number, id, retention_days FROM companions INDEXED BY companions_retention
      WHERE retention_days IS NOT NULL AND (retention_days, number) > (?, ?) ORDER BY retention_days, number LIMIT ?`,
@@ -30,9 +31,6 @@ export function createRetention(engine: SqliteEngine, startRemovals: () => void)
   // Checked again: a visitor may have returned since it was read.
   const deleteExpired = engine.query<null, [number, number]>(
     "DELETE FROM conversations WHERE number = ? AND updated_at < ?",
-  );
-  const insertRemoval = engine.query<null, [string, number, number]>(
-    "INSERT INTO removals (kind, target_id, target_number, created_at) VALUES ('conversation', ?, ?, ?)",
   );
 
   function findExpired(companions: readonly CompanionRow[], nowMs: number, limit: number): ExpiredRow[] {
@@ -50,7 +48,7 @@ export function createRetention(engine: SqliteEngine, startRemovals: () => void)
     let deleted = 0;
     for (const { number, id, beforeMs } of expired) {
       if (deleteExpired.run(number, beforeMs) === 0) continue;
-      insertRemoval.run(id, number, nowMs);
+      removals.add("conversation", id, number, nowMs);
       deleted++;
     }
     return deleted;
@@ -69,7 +67,7 @@ export function createRetention(engine: SqliteEngine, startRemovals: () => void)
       if (expired.length > 0) deleted += await engine.write(() => deleteAll(expired, nowMs));
     }
     // Their messages are deleted later, in chunks.
-    if (deleted > 0) startRemovals();
+    if (deleted > 0) removals.start();
     return deleted;
   };
 }

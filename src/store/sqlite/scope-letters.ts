@@ -13,22 +13,14 @@ const letters: Record<Scope, string> = {
   "audit:read": "a",
 };
 
-const scopeOfCode: (Scope | undefined)[] = [];
-for (const scope of scopes) scopeOfCode[letters[scope].charCodeAt(0)] = scope;
+const scopeOf = new Map(scopes.map((scope) => [letters[scope], scope]));
 
 /** In the order given. */
 export function encodeScopes(granted: readonly Scope[]): string {
-  let text = "";
-  for (const scope of granted) text += letters[scope];
-  return text;
+  return granted.map((scope) => letters[scope]).join("");
 }
 
 /** Letters of a newer program are ignored: they grant nothing here. */
 export function decodeScopes(text: string): Scope[] {
-  const granted: Scope[] = [];
-  for (let at = 0; at < text.length; at++) {
-    const scope = scopeOfCode[text.charCodeAt(at)];
-    if (scope !== undefined) granted.push(scope);
-  }
-  return granted;
+  return [...text].flatMap((letter) => scopeOf.get(letter) ?? []);
 }

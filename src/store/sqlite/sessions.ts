@@ -1,5 +1,5 @@
 /** Dashboard sessions and one-time links in SQLite. */
-import { and, desc, eq, gt, lte, or } from "drizzle-orm";
+import { and, desc, eq, getTableColumns, gt, lte, or } from "drizzle-orm";
 import { later } from "../../lib/later.ts";
 import type { OneTimeLink, SessionStore, ShownAccess } from "../contract/sessions.ts";
 import { anyPassword, insertAccount, replacePassword } from "./account-changes.ts";
@@ -9,15 +9,10 @@ import type { SqliteEngine } from "./engine.ts";
 import { setLastUse } from "./last-use.ts";
 import { accounts, audit, oneTimeLinks, sessions } from "./schema/accounts.ts";
 
-const sessionColumns = later(() => ({
-  id: sessions.id,
-  accountId: sessions.accountId,
-  userAgent: sessions.userAgent,
-  ipPrefix: sessions.ipPrefix,
-  createdAt: sessions.createdAt,
-  lastUsedAt: sessions.lastUsedAt,
-  expiresAt: sessions.expiresAt,
-}));
+const sessionColumns = later(() => {
+  const { hash: _, ...shown } = getTableColumns(sessions);
+  return shown;
+});
 
 export function createSessionStore(engine: SqliteEngine, changes: ChangeRecorder): SessionStore {
   const { orm } = engine;

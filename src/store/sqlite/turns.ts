@@ -1,27 +1,18 @@
 /** Turns in SQLite: the hot path of the program. */
-import type { ErasureMarks } from "../../coordination/coordination.ts";
 import { type HistoryMessage, type MessageRole, textParts } from "../../domain/conversation.ts";
 import type { FailureKind } from "../../domain/reply-failure.ts";
 import type { TokenUsage } from "../../domain/usage.ts";
 import type { TurnStore } from "../contract/turns.ts";
-import type { ConversationWriter } from "./conversation-writer.ts";
 import type { SqliteEngine } from "./engine.ts";
-import type { QuotaCounts } from "./quota.ts";
-import type { UsagePlace, UsageWriter } from "./usage-writer.ts";
+import type { StoreParts } from "./parts.ts";
+import type { UsagePlace } from "./usage-writer.ts";
 
 /** How many messages the first read of a history takes; each further one takes as many as were read so far. */
 const firstHistoryRead = 32;
 
-export interface TurnDependencies {
-  conversations: ConversationWriter;
-  usage: UsageWriter;
-  quota: QuotaCounts;
-  erasures: ErasureMarks;
-}
-
 export function createTurnStore(
   engine: SqliteEngine,
-  { conversations, usage, quota, erasures }: TurnDependencies,
+  { conversations, usage, quota, erasures }: StoreParts,
 ): TurnStore {
   const selectHistory = engine.query<{ role: MessageRole; text: string }, [string, string, string, number, number]>(
     `SELECT role, text FROM messages

@@ -1,4 +1,5 @@
 /** Splits a range of days into whole months, which are already summed, and the days left at both ends. */
+import { dayMs } from "../../lib/instant.ts";
 
 export interface UsagePeriod {
   table: string;
@@ -8,8 +9,6 @@ export interface UsagePeriod {
   from: string;
   to: string;
 }
-
-const dayMs = 24 * 60 * 60_000;
 
 /** The month of the day that is `days` after the given one. */
 function monthOf(day: string, days: number): string {

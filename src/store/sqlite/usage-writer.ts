@@ -14,27 +14,30 @@ export interface UsagePlace {
 
 export type UsageWriter = ReturnType<typeof createUsageWriter>;
 
-type Counts = [messages: number, requests: number, input: number, output: number, voice: number, errors: number];
-
-const counters = "messages, requests, input_tokens, output_tokens, voice_sessions, errors";
-const addCounters = counters
-  .split(", ")
-  .map((name) => `${name} = ${name} + excluded.${name}`)
-  .join(", ");
+/** What is counted, with its column in all tables of usage. */
+export const counterColumns: Readonly<Record<keyof UsageCounts, string>> = {
+  messages: "messages",
+  requests: "requests",
+  inputTokens: "input_tokens",
+  outputTokens: "output_tokens",
+  voiceSessions: "voice_sessions",
+  errors: "errors",
+};
+export const counters = Object.keys(counterColumns) as (keyof UsageCounts)[];
 
 export function createUsageWriter(engine: SqliteEngine) {
-  const addTo = (table: string, period: string) =>
-    engine.query<null, [string, string, string, string, ...Counts]>(
-      `INSERT INTO ${table} (account_id, companion_id, ${period}, key_id, ${counters})
-       VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO UPDATE SET ${addCounters}`,
+  const columns = Object.values(counterColumns);
+  const added = columns.map((name) => `${name} = ${name} + excluded.${name}`).join(", ");
+  const addTo = (table: string, place: readonly string[]) => {
+    const names = [...place, ...columns];
+    return engine.query<null, (string | number)[]>(
+      `INSERT INTO ${table} (${names.join(", ")}) VALUES (${names.map(() => "?").join(", ")})
+       ON CONFLICT DO UPDATE SET ${added}`,
     );
-  const addDay = addTo("usage_daily", "day");
-  const addMonth = addTo("usage_monthly", "month");
-  const addSum = engine.query<null, [string, string, string, ...Counts]>(
-    `INSERT INTO usage_account_daily (account_id, day, key_id, ${counters})
-     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO UPDATE SET ${addCounters}`,
-  );
-
+  };
+  const addDay = addTo("usage_daily", ["account_id", "companion_id", "day", "key_id"]);
+  const addMonth = addTo("usage_monthly", ["account_id", "companion_id", "month", "key_id"]);
+  const addSum = addTo("usage_account_daily", ["account_id", "day", "key_id"]);
   const addFailed = engine.query<null, [string, string, string, string]>(
     `INSERT INTO failed_replies (account_id, day, companion_id, kind, replies) VALUES (?, ?, ?, ?, 1)
      ON CONFLICT DO UPDATE SET replies = replies + 1`,
@@ -48,14 +51,11 @@ export function createUsageWriter(engine: SqliteEngine) {
     },
 
     /** Call it inside a write. */
-    add(place: UsagePlace, added: Partial<UsageCounts>): void {
-      const { accountId, companionId, day } = place;
-      const keyId = place.keyId ?? "";
-      const { messages = 0, requests = 0, inputTokens = 0, outputTokens = 0, voiceSessions = 0, errors = 0 } = added;
-      const counts: Counts = [messages, requests, inputTokens, outputTokens, voiceSessions, errors];
-      addDay.run(accountId, companionId ?? "", day, keyId, ...counts);
-      addMonth.run(accountId, companionId ?? "", day.slice(0, "YYYY-MM".length), keyId, ...counts);
-      addSum.run(accountId, day, keyId, ...counts);
+    add({ accountId, companionId, keyId, day }: UsagePlace, added: Partial<UsageCounts>): void {
+      const counts = counters.map((name) => added[name] ?? 0);
+      addDay.run(accountId, companionId ?? "", day, keyId ?? "", ...counts);
+      addMonth.run(accountId, companionId ?? "", day.slice(0, "YYYY-MM".length), keyId ?? "", ...counts);
+      addSum.run(accountId, day, keyId ?? "", ...counts);
     },
   };
 }

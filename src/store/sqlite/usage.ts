@@ -1,31 +1,25 @@
 /** Usage in SQLite: sums of the daily counts, never of messages. */
 import type { UsageCounts } from "../../domain/usage.ts";
-import type { UsageGroup, UsageQuery, UsageRow, UsageStore } from "../contract/usage.ts";
+import { toUtcDay } from "../../lib/clock.ts";
+import { dayMs } from "../../lib/instant.ts";
+import type { FailureRow, UsageGroup, UsageQuery, UsageRow, UsageStore } from "../contract/usage.ts";
 import { createAccountNumberFinder } from "./account-number.ts";
 import type { Query, SqliteEngine } from "./engine.ts";
-import { createFailureQuery } from "./failed-replies.ts";
 import type { MetadataIndex } from "./metadata-index.ts";
-import { yieldToEventLoop } from "./pacing.ts";
+import { yieldToEventLoop } from "./retry.ts";
 import { splitPeriod, type UsagePeriod } from "./usage-periods.ts";
+import { counterColumns, counters } from "./usage-writer.ts";
 
-interface SumRow {
+interface SumRow extends UsageCounts {
   day: string;
   companion_id: string;
   key_id: string;
-  messages: number;
-  requests: number;
-  input_tokens: number;
-  output_tokens: number;
-  voice_sessions: number;
-  errors: number;
 }
 
 /** Companions summed before other requests get their turn: a few milliseconds at 400 days each. */
 const companionsPerSlice = 50;
 
-const sums = ["messages", "requests", "input_tokens", "output_tokens", "voice_sessions", "errors"]
-  .map((name) => `sum(${name}) AS ${name}`)
-  .join(", ");
+const sums = counters.map((name) => `sum(${counterColumns[name]}) AS ${name}`).join(", ");
 
 const groupColumns: Record<UsageGroup, string> = { day: "day", companion: "companion_id", key: "key_id" };
 
@@ -45,6 +39,13 @@ export function createUsageStore(engine: SqliteEngine, metadata: MetadataIndex):
   const findAccountNumber = createAccountNumberFinder(engine);
   const selectId = engine.query<{ id: string }, [number]>("SELECT id FROM companions WHERE number = ?");
   const selectNumber = engine.query<{ number: number }, [string]>("SELECT number FROM companions WHERE id = ?");
+
+  // One lookup per day, since the table is ordered by account and day.
+  const selectFailures = engine.query<FailureRow, [string, string, string]>(
+    `SELECT kind, sum(replies) AS replies, max(day) AS lastDay FROM json_each(?) AS days
+     CROSS JOIN failed_replies ON account_id = ? AND day = days.value AND companion_id = ?
+     GROUP BY kind ORDER BY replies DESC, kind`,
+  );
 
   /** One statement per set of dimensions, compiled on first use. */
   function query(period: UsagePeriod, condition: string, groupBy: readonly UsageGroup[]): Query<SumRow, string[]> {
@@ -126,7 +127,9 @@ export function createUsageStore(engine: SqliteEngine, metadata: MetadataIndex):
   }
 
   return {
-    queryFailures: createFailureQuery(engine),
+    queryFailures: (accountId, { fromDay, toDay, companionId }) =>
+      engine.read(() => selectFailures.all(JSON.stringify(listDays(fromDay, toDay)), accountId, companionId ?? "")),
+
     async query(accountId, usageQuery) {
       const { groupBy, companionId } = usageQuery;
       const total = createTotal(groupBy);
@@ -147,6 +150,12 @@ export function createUsageStore(engine: SqliteEngine, metadata: MetadataIndex):
   };
 }
 
+function listDays(fromDay: string, toDay: string): string[] {
+  const days: string[] = [];
+  for (let atMs = Date.parse(fromDay); atMs <= Date.parse(toDay); atMs += dayMs) days.push(toUtcDay(atMs));
+  return days;
+}
+
 /** Adds up rows of many companions by the requested dimensions. */
 function createTotal(groupBy: readonly UsageGroup[]) {
   const groups = new Map<string, SumRow>();
@@ -160,12 +169,7 @@ function createTotal(groupBy: readonly UsageGroup[]) {
           groups.set(key, row);
           continue;
         }
-        group.messages += row.messages;
-        group.requests += row.requests;
-        group.input_tokens += row.input_tokens;
-        group.output_tokens += row.output_tokens;
-        group.voice_sessions += row.voice_sessions;
-        group.errors += row.errors;
+        for (const name of counters) group[name] += row[name];
       }
     },
 
@@ -177,18 +181,11 @@ function createTotal(groupBy: readonly UsageGroup[]) {
 }
 
 function toUsageRow(row: SumRow, groupBy: readonly UsageGroup[]): UsageRow {
-  const counts: UsageCounts = {
-    messages: row.messages,
-    requests: row.requests,
-    inputTokens: row.input_tokens,
-    outputTokens: row.output_tokens,
-    voiceSessions: row.voice_sessions,
-    errors: row.errors,
-  };
+  const { day, companion_id, key_id, ...counts } = row;
   return {
-    ...(groupBy.includes("day") ? { day: row.day } : {}),
-    ...(groupBy.includes("companion") ? { companionId: row.companion_id === "" ? null : row.companion_id } : {}),
-    ...(groupBy.includes("key") ? { keyId: row.key_id === "" ? null : row.key_id } : {}),
+    ...(groupBy.includes("day") ? { day } : {}),
+    ...(groupBy.includes("companion") ? { companionId: companion_id === "" ? null : companion_id } : {}),
+    ...(groupBy.includes("key") ? { keyId: key_id === "" ? null : key_id } : {}),
     ...counts,
   };
 }

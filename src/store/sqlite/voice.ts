@@ -2,28 +2,18 @@
 import { and, eq, gte } from "drizzle-orm";
 import { textParts, uncounted } from "../../domain/conversation.ts";
 import type { VoiceStore } from "../contract/voice.ts";
-import type { ConversationWriter } from "./conversation-writer.ts";
 import type { SqliteEngine } from "./engine.ts";
-import type { QuotaCounts } from "./quota.ts";
+import type { StoreParts } from "./parts.ts";
 import type { StoredRow } from "./rows/columns.ts";
 import { toVisitorId } from "./rows/conversation.ts";
 import { companions, voiceAgentLocks, voiceAgents, voiceOutbox, voiceSessions } from "./schema/companions.ts";
-import type { UsageWriter } from "./usage-writer.ts";
-import type { VoiceAgentKeeper } from "./voice-agents.ts";
 
 /** The longest lock or delay. Anything longer was written by a clock that has since been set back. */
 const longestWaitMs = 2 * 60 * 60_000;
 
-export interface VoiceDependencies {
-  agents: VoiceAgentKeeper;
-  conversations: ConversationWriter;
-  usage: UsageWriter;
-  quota: QuotaCounts;
-}
-
 export function createVoiceStore(
   engine: SqliteEngine,
-  { agents, conversations, usage, quota }: VoiceDependencies,
+  { voiceAgents: agents, conversations, usage, quota }: StoreParts,
 ): VoiceStore {
   const { orm } = engine;
   const takeLock = engine.query<null, [string, string, number, number, number]>(

@@ -7,7 +7,6 @@ import { replaceSearch, useSearch } from "../lib/router.ts";
 import type { Companion, Json } from "../lib/types.ts";
 import { Avatar } from "../ui/avatar.tsx";
 import { Button, ButtonLink } from "../ui/button.tsx";
-import { Form } from "../ui/field.tsx";
 import { type Column, List } from "../ui/list.tsx";
 import { PageHead, Time } from "../ui/page.tsx";
 import { Badge, Empty } from "../ui/states.tsx";
@@ -142,9 +141,11 @@ function FilterForm() {
   const [value, setValue] = useState("");
   const isReady = field.trim() !== "" && value !== "";
   return (
-    <Form
+    // Not the form of the other pages: the fields beside it would come with the first load.
+    <form
       class="flex min-w-0 flex-1 basis-72 gap-2"
-      onSubmit={() => {
+      onSubmit={(event) => {
+        event.preventDefault();
         if (!isReady) return;
         replaceSearch({ [`metadata.${field.trim()}`]: value });
         setField("");
@@ -169,6 +170,6 @@ function FilterForm() {
       <Button type="submit" disabled={!isReady}>
         Filter
       </Button>
-    </Form>
+    </form>
   );
 }

@@ -1,0 +1,24 @@
+/** What several parts of the store share; `open.ts` makes each once. */
+import type { ErasureMarks } from "../../coordination/coordination.ts";
+import type { ChangeRecorder } from "./changes.ts";
+import type { ConversationWriter } from "./conversation-writer.ts";
+import type { HoldingsKeeper } from "./holdings.ts";
+import type { MessageEraser } from "./message-eraser.ts";
+import type { MetadataIndex } from "./metadata-index.ts";
+import type { QuotaCounts } from "./quota.ts";
+import type { Removals } from "./removals.ts";
+import type { UsageWriter } from "./usage-writer.ts";
+import type { VoiceAgentKeeper } from "./voice-agents.ts";
+
+export interface StoreParts {
+  changes: ChangeRecorder;
+  conversations: ConversationWriter;
+  eraser: MessageEraser;
+  erasures: ErasureMarks;
+  holdings: HoldingsKeeper;
+  metadata: MetadataIndex;
+  quota: QuotaCounts;
+  removals: Removals;
+  usage: UsageWriter;
+  voiceAgents: VoiceAgentKeeper;
+}
