@@ -1,6 +1,6 @@
 /** The listening sockets of the server: one, or briefly two after a certificate was replaced. */
 import type { BunRequest, Server } from "bun";
-import { idleSeconds } from "./http/silence.ts";
+import { idleSeconds } from "./http/heartbeats.ts";
 import type { Certificate } from "./lib/certificate.ts";
 
 export interface ListenerOptions {

@@ -3,7 +3,6 @@ import { type ApiKey, scopes as knownScopes, type Scope } from "../domain/accoun
 import { apiKeyEnds, makeApiKey } from "../domain/credentials.ts";
 import { isName, nameProblem } from "../domain/name.ts";
 import { toRfc3339 } from "../lib/clock.ts";
-import { parseDurationMs } from "../lib/duration.ts";
 import { sha256 } from "../lib/sha256.ts";
 import { toWireKey } from "../modules/keys/model.ts";
 import { formatList } from "./columns.ts";
@@ -92,6 +91,15 @@ function readScopes(text: string): Scope[] {
     throw new Misuse(`unknown scope ${JSON.stringify(unknown.join(", "))}. There are ${knownScopes.join(", ")}.`);
   }
   return knownScopes.filter((scope) => wanted.includes(scope));
+}
+
+const unitMs: Record<string, number> = { s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000, w: 604_800_000 };
+
+/** Milliseconds of `30m`, `12h`, `90d`, `2w`; null if the text is not a duration. */
+function parseDurationMs(text: string): number | null {
+  const [, amount, unit] = /^(\d{1,6})([smhdw])$/.exec(text) ?? [];
+  const factor = unit === undefined ? undefined : unitMs[unit];
+  return amount === undefined || factor === undefined || Number(amount) === 0 ? null : Number(amount) * factor;
 }
 
 function readExpiry(text: string | undefined, nowMs: number): number | null {

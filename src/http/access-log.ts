@@ -4,9 +4,9 @@
  */
 
 import type { Services } from "../dependencies.ts";
+import { createRefusalLog } from "../lib/refusal-log.ts";
 import type { Measurements, RouteCounts } from "../metrics/measurements.ts";
 import { clientOf } from "./client.ts";
-import { createRefusalLog } from "./refusal-log.ts";
 import type { RequestContext } from "./request-context.ts";
 import { createRouteTable, type RoutePlace, type RouteTable } from "./route-table.ts";
 import type { EventStream } from "./sse.ts";

@@ -7,8 +7,7 @@ import type { Services } from "../dependencies.ts";
 import { AppError, errorCodes } from "../domain/errors.ts";
 import { prefersHtml, varyBy } from "./accept.ts";
 import { baseUrlOf } from "./base-url.ts";
-import { errorPagePolicy, renderErrorPage } from "./error-page.ts";
-import { writePageHeaders } from "./html.ts";
+import { errorPagePolicy, renderErrorPage, writePageHeaders } from "./html.ts";
 import { applyProblem, type HeaderBag, renderProblem, toAppError } from "./problem.ts";
 import { contextOf } from "./request-context.ts";
 

@@ -1,4 +1,10 @@
-/** Heartbeats on idle streams, so that no proxy considers them dead. */
+/** How long a connection may be silent, and heartbeats on idle streams, so that no proxy considers them dead. */
+
+/** Between requests, and while one arrives. Bun checks every four seconds, so it may take longer. */
+export const idleSeconds = 10;
+
+/** During a stream, which may pause; more than the heartbeat's 10 s. */
+export const streamSilenceSeconds = 30;
 
 /** The part of a stream that heartbeats need. */
 export interface QuietStream {

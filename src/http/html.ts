@@ -1,4 +1,5 @@
 /** Shared by all pages: escaping, the document frame, and a policy that allows only our own files to run. */
+import { type AppError, errorCodes } from "../domain/errors.ts";
 import type { HeaderBag } from "./problem.ts";
 
 const escapes: Record<string, string> = { "&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;", "'": "&#39;" };
@@ -107,3 +108,26 @@ a { color: var(--accent); text-underline-offset: 3px; }
 .small { margin: 20px 0 0; font-size: .86rem; }
 :focus-visible { outline: 2px solid var(--accent); outline-offset: 2px; }
 `;
+
+/** An error as a page, for people whose browser requested one. */
+export function renderErrorPage(error: AppError, requestId: string): string {
+  const { status, title } = errorCodes[error.code];
+  // The id helps only those who can look up the reason.
+  const report = status >= 500 ? `<p class="small">Request id: <code>${escapeHtml(requestId)}</code></p>` : "";
+  return renderPage(
+    title,
+    plainStyle,
+    "",
+    `<main>
+<p class="name">${status}</p>
+<h1>${escapeHtml(title)}</h1>
+<p>${escapeHtml(error.message)}</p>
+<p class="ways"><a href="/">To the start page</a></p>
+${report}
+</main>`,
+  );
+}
+
+export function errorPagePolicy(): string {
+  return contentSecurityPolicy({ style: plainStyle, isStill: true, ancestors: ["'none'"] });
+}

@@ -7,7 +7,7 @@ import { sha256Hex } from "../lib/sha256.ts";
 import type { IdempotencySlot, IdempotentWrite, WriteContext } from "../store/store.ts";
 import { type JsonBody, parseJson, readJsonText } from "./json-body.ts";
 import { type ResponseHead, respondJsonText } from "./json-response.ts";
-import { writeContext } from "./write-context.ts";
+import { writeContext } from "./principal-guard.ts";
 
 const headerName = "Idempotency-Key";
 const keyPattern = /^[\x20-\x7e]{1,255}$/;

@@ -1,14 +1,17 @@
 /** The guard of management routes: turns an API key or the dashboard's cookie into a principal with access. */
 
 import type { Services } from "../dependencies.ts";
-import { insufficientScope, type KeyPrincipal } from "../domain/account.ts";
+import { insufficientScope, type KeyPrincipal, type Principal } from "../domain/account.ts";
 import { isApiKey } from "../domain/credentials.ts";
 import { AppError } from "../domain/errors.ts";
 import { lacksTotp } from "../domain/second-factor.ts";
 import { sha256 } from "../lib/sha256.ts";
+import type { WriteContext } from "../store/store.ts";
 import type { Access } from "./api-description.ts";
+import { clientOf } from "./client.ts";
 import type { HeaderBag } from "./problem.ts";
 import { refuse, writeRateLimitHeaders } from "./rate-limit.ts";
+import { contextOf } from "./request-context.ts";
 import { findSessionPrincipal, type OpenedSession } from "./session-cookie.ts";
 
 type PrincipalDependencies = Pick<
@@ -79,4 +82,23 @@ export function totpRequired(publicSentence: string): AppError {
 function unauthorized(): AppError {
   const sentence = "Send a valid API key (Authorization: Bearer cmp_live_…), or sign in to the dashboard.";
   return new AppError("unauthorized", sentence, { headers: { "www-authenticate": "Bearer" } });
+}
+
+/** The context of a principal's writes: who makes the change, and from where. */
+export function writeContext(
+  services: Pick<Services, "settings" | "clock" | "ids" | "log">,
+  request: Request,
+  principal: Principal,
+): WriteContext {
+  return {
+    actor: {
+      kind: principal.keyId === null ? "session" : "key",
+      id: principal.keyId ?? principal.sessionId,
+      ipPrefix: clientOf(services, request).logPrefix,
+      requestId: contextOf(request, services.ids).requestId,
+    },
+    nowMs: services.clock.nowMs(),
+    auditId: services.ids.uuid(),
+    holdings: services.settings.holdings,
+  };
 }

@@ -34,10 +34,9 @@ import { openEmbed } from "./embed-guard.ts";
 import type { Creator, Idempotency } from "./idempotency.ts";
 import { type JsonBody, readJsonBody } from "./json-body.ts";
 import { type ResponseHead, respondEmpty, respondJson } from "./json-response.ts";
-import { openPrincipal } from "./principal-guard.ts";
+import { openPrincipal, writeContext } from "./principal-guard.ts";
 import { createQueryOpener, type QueryParts, type QueryValues } from "./query.ts";
 import type { OpenedSession } from "./session-cookie.ts";
-import { writeContext } from "./write-context.ts";
 
 type Method = "GET" | "POST" | "PATCH" | "DELETE";
 

@@ -1,8 +1,8 @@
 /** Streams a turn's events without Elysia's response mapping, which would copy the body into another stream. */
 import type { Turn } from "../turns/turn.ts";
+import { idleSeconds, streamSilenceSeconds } from "./heartbeats.ts";
 import type { HeaderBag } from "./problem.ts";
 import type { RequestContext } from "./request-context.ts";
-import { idleSeconds, streamSilenceSeconds } from "./silence.ts";
 import { type EventStream, sseHeaders } from "./sse.ts";
 
 /** Begins the turn, and resolves when the response may begin; rejects as `Turn.begin` does. */

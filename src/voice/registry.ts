@@ -9,7 +9,7 @@ export interface VoiceSettings {
   readonly webhookSecret: string | null;
 }
 
-/** The first configured provider, or null; and a reader for each vendor whose webhook secret is set. */
+/** The configured provider, or null; and a reader for each vendor whose webhook secret is set. */
 export function openVoiceProviders({ apiKey, baseUrl, webhookSecret }: VoiceSettings): {
   provider: VoiceProvider | null;
   readers: TranscriptReader[];

@@ -4,7 +4,7 @@ import { createHash } from "node:crypto";
 import { readdirSync } from "node:fs";
 import { join } from "node:path";
 import { brotliDecompressSync, gunzipSync, gzipSync } from "node:zlib";
-import { matchesTag } from "../../src/http/entity-tag.ts";
+import { matchesTag } from "../../src/lib/entity-tag.ts";
 import { chooseEncoding } from "../../src/modules/assets/service.ts";
 import { voiceEnglish } from "../../src/web/voice/strings.ts";
 import { english } from "../../src/web/widget/strings.ts";

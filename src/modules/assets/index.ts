@@ -2,8 +2,8 @@
 import { Type as t } from "@sinclair/typebox";
 import { AppError } from "../../domain/errors.ts";
 import { type ApiResponse, jsonResponse } from "../../http/api-description.ts";
-import { matchesTag } from "../../http/entity-tag.ts";
 import { type Route, route } from "../../http/route.ts";
+import { matchesTag } from "../../lib/entity-tag.ts";
 import { Text } from "../../schemas/schema.ts";
 import { assetReferences, findAsset } from "./service.ts";
 

@@ -1,5 +1,5 @@
 /** Keeps refusals from filling the disk: logs the first of each kind, and the rest of the minute as one line. */
-import type { Log, RequestFields } from "../lib/log.ts";
+import type { Log, RequestFields } from "./log.ts";
 
 export interface RefusalLog {
   /** Logs the request, or counts it. */

@@ -1,8 +1,8 @@
 /** The cookie of a browser that signed in before: whose it is, and for how long. */
 import { expect, test } from "bun:test";
 import { isDeviceOf } from "../../src/domain/device.ts";
-import { readDevice, renderDeviceCookie } from "../../src/http/device-cookie.ts";
 import { systemIds } from "../../src/lib/ids.ts";
+import { readDevice, renderDeviceCookie } from "../../src/modules/session/device-cookie.ts";
 
 const nowMs = Date.UTC(2026, 0, 15);
 const dayMs = 86_400_000;

@@ -4,10 +4,10 @@
  * password; and it ends when a second factor is turned on or off, since whoever had only the password must not pass for
  * the owner. Nothing needs to be stored for that.
  */
-import { type DeviceClaim, type DeviceOwner, deviceLifetimeMs, signDevice } from "../domain/device.ts";
-import type { IdSource } from "../lib/ids.ts";
-import type { OwnAddress } from "./csrf-guard.ts";
-import { cookieNameOf, readCookie } from "./session-cookie.ts";
+import { type DeviceClaim, type DeviceOwner, deviceLifetimeMs, signDevice } from "../../domain/device.ts";
+import type { OwnAddress } from "../../http/csrf-guard.ts";
+import { cookieNameOf, readCookie } from "../../http/session-cookie.ts";
+import type { IdSource } from "../../lib/ids.ts";
 
 const idLength = 22;
 const pattern = /^([0-9A-Za-z]{22})\.(\d{1,15})\.([0-9a-f]{64})$/;

@@ -1,7 +1,7 @@
 /** A flood of refusals in the log: its first lines, then its size; never a line for each. */
 import { expect, test } from "bun:test";
-import { createRefusalLog } from "../../src/http/refusal-log.ts";
 import type { RequestFields } from "../../src/lib/log.ts";
+import { createRefusalLog } from "../../src/lib/refusal-log.ts";
 import { createCapturedLog } from "../support/captured-log.ts";
 
 const summary = "refused requests that have no line of their own";
