@@ -1,6 +1,6 @@
 /**
  * Socket 5: what all instances of a server must agree on besides the stored data: whose turn it is in a conversation,
- * what is left of a companion's daily quota, who failed to sign in, and what was erased while a reply to it was running.
+ * what is left of a companion's daily quota, who failed to sign in, and what was erased while its reply was running.
  *
  * Engines: `memory.ts`, for a single process. `test/contracts/coordination.ts` tests every engine.
  *

@@ -1,6 +1,6 @@
 /**
- * Defines a route: one object, from which the guard, the query, the body, idempotency, the API document and the lists in
- * the tests are derived.
+ * Defines a route: one object, from which the guard, the query, the body, idempotency, the API document and the lists
+ * in the tests are derived.
  *
  *     export const itemRoutes = [
  *       route({

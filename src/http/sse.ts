@@ -92,7 +92,7 @@ export class EventStream implements TurnReader {
     if (signal.aborted) this.drop();
   }
 
-  /** Sends the turn's events to the visitor, and tells the turn when its reader has left. */
+  /** Sends the turn's events to the visitor, and reports to the turn when the visitor has left. */
   follow(turn: FollowedTurn): void {
     this.#turn = turn;
     turn.attach(this);

@@ -8,8 +8,8 @@ import type { StopSignal } from "../lib/stop-signal.ts";
 type Admitting = Pick<Services, "coordination" | "settings">;
 
 /**
- * Resolves when the turn may run; see `TurnGate`. Rejects with `rate_limited` if too many are waiting, `quota_exceeded`,
- * `unavailable`, or the signal's reason; then nothing is held.
+ * Resolves when the turn may run; see `TurnGate`. Rejects with `rate_limited` if too many are waiting, with
+ * `quota_exceeded`, `unavailable`, or the signal's reason; then nothing is held.
  */
 export async function enterTurn(
   { coordination, settings }: Admitting,

@@ -1,6 +1,6 @@
 /**
- * Limits the memory of running replies. Each is held whole until it is stored, and a stalled reader is only noticed when
- * the sockets in between are full. Each reply has a small allowance of its own; long ones share the rest.
+ * Limits the memory of running replies. Each is held whole until it is stored, and a stalled reader is only noticed
+ * when the sockets in between are full. Each reply has a small allowance of its own; long ones share the rest.
  */
 import { GatheredText } from "../lib/gathered-text.ts";
 

@@ -123,7 +123,7 @@ export class Turn implements OpenTurn, FollowedTurn, ReplySink {
     return toReplyRequest(this.#services.settings.llm, companion, { earlier, message, requestId });
   }
 
-  /** Rejects if the provider failed before its first text. That has been counted then, and there is nothing to store. */
+  /** Rejects if the provider failed before its first text: that has been counted, and there is nothing to store. */
   async #ask(request: ReplyRequest, day: string): Promise<ReplyOutcome> {
     this.#askedAtMs = performance.now();
     this.#waitingTimer = setTimeout(() => this.#beginAnyway(), waitMs);
