@@ -1,4 +1,4 @@
-/** What plain SQL says of a table, derived from its drizzle columns: the select list, the insert, and how rows are read. */
+/** SQL text of a table, derived from its drizzle columns: the select list, the insert, and how rows are read. */
 import type { SQLQueryBindings } from "bun:sqlite";
 import { getTableColumns, getTableName, type InferSelectModel } from "drizzle-orm";
 import type { SQLiteColumn, SQLiteTable } from "drizzle-orm/sqlite-core";
@@ -22,10 +22,10 @@ interface ListedColumn {
 
 /**
  * The one list of a table's columns beside its schema, for what plain SQL does with whole rows. `hidden` fields are
- * written, but not selected. Nothing is derived before a query needs it, since at a start hardly any does.
+ * written, but not selected. Nothing is derived before a query needs it, since few queries run at startup.
  *
- * Plain SQL is for hot paths and for what the query builder cannot say: a prepared query of the builder takes half as long
- * again (a companion by its id: 5.3 µs for 3.4), and leaves its parameters to SQLite's planner (see `engine.ts`).
+ * Plain SQL is for hot paths and for what the query builder cannot express: the builder's prepared queries take half as
+ * long again (a companion by id: 5.3 µs, not 3.4), and leave their parameters to SQLite's planner (see `engine.ts`).
  */
 export function mapColumns<Table extends SQLiteTable, Hidden extends FieldOf<Table> = never>(
   table: Table,
@@ -48,7 +48,7 @@ export function mapColumns<Table extends SQLiteTable, Hidden extends FieldOf<Tab
       return shown.map(({ field, column }) => `${alias}.${column.name} AS ${field}`).join(", ");
     },
 
-    /** A function that turns what is stored into what it means, in the row itself, all but the fields that are `left`. */
+    /** A function that decodes the stored values in the row itself, except for the fields in `left`. */
     createReader<Left extends Shown = never>(left: readonly Left[] = []) {
       type Read = Omit<InferSelectModel<Table>, Hidden | Left> & Pick<StoredRow<Table>, Left>;
       let encoded: ListedColumn[] | null = null;
@@ -66,7 +66,7 @@ export function mapColumns<Table extends SQLiteTable, Hidden extends FieldOf<Tab
     createInsert<Returned = never>(engine: SqliteEngine, ending = "") {
       let written: ListedColumn[] = [];
       const query = engine.query<Returned, SQLQueryBindings[]>(() => {
-        // SQLite gives out the numbers itself.
+        // SQLite assigns the numbers itself.
         written = list().filter(({ field }) => field !== "number");
         const names = written.map(({ column }) => column.name);
         const places = names.map(() => "?").join(", ");
