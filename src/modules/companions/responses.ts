@@ -1,4 +1,4 @@
-/** What the companions' routes answer, for the API document alone: made when somebody asks for it. */
+/** Responses of the companion routes: schemas for the API document, made on first use, and types for the dashboard. */
 import { type Static, type TNull, type TSchema, type TUnion, Type as t } from "@sinclair/typebox";
 import { newCompanionSettings } from "../../domain/companion.ts";
 import { later } from "../../lib/later.ts";

@@ -1,4 +1,4 @@
-/** What the embed route answers, for the API document alone: made when somebody asks for it. */
+/** Response of the embed route, only for the API document: made on first use. */
 import { type Static, Type as t } from "@sinclair/typebox";
 import { namedObject } from "../../schemas/named-object.ts";
 

@@ -1,4 +1,4 @@
-/** What the API keys' routes answer, for the API document alone: made when somebody asks for it. */
+/** Responses of the API key routes: schemas for the API document, made on first use, and types for the dashboard. */
 import { type Static, Type as t } from "@sinclair/typebox";
 import { namedObject } from "../../schemas/named-object.ts";
 import { Nullable } from "../../schemas/schema.ts";

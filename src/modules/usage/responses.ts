@@ -1,4 +1,4 @@
-/** What the usage routes answer, for the API document alone: made when somebody asks for it. */
+/** Responses of the usage routes: schemas for the API document, made on first use, and types for the dashboard. */
 import { type Static, Type as t } from "@sinclair/typebox";
 import { failureKinds, failureMeanings } from "../../domain/reply-failure.ts";
 import { namedObject } from "../../schemas/named-object.ts";
