@@ -110,8 +110,8 @@ export interface ErasureMarks extends Arrivals {
   noteVisitor(companionId: string, visitorId: string): void;
   noteConversation(key: ConversationKey): void;
   /**
-   * Whether what arrived at that mark has been erased since. In doubt it has: rather a turn too few is kept than one
-   * too many.
+   * Whether what arrived at that mark has been erased since. In doubt it has: better to lose a turn than to store an
+   * erased one.
    */
   cover(key: ConversationKey, arrivalMark: ArrivalMark): boolean;
 }
@@ -125,7 +125,7 @@ export type SignInFailureKind = "client" | "account" | "code";
 export interface SignInFailure {
   /** Failures of the subject within the hour, this one included. */
   readonly count: number;
-  /** It was none after all, and the wait is as if it had not been. To be called once at most. */
+  /** It was no failure after all: count and wait are as if it had not been. To be called once at most. */
   takeBack(): void;
 }
 
@@ -135,9 +135,9 @@ export interface SignInFailures {
   /** Notes a failure. */
   add(kind: SignInFailureKind, subject: string): Promise<SignInFailure>;
   /**
-   * The same in one step with the look at those before: where the subject has `free` of them or more it must wait for a
-   * second after the last, twice as long for each further one, a quarter of an hour at most. While it must, nothing is
-   * noted, and `waitMs` is what is left.
+   * Checks and notes in one step. A subject with `free` failures or more must wait for a second after the last one,
+   * twice as long for each further one, a quarter of an hour at most. While it must wait nothing is noted, and `waitMs`
+   * is the time left.
    */
   addUnlessWaiting(
     kind: SignInFailureKind,

@@ -21,9 +21,9 @@ export interface TurnReader {
    * Must not throw.
    */
   take(event: TurnEvent): Promise<void> | undefined;
-  /** Of what it was told and did not pass on yet, in UTF-16 code units. */
+  /** What it was told and has not passed on yet, in UTF-16 code units. */
   readonly heldUnits: number;
-  /** The reader is given up: what it did not pass on is not kept for it. */
+  /** Gives the reader up: drops what it has not passed on. */
   dropHeld(): void;
 }
 

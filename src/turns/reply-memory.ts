@@ -1,5 +1,5 @@
 /**
- * Limits the memory of the replies under way. Each is held whole until it is stored, and a reader that stalls shows only
+ * Limits the memory of the replies under way. Each is held whole until it is stored, and a stalled reader shows only
  * when the sockets in between are full. Each reply has a little of its own; long ones share the rest.
  */
 import { GatheredText } from "../lib/gathered-text.ts";

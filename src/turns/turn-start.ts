@@ -48,7 +48,7 @@ export interface TurnResult {
   readonly reply: readonly MessagePart[];
   /** Whether the provider brought it to its end. */
   readonly complete: boolean;
-  /** Of a reply that the provider did not bring to its end: an error in usage. Null where it did, or we stopped it. */
+  /** Why a reply counts as an error in usage. Null if it is complete, or was stopped, but not for its length. */
   readonly failure: FailureKind | null;
   readonly usage: TokenUsage;
   /** UTC day of admission, under which quota and usage count. */
