@@ -1,4 +1,4 @@
-/** Tells work to stop: the part of an `AbortSignal` that this takes, at a tenth of its memory. */
+/** A signal for work to stop: the parts of an `AbortSignal` needed for that, at a tenth of its memory. */
 
 /** Told once, unless it was removed before. Must not throw. */
 export interface StopListener {

@@ -1,4 +1,4 @@
-/** Keeps turns in the conversation of a visitor with a companion. */
+/** Stores turns in a visitor's conversation with a companion. */
 import type { ArrivalMark } from "../coordination/coordination.ts";
 import type { Services } from "../dependencies.ts";
 import type { Companion } from "../domain/companion.ts";
@@ -13,7 +13,7 @@ import type { TurnKeeper, TurnResult } from "./turn-start.ts";
 
 type KeeperServices = Pick<Services, "store" | "coordination" | "clock" | "ids">;
 
-/** To be made when the message arrives: erasures from then on cover it. */
+/** Create it when the message arrives: an erasure from then on includes the message. */
 export class ConversationKeeper implements TurnKeeper {
   readonly queueKey: string;
   readonly #key: ConversationKey;
@@ -34,7 +34,7 @@ export class ConversationKeeper implements TurnKeeper {
 
   begin(maxBytes: number): Promise<HistoryMessage[]> {
     const { store, clock, ids } = this.services;
-    // Only now, after the turn before: lists take ids to be in the order in which conversations began.
+    // Only now, after the previous turn: lists assume that ids are in the order in which conversations began.
     this.#sentAt = clock.nowMs();
     this.#conversationId = ids.uuid();
     return store.turns.listHistory(this.#key, maxBytes);
