@@ -37,7 +37,7 @@ function makeShownFields() {
 export const KeyObject = namedObject("ApiKey", makeShownFields, { additionalProperties: false });
 
 export const NewKeyObject = namedObject(
-  "NewApiKeyResponse",
+  "NewApiKeyAnswer",
   () => ({
     ...makeShownFields(),
     key: t.Optional(
