@@ -1,6 +1,6 @@
 /**
- * The sitemap: every route group, in two halves. Most of what a start does in the router is adding routes, so the half
- * that only dashboards and platforms call is made when one of them first does.
+ * The sitemap: every route group, in two halves. Adding routes takes most of the router's time at startup, so the half
+ * that only dashboards and platforms call is created on its first request.
  */
 import { Elysia } from "elysia";
 import type { Services } from "./dependencies.ts";
@@ -27,12 +27,12 @@ const publicRoutes = routes.filter(({ path }) => !isManagementPath(path));
 export type Site = ReturnType<typeof createSite>;
 
 export interface App {
-  /** The half that answers for the address; made now, if it was not asked for before. */
+  /** The half that serves the address; created on first use. */
   siteFor(url: string): Site;
   fetch(request: Request): Response | Promise<Response>;
   /** Of both halves. */
   readonly routes: Site["routes"];
-  /** Those that a listener finds without the sitemap. */
+  /** Routes that a listener finds without the sitemap. */
   readonly directRoutes: readonly DirectRoute[];
 }
 
@@ -60,26 +60,26 @@ export function createApp(services: Services): App {
   };
 }
 
-/** Whether the path belongs to the management API: all of `/api/` that is not somebody else's. */
+/** Whether the path belongs to the management API: everything below `/api/` that the public half does not serve. */
 function isManagementPath(url: string, pathStart = 0): boolean {
   if (!url.startsWith("/api/", pathStart)) return false;
   return !url.startsWith("/api/embed/", pathStart) && !url.startsWith("/api/webhooks/", pathStart);
 }
 
-/** The given routes, with all that surrounds every route. */
+/** An app with the given routes and everything that surrounds every route. */
 function createSite(services: Services, routes: readonly Route[]) {
   const everyHeaders = everyResponseHeaders(services.settings);
   const site = new Elysia({
     name: "companiond",
     aot: true,
-    // Elysia looks for the path from a fixed place on: with `true` after `https://` and three characters of a host,
+    // Elysia looks for the path from a fixed position: with `true` after `https://` and three characters of a host,
     // with `false` right after `http://`, where `http://app/` has its host and `https://` its second slash.
     handler: { standardHostname: services.settings.isTls },
   })
     .onRequest(({ request, set }) => {
       set.headers["x-request-id"] = contextOf(request, services.ids).requestId;
       Object.assign(set.headers, everyHeaders);
-      // Links are made of the host, and routers and guards read URLs whose path begins behind one.
+      // Links contain the host, and routers and guards expect URLs whose path follows one.
       if (!URL.canParse(request.url)) throw new AppError("invalid_request", "The Host header names no host.");
     })
     .use(apiCors())

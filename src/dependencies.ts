@@ -1,4 +1,4 @@
-/** The dependencies of modules: sockets by their contracts, and settings. `src/services.ts` chooses the engines. */
+/** What modules depend on: the contracts of the sockets, and settings. `src/services.ts` chooses the engines. */
 import type { Coordination } from "./coordination/coordination.ts";
 import type { HoldingsByPlan, Plan } from "./domain/account.ts";
 import type { TotpRequirement } from "./domain/second-factor.ts";
@@ -20,7 +20,7 @@ import type { OpenTurns } from "./turns/open-turns.ts";
 import type { Voice } from "./voice/voice.ts";
 
 export interface Settings {
-  /** Without a trailing slash. Null: links are only made where the address is certain, see `base-url.ts`. */
+  /** Without a trailing slash. If null, links are created only where the address is certain; see `base-url.ts`. */
   publicUrl: string | null;
   /** Whether only this machine can reach the address that the server listens on. */
   isLoopback: boolean;
@@ -31,9 +31,9 @@ export interface Settings {
   /** Whether `/` shows the demo. */
   isDemo: boolean;
   llm: {
-    /** For companions that name none. */
+    /** For companions without a model of their own. */
     model: string;
-    /** What companions may choose; always includes `model`. */
+    /** The models that companions may choose; always includes `model`. */
     models: readonly string[];
     maxOutputTokens: number;
   };
@@ -66,13 +66,13 @@ export interface Services {
   /** Seals secrets in the store. */
   readonly sealing: Sealing;
   readonly signInAttempts: Attempts;
-  /** Of transcripts that are arriving. */
+  /** Memory for the bodies of arriving transcripts. */
   readonly webhookBodies: BodyBudget;
   readonly heartbeats: HeartbeatTicker;
   readonly measurements: Measurements;
   readonly clock: Clock;
   readonly ids: IdSource;
   readonly log: Log;
-  /** Draining is set when the server starts to shut down. */
+  /** `isDraining` becomes true when the server starts to shut down. */
   readonly lifecycle: { isDraining: boolean };
 }

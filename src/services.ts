@@ -30,7 +30,7 @@ import { openVoiceProviders } from "./voice/registry.ts";
 import { createVoice } from "./voice/voice.ts";
 
 export interface OpenedServices extends Services {
-  /** Ends what runs in the background and closes the store; turns must have been waited for. */
+  /** Stops background work and closes the store. Wait for running turns first. */
   close(): Promise<void>;
 }
 
@@ -42,18 +42,18 @@ export interface ServiceOverrides {
   store?: (erasures: ErasureMarks) => Promise<Store>;
 }
 
-/** What the configuration puts the data into. */
+/** The storage engine that the configuration chooses. */
 export function storageOf({ dataDir }: Pick<Config, "dataDir">): StorageEngine {
   return createSqlite(dataDir);
 }
 
-/** The store alone, migrated. */
+/** Opens only the store, and migrates it. */
 export function openStore(config: Config, options: Partial<Omit<OpenOptions, "backupDir">> = {}): Promise<Store> {
   const { log = processLog(), erasures = createErasureMarks(), isCommand = false } = options;
   return storageOf(config).open({ log, erasures, isCommand, backupDir: config.backup.dir });
 }
 
-/** Whether the configured providers answer, for `doctor`; nothing else is opened. */
+/** Checks for `doctor` whether the configured providers respond; opens nothing else. */
 export const checkProviders = {
   async llm(config: Config): Promise<LlmCheck | "demo"> {
     const { apiKey, baseUrl, extra, model } = config.llm;
@@ -70,7 +70,7 @@ export const checkProviders = {
   },
 };
 
-/** Opens everything that the server needs; on failure nothing stays open. */
+/** Opens everything that the server needs; on failure, closes what it had opened. */
 export async function openServices(config: Config, overrides: ServiceOverrides = {}): Promise<OpenedServices> {
   const clock = overrides.clock ?? systemClock;
   const ids = overrides.ids ?? systemIds;
@@ -114,7 +114,7 @@ export async function openServices(config: Config, overrides: ServiceOverrides =
     stopWatchingEventLoop();
     limiter.close();
     llm.close();
-    // Its last work needs the store.
+    // Closed before the store, which its last work needs.
     await voice.close();
     await uses.close();
     await store.close();

@@ -1,35 +1,34 @@
 /**
- * Socket 5: what all instances of a server must agree on beside what the store keeps: whose turn it is in a
- * conversation, what is left of a companion's day, who failed to sign in, and what was erased while it was being
- * answered.
+ * Socket 5: what all instances of a server must agree on besides the stored data: whose turn it is in a conversation,
+ * what is left of a companion's daily quota, who failed to sign in, and what was erased while its reply was running.
  *
- * Engines: `memory.ts`, for one process on the data. `test/contracts/coordination.ts` proves any other.
+ * Engines: `memory.ts`, for a single process. `test/contracts/coordination.ts` tests every engine.
  *
- * What holds for every member:
- * - A call that returns a promise is one round trip at most. It rejects with `AppError("unavailable")` where the
- *   instances cannot agree; nothing is taken then.
+ * Every member guarantees:
+ * - A call that returns a promise takes at most one round trip. It rejects with `AppError("unavailable")` if the
+ *   instances cannot agree; then nothing is taken.
  * - Calls that one instance makes one after the other take effect in that order.
- * - What an instance holds comes free within 10 s when it has ended or was cut off from the others. Giving back
- *   therefore returns at once and cannot fail: what does not arrive comes free in the same way.
- * - Durations count by the engine's own clock, which no instance's wall clock changes. The days of quotas are UTC days.
+ * - What an instance holds is released within 10 s after it ends or loses contact with the others. Giving back
+ *   therefore returns at once and cannot fail: a release that does not arrive happens in the same way.
+ * - Durations use the engine's own clock, which no instance's wall clock affects. Quota days are UTC days.
  */
 import type { ConversationKey } from "../domain/conversation.ts";
 import type { StopSignal } from "../lib/stop-signal.ts";
 
 /**
- * One message or voice session of a companion's day. Ends in one of its two calls; of both, only the first has an
- * effect.
+ * One message or voice session of a companion's daily quota. Ends with one of its two calls; only the first call has
+ * an effect.
  */
 export interface Reservation {
   readonly isAdmitted: true;
-  /** The UTC day under which it is to be settled, even if it ends after midnight. */
+  /** The UTC day that it counts towards, even if it ends after midnight. */
   readonly day: string;
   /**
-   * It stays counted. To be called once it is durable, or where it is not known whether it is: from then on the durable
-   * count may be read anew.
+   * Keeps it counted. Call this once it is durable, or if that is unknown: from then on the durable count may be read
+   * again.
    */
   settle(): void;
-  /** Gives it back: nothing was, or will be, made durable for it. */
+  /** Gives it back: nothing was or will be stored for it. */
   release(): void;
 }
 
@@ -42,33 +41,33 @@ export interface QuotaRefusal {
 
 export interface DailyQuota {
   /**
-   * Takes one out of the `limit` of the companion's present UTC day. However many ask at once, at any instance, no more
-   * than the limit are ever reserved and settled together.
+   * Takes one of the `limit` of the companion's current UTC day. However many concurrent calls there are, at any
+   * instance, reservations and settled ones together never exceed the limit.
    */
   reserve(companionId: string, limit: number): Promise<Reservation | QuotaRefusal>;
 }
 
-/** Turns that may wait in one conversation, beside the one that is in. */
+/** Turns that may wait in one conversation, not counting the running one. */
 export const maxWaitingTurns = 3;
 
 export interface TurnEntry {
   companionId: string;
-  /** Turns with the same one follow one another, in the order of their calls. Null: it waits for none. */
+  /** Turns with the same key run one at a time, in the order of their calls. Null: it does not queue. */
   queueKey: string | null;
-  /** Messages that the companion may answer on one UTC day. */
+  /** Messages that the companion may answer per UTC day. */
   messagesPerDay: number;
 }
 
-/** The right to run one turn: its place, and one message of the companion's day. */
+/** The right to run one turn: its place in the queue, and one message of the companion's daily quota. */
 export interface TurnTicket {
   readonly isAdmitted: true;
   /** As in `Reservation`. */
   readonly day: string;
-  /** The message stays counted, as in `Reservation`. The place is still taken. */
+  /** Keeps the message counted, as in `Reservation`. The place stays taken. */
   settle(): void;
   /**
-   * Lets the next turn in, and gives the message back unless it was settled. Every ticket must end with it; further
-   * calls do nothing.
+   * Admits the next turn, and gives the message back unless it was settled. Every ticket must end with this call;
+   * further calls do nothing.
    */
   leave(): void;
 }
@@ -81,70 +80,70 @@ export interface QueueRefusal {
 
 export interface TurnGate {
   /**
-   * Takes a place in the queue, and resolves when the turn has come and a message was taken for it, by the rules of
-   * `DailyQuota`. Refused with `queue_full`, without waiting, where `maxWaitingTurns` wait already; only then with
-   * `day_used_up`. A refused turn holds nothing.
+   * Joins the queue, and resolves when it is the turn's time and a message has been reserved for it, by the rules of
+   * `DailyQuota`. Refuses at once with `queue_full` if `maxWaitingTurns` are waiting already; otherwise with
+   * `day_used_up` if the quota is used up. A refused turn holds nothing.
    *
-   * Rejects with the signal's reason if it fires before that: the turn holds nothing then, and whoever waits behind it
-   * moves up. A signal that fires later changes nothing.
+   * Rejects with the signal's reason if the signal fires before that: then the turn holds nothing, and those behind it
+   * move up. A signal that fires later has no effect.
    */
   enter(entry: TurnEntry, signal: StopSignal): Promise<TurnTicket | QueueRefusal | QuotaRefusal>;
-  /** Turns that wait at this instance. */
+  /** Turns waiting at this instance. */
   readonly waitingCount: number;
 }
 
-/** Stands for a moment among the erasures; only its engine can read it. Not a time. */
+/** A position in the sequence of erasures, not a time; only its engine can interpret it. */
 export type ArrivalMark = number;
 
 export interface Arrivals {
   /**
-   * To be taken when a message comes, before anything waits, and given to the store when its turn is settled: what was
-   * erased in between must not come back. At once, since every message takes one.
+   * Take one when a message arrives, before waiting for anything, and pass it to the store when its turn is settled:
+   * what was erased in between must not come back. Synchronous, since every message takes one.
    */
   mark(): ArrivalMark;
 }
 
-/** What a store engine is given that keeps no erasures of its own: it notes them, and asks, inside of its commits. */
+/** For store engines that keep no record of erasures themselves: they note and check them inside their commits. */
 export interface ErasureMarks extends Arrivals {
-  /** All that this visitor said to the companion. */
+  /** Notes the erasure of all that this visitor said to the companion. */
   noteVisitor(companionId: string, visitorId: string): void;
   noteConversation(key: ConversationKey): void;
   /**
-   * Whether what arrived at that mark has been erased since. In doubt it has: rather a turn too few is kept than one
-   * too many.
+   * Whether what arrived at that mark has been erased since. True if in doubt: losing a turn is better than keeping an
+   * erased one.
    */
   cover(key: ConversationKey, arrivalMark: ArrivalMark): boolean;
 }
 
 /**
- * What is counted together: of one client on one account, of all clients on an account, and codes of the second factor
- * on an account.
+ * What is counted together: failures of one client on an account, of all clients on an account, and of second-factor
+ * codes on an account.
  */
 export type SignInFailureKind = "client" | "account" | "code";
 
 export interface SignInFailure {
-  /** Failures of the subject within the hour, this one included. */
+  /** The subject's failures within the hour, including this one. */
   readonly count: number;
-  /** It was none after all, and the wait is as if it had not been. To be called once at most. */
+  /** Undoes the failure, and its effect on the wait. Call this at most once. */
   takeBack(): void;
 }
 
-/** Failed attempts to sign in, forgotten an hour after the subject's last one. Bounded: the least recent leave. */
+/** Failed sign-ins, forgotten an hour after the subject's last one. Bounded: the least recent are evicted. */
 export interface SignInFailures {
   count(kind: SignInFailureKind, subject: string): Promise<number>;
   /** Notes a failure. */
   add(kind: SignInFailureKind, subject: string): Promise<SignInFailure>;
   /**
-   * The same in one step with the look at those before: where the subject has `free` of them or more it must wait for a
-   * second after the last, twice as long for each further one, a quarter of an hour at most. While it must, nothing is
-   * noted, and `waitMs` is what is left.
+   * Checks earlier failures and notes this one in a single step. A subject with `free` failures or more must wait one
+   * second after the last, doubled with each further failure, up to a quarter of an hour. While it must wait, nothing
+   * is noted, and `waitMs` is the time left.
    */
   addUnlessWaiting(
     kind: SignInFailureKind,
     subject: string,
     free: number,
   ): Promise<SignInFailure | { readonly waitMs: number }>;
-  /** Forgets the subject's. */
+  /** Forgets the subject's failures. */
   clear(kind: SignInFailureKind, subject: string): void;
 }
 

@@ -1,23 +1,23 @@
 /**
- * Messages, or voice sessions, a day for each companion: reservations in memory on top of the durable count. Memory is
- * the authority while a count is held, so there must be one process on the data.
+ * The daily quota of messages or voice sessions per companion: reservations in memory on top of the durable count.
+ * Memory is authoritative while a count is held, so only one process may serve the data.
  */
 import { AppError } from "../domain/errors.ts";
 import { toUtcDay } from "../lib/clock.ts";
 import { type RecencyLinks, RecencyList } from "../lib/recency-list.ts";
 import type { QuotaRefusal, Reservation } from "./coordination.ts";
 
-/** What is durable of the companion for the day. */
+/** Reads the companion's durable count for the day. */
 export type CountDay = (companionId: string, day: string) => Promise<number>;
 
-/** One companion's day. What is durable enters `used` once, when it is read; later ones entered it as reservations. */
+/** One companion's day. `used` starts with the durable count, read once; after that, reservations add to it. */
 interface DayCount extends RecencyLinks<DayCount> {
   readonly name: string;
   readonly day: string;
-  /** Null until it was read. */
+  /** Null until it has been read. */
   used: number | null;
   readonly reading: Promise<number>;
-  /** Reservations under way, and calls that are about to make one: only a count without any may be forgotten. */
+  /** Open reservations, and calls about to make one: a count may only be forgotten without any. */
   holders: number;
 }
 
@@ -25,29 +25,29 @@ export class MemoryDailyQuota {
   readonly #countDay: CountDay;
   readonly #capacity: number;
   readonly #counts = new Map<string, DayCount>();
-  /** Those that nobody holds. */
+  /** Counts without open reservations. */
   readonly #idle = new RecencyList<DayCount>();
   #latestDay = "";
 
-  /** `capacity`: counts kept without reservations under way, so that they need not be read again. */
+  /** `capacity`: how many counts to keep without open reservations, so that they need not be read again. */
   constructor(countDay: CountDay, capacity = 10_000) {
     this.#countDay = countDay;
     this.#capacity = capacity;
   }
 
-  /** Counts held now: at most the capacity, or as many as have reservations under way where these are more. */
+  /** Counts held now: at most the capacity, or the number with open reservations if that is higher. */
   get size(): number {
     return this.#counts.size;
   }
 
-  /** `unavailable` where the durable count cannot be read: nothing is reserved then. */
+  /** Throws `unavailable` if the durable count cannot be read: then nothing is reserved. */
   async reserve(companionId: string, limit: number, nowMs: number): Promise<Reservation | QuotaRefusal> {
     const day = toUtcDay(nowMs);
     if (day > this.#latestDay) this.#latestDay = day;
     const count = this.#hold(companionId, day);
     try {
       const durable = count.used ?? (await count.reading);
-      // Others that waited for the same reading may have gone first.
+      // Others that waited for the same read may have gone first.
       const used = count.used ?? durable;
       count.used = used;
       if (used >= limit) {
@@ -79,7 +79,7 @@ export class MemoryDailyQuota {
     return count;
   }
 
-  /** Async, so that a store that throws at once is no different. */
+  /** Async, so that a store that throws synchronously is handled in the same way. */
   async #read(companionId: string, day: string): Promise<number> {
     return this.#countDay(companionId, day);
   }
@@ -91,12 +91,12 @@ export class MemoryDailyQuota {
     this.#trim();
   }
 
-  /** What could not be read has no reservations; whoever comes next reads again. */
+  /** A count that could not be read has no reservations; the next call reads it again. */
   #forget(count: DayCount): void {
     if (this.#counts.get(count.name) === count) this.#counts.delete(count.name);
   }
 
-  /** Days that are over go first: nothing is reserved on them any more, unless the clock is set back. */
+  /** Evicts past days first: nothing is reserved on them any more, unless the clock is set back. */
   #trim(): void {
     for (let i = 0; i < 4; i++) {
       const { oldest } = this.#idle;

@@ -1,4 +1,4 @@
-/** The coordination engine of one process: all in memory, bounded, gone with the process as what it was for. */
+/** The coordination engine for a single process: bounded and in memory, since what it tracks ends with the process. */
 import type { Clock } from "../lib/clock.ts";
 import { createKeyedQueue } from "../lib/keyed-queue.ts";
 import { type Coordination, type ErasureMarks, maxWaitingTurns, type TurnGate } from "./coordination.ts";
@@ -8,7 +8,7 @@ import { createSignInFailures } from "./sign-in-failures.ts";
 
 export interface MemoryCoordinationOptions {
   clock: Pick<Clock, "nowMs" | "monotonicMs">;
-  /** What is durable of a companion's day. */
+  /** Read the durable counts of a companion's day. */
   countMessages: CountDay;
   countVoiceSessions: CountDay;
 }

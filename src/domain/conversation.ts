@@ -3,7 +3,7 @@
 export type MessageRole = "user" | "assistant";
 export type MessageChannel = "text" | "voice";
 
-/** What makes a conversation: the same session with another visitor, or with none, is another one. */
+/** What identifies a conversation: the same session with another visitor, or with none, is another one. */
 export interface ConversationKey {
   companionId: string;
   /** Lower case. */

@@ -1,4 +1,4 @@
-/** Adds defined routes to Elysia's router. */
+/** Adds the defined routes to Elysia's router. */
 import type { Elysia } from "elysia";
 import type { Services } from "../dependencies.ts";
 import { toCamelCase } from "../lib/field-names.ts";
@@ -15,7 +15,7 @@ export function mountRoutes(services: Services, routes: readonly Route[]) {
         route.method,
         toRouterPath(route.path),
         ({ request, params, set }) => {
-          // Of an escape that cannot be decoded, Elysia makes null, against its types: what is no text is no id either.
+          // Despite its types, Elysia turns an escape that cannot be decoded into null; an empty text is never an id.
           const texts: Record<string, string> = params;
           for (const name in texts) texts[name] ??= "";
           return route.respond(site, { services, request, set, params: texts });

@@ -6,7 +6,7 @@ import type { MetadataFilter } from "../store/store.ts";
 
 const metadataPrefix = "metadata.";
 
-/** More than anyone needs; each filter costs another lookup in the store's index. */
+/** More than anyone needs; each filter costs another index lookup. */
 const maxMetadataFilters = 20;
 
 interface QueryReader {

@@ -1,4 +1,4 @@
-/** Finds the route of a path where the router does not say: the methods of an address, and the name of a route. */
+/** Finds the route of a path where the router does not report it: the methods of an address, the name of a route. */
 
 export interface RoutePlace {
   readonly method: string;

@@ -1,6 +1,6 @@
 /**
- * How a route is defined: one object, from which the guard, the query, the body, idempotency, the API document and the
- * lists in the tests are made.
+ * Defines a route: one object, from which the guard, the query, the body, idempotency, the API document and the lists
+ * in the tests are derived.
  *
  *     export const itemRoutes = [
  *       route({
@@ -8,7 +8,7 @@
  *         access: "companions:write",
  *         query: { page: pageQuery },         // Left out: a private route refuses every parameter, a public one ignores all.
  *         body: jsonBody(itemPatchBody),
- *         document: () => ({                  // Called when somebody asks for the API document: schemas slow the start down.
+ *         document: () => ({                  // Called when the API document is requested: schemas slow startup down.
  *           params: { id: idParam("item") },
  *           responses: { 200: jsonResponse("The item as it is now.", ItemObject) },
  *         }),
@@ -19,9 +19,9 @@
  *       }),
  *     ];
  *
- * The checks come in the contract's order: guard (401, window, 403), query (400), then what the handler asks for, in
- * its own order: mostly the record of the path (404) before the body (415, 413, 400). Elysia's own schemas are not
- * used: it reads and checks body and query before any hook in which a guard could stand.
+ * The checks run in the contract's order: guard (401, window, 403), query (400), then what the handler reads, in its
+ * own order: usually the record in the path (404) before the body (415, 413, 400). Elysia's own schemas are not used:
+ * it reads and checks body and query before any hook in which a guard could run.
  *
  * `handle` returns an object (JSON, 200 or the definition's `status`), nothing (204), text for which it set the content
  * type, or a whole Response. With `isIdempotent` it returns `createOnce(…)`: 201, or the replay.
@@ -99,7 +99,7 @@ interface RouteFacts {
   readonly maySetUp?: true;
   /** The status of a response with a JSON body; 200 by default. */
   readonly status?: 201;
-  /** By default on every server. */
+  /** Left out: the route is on every server. */
   isOffered?(services: Services): boolean;
 }
 
@@ -150,7 +150,7 @@ export function route<
     async respond({ services, idempotency }, base) {
       const { request, set } = base;
       const guarded = await openGuard(definition, base);
-      // Here and below, the definition's types say what there is.
+      // Here and below, the definition's types guarantee what is present.
       const { principal } = guarded as PrincipalCall<Principal>;
       const values = openQuery === null ? {} : openQuery(request, services.clock.nowMs());
       const reading = body && {

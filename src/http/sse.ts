@@ -1,6 +1,6 @@
 /**
- * A chat stream to its visitor: its bytes, which no other file writes (spec 4.2), when they are sent, and what happens
- * if the visitor stalls or leaves.
+ * Streams a reply to its visitor: the only file that writes the stream's bytes (spec 4.2). Decides when they are sent,
+ * and handles visitors who stall or leave.
  */
 import type { StreamErrorCode, StreamOutcome } from "../domain/stream-end.ts";
 import type { FollowedTurn, TurnEvent, TurnReader } from "../turns/events.ts";
@@ -92,7 +92,7 @@ export class EventStream implements TurnReader {
     if (signal.aborted) this.drop();
   }
 
-  /** Sends the turn's events to the visitor, and tells the turn when its reader has left. */
+  /** Sends the turn's events to the visitor, and reports to the turn when the visitor has left. */
   follow(turn: FollowedTurn): void {
     this.#turn = turn;
     turn.attach(this);
@@ -108,7 +108,7 @@ export class EventStream implements TurnReader {
     }
     if (event.type === "waiting") this.#send(pingFrame);
     else if (event.outcome === "complete") this.#end("complete", doneFrame);
-    // No terminator, and a comment for whoever reads the wire.
+    // No terminator, but a comment for people who read the raw stream.
     else if (event.outcome === "broken") this.#end("broken", errorFrame(event.code));
     else this.drop();
     return undefined;

@@ -14,7 +14,7 @@ export interface Log {
   request(fields: RequestFields): void;
 }
 
-/** Only what this program made itself: nothing here is escaped or searched for secrets. */
+/** Only for values that this program created itself: nothing here is escaped or searched for secrets. */
 export interface RequestFields {
   requestId: string;
   method: string;

@@ -1,11 +1,11 @@
-/** What tells work to stop: as much of an `AbortSignal` as that takes, at a tenth of its memory. */
+/** A signal for work to stop: the parts of an `AbortSignal` needed for that, at a tenth of its memory. */
 
 /** Told once, unless it was removed before. Must not throw. */
 export interface StopListener {
   handleEvent(): void;
 }
 
-/** The side of those who are to stop. An `AbortSignal` is one. */
+/** What the work sees. An `AbortSignal` is one. */
 export interface StopSignal {
   readonly aborted: boolean;
   readonly reason: unknown;

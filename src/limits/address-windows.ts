@@ -87,7 +87,7 @@ export class AddressWindows {
     return this.#tell(isAdmitted, count);
   }
 
-  /** What `admit` would answer. Nothing is occupied, and nobody added. */
+  /** What `admit` would return. Nothing is occupied, and nobody added. */
   look(key: AddressKey, nowMs: number): Verdict {
     this.#forgetExpired(nowMs);
     const record = this.#table.find(key.high, key.low);

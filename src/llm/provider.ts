@@ -23,9 +23,9 @@ export interface ReplyRequest {
 }
 
 /**
- * What one read from the provider brought of a reply. Every event is *content*: a reply without any is empty, whatever
- * else the provider sent, and with the first one the reply has begun. There is only text yet; what a model says besides
- * (a call of a tool, a source) is to be an event of its own here, and not something beside the stream.
+ * The part of a reply that one read from the provider brought. Every event is *content*: a reply without any is empty,
+ * whatever else the provider sent, and the first one begins the reply. So far there is only text; other content (a tool
+ * call, a source) should become an event of its own here, not something beside the stream.
  */
 export type ReplyEvent = TextEvent;
 

@@ -1,4 +1,4 @@
-/** An account in responses, only for the API document: made on first use. */
+/** An account in responses, only for the API document: created on first use. */
 import { Type as t } from "@sinclair/typebox";
 import { planChoice, roleChoice } from "./account.ts";
 import { namedObject } from "./named-object.ts";

@@ -1,4 +1,4 @@
-/** The shape of every list's answer. */
+/** The shape of every list response. */
 import { type TSchema, Type as t } from "@sinclair/typebox";
 import { Nullable } from "./schema.ts";
 

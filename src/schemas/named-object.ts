@@ -2,7 +2,7 @@
 import { type ObjectOptions, type TObject, type TProperties, Type as t } from "@sinclair/typebox";
 import { later } from "../lib/later.ts";
 
-/** Made on first use: a start that no one asks for the API document makes no schema. */
+/** Creates named schemas on first use, so that a start without a request for the API document creates none. */
 export function namedObject<Fields extends TProperties>(
   name: string,
   makeFields: () => Fields,

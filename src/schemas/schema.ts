@@ -1,4 +1,4 @@
-/** TypeBox types that the routes share, and the check that reports every field at fault in one answer. */
+/** TypeBox types that the routes share, and the check that reports all invalid fields in one response. */
 import { Kind, type Static, type TSchema, TypeRegistry, Type as t } from "@sinclair/typebox";
 import { type TypeCheck, TypeCompiler, type ValueError, ValueErrorType } from "@sinclair/typebox/compiler";
 import { AppError, type FieldError, invalidFields } from "../domain/errors.ts";
@@ -56,7 +56,7 @@ export function Text(options: TextOptions = {}): TSchema & { static: string } {
   return t.Unsafe<string>({ ...shown, [Kind]: "Text", [ruleKey]: rules, type: "string" });
 }
 
-/** `null` clears a field on PATCH and means "not set" in answers. */
+/** `null` clears a field on PATCH and means "not set" in responses. */
 export function Nullable<Schema extends TSchema>(schema: Schema) {
   return t.Union([schema, t.Null()]);
 }
@@ -71,7 +71,7 @@ export interface Checker<Schema extends TSchema> {
   listErrors(value: unknown): FieldError[];
 }
 
-/** A body of nothing but unknown fields must not be answered with a body many times its size. */
+/** The response to a body with only unknown fields must not be many times its size. */
 export const maxListedErrors = 100;
 const maxParamLength = 200;
 

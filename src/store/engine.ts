@@ -13,7 +13,7 @@ export interface OpenOptions {
   log: Log;
   /** For an engine that does not keep its own erasures. */
   erasures: ErasureMarks;
-  /** Where a backup is made before a migration; what cannot be backed up is not migrated. */
+  /** Where a backup is written before a migration; what cannot be backed up is not migrated. */
   backupDir: string;
   /**
    * For a command, which may run beside a server: migrates only if none runs, since the server would be an earlier

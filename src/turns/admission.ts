@@ -1,4 +1,4 @@
-/** Lets turns and voice sessions in, or says why not, before anything is asked of a provider. */
+/** Admits or refuses turns and voice sessions, before any provider is called. */
 import type { QuotaRefusal, Reservation, TurnTicket } from "../coordination/coordination.ts";
 import type { Services } from "../dependencies.ts";
 import type { Plan } from "../domain/account.ts";
@@ -8,8 +8,8 @@ import type { StopSignal } from "../lib/stop-signal.ts";
 type Admitting = Pick<Services, "coordination" | "settings">;
 
 /**
- * Resolves when its turn has come; see `TurnGate`. Rejects with `rate_limited` where too many wait, `quota_exceeded`,
- * `unavailable`, or the signal's reason; nothing is held then.
+ * Resolves when the turn may run; see `TurnGate`. Rejects with `rate_limited` if too many are waiting, with
+ * `quota_exceeded`, `unavailable`, or the signal's reason; then nothing is held.
  */
 export async function enterTurn(
   { coordination, settings }: Admitting,
@@ -25,7 +25,7 @@ export async function enterTurn(
   });
 }
 
-/** Rejects with `quota_exceeded` or `unavailable`; nothing is reserved then. */
+/** Rejects with `quota_exceeded` or `unavailable`; then nothing is reserved. */
 export async function reserveVoiceSession(
   { coordination, settings }: Admitting,
   companionId: string,

@@ -1,4 +1,4 @@
-/** Keeps turns in the conversation of a visitor with a companion. */
+/** Stores turns in a visitor's conversation with a companion. */
 import type { ArrivalMark } from "../coordination/coordination.ts";
 import type { Services } from "../dependencies.ts";
 import type { Companion } from "../domain/companion.ts";
@@ -13,7 +13,7 @@ import type { TurnKeeper, TurnResult } from "./turn-start.ts";
 
 type KeeperServices = Pick<Services, "store" | "coordination" | "clock" | "ids">;
 
-/** Made when the message has come: what is erased from then on covers it. */
+/** Create it when the message arrives: an erasure from then on includes the message. */
 export class ConversationKeeper implements TurnKeeper {
   readonly queueKey: string;
   readonly #key: ConversationKey;
@@ -34,8 +34,7 @@ export class ConversationKeeper implements TurnKeeper {
 
   begin(maxBytes: number): Promise<HistoryMessage[]> {
     const { store, clock, ids } = this.services;
-    // Both now: behind the turn before, and lists look ids up as if they were in order of the conversations'
-    // beginnings.
+    // Only now, after the previous turn: lists assume that ids are in the order in which conversations began.
     this.#sentAt = clock.nowMs();
     this.#conversationId = ids.uuid();
     return store.turns.listHistory(this.#key, maxBytes);

@@ -1,36 +1,36 @@
-/** What those who follow a turn are told, in its order; `http/sse.ts` makes bytes of it. */
+/** The events that a turn sends to its readers, in order; `http/sse.ts` turns them into bytes. */
 import type { StreamErrorCode } from "../domain/stream-end.ts";
 import type { ReplyEvent } from "../llm/provider.ts";
 
-/** How a turn ended, told once it is kept: whole, broken off for a reason, or stopped without one. */
+/** How a turn ended, sent once it is stored: complete, broken off for a reason, or stopped without one. */
 export type TurnEnd =
   | { readonly type: "end"; readonly outcome: "complete" | "stopped" }
   | { readonly type: "end"; readonly outcome: "broken"; readonly code: StreamErrorCode };
 
 /**
  * - A provider's event, passed on as it came.
- * - `waiting`: nothing was said for long; the turn is taken to have begun all the same.
+ * - `waiting`: no text for a long time; the response begins all the same.
  * - `end`: nothing follows.
  */
 export type TurnEvent = ReplyEvent | { readonly type: "waiting" } | TurnEnd;
 
-/** One who follows a turn. A turn may have none, one or several. */
+/** A reader of a turn's events. A turn may have none, one or several. */
 export interface TurnReader {
   /**
-   * Returns undefined while it keeps up; otherwise a promise, and the provider is not read until that resolves.
+   * Returns undefined while the reader keeps up; otherwise a promise, and the provider is not read until it resolves.
    * Must not throw.
    */
   take(event: TurnEvent): Promise<void> | undefined;
-  /** Of what it was told and did not pass on yet, in UTF-16 code units. */
+  /** What it has received and not yet passed on, in UTF-16 code units. */
   readonly heldUnits: number;
-  /** The reader is given up: what it did not pass on is not kept for it. */
+  /** Called when the reader is given up: drops what it has not passed on. */
   dropHeld(): void;
 }
 
-/** A turn, as its readers see it. */
+/** A turn as its readers see it. */
 export interface FollowedTurn {
-  /** From now on the reader is told of every event. */
+  /** The reader receives every event from now on. */
   attach(reader: TurnReader): void;
-  /** The reader has gone, and is told nothing more; calls for one who is not there do nothing. */
+  /** The reader has left and receives nothing more. Does nothing for a reader that is not attached. */
   leave(reader: TurnReader): void;
 }

@@ -1,6 +1,5 @@
 /**
- * Replies that failed before their first text: what is told of them, and how usage counts them, each once, under its
- * kind.
+ * Replies that failed before their first text: the public error, and the count in usage, once per reply under its kind.
  */
 import type { Services } from "../dependencies.ts";
 import { AppError } from "../domain/errors.ts";
@@ -13,7 +12,7 @@ export function toUpstreamError(failure: unknown): AppError {
   return new AppError("upstream_error", sentence, { cause: failure });
 }
 
-/** Counts it in usage; nothing else of it is stored. `day` is the UTC day of admission. Never rejects. */
+/** Counts the failure in usage; stores nothing else. `day` is the UTC day of admission. Never rejects. */
 export async function countFailedReply(
   { store, log }: Pick<Services, "store" | "log">,
   { companion, requestId }: Pick<TurnStart, "companion" | "requestId">,

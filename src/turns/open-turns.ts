@@ -1,29 +1,29 @@
-/** All turns under way: how many an address may have, and whether what each was begun with still holds. */
+/** All running turns: limits them per address, and stops those whose right to run has been revoked. */
 import { AppError } from "../domain/errors.ts";
 
-/** A turn, as far as this goes. */
+/** What is needed of a turn here. */
 export interface OpenTurn {
-  /** The store's change mark when the turn's right was last found to hold. */
+  /** The store's change mark when the turn's right was last confirmed. */
   checkedMark: number;
-  /** Whether it is on its way out already. */
+  /** Whether it is ending already. */
   readonly isStopped: boolean;
   /** Never rejects. */
   readonly ended: Promise<void>;
-  /** False, and the turn stops, where it has lost its right to go on. Rejects where the store cannot be asked. */
+  /** If the turn has lost its right to run, stops it and resolves with false. Rejects if the store is unavailable. */
   checkRight(): Promise<boolean>;
 }
 
 export interface OpenTurns {
   /**
-   * Returns the function that takes it out again, to be called once. `address` is what the limit counts, null where
-   * there is none. Throws `rate_limited` where the address has as many as it may.
+   * Returns the function that removes it again; call that once. The limit counts by `address`; null means no limit.
+   * Throws `rate_limited` if the address has reached it.
    */
   enter(turn: OpenTurn, address: string | null): () => void;
-  /** Under way, those that wait for their place included. */
+  /** Running turns, including those waiting for their place. */
   readonly size: number;
-  /** Addresses that have some. */
+  /** Addresses with running turns. */
   readonly addressCount: number;
-  /** Resolves when all that are under way now have ended and are kept. */
+  /** Resolves when all turns running now have ended and been stored. */
   whenEnded(): Promise<void>;
   stop(): void;
 }
@@ -32,11 +32,11 @@ export interface OpenTurnsOptions {
   perAddress: number;
   /** See `CompanionStore`. */
   getChangeMark(): Promise<number>;
-  /** Twice a second, so that a turn that must end has ended within one. */
+  /** Twice a second, so that a turn that must end does so within a second. */
   lookEveryMs?: number;
 }
 
-/** Lookups between two of which other work may be done. */
+/** Lookups in a row before other work gets a chance. */
 const lookupsAtOnce = 100;
 
 export function createOpenTurns({ perAddress, getChangeMark, lookEveryMs = 500 }: OpenTurnsOptions): OpenTurns {
@@ -45,7 +45,7 @@ export function createOpenTurns({ perAddress, getChangeMark, lookEveryMs = 500 }
   let timer: ReturnType<typeof setInterval> | null = null;
   let isLooking = false;
 
-  /** Another process can revoke as well, and tells nobody: the store's own mark is asked. */
+  /** Another process can revoke as well without notifying this one, so the store's own change mark is read. */
   async function look(): Promise<void> {
     const mark = await getChangeMark();
     let lookups = 0;
@@ -62,7 +62,7 @@ export function createOpenTurns({ perAddress, getChangeMark, lookEveryMs = 500 }
     try {
       await look();
     } catch {
-      // The store cannot be asked for the moment, which it counts itself: nobody's turn ends for that.
+      // The store is unavailable at the moment, and counts that itself: no reason to end a turn.
     } finally {
       isLooking = false;
     }

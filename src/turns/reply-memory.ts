@@ -1,25 +1,25 @@
 /**
- * Limits the memory of the replies under way. Each is held whole until it is stored, and a reader that stalls shows only
- * when the sockets in between are full. Each reply has a little of its own; long ones share the rest.
+ * Limits the memory of running replies. Each is held whole until it is stored, and a stalled reader is only noticed
+ * when the sockets in between are full. Each reply has a small allowance of its own; long ones share the rest.
  */
 import { GatheredText } from "../lib/gathered-text.ts";
 
-/** For each reply, whatever the others do: its text so far, and what of it the readers' sockets have not taken. */
+/** For each reply, whatever the others do: its text so far, and what its readers' sockets have not accepted. */
 export const ownBytes = 64 * 1024;
 
-/** For all replies together, beyond that. A reply that finds nothing left is ended. */
+/** For all replies together, beyond that. A reply that needs more than is left is ended. */
 export const sharedBytes = 32 * 1024 * 1024;
 
-/** The longest text of a reply, in UTF-16 code units: many times what models write. An endless one is cut off here. */
+/** The longest reply, in UTF-16 code units: many times what models write. An endless one is cut off here. */
 export const maxReplyUnits = 1024 * 1024;
 
-/** Taken by so much at a time. */
+/** Memory is taken in steps of this size. */
 const stepBytes = 64 * 1024;
 
 export class ReplyMemory {
   takenBytes = 0;
 
-  /** What to add to the `shareBytes` that a reply has taken already, so that it may hold `heldBytes`; null: no room. */
+  /** How much to add to a reply's `shareBytes` so that it may hold `heldBytes`; null if there is no room. */
   take(shareBytes: number, heldBytes: number): number | null {
     const missing = heldBytes - ownBytes - shareBytes;
     if (missing <= 0) return 0;
@@ -34,16 +34,16 @@ export class ReplyMemory {
   }
 }
 
-/** The process's own. */
+/** The one of this process. */
 export const replyMemory = new ReplyMemory();
 
 /** The text of one reply so far. */
 export class ReplyText implements Disposable {
   readonly #text = new GatheredText();
-  /** Of the memory that long replies share. */
+  /** Taken of the memory that long replies share. */
   #shareBytes = 0;
 
-  /** Null where all of it fits in; otherwise the part that did, and nothing more does. */
+  /** Null if all of it fits; otherwise the part that did, after which nothing more fits. */
   add(deltas: readonly string[]): string | null {
     const whole = deltas.length === 1 ? (deltas[0] ?? "") : deltas.join("");
     const roomUnits = maxReplyUnits - this.#text.units;
@@ -52,7 +52,7 @@ export class ReplyText implements Disposable {
     return whole.length <= roomUnits ? null : fitting;
   }
 
-  /** Takes memory for the text and for what its readers hold of it, in UTF-16 code units; false where there is none. */
+  /** Takes memory for the text and what its readers hold, in UTF-16 code units; false if none is left. */
   hold(readersUnits: number): boolean {
     // Two bytes a character at most.
     const bytes = replyMemory.take(this.#shareBytes, 2 * (this.#text.units + readersUnits));
@@ -61,7 +61,7 @@ export class ReplyText implements Disposable {
     return true;
   }
 
-  /** A pair of surrogates may have been cut by a break: what is kept must be well-formed. */
+  /** A break may have split a surrogate pair: stored text must be well-formed. */
   toString(): string {
     return this.#text.toString().toWellFormed();
   }

@@ -1,6 +1,6 @@
 /**
- * What a companion asks of the model: its own settings within the operator's bounds, as much history as fits, and what
- * that costs.
+ * Builds the request to the model, from the companion's settings within the operator's bounds and as much history as
+ * fits, and counts its tokens.
  */
 
 import type { Settings } from "../dependencies.ts";
@@ -9,9 +9,7 @@ import { estimateTokens, type HistoryMessage, selectHistory, textOf, textParts }
 import type { TokenUsage } from "../domain/usage.ts";
 import type { ReplyOutcome, ReplyRequest } from "../llm/provider.ts";
 
-/**
- * What of the companion's context is left for earlier turns, behind its instructions and the new message; 0 or more.
- */
+/** Tokens of the companion's context left for earlier turns, after its instructions and the new message; 0 or more. */
 export function historyTokensOf(
   { contextTokens, systemPrompt }: Pick<Companion, "contextTokens" | "systemPrompt">,
   message: string,
@@ -20,13 +18,13 @@ export function historyTokensOf(
   return Math.max(0, (contextTokens ?? companionDefaults.contextTokens) - promptTokens - estimateTokens(message));
 }
 
-/** `earlier` newest first, possibly more than fits. */
+/** `earlier` is newest first, and may be more than fits. */
 export function toReplyRequest(
   { model, models, maxOutputTokens }: Settings["llm"],
   companion: Companion,
   turn: { earlier: readonly HistoryMessage[]; message: string; requestId: string },
 ): ReplyRequest {
-  // The operator may have narrowed the choice since the companion was saved, and it is the operator who pays.
+  // The operator, who pays, may have removed the model since the companion was saved.
   const offered = models.find((name) => name === companion.model);
   return {
     systemPrompt: companion.systemPrompt,
@@ -41,7 +39,7 @@ export function toReplyRequest(
   };
 }
 
-/** As the provider counted, or estimated where it did not. */
+/** The provider's count, or an estimate if it sent none. */
 export function countTokens(request: ReplyRequest, text: string, outcome: ReplyOutcome): TokenUsage {
   if (outcome.usage) return { ...outcome.usage, estimated: false };
   let inputTokens = request.systemPrompt === null ? 0 : estimateTokens(request.systemPrompt);

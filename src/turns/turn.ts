@@ -1,4 +1,4 @@
-/** One message's life: its ticket, the request to the model, the reply, the commit, and what its readers are told. */
+/** Runs one message from start to end: ticket, request to the model, reply, commit, and events for its readers. */
 import type { TurnTicket } from "../coordination/coordination.ts";
 import type { Services } from "../dependencies.ts";
 import { textParts } from "../domain/conversation.ts";
@@ -26,8 +26,8 @@ export type TurnServices = Pick<
 >;
 
 /**
- * After this long without text the response begins all the same: a 502 is no longer possible, but nobody gives up
- * waiting.
+ * After this long without text the response begins all the same: a 502 is no longer possible then, but clients do not
+ * time out.
  */
 const waitMs = 10_000;
 
@@ -39,11 +39,11 @@ export class Turn implements OpenTurn, FollowedTurn, ReplySink {
   readonly #stop = new Stop();
   readonly #beginning = Promise.withResolvers<void>();
   readonly #text = new ReplyText();
-  /** Replaced with every change: one may leave while all are told. */
+  /** Replaced with every change, because a reader may leave while an event is sent to all. */
   #readers: readonly TurnReader[] = [];
-  /** Why the server stopped it; null if it did not, also where all readers have left. */
+  /** Why the server stopped it; null if it did not, or if all readers left. */
   #ending: { readonly code: StreamErrorCode; readonly error: AppError } | null = null;
-  /** Whether the response has begun: from then on only the readers are told of a failure. */
+  /** Whether the response has begun: from then on failures are reported only to the readers. */
   #hasBegun = false;
   #waitingTimer: ReturnType<typeof setTimeout> | undefined;
   #askedAtMs = 0;
@@ -55,10 +55,10 @@ export class Turn implements OpenTurn, FollowedTurn, ReplySink {
   }
 
   /**
-   * Called once. Resolves when the response may begin: first text, end of the reply, or ten seconds of waiting; the
+   * Call it once. Resolves when the response may begin: first text, end of the reply, or ten seconds of waiting; the
    * rest goes on in the background. Rejects with `rate_limited`, `quota_exceeded`, `not_found`, `upstream_error` or
-   * `unavailable`: nothing is kept then, and nothing counted but a provider's failure, unless the right to the
-   * companion was lost while the provider was at work.
+   * `unavailable`: then nothing is stored and nothing counted but a provider's failure, unless the right to the
+   * companion was revoked while the provider was replying.
    */
   begin(): Promise<void> {
     this.ended = this.#live();
@@ -76,11 +76,11 @@ export class Turn implements OpenTurn, FollowedTurn, ReplySink {
   leave(reader: TurnReader): void {
     if (!this.#readers.includes(reader)) return;
     this.#readers = this.#readers.filter((other) => other !== reader);
-    // Only decided here: a reply that nobody reads is not paid for.
+    // This alone decides that the operator does not pay for a reply that nobody reads.
     if (this.#readers.length === 0) this.#stop.abort(new AppError("unavailable", "All readers have left."));
   }
 
-  /** Stops the turn for everyone, unless it has been stopped before: the first reason stays. */
+  /** Stops the turn for everyone. If it was stopped before, the first reason stays. */
   stop(code: StreamErrorCode, error: AppError): void {
     if (this.isStopped) return;
     this.#ending = { code, error };
@@ -93,26 +93,26 @@ export class Turn implements OpenTurn, FollowedTurn, ReplySink {
     return false;
   }
 
-  /** The whole turn, from its beginning to its end. Never rejects: nobody is left to catch. */
+  /** Runs the whole turn. Never rejects, because nobody awaits it. */
   async #live(): Promise<void> {
     const { openTurns } = this.#services;
     const { address, companion, plan, keeper } = this.#start;
     try {
-      // All that the turn takes, given back in the reverse order however it ends.
+      // Everything that the turn takes is given back in reverse order, however it ends.
       using taken = new DisposableStack();
       taken.defer(openTurns.enter(this, address));
-      // Stopped meanwhile, it is dropped and costs nothing.
+      // If the turn is stopped while it waits, it is dropped and costs nothing.
       const entry = { companionId: companion.id, plan, queueKey: keeper.queueKey };
       const ticket = await enterTurn(this.#services, entry, this.#stop);
       taken.defer(ticket.leave);
       taken.use(this.#text);
       const request = await this.#buildRequest();
-      // It may have waited for long, and each call costs: no call begins with a token that has been revoked.
+      // The token may have been revoked during a long wait, and each call to the provider costs.
       await this.checkRight();
       if (this.isStopped) throw this.#stop.reason;
       await this.#settle(request, await this.#ask(request, ticket.day), ticket);
     } catch (error) {
-      // Everything has been given back by now: whoever tries again at once finds it.
+      // Everything has been given back by now, so an immediate retry finds it free.
       this.#refuse(error);
     }
   }
@@ -123,7 +123,7 @@ export class Turn implements OpenTurn, FollowedTurn, ReplySink {
     return toReplyRequest(this.#services.settings.llm, companion, { earlier, message, requestId });
   }
 
-  /** Rejects where the provider failed before its first text, which has been counted: nothing is to be kept. */
+  /** Rejects if the provider failed before its first text: that has been counted, and there is nothing to store. */
   async #ask(request: ReplyRequest, day: string): Promise<ReplyOutcome> {
     this.#askedAtMs = performance.now();
     this.#waitingTimer = setTimeout(() => this.#beginAnyway(), waitMs);
@@ -167,7 +167,7 @@ export class Turn implements OpenTurn, FollowedTurn, ReplySink {
     return { request, reply, complete: outcome.complete, failure, usage, day, firstTextMs: this.#firstTextMs };
   }
 
-  /** Keeps the turn, and tells how it ended. */
+  /** Stores the turn, and reports to its readers how it ended. */
   async #settle(request: ReplyRequest, outcome: ReplyOutcome, ticket: TurnTicket): Promise<void> {
     if (this.#ending !== null && !this.#hasBegun) this.#beginning.reject(this.#ending.error);
     else this.#open();
@@ -180,7 +180,7 @@ export class Turn implements OpenTurn, FollowedTurn, ReplySink {
       this.#tell({ type: "end", outcome: "broken", code: "unavailable" });
       return;
     } finally {
-      // Also where it is not known whether it is durable.
+      // Even if it is unknown whether the turn was stored.
       ticket.settle();
     }
     this.#tell(this.#endOf(outcome));
@@ -198,7 +198,7 @@ export class Turn implements OpenTurn, FollowedTurn, ReplySink {
     return { type: "end", outcome: "broken", code: "upstream_error" };
   }
 
-  /** A promise where some reader does not keep up. */
+  /** Returns a promise if a reader does not keep up. */
   #tell(event: TurnEvent): Promise<unknown> | undefined {
     let stalled: Promise<unknown> | undefined;
     for (const reader of this.#readers) {
@@ -220,7 +220,7 @@ export class Turn implements OpenTurn, FollowedTurn, ReplySink {
   }
 
   /**
-   * There is nothing to keep: an error for whoever asked, as long as the response has not begun, and the end for its
+   * There is nothing to store: reports an error to the caller if the response has not begun, and the end to its
    * readers.
    */
   #refuse(error: unknown): void {

@@ -51,7 +51,7 @@ export const accountRoutes: readonly Route[] = [
     body: jsonBody(newAccountBody),
     isIdempotent: true,
     document: () => ({
-      description: "Its owner chooses a password by a link: see the reset-link call.",
+      description: "Its owner chooses a password with a link: see the reset-link call.",
       responses: { 201: jsonResponse("The account.", AccountObject) },
     }),
     handle: ({ services, createOnce }) =>
@@ -79,7 +79,7 @@ export const accountRoutes: readonly Route[] = [
     access: "operator",
     body: jsonBody(accountPatchBody, { readOnly: readOnlyFields }),
     document: () => ({
-      description: "The own account cannot be suspended or lose its role, so that an operator remains.",
+      description: "You cannot suspend your own account or change its role, so that an operator remains.",
       params: makeParams(),
       responses: { 200: jsonResponse("The account as it is now.", AccountObject) },
     }),
@@ -97,7 +97,7 @@ export const accountRoutes: readonly Route[] = [
     summary: "Delete an account with all it owns",
     access: "operator",
     document: () => ({
-      description: "Its usage is kept. The own account cannot be deleted.",
+      description: "Its usage is kept. You cannot delete your own account.",
       params: makeParams(),
       responses: { 204: { description: "Deleted." } },
     }),
@@ -109,12 +109,12 @@ export const accountRoutes: readonly Route[] = [
     method: "POST",
     path: "/api/accounts/{id}/reset-link",
     tag: "Accounts",
-    summary: "Make a link with which the account's owner chooses a password",
+    summary: "Create a link with which the account's owner chooses a password",
     access: "operator",
     status: 201,
     document: () => ({
       description:
-        "It works once, within 30 minutes; earlier links of the account end. 409 where the server does not know its own " +
+        "It works once, within 30 minutes; earlier links of the account end. 409 if the server does not know its own " +
         "address: it needs `COMPANIOND_PUBLIC_URL`.",
       params: makeParams(),
       responses: { 201: jsonResponse("The link.", ResetLink) },
@@ -130,7 +130,7 @@ export const accountRoutes: readonly Route[] = [
   ...voiceAgentRoutes,
 ];
 
-/** Whoever gets the link signs in by it: it may not lead to a host that somebody on the way named. */
+/** Whoever has the link can sign in with it: it must not lead to a host named by a client or a proxy. */
 function placeUnknown(): AppError {
   return new AppError(
     "conflict",

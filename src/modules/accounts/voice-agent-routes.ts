@@ -36,8 +36,8 @@ export const voiceAgentRoutes: readonly Route[] = [
     isIdempotent: true,
     document: () => ({
       description:
-        "Its companions may then name the agent as `voice_agent_id`. Several accounts may have the same one. An agent that " +
-        "the server keeps for a companion is refused.",
+        "Its companions may then name the agent as `voice_agent_id`. Several accounts may use the same agent. An agent " +
+        "that the server keeps for a companion is refused.",
       params: { id: idParam("account") },
       responses: { 201: jsonResponse("The grant.", VoiceAgentGrantObject) },
     }),
@@ -58,8 +58,8 @@ export const voiceAgentRoutes: readonly Route[] = [
     access: "operator",
     document: () => ({
       description:
-        "Companions of the account that name it have no voice from the next request on; they keep the field, and have it " +
-        "again once the agent is granted again. A session that is under way goes on to its end.",
+        "Companions of the account that name it have no voice from the next request on. They keep the field, and get " +
+        "their voice back once the agent is granted again. A running session goes on to its end.",
       params: {
         id: idParam("account"),
         agent_id: Text({ description: "The agent's id at the voice provider.", examples: ["agent_01jxyz"] }),

@@ -1,4 +1,4 @@
-/** `/widget.js`, `/panel.js`, `/sdk.js`, the images, and their twins under `/assets/`, whose names change with their content. */
+/** `/widget.js`, `/panel.js`, `/sdk.js` and the images; their copies under `/assets/` are named by their content. */
 import { Type as t } from "@sinclair/typebox";
 import { AppError } from "../../domain/errors.ts";
 import { type ApiResponse, jsonResponse } from "../../http/api-description.ts";
@@ -7,7 +7,7 @@ import { matchesTag } from "../../lib/entity-tag.ts";
 import { Text } from "../../schemas/schema.ts";
 import { assetReferences, findAsset } from "./service.ts";
 
-/** Short, so that a new version reaches every website within minutes, without a thing to be changed there. */
+/** Short, so that a new version reaches every website within minutes, without any change there. */
 const stableCaching = "public, max-age=300, stale-while-revalidate=3600";
 const immutableCaching = "public, max-age=31536000, immutable";
 
@@ -18,7 +18,7 @@ async function serve(name: string, request: Request, cacheControl: string): Prom
     "cache-control": cacheControl,
     etag: asset.etag,
     vary: "Accept-Encoding",
-    // Public by nature: any page may load them, isolated ones too.
+    // Public: any page may load them, even cross-origin isolated ones.
     "access-control-allow-origin": "*",
     "cross-origin-resource-policy": "cross-origin",
   };
@@ -62,10 +62,10 @@ function image(id: string, path: string, name: string, summary: string): Route {
 
 export const assetRoutes: readonly Route[] = [
   script("getWidget", "widget.js", "The widget: paste it with `data-token`"),
-  // For pages whose script is of the version before an upgrade; all others have its hashed name.
+  // For pages that still run the script from before an upgrade; all others use its hashed name.
   script("getPanel", "panel.js", "The widget's second file, which it fetches by itself"),
   script("getSdk", "sdk.js", "The client of the embed routes, without a user interface"),
-  // Where browsers, home screens and previews of links look by themselves.
+  // Where browsers, home screens and link previews look by default.
   image("getIcon", "/favicon.ico", "favicon.png", "The icon of tabs, a PNG of 48 by 48"),
   image("getTouchIcon", "/apple-touch-icon.png", "touch-icon.png", "The icon of home screens, a PNG of 180 by 180"),
   image("getShareImage", "/share.png", "share.png", "The image in previews of links, a PNG of 1200 by 630"),
@@ -94,7 +94,7 @@ export const assetRoutes: readonly Route[] = [
     summary: "A file of the web build, under a name that changes with its content",
     document: () => ({
       params: { file: Text({ description: "The hashed name.", examples: ["widget.3f9a1c2b.js"] }) },
-      responses: fileResponses("The file, for ever the same.", {
+      responses: fileResponses("The file; it never changes.", {
         ...{ "text/javascript": null, "text/css": null, "image/svg+xml": null, "image/png": null },
         "application/json": t.Object(
           {},
@@ -104,7 +104,7 @@ export const assetRoutes: readonly Route[] = [
       errors: ["not_found"],
     }),
     handle({ request, params }) {
-      // A stable name would be kept for ever under a promise that only hashed ones can keep.
+      // Responses here are cached for ever, so stable names, whose content changes, are refused.
       const isHashed = /\.[0-9a-z]{8,10}\.\w+$/.test(params.file);
       return serve(isHashed ? params.file : "", request, immutableCaching);
     },

@@ -1,4 +1,4 @@
-/** Responses of the audit route, only for the API document: made on first use. */
+/** Responses of the audit route: schemas for the API document, created on first use, and types for the dashboard. */
 import { type Static, Type as t } from "@sinclair/typebox";
 import type { JsonObject } from "../../domain/companion.ts";
 import { namedObject } from "../../schemas/named-object.ts";
@@ -17,7 +17,7 @@ export const AuditEntryObject = namedObject("AuditEntry", () => ({
   action: t.String({
     description:
       "What was done: `companion.create`, `.import`, `.update`, `.delete`; `embed_token.create`, `.revoke`; " +
-      "`key.create`, `.revoke`, `.replace`, and `.expire` for one that its maker's rotation gives an end; `conversation.delete`; `visitor.erase`; `account.create`, `.update`, `.delete`; " +
+      "`key.create`, `.revoke`, `.replace`, and `.expire` for one that gets an end when its creator is replaced; `conversation.delete`; `visitor.erase`; `account.create`, `.update`, `.delete`; " +
       "`voice_agent.grant`, `.revoke`; " +
       "`session.create`, `.revoke`, and `.refuse` for a failed sign-in.",
     examples: ["companion.update"],

@@ -13,7 +13,7 @@ import { Turn } from "../../turns/turn.ts";
 import type { TurnRight } from "../../turns/turn-start.ts";
 import { chatRequest } from "./model.ts";
 
-/** Apart from the request, which would live as long as the reply. */
+/** A separate function, so that the closure does not keep the request alive as long as the reply. */
 function rightOf(companions: CompanionStore, token: string): TurnRight {
   return { check: () => companions.checkEmbedToken(token), refusal: noCompanion };
 }
@@ -30,13 +30,13 @@ export const chatRoutes: readonly Route[] = [
     document: () => ({
       description:
         "The status is held back until the reply's first text, so a failing provider is a true 502. Turns of one " +
-        "conversation run in order; a fourth waiting one is 429, and so is one too many of an address at once. Unknown fields are ignored.",
+        "conversation run in order; a fourth waiting one gets 429, and so does one address with too many running replies. Unknown fields are ignored.",
       params: { token: embedTokenParam },
       responses: { 200: { ...eventStream, headers: ["X-Session-Id"] } },
       errors: ["quota_exceeded", "upstream_error"],
     }),
     async handle({ services, request, params, set, target: { companion, plan }, readBody }) {
-      // Also where there is no body at all.
+      // Even without a body.
       requireJsonContentType(request);
       const { message, session_id, visitor_id } = await readBody();
       const sessionId = session_id?.toLowerCase() ?? services.ids.randomUuid();

@@ -8,7 +8,7 @@ export const chatRequest = compileChecker(() =>
     {
       message: messageText(),
       session_id: t.Optional(
-        nullableUuid("Identifies the conversation. Left out: a new one begins, its id is in `X-Session-Id`."),
+        nullableUuid("Identifies the conversation. If left out, a new one begins; its id is in `X-Session-Id`."),
       ),
       visitor_id: t.Optional(nullableUuid("Identifies the visitor across conversations.")),
     },

@@ -1,4 +1,4 @@
-/** The fields of a companion that its owner sets: what each may hold, for the check and for the API document at once. */
+/** The fields of a companion that its owner sets: their schemas, both for validation and for the API document. */
 import { type TNull, type TOptional, type TSchema, type TUnion, Type as t } from "@sinclair/typebox";
 import { type CompanionSettings, companionDefaults, type JsonObject } from "../../domain/companion.ts";
 import { maxOriginLength, normalizeOrigin } from "../../domain/origin.ts";
@@ -14,19 +14,36 @@ type SentFields<Settings extends Record<string, TSchema>> = {
   [Setting in keyof Settings]: TOptional<TUnion<[Settings[Setting], TNull]>>;
 };
 
-/** Settings as answers show them. */
+/** Settings as they appear in responses. */
 export type WireSettings = {
   [Setting in keyof CompanionSettings as SnakeCase<Setting>]: CompanionSettings[Setting];
 } & { context_tokens: number };
 
+/** Written out, since lists are made of these: a loop over the names takes twice as long. */
 export function toWireSettings(settings: CompanionSettings): WireSettings {
-  const shown = companionFields().names.map(([wire, field]) => [wire, settings[field]]);
-  return { ...Object.fromEntries(shown), context_tokens: settings.contextTokens ?? companionDefaults.contextTokens };
+  return {
+    name: settings.name,
+    system_prompt: settings.systemPrompt,
+    greeting: settings.greeting,
+    avatar_url: settings.avatarUrl,
+    theme_color: settings.themeColor,
+    voice_id: settings.voiceId,
+    voice_agent_id: settings.voiceAgentId,
+    model: settings.model,
+    temperature: settings.temperature,
+    max_output_tokens: settings.maxOutputTokens,
+    context_tokens: settings.contextTokens ?? companionDefaults.contextTokens,
+    metadata: settings.metadata,
+    allowed_origins: settings.allowedOrigins,
+    starters: settings.starters,
+    retention_days: settings.retentionDays,
+    enabled: settings.enabled,
+  };
 }
 
 /**
- * `names` are the settings' on the wire and in the domain, in the order of answers and audit entries; `sent` are the
- * settings as sent: every field may be left out, and null means "not set".
+ * `names` are the settings' names on the wire and in the domain, in the order of responses and audit entries; `sent`
+ * are the schemas for requests: every field may be left out, and null means "not set".
  */
 export function companionFields(): CompanionFields {
   made ??= makeFields();
@@ -44,7 +61,7 @@ function makeFields() {
     }),
     greeting: Text({
       maxLength: 1000,
-      description: "Opening message of the chat. Not set: one made of the name.",
+      description: "Opening message of the chat. Not set: one that uses the name.",
       examples: ["Hi! Looking for a bicycle?"],
     }),
     avatar_url: Text({
@@ -52,13 +69,13 @@ function makeFields() {
       // A URL parser forgives white space, which a page that shows the image might not.
       accepts: (text) => !/\s/.test(text) && /^https?:$/.test(URL.parse(text)?.protocol ?? ""),
       problem: "Must be an http or https URL of at most 2000 characters, or null.",
-      description: "Avatar image, http or https. Not set: an image that the server makes.",
+      description: "Avatar image, http or https. Not set: an image that the server generates.",
       examples: ["https://shop.example/ada.png"],
     }),
     theme_color: Text({
       pattern: "^#[0-9a-fA-F]{6}$",
       problem: "Must be a colour of the form #rrggbb, or null.",
-      description: `Theme colour, \`#rrggbb\`, kept in lower case. Not set: \`${companionDefaults.themeColor}\`.`,
+      description: `Theme colour, \`#rrggbb\`, stored in lower case. Not set: \`${companionDefaults.themeColor}\`.`,
       examples: ["#0f766e"],
     }),
     voice_id: Text({
@@ -71,8 +88,8 @@ function makeFields() {
       minLength: 1,
       maxLength: 200,
       description:
-        "A voice agent that exists already at the provider and that the operator has granted to the account, used as it " +
-        "is. Never with `voice_id`.",
+        "An existing voice agent of the provider that the operator has granted to the account, used as it is. " +
+        "Cannot be combined with `voice_id`.",
       examples: ["agent_01jxyz"],
     }),
     model: Text({
@@ -84,18 +101,18 @@ function makeFields() {
     temperature: t.Number({
       minimum: 0,
       maximum: 2,
-      description: "Sent to the model only where set.",
+      description: "Sent to the model only if set.",
       examples: [0.7],
     }),
     max_output_tokens: t.Integer({
       minimum: 1,
-      description: "Longest reply in tokens, up to the operator's bound, which holds where it is not set.",
+      description: "Longest reply in tokens, at most the operator's limit. Not set: that limit.",
       examples: [600],
     }),
     context_tokens: t.Integer({
       minimum: 1,
       maximum: 10_000_000,
-      description: `How much goes to the model with each message: instructions, the message, and of the conversation what then still fits. A token is taken for 4 bytes of UTF-8. Not set: ${companionDefaults.contextTokens}.`,
+      description: `How much is sent to the model with each message: the instructions, the message, and as much of the conversation as still fits. A token counts as 4 bytes of UTF-8. Not set: ${companionDefaults.contextTokens}.`,
       examples: [8000],
     }),
     metadata: t.Unsafe<JsonObject>(
@@ -117,7 +134,7 @@ function makeFields() {
         problem: `Must be an origin like https://shop.example or https://*.shop.example, of at most ${maxOriginLength} characters.`,
         examples: ["https://shop.example", "https://*.shop.example"],
       }),
-      { maxItems: 50, description: "Websites that may embed the companion, kept in normal form. Empty: any." },
+      { maxItems: 50, description: "Websites that may embed the companion, stored in normal form. Empty: any." },
     ),
     starters: t.Array(Text({ minLength: 1, maxLength: 200, examples: ["When are you open?"] }), {
       maxItems: 6,
@@ -129,7 +146,7 @@ function makeFields() {
       description: "Conversations untouched for longer are deleted. Not set: they are kept.",
       examples: [90],
     }),
-    enabled: t.Boolean({ description: "False: its embed routes answer 404; its tokens stay." }),
+    enabled: t.Boolean({ description: "False: its embed routes respond with 404; its tokens are kept." }),
   } satisfies Record<Exclude<WireSetting, "name">, TSchema>;
 
   const names = ["name", ...Object.keys(settings)].map((wire) => {

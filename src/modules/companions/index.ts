@@ -121,7 +121,7 @@ export const companionRoutes: readonly Route[] = [
     summary: "Delete a companion with its tokens and conversations",
     access: "companions:write",
     document: () => ({
-      description: "Its usage is kept. A voice agent that the server kept for it is deleted too.",
+      description: "Its usage is kept. A voice agent that the server keeps for it is deleted too.",
       params: makeParams(),
       responses: { 204: { description: "Deleted; its embed tokens are refused from now on." } },
     }),
@@ -138,14 +138,14 @@ export const companionRoutes: readonly Route[] = [
     body: jsonBody(testChatBody),
     document: () => ({
       description:
-        "The reply as a visitor would get it, without the embed routes' limits a minute. Nothing is kept as a " +
-        "conversation; it is one message of the companion's day and in usage, given back where the provider refuses.",
+        "The reply as a visitor would get it, without the embed routes' limits per minute. No conversation is stored. It " +
+        "counts in usage and uses one message of the companion's daily quota, given back if the provider refuses.",
       params: makeParams(),
       responses: { 200: eventStream },
       errors: ["quota_exceeded", "upstream_error"],
     }),
     async handle({ services, principal, request, params, set, readBody }) {
-      // Checked as everywhere, but a stream is never replayed.
+      // The key is checked as everywhere, but a stream is never replayed.
       readSlot(request, principal);
       const companion = await getCompanion(services, principal, params.id);
       const body = await readBody();

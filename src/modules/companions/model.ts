@@ -1,4 +1,4 @@
-/** Companions and embed tokens on the wire: what owners send, and the translation of what they read back. */
+/** Companions and embed tokens on the wire: what owners send, and the conversion of what they read back. */
 import { type Static, Type as t } from "@sinclair/typebox";
 import type { Companion, EmbedToken } from "../../domain/companion.ts";
 import { textOf } from "../../domain/conversation.ts";
@@ -16,7 +16,7 @@ export const newCompanionBody = compileChecker(() => {
     {
       $id: "NewCompanion",
       additionalProperties: false,
-      description: "A companion to make; only the name is required.",
+      description: "A companion to create; only the name is required.",
     },
   );
 });
@@ -34,10 +34,10 @@ export const companionPatchBody = compileChecker(() => {
 });
 export type SentSettings = Static<typeof companionPatchBody.schema>;
 
-/** Sent back as they were read, these are passed over. */
+/** Ignored, so that clients may send an object back as they read it. */
 export const readOnlyCompanionFields = ["id", "embed_token", "created_by_key_id", "created_at", "updated_at"] as const;
 
-/** The companion object of every management answer. */
+/** The companion object of every management response. */
 export function toWireCompanion(companion: Companion) {
   return {
     id: companion.id,
@@ -76,8 +76,8 @@ export const testChatBody = compileChecker(() =>
   t.Object(
     {
       message: messageText(),
-      session_id: t.Optional(nullableUuid("Taken as in the public chat, without effect: nothing is kept.")),
-      visitor_id: t.Optional(nullableUuid("Taken as in the public chat, without effect: nothing is kept.")),
+      session_id: t.Optional(nullableUuid("Accepted as in the public chat, without effect: nothing is stored.")),
+      visitor_id: t.Optional(nullableUuid("Accepted as in the public chat, without effect: nothing is stored.")),
       history: t.Optional(
         Nullable(
           t.Array(
@@ -85,7 +85,7 @@ export const testChatBody = compileChecker(() =>
               role: t.Union([t.Literal("user"), t.Literal("assistant")], { description: "Who said it." }),
               text: Text({ minLength: 1, maxLength: 100_000, description: "What was said.", examples: ["Hello!"] }),
             }),
-            { maxItems: 200, description: "Earlier turns, oldest first, since nothing is kept between calls." },
+            { maxItems: 200, description: "Earlier turns, oldest first, since nothing is stored between calls." },
           ),
         ),
       ),
@@ -93,8 +93,8 @@ export const testChatBody = compileChecker(() =>
         Nullable(
           t.Boolean({
             description:
-              "True: before its end the stream tells, in a comment line `: trace {…}` that clients pass over, what was " +
-              "sent to the model, the tokens, and the time to the first text and to the last.",
+              "True: before its end the stream reports, in a comment line `: trace {…}` that clients ignore, what was " +
+              "sent to the model, the tokens, and the time to the first and to the last text.",
           }),
         ),
       ),
@@ -104,7 +104,7 @@ export const testChatBody = compileChecker(() =>
 );
 export type TestChatBody = Static<typeof testChatBody.schema>;
 
-/** What the owner is told of a trial turn. */
+/** What the trace of a test chat shows the owner. */
 export function toWireTrace({ request, usage, firstTextMs }: TurnResult, totalMs: number) {
   const { systemPrompt, messages, model, temperature, maxOutputTokens } = request;
   const prompt = systemPrompt === null ? [] : [{ role: "system", text: systemPrompt }];

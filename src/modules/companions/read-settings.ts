@@ -1,4 +1,4 @@
-/** A companion's settings out of what was sent, with the rules that a schema cannot state; every fault in one answer. */
+/** Reads a companion's settings from a body, with the rules that a schema cannot state; reports all faults at once. */
 import type { TSchema } from "@sinclair/typebox";
 import { type Companion, type CompanionSettings, newCompanionSettings } from "../../domain/companion.ts";
 import { AppError, type FieldError, invalidFields } from "../../domain/errors.ts";
@@ -11,7 +11,7 @@ import { checkVoiceFields } from "../../voice/voice-fields.ts";
 import { companionFields } from "./fields.ts";
 import { companionPatchBody, newCompanionBody, readOnlyCompanionFields, type SentSettings } from "./model.ts";
 
-/** What depends on the server and on what it keeps already. */
+/** Rules that depend on the server's settings and on stored data. */
 export interface SettingRules {
   /** What the operator allows, since the operator pays. */
   models: readonly string[];
@@ -44,10 +44,10 @@ async function readSent<Schema extends TSchema & { static: SentSettings }>(
 ): Promise<Schema["static"]> {
   const settable = omitFields(body, readOnlyCompanionFields);
   const errors = checker.listErrors(settable);
-  // What goes on must be of the right types, which a list that was cut cannot tell.
+  // The further checks need values of the right types, and a truncated list does not name all the others.
   if (errors.length >= maxListedErrors) throw invalidFields(errors);
   const faulty = new Set(errors.map((error) => error.param.split(".", 1)[0]));
-  // A body that is no object at all is the checker's to refuse.
+  // The checker refuses a body that is not an object.
   if (faulty.has("")) return checker.check(settable);
   const sound = omitFields(settable, [...faulty]) as SentSettings;
   errors.push(...listRuleErrors(sound, rules), ...(await listVoiceErrors(sound, rules, current)));

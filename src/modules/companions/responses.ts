@@ -1,4 +1,4 @@
-/** What the companions' routes answer, for the API document alone: made when somebody asks for it. */
+/** Responses of the companion routes: schemas for the API document, created on first use, and types for the dashboard. */
 import { type Static, type TNull, type TSchema, type TUnion, Type as t } from "@sinclair/typebox";
 import { newCompanionSettings } from "../../domain/companion.ts";
 import { later } from "../../lib/later.ts";
@@ -32,8 +32,10 @@ const makeCompanionFields = () => {
         examples: ["emb_4fQ0ZrT8mWc2LxV7bN1yKpE6sHdJ9uGa"],
       }),
     ),
-    created_by_key_id: Nullable(t.String({ description: "The API key that made it; null: the dashboard or the CLI." })),
-    created_at: instant("When it was made."),
+    created_by_key_id: Nullable(
+      t.String({ description: "The API key that created it; null: the dashboard or the CLI." }),
+    ),
+    created_at: instant("When it was created."),
     updated_at: instant("When it was last changed."),
   };
 };
@@ -49,8 +51,8 @@ export const EmbedTokenObject = namedObject(
       examples: ["emb_4fQ0ZrT8mWc2LxV7bN1yKpE6sHdJ9uGa"],
     }),
     name: Nullable(t.String()),
-    created_at: instant("When it was made."),
-    last_used_at: Nullable(instant("When it last opened the companion; kept to the second.")),
+    created_at: instant("When it was created."),
+    last_used_at: Nullable(instant("When it last opened the companion; to the second.")),
   }),
   { additionalProperties: false },
 );

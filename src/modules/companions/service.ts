@@ -1,4 +1,4 @@
-/** What an account does with its companions and their embed tokens; everything is reached through the account. */
+/** What an account can do with its companions and their embed tokens; everything is looked up within the account. */
 
 import type { Services } from "../../dependencies.ts";
 import type { Principal } from "../../domain/account.ts";
@@ -27,7 +27,7 @@ export async function getCompanion(
   return companion;
 }
 
-/** What is about to be made, as it will be; `write` commits it. */
+/** What is about to be created, in its final form; `write` commits it. */
 export interface Prepared<Made> {
   made: Made;
   write(context: WriteContext): Promise<unknown>;
@@ -62,7 +62,7 @@ export async function updateCompanion(
   context: WriteContext,
 ): Promise<Companion> {
   const patch = await readCompanionPatch(body, rulesOf(services, principal.account.id), current);
-  // Nothing to change is no change: neither `updated_at` nor the audit trail moves.
+  // Without a change, neither `updated_at` nor the audit log changes.
   if (Object.keys(patch).length === 0) return current;
   const updated = await services.store.companions.update(principal.account.id, current.id, patch, context);
   if (updated === null) throw missing("companion");
@@ -107,7 +107,7 @@ export function prepareEmbedToken(
   };
 }
 
-/** At once: the next embed request with the token is 404. */
+/** Takes effect at once: the next embed request with the token gets 404. */
 export async function revokeEmbedToken(
   { store }: CompanionServices,
   principal: Principal,

@@ -1,5 +1,5 @@
 /**
- * The owner tries a companion: the same turn as a visitor's, outside of rate limits and memory; one message of its day.
+ * The owner's test chat: the same turn as a visitor's, without rate limits or memory; it uses one message of the quota.
  */
 import type { Companion } from "../../domain/companion.ts";
 import { type HistoryMessage, textParts } from "../../domain/conversation.ts";
@@ -8,17 +8,17 @@ import type { CompanionStore, Store } from "../../store/store.ts";
 import type { TurnKeeper, TurnResult, TurnRight } from "../../turns/turn-start.ts";
 import { type TestChatBody, toWireTrace } from "./model.ts";
 
-/** Disabled or not, it is the owner's to try. */
+/** Owners may test a companion even if it is disabled. */
 export function rightToTry(companions: CompanionStore, { accountId, id }: Companion): TurnRight {
   return { check: () => companions.checkOwned(accountId, id), refusal: () => missing("companion") };
 }
 
-/** Keeps of a trial what it cost; what was said before comes with each message. */
+/** Stores only what a test chat cost; earlier messages come with each request. */
 export class TrialKeeper implements TurnKeeper {
   readonly queueKey = null;
   readonly #startedMs = performance.now();
 
-  /** `comment` tells the owner, beside the reply. */
+  /** `comment` sends the owner a comment line beside the reply. */
   constructor(
     private readonly store: Store,
     private readonly companion: Companion,

@@ -1,4 +1,4 @@
-/** `/api/conversations`: what visitors and companions said, and its erasure. */
+/** `/api/conversations`: what visitors and companions said, and how to erase it. */
 import type { Services } from "../../dependencies.ts";
 import { missing, readId } from "../../domain/resource-id.ts";
 import { idParam, jsonResponse } from "../../http/api-description.ts";
@@ -13,15 +13,15 @@ import { messagePageQuery, toWireConversationPage } from "./message-paging.ts";
 import { toWireConversation } from "./model.ts";
 import { ConversationObject, ConversationWithMessages } from "./responses.ts";
 
-/** A visitor may have said very much, and the answer tells that nothing of it is left. */
+/** A visitor may have said a lot, and the response is sent only when all of it is erased. */
 const erasureSilenceSeconds = 120;
 
-/** More is no search but a load. */
+/** Longer texts would only cost time. */
 const maxSearchLength = 200;
 
 const filterQuery = {
   visitorId: uuidQuery("visitor_id", () =>
-    Text({ description: "Those of this visitor.", examples: ["0b8f3f5e-59a5-4d3b-9f5e-8c3a9d8a1c11"] }),
+    Text({ description: "Only those of this visitor.", examples: ["0b8f3f5e-59a5-4d3b-9f5e-8c3a9d8a1c11"] }),
   ),
   range: rangeQuery,
   q: valueQuery(
@@ -30,7 +30,7 @@ const filterQuery = {
       Text({
         maxLength: maxSearchLength,
         description:
-          "Part of any message's text, in any case. A page may then hold fewer than `limit`, or none, while `next_cursor` leads on.",
+          "Part of any message's text, in any case. A page may then have fewer items than `limit`, or none, although `next_cursor` leads to more.",
         examples: ["opening hours"],
       }),
     (text) => (text.length <= maxSearchLength ? text || null : undefined),
@@ -127,8 +127,8 @@ export const conversationRoutes: readonly Route[] = [
     access: "conversations:write",
     document: () => ({
       description:
-        "From the database's files too, not only from its tables. Backups made before still hold it. Also 204 for a " +
-        "visitor of whom nothing is kept.",
+        "Also erased from the database's files, not only from its tables. Earlier backups still contain it. Also 204 for " +
+        "a visitor of whom nothing is stored.",
       params: { id: idParam("companion"), visitor_id: idParam("visitor") },
       responses: { 204: { description: "Erased." } },
     }),

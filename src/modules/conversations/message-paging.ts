@@ -15,9 +15,9 @@ export const messagePageQuery: QueryPart<MessagePageRequest> = {
         minimum: 1,
         maximum: maxMessages,
         default: defaultMessages,
-        description: "How many messages at most; very long ones make a page shorter.",
+        description: "The most messages on a page; very long ones make it shorter.",
       }),
-    messages_cursor: () => t.String({ description: "`messages_next_cursor` of the page before." }),
+    messages_cursor: () => t.String({ description: "`messages_next_cursor` of the previous page." }),
   },
   read(query) {
     const wrongLimit = `Must be a whole number of at least 1 and at most ${maxMessages}.`;

@@ -1,4 +1,4 @@
-/** Responses of the conversation routes, only for the API document: made on first use. */
+/** Responses of the conversation routes: schemas for the API document, created on first use, and types for the dashboard. */
 import { type Static, Type as t } from "@sinclair/typebox";
 import { namedObject } from "../../schemas/named-object.ts";
 import { Nullable } from "../../schemas/schema.ts";
@@ -11,9 +11,9 @@ const MessageObject = namedObject("Message", () => ({
   channel: t.Union([t.Literal("text"), t.Literal("voice")]),
   text: t.String({ examples: ["What are your opening hours?"] }),
   complete: t.Boolean({ description: "False for a reply that broke off, or that the visitor left." }),
-  input_tokens: Nullable(t.Integer({ description: "On replies: what the prompt took." })),
-  output_tokens: Nullable(t.Integer({ description: "On replies: what the reply took." })),
-  tokens_estimated: t.Boolean({ description: "True where the provider did not count: UTF-8 bytes / 4." }),
+  input_tokens: Nullable(t.Integer({ description: "For replies: the prompt's tokens." })),
+  output_tokens: Nullable(t.Integer({ description: "For replies: the reply's tokens." })),
+  tokens_estimated: t.Boolean({ description: "True if the provider did not count: UTF-8 bytes / 4." }),
   created_at: instant("When it was sent."),
 }));
 export type Message = Static<typeof MessageObject>;
@@ -21,11 +21,11 @@ export type Message = Static<typeof MessageObject>;
 const makeFields = () => ({
   id: t.String({ format: "uuid" }),
   companion_id: t.String({ format: "uuid" }),
-  session_id: t.String({ format: "uuid", description: "The client's own id of it." }),
-  visitor_id: Nullable(t.String({ format: "uuid", description: "Null where the client sent none." })),
+  session_id: t.String({ format: "uuid", description: "The client's own id for it." }),
+  visitor_id: Nullable(t.String({ format: "uuid", description: "Null if the client sent none." })),
   message_count: t.Integer({ examples: [2] }),
   created_at: instant("When it began."),
-  updated_at: instant("Its last message."),
+  updated_at: instant("When its last message was sent."),
 });
 
 export const ConversationObject = namedObject("Conversation", makeFields);
@@ -33,9 +33,9 @@ export type Conversation = Static<typeof ConversationObject>;
 
 export const ConversationWithMessages = namedObject("ConversationWithMessages", () => ({
   ...makeFields(),
-  messages: t.Array(MessageObject, { description: "A page of them, oldest first; without a cursor the newest." }),
+  messages: t.Array(MessageObject, { description: "One page, oldest first; without a cursor the newest page." }),
   messages_next_cursor: Nullable(
-    t.String({ description: "As `messages_cursor`, leads to older ones; null where there are none." }),
+    t.String({ description: "Send it as `messages_cursor` for older messages; null if there are none." }),
   ),
 }));
 export type ConversationWithMessages = Static<typeof ConversationWithMessages>;

@@ -1,4 +1,4 @@
-/** `/app` and every address below it: the dashboard, which finds its own way from there. */
+/** `/app` and every address below it: the dashboard, which does its own routing. */
 import { Type as t } from "@sinclair/typebox";
 import type { ResponseHead } from "../../http/json-response.ts";
 import { type Route, route } from "../../http/route.ts";
@@ -16,7 +16,7 @@ function answer({ set }: { set: ResponseHead }): string {
     "referrer-policy": "no-referrer",
     "cross-origin-opener-policy": "same-origin",
     "permissions-policy": "camera=(), geolocation=(), microphone=()",
-    // It names the current files, which are kept for ever themselves.
+    // The page names the current files, which are themselves cached for ever.
     "cache-control": "no-cache",
   });
   return shell.html;
@@ -36,7 +36,7 @@ export const dashboardRoutes: readonly Route[] = [
     path: "/app/{page*}",
     summary: "A page of the dashboard",
     document: () => ({
-      description: "Any address below `/app`, however deep: the dashboard finds its own way from there.",
+      description: "Any address below `/app`, however deep: the dashboard does its own routing.",
       params: { page: t.String({ description: "The page.", examples: ["api-keys"] }) },
       responses,
     }),

@@ -1,4 +1,4 @@
-/** A route with all that the API document tells of it. */
+/** A route with everything that the API document says about it. */
 import type { TSchema } from "@sinclair/typebox";
 import { schemasOf } from "../../http/query.ts";
 import type { Route } from "../../http/route.ts";

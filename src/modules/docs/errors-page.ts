@@ -8,7 +8,7 @@ import { errorsHref } from "./places.ts";
 export function renderErrorsPage(places: readonly DocsPlace[]): string {
   const codes = Object.keys(errorCodes) as ErrorCode[];
   const body = `<h1>Errors</h1>
-<p>${renderInline("Every failure is `application/problem+json`. Programs go by `code`; `detail` is for people; `request_id` leads the operator to the reason in the log. Outside of `/api` and `/v1`, a browser that asks for HTML gets a page in its place.")}</p>
+<p>${renderInline("Every failure is `application/problem+json`. Programs use `code`; `detail` is for people; `request_id` leads the operator to the reason in the log. Outside of `/api` and `/v1`, a browser that asks for HTML gets a page instead.")}</p>
 ${codes.map(renderError).join("\n")}`;
   return framePage({ title: "Errors", href: errorsHref, places, body });
 }

@@ -16,7 +16,7 @@ export const sharedHeaders: Record<string, JsonSchema> = {
   "Retry-After": { description: "Whole seconds to wait.", schema: { type: "integer", minimum: 1 }, example: 7 },
   "WWW-Authenticate": text("How to authenticate.", "Bearer"),
   "X-Session-Id": {
-    description: "The conversation's `session_id`: the one sent, or the one made for a new conversation.",
+    description: "The conversation's `session_id`: the one sent, or the one created for a new conversation.",
     schema: { type: "string", format: "uuid" },
     example: "7b1f5f0e-6c1e-4a55-8d0c-0d7f3d1b9a10",
   },
@@ -27,7 +27,7 @@ export const sharedHeaders: Record<string, JsonSchema> = {
   ),
   "Content-Disposition": text("A name for the file.", 'attachment; filename="usage-2026-01-01-2026-01-30.csv"'),
   ETag: text("The version of the response, for `If-None-Match`.", '"2k8vq0x1c7hb3"'),
-  "Cache-Control": text("How long it may be kept, and by whom.", "private, max-age=60"),
+  "Cache-Control": text("How long it may be cached, and by whom.", "private, max-age=60"),
   "Access-Control-Allow-Origin": text("Which origin may read it.", "*"),
 };
 

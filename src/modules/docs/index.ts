@@ -10,13 +10,13 @@ import { type Route, route } from "../../http/route.ts";
 import { docsPolicy } from "./frame.ts";
 import type { ApiReference } from "./reference.ts";
 
-/** The last one only: base URLs come from the requests, and must not fill the memory. */
+/** Only the last one is cached: base URLs come from requests, and must not fill the memory. */
 const builtBy = new WeakMap<Services, ApiReference & { baseUrl: string }>();
 
 const shared = { method: "GET", tag: "Service", access: "public" } as const;
 const page = { 200: { description: "A page.", content: { "text/html; charset=utf-8": null } } };
 
-/** `listRoutes` is called, and their descriptions made, when somebody asks: they would cost a start several milliseconds. */
+/** Calls `listRoutes` and builds the descriptions on first use: at startup they would cost several milliseconds. */
 export function makeDocsRoutes(listRoutes: () => readonly Route[]): readonly Route[] {
   async function build(services: Services, request: Request): Promise<ApiReference> {
     const { settings } = services;
@@ -83,7 +83,7 @@ export function makeDocsRoutes(listRoutes: () => readonly Route[]): readonly Rou
       ...shared,
       id: "searchDocs",
       path: "/docs/search",
-      summary: "What of it has all the given words",
+      summary: "Search it: entries with all the given words",
       document: () => ({
         query: { q: t.String({ maxLength: 200, description: "Words.", examples: ["embed token"] }) },
         responses: page,

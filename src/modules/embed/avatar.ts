@@ -1,4 +1,4 @@
-/** The avatar of a companion without an image: its initial on its theme colour, in a colour that can be read on it. */
+/** The avatar of a companion without an image: its initial on its theme colour, in a colour that is readable on it. */
 import { readableTextColor } from "../../domain/color.ts";
 
 export function renderAvatar(name: string, themeColor: string): string {

@@ -1,4 +1,4 @@
-/** `GET /api/embed/{token}`: what a widget needs to draw the chat (spec 4.1), and the avatar made for companions without one. */
+/** `GET /api/embed/{token}`: what a widget needs to draw the chat (spec 4.1); and avatars for companions without one. */
 import type { Services } from "../../dependencies.ts";
 import { type Companion, companionDefaults } from "../../domain/companion.ts";
 import { isEmbedToken } from "../../domain/credentials.ts";
@@ -24,7 +24,7 @@ interface RenderedConfig {
   etag: string;
 }
 
-/** By the object that the store hands out, which is another one as soon as anything of it may have changed. */
+/** By the object that the store returns, which is a new one whenever anything in it may have changed. */
 const rendered = new WeakMap<Companion, RenderedConfig>();
 
 function renderConfig(
@@ -42,7 +42,7 @@ function renderConfig(
   return config;
 }
 
-/** Where our own address is not known, the image itself: the answer is kept, and may hold no host that a client chose. */
+/** A `data:` URL if our own address is unknown: the response is cached and must contain no host chosen by a client. */
 function ownAvatarUrl(companion: Companion, token: string, baseUrl: string | null): string {
   if (baseUrl !== null) return `${baseUrl}/avatars/${token}.svg`;
   return `data:image/svg+xml,${encodeURIComponent(drawAvatar(companion))}`;
@@ -52,10 +52,10 @@ function drawAvatar({ name, themeColor }: Companion): string {
   return renderAvatar(name, themeColor ?? companionDefaults.themeColor);
 }
 
-/** As long as a page may still show what was revoked or changed. */
+/** `max-age` is how long a page may still show what was revoked or changed. */
 const configHeaders = { "content-type": "application/json", "cache-control": "private, max-age=60" };
 
-/** The body, or null where the client has it already. */
+/** The body, or null if the client already has it. */
 function renderResponse(
   services: Services,
   request: Request,
@@ -70,7 +70,7 @@ function renderResponse(
   return matchesTag(request.headers.get("if-none-match"), etag) ? null : json;
 }
 
-/** Every page view with a widget on it asks this. */
+/** Requested on every view of a page with a widget. */
 export function embedConfigRoute(services: Services): DirectRoute {
   return createDirectRoute(services, {
     path: "/api/embed/:token",
@@ -94,7 +94,7 @@ export const embedRoutes: readonly Route[] = [
     access: "embed",
     document: () => ({
       description:
-        "A browser may keep the answer for a minute, and revalidates it after. Every request that comes is judged at once.",
+        "A browser may cache the response for a minute, and then revalidates it. Each request that arrives is checked anew.",
       params: { token: embedTokenParam },
       responses: {
         200: jsonResponse("The companion's public face.", EmbedConfig, "ETag", "Cache-Control"),
@@ -114,13 +114,13 @@ export const embedRoutes: readonly Route[] = [
     method: "GET",
     path: "/avatars/{file}",
     tag: "Embed",
-    summary: "Get the avatar made for a companion without one",
+    summary: "Get the avatar generated for a companion without one",
     access: "public",
     document: () => ({
       description: "No origin check and no limit. 404 once the token is revoked.",
       params: {
         file: Text({
-          description: "An embed token with `.svg` after it.",
+          description: "An embed token followed by `.svg`.",
           examples: ["emb_4fQ0ZrT8mWc2LxV7bN1yKpE6sHdJ9uGa.svg"],
         }),
       },
@@ -140,7 +140,7 @@ export const embedRoutes: readonly Route[] = [
       set.headers["content-type"] = "image/svg+xml";
       set.headers["access-control-allow-origin"] = "*";
       set.headers["cross-origin-resource-policy"] = "cross-origin";
-      // Short, since a revoked token's avatar must go too.
+      // Short, since a revoked token's avatar must disappear too.
       set.headers["cache-control"] = "public, max-age=300";
       set.headers["content-security-policy"] = "default-src 'none'";
       return drawAvatar(target.companion);

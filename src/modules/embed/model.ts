@@ -1,7 +1,7 @@
 /** The public face of a companion. */
 import { type Companion, companionDefaults, defaultGreeting } from "../../domain/companion.ts";
 
-/** `voiceProvider` is null where no voice session can be started. */
+/** `voiceProvider` is null if no voice session can be started. */
 export function toEmbedConfig(companion: Companion, avatarUrl: string, voiceProvider: string | null) {
   return {
     name: companion.name,
@@ -9,7 +9,7 @@ export function toEmbedConfig(companion: Companion, avatarUrl: string, voiceProv
     greeting: companion.greeting ?? defaultGreeting(companion.name),
     theme_color: companion.themeColor ?? companionDefaults.themeColor,
     has_voice: voiceProvider !== null,
-    // Some provider always answers: a language model, or the built-in demo.
+    // There is always a provider: a language model, or the built-in demo.
     has_text_agent: true,
     voice_provider: voiceProvider ?? "none",
     ...(companion.starters.length > 0 ? { starters: companion.starters } : {}),

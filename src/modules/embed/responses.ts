@@ -1,4 +1,4 @@
-/** What the embed route answers, for the API document alone: made when somebody asks for it. */
+/** Response of the embed route, only for the API document: created on first use. */
 import { type Static, Type as t } from "@sinclair/typebox";
 import { namedObject } from "../../schemas/named-object.ts";
 
@@ -6,7 +6,7 @@ export const EmbedConfig = namedObject("EmbedConfig", () => ({
   name: t.String({ description: "Display name of the companion.", examples: ["Ada"] }),
   avatar_url: t.String({
     format: "uri",
-    description: "Avatar image; always set. A `data:` URL of the one made for it where the server has no public URL.",
+    description: "Avatar image; always set. For a generated one, a `data:` URL if the server has no public URL.",
     examples: ["https://shop.example/ada.png"],
   }),
   greeting: t.String({ description: "Opening message for the chat.", examples: ["Hi! Looking for a bicycle?"] }),
@@ -19,7 +19,7 @@ export const EmbedConfig = namedObject("EmbedConfig", () => ({
   }),
   starters: t.Optional(
     t.Array(t.String({ examples: ["When are you open?"] }), {
-      description: "Suggested first questions, where the owner wrote any.",
+      description: "Suggested first questions, if the owner wrote any.",
     }),
   ),
 }));

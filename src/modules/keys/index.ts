@@ -39,9 +39,9 @@ export const keyRoutes: readonly Route[] = [
     isIdempotent: true,
     document: () => ({
       description:
-        "A key cannot give a scope that it lacks, nor more time than it has itself. With `replaces` it is a rotation: in " +
-        "one step the new key is made and the old one given its end. A key that is revoked or ends takes all keys that it " +
-        "made with it, and those that they made.",
+        "A key cannot grant a scope that it lacks, nor more time than it has itself. With `replaces` it is a rotation: in " +
+        "one step the new key is created and the old one gets its end. With a key that is revoked or expires, all keys " +
+        "that it created end too, and those that they created.",
       responses: {
         201: jsonResponse("The key: the only time that it is shown in full.", NewKeyObject),
       },
@@ -57,12 +57,12 @@ export const keyRoutes: readonly Route[] = [
     method: "DELETE",
     path: "/api/keys/{id}",
     tag: "API keys",
-    summary: "Revoke an API key, and all that it made",
+    summary: "Revoke an API key, and all that it created",
     access: "keys:write",
     document: () => ({
-      description: "The keys that it made, and those that they made, are revoked in the same moment.",
+      description: "The keys that it created, and those that they created, are revoked at the same moment.",
       params: { id: idParam("key") },
-      responses: { 204: { description: "Revoked, with all that came of it: refused from now on." } },
+      responses: { 204: { description: "Revoked, with all keys that descend from it: refused from now on." } },
     }),
     handle: ({ services, principal, params, writeContext }) =>
       revokeKey(services, principal, params.id, writeContext()),

@@ -1,4 +1,4 @@
-/** API keys on the wire: never the key itself, which only the answer to its creation adds. */
+/** API keys on the wire: never the key itself, which only the response to its creation adds. */
 import { type Static, Type as t } from "@sinclair/typebox";
 import { type ApiKey, scopes } from "../../domain/account.ts";
 import { toRfc3339 } from "../../lib/clock.ts";
@@ -7,7 +7,7 @@ import { compileChecker, Nullable, Text, uuidPattern } from "../../schemas/schem
 
 const instantPattern = "^\\d{4}-\\d{2}-\\d{2}[Tt]\\d{2}:\\d{2}:\\d{2}(\\.\\d{1,9})?([Zz]|[+-]\\d{2}:\\d{2})$";
 
-/** A rotation gives no more time than this: what must end is not put off for ever. */
+/** The longest grace period of a rotation: the end of a key cannot be put off for ever. */
 const maxGraceSeconds = 30 * 86_400;
 
 export const newKeyBody = compileChecker(() =>
@@ -17,7 +17,7 @@ export const newKeyBody = compileChecker(() =>
       scopes: t.Array(t.Union(scopes.map((scope) => t.Literal(scope))), {
         minItems: 1,
         maxItems: 100,
-        description: "What the key may do. A key cannot give a scope that it lacks.",
+        description: "What the key may do. A key cannot grant a scope that it lacks.",
         examples: [["companions:read", "companions:write"]],
       }),
       expires_at: t.Optional(
@@ -26,8 +26,8 @@ export const newKeyBody = compileChecker(() =>
             pattern: instantPattern,
             problem: "Must be an instant of RFC 3339, such as 2030-01-31T12:00:00Z, or null.",
             description:
-              "An instant of RFC 3339 in the future, from which on the key is refused; no later than the key that asks " +
-              "for it ends. Not set: when that key ends, or never.",
+              "When the key expires: an RFC 3339 instant in the future, no later than the end of the key that makes the " +
+              "call. Not set: when that key ends, or never.",
             examples: ["2030-01-31T12:00:00Z"],
           }),
         ),
@@ -38,8 +38,8 @@ export const newKeyBody = compileChecker(() =>
             pattern: uuidPattern,
             problem: "Must be the id of an API key, or null.",
             description:
-              "The id of a key that this one takes the place of; it ends after `grace_seconds`, with all keys that it " +
-              "made. Not the key that asks, nor one that it comes from.",
+              "The id of a key that this one replaces; it ends after `grace_seconds`, with all keys that it created. " +
+              "Not the key that makes the call, nor one that it descends from.",
           }),
         ),
       ),
@@ -49,8 +49,8 @@ export const newKeyBody = compileChecker(() =>
             minimum: 0,
             maximum: maxGraceSeconds,
             description:
-              "With `replaces`, and required then: how long the old key works on; 0 revokes it at once. It never ends " +
-              "later than it would have by itself.",
+              "Only with `replaces`, and then required: how long the old key still works; 0 revokes it at once. It " +
+              "never ends later than it would have by itself.",
           }),
         ),
       ),

@@ -1,4 +1,4 @@
-/** What the API keys' routes answer, for the API document alone: made when somebody asks for it. */
+/** Responses of the API key routes: schemas for the API document, created on first use, and types for the dashboard. */
 import { type Static, Type as t } from "@sinclair/typebox";
 import { namedObject } from "../../schemas/named-object.ts";
 import { Nullable } from "../../schemas/schema.ts";
@@ -17,20 +17,20 @@ function makeShownFields() {
     name: sent.name,
     start: t.String({ description: "The key's first characters, to tell keys apart.", examples: ["cmp_live_4fQ0"] }),
     last_four: Nullable(
-      t.String({ description: "Its last four; null for keys of before they were kept.", examples: ["9uGa"] }),
+      t.String({ description: "Its last four; null for keys from before these were stored.", examples: ["9uGa"] }),
     ),
     scopes: sent.scopes,
-    expires_at: Nullable(instant("From when on it is refused; null: never.")),
-    last_used_at: Nullable(instant("The last management call made with it; kept to the second.")),
+    expires_at: Nullable(instant("When it expires; null: never.")),
+    last_used_at: Nullable(instant("The last management call made with it; to the second.")),
     requests: t.Integer({ description: "Management calls made with it." }),
     created_by_key_id: Nullable(
       id(
-        "The key that made it, no later than which it ends, and with which it is revoked; null: the dashboard or a command.",
+        "The key that created it: it ends no later than that key, and is revoked with it; null: the dashboard or a command.",
       ),
     ),
-    replaced_by_key_id: Nullable(id("By a rotation: the key that took its place.")),
+    replaced_by_key_id: Nullable(id("After a rotation: the key that replaced it.")),
     replaced_at: Nullable(instant("When that was.")),
-    created_at: instant("When it was made."),
+    created_at: instant("When it was created."),
   };
 }
 

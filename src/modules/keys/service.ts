@@ -1,4 +1,4 @@
-/** What an account does with its API keys. */
+/** What an account can do with its API keys. */
 
 import type { Services } from "../../dependencies.ts";
 import { type ApiKey, insufficientScope, type Principal, scopes } from "../../domain/account.ts";
@@ -13,10 +13,10 @@ import { toMadeKey } from "../../store/contract/api-keys.ts";
 import type { WriteContext } from "../../store/store.ts";
 import { type NewKeyBody, newKeyBody, readOnlyKeyFields } from "./model.ts";
 
-/** A key that is about to be made; `write` commits it, and ends the one that it replaces where it is a rotation. */
+/** A key that is about to be created; `write` commits it, and in a rotation ends the key that it replaces. */
 export interface PreparedKey {
   made: ApiKey;
-  /** The whole key, of which only the hash is kept. */
+  /** The whole key; only its hash is stored. */
   key: string;
   write(context: WriteContext): Promise<unknown>;
 }
@@ -60,7 +60,7 @@ export function prepareKey(
   };
 }
 
-/** Where none is sent, the end of the key that asks; the calendar is the last thing to check, since a pattern cannot. */
+/** If none is sent, the end of the calling key. Checks that the date exists, which the pattern cannot. */
 function readExpiry(body: NewKeyBody, principal: Principal, nowMs: number, errors: FieldError[]): number | null {
   const latest = principal.keyId === null ? null : principal.expiresAt;
   const text = body.expires_at ?? null;
@@ -70,7 +70,7 @@ function readExpiry(body: NewKeyBody, principal: Principal, nowMs: number, error
   if (expiresAt === null) refuse("There is no such instant.");
   else if (expiresAt <= nowMs) refuse("Must be in the future.");
   else if (latest !== null && expiresAt > latest) {
-    // Cutting it short without a word would let servers fail on a day that nobody expects.
+    // Shortening it silently would make servers fail on a day that nobody expects.
     refuse(`Must not be later than ${toRfc3339(latest)}, when the API key that asks for it ends.`);
   }
   return expiresAt;
@@ -83,7 +83,7 @@ function checkReplacement({ replaces, grace_seconds }: NewKeyBody, errors: Field
   errors.push({ param: "grace_seconds", detail });
 }
 
-/** The key and all that it made, refused from their next calls on. */
+/** Refuses the key and all that it created from their next calls on. */
 export async function revokeKey(
   { store, ids }: Pick<Services, "store" | "ids">,
   principal: Principal,

@@ -5,7 +5,7 @@ export async function renderFamilies(families: readonly Family[]): Promise<{ con
   // Imported on the first scrape, so that servers without one start faster.
   const { Counter, Gauge, Histogram, Registry } = await import("prom-client");
 
-  /** Its observations are made elsewhere, in plain numbers; here they are only reported. */
+  /** The values are counted elsewhere, as plain numbers; here they are only reported. */
   class CountedHistogram extends Histogram {
     readonly #family: HistogramFamily;
 

@@ -1,4 +1,4 @@
-/** `GET /metrics`: for Prometheus, behind a token of the operator's; absent where none is set. */
+/** `GET /metrics`: for Prometheus, behind the operator's token; absent if none is set. */
 import { AppError } from "../../domain/errors.ts";
 import { type Route, route } from "../../http/route.ts";
 import { isSameInConstantTime } from "../../lib/constant-time.ts";

@@ -38,7 +38,7 @@ async function findDemoToken({ store }: Services): Promise<string | null> {
 }
 
 const settledServers = new WeakSet<Services>();
-/** Whether anybody can sign in; that this ends again is not worth a look at the store for every request. */
+/** Whether anybody can sign in. Once true it stays so: a change back is not worth a store query for every request. */
 async function isSetUp(services: Services): Promise<boolean> {
   if (settledServers.has(services)) return true;
   const hasAccount = await services.store.accounts.hasAnyPassword();
@@ -58,7 +58,7 @@ export const pageRoutes: readonly Route[] = [
     access: "public",
     document: () => ({
       description:
-        "Which sites may frame it follows the companion's `allowed_origins`. A browser that asks for a companion that is not there gets a page that says so.",
+        "Which sites may frame it follows the companion's `allowed_origins`. A browser that asks for an unknown companion gets a page that says so.",
       params: { token: embedTokenParam },
       responses: {
         200: { description: "The page.", content: html },
@@ -79,7 +79,7 @@ export const pageRoutes: readonly Route[] = [
       }
       writePageHeaders(set.headers, companionPagePolicy(page));
       set.headers["vary"] = "Accept, Accept-Language";
-      // The microphone for this page alone, not for frames that a reply might bring in some day.
+      // The microphone only for this page, not for frames that a reply might one day contain.
       set.headers["permissions-policy"] = "microphone=(self), camera=(), geolocation=()";
       return renderCompanionPage(page);
     },
@@ -89,7 +89,7 @@ export const pageRoutes: readonly Route[] = [
     method: "GET",
     path: "/c/{token}/manifest.webmanifest",
     tag: "Embed",
-    summary: "The page's manifest, with which it can be installed",
+    summary: "The page's manifest, which makes it installable",
     access: "public",
     document: () => {
       const fields = { name: t.String({ examples: ["Ada"] }) };
@@ -113,7 +113,7 @@ export const pageRoutes: readonly Route[] = [
     method: "GET",
     path: "/",
     tag: "Service",
-    summary: "What runs here; with the demo companion where the demo is on",
+    summary: "What runs here; with the demo companion if the demo is on",
     access: "public",
     document: () => ({ responses: { 200: { description: "The page.", content: html } } }),
     async handle({ services, request, set }) {

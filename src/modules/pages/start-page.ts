@@ -10,7 +10,7 @@ const ready = `<h1>Chat companions for websites</h1>
 companions, their conversations and your API keys.</p>
 <p class="ways"><a class="button" href="/app">Sign in</a> <a href="/docs">API reference</a></p>`;
 
-/** Nobody can sign in yet: the link to change that is where only the operator can read it. */
+/** Nobody can sign in yet: the link that changes this is where only the operator can read it. */
 const fresh = `<h1>This server is new</h1>
 <p>It will host chat companions for websites. If it is yours, begin on the machine that it runs on:</p>
 <ol>

@@ -101,7 +101,7 @@ function toWireServer({ settings, llm, voice }: FactServices, account: Account, 
   };
 }
 
-/** What the account holds, and how much it may hold. */
+/** How much the account holds, and may hold. */
 async function readWireHoldings({ store, settings }: Pick<Services, "store" | "settings">, account: Account) {
   const { companions = 0, keys = 0, bytes = 0 } = (await store.accounts.findHeld(account.id)) ?? {};
   const limits = settings.holdings[account.plan];
@@ -123,7 +123,7 @@ async function describeTotp({ settings, store }: Pick<Services, "settings" | "st
   };
 }
 
-/** Who is signed in, to what, and with how much left. */
+/** Who is signed in, what they may do, and how much is left of it. */
 export async function readWireSignedIn(services: Services, account: Account, session: Session, baseUrl: string) {
   return {
     account: toWireAccount(account),

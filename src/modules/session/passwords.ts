@@ -60,7 +60,7 @@ export async function resetPassword(
   const account = await services.store.sessions.spendResetLink(link.hash, passwordHash, context);
   if (account === null) throw linkGone();
   if (account.suspendedAt !== null) throw unauthorized("The password is set, but the account is suspended.");
-  // As it was when its second factor was asked for.
+  // The account as it was when its second factor was checked.
   return openSession(services, visitor, found, passwordHash);
 }
 

@@ -1,4 +1,4 @@
-/** Responses of the session routes, only for the API document: made on first use. */
+/** Responses of the session routes: schemas for the API document, created on first use, and types for the dashboard. */
 import { type Static, Type as t } from "@sinclair/typebox";
 import { scopes } from "../../domain/account.ts";
 import { recoveryCodeCount } from "../../domain/second-factor.ts";
@@ -9,7 +9,7 @@ import { Nullable } from "../../schemas/schema.ts";
 export const SessionObject = namedObject("Session", () => ({
   id: t.String({ format: "uuid" }),
   user_agent: Nullable(
-    t.String({ description: "The browser, as it called itself at sign-in.", examples: ["Mozilla/5.0"] }),
+    t.String({ description: "How the browser identified itself at sign-in.", examples: ["Mozilla/5.0"] }),
   ),
   ip: Nullable(
     t.String({ description: "Where the sign-in came from, cut to its network.", examples: ["192.0.2.0/24"] }),
@@ -28,13 +28,13 @@ const ServerFacts = namedObject("ServerFacts", () => ({
     examples: ["https://companions.example"],
   }),
   is_demo_llm: t.Boolean({
-    description: "True while the built-in demo answers, as no language model is configured.",
+    description: "True while the built-in demo replies, because no language model is configured.",
   }),
-  default_model: t.String({ description: "For companions that name none." }),
-  models: t.Array(t.String(), { description: "What companions may ask for." }),
-  max_output_tokens: t.Integer({ description: "The bound of every reply." }),
+  default_model: t.String({ description: "For companions without a model of their own." }),
+  models: t.Array(t.String(), { description: "The models that companions may choose." }),
+  max_output_tokens: t.Integer({ description: "The upper limit of every reply." }),
   has_voice_provider: t.Boolean({ description: "Whether companions with a voice can speak." }),
-  daily_messages: t.Integer({ description: "Messages a day of each of the account's companions." }),
+  daily_messages: t.Integer({ description: "Messages a day for each of the account's companions." }),
 }));
 
 const held = (description: string) =>
@@ -45,16 +45,16 @@ const HoldingsObject = namedObject(
   () => ({
     companions: held("Companions."),
     api_keys: held("API keys that are not revoked; expired ones count."),
-    bytes: held("What the companions take up as stored; visitors' words are not counted."),
+    bytes: held("Stored size of the companions; visitors' words are not counted."),
     embed_tokens: t.Integer({ description: "Embed tokens that each companion may have." }),
   }),
-  { description: "What the account holds, and may hold on its plan." },
+  { description: "How much the account holds, and may hold on its plan." },
 );
 
 const TotpFacts = namedObject("TotpFacts", () => ({
   is_on: t.Boolean({ description: "Whether signing in takes a second factor." }),
   is_required: t.Boolean({
-    description: "Whether the operator asks for one: until it is on, the session can do nothing but set it up.",
+    description: "Whether the operator requires one: until it is on, the session can only set it up.",
   }),
   recovery_codes_left: t.Integer({ minimum: 0 }),
 }));
@@ -75,7 +75,7 @@ export const RecoveryCodes = namedObject("RecoveryCodes", () => ({
     minItems: recoveryCodeCount,
     maxItems: recoveryCodeCount,
     examples: [Array(recoveryCodeCount).fill("k3m9-qx0w-7t2d-hn5p")],
-    description: "Each signs in once where the app is out of reach. Only their hashes are kept.",
+    description: "Each signs in once if the app is not at hand. Only their hashes are stored.",
   }),
 }));
 export type RecoveryCodes = Static<typeof RecoveryCodes>;

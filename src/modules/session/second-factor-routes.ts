@@ -19,7 +19,8 @@ export const secondFactorRoutes: readonly Route[] = [
     maySetUp: true,
     status: 201,
     document: () => ({
-      description: "Makes a secret (RFC 6238: SHA-1, six digits, 30 s), which counts once a code of it was confirmed.",
+      description:
+        "Creates a secret (RFC 6238: SHA-1, six digits, 30 s). It takes effect once one of its codes has been confirmed.",
       responses: { 201: jsonResponse("The secret, shown this once.", TotpSecret) },
       errors: ["conflict"],
     }),
@@ -33,7 +34,7 @@ export const secondFactorRoutes: readonly Route[] = [
     method: "POST",
     path: "/api/session/totp/confirm",
     tag: "Session",
-    summary: "Turn the second factor on with a code of its secret",
+    summary: "Turn the second factor on with a code from its secret",
     access: "session",
     maySetUp: true,
     status: 201,

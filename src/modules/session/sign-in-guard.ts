@@ -48,7 +48,7 @@ export async function limitSignIn(
   refuse(verdict, "This address has tried to sign in too often.");
 }
 
-/** The same for a request that is about to be asked for a secret, by its session. */
+/** The same, by session, for a request that must confirm a secret. */
 export async function limitSignedIn(
   services: Services,
   request: Request,

@@ -26,8 +26,8 @@ export const signInRoutes: readonly Route[] = [
     body: jsonBody(signInBody, { limitBytes: signInBodyLimitBytes }),
     document: () => ({
       description:
-        "The same answer after the same time for an unknown account and a wrong password. On plain HTTP it works at a " +
-        "loopback host only. After five failures the client waits ever longer for this account; other clients do not.",
+        "The same response after the same time for an unknown account and a wrong password. Over plain HTTP it works only " +
+        "at a loopback host. After five failures the client waits ever longer for this account; other clients do not.",
       responses: makeResponses(),
       errors: ["unauthorized", "totp_required", "origin_not_allowed", "rate_limited"],
     }),
@@ -42,7 +42,7 @@ export const signInRoutes: readonly Route[] = [
     method: "POST",
     path: "/api/session/set-up",
     tag: "Session",
-    summary: "Spend a set-up link: make the first operator and sign in",
+    summary: "Use a set-up link: create the first operator and sign in",
     access: "public",
     status: 201,
     body: jsonBody(setUpBody),
@@ -62,14 +62,14 @@ export const signInRoutes: readonly Route[] = [
     method: "POST",
     path: "/api/session/password-reset",
     tag: "Session",
-    summary: "Spend a reset link: choose a password and sign in",
+    summary: "Use a reset link: choose a password and sign in",
     access: "public",
     status: 201,
     body: jsonBody(passwordResetBody),
     document: () => ({
       description:
-        "All other sessions and links of the account end. Where it has a second factor, the answer is 401 `totp_required`, " +
-        "and the link stays good, until `totp` is right too.",
+        "All other sessions and links of the account end. If it has a second factor, the response is 401 `totp_required`, " +
+        "and the link stays valid, until `totp` is right too.",
       responses: makeResponses(),
       errors: ["unauthorized", "totp_required", "origin_not_allowed", "not_found", "rate_limited"],
     }),

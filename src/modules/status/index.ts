@@ -13,8 +13,8 @@ export const statusRoutes: readonly Route[] = [
     summary: "What an operator should look at now",
     access: "operator",
     document: () => ({
-      description: "Known from the replies themselves: nothing is asked of a provider for it.",
-      responses: { 200: jsonResponse("What is amiss.", StatusObject) },
+      description: "Known from the replies themselves: no provider is called for it.",
+      responses: { 200: jsonResponse("What is wrong.", StatusObject) },
     }),
     handle: ({ services }) => ({ silent_models: services.providerHealth.listSilent().map(toWireSilentModel) }),
   }),

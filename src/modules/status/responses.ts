@@ -1,4 +1,4 @@
-/** Responses of the status route, only for the API document: made on first use. */
+/** Responses of the status route: schemas for the API document, created on first use, and types for the dashboard. */
 import { type Static, Type as t } from "@sinclair/typebox";
 import { failureKinds } from "../../domain/reply-failure.ts";
 import { namedObject } from "../../schemas/named-object.ts";
@@ -25,8 +25,8 @@ const SilentModelObject = namedObject("SilentModel", () => ({
 export const StatusObject = namedObject("Status", () => ({
   silent_models: t.Array(SilentModelObject, {
     description:
-      "Models whose last reply failed for a reason that does not pass by itself, or whose last three did. A whole " +
-      "reply takes a model off the list, and so does a restart.",
+      "Models whose last reply failed for a reason that does not pass by itself, or whose last three replies failed. A " +
+      "complete reply removes a model from the list, and so does a restart.",
   }),
 }));
 export type Status = Static<typeof StatusObject>;

@@ -19,7 +19,7 @@ export const usageRoutes: readonly Route[] = [
     access: "usage:read",
     query: { days: daysQuery, groupBy: groupQuery, companionId: companionQuery, metadata: metadataFilters },
     document: () => ({
-      description: `By UTC day, both ends included, at most ${maxDays} days at a time. Days without usage have no row. With \`Accept: text/csv\` it comes as a file for spreadsheets.`,
+      description: `By UTC day, both ends included, at most ${maxDays} days at a time. Days without usage have no row. With \`Accept: text/csv\` the response is a file for spreadsheets.`,
       responses: {
         200: {
           description: "The sums by group.",
@@ -35,7 +35,7 @@ export const usageRoutes: readonly Route[] = [
       const rows = found.map((row) => toWireUsage(row, groupBy));
 
       varyBy(set.headers, "Accept");
-      // JSON is what is sent to those who do not say, or do not mind.
+      // JSON for clients without a preference.
       if (!prefers(request.headers.get("accept"), "text/csv", "application/json")) return { data: rows };
       set.headers["content-type"] = "text/csv; charset=utf-8; header=present";
       set.headers["content-disposition"] = `attachment; filename="usage-${days.fromDay}-${days.toDay}.csv"`;
@@ -51,7 +51,7 @@ export const usageRoutes: readonly Route[] = [
     access: "usage:read",
     query: { days: daysQuery, companionId: companionQuery },
     document: () => ({
-      description: `By UTC day, both ends included, at most ${maxDays} days at a time; trial chats are counted too. The provider's own words are the operator's alone.`,
+      description: `By UTC day, both ends included, at most ${maxDays} days at a time; trial chats are counted too. Only the operator sees the provider's own words.`,
       responses: { 200: jsonResponse("By kind.", FailedReplyList) },
     }),
     async handle({ services, principal, query: { days, companionId } }) {
@@ -67,7 +67,7 @@ export const usageRoutes: readonly Route[] = [
     summary: "Read how many messages and voice sessions a companion has left today",
     access: "usage:read",
     document: () => ({
-      description: "What the provider refused is given back. Trial chats count like visitors' messages.",
+      description: "What the provider refuses is given back. Trial chats count like visitors' messages.",
       params: { id: idParam("companion") },
       responses: { 200: jsonResponse("Today's quota.", QuotaObject) },
     }),

@@ -33,7 +33,7 @@ export function toWireUsage(row: UsageRow, groupBy: readonly UsageGroup[]): Wire
 const countColumns = ["messages", "requests", "input_tokens", "output_tokens", "voice_sessions", "errors"];
 const groupColumns: Record<UsageGroup, string> = { day: "day", companion: "companion_id", key: "key_id" };
 
-/** RFC 4180 with a header line, the columns always the same for the same grouping. */
+/** RFC 4180 with a header line; the columns depend only on the grouping. */
 export function toCsv(rows: readonly WireRow[], groupBy: readonly UsageGroup[]): string {
   const columns = [
     ...groups.filter((group) => groupBy.includes(group)).map((group) => groupColumns[group]),

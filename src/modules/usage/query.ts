@@ -1,4 +1,4 @@
-/** What the usage routes are asked for: which days, which companion, in which groups. */
+/** The query of the usage routes: days, companion and grouping. */
 import { Type as t } from "@sinclair/typebox";
 import { idParam } from "../../http/api-description.ts";
 import { type QueryPart, uuidQuery } from "../../http/query.ts";
@@ -14,8 +14,8 @@ const day = (description: string, example: string) => t.String({ format: "date",
 /** Both ends included. */
 export const daysQuery: QueryPart<{ fromDay: string; toDay: string }> = {
   parameters: {
-    from: () => day("First day. Left out: 30 days up to `to`.", "2026-01-01"),
-    to: () => day("Last day. Left out: today.", "2026-01-31"),
+    from: () => day("First day. If left out: 30 days up to `to`.", "2026-01-01"),
+    to: () => day("Last day. If left out: today.", "2026-01-31"),
   },
   read(query, nowMs) {
     const problem = "Must be a UTC day like 2026-01-31.";
@@ -37,7 +37,7 @@ export const groupQuery: QueryPart<readonly UsageGroup[]> = {
       t.String({
         default: "day",
         pattern: `^(${groups.join("|")})(,(${groups.join("|")}))*$`,
-        description: `Some of \`${groups.join("`, `")}\`, with commas between.`,
+        description: `Any of \`${groups.join("`, `")}\`, separated by commas.`,
       }),
   },
   read: (query) =>

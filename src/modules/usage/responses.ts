@@ -1,4 +1,4 @@
-/** What the usage routes answer, for the API document alone: made when somebody asks for it. */
+/** Responses of the usage routes: schemas for the API document, created on first use, and types for the dashboard. */
 import { type Static, Type as t } from "@sinclair/typebox";
 import { failureKinds, failureMeanings } from "../../domain/reply-failure.ts";
 import { namedObject } from "../../schemas/named-object.ts";
@@ -12,7 +12,7 @@ const makeCounts = () => ({
   voice_sessions: t.Integer({ description: "Voice sessions that were started." }),
   errors: t.Integer({
     description:
-      "Replies that the provider did not give, which cost nothing, or not whole. `getFailedReplies` tells why.",
+      "Replies that the provider did not give, which cost nothing, or did not finish. `getFailedReplies` says why.",
   }),
 });
 
@@ -22,11 +22,11 @@ const UsageRowObject = namedObject(
     day: t.Optional(t.String({ format: "date", description: "UTC." })),
     companion_id: t.Optional(Nullable(t.String({ format: "uuid", description: "Null: a key's own calls." }))),
     key_id: t.Optional(
-      Nullable(t.String({ format: "uuid", description: "The key that made the companion. Null: the dashboard." })),
+      Nullable(t.String({ format: "uuid", description: "The key that created the companion. Null: the dashboard." })),
     ),
     ...makeCounts(),
   }),
-  { description: "Of `day`, `companion_id` and `key_id` those that were grouped by." },
+  { description: "Has those of `day`, `companion_id` and `key_id` that the rows are grouped by." },
 );
 
 export const UsageList = namedObject("UsageList", () => ({
@@ -38,8 +38,8 @@ const FailedRepliesObject = namedObject("FailedReplies", () => ({
     failureKinds.map((kind) => t.Literal(kind)),
     { description: failureKinds.map((kind) => `\`${kind}\`: ${failureMeanings[kind]}`).join("; ") },
   ),
-  replies: t.Integer({ description: "How many failed so.", examples: [3] }),
-  last_day: t.String({ format: "date", description: "The last day on which one did. UTC." }),
+  replies: t.Integer({ description: "How many failed for this reason.", examples: [3] }),
+  last_day: t.String({ format: "date", description: "The last UTC day on which one did." }),
 }));
 
 export const FailedReplyList = namedObject("FailedReplyList", () => ({
@@ -47,17 +47,17 @@ export const FailedReplyList = namedObject("FailedReplyList", () => ({
 }));
 
 export const QuotaObject = namedObject("Quota", () => ({
-  day: t.String({ format: "date", description: "The UTC day, at whose end the count begins anew." }),
+  day: t.String({ format: "date", description: "The UTC day; the count starts again at its end." }),
   limit: t.Integer({ description: "Messages a day, by the account's plan.", examples: [1000] }),
-  used: t.Integer({ description: "Of these, used so far, test chats included.", examples: [12] }),
+  used: t.Integer({ description: "Messages used so far, test chats included.", examples: [12] }),
   left: t.Integer({ examples: [988] }),
   voice_sessions: t.Object(
     {
       limit: t.Integer({ description: "Voice sessions a day, by the account's plan.", examples: [200] }),
-      used: t.Integer({ description: "Of these, started so far.", examples: [3] }),
+      used: t.Integer({ description: "Voice sessions started so far.", examples: [3] }),
       left: t.Integer({ examples: [197] }),
     },
-    { description: "The same of voice sessions." },
+    { description: "The same for voice sessions." },
   ),
 }));
 export type UsageRow = Static<typeof UsageRowObject>;

@@ -7,7 +7,7 @@ import { voiceTokenRequest } from "./model.ts";
 import { VoiceTokenResponse } from "./responses.ts";
 import { startVoiceSession } from "./service.ts";
 
-/** Over the provider's deadline, which is as long as what an idle connection is allowed. */
+/** More than the provider's deadline, which is as long as an idle connection may last. */
 const providerSilenceSeconds = 30;
 
 export const voiceTokenRoutes: readonly Route[] = [
@@ -21,8 +21,8 @@ export const voiceTokenRoutes: readonly Route[] = [
     body: jsonBody(voiceTokenRequest, { limitBytes: embedBodyLimitBytes, isOptional: true }),
     document: () => ({
       description:
-        "The URL is short-lived: ask for a new one for each session. Each is one voice session of the companion's day, " +
-        "given back where the provider refuses. The body may be left out.",
+        "The URL is short-lived: request a new one for each session. Each uses one voice session of the companion's daily " +
+        "quota, given back if the provider refuses. The body may be left out.",
       params: { token: embedTokenParam },
       responses: { 200: jsonResponse("Where the session is held.", VoiceTokenResponse, "X-Session-Id") },
       errors: ["voice_not_configured", "quota_exceeded", "upstream_error"],

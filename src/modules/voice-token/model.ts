@@ -7,7 +7,7 @@ export const voiceTokenRequest = compileChecker(() =>
   t.Object(
     {
       session_id: t.Optional(
-        nullableUuid("The conversation that the session belongs to. Left out: a new one, its id is in `X-Session-Id`."),
+        nullableUuid("The session's conversation. If left out, a new one begins; its id is in `X-Session-Id`."),
       ),
       visitor_id: t.Optional(nullableUuid("Identifies the visitor across conversations.")),
     },

@@ -1,4 +1,4 @@
-/** Response of the voice route, for the API document and as a type: made on first use. */
+/** Response of the voice route, for the API document and as a type: created on first use. */
 import { type Static, Type as t } from "@sinclair/typebox";
 import { namedObject } from "../../schemas/named-object.ts";
 

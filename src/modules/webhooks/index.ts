@@ -20,8 +20,7 @@ export const webhookRoutes: readonly Route[] = [
     access: "public",
     isOffered: (services) => findReader(services) !== undefined,
     document: () => ({
-      description:
-        "Signed by the provider, in the provider's own format. There only where the server knows the secret.",
+      description: "Signed by the provider, in the provider's own format. Exists only if the server knows the secret.",
       responses: { 200: jsonResponse("Taken.", t.Object({ received: t.Literal(true) }, { $id: "WebhookTaken" })) },
       errors: ["invalid_request", "unauthorized", "not_found", "payload_too_large", "rate_limited"],
     }),
@@ -31,7 +30,7 @@ export const webhookRoutes: readonly Route[] = [
       const client = clientOf(services, request);
       const verdict = await admitClient(services.limiter, services.rules.webhook, client);
       refuse(verdict, "This address has sent too many requests.");
-      // Before the body: whoever cannot sign must not make us read megabytes.
+      // Before the body: callers who cannot sign must not make us read megabytes.
       const { see, finish } = reader.begin(request.headers, services.clock.nowMs());
       const transcript = await services.webhookBodies.read(request, client.limitSubject, { see, use: finish });
       if (transcript) await keepTranscript(services, transcript);

@@ -1,4 +1,4 @@
-/** Adds what was spoken to the conversation of the voice session, in order with what was written. */
+/** Adds what was spoken to the voice session's conversation, in order with the written messages. */
 import type { Services } from "../../dependencies.ts";
 import type { TranscriptMessage } from "../../store/store.ts";
 import type { Transcript } from "../../voice/provider.ts";

@@ -1,4 +1,4 @@
-/** What several parts of the store share; `open.ts` makes each once. */
+/** What several parts of the store share; `open.ts` creates each once. */
 import type { ErasureMarks } from "../../coordination/coordination.ts";
 import type { ChangeRecorder } from "./changes.ts";
 import type { ConversationWriter } from "./conversation-writer.ts";

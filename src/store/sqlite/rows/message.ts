@@ -15,7 +15,7 @@ export function toMessage(row: MessageRow): Message {
   return { ...message, parts: textParts(text) };
 }
 
-/** Of a message that is `delayMs` later than it says. */
+/** For a message that is `delayMs` later than it says. */
 export function createMessageInsert(engine: SqliteEngine) {
   const insert = messageColumns.createInsert(engine);
   return (conversationNumber: number, message: Message, delayMs: number): void => {
