@@ -58,6 +58,22 @@ test("names every call once, and every parameter of its path", () => {
   }
 });
 
+/** A new object goes into the list; one that is there keeps its name, which generated clients give to a type. */
+const objectNames = `
+  Problem EmbedConfig ChatRequest VoiceTokenRequest VoiceTokenResponse NewCompanion Companion CompanionList
+  CompanionPatch TestChat EmbedTokenList EmbedToken NewEmbedToken ConversationList Conversation
+  ConversationWithMessages Message UsageList UsageRow FailedReplyList FailedReplies Quota ApiKeyList ApiKey NewApiKey
+  NewApiKeyAnswer AuditList AuditEntry SignIn SignedIn Account Session TotpFacts ServerFacts Holdings SetUp
+  PasswordReset PasswordChange SessionList TotpSecret TotpConfirmation RecoveryCodes TotpRemoval AccountList
+  NewAccount AccountPatch ResetLink VoiceAgentGrantList VoiceAgentGrant NewVoiceAgentGrant Integrity Alive Ready
+  Status SilentModel WebhookTaken
+`;
+
+test("keeps the names of its objects", () => {
+  const names = Object.keys(apiDocument.components["schemas"] ?? {});
+  expect(names.toSorted()).toEqual(objectNames.trim().split(/\s+/).toSorted());
+});
+
 test("tells the meaning of every parameter, field of a body, and answer", () => {
   const silent: string[] = [];
   for (const [path, operations] of Object.entries(apiDocument.paths)) {

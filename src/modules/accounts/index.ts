@@ -122,7 +122,7 @@ export const accountRoutes: readonly Route[] = [
     }),
     async handle({ services, request, params, writeContext }) {
       const baseUrl = knownBaseUrlOf(services.settings, request);
-      if (baseUrl === null) throw placeUnknown();
+      if (baseUrl === null) throw ownAddressUnknown();
       const { path, expiresAt } = await makeResetLink(services, params.id, writeContext());
       return { url: baseUrl + path, expires_at: toRfc3339(expiresAt) };
     },
@@ -131,7 +131,7 @@ export const accountRoutes: readonly Route[] = [
 ];
 
 /** Whoever has the link can sign in with it: it must not lead to a host named by a client or a proxy. */
-function placeUnknown(): AppError {
+function ownAddressUnknown(): AppError {
   return new AppError(
     "conflict",
     "The server does not know its own address, which the link needs: set COMPANIOND_PUBLIC_URL and restart it, or make " +

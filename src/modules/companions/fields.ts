@@ -66,7 +66,7 @@ function makeFields() {
     }),
     avatar_url: Text({
       maxLength: 2000,
-      // A URL parser forgives white space, which a page that shows the image might not.
+      // A URL parser accepts white space, but a page that shows the image might not.
       accepts: (text) => !/\s/.test(text) && /^https?:$/.test(URL.parse(text)?.protocol ?? ""),
       problem: "Must be an http or https URL of at most 2000 characters, or null.",
       description: "Avatar image, http or https. Not set: an image that the server generates.",

@@ -16,7 +16,7 @@ export interface SettingRules {
   /** What the operator allows, since the operator pays. */
   models: readonly string[];
   maxOutputTokens: number;
-  /** Says which voice agents the account's companions may use. */
+  /** Decides which voice agents the account's companions may use. */
   voice: VoiceStore;
   accountId: string;
 }

@@ -6,10 +6,10 @@ import { later } from "../../lib/later.ts";
 import { renderShell } from "./shell.ts";
 
 const shell = later(renderShell);
-const shared = { method: "GET", tag: "Service", access: "public", handle: answer } as const;
+const shared = { method: "GET", tag: "Service", access: "public", handle: respond } as const;
 const responses = { 200: { description: "The page.", content: { "text/html": null } } };
 
-function answer({ set }: { set: ResponseHead }): string {
+function respond({ set }: { set: ResponseHead }): string {
   Object.assign(set.headers, {
     "content-type": "text/html; charset=utf-8",
     "content-security-policy": shell.policy,

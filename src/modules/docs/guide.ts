@@ -1,4 +1,4 @@
-/** What holds for every call. Markdown: paragraphs, `code` and lists. */
+/** What applies to every call. Markdown: paragraphs, `code` and lists. */
 export const guideText = `Configurable conversational companions: streamed text chat and voice sessions for websites, and the management of companions for platforms.
 
 There are two ways in. **Embed routes** are called by visitors' browsers and are opened by a companion's embed token in the path; it is safe in client-side code. **Management routes** are called by servers with an API key in \`Authorization: Bearer cmp_live_…\`, or by the dashboard with its cookie; each names the scope that it needs.

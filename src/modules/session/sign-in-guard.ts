@@ -25,7 +25,7 @@ export function openSignIn(services: Services, request: Request, set: ResponseHe
   requireSameOrigin(services.settings, request);
   refuseQuery(request);
   const cookieName = cookieNameOf(services.settings, request);
-  if (cookieName === null) throw wireIsOpen(services, request);
+  if (cookieName === null) throw tlsRequired(services, request);
   return { visitor: visitorOf(services, request), cookieName };
 }
 
@@ -127,7 +127,7 @@ async function endSessionBefore(services: Services, request: Request): Promise<v
   await services.store.sessions.revoke(before.account.id, before.sessionId, context);
 }
 
-function wireIsOpen(services: Services, request: Request): AppError {
+function tlsRequired(services: Services, request: Request): AppError {
   const address = baseUrlOf(services.settings, request).replace(/^http:/, "https:");
   return new AppError(
     "invalid_request",

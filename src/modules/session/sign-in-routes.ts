@@ -13,7 +13,7 @@ const makeResponses = () => ({
   201: jsonResponse("Signed in: the cookie holds the session.", SignedIn, "Set-Cookie"),
 });
 
-// They take no parameters either: `openSignIn` refuses them in its own order.
+// No `query`: `openSignIn` refuses parameters, in the order of its own checks.
 export const signInRoutes: readonly Route[] = [
   route({
     id: "signIn",

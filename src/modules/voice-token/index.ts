@@ -34,7 +34,7 @@ export const voiceTokenRoutes: readonly Route[] = [
       const visitorId = body.visitor_id?.toLowerCase() ?? null;
       contextOf(request, services.ids).allowSilence(providerSilenceSeconds);
       const response = await startVoiceSession(services, { target, sessionId, visitorId, signal: request.signal });
-      // It opens a paid session: no cache may keep it.
+      // The URL opens a paid session: no cache may keep it.
       set.headers["cache-control"] = "no-store";
       return response;
     },
