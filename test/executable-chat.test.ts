@@ -63,10 +63,10 @@ test("streams a reply of a real provider to the curl line that it prints", async
   await using server = await startExecutable();
   const { url, body } = await readCurl(server);
   expect(url).toStartWith(`${server.url}/api/embed/emb_`);
-  const answer = await fetch(url, { method: "POST", headers: { "content-type": "application/json" }, body });
-  expect(answer.status).toBe(200);
-  expect(answer.headers.get("content-type")).toContain("text/event-stream");
-  const stream = await answer.text();
+  const response = await fetch(url, { method: "POST", headers: { "content-type": "application/json" }, body });
+  expect(response.status).toBe(200);
+  expect(response.headers.get("content-type")).toContain("text/event-stream");
+  const stream = await response.text();
   expect(textOf(stream)).toBe(`You said: ${JSON.parse(body).message}`);
   expect(stream).toEndWith("data: [DONE]\n\n");
   expect(mock.requests.at(-1)?.headers.authorization).toBe("Bearer sk-test");

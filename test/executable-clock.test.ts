@@ -89,8 +89,8 @@ test("the day's quota is the UTC day's, whichever way and how often that is reac
   const { clock, start, companion } = world;
   let { url } = world.server;
   const say = async () => {
-    const answer = await chat(url, companion.token, { message: "Hello" });
-    return answer.status === 200 ? "answered" : Number(answer.headers.get("retry-after"));
+    const response = await chat(url, companion.token, { message: "Hello" });
+    return response.status === 200 ? "answered" : Number(response.headers.get("retry-after"));
   };
   expect([await say(), await say()]).toEqual(["answered", "answered"]);
   expect(await say()).toBeLessThanOrEqual(10 * 60);

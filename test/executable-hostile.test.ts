@@ -111,10 +111,10 @@ test("answers the next message on the connection of the last, whole or broken of
   ]) {
     const before = visitor.received.length;
     visitor.write(chatRequest(token, { message }));
-    const answer = () => visitor.received.slice(before);
-    await visitor.until(() => answer().includes(ending ?? ""));
-    await visitor.until(() => answer().endsWith("\r\n0\r\n\r\n") || /^HTTP\/1.1 502/.test(answer()));
-    expect(answer().toLowerCase()).not.toContain("connection: close");
+    const response = () => visitor.received.slice(before);
+    await visitor.until(() => response().includes(ending ?? ""));
+    await visitor.until(() => response().endsWith("\r\n0\r\n\r\n") || /^HTTP\/1.1 502/.test(response()));
+    expect(response().toLowerCase()).not.toContain("connection: close");
   }
   visitor.vanish();
 });

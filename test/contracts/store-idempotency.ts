@@ -25,8 +25,8 @@ export function idempotencyStoreContract(open: OpenStore): void {
     test("are committed with what they tell of", async () => {
       const { companions, idempotency } = world.store;
       await companions.create(account.id, newCompanion(), world.context({ idempotent: write() }));
-      const answer = await idempotency.find(slot, world.clock.nowMs());
-      expect(answer).toEqual({ bodyHash: "b1", status: 201, body: '{"name":"Ada"}' });
+      const response = await idempotency.find(slot, world.clock.nowMs());
+      expect(response).toEqual({ bodyHash: "b1", status: 201, body: '{"name":"Ada"}' });
       expect(await idempotency.find({ ...slot, key: "k2" }, world.clock.nowMs())).toBeNull();
       expect(await idempotency.find({ ...slot, path: "/api/keys" }, world.clock.nowMs())).toBeNull();
     });

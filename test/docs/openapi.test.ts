@@ -109,9 +109,9 @@ test("gives examples of bodies that the server takes", async () => {
       const owner = access === "operator" ? (await server.createAccount()).id : ids.id;
       const target = path.replace(/\{(\w+)\}/g, (_, name: string) => (name === "id" ? owner : ids[name]) ?? "");
       const { requestBody } = apiDocument.paths[path]?.[method.toLowerCase()] ?? {};
-      const answer = await operator.call(method, target, requestBody?.content["application/json"]?.example);
-      const isTaken = answer.status < 300 || answer.text.includes("voice_not_configured");
-      if (!isTaken) refused.push(`${method} ${path}: ${answer.text}`);
+      const response = await operator.call(method, target, requestBody?.content["application/json"]?.example);
+      const isTaken = response.status < 300 || response.text.includes("voice_not_configured");
+      if (!isTaken) refused.push(`${method} ${path}: ${response.text}`);
     }
     expect(refused).toEqual([]);
   } finally {

@@ -67,8 +67,8 @@ test("another body under the same key is 422", async () => {
 });
 
 test("two identical requests at once make one; the one that finds it running is 409", async () => {
-  const answers = await Promise.all(Array.from({ length: 20 }, () => create({ name: "Ada" }, "order-1")));
-  for (const answer of answers) expect([201, 409]).toContain(answer.status);
+  const responses = await Promise.all(Array.from({ length: 20 }, () => create({ name: "Ada" }, "order-1")));
+  for (const response of responses) expect([201, 409]).toContain(response.status);
   expect(await countCompanions()).toBe(1);
 });
 

@@ -21,9 +21,9 @@ async function create(api: ApiClient, fields: object): Promise<string> {
 
 /** Names of what a query finds, newest first. */
 async function names(api: ApiClient, query: string): Promise<unknown[]> {
-  const answer = await api.call("GET", `/api/companions?${query}`);
-  expect(answer.status).toBe(200);
-  return answer.json.data.map((one) => one.name);
+  const response = await api.call("GET", `/api/companions?${query}`);
+  expect(response.status).toBe(200);
+  return response.json.data.map((one) => one.name);
 }
 
 describe("pages", () => {

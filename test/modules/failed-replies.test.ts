@@ -41,9 +41,9 @@ async function sayAll(companion: Companion, ...messages: string[]): Promise<numb
 }
 
 async function read(path: string) {
-  const answer = await owner.call("GET", path);
-  expect(answer.status).toBe(200);
-  return answer.json.data;
+  const response = await owner.call("GET", path);
+  expect(response.status).toBe(200);
+  return response.json.data;
 }
 
 test("every failed reply counts, with its kind, and costs neither quota nor leaves a conversation", async () => {
@@ -102,9 +102,9 @@ test("is open to its account and scope alone, and takes what it knows", async ()
 describe("the server's status", () => {
   async function readSilent(): Promise<Record<string, unknown>[]> {
     const operator = await openDashboard(server, { role: "operator", email: `operator-${Math.random()}@example.com` });
-    const answer = await operator.call("GET", "/api/status");
-    expect(answer.status).toBe(200);
-    return answer.json.silent_models as Record<string, unknown>[];
+    const response = await operator.call("GET", "/api/status");
+    expect(response.status).toBe(200);
+    return response.json.silent_models as Record<string, unknown>[];
   }
 
   test("tells a refused key at once, in the words of doctor, until a reply is whole again", async () => {

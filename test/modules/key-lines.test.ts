@@ -34,9 +34,9 @@ const inMs = (durationMs: number) => new Date(clock.nowMs() + durationMs).toISOS
 const body = (fields: object = {}, granted: readonly Scope[] = scopes) => ({ name: "x", scopes: granted, ...fields });
 
 async function make(by: ApiClient, fields: object = {}, granted?: readonly Scope[]): Promise<Made> {
-  const answer = await by.call("POST", "/api/keys", body(fields, granted));
-  expect(answer.status).toBe(201);
-  return { ...(answer.json as unknown as Made), api: apiClient(server.url, answer.json.key) };
+  const response = await by.call("POST", "/api/keys", body(fields, granted));
+  expect(response.status).toBe(201);
+  return { ...(response.json as unknown as Made), api: apiClient(server.url, response.json.key) };
 }
 const statusOf = async (key: Made) => (await key.api.call("GET", "/api/keys")).status;
 const listIds = async () => (await api.call("GET", "/api/keys?limit=100")).json.data.map(({ id }) => id);

@@ -35,8 +35,8 @@ test("asks again for every request that is sent after another's answer", async (
   asked = 0;
   const visits = 200;
   for (let visit = 1; visit <= visits; visit++) {
-    const answers = await Promise.all([fetch(server.url), fetch(server.url)]);
-    expect(await Promise.all(answers.map((answer) => answer.text()))).toEqual(["Ada", "Ada"]);
+    const responses = await Promise.all([fetch(server.url), fetch(server.url)]);
+    expect(await Promise.all(responses.map((response) => response.text()))).toEqual(["Ada", "Ada"]);
     expect(asked).toBeGreaterThanOrEqual(visit);
   }
   expect(asked).toBeLessThanOrEqual(2 * visits);

@@ -107,12 +107,12 @@ describe("with the real server", () => {
 
 describe("with servers that misbehave", () => {
   /** Answers in this order, the last one for ever. */
-  function serve(...answers: ((request: Request) => Response | Promise<Response>)[]) {
+  function serve(...responses: ((request: Request) => Response | Promise<Response>)[]) {
     let count = 0;
     const server = Bun.serve({
       port: 0,
       hostname: "127.0.0.1",
-      fetch: (request) => (answers[Math.min(count++, answers.length - 1)] as (typeof answers)[number])(request),
+      fetch: (request) => (responses[Math.min(count++, responses.length - 1)] as (typeof responses)[number])(request),
     });
     return {
       companion: (options: { timeoutMs?: number; maxRetryWaitMs?: number } = {}) =>
@@ -157,8 +157,8 @@ describe("with servers that misbehave", () => {
   });
 
   test("never sends a message twice that may have been heard", async () => {
-    for (const answer of [refuse(500), refuse(502), refuse(504, "0"), refuse(429, "0", "quota_exceeded")]) {
-      using server = serve(answer, whole);
+    for (const response of [refuse(500), refuse(502), refuse(504, "0"), refuse(429, "0", "quota_exceeded")]) {
+      using server = serve(response, whole);
       expect((await collect(server.companion().chat("hi"))).error).not.toBeNull();
       expect(server.count()).toBe(1);
     }

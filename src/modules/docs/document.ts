@@ -116,7 +116,7 @@ function describeOperation(builder: Builder, operation: DescribedRoute): OpenApi
       : {}),
     responses: {
       ...Object.fromEntries(
-        Object.entries(responses).map(([status, answer]) => [status, describeResponse(builder, operation, answer)]),
+        Object.entries(responses).map(([status, response]) => [status, describeResponse(builder, operation, response)]),
       ),
       ...describeErrors(builder, operation),
     },
@@ -152,11 +152,11 @@ function listParameters(builder: Builder, operation: DescribedRoute): OpenApiPar
   return parameters;
 }
 
-function describeResponse(builder: Builder, operation: DescribedRoute, answer: ApiResponse): OpenApiResponse {
-  const { content } = answer;
-  const own = [...(answer.headers ?? []), ...(operation.isIdempotent ? ["Idempotent-Replayed"] : [])];
+function describeResponse(builder: Builder, operation: DescribedRoute, response: ApiResponse): OpenApiResponse {
+  const { content } = response;
+  const own = [...(response.headers ?? []), ...(operation.isIdempotent ? ["Idempotent-Replayed"] : [])];
   return {
-    description: answer.description,
+    description: response.description,
     headers: listHeaders(operation.access, own),
     ...(content
       ? {
