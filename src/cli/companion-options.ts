@@ -28,12 +28,18 @@ const asJsonObject: SettingOption["read"] = ([text = ""], option) => {
 const asList: SettingOption["read"] = (texts) => [...texts];
 
 /** By the type in the field's schema. */
-const kinds: Record<string, Omit<SettingOption, "about">> = {
+const kinds: Record<string, Omit<SettingOption, "about"> & { value: string }> = {
   string: { value: "T", read: asText },
   number: { value: "X", read: asNumber },
   integer: { value: "N", read: asNumber },
   object: { value: "JSON", read: asJsonObject },
   array: { value: "T", isRepeatable: true, read: asList },
+};
+
+/** Where the letter of the kind would not tell what to write. */
+const placeholders: Record<string, string> = {
+  ...{ avatar_url: "URL", theme_color: "#rrggbb", voice_id: "ID", voice_agent_id: "ID", model: "M" },
+  allowed_origins: "O",
 };
 
 interface FieldSchema {
@@ -57,15 +63,18 @@ function declareOptions(): Record<string, DeclaredOption> {
     const kind = kinds[schema.type];
     if (kind === undefined) throw new Error(`no option can be made of the type of ${field}`);
     const singular = kind.isRepeatable ? field.replace(/s$/, "") : field;
-    options[singular.replaceAll("_", "-")] = { field, about: describe(schema), ...kind };
+    const value = placeholders[field] ?? kind.value;
+    options[singular.replaceAll("_", "-")] = { ...kind, field, about: describe(schema), value };
   }
   options.disabled = { field: "enabled", about: "Create it disabled: it does not reply yet.", read: () => false };
   return options;
 }
 
+/** The first sentence, the range, and what holds if the option is left out. */
 function describe({ description = "", minimum, maximum }: FieldSchema): string {
-  const sentence = description.replace(/\. .*/s, ".").replaceAll("`", "");
-  return maximum === undefined ? sentence : `${sentence} From ${minimum} to ${maximum}.`;
+  const range = maximum === undefined ? "" : ` From ${minimum} to ${maximum}.`;
+  const unset = description.match(/ Not set: .*/s)?.[0] ?? "";
+  return (description.replace(/\. .*/s, ".") + range + unset).replaceAll("`", "");
 }
 
 const declared = declareOptions();

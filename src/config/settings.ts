@@ -64,7 +64,7 @@ export const settings = {
   port: withFlag("port", plain("PORT", 3000, wholeNumber(0, 65_535), "The port to listen on; 0 takes a free one.")),
   dataDir: withFlag(
     "data-dir",
-    plain("COMPANIOND_DATA_DIR", "./companiond-data", path, "Where everything durable is kept; made if missing."),
+    plain("COMPANIOND_DATA_DIR", "./companiond-data", path, "Where everything durable is kept; created if missing."),
   ),
   publicUrl: optional({
     variable: "COMPANIOND_PUBLIC_URL",
@@ -81,13 +81,13 @@ export const settings = {
     variable: "OPENAI_API_KEY",
     isSecret: true,
     parse: secret,
-    about: "The key of the language-model provider. Without key and base URL the built-in demo answers.",
+    about: "The key of the language-model provider. Without key and base URL, the built-in demo replies.",
   }),
   openaiBaseUrl: optional({
     variable: "OPENAI_BASE_URL",
     parse: baseUrl,
     about:
-      "Any OpenAI-compatible endpoint, up to and including /v1; without it, OpenAI itself. May stand without a key.",
+      "Any OpenAI-compatible endpoint, up to and including /v1; without it, OpenAI itself. With it, the key is optional.",
   }),
   model: plain("COMPANIOND_MODEL", "gpt-5-mini", word, "The model for companions that name none."),
   models: optional({

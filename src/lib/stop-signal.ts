@@ -5,7 +5,7 @@ export interface StopListener {
   handleEvent(): void;
 }
 
-/** The side of those who are to stop. An `AbortSignal` is one. */
+/** What the work sees. An `AbortSignal` is one. */
 export interface StopSignal {
   readonly aborted: boolean;
   readonly reason: unknown;

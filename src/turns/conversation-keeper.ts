@@ -34,8 +34,7 @@ export class ConversationKeeper implements TurnKeeper {
 
   begin(maxBytes: number): Promise<HistoryMessage[]> {
     const { store, clock, ids } = this.services;
-    // Both only now: the message comes after the previous turn, and lists look ids up as if they were in the order in
-    // which conversations began.
+    // Only now, after the previous turn: lists assume that ids are in the order in which conversations began.
     this.#sentAt = clock.nowMs();
     this.#conversationId = ids.uuid();
     return store.turns.listHistory(this.#key, maxBytes);

@@ -48,7 +48,7 @@ export interface TurnResult {
   readonly reply: readonly MessagePart[];
   /** Whether the provider finished it. */
   readonly complete: boolean;
-  /** Why the provider did not finish it; an error in usage. Null if it did, or if we stopped it. */
+  /** Why a reply counts as an error in usage. Null if it is complete, or was stopped, but not for its length. */
   readonly failure: FailureKind | null;
   readonly usage: TokenUsage;
   /** UTC day of admission, under which quota and usage count. */

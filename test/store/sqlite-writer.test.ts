@@ -1,5 +1,5 @@
 /** The queue of writes of SQLite: what shares a commit, what fails alone, and what a full disk does. */
-import { afterEach, beforeEach, describe, expect, test } from "bun:test";
+import { afterEach, beforeEach, describe, expect, spyOn, test } from "bun:test";
 import { renameSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { sha256 } from "../../src/lib/sha256.ts";
@@ -15,11 +15,14 @@ describe("the queue of writes", () => {
   let database: StoreDatabase;
   let engine: SqliteEngine;
   let commits: number[];
+  let onCommitStatement: () => void;
   beforeEach(async () => {
     directory = temporaryDirectory();
     database = await openConnection(directory.path);
     database.run("CREATE TABLE pets (name TEXT UNIQUE, photo TEXT)");
     commits = [];
+    onCommitStatement = () => {};
+    database.watch({ onStatement: (sql) => sql === "COMMIT" && onCommitStatement() });
     engine = new SqliteEngine(database, { observer: { onCommit: (writes) => commits.push(writes) } });
   });
   afterEach(async () => {
@@ -43,6 +46,23 @@ describe("the queue of writes", () => {
     await Promise.all(["Tom", "Jerry", "Spike"].map((name) => add(name)));
     expect(commits).toEqual([1, 3]);
     expect(await names()).toEqual(["Rex", "Tom", "Jerry", "Spike"]);
+  });
+
+  test("lets writes that share commits wait for company longer than those that follow one another", async () => {
+    let nowMs = 1_000;
+    onCommitStatement = () => {
+      nowMs += 2;
+    };
+    using clock = spyOn(performance, "now").mockImplementation(() => nowMs);
+    using timers = spyOn(globalThis, "setTimeout");
+    const delays = () => timers.mock.calls.map(([, delayMs]) => delayMs);
+    for (const name of ["Rex", "Tom", "Jerry"]) await add(name);
+    expect(commits).toEqual([1, 1, 1]);
+    expect(delays()).toEqual([2, 2]);
+    await Promise.all([add("Spike"), add("Butch")]);
+    await add("Tyke");
+    expect(delays()).toEqual([2, 2, 2, 8]);
+    expect(clock).toHaveBeenCalled();
   });
 
   test("lets one of a group fail without the others", async () => {

@@ -218,6 +218,16 @@ test.each([
     await page.keyboard.press("Enter");
     await page.getByText("Prompt sent").nth(3).waitFor();
     await eventually(isAtEnd);
+
+    // The browser reports the way up only after the message has been sent.
+    await page.getByLabel("Message").fill("[[words:30]] 5");
+    const sendAgain = page.getByRole("button", { name: "Send" });
+    await sendAgain.evaluate((button: { click(): void }) => {
+      Object(globalThis).document.querySelector("[role=log]").scrollTop = 0;
+      button.click();
+    });
+    await page.getByText("Prompt sent").nth(4).waitFor();
+    await eventually(isAtEnd);
     expect(complaints).toEqual([]);
   },
 );

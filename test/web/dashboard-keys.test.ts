@@ -5,6 +5,7 @@ import { type ApiClient, apiClient, type ResponseBody } from "../support/api-cli
 import { findViolations } from "../support/axe.ts";
 import { hasCount, keepScreenshot } from "../support/browser.ts";
 import { atPage, type DashboardWorld, openDashboardWorld } from "../support/dashboard-world.ts";
+import { eventually } from "../support/eventually.ts";
 
 setDefaultTimeout(30_000);
 
@@ -120,13 +121,18 @@ test("a rotation leaves no doubt which key is the old one, and the question whic
   await dialog.getByText(`This is the new key: it took the place of …${old.key.slice(-4)}.`).waitFor();
   await page.keyboard.press("Escape");
 
+  // A use is noted up to a second later; the dialog asks once, when it opens. The page's list may be older still.
+  const isUseNoted = async () => {
+    const { data } = (await api.call("GET", "/api/keys")).json;
+    return data.some((key: ResponseBody) => key.id === old.id && key.last_used_at !== null);
+  };
+  await eventually(isUseNoted, { what: "the old key's last use to be noted" });
   await third.getByRole("button", { name: "Revoke…" }).click();
   await page.getByRole("heading", { name: `Revoke Billing server …${old.key.slice(-4)}?` }).waitFor();
   await dialog.getByText(`by …${next.slice(-4)} on`).waitFor();
   for (const fact of [ends(old), "Created", "Last used", "Requests", "1 key that it made ends with it:", "Its child"]) {
     await dialog.getByText(fact).first().waitFor();
   }
-  // Its use is noted within a second; the list may be older.
   await dialog.getByText("what still uses it will break").waitFor();
   await keepScreenshot(page, "dashboard-key-revoke");
   expect(await findViolations(page)).toEqual([]);

@@ -1,4 +1,4 @@
-/** Responses of the account routes, only for the API document: created on first use. */
+/** Responses of the account routes: schemas for the API document, created on first use, and types for the dashboard. */
 import { type Static, Type as t } from "@sinclair/typebox";
 import { namedObject } from "../../schemas/named-object.ts";
 

@@ -1,4 +1,4 @@
-/** Responses of the audit route, only for the API document: created on first use. */
+/** Responses of the audit route: schemas for the API document, created on first use, and types for the dashboard. */
 import { type Static, Type as t } from "@sinclair/typebox";
 import type { JsonObject } from "../../domain/companion.ts";
 import { namedObject } from "../../schemas/named-object.ts";

@@ -1,4 +1,4 @@
-/** Responses of the companion routes, only for the API document: created on first use. */
+/** Responses of the companion routes: schemas for the API document, created on first use, and types for the dashboard. */
 import { type Static, type TNull, type TSchema, type TUnion, Type as t } from "@sinclair/typebox";
 import { newCompanionSettings } from "../../domain/companion.ts";
 import { later } from "../../lib/later.ts";

@@ -1,4 +1,4 @@
-/** Responses of the API key routes, only for the API document: created on first use. */
+/** Responses of the API key routes: schemas for the API document, created on first use, and types for the dashboard. */
 import { type Static, Type as t } from "@sinclair/typebox";
 import { namedObject } from "../../schemas/named-object.ts";
 import { Nullable } from "../../schemas/schema.ts";
@@ -37,7 +37,7 @@ function makeShownFields() {
 export const KeyObject = namedObject("ApiKey", makeShownFields, { additionalProperties: false });
 
 export const NewKeyObject = namedObject(
-  "NewApiKeyResponse",
+  "NewApiKeyAnswer",
   () => ({
     ...makeShownFields(),
     key: t.Optional(

@@ -1,4 +1,4 @@
-/** Responses of the session routes, only for the API document: created on first use. */
+/** Responses of the session routes: schemas for the API document, created on first use, and types for the dashboard. */
 import { type Static, Type as t } from "@sinclair/typebox";
 import { scopes } from "../../domain/account.ts";
 import { recoveryCodeCount } from "../../domain/second-factor.ts";

@@ -1,4 +1,4 @@
-/** Responses of the status route, only for the API document: created on first use. */
+/** Responses of the status route: schemas for the API document, created on first use, and types for the dashboard. */
 import { type Static, Type as t } from "@sinclair/typebox";
 import { failureKinds } from "../../domain/reply-failure.ts";
 import { namedObject } from "../../schemas/named-object.ts";

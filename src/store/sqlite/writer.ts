@@ -14,7 +14,7 @@ interface Job {
 const groupLimitMs = 20;
 /** The longest that a write waits for others to share its commit, and only right after another commit. */
 const gatherLimitMs = 10;
-/** A commit blocks the event loop until the disk has it: at most a fifth of the time goes into that. */
+/** A commit blocks the event loop until the disk has it: while writes share them, at most a fifth of the time goes into that. */
 const gatherPerCommit = 4;
 
 export class WriteQueue {
@@ -32,6 +32,7 @@ export class WriteQueue {
   #busyTries = 0;
   #committedAtMs = Number.NEGATIVE_INFINITY;
   #commitTookMs = 0;
+  #wasShared = false;
   #whenIdle: (() => void)[] = [];
 
   constructor(database: StoreDatabase, observer: StoreObserver, lockLimitMs: number) {
@@ -73,8 +74,9 @@ export class WriteQueue {
       return;
     }
     // An idle queue commits at once. If commits follow each other, waiting several times as long as the last one took lets
-    // writes accumulate, and leaves the event loop most of its time on a slow disk.
-    const waitMs = Math.min(gatherLimitMs, gatherPerCommit * this.#commitTookMs);
+    // writes accumulate, and leaves the event loop most of its time on a slow disk. After a commit of a single write the
+    // wait is shorter: it probably comes from an import, which has no other write until this one is done.
+    const waitMs = Math.min(gatherLimitMs, (this.#wasShared ? gatherPerCommit : 1) * this.#commitTookMs);
     const gatherMs = waitMs - (performance.now() - this.#committedAtMs);
     if (gatherMs >= 0.5) setTimeout(flush, gatherMs);
     else setImmediate(flush);
@@ -127,6 +129,7 @@ export class WriteQueue {
         this.#commit.run();
         this.#committedAtMs = performance.now();
         this.#commitTookMs = this.#committedAtMs - commitStartedMs;
+        this.#wasShared = !isAlone;
         this.#observer.onCommit?.(started.length);
       }
     } catch (error) {

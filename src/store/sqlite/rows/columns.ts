@@ -13,6 +13,13 @@ type Stored<Column extends SQLiteColumn> =
 /** A row as SQLite gives it, under the names of the fields: a boolean is 0 or 1, JSON is text. */
 export type StoredRow<Table extends SQLiteTable> = { [Field in FieldOf<Table>]: Stored<Columns<Table>[Field]> };
 
+interface ListedColumn {
+  field: string;
+  column: SQLiteColumn;
+  /** Whether SQLite stores another type than the field has. */
+  isEncoded: boolean;
+}
+
 /**
  * The one list of a table's columns beside its schema, for what plain SQL does with whole rows. `hidden` fields are
  * written, but not selected. Nothing is derived before a query needs it, since few queries run at startup.
@@ -26,53 +33,55 @@ export function mapColumns<Table extends SQLiteTable, Hidden extends FieldOf<Tab
 ) {
   type Shown = Exclude<FieldOf<Table>, Hidden>;
   const isHidden = new Set<string>(hidden);
-  let listed: [field: FieldOf<Table>, column: SQLiteColumn][] | null = null;
+  let listed: ListedColumn[] | null = null;
   function list() {
-    listed ??= Object.entries(getTableColumns(table)) as [FieldOf<Table>, SQLiteColumn][];
+    listed ??= Object.entries<SQLiteColumn>(getTableColumns(table)).map(([field, column]) => {
+      return { field, column, isEncoded: column.dataType === "boolean" || column.dataType === "json" };
+    });
     return listed;
   }
 
   return {
     /** Of the table that the query calls `alias`: `c.theme_color AS themeColor, …`. */
     select(alias: string): string {
-      const shown = list().filter(([field]) => !isHidden.has(field));
-      return shown.map(([field, { name }]) => `${alias}.${name} AS ${field}`).join(", ");
+      const shown = list().filter(({ field }) => !isHidden.has(field));
+      return shown.map(({ field, column }) => `${alias}.${column.name} AS ${field}`).join(", ");
     },
 
     /** A function that decodes the stored values in the row itself, except for the fields in `left`. */
     createReader<Left extends Shown = never>(left: readonly Left[] = []) {
       type Read = Omit<InferSelectModel<Table>, Hidden | Left> & Pick<StoredRow<Table>, Left>;
-      let encoded: [FieldOf<Table>, SQLiteColumn][] | null = null;
+      let encoded: ListedColumn[] | null = null;
       return (row: Pick<StoredRow<Table>, Shown>): Read => {
-        encoded ??= list().filter(([field, { dataType }]) => {
-          const isRead = !isHidden.has(field) && !(left as readonly string[]).includes(field);
-          return isRead && (dataType === "boolean" || dataType === "json");
+        encoded ??= list().filter(({ field, isEncoded }) => {
+          return isEncoded && !isHidden.has(field) && !(left as readonly string[]).includes(field);
         });
         const values: Record<string, unknown> = row;
-        for (const [field, column] of encoded) values[field] = column.mapFromDriverValue(values[field]);
+        for (const { field, column } of encoded) values[field] = column.mapFromDriverValue(values[field]);
         return values as Read;
       };
     },
 
     /** A prepared INSERT of whole rows. `ending` follows the values, and may have parameters and return a row. */
     createInsert<Returned = never>(engine: SqliteEngine, ending = "") {
-      /** SQLite assigns the numbers itself. */
-      const written = () => list().filter(([field]) => field !== "number");
+      let written: ListedColumn[] = [];
       const query = engine.query<Returned, SQLQueryBindings[]>(() => {
-        const names = written().map(([, { name }]) => name);
+        // SQLite assigns the numbers itself.
+        written = list().filter(({ field }) => field !== "number");
+        const names = written.map(({ column }) => column.name);
         const places = names.map(() => "?").join(", ");
         return `INSERT INTO ${getTableName(table)} (${names.join(", ")}) VALUES (${places}) ${ending}`;
       });
-      let columns: ReturnType<typeof written> | null = null;
       return (row: Omit<InferSelectModel<Table>, "number">, ...more: SQLQueryBindings[]): Returned | null => {
-        columns ??= written();
+        const { statement } = query;
         const values: Record<string, unknown> = row;
         const parameters: SQLQueryBindings[] = [];
-        for (const [field, column] of columns) {
+        for (const { field, column, isEncoded } of written) {
           const value = values[field];
-          parameters.push(value === null ? null : (column.mapToDriverValue(value) as SQLQueryBindings));
+          parameters.push((isEncoded && value !== null ? column.mapToDriverValue(value) : value) as SQLQueryBindings);
         }
-        return query.statement.get(...parameters, ...more);
+        parameters.push(...more);
+        return statement.get(...parameters);
       };
     },
   };

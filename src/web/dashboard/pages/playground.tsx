@@ -40,9 +40,10 @@ function Playground({ companion }: { companion: Companion }) {
   const isRunning = turns.at(-1)?.state === "streaming";
 
   useEffect(() => () => running.current?.abort(), []);
-  useEffect(() => {
+  const followEnd = () => {
     if (isAtEnd.current && log.current !== null) log.current.scrollTop = log.current.scrollHeight;
-  }, [turns, problem]);
+  };
+  useEffect(followEnd, [turns, problem]);
 
   const changeLast = (change: (turn: ShownTurn) => ShownTurn) =>
     setTurns((before) => before.map((turn, index) => (index === before.length - 1 ? change(turn) : turn)));
@@ -57,6 +58,8 @@ function Playground({ companion }: { companion: Companion }) {
     const id = turns.length;
     let hasText = false;
     isAtEnd.current = true;
+    // At once: the event of an earlier scroll up may still be on its way.
+    followEnd();
     setProblem(null);
     setText("");
     setTurns([
