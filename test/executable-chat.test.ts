@@ -73,7 +73,7 @@ test("streams a reply of a real provider to the curl line that it prints", async
   expect(server.stdout + server.stderr).not.toContain("sk-test");
 });
 
-test("answers by the demo provider, offline and saying so, where no language model is configured", async () => {
+test("replies through the demo provider, offline and saying so, if no language model is configured", async () => {
   await using server = await start({ args: ["--demo"], env: {} });
   await server.printed(/No language model is configured/);
   expect(server.log.some(({ level }) => level === "warn")).toBe(true);

@@ -50,7 +50,7 @@ async function run(dataDir: string, args: string[], input = "") {
   return JSON.parse(done.stdout);
 }
 
-test("tells its version", async () => {
+test("prints its version", async () => {
   const { exitCode, stdout } = await runExecutable(["version", "--json"], { executable, env });
   expect(exitCode).toBe(0);
   expect(JSON.parse(stdout)).toMatchObject({

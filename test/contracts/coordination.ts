@@ -115,7 +115,7 @@ export function testCoordinationContract(
       await expectEvents("a", "b day_used_up", "c day_used_up", "d");
     });
 
-    test("drops a waiting turn whose signal fires, which costs nothing, and whoever is behind it moves up", async () => {
+    test("drops a waiting turn whose signal fires, at no cost, and those behind it move up", async () => {
       const { enter, leave, expectEvents } = follow();
       const leaving = new AbortController();
       enter("a", { perDay: 2 });

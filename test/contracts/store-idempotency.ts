@@ -7,7 +7,7 @@ import { firstPage, newCompanion, type OpenStore, openWorld, type StoreWorld } f
 const dayMs = 24 * 60 * 60_000;
 
 export function idempotencyStoreContract(open: OpenStore): void {
-  describe("recorded answers", () => {
+  describe("recorded responses", () => {
     let world: StoreWorld;
     let account: Account;
     let slot: IdempotencySlot;
@@ -22,7 +22,7 @@ export function idempotencyStoreContract(open: OpenStore): void {
       return { slot, bodyHash: "b1", status: 201, body: '{"name":"Ada"}', ...fields };
     }
 
-    test("are committed with what they tell of", async () => {
+    test("are committed with the change that they report", async () => {
       const { companions, idempotency } = world.store;
       await companions.create(account.id, newCompanion(), world.context({ idempotent: write() }));
       const response = await idempotency.find(slot, world.clock.nowMs());

@@ -58,7 +58,7 @@ test("names every call once, and every parameter of its path", () => {
   }
 });
 
-test("tells the meaning of every parameter, field of a body, and answer", () => {
+test("describes every parameter, body field and response", () => {
   const silent: string[] = [];
   for (const [path, operations] of Object.entries(apiDocument.paths)) {
     for (const [method, operation] of Object.entries(operations)) {
@@ -133,7 +133,7 @@ test("documents both ways in, and the scope of each management call", () => {
   ]);
 });
 
-test("documents every error code that a route can answer with", () => {
+test("documents every error code that a route can respond with", () => {
   const { responses = {} } = apiDocument.components;
   const documented = new Set(
     JSON.stringify(responses)

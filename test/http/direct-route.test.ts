@@ -82,7 +82,7 @@ test("answers a widget as the sitemap does", async () => {
   expect(fromPage.headers["access-control-allow-origin"]).toBe("https://shop.example");
 });
 
-test("lets the browser keep the answer for a minute, and says after it what has changed, as the sitemap does", async () => {
+test("lets the browser cache the response for a minute and then revalidate it, as the sitemap does", async () => {
   const line = `GET /api/embed/${token} HTTP/1.1`;
   const { headers, body } = await askBoth(line, host, "Origin: https://shop.example");
   expect(headers["cache-control"]).toBe("private, max-age=60");
@@ -282,7 +282,7 @@ test.each([
   }
 });
 
-test("says nothing of a failure, in the answer or in the log, to a visitor who has left", async () => {
+test("reports no failure, in the response or in the log, to a visitor who has left", async () => {
   const { events } = server.log;
   const before = events.length;
   const response = await openRoute(() => {

@@ -14,10 +14,10 @@ async function ask(isTls: boolean): Promise<(string | null)[]> {
   return responses.map((response) => response.headers.get("strict-transport-security"));
 }
 
-test("every answer over the server's own TLS tells browsers to stay with it", async () => {
+test("every response over the server's own TLS tells browsers to keep using TLS", async () => {
   expect(await ask(true)).toEqual(Array(6).fill("max-age=31536000"));
 });
 
-test("no answer over plain HTTP does", async () => {
+test("no response over plain HTTP does", async () => {
   expect(await ask(false)).toEqual(Array(6).fill(null));
 });

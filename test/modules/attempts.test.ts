@@ -71,7 +71,7 @@ test("so many browsers of the owner cannot come that guessing through them is fa
   expect(mostInASecond(comparedAtMs)).toBeLessThan(6);
 });
 
-test("a stranger who finds too many waiting is told to come back, and that is no failure", async () => {
+test("a stranger who finds too many waiting must come back later, which does not count as a failure", async () => {
   const responses = Array.from({ length: 6 }, (_, client) => tryAs(stranger(client), "wrong"));
   await time.pass(10_000);
   const texts = await Promise.all(responses);

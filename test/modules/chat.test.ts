@@ -387,7 +387,7 @@ describe("the turns of one conversation", () => {
 });
 
 describe("a token", () => {
-  test("of another shape, unknown or revoked is 404, with nothing to tell them apart", async () => {
+  test("of another shape, unknown or revoked is 404, without any difference", async () => {
     const companion = await server.createCompanion();
     const bodies: Problem[] = [];
     const [tokens] = [await server.services.store.embedTokens.list(companion.accountId, companion.id)];

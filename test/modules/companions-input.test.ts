@@ -96,7 +96,7 @@ describe.each(["POST", "PATCH"])("%s refuses, and names,", (method) => {
     expectInvalid(await api.call(method, path(), body), params);
   });
 
-  test("every field at fault in one answer", async () => {
+  test("every invalid field in one response", async () => {
     const body = {
       name: "",
       temperature: 9,
@@ -152,7 +152,7 @@ describe.each(["POST", "PATCH"])("%s refuses, and names,", (method) => {
     expectProblem(await api.call(method, path(), nested), 400, "invalid_request");
   });
 
-  test("unknown fields without end, in an answer that stays small", async () => {
+  test("an endless number of unknown fields, in a response that stays small", async () => {
     const body = Object.fromEntries(Array.from({ length: 20_000 }, (_, index) => [`field_${index}`, 1]));
     const response = expectProblem(
       await api.call(method, path(), { ...body, voice_agent_id: {} }),

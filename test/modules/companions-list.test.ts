@@ -51,7 +51,7 @@ describe("pages", () => {
     expect(page.next_cursor).toBeNull();
   });
 
-  test("hold 20 unless told otherwise, and an empty list is one", async () => {
+  test("hold 20 by default, and an empty list is a page too", async () => {
     const api = await freshApi();
     expect((await api.call("GET", "/api/companions")).json).toEqual<unknown>({ data: [], next_cursor: null });
     for (let index = 0; index < 21; index++) await create(api, {});

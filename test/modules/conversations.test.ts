@@ -104,7 +104,7 @@ describe("lists", () => {
     expect(await list(filled)).toEqual(expected.map((name) => ids[name]));
   });
 
-  test("to whoever deletes each page before the next, whatever order their first replies ended in", async () => {
+  test("to clients that delete each page before the next, in whatever order the first replies ended", async () => {
     const account = await server.createAccount();
     const busy = await server.createCompanion({}, account);
     const { call } = apiClient(server.url, (await server.createKey(account)).key);

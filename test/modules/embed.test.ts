@@ -169,7 +169,7 @@ describe("allowed origins", () => {
     expect((await getConfig(embedToken, { "sec-fetch-site": "cross-site" })).status).toBe(403);
   });
 
-  test("are told to each by its own name and number, however alike the answers are", async () => {
+  test("each get CORS and limit headers of their own, however alike the responses are", async () => {
     const { embedToken } = await server.createCompanion({});
     const responses: Response[] = [];
     for (const origin of ["https://one.example", "https://two.example", null, "https://one.example"]) {
@@ -289,7 +289,7 @@ describe("limits", () => {
     });
   });
 
-  test("of a token can be higher on the paid plan, and each is told its own", async () => {
+  test("of a token can be higher on the paid plan, and each response states its own", async () => {
     const environment = { COMPANIOND_RATE_PER_TOKEN: "2", COMPANIOND_RATE_PER_TOKEN_PAID: "4" };
     await withLimits(environment, async (limited) => {
       for (const [plan, limit] of [

@@ -107,7 +107,7 @@ describe("the server's status", () => {
     return response.json.silent_models as Record<string, unknown>[];
   }
 
-  test("tells a refused key at once, in the words of doctor, until a reply is whole again", async () => {
+  test("reports a refused key at once, in the words of doctor, until a reply is complete again", async () => {
     expect(await readSilent()).toEqual([]);
     await sayAll(ada, "[[fail:401]]", "[[fail:401]]");
     const reason = "the provider answered 401 Incorrect API key provided: ";
@@ -121,7 +121,7 @@ describe("the server's status", () => {
     expect(await readSilent()).toEqual([]);
   });
 
-  test("tells of what may pass only after some in a row, and of nothing for ever", async () => {
+  test("reports what may pass only after several in a row, and nothing for ever", async () => {
     await sayAll(ada, "[[cut:3]] one two three", "[[cut:3]] one two three");
     expect(await readSilent()).toEqual([]);
     await say(ada, "[[cut:3]] one two three");

@@ -106,7 +106,7 @@ test("goes by the plan at the time of the call", async () => {
   expect(countStatuses(responses)).toEqual({ 201: 50, 403: 10 });
 });
 
-test("does not bind whoever makes them for the account on the server itself", async () => {
+test("does not apply to items created for the account on the server itself", async () => {
   const account = await server.createAccount();
   for (let made = 0; made < 7; made++) await server.createCompanion({}, account);
   const browser = await openDashboard(server, {}, account);

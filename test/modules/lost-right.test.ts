@@ -114,7 +114,7 @@ describe.each(losses)("when %s", (_, isKept, take) => {
     for (const visitor of [streaming, waiting]) visitor.vanish();
   });
 
-  test("a provider that has not said anything yet is given up, and the answer is 404", async () => {
+  test("a provider that has not said anything yet is given up, and the response is 404", async () => {
     const victim = await makeVictim();
     const pending = sendChat(server.url, victim.embedToken, { message: "[[hang]]" });
     await server.mockLlm.until(() => server.mockLlm.openRequests === 1);

@@ -70,7 +70,7 @@ test("the owner's own change of password ends the reset links of the account", a
   expect((await post("/api/session", signIn)).status).toBe(201);
 });
 
-test("whoever makes a link in the dashboard is in the audit trail of its account", async () => {
+test("the person who creates a link in the dashboard is in the audit trail of its account", async () => {
   const operator = await openDashboard(server, { role: "operator" });
   const account = await server.createAccount();
   const link = await operator.call("POST", `/api/accounts/${account.id}/reset-link`);
@@ -108,7 +108,7 @@ test("a mistake in the form does not use the link up", async () => {
   expect((await setUp(secret, "corrected@example.com")).status).toBe(201);
 });
 
-test("whoever has no link learns nothing of the accounts", async () => {
+test("without a link nobody learns anything about the accounts", async () => {
   const taken = await server.createAccount();
   expectProblem(await setUp("a".repeat(43), taken.email), 404, "not_found");
   expectProblem(await setUp("../../etc", taken.email), 404, "not_found");

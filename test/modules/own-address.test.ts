@@ -142,7 +142,7 @@ test("a link that sets a password is refused, and no earlier one ends, while the
   await server.close();
 });
 
-test("what the dashboard is told of the server's address is kept by nobody", async () => {
+test("the server's address in the dashboard's session is never cached", async () => {
   const server = await startTestServer();
   const dashboard = await openDashboard(server);
   const response = await dashboard.call("GET", "/api/session");

@@ -180,7 +180,7 @@ describe("signing in", () => {
     ]);
   });
 
-  test("makes whoever guesses codes wait, and shows it in the audit trail", async () => {
+  test("makes guessers of codes wait, and shows it in the audit trail", async () => {
     const { account, dashboard } = await setUp();
     const guess = (totp: string) =>
       apiClient(server.url, null).call(

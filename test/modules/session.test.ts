@@ -171,7 +171,7 @@ describe("the session ends", () => {
   });
 });
 
-test("who is signed in is told without reading all sessions of the account", async () => {
+test("who is signed in is found without reading all sessions of the account", async () => {
   const dashboard = await openDashboard(server);
   await openDashboard(server, {}, dashboard.account);
   const list = spyOn(server.services.store.sessions, "list");

@@ -172,7 +172,7 @@ describe("the cookie", () => {
     expectProblem(await plain.call("GET", "/api/session", undefined, tls), 401, "unauthorized");
   });
 
-  test("is not given out on plain HTTP at a host of the network, and the answer says what to do", async () => {
+  test("is not given out on plain HTTP at a host of the network, and the response says what to do", async () => {
     const { email } = await createAccountWithPassword(server);
     const wire = { "x-forwarded-host": "companions.example:3000" };
     const response = expectProblem(await signInFrom("203.0.113.41", email, testPassword, wire), 400, "invalid_request");

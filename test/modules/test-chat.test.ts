@@ -133,7 +133,7 @@ test("takes an Idempotency-Key, but streams anew", async () => {
 });
 
 describe("where the provider fails", () => {
-  test("before its first text the answer is 502, and only the failure is counted", async () => {
+  test("before its first text the response is 502, and only the failure is counted", async () => {
     const response = expectProblem(await chat({ message: "[[fail:401]]" }), 502, "upstream_error");
     expect(response.text).not.toContain("sk-");
     await server.services.openTurns.whenEnded();
@@ -188,7 +188,7 @@ describe("refuses, and names,", () => {
   });
 });
 
-test("tells on request what was sent, counted and how long it took, in a comment before the end", async () => {
+test("reports on request what was sent, counted and how long it took, in a comment before the end", async () => {
   const history = [
     { role: "user", text: "Open on Saturday?" },
     { role: "assistant", text: "Until 2 pm." },

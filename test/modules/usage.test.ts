@@ -46,7 +46,7 @@ async function rows(query: string): Promise<object[]> {
 }
 
 describe("counts by", () => {
-  test("day, of the last thirty days, unless told otherwise", async () => {
+  test("day, of the last thirty days, by default", async () => {
     expect(await rows("")).toEqual([
       { day: "2026-02-09", ...turns(1) },
       { day: "2026-03-10", ...biggest },

@@ -22,7 +22,7 @@ test("asks for the row once while nothing changes", async () => {
   await close();
 });
 
-test("asks again for every request that is sent after another's answer", async () => {
+test("queries again for every request that is sent after another's response", async () => {
   let asked = 0;
   const observer = { onStatement: (sql: string) => void (sql === "PRAGMA data_version" && asked++) };
   const { store, createAccount, createCompanion, close } = await openWorld(() => openTemporaryStore({ observer }));

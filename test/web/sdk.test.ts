@@ -78,7 +78,7 @@ describe("with the real server", () => {
     expect(open(storage).visitorId).toMatch(uuid);
   });
 
-  test("tells a reply that was cut off from a complete one", async () => {
+  test("distinguishes a reply that was cut off from a complete one", async () => {
     const { text, error } = await collect(open().chat("[[cut:2]] [[say:one two three four]]"));
     expect(text).toContain("one");
     expect(error).toMatchObject({ name: "CompanionError", code: "incomplete" });
@@ -232,7 +232,7 @@ describe("with servers that misbehave", () => {
     expect(await open.ended).toBe("left");
   });
 
-  test("tells why the server ended a reply: before its first word as the refusal that it is", async () => {
+  test("reports why the server ended a reply: before its first word as a refusal", async () => {
     using early = serveStream(": ping\n\n: error upstream_error\n\n");
     expect((await collect(early.companion().chat("hi"))).error).toMatchObject({ code: "upstream_error" });
     using late = serveStream('data: {"text":"one"}\n\n: error upstream_error\n\n');
@@ -241,7 +241,7 @@ describe("with servers that misbehave", () => {
     expect(error).toMatchObject({ code: "incomplete", cause: { code: "upstream_error" } });
   });
 
-  test("tells whether the network or the companion sent too many requests", async () => {
+  test("reports whether the network or the companion sent too many requests", async () => {
     for (const [header, limit] of [
       ['"ip";r=0;t=52', "ip"],
       ['"ip";r=9;t=52, "token";r=0;t=60', "token"],
