@@ -238,7 +238,7 @@ test.each([
   if (variable === "OPENAI_API_KEY") expect(problems[0]).not.toContain(value);
 });
 
-test("tells a fault of the command line from one of the environment", () => {
+test("distinguishes an error of the command line from one of the environment", () => {
   const kinds = (sources: ConfigSources) => {
     try {
       loadConfig(sources);

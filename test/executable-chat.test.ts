@@ -63,17 +63,17 @@ test("streams a reply of a real provider to the curl line that it prints", async
   await using server = await startExecutable();
   const { url, body } = await readCurl(server);
   expect(url).toStartWith(`${server.url}/api/embed/emb_`);
-  const answer = await fetch(url, { method: "POST", headers: { "content-type": "application/json" }, body });
-  expect(answer.status).toBe(200);
-  expect(answer.headers.get("content-type")).toContain("text/event-stream");
-  const stream = await answer.text();
+  const response = await fetch(url, { method: "POST", headers: { "content-type": "application/json" }, body });
+  expect(response.status).toBe(200);
+  expect(response.headers.get("content-type")).toContain("text/event-stream");
+  const stream = await response.text();
   expect(textOf(stream)).toBe(`You said: ${JSON.parse(body).message}`);
   expect(stream).toEndWith("data: [DONE]\n\n");
   expect(mock.requests.at(-1)?.headers.authorization).toBe("Bearer sk-test");
   expect(server.stdout + server.stderr).not.toContain("sk-test");
 });
 
-test("answers by the demo provider, offline and saying so, where no language model is configured", async () => {
+test("replies through the demo provider, offline and saying so, if no language model is configured", async () => {
   await using server = await start({ args: ["--demo"], env: {} });
   await server.printed(/No language model is configured/);
   expect(server.log.some(({ level }) => level === "warn")).toBe(true);

@@ -38,7 +38,7 @@ async function pageThrough({ client }: Pick<SteppedWorld, "client">, path: strin
   throw new Error("the pages do not end");
 }
 
-test("serves on after each step, and tells the time as the clock does", async () => {
+test("goes on serving after each step, and reports the time of the clock", async () => {
   await using world = await startSteppedWorld(mock);
   const { clock, client, server, companion } = world;
   for (const stepMs of steps) {
@@ -89,8 +89,8 @@ test("the day's quota is the UTC day's, whichever way and how often that is reac
   const { clock, start, companion } = world;
   let { url } = world.server;
   const say = async () => {
-    const answer = await chat(url, companion.token, { message: "Hello" });
-    return answer.status === 200 ? "answered" : Number(answer.headers.get("retry-after"));
+    const response = await chat(url, companion.token, { message: "Hello" });
+    return response.status === 200 ? "answered" : Number(response.headers.get("retry-after"));
   };
   expect([await say(), await say()]).toEqual(["answered", "answered"]);
   expect(await say()).toBeLessThanOrEqual(10 * 60);
@@ -164,7 +164,7 @@ test("one-time links open nothing once the clock is past them, and wait for a cl
   expectProblem(await resetBy(early), 404, "not_found");
 });
 
-test("a retried call makes nothing twice within a day of any clock", async () => {
+test("a retried call creates nothing twice within a day of any clock", async () => {
   await using world = await startSteppedWorld(mock);
   const { clock, client } = world;
   const create = async () => {
@@ -302,7 +302,7 @@ test("scheduled backups follow the clock, one for each step over their time", as
   expect(readdirSync(`${dataDir}/backups`)).toHaveLength(2);
 });
 
-test("doctor tells a clock that is wrong, by another's and by the build's", async () => {
+test("doctor finds a wrong clock, by another's and by the build's", async () => {
   await using world = await startSteppedWorld(mock);
   const reference = Bun.serve({
     port: 0,

@@ -80,8 +80,8 @@ test("every reply that ended in [DONE] outlives a kill -9 at a random moment, wi
       while (!isOver.yes) {
         const message = `[[say:reply ${round} ${sent++} of many words]]`;
         // A connection that the kill broke is what this test is about.
-        const answer = await chat(server.url, companion.token, { message }).catch(() => null);
-        if (answer?.isDone) acknowledged.add(message);
+        const response = await chat(server.url, companion.token, { message }).catch(() => null);
+        if (response?.isDone) acknowledged.add(message);
       }
     };
     const visitors = Array.from({ length: 20 }, visitor);

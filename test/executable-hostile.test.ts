@@ -60,14 +60,14 @@ test("cuts every kind of slow connection, while an open stream lives on past the
     "stops in the middle of the head": await connectRaw(server.url),
     "trickles its head": await connectRaw(server.url),
     "trickles its body": await connectRaw(server.url),
-    "stays idle after an answer": await connectRaw(server.url),
+    "stays idle after a response": await connectRaw(server.url),
     "stays idle after a stream": await connectAfterStream(),
     "stops in the middle of a head after a stream": await connectAfterStream(),
     "trickles a head after a stream": await connectAfterStream(),
   };
   slow["stops in the middle of the head"].write("GET /healthz HTTP/1.1\r\nHost: a");
   slow["stops in the middle of a head after a stream"].write("GET /healthz HTTP/1.1\r\nHost: a");
-  slow["stays idle after an answer"].write(question);
+  slow["stays idle after a response"].write(question);
   const head = `POST /api/embed/${token}/chat HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\nContent-Length: 100\r\n\r\n`;
   slow["trickles its body"].write(head);
   const trickling = [
@@ -77,7 +77,7 @@ test("cuts every kind of slow connection, while an open stream lives on past the
   ];
   // A stream's own patience, which is longer, must have ended with it: all are cut before the ordinary limit has passed twice.
   const cut = Promise.all(Object.values(slow).map((visitor) => visitor.closed)).then(() => "cut");
-  const twice = slow["stays idle after an answer"].closed.then(async () => {
+  const twice = slow["stays idle after a response"].closed.then(async () => {
     const next = await connectRaw(server.url);
     next.write(question);
     await next.closed;
@@ -85,7 +85,7 @@ test("cuts every kind of slow connection, while an open stream lives on past the
   });
   expect(await Promise.race([cut, twice])).toBe("cut");
   await Promise.all(trickling);
-  expect(slow["stays idle after an answer"].received).toStartWith("HTTP/1.1 200");
+  expect(slow["stays idle after a response"].received).toStartWith("HTTP/1.1 200");
 
   expect(stream.isClosed).toBe(false);
   release.resolve();
@@ -111,10 +111,10 @@ test("answers the next message on the connection of the last, whole or broken of
   ]) {
     const before = visitor.received.length;
     visitor.write(chatRequest(token, { message }));
-    const answer = () => visitor.received.slice(before);
-    await visitor.until(() => answer().includes(ending ?? ""));
-    await visitor.until(() => answer().endsWith("\r\n0\r\n\r\n") || /^HTTP\/1.1 502/.test(answer()));
-    expect(answer().toLowerCase()).not.toContain("connection: close");
+    const response = () => visitor.received.slice(before);
+    await visitor.until(() => response().includes(ending ?? ""));
+    await visitor.until(() => response().endsWith("\r\n0\r\n\r\n") || /^HTTP\/1.1 502/.test(response()));
+    expect(response().toLowerCase()).not.toContain("connection: close");
   }
   visitor.vanish();
 });

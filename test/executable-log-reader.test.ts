@@ -31,7 +31,7 @@ test.each([["standard output", []] as const, ["standard error", ["--json"]] as c
     });
     const isHealthy = () =>
       fetch(`${url}/healthz`).then(
-        (answer) => answer.ok,
+        (response) => response.ok,
         () => false,
       );
     await eventually(isHealthy);

@@ -50,7 +50,7 @@ async function run(dataDir: string, args: string[], input = "") {
   return JSON.parse(done.stdout);
 }
 
-test("tells its version", async () => {
+test("prints its version", async () => {
   const { exitCode, stdout } = await runExecutable(["version", "--json"], { executable, env });
   expect(exitCode).toBe(0);
   expect(JSON.parse(stdout)).toMatchObject({
@@ -72,8 +72,8 @@ test("serves, takes commands beside it, ends on SIGTERM, and goes on from its ow
     200,
   );
 
-  const answer = await chat(server.url, embed_token, { message: "Grüße aus dem Süden" });
-  expect(answer).toMatchObject({ status: 200, text: "You said: Grüße aus dem Süden", isDone: true });
+  const response = await chat(server.url, embed_token, { message: "Grüße aus dem Süden" });
+  expect(response).toMatchObject({ status: 200, text: "You said: Grüße aus dem Süden", isDone: true });
   const found = await call("GET", "/api/companions?metadata.plan=pro&metadata.user.id=42");
   expect(found.json.data.map((companion) => companion.id)).toEqual([id]);
   expect((await call("GET", "/api/companions?metadata.plan=free")).json.data).toEqual([]);
@@ -106,10 +106,10 @@ test("a hundred visitors at once are all answered", async () => {
   };
   await using server = await startExecutable({ executable, args: ["--demo"], env: { ...env, ...limits } });
   const [token] = await server.printed(/emb_[0-9A-Za-z]{32}/);
-  const answers = await Promise.all(
+  const responses = await Promise.all(
     Array.from({ length: 100 }, (_, at) => chat(server.url, token, { message: `Visitor ${at} [[words:50]]` })),
   );
-  expect(answers.filter(({ isDone }) => isDone)).toHaveLength(100);
+  expect(responses.filter(({ isDone }) => isDone)).toHaveLength(100);
   expect(server.log.filter(({ level }) => level === "error")).toEqual([]);
   expect(await server.stop()).toBe(0);
 });

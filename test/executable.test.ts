@@ -33,7 +33,7 @@ test("keeps its files to its own user", async () => {
   }
 });
 
-test("tells what build it is", async () => {
+test("prints which build it is", async () => {
   const { stdout, exitCode } = await runExecutable(["version", "--json"]);
   expect(exitCode).toBe(0);
   expect(JSON.parse(stdout)).toEqual({

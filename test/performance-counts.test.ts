@@ -77,8 +77,8 @@ test("a key check is one statement, compiled once", async () => {
 
 test("a turn is one commit and a dozen statements, none of them compiled anew", async () => {
   const counted = await counting(async () => {
-    const answer = await chat(server.url, token, { message: "hello there" });
-    expect(answer.isDone).toBe(true);
+    const response = await chat(server.url, token, { message: "hello there" });
+    expect(response.isDone).toBe(true);
   });
   expect(counted.prepared).toEqual([]);
   expect(counted.commits).toEqual([1]);

@@ -13,9 +13,9 @@ import type { EventStream } from "./sse.ts";
 
 export interface AccessLog {
   /** Records the request once it has a response; one with a stream, once the stream has ended. */
-  watch(request: Request, facts: RequestContext, list: RouteList, answer: Response | Promise<Response>): void;
+  watch(request: Request, facts: RequestContext, list: RouteList, response: Response | Promise<Response>): void;
   /** The same if the route is known. */
-  watchRoute(request: Request, facts: RequestContext, counts: RouteCounts, answer: Promise<Response>): void;
+  watchRoute(request: Request, facts: RequestContext, counts: RouteCounts, response: Promise<Response>): void;
   /** Logs what has only been counted so far. */
   close(): void;
 }
@@ -83,21 +83,21 @@ export function createAccessLog(services: Pick<Services, "log" | "measurements" 
   }
 
   return {
-    watch(request, facts, list, answer) {
+    watch(request, facts, list, response) {
       const note = (status: number) => finish(request, facts, routes.find(list, request), status);
       // The first call sorts the routes, which takes longer than the response should.
       const later = (status: number) => void setImmediate(note, status);
-      whenAnswered(answer, routes.isSorted(list) ? note : later);
+      whenAnswered(response, routes.isSorted(list) ? note : later);
     },
-    watchRoute(request, facts, counts, answer) {
-      whenAnswered(answer, (status) => finish(request, facts, counts, status));
+    watchRoute(request, facts, counts, response) {
+      whenAnswered(response, (status) => finish(request, facts, counts, status));
     },
     close: refusals.tell,
   };
 }
 
-function whenAnswered(answer: Response | Promise<Response>, note: (status: number) => void): void {
-  Promise.resolve(answer).then(
+function whenAnswered(sent: Response | Promise<Response>, note: (status: number) => void): void {
+  Promise.resolve(sent).then(
     (response) => note(response.status),
     () => note(500),
   );

@@ -77,7 +77,7 @@ test("shows in its help what to write for each option, and what holds without it
   expect(stdout).not.toContain("`");
 });
 
-test("refuses what the management API refuses, naming every field, and makes nothing", async () => {
+test("refuses what the management API refuses, naming every field, and creates nothing", async () => {
   const before = await runJson(["companion", "list", "--account", email], options);
   const words = ["companion", "create", "--account", email, "--name", "Ada", "--theme-color", "red"];
   const { exitCode, stdout, stderr } = await runCommand(

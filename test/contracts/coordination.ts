@@ -115,7 +115,7 @@ export function testCoordinationContract(
       await expectEvents("a", "b day_used_up", "c day_used_up", "d");
     });
 
-    test("drops a waiting turn whose signal fires, which costs nothing, and whoever is behind it moves up", async () => {
+    test("drops a waiting turn whose signal fires, at no cost, and those behind it move up", async () => {
       const { enter, leave, expectEvents } = follow();
       const leaving = new AbortController();
       enter("a", { perDay: 2 });
@@ -229,14 +229,14 @@ export function testCoordinationContract(
   describe(`daily quota: ${engine}`, () => {
     const reserve = (companionId: string, limit: number) => coordination.voiceSessions.reserve(companionId, limit);
 
-    function admitted(answers: readonly (Reservation | QuotaRefusal)[]): Reservation[] {
-      return answers.filter((answer) => answer.isAdmitted);
+    function admitted(verdicts: readonly (Reservation | QuotaRefusal)[]): Reservation[] {
+      return verdicts.filter((verdict) => verdict.isAdmitted);
     }
 
     test("admits exactly as many of 200 at once as are left, and goes on from what is durable", async () => {
       for (let i = 0; i < 3; i++) await opened.keep("voice_session", "c", "2026-01-15");
-      const answers = await Promise.all(Array.from({ length: 200 }, () => reserve("c", 5)));
-      expect(admitted(answers)).toHaveLength(2);
+      const verdicts = await Promise.all(Array.from({ length: 200 }, () => reserve("c", 5)));
+      expect(admitted(verdicts)).toHaveLength(2);
     });
 
     test("gives back what is released, keeps what is settled, and counts companions and days apart", async () => {

@@ -106,7 +106,7 @@ export function testLimiterContract(
       },
     );
 
-    test("frees all of many subjects at the same moment, whoever asks first", async () => {
+    test("frees all of many subjects at the same moment, whichever is checked first", async () => {
       const many = Array.from({ length: 200 }, (_, index) => (index % 2 === 0 ? `192.0.2.${index}` : `token ${index}`));
       for (const subject of many) expect(await admitTimes(10, byIp, subject)).toBe(10);
       clock.advance(30_000);
@@ -118,7 +118,7 @@ export function testLimiterContract(
       }
     });
 
-    test("never prolongs the wait of whoever keeps asking", async () => {
+    test("never prolongs the wait of a client that keeps trying", async () => {
       await admitTimes(10, byIp, "192.0.2.1");
       for (let waitedMs = 0; waitedMs < minuteMs; waitedMs += 500) {
         expect(await limiter.admit(byIp, "192.0.2.1")).toMatchObject({

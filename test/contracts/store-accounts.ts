@@ -44,7 +44,7 @@ export function accountStoreContract(open: OpenStore): void {
       expect(await world.store.accounts.list()).toEqual([first, second]);
     });
 
-    test("tell whether any has a password", async () => {
+    test("report whether any has a password", async () => {
       const { accounts } = world.store;
       const account = await world.createAccount();
       expect(await accounts.hasAnyPassword()).toBe(false);
@@ -94,7 +94,7 @@ export function accountStoreContract(open: OpenStore): void {
       expect(JSON.stringify(trail)).not.toContain("secret");
     });
 
-    test("take all they own with them, at once for whoever asks, and leave their address free", async () => {
+    test("are deleted with all they own, at once for every caller, and free their address", async () => {
       const { store } = world;
       const account = await world.createAccount({ email: "ada@shop.example" });
       const other = await world.createAccount();

@@ -47,7 +47,7 @@ export function apiKeyStoreContract(open: OpenStore): void {
       expect(await apiKeys.findByHash(h2)).toBeNull();
     });
 
-    test("are gone for the very next call once revoked, and listed no more", async () => {
+    test("are refused and no longer listed from the next call after their revocation", async () => {
       const { apiKeys, audit } = world.store;
       const first = await apiKeys.create(account.id, newApiKey({ hash: h1 }), world.context());
       const second = await apiKeys.create(account.id, newApiKey(), world.context());
@@ -70,7 +70,7 @@ export function apiKeyStoreContract(open: OpenStore): void {
       expect((await apiKeys.list(account.id))[0]?.scopes).toEqual(granted);
     });
 
-    test("tell of their account's suspension and plan as they are now", async () => {
+    test("report their account's present suspension and plan", async () => {
       const { apiKeys, accounts } = world.store;
       await apiKeys.create(account.id, newApiKey({ hash: h1 }), world.context());
       await accounts.update(account.id, { suspendedAt: 5, plan: "paid" }, world.context());
@@ -86,7 +86,7 @@ export function apiKeyStoreContract(open: OpenStore): void {
       expect(await apiKeys.list(account.id)).toHaveLength(1);
     });
 
-    test("cannot be made for an account that is gone", async () => {
+    test("cannot be created for an account that no longer exists", async () => {
       const missing = world.store.apiKeys.create(systemIds.uuid(), newApiKey(), world.context());
       await expect(missing).rejects.toMatchObject({ code: "not_found" });
     });

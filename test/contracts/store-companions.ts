@@ -188,7 +188,7 @@ export function companionStoreContract(open: OpenStore): void {
       expect((await companions.list(account.id, none, firstPage)).items).toEqual([]);
     });
 
-    test("cannot be made for an account that is gone", async () => {
+    test("cannot be created for an account that no longer exists", async () => {
       const missing = world.store.companions.create(systemIds.uuid(), newCompanion(), world.context());
       await expect(missing).rejects.toMatchObject({ code: "not_found" });
     });

@@ -69,7 +69,7 @@ export function conversationStoreContract(open: OpenStore): void {
       expect(third.nextAfterId).toBeNull();
     });
 
-    test("of one millisecond are all listed to whoever deletes each page before the next", async () => {
+    test("of one millisecond are all listed when each page is deleted before the next is read", async () => {
       const { conversations, turns } = world.store;
       const atMs = world.clock.nowMs();
       const idAt = (epochMs: number) => Bun.randomUUIDv7("hex", epochMs);

@@ -168,7 +168,7 @@ export function holdingsContract(open: OpenStore): void {
       expect(await held()).toMatchObject({ companions: 5 });
     });
 
-    test("leaves nothing of a refused write: no row, no index, no audit entry, no answer", async () => {
+    test("leaves nothing of a refused write: no row, no index, no audit entry, no response", async () => {
       const { audit, companions, idempotency } = world.store;
       const slot = { accountId: account.id, method: "POST", path: "/api/companions", key: "k1" };
       const idempotent = { slot, bodyHash: "b1", status: 201, body: "{}" };
@@ -181,7 +181,7 @@ export function holdingsContract(open: OpenStore): void {
       expect(trail.items.map(({ action }) => action)).toEqual(["account.create"]);
     });
 
-    test("bounds the answers that are kept for retries, until they are dropped", async () => {
+    test("bounds the responses that are stored for retries, until they are dropped", async () => {
       const { companions, idempotency } = world.store;
       let keys = 0;
       const body = "x".repeat(1000);

@@ -7,7 +7,7 @@ import { firstPage, newCompanion, type OpenStore, openWorld, type StoreWorld } f
 const dayMs = 24 * 60 * 60_000;
 
 export function idempotencyStoreContract(open: OpenStore): void {
-  describe("recorded answers", () => {
+  describe("recorded responses", () => {
     let world: StoreWorld;
     let account: Account;
     let slot: IdempotencySlot;
@@ -22,11 +22,11 @@ export function idempotencyStoreContract(open: OpenStore): void {
       return { slot, bodyHash: "b1", status: 201, body: '{"name":"Ada"}', ...fields };
     }
 
-    test("are committed with what they tell of", async () => {
+    test("are committed with the change that they report", async () => {
       const { companions, idempotency } = world.store;
       await companions.create(account.id, newCompanion(), world.context({ idempotent: write() }));
-      const answer = await idempotency.find(slot, world.clock.nowMs());
-      expect(answer).toEqual({ bodyHash: "b1", status: 201, body: '{"name":"Ada"}' });
+      const response = await idempotency.find(slot, world.clock.nowMs());
+      expect(response).toEqual({ bodyHash: "b1", status: 201, body: '{"name":"Ada"}' });
       expect(await idempotency.find({ ...slot, key: "k2" }, world.clock.nowMs())).toBeNull();
       expect(await idempotency.find({ ...slot, path: "/api/keys" }, world.clock.nowMs())).toBeNull();
     });

@@ -133,7 +133,7 @@ export function keyLineStoreContract(open: OpenStore): void {
       expect((await trailOf(child)).at(-1)).toMatchObject({ action: "key.revoke", revoked_with: old.id });
     });
 
-    test("a rotation never gives more time, and may come twice: the last one is told of", async () => {
+    test("a rotation never gives more time, and may be repeated: the last one is reported", async () => {
       const { clock } = world;
       const endsAt = clock.nowMs() + 1000;
       const old = await make({ expiresAt: endsAt });
@@ -143,7 +143,7 @@ export function keyLineStoreContract(open: OpenStore): void {
       expect((await trailOf(old)).map(({ action }) => action)).toEqual(["key.create", "key.replace", "key.replace"]);
     });
 
-    test("a rotation makes nothing where there is nothing to replace, or where the new key would end with the old", async () => {
+    test("a rotation creates nothing if there is nothing to replace, or if the new key would end with the old", async () => {
       const { clock } = world;
       const root = await make();
       const child = await makeBy(root);

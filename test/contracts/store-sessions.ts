@@ -70,7 +70,7 @@ export function sessionStoreContract(open: OpenStore): void {
       expect(await sessions.list(account.id)).toEqual([{ ...used, lastUsedAt: 1_000_000 }]);
     });
 
-    test("do not begin where password or second factor are not those any more that were asked for", async () => {
+    test("do not begin if password or second factor have changed since they were checked", async () => {
       const { accounts, secondFactors, sessions } = world.store;
       await accounts.setPassword(account.id, "hash", null, world.context());
       const end = { createdAt: 1, lastUsedAt: 1, expiresAt: 9e15 };

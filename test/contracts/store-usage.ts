@@ -118,7 +118,7 @@ export function usageStoreContract(open: OpenStore): void {
       expect(await group("companion")).toHaveLength(123);
     });
 
-    test("tells failed replies by kind, the most frequent first, and the last day of each", async () => {
+    test("reports failed replies by kind, the most frequent first, and the last day of each", async () => {
       const { turns, usage } = world.store;
       const failed = (companion: Companion, day: string, kind: FailureKind) =>
         turns.recordFailure({ accountId: account.id, companionId: companion.id, keyId: null, day, kind });

@@ -171,7 +171,7 @@ export function voiceStoreContract(open: OpenStore): void {
       expect(await usage.query(account.id, query)).toMatchObject([{ voiceSessions: 2 }]);
     });
 
-    test("count against the day apart from messages, and not where the companion is gone", async () => {
+    test("count separately from messages, and not at all once the companion is deleted", async () => {
       const { companions, turns, voice } = world.store;
       expect(await voice.countDay(companion.id, day)).toBe(0);
       await turns.settle(world.turnOf(companion, { day }));

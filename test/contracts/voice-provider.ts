@@ -76,12 +76,12 @@ export function testVoiceProvider(
       expect(opened.remote.count("check")).toBe(1);
     });
 
-    test("tells when the agent to update, or to open a session with, is gone", async () => {
+    test("reports when the agent to update, or to open a session with, no longer exists", async () => {
       expect(await opened.provider.updateAgent("gone", settings, noSignal)).toBe(false);
       expect(await opened.provider.createSession("gone", noSignal)).toBeNull();
     });
 
-    test("deletes an agent, and is content where it is gone already", async () => {
+    test("deletes an agent, and succeeds if it no longer exists", async () => {
       const agentId = await opened.provider.createAgent(settings, noSignal);
       await opened.provider.deleteAgent(agentId, noSignal);
       expect(opened.remote.agents.size).toBe(0);

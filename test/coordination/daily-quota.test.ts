@@ -7,7 +7,7 @@ import { createRandom } from "../support/random.ts";
 
 const noon = Date.UTC(2026, 0, 15, 12);
 const hourMs = 3_600_000;
-type Answer = Reservation | QuotaRefusal;
+type Verdict = Reservation | QuotaRefusal;
 
 /** Counts as a store keeps them, and how often they were read. */
 function openLedger() {
@@ -32,12 +32,12 @@ function openLedger() {
   return ledger;
 }
 
-function admittedOf(answers: readonly Answer[]): Reservation[] {
-  return answers.filter((answer) => answer.isAdmitted);
+function admittedOf(verdicts: readonly Verdict[]): Reservation[] {
+  return verdicts.filter((verdict) => verdict.isAdmitted);
 }
 
-async function getReservation(answer: Promise<Answer>): Promise<Reservation> {
-  const given = await answer;
+async function getReservation(verdict: Promise<Verdict>): Promise<Reservation> {
+  const given = await verdict;
   if (!given.isAdmitted) throw new Error("refused");
   return given;
 }
@@ -47,8 +47,8 @@ describe("the daily quota", () => {
     const ledger = openLedger();
     ledger.set("c", "2026-01-15", 999);
     const quota = new MemoryDailyQuota(ledger.countDay);
-    const answers = await Promise.all(Array.from({ length: 200 }, () => quota.reserve("c", 1000, noon)));
-    expect(admittedOf(answers)).toHaveLength(1);
+    const verdicts = await Promise.all(Array.from({ length: 200 }, () => quota.reserve("c", 1000, noon)));
+    expect(admittedOf(verdicts)).toHaveLength(1);
     expect(ledger.reads).toBe(1);
     expect((await quota.reserve("c", 1000, noon)).isAdmitted).toBe(false);
     expect(ledger.reads).toBe(1);
@@ -128,17 +128,17 @@ describe("the daily quota", () => {
     for (let i = 0; i < 3; i++) ledger.commit("c", await getReservation(before.reserve("c", 5, noon)));
     await before.reserve("c", 5, noon); // was under way when the process ended
     const after = new MemoryDailyQuota(ledger.countDay);
-    const answers = await Promise.all(Array.from({ length: 10 }, () => after.reserve("c", 5, noon)));
-    expect(admittedOf(answers)).toHaveLength(2);
+    const verdicts = await Promise.all(Array.from({ length: 10 }, () => after.reserve("c", 5, noon)));
+    expect(admittedOf(verdicts)).toHaveLength(2);
   });
 
   test("is unavailable to all that wait for a count that cannot be read, and reserves nothing", async () => {
     const ledger = openLedger();
     const quota = new MemoryDailyQuota(ledger.countDay);
     ledger.failure = new Error("disk I/O error at /var/lib");
-    const answers = await Promise.allSettled(Array.from({ length: 5 }, () => quota.reserve("c", 2, noon)));
-    for (const answer of answers) {
-      const reason = answer.status === "rejected" ? answer.reason : null;
+    const verdicts = await Promise.allSettled(Array.from({ length: 5 }, () => quota.reserve("c", 2, noon)));
+    for (const verdict of verdicts) {
+      const reason = verdict.status === "rejected" ? verdict.reason : null;
       expect(reason).toBeInstanceOf(AppError);
       expect(reason).toMatchObject({ code: "unavailable", cause: ledger.failure });
       expect(String(reason)).not.toContain("disk");
@@ -205,11 +205,11 @@ describe("the daily quota's memory", () => {
       nowMs += random.below(60) * 60_000;
       if (random.below(40) === 0) nowMs -= 6 * hourMs;
       const asked = Array.from({ length: random.below(4) }, () => random.pick(["a", "b", "c", "d"]));
-      const answers = await Promise.all(asked.map((companionId) => quota.reserve(companionId, limit, nowMs)));
+      const verdicts = await Promise.all(asked.map((companionId) => quota.reserve(companionId, limit, nowMs)));
       const refusedKeys: string[] = [];
       for (const [index, companionId] of asked.entries()) {
-        const answer = answers[index];
-        if (answer?.isAdmitted) open.push({ companionId, reservation: answer });
+        const verdict = verdicts[index];
+        if (verdict?.isAdmitted) open.push({ companionId, reservation: verdict });
         else refusedKeys.push(`${companionId} ${toUtcDay(nowMs)}`);
       }
       const taken = countTaken();

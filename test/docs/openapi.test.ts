@@ -74,7 +74,7 @@ test("keeps the names of its objects", () => {
   expect(names.toSorted()).toEqual(objectNames.trim().split(/\s+/).toSorted());
 });
 
-test("tells the meaning of every parameter, field of a body, and answer", () => {
+test("describes every parameter, body field and response", () => {
   const silent: string[] = [];
   for (const [path, operations] of Object.entries(apiDocument.paths)) {
     for (const [method, operation] of Object.entries(operations)) {
@@ -125,9 +125,9 @@ test("gives examples of bodies that the server takes", async () => {
       const owner = access === "operator" ? (await server.createAccount()).id : ids.id;
       const target = path.replace(/\{(\w+)\}/g, (_, name: string) => (name === "id" ? owner : ids[name]) ?? "");
       const { requestBody } = apiDocument.paths[path]?.[method.toLowerCase()] ?? {};
-      const answer = await operator.call(method, target, requestBody?.content["application/json"]?.example);
-      const isTaken = answer.status < 300 || answer.text.includes("voice_not_configured");
-      if (!isTaken) refused.push(`${method} ${path}: ${answer.text}`);
+      const response = await operator.call(method, target, requestBody?.content["application/json"]?.example);
+      const isTaken = response.status < 300 || response.text.includes("voice_not_configured");
+      if (!isTaken) refused.push(`${method} ${path}: ${response.text}`);
     }
     expect(refused).toEqual([]);
   } finally {
@@ -149,7 +149,7 @@ test("documents both ways in, and the scope of each management call", () => {
   ]);
 });
 
-test("documents every error code that a route can answer with", () => {
+test("documents every error code that a route can respond with", () => {
   const { responses = {} } = apiDocument.components;
   const documented = new Set(
     JSON.stringify(responses)

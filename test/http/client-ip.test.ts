@@ -107,7 +107,7 @@ describe("the client's address", () => {
     expect(first).toMatchObject({ ip: "198.51.100.9", logPrefix: "198.51.100.0/24" });
   });
 
-  test("tells of a proxy that nobody trusts, by its loopback or private address", () => {
+  test("reports an untrusted proxy by its loopback or private address", () => {
     for (const peer of ["127.0.0.1", "::1", "::ffff:10.1.2.3", "192.168.0.9", "fd00::1"]) {
       expect(clientIp(peer, "198.51.100.9", 0).isForwardedByUntrusted).toBe(true);
       expect(clientIp(peer, null, 0).isForwardedByUntrusted).toBe(false);
@@ -155,7 +155,7 @@ describe("protocol and host", () => {
     expect(baseOf(forwarded, 0, true)).toBe("https://127.0.0.1:3000");
   });
 
-  test("are those that a trusted proxy tells", () => {
+  test("are those that a trusted proxy reports", () => {
     expect(baseOf(forwarded, 1)).toBe("https://chat.example");
     expect(baseOf({ ...forwarded, "x-forwarded-proto": "HTTP" }, 1, true)).toBe("http://chat.example");
     expect(baseOf({ host: "chat.example", "x-forwarded-proto": "https" }, 1)).toBe("https://chat.example");

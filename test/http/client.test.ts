@@ -13,7 +13,7 @@ function limitSubjectOf(socketIp: string | null, forwardedFor?: string, trustedP
   return clientOf(door, request).limitSubject;
 }
 
-test("is told apart by the socket's address, also beyond as many as are remembered", () => {
+test("is identified by the socket's address, even when more come than are remembered", () => {
   // Twice: made in the first round, and where they still are, found in the second.
   for (let round = 0; round < 2; round++) {
     for (let index = 0; index < 5_000; index++) {

@@ -72,17 +72,17 @@ async function askBoth(request: string, ...fields: string[]): Promise<Answer> {
 const host = "Host: companion.test";
 
 test("answers a widget as the sitemap does", async () => {
-  const answer = await askBoth(`GET /api/embed/${token} HTTP/1.1`, host);
-  expect(answer.status).toBe("HTTP/1.1 200 OK");
-  expect(JSON.parse(answer.body).avatar_url).toStartWith("data:image/svg+xml,");
+  const response = await askBoth(`GET /api/embed/${token} HTTP/1.1`, host);
+  expect(response.status).toBe("HTTP/1.1 200 OK");
+  expect(JSON.parse(response.body).avatar_url).toStartWith("data:image/svg+xml,");
   const local = await askBoth(`GET /api/embed/${token} HTTP/1.1`, "Host: localhost:3000");
   expect(JSON.parse(local.body).avatar_url).toBe(`http://localhost:3000/avatars/${token}.svg`);
-  expect(answer.headers["access-control-allow-origin"]).toBe("*");
+  expect(response.headers["access-control-allow-origin"]).toBe("*");
   const fromPage = await askBoth(`GET /api/embed/${token} HTTP/1.1`, host, "Origin: https://shop.example");
   expect(fromPage.headers["access-control-allow-origin"]).toBe("https://shop.example");
 });
 
-test("lets the browser keep the answer for a minute, and says after it what has changed, as the sitemap does", async () => {
+test("lets the browser cache the response for a minute and then revalidate it, as the sitemap does", async () => {
   const line = `GET /api/embed/${token} HTTP/1.1`;
   const { headers, body } = await askBoth(line, host, "Origin: https://shop.example");
   expect(headers["cache-control"]).toBe("private, max-age=60");
@@ -172,8 +172,8 @@ test("answers paths alike that are nearly its own", async () => {
 
 test("refuses hosts alike, and requests that name none", async () => {
   for (const name of ["", "}", "a b", "1.2.3.4.5", "a:99999", "[::1", "xn--a", "\xe0"]) {
-    const answer = await askBoth(`GET /api/embed/${token} HTTP/1.1`, `Host: ${name}`);
-    expect(answer.status).toBe("HTTP/1.1 400 Bad Request");
+    const response = await askBoth(`GET /api/embed/${token} HTTP/1.1`, `Host: ${name}`);
+    expect(response.status).toBe("HTTP/1.1 400 Bad Request");
   }
   expect((await askBoth(`GET /api/embed/${token} HTTP/1.0`)).status).toBe("HTTP/1.1 400 Bad Request");
 });
@@ -189,14 +189,14 @@ test.each([
     const refused: Answer[] = [];
     for (const { url } of [limited, alone]) {
       for (let count = 0; count < 2; count++) {
-        const answer = await ask(url, `GET /api/embed/${embedToken} HTTP/1.1`, [host]);
-        if (count === 1) refused.push(answer);
+        const response = await ask(url, `GET /api/embed/${embedToken} HTTP/1.1`, [host]);
+        if (count === 1) refused.push(response);
       }
     }
-    const [direct, routed] = refused.map((answer) => {
-      expect(answer.status).toBe("HTTP/1.1 429 Too Many Requests");
-      expect(answer.body).toContain(reason);
-      const { headers, body, ...others } = comparable(answer);
+    const [direct, routed] = refused.map((response) => {
+      expect(response.status).toBe("HTTP/1.1 429 Too Many Requests");
+      expect(response.body).toContain(reason);
+      const { headers, body, ...others } = comparable(response);
       expect(Number(headers["retry-after"])).toBeGreaterThan(0);
       return { ...others, names: Object.keys(headers).sort(), policy: headers["ratelimit-policy"] };
     });
@@ -282,7 +282,7 @@ test.each([
   }
 });
 
-test("says nothing of a failure, in the answer or in the log, to a visitor who has left", async () => {
+test("reports no failure, in the response or in the log, to a visitor who has left", async () => {
   const { events } = server.log;
   const before = events.length;
   const response = await openRoute(() => {

@@ -49,15 +49,15 @@ test.each([
 test.each(["/api/nope", "/api/companions", "//api/nope", "/v1/nope", "/api", "/v1"])(
   "%s stays a problem for everybody",
   async (path) => {
-    const answer = await ask(path, browser);
-    expect(answer.status).toBeGreaterThanOrEqual(401);
-    expect(answer.headers.get("content-type")).toBe("application/problem+json");
+    const response = await ask(path, browser);
+    expect(response.status).toBeGreaterThanOrEqual(401);
+    expect(response.headers.get("content-type")).toBe("application/problem+json");
   },
 );
 
 test("shows the path to nobody, and no request id but for what is ours", async () => {
-  const answer = await ask("/nope/%3Cscript%3Ealert(1)%3C/script%3E", browser);
-  const text = await answer.text();
+  const response = await ask("/nope/%3Cscript%3Ealert(1)%3C/script%3E", browser);
+  const text = await response.text();
   expect(text).not.toContain("alert");
   expect(text).not.toContain("Request id");
 });

@@ -26,9 +26,9 @@ const hosts = ["}", "\xe0\xe0", "a b", "a/b", "a?b", "a#b", "a@b", "<a>", "[::1"
 test.each(hosts)("refuses every request for the host %j", async (host) => {
   // The last of them is what a router that looks for the path behind a host would take for `/api/keys`.
   for (const path of ["/api/companions?limit=1", `/c/${token}`, `/api/embed/${token}`, "/", "/nothing-here/api/keys"]) {
-    const answer = await ask(path, host);
-    expect(answer).toStartWith("HTTP/1.1 400 ");
-    expect(answer).toContain('"code":"invalid_request"');
+    const response = await ask(path, host);
+    expect(response).toStartWith("HTTP/1.1 400 ");
+    expect(response).toContain('"code":"invalid_request"');
   }
 });
 

@@ -50,9 +50,9 @@ test("calls that a crash interrupted are made exactly once when they are sent ag
     const server = await start(dir.path, key);
     const isTimeToKill = Promise.withResolvers<void>();
     const sent = names.slice(from, from + 30).map(async (name) => {
-      const answer = await send(server.api, name).catch(() => null);
-      if (answer?.status !== 201) return;
-      answered.set(name, answer.json.id);
+      const response = await send(server.api, name).catch(() => null);
+      if (response?.status !== 201) return;
+      answered.set(name, response.json.id);
       if (answered.size >= from + killAfter) isTimeToKill.resolve();
     });
     await Promise.race([isTimeToKill.promise, Promise.all(sent)]);
@@ -61,11 +61,11 @@ test("calls that a crash interrupted are made exactly once when they are sent ag
 
     const again = await start(dir.path, key);
     for (const name of names.slice(0, from + 30)) {
-      const answer = await send(again.api, name);
-      expect(answer.status).toBe(201);
+      const response = await send(again.api, name);
+      expect(response.status).toBe(201);
       const before = answered.get(name);
-      if (before !== undefined) expect(answer.json.id).toBe(before);
-      answered.set(name, answer.json.id);
+      if (before !== undefined) expect(response.json.id).toBe(before);
+      answered.set(name, response.json.id);
     }
     const listed = (await again.api.call("GET", "/api/companions?limit=100")).json.data;
     expect(listed.map((one) => one.name).toSorted()).toEqual(names.slice(0, from + 30).toSorted());

@@ -21,7 +21,7 @@ const create = (body: unknown, key: string, by = api) =>
   by.call("POST", "/api/companions", body, { "idempotency-key": key });
 const countCompanions = async (by = api) => (await by.call("GET", "/api/companions?limit=100")).json.data.length;
 
-test("the same key and body answers again and makes nothing again", async () => {
+test("the same key and body get the same response and create nothing again", async () => {
   const first = await create({ name: "Ada" }, "order-1");
   const second = await create({ name: "Ada" }, "order-1");
   expect([first.status, second.status]).toEqual([201, 201]);
@@ -31,7 +31,7 @@ test("the same key and body answers again and makes nothing again", async () => 
   expect(await countCompanions()).toBe(1);
 });
 
-test("what is made reads as the call that made it told", async () => {
+test("what was created reads as in the response that created it", async () => {
   const operator = await openDashboard(server, { role: "operator", email: `${crypto.randomUUID()}@example.com` });
   const account = (await operator.call("POST", "/api/accounts", { email: `${crypto.randomUUID()}@shop.example` })).json;
   expect((await operator.call("GET", `/api/accounts/${account.id}`)).json).toEqual(account);
@@ -67,8 +67,8 @@ test("another body under the same key is 422", async () => {
 });
 
 test("two identical requests at once make one; the one that finds it running is 409", async () => {
-  const answers = await Promise.all(Array.from({ length: 20 }, () => create({ name: "Ada" }, "order-1")));
-  for (const answer of answers) expect([201, 409]).toContain(answer.status);
+  const responses = await Promise.all(Array.from({ length: 20 }, () => create({ name: "Ada" }, "order-1")));
+  for (const response of responses) expect([201, 409]).toContain(response.status);
   expect(await countCompanions()).toBe(1);
 });
 
@@ -104,7 +104,7 @@ test("a call that failed frees its key", async () => {
   expect((await create({ name: "Ada" }, "order-1")).status).toBe(201);
 });
 
-test("keys are told apart by account, path and method's target", async () => {
+test("keys are separate by account, path and method's target", async () => {
   const { key } = await server.createKey(await server.createAccount({ email: `${crypto.randomUUID()}@example.com` }));
   const stranger = apiClient(server.url, key);
   const mine = await create({ name: "Ada" }, "order-1");
@@ -141,7 +141,7 @@ test("a replay passes authentication and scope first", async () => {
   expectProblem(await create({ name: "Ada" }, "order-1", apiClient(server.url, null)), 401, "unauthorized");
 });
 
-test("an answer is kept for 24 hours", async () => {
+test("a response is stored for 24 hours", async () => {
   const first = await create({ name: "Ada" }, "order-1");
   clock.step(24 * 3_600_000 - 1000);
   expect((await create({ name: "Ada" }, "order-1")).json.id).toBe(first.json.id);
@@ -164,7 +164,7 @@ describe("a malformed key is 400", () => {
   });
 });
 
-test("answers are replayed after a restart", async () => {
+test("responses are replayed after a restart", async () => {
   using dir = temporaryDirectory();
   const before = await startTestServer({ dataDir: dir.path });
   const account = await before.createAccount();

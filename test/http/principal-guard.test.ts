@@ -29,10 +29,10 @@ describe("a management call is 401 with WWW-Authenticate", () => {
     ["with two keys", `Bearer ${unknownKey} ${unknownKey}`],
   ];
   test.each(headers)("%s", async (_name, authorization) => {
-    const answer = await list(null, authorization === null ? {} : { authorization });
-    expectProblem(answer, 401, "unauthorized");
-    expect(answer.headers.get("www-authenticate")).toBe("Bearer");
-    expect(answer.headers.get("ratelimit")).toBeNull();
+    const response = await list(null, authorization === null ? {} : { authorization });
+    expectProblem(response, 401, "unauthorized");
+    expect(response.headers.get("www-authenticate")).toBe("Bearer");
+    expect(response.headers.get("ratelimit")).toBeNull();
   });
 
   test("from the next call on once the key is revoked", async () => {
@@ -82,9 +82,9 @@ test.each(guarded)(
     const others = scopes.filter((one) => one !== scope);
     const { key } = await server.createKey(account, others);
     const body = method === "POST" || method === "PATCH" ? "no json" : undefined;
-    const answer = await apiClient(server.url, key).call(method, `${path}?unknown=1`, body);
-    expectProblem(answer, 403, "insufficient_scope");
-    expect(answer.json.detail).toContain(scope);
+    const response = await apiClient(server.url, key).call(method, `${path}?unknown=1`, body);
+    expectProblem(response, 403, "insufficient_scope");
+    expect(response.json.detail).toContain(scope);
   },
 );
 
@@ -94,21 +94,21 @@ test.each(guarded)("%s %s is 401 without a key", async (method, path) => {
 
 test("an address that has no such method is 405 with Allow", async () => {
   const { key } = await server.createKey(await server.createAccount());
-  const answer = await apiClient(server.url, key).call("PUT", "/api/companions", {});
-  expectProblem(answer, 405, "method_not_allowed");
-  expect(answer.headers.get("allow")).toBe("GET, POST");
+  const response = await apiClient(server.url, key).call("PUT", "/api/companions", {});
+  expectProblem(response, 405, "method_not_allowed");
+  expect(response.headers.get("allow")).toBe("GET, POST");
 });
 
 test("errors and successes alike carry CORS headers and a request id, and are never cached", async () => {
   const { key } = await server.createKey(await server.createAccount());
-  for (const answer of [
+  for (const response of [
     await list(key, { origin: "https://shop.example" }),
     await list(null, { origin: "https://shop.example" }),
   ]) {
-    expect(answer.headers.get("access-control-allow-origin")).toBe("https://shop.example");
-    expect(answer.headers.get("access-control-allow-credentials")).toBeNull();
-    expect(answer.headers.get("x-request-id")).toBeString();
-    expect(answer.headers.get("cache-control")).toBe("no-store");
+    expect(response.headers.get("access-control-allow-origin")).toBe("https://shop.example");
+    expect(response.headers.get("access-control-allow-credentials")).toBeNull();
+    expect(response.headers.get("x-request-id")).toBeString();
+    expect(response.headers.get("cache-control")).toBe("no-store");
   }
 });
 
@@ -130,10 +130,10 @@ test("limits requests by key, with headers, and by nothing else", async () => {
     const account = await limited.createAccount();
     const { id, key } = await limited.createKey(account);
     const call = (secret: string) => apiClient(limited.url, secret).call("GET", "/api/companions");
-    const answers = [await call(key), await call(key), await call(key)];
-    expect(answers.map((answer) => answer.status)).toEqual([200, 200, 200]);
-    expect(answers[0]?.headers.get("ratelimit-policy")).toBe('"key";q=3;w=60');
-    expect(answers[0]?.headers.get("ratelimit")).toMatch(/^"key";r=2;t=(59|60)$/);
+    const responses = [await call(key), await call(key), await call(key)];
+    expect(responses.map((response) => response.status)).toEqual([200, 200, 200]);
+    expect(responses[0]?.headers.get("ratelimit-policy")).toBe('"key";q=3;w=60');
+    expect(responses[0]?.headers.get("ratelimit")).toMatch(/^"key";r=2;t=(59|60)$/);
     const refused = expectProblem(await call(key), 429, "rate_limited");
     expect(Number(refused.headers.get("retry-after"))).toBeWithin(1, 61);
     expect(refused.headers.get("ratelimit")).toMatch(/^"key";r=0;t=\d+$/);
@@ -152,13 +152,13 @@ test("limits requests by session as by key, with headers, whatever they are for"
   try {
     const browser = await openDashboard(limited, { role: "operator" });
     const paths = ["/api/companions", "/api/session", "/api/accounts", "/api/keys"];
-    const answers = [];
-    for (const path of paths) answers.push(await browser.call("GET", path));
-    expect(answers.map((answer) => answer.status)).toEqual([200, 200, 200, 200]);
-    expect(answers.map((answer) => answer.headers.get("ratelimit-policy"))).toEqual(
+    const responses = [];
+    for (const path of paths) responses.push(await browser.call("GET", path));
+    expect(responses.map((response) => response.status)).toEqual([200, 200, 200, 200]);
+    expect(responses.map((response) => response.headers.get("ratelimit-policy"))).toEqual(
       Array(4).fill('"session";q=4;w=60'),
     );
-    expect(answers.at(-1)?.headers.get("ratelimit")).toMatch(/^"session";r=0;t=\d+$/);
+    expect(responses.at(-1)?.headers.get("ratelimit")).toMatch(/^"session";r=0;t=\d+$/);
     const refused = expectProblem(await browser.call("POST", "/api/companions", { name: "Ada" }), 429, "rate_limited");
     expect(Number(refused.headers.get("retry-after"))).toBeWithin(1, 61);
     const elsewhere = await openDashboard(limited, {}, browser.account);

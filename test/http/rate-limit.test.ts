@@ -18,7 +18,7 @@ describe("the rate-limit headers", () => {
     expect(headers).toEqual({ "ratelimit-policy": policy, ratelimit: '"ip";r=9;t=52, "token";r=29;t=60' });
   });
 
-  test("tell the whole policy before all checks were made, and replace what was written then", () => {
+  test("state the whole policy before all checks are done, and replace it afterwards", () => {
     const byIp = { isAdmitted: true, rule: rules.ip, remaining: 3, resetMs: 1 };
     const byToken = { isAdmitted: false, rule: rules.token.free, remaining: 0, resetMs: 1001 };
     const headers = {};
@@ -28,7 +28,7 @@ describe("the rate-limit headers", () => {
     expect(headers).toEqual({ "ratelimit-policy": policy, ratelimit: '"ip";r=3;t=1, "token";r=0;t=2' });
   });
 
-  test("tell of each door its own rules, also where rules were set otherwise", () => {
+  test("state the rules of each kind of access, also if they are configured", () => {
     const others = createRateRules({ ratePerToken: { free: 5, paid: 50 }, ratePerIp: 4, ratePerKey: 3 });
     const verdict = { isAdmitted: true, rule: others.key, remaining: 2, resetMs: 1 };
     const headers = {};

@@ -50,7 +50,7 @@ test("falls back to the route of all that is left", () => {
   expect(table.find("DELETE", "/docs/errors")).toBeNull();
 });
 
-test("tells the methods of every route that an address has", () => {
+test("lists the methods of every route of an address", () => {
   expect(table.listMethods("/docs/search")).toEqual(["GET", "POST", "OPTIONS"]);
   expect(table.listMethods("/docs/errors").toSorted()).toEqual(["GET", "OPTIONS", "POST"]);
   expect(table.listMethods("/nothing/here")).toEqual(["OPTIONS"]);

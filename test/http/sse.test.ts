@@ -46,7 +46,7 @@ describe("a stream that follows a turn", () => {
     expect(stream.outcome).toBe(outcome);
   });
 
-  test("tells it once when the visitor has gone, also where that was before", () => {
+  test("reports once that the visitor has left, even if that was before", () => {
     const { stream, gone, left } = followTurn();
     gone.abort();
     stream.drop();

@@ -8,16 +8,16 @@ async function ask(isTls: boolean): Promise<(string | null)[]> {
   const server = await startTestServer({ isTls });
   const { embedToken } = await server.createCompanion();
   const paths = ["/healthz", "/app", `/api/embed/${embedToken}`, "/api/embed/none", "/api/companions", "/nope"];
-  const answers = await Promise.all(paths.map((path) => fetch(`${server.url}${path}`, insecure)));
-  expect(answers.map((answer) => answer.status)).toEqual([200, 200, 200, 404, 401, 404]);
+  const responses = await Promise.all(paths.map((path) => fetch(`${server.url}${path}`, insecure)));
+  expect(responses.map((response) => response.status)).toEqual([200, 200, 200, 404, 401, 404]);
   await server.close();
-  return answers.map((answer) => answer.headers.get("strict-transport-security"));
+  return responses.map((response) => response.headers.get("strict-transport-security"));
 }
 
-test("every answer over the server's own TLS tells browsers to stay with it", async () => {
+test("every response over the server's own TLS tells browsers to keep using TLS", async () => {
   expect(await ask(true)).toEqual(Array(6).fill("max-age=31536000"));
 });
 
-test("no answer over plain HTTP does", async () => {
+test("no response over plain HTTP does", async () => {
   expect(await ask(false)).toEqual(Array(6).fill(null));
 });

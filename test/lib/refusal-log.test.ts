@@ -11,7 +11,7 @@ function refusal(fields: Partial<RequestFields> = {}): RequestFields {
   return { ...line, client: "192.0.2.0/24", ...fields };
 }
 
-test("tells ten of a kind one by one, and how many more there were", () => {
+test("logs ten of a kind one by one, and then how many more there were", () => {
   const log = createCapturedLog();
   const refusals = createRefusalLog(log);
   for (let at = 0; at < 1000; at++) refusals.note(refusal());

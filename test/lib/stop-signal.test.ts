@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { Stop } from "../../src/lib/stop-signal.ts";
 
-test("each listener is told once, after which there is nothing more to hear", () => {
+test("each listener is called once, and never again", () => {
   const stop = new Stop();
   const told: string[] = [];
   const listener = (name: string) => ({ handleEvent: () => void told.push(`${name}: ${stop.reason}`) });
@@ -19,7 +19,7 @@ test("each listener is told once, after which there is nothing more to hear", ()
   expect([stop.aborted, stop.reason]).toEqual([true, "gone"]);
 });
 
-test("a listener that another one removes while they are told is not told any more", () => {
+test("a listener that another one removes during the calls is not called any more", () => {
   const stop = new Stop();
   const told: string[] = [];
   const second = { handleEvent: () => void told.push("second") };

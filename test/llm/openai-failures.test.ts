@@ -138,7 +138,7 @@ describe("before the first text", () => {
     expect(mock.requests).toHaveLength(1);
   });
 
-  test("no answer at all ends at the deadline, which all attempts share", async () => {
+  test("no response at all ends at the deadline, which all attempts share", async () => {
     const deadlines = { firstTextMs: 400 };
     expect(await failureOf(ask(open({ deadlines }), "[[hang]]"))).toMatch(/no text after 400 ms/);
     expect(await failureOf(ask(open({ deadlines }), "[[silence:0]]"))).toMatch(/no text after 400 ms/);

@@ -37,7 +37,7 @@ test.each(routes)("%s %s of another account answers as if there were nothing", a
   expect({ ...theirs.json, request_id: "" }).toEqual({ ...none.json, request_id: "" });
 });
 
-test("lists show the account's own alone, whatever is asked for", async () => {
+test("lists show only the account's own items, whatever the query", async () => {
   for (const query of ["", "?metadata.plan=pro", "?q=Ada", `?q=${ids.companion}`]) {
     expect((await stranger.call("GET", `/api/companions${query}`)).json.data).toEqual([]);
     expect((await owner.call("GET", `/api/companions${query}`)).json.data).toHaveLength(1);

@@ -61,8 +61,8 @@ test("lists all in pages, newest first", async () => {
 
 test("a plan holds from the next request on", async () => {
   const account = await server.createAccount();
-  const answer = await operator.call("PATCH", `/api/accounts/${account.id}`, { plan: "paid" });
-  expect(answer.json).toMatchObject({ id: account.id, plan: "paid", role: "owner" });
+  const response = await operator.call("PATCH", `/api/accounts/${account.id}`, { plan: "paid" });
+  expect(response.json).toMatchObject({ id: account.id, plan: "paid", role: "owner" });
 });
 
 test("suspends and resumes: keys and embed tokens are refused meanwhile", async () => {
@@ -120,8 +120,8 @@ test("makes a link with which the owner chooses a password", async () => {
   const secret = String(link.url).split("#")[1];
   const body = JSON.stringify({ secret, password: "chosen by the owner" });
   const headers = { "content-type": "application/json" };
-  const answer = await fetch(`${server.url}/api/session/password-reset`, { method: "POST", body, headers });
-  expect(answer.status).toBe(201);
+  const response = await fetch(`${server.url}/api/session/password-reset`, { method: "POST", body, headers });
+  expect(response.status).toBe(201);
 });
 
 test("a retry with the same Idempotency-Key makes one account", async () => {

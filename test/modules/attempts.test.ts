@@ -53,10 +53,10 @@ test("the owner's own browser is the next to have its turn, and leaves the accou
   }
   for (let signIn = 0; signIn < 5; signIn++) {
     const before = comparedAtMs.length;
-    const answer = tryAs(ownBrowser, "right", 25);
+    const response = tryAs(ownBrowser, "right", 25);
     for (let client = 0; client < 330; client++) void tryAs(stranger(client), "wrong", 25);
     await time.pass(400);
-    expect(await answer).toBe("answered");
+    expect(await response).toBe("answered");
     // Of those who waited before it nobody else came in between, but whoever was in.
     expect(comparedAtMs.length - before).toBeLessThanOrEqual(2);
   }
@@ -71,10 +71,10 @@ test("so many browsers of the owner cannot come that guessing through them is fa
   expect(mostInASecond(comparedAtMs)).toBeLessThan(6);
 });
 
-test("a stranger who finds too many waiting is told to come back, and that is no failure", async () => {
-  const answers = Array.from({ length: 6 }, (_, client) => tryAs(stranger(client), "wrong"));
+test("a stranger who finds too many waiting must come back later, which does not count as a failure", async () => {
+  const responses = Array.from({ length: 6 }, (_, client) => tryAs(stranger(client), "wrong"));
   await time.pass(10_000);
-  const texts = await Promise.all(answers);
+  const texts = await Promise.all(responses);
   expect(texts.slice(0, 5)).toEqual(Array(5).fill("answered"));
   expect(texts[5]).toContain("Many are trying to sign in to this account at once.");
   const again = tryAs(stranger(5), "right");
@@ -110,15 +110,15 @@ test("wrong codes on one account make strangers wait, wherever they come from, a
       })
       .catch((error: Error) => error.message);
   for (let client = 0; client < 10; client++) {
-    const answer = guess(stranger(client));
+    const response = guess(stranger(client));
     await time.pass(10_000);
-    expect(await answer).toBe("wrong");
+    expect(await response).toBe("wrong");
   }
   for (let client = 10, waitMs = 1000; client < 20; client++) {
     time.clock.advance(Math.max(waitMs - 10_000, 0));
-    const answer = guess(stranger(client));
+    const response = guess(stranger(client));
     await time.pass(10_000);
-    expect(await answer).toBe("wrong");
+    expect(await response).toBe("wrong");
     waitMs = Math.min(waitMs * 2, 15 * minuteMs);
   }
   const stopped = guess(stranger(99));

@@ -29,9 +29,9 @@ test("each change leaves an entry with key, place and request, and no secret", a
   await client.call("DELETE", `/api/keys/${key.json.id}`, undefined, from);
   const deleted = await client.call("DELETE", path, undefined, from);
 
-  const answer = await client.call("GET", "/api/audit?limit=7");
+  const response = await client.call("GET", "/api/audit?limit=7");
   const actor = { kind: "key", id: keyId, ip: "198.51.100.0/24" };
-  expect(answer.json.data).toMatchObject([
+  expect(response.json.data).toMatchObject([
     {
       action: "companion.delete",
       target_id: created.json.id,
@@ -45,7 +45,7 @@ test("each change leaves an entry with key, place and request, and no secret", a
     { action: "companion.create", target_id: created.json.id, actor },
   ]);
   for (const secret of ["Secret", key.json.key, created.json.embed_token, token.json.token]) {
-    expect(answer.text).not.toContain(secret);
+    expect(response.text).not.toContain(secret);
   }
 });
 

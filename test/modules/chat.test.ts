@@ -30,15 +30,15 @@ const today = () => new Date().toISOString().slice(0, 10);
 describe("a reply", () => {
   test("streams as events and ends with the terminator, under the promised headers", async () => {
     const { embedToken } = await server.createCompanion();
-    const answer = await chat(server.url, embedToken, { message: "[[say:Hello you]]", session_id: session });
-    expect(answer.status).toBe(200);
-    expect(answer.raw).toBe('data: {"text":"Hello "}\n\ndata: {"text":"you"}\n\ndata: [DONE]\n\n');
-    expect(answer.headers.get("content-type")).toBe("text/event-stream; charset=utf-8");
-    expect(answer.headers.get("cache-control")).toBe("no-store");
-    expect(answer.headers.get("x-accel-buffering")).toBe("no");
-    expect(answer.headers.get("x-session-id")).toBe(session);
-    expect(answer.headers.get("x-request-id")).toMatch(/^[0-9a-f-]{36}$/);
-    expect(answer.headers.get("access-control-allow-origin")).toBe("*");
+    const response = await chat(server.url, embedToken, { message: "[[say:Hello you]]", session_id: session });
+    expect(response.status).toBe(200);
+    expect(response.raw).toBe('data: {"text":"Hello "}\n\ndata: {"text":"you"}\n\ndata: [DONE]\n\n');
+    expect(response.headers.get("content-type")).toBe("text/event-stream; charset=utf-8");
+    expect(response.headers.get("cache-control")).toBe("no-store");
+    expect(response.headers.get("x-accel-buffering")).toBe("no");
+    expect(response.headers.get("x-session-id")).toBe(session);
+    expect(response.headers.get("x-request-id")).toMatch(/^[0-9a-f-]{36}$/);
+    expect(response.headers.get("access-control-allow-origin")).toBe("*");
   });
 
   test("is read alike by a standard event-stream parser", async () => {
@@ -78,8 +78,10 @@ describe("a reply", () => {
 
   test("counts as complete when the provider ended it for length", async () => {
     const companion = await server.createCompanion();
-    const answer = await chat(server.url, companion.embedToken, { message: "[[finish:length]][[say:cut by length]]" });
-    expect(answer.isDone).toBe(true);
+    const response = await chat(server.url, companion.embedToken, {
+      message: "[[finish:length]][[say:cut by length]]",
+    });
+    expect(response.isDone).toBe(true);
     expect((await keptMessages(companion)).at(-1)?.complete).toBe(true);
   });
 });
@@ -138,9 +140,9 @@ describe("what the model is sent", () => {
     const companion = await server.createCompanion();
     await chat(server.url, companion.embedToken, { message: "first", session_id: session, visitor_id: visitor });
     const shouted = { session_id: session.toUpperCase(), visitor_id: visitor.toUpperCase() };
-    const answer = await chat(server.url, companion.embedToken, { message: "again", ...shouted });
+    const response = await chat(server.url, companion.embedToken, { message: "again", ...shouted });
     expect(server.mockLlm.requests.at(-1)?.body["messages"]).toHaveLength(3);
-    expect(answer.headers.get("x-session-id")).toBe(session);
+    expect(response.headers.get("x-session-id")).toBe(session);
   });
 
   test("keeps the newest turns within context_tokens, beginning with a user's", async () => {
@@ -180,7 +182,7 @@ describe("what the model is sent", () => {
     const { embedToken } = await server.createCompanion();
     const first = await chat(server.url, embedToken, { message: "a" });
     const second = await chat(server.url, embedToken, { message: "b", session_id: null, visitor_id: null });
-    const ids = [first, second].map((answer) => answer.headers.get("x-session-id"));
+    const ids = [first, second].map((response) => response.headers.get("x-session-id"));
     expect(ids[0]).toMatch(/^[0-9a-f]{8}-[0-9a-f]{4}-4/);
     expect(ids[0]).not.toBe(ids[1]);
     expect(server.mockLlm.requests.at(-1)?.body["messages"]).toHaveLength(1);
@@ -279,11 +281,11 @@ describe("a provider that fails", () => {
   for (const directive of ["[[cut:2]]", "[[reset:2]]", "[[error:2]]", "[[garbage:2]]"]) {
     test(`midway ends the stream for ${directive} without the terminator, keeping what arrived as incomplete`, async () => {
       const companion = await server.createCompanion();
-      const answer = await chat(server.url, companion.embedToken, { message: `${directive}[[say:one two three]]` });
-      expect(answer.status).toBe(200);
-      expect(answer.isDone).toBe(false);
-      expect(answer.raw).toEndWith("\n\n: error upstream_error\n\n");
-      expect(answer.text).toBe("one two ");
+      const response = await chat(server.url, companion.embedToken, { message: `${directive}[[say:one two three]]` });
+      expect(response.status).toBe(200);
+      expect(response.isDone).toBe(false);
+      expect(response.raw).toEndWith("\n\n: error upstream_error\n\n");
+      expect(response.text).toBe("one two ");
       expect((await keptMessages(companion)).at(-1)).toMatchObject({ text: "one two ", complete: false });
       expect(await server.services.store.turns.countDay(companion.id, today())).toBe(1);
     });
@@ -296,10 +298,10 @@ describe("a provider that fails", () => {
     );
   });
 
-  test("keeps its words out of the answer, and its secrets out of the log", async () => {
+  test("keeps its words out of the response, and its secrets out of the log", async () => {
     const { embedToken } = await server.createCompanion();
-    const answer = await sendChat(server.url, embedToken, { message: "[[fail:401]] a-visitor's-word" });
-    const requestId = answer.headers.get("x-request-id");
+    const response = await sendChat(server.url, embedToken, { message: "[[fail:401]] a-visitor's-word" });
+    const requestId = response.headers.get("x-request-id");
     const lines = server.log.events.filter(
       ({ event, fields }) => event !== "request" && fields.requestId === requestId,
     );
@@ -362,9 +364,9 @@ describe("the turns of one conversation", () => {
       );
       response.end();
     });
-    const answers = [];
+    const responses = [];
     for (const message of ["1", "2", "3", "4"]) {
-      answers.push(chat(server.url, companion.embedToken, { ...body, message }));
+      responses.push(chat(server.url, companion.embedToken, { ...body, message }));
       if (message === "1") await server.mockLlm.until(() => server.mockLlm.openRequests === 1);
       else await queued(Number(message) - 1);
     }
@@ -373,7 +375,7 @@ describe("the turns of one conversation", () => {
     expect(JSON.parse(refused.raw).code).toBe("rate_limited");
     expect(refused.headers.get("retry-after")).toBe("1");
     release.resolve();
-    expect((await Promise.all(answers)).map((answer) => answer.text)).toEqual(["re 1", "re 2", "re 3", "re 4"]);
+    expect((await Promise.all(responses)).map((response) => response.text)).toEqual(["re 1", "re 2", "re 3", "re 4"]);
     expect(order).toEqual(["1", "2", "3", "4"]);
     server.mockLlm.respond(null);
     expect(await server.services.store.turns.countDay(companion.id, today())).toBe(4);
@@ -385,7 +387,7 @@ describe("the turns of one conversation", () => {
 });
 
 describe("a token", () => {
-  test("of another shape, unknown or revoked is 404, with nothing to tell them apart", async () => {
+  test("of another shape, unknown or revoked is 404, without any difference", async () => {
     const companion = await server.createCompanion();
     const bodies: Problem[] = [];
     const [tokens] = [await server.services.store.embedTokens.list(companion.accountId, companion.id)];

@@ -96,7 +96,7 @@ describe.each(["POST", "PATCH"])("%s refuses, and names,", (method) => {
     expectInvalid(await api.call(method, path(), body), params);
   });
 
-  test("every field at fault in one answer", async () => {
+  test("every invalid field in one response", async () => {
     const body = {
       name: "",
       temperature: 9,
@@ -126,19 +126,19 @@ describe.each(["POST", "PATCH"])("%s refuses, and names,", (method) => {
   });
 
   test("a body that is no UTF-8", async () => {
-    const answer = await fetch(`${server.url}${path()}`, {
+    const response = await fetch(`${server.url}${path()}`, {
       method,
       headers: { authorization, "content-type": "application/json" },
       body: new Uint8Array([0x7b, 0x22, 0xff, 0x22, 0x3a, 0x31, 0x7d]),
     });
-    expect(answer.status).toBe(400);
+    expect(response.status).toBe(400);
   });
 
   test.each(["text/plain", "application/x-www-form-urlencoded", "multipart/form-data; boundary=x"])(
     "a body of type %s as 415",
     async (type) => {
-      const answer = await api.call(method, path(), { name: "Ada" }, { "content-type": type });
-      expectProblem(answer, 415, "unsupported_media_type");
+      const response = await api.call(method, path(), { name: "Ada" }, { "content-type": type });
+      expectProblem(response, 415, "unsupported_media_type");
     },
   );
 
@@ -152,14 +152,14 @@ describe.each(["POST", "PATCH"])("%s refuses, and names,", (method) => {
     expectProblem(await api.call(method, path(), nested), 400, "invalid_request");
   });
 
-  test("unknown fields without end, in an answer that stays small", async () => {
+  test("an endless number of unknown fields, in a response that stays small", async () => {
     const body = Object.fromEntries(Array.from({ length: 20_000 }, (_, index) => [`field_${index}`, 1]));
-    const answer = expectProblem(
+    const response = expectProblem(
       await api.call(method, path(), { ...body, voice_agent_id: {} }),
       400,
       "invalid_request",
     );
-    expect(answer.text.length).toBeLessThan(50_000);
+    expect(response.text.length).toBeLessThan(50_000);
   });
 });
 

@@ -21,9 +21,9 @@ async function create(api: ApiClient, fields: object): Promise<string> {
 
 /** Names of what a query finds, newest first. */
 async function names(api: ApiClient, query: string): Promise<unknown[]> {
-  const answer = await api.call("GET", `/api/companions?${query}`);
-  expect(answer.status).toBe(200);
-  return answer.json.data.map((one) => one.name);
+  const response = await api.call("GET", `/api/companions?${query}`);
+  expect(response.status).toBe(200);
+  return response.json.data.map((one) => one.name);
 }
 
 describe("pages", () => {
@@ -51,7 +51,7 @@ describe("pages", () => {
     expect(page.next_cursor).toBeNull();
   });
 
-  test("hold 20 unless told otherwise, and an empty list is one", async () => {
+  test("hold 20 by default, and an empty list is a page too", async () => {
     const api = await freshApi();
     expect((await api.call("GET", "/api/companions")).json).toEqual<unknown>({ data: [], next_cursor: null });
     for (let index = 0; index < 21; index++) await create(api, {});

@@ -39,9 +39,9 @@ beforeAll(async () => {
 afterAll(() => server.close());
 
 async function list(query: string): Promise<string[]> {
-  const answer = await client.call("GET", `/api/conversations${query}`);
-  expect(answer.status).toBe(200);
-  return answer.json.data.map(({ id }) => id);
+  const response = await client.call("GET", `/api/conversations${query}`);
+  expect(response.status).toBe(200);
+  return response.json.data.map(({ id }) => id);
 }
 
 test("a conversation is read with its newest messages, and older ones a page at a time", async () => {
@@ -104,7 +104,7 @@ describe("lists", () => {
     expect(await list(filled)).toEqual(expected.map((name) => ids[name]));
   });
 
-  test("to whoever deletes each page before the next, whatever order their first replies ended in", async () => {
+  test("to clients that delete each page before the next, in whatever order the first replies ended", async () => {
     const account = await server.createAccount();
     const busy = await server.createCompanion({}, account);
     const { call } = apiClient(server.url, (await server.createKey(account)).key);
@@ -115,14 +115,14 @@ describe("lists", () => {
       await response.write(chunk({ content: "yes", finishReason: "stop" }) + doneMark);
       response.end();
     });
-    const answers: Promise<unknown>[] = [];
+    const responses: Promise<unknown>[] = [];
     for (const message of ["middle", "newest"]) {
-      answers.push(chat(server.url, busy.embedToken, { message }));
+      responses.push(chat(server.url, busy.embedToken, { message }));
       await eventually(() => releases.has(message));
     }
     for (const message of ["newest", "middle"]) {
       releases.get(message)?.();
-      await answers.pop();
+      await responses.pop();
     }
     server.mockLlm.respond(null);
     const seen: string[] = [];
@@ -151,8 +151,8 @@ describe("lists", () => {
   });
 
   test("a companion's, at its own address", async () => {
-    const answer = await client.call("GET", `/api/companions/${companion.id}/conversations?from=2026-02-01`);
-    expect(answer.json.data.map(({ id }) => id)).toEqual([ids.second]);
+    const response = await client.call("GET", `/api/companions/${companion.id}/conversations?from=2026-02-01`);
+    expect(response.json.data.map(({ id }) => id)).toEqual([ids.second]);
     const path = (id: string) => `/api/companions/${id}/conversations`;
     expectProblem(await strangerClient.call("GET", path(companion.id)), 404, "not_found");
     expectProblem(await client.call("GET", path("nonsense")), 404, "not_found");
@@ -177,8 +177,8 @@ describe("lists", () => {
 });
 
 test("reads one with its messages, oldest first", async () => {
-  const answer = await client.call("GET", `/api/conversations/${ids.second}`);
-  expect(answer.json).toMatchObject({
+  const response = await client.call("GET", `/api/conversations/${ids.second}`);
+  expect(response.json).toMatchObject({
     id: ids.second,
     companion_id: companion.id,
     visitor_id: null,

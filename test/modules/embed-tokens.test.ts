@@ -24,9 +24,9 @@ const open = (token: string) => apiClient(server.url, null).call("GET", `/api/em
 const shownToken = async () => (await api.call("GET", `/api/companions/${companionId}`)).json.embed_token;
 
 test("a POST without a body and content type makes one", async () => {
-  const answer = await fetch(`${server.url}${path}`, { method: "POST", headers: await headers() });
-  expect(answer.status).toBe(201);
-  expect(await answer.json()).toEqual({
+  const response = await fetch(`${server.url}${path}`, { method: "POST", headers: await headers() });
+  expect(response.status).toBe(201);
+  expect(await response.json()).toEqual({
     id: expect.any(String),
     token: expect.stringMatching(/^emb_[0-9A-Za-z]{32}$/),
     name: null,

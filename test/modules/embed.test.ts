@@ -149,7 +149,7 @@ describe("allowed origins", () => {
       expect(config.headers.get("vary")).toBe("Origin");
       expect(config.headers.get("access-control-allow-credentials")).toBeNull();
       if (status === 403) expect((await readProblem(config)).code).toBe("origin_not_allowed");
-      const answer = await sendChat(
+      const response = await sendChat(
         server.url,
         embedToken,
         { message: "a" },
@@ -157,8 +157,8 @@ describe("allowed origins", () => {
           headers: { ...headers, "content-type": "application/json" },
         },
       );
-      expect(answer.status).toBe(status);
-      await answer.text();
+      expect(response.status).toBe(status);
+      await response.text();
     });
   }
 
@@ -169,13 +169,13 @@ describe("allowed origins", () => {
     expect((await getConfig(embedToken, { "sec-fetch-site": "cross-site" })).status).toBe(403);
   });
 
-  test("are told to each by its own name and number, however alike the answers are", async () => {
+  test("each get CORS and limit headers of their own, however alike the responses are", async () => {
     const { embedToken } = await server.createCompanion({});
-    const answers: Response[] = [];
+    const responses: Response[] = [];
     for (const origin of ["https://one.example", "https://two.example", null, "https://one.example"]) {
-      answers.push(await getConfig(embedToken, origin === null ? {} : { origin }));
+      responses.push(await getConfig(embedToken, origin === null ? {} : { origin }));
     }
-    const told = (name: string) => answers.map(({ headers }) => headers.get(name));
+    const told = (name: string) => responses.map(({ headers }) => headers.get(name));
     expect(told("access-control-allow-origin")).toEqual([
       "https://one.example",
       "https://two.example",
@@ -201,13 +201,13 @@ describe("allowed origins", () => {
       "Authorization, Content-Type, Idempotency-Key, If-Match, Last-Event-ID, X-Visitor-Token, X-Challenge",
     );
     expect(preflight.headers.get("ratelimit")).toBeNull();
-    const answer = await getConfig(embedToken, { origin: "https://shop.example" });
-    expect(answer.headers.get("access-control-allow-origin")).toBe("https://shop.example");
-    expect(answer.headers.get("access-control-expose-headers")).toBe(
+    const response = await getConfig(embedToken, { origin: "https://shop.example" });
+    expect(response.headers.get("access-control-allow-origin")).toBe("https://shop.example");
+    expect(response.headers.get("access-control-expose-headers")).toBe(
       "RateLimit, RateLimit-Policy, Retry-After, X-Session-Id, ETag, Idempotent-Replayed, WWW-Authenticate, X-Request-Id",
     );
-    expect(answer.headers.get("access-control-allow-methods")).toBeNull();
-    expect(answer.headers.get("access-control-allow-headers")).toBeNull();
+    expect(response.headers.get("access-control-allow-methods")).toBeNull();
+    expect(response.headers.get("access-control-allow-headers")).toBeNull();
   });
 });
 
@@ -273,9 +273,9 @@ describe("limits", () => {
           "content-type": "application/json",
         };
         if (network % 2 === 0) return await getConfig(embedToken, headers, limited);
-        const answer = await sendChat(limited.url, embedToken, { message: "[[say:yes]]" }, { headers });
-        await answer.text();
-        return answer;
+        const response = await sendChat(limited.url, embedToken, { message: "[[say:yes]]" }, { headers });
+        await response.text();
+        return response;
       };
       const statuses: number[] = [];
       for (let network = 0; network < 60; network++) statuses.push((await ask(network)).status);
@@ -289,7 +289,7 @@ describe("limits", () => {
     });
   });
 
-  test("of a token can be higher on the paid plan, and each is told its own", async () => {
+  test("of a token can be higher on the paid plan, and each response states its own", async () => {
     const environment = { COMPANIOND_RATE_PER_TOKEN: "2", COMPANIOND_RATE_PER_TOKEN_PAID: "4" };
     await withLimits(environment, async (limited) => {
       for (const [plan, limit] of [
@@ -339,11 +339,11 @@ describe("limits", () => {
         ["paid", 7],
       ] as const) {
         const companion = await limited.createCompanion({}, await limited.createAccount({ plan }));
-        const answers = await Promise.all(
+        const responses = await Promise.all(
           Array.from({ length: 200 }, () => chat(limited.url, companion.embedToken, { message: "[[say:yes]]" })),
         );
-        expect(answers.filter((answer) => answer.isDone)).toHaveLength(quota);
-        const refused = answers.filter((answer) => answer.status === 429);
+        expect(responses.filter((response) => response.isDone)).toHaveLength(quota);
+        const refused = responses.filter((response) => response.status === 429);
         expect(refused).toHaveLength(200 - quota);
         expect(JSON.parse(refused[0]?.raw ?? "").code).toBe("quota_exceeded");
         expect(Number(refused[0]?.headers.get("retry-after"))).toBeWithin(1, 86_401);

@@ -41,9 +41,9 @@ async function sayAll(companion: Companion, ...messages: string[]): Promise<numb
 }
 
 async function read(path: string) {
-  const answer = await owner.call("GET", path);
-  expect(answer.status).toBe(200);
-  return answer.json.data;
+  const response = await owner.call("GET", path);
+  expect(response.status).toBe(200);
+  return response.json.data;
 }
 
 test("every failed reply counts, with its kind, and costs neither quota nor leaves a conversation", async () => {
@@ -102,12 +102,12 @@ test("is open to its account and scope alone, and takes what it knows", async ()
 describe("the server's status", () => {
   async function readSilent(): Promise<Record<string, unknown>[]> {
     const operator = await openDashboard(server, { role: "operator", email: `operator-${Math.random()}@example.com` });
-    const answer = await operator.call("GET", "/api/status");
-    expect(answer.status).toBe(200);
-    return answer.json.silent_models as Record<string, unknown>[];
+    const response = await operator.call("GET", "/api/status");
+    expect(response.status).toBe(200);
+    return response.json.silent_models as Record<string, unknown>[];
   }
 
-  test("tells a refused key at once, in the words of doctor, until a reply is whole again", async () => {
+  test("reports a refused key at once, in the words of doctor, until a reply is complete again", async () => {
     expect(await readSilent()).toEqual([]);
     await sayAll(ada, "[[fail:401]]", "[[fail:401]]");
     const reason = "the provider answered 401 Incorrect API key provided: ";
@@ -121,7 +121,7 @@ describe("the server's status", () => {
     expect(await readSilent()).toEqual([]);
   });
 
-  test("tells of what may pass only after some in a row, and of nothing for ever", async () => {
+  test("reports what may pass only after several in a row, and nothing for ever", async () => {
     await sayAll(ada, "[[cut:3]] one two three", "[[cut:3]] one two three");
     expect(await readSilent()).toEqual([]);
     await say(ada, "[[cut:3]] one two three");

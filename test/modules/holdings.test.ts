@@ -28,9 +28,9 @@ const doors: [string, () => Promise<ApiClient>][] = [
   ["the dashboard", () => openDashboard(server)],
 ];
 
-function countStatuses(answers: readonly ApiResponse[]): Record<string, number> {
+function countStatuses(responses: readonly ApiResponse[]): Record<string, number> {
   const counts: Record<string, number> = {};
-  for (const { status } of answers) counts[status] = (counts[status] ?? 0) + 1;
+  for (const { status } of responses) counts[status] = (counts[status] ?? 0) + 1;
   return counts;
 }
 
@@ -38,9 +38,9 @@ describe.each(doors)("%s", (_name, open) => {
   test("makes exactly as many companions as the plan allows, out of 200 calls at once", async () => {
     const api = await open();
     const create = () => api.call("POST", "/api/companions", { name: "Ada" });
-    const answers = await Promise.all(Array.from({ length: 200 }, create));
-    expect(countStatuses(answers)).toEqual({ 201: 5, 403: 195 });
-    const refused = answers.find(({ status }) => status === 403);
+    const responses = await Promise.all(Array.from({ length: 200 }, create));
+    expect(countStatuses(responses)).toEqual({ 201: 5, 403: 195 });
+    const refused = responses.find(({ status }) => status === 403);
     if (refused === undefined) throw new Error("nothing was refused");
     expectProblem(refused, 403, "limit_reached");
     expect(refused.json.detail).toBe(
@@ -100,13 +100,13 @@ test("makes no more keys than the plan allows, and a refused call frees its Idem
 test("goes by the plan at the time of the call", async () => {
   const account = await server.createAccount({ plan: "paid" });
   const { key } = await server.createKey(account);
-  const answers = await Promise.all(
+  const responses = await Promise.all(
     Array.from({ length: 60 }, () => apiClient(server.url, key).call("POST", "/api/companions", { name: "Ada" })),
   );
-  expect(countStatuses(answers)).toEqual({ 201: 50, 403: 10 });
+  expect(countStatuses(responses)).toEqual({ 201: 50, 403: 10 });
 });
 
-test("does not bind whoever makes them for the account on the server itself", async () => {
+test("does not apply to items created for the account on the server itself", async () => {
   const account = await server.createAccount();
   for (let made = 0; made < 7; made++) await server.createCompanion({}, account);
   const browser = await openDashboard(server, {}, account);

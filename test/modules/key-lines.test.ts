@@ -34,9 +34,9 @@ const inMs = (durationMs: number) => new Date(clock.nowMs() + durationMs).toISOS
 const body = (fields: object = {}, granted: readonly Scope[] = scopes) => ({ name: "x", scopes: granted, ...fields });
 
 async function make(by: ApiClient, fields: object = {}, granted?: readonly Scope[]): Promise<Made> {
-  const answer = await by.call("POST", "/api/keys", body(fields, granted));
-  expect(answer.status).toBe(201);
-  return { ...(answer.json as unknown as Made), api: apiClient(server.url, answer.json.key) };
+  const response = await by.call("POST", "/api/keys", body(fields, granted));
+  expect(response.status).toBe(201);
+  return { ...(response.json as unknown as Made), api: apiClient(server.url, response.json.key) };
 }
 const statusOf = async (key: Made) => (await key.api.call("GET", "/api/keys")).status;
 const listIds = async () => (await api.call("GET", "/api/keys?limit=100")).json.data.map(({ id }) => id);
@@ -81,7 +81,7 @@ test("revoking a key revokes what came of it at once, with an audit entry for ea
   expectProblem(await api.call("DELETE", `/api/keys/${child.id}`), 404, "not_found");
 });
 
-test("a rotation makes the new key and gives the old one its end in one call, and the old one tells of it", async () => {
+test("a rotation creates the new key and gives the old one its end in one call, and the old one shows it", async () => {
   const old = await make(api, { name: "servers" });
   const child = await make(old.api);
   const next = await make(api, { name: "servers", replaces: old.id.toUpperCase(), grace_seconds: 3600 });
@@ -125,7 +125,7 @@ test("a rotation that is refused changes nothing", async () => {
   expect(shown).toMatchObject({ expires_at: null, replaced_at: null });
 });
 
-test("a rotation that is sent again makes nothing again", async () => {
+test("a repeated rotation request creates nothing again", async () => {
   const old = await make(api);
   const send = () =>
     api.call("POST", "/api/keys", body({ replaces: old.id, grace_seconds: 0 }), { "idempotency-key": "rotate" });

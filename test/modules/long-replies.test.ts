@@ -42,12 +42,12 @@ test.each([
   "a reply without end is ended after a million characters, %s, says why, and is kept as incomplete",
   async (_, text) => {
     speakWithoutEnd(text);
-    const answer = await chat(server.url, companion.embedToken, { message: "go on for ever" });
-    expect(answer.raw).toEndWith("\n\n: error too_long\n\n");
-    expect(answer.text).toHaveLength(maxReplyUnits);
-    expect(answer.texts).not.toContain("");
+    const response = await chat(server.url, companion.embedToken, { message: "go on for ever" });
+    expect(response.raw).toEndWith("\n\n: error too_long\n\n");
+    expect(response.text).toHaveLength(maxReplyUnits);
+    expect(response.texts).not.toContain("");
     await server.mockLlm.until(() => server.mockLlm.openRequests === 0);
-    expect(await keptReply()).toMatchObject({ role: "assistant", text: answer.text, complete: false });
+    expect(await keptReply()).toMatchObject({ role: "assistant", text: response.text, complete: false });
     expect(replyMemory.takenBytes).toBe(0);
   },
 );

@@ -114,7 +114,7 @@ describe.each(losses)("when %s", (_, isKept, take) => {
     for (const visitor of [streaming, waiting]) visitor.vanish();
   });
 
-  test("a provider that has not said anything yet is given up, and the answer is 404", async () => {
+  test("a provider that has not said anything yet is given up, and the response is 404", async () => {
     const victim = await makeVictim();
     const pending = sendChat(server.url, victim.embedToken, { message: "[[hang]]" });
     await server.mockLlm.until(() => server.mockLlm.openRequests === 1);
@@ -149,12 +149,12 @@ test("an owner's trial ends too when the companion is deleted or the account sus
     if (what.includes("token") || what === "the account is deleted") continue;
     const victim = await makeVictim();
     const { key } = await server.createKey(victim.account);
-    const answer = await fetch(`${server.url}/api/companions/${victim.id}/test-chat`, {
+    const response = await fetch(`${server.url}/api/companions/${victim.id}/test-chat`, {
       method: "POST",
       headers: { authorization: `Bearer ${key}`, "content-type": "application/json" },
       body: JSON.stringify({ message: "[[words:60]] [[delay:20]]" }),
     });
-    const reader = answer.body?.getReader();
+    const reader = response.body?.getReader();
     await reader?.read();
     await take(server.services.store, victim);
     let rest = "";

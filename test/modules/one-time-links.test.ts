@@ -36,26 +36,26 @@ const reset = (secret: string, password: string) => post("/api/session/password-
 
 test("a set-up link makes an operator and signs in, once", async () => {
   const secret = await setupLink();
-  const answer = await setUp(secret, "Operator@Example.com");
-  expect(answer.status).toBe(201);
-  expect(answer.json).toMatchObject({ account: { email: "operator@example.com", role: "operator" } });
-  expect((await withCookie(server.url, cookieOf(answer.headers)).call("GET", "/api/accounts")).status).toBe(200);
+  const response = await setUp(secret, "Operator@Example.com");
+  expect(response.status).toBe(201);
+  expect(response.json).toMatchObject({ account: { email: "operator@example.com", role: "operator" } });
+  expect((await withCookie(server.url, cookieOf(response.headers)).call("GET", "/api/accounts")).status).toBe(200);
   expectProblem(await setUp(secret, "second@example.com"), 404, "not_found");
   expect(await server.services.store.accounts.findByEmail("second@example.com")).toBeNull();
 });
 
 test("two at once with one link make one account", async () => {
   const secret = await setupLink();
-  const answers = await Promise.all([setUp(secret, "one@example.com"), setUp(secret, "two@example.com")]);
-  expect(answers.map(({ status }) => status).toSorted()).toEqual([201, 404]);
+  const responses = await Promise.all([setUp(secret, "one@example.com"), setUp(secret, "two@example.com")]);
+  expect(responses.map(({ status }) => status).toSorted()).toEqual([201, 404]);
 });
 
 test("a set-up link is refused once anybody has a password", async () => {
   const secret = await setupLink();
   await createAccountWithPassword(server, { role: "operator" });
-  const answer = expectProblem(await setUp(secret, "second@example.com"), 404, "not_found");
-  expect(answer.json.detail).toContain("set up already");
-  expect(answer.headers.getSetCookie()).toEqual([]);
+  const response = expectProblem(await setUp(secret, "second@example.com"), 404, "not_found");
+  expect(response.json.detail).toContain("set up already");
+  expect(response.headers.getSetCookie()).toEqual([]);
   expect(await server.services.store.accounts.findByEmail("second@example.com")).toBeNull();
 });
 
@@ -70,7 +70,7 @@ test("the owner's own change of password ends the reset links of the account", a
   expect((await post("/api/session", signIn)).status).toBe(201);
 });
 
-test("whoever makes a link in the dashboard is in the audit trail of its account", async () => {
+test("the person who creates a link in the dashboard is in the audit trail of its account", async () => {
   const operator = await openDashboard(server, { role: "operator" });
   const account = await server.createAccount();
   const link = await operator.call("POST", `/api/accounts/${account.id}/reset-link`);
@@ -94,8 +94,8 @@ test("a new password is not a common one, and has ten characters", async () => {
     ["Qwertyuiop", "most common passwords"],
     ["password123", "most common passwords"],
   ] as const) {
-    const answer = expectInvalid(await setUp(secret, "op@example.com", password), ["password"]);
-    expect(answer.json.errors[0]?.detail).toContain(detail);
+    const response = expectInvalid(await setUp(secret, "op@example.com", password), ["password"]);
+    expect(response.json.errors[0]?.detail).toContain(detail);
   }
   expect((await setUp(secret, "op@example.com", "ten chars!")).status).toBe(201);
 });
@@ -108,7 +108,7 @@ test("a mistake in the form does not use the link up", async () => {
   expect((await setUp(secret, "corrected@example.com")).status).toBe(201);
 });
 
-test("whoever has no link learns nothing of the accounts", async () => {
+test("without a link nobody learns anything about the accounts", async () => {
   const taken = await server.createAccount();
   expectProblem(await setUp("a".repeat(43), taken.email), 404, "not_found");
   expectProblem(await setUp("../../etc", taken.email), 404, "not_found");
@@ -131,11 +131,11 @@ test("a reset link sets the password, ends every session, signs in, and works on
   const account = await createAccountWithPassword(server);
   const before = await openDashboard(server, {}, account);
   const secret = await issueLink({ kind: "reset", accountId: account.id });
-  const answer = await reset(secret, "a new password");
-  expect(answer.status).toBe(201);
-  expect(answer.json).toMatchObject({ account: { id: account.id } });
+  const response = await reset(secret, "a new password");
+  expect(response.status).toBe(201);
+  expect(response.json).toMatchObject({ account: { id: account.id } });
   expectProblem(await before.call("GET", "/api/session"), 401, "unauthorized");
-  expect((await withCookie(server.url, cookieOf(answer.headers)).call("GET", "/api/session")).status).toBe(200);
+  expect((await withCookie(server.url, cookieOf(response.headers)).call("GET", "/api/session")).status).toBe(200);
 
   const signIn = (password: string) => post("/api/session", { email: account.email, password });
   expectProblem(await signIn(testPassword), 401, "unauthorized");
@@ -147,8 +147,8 @@ test("a suspended account gets its new password, but no session", async () => {
   const account = await createAccountWithPassword(server);
   await server.services.store.accounts.update(account.id, { suspendedAt: clock.nowMs() }, testContext());
   const secret = await issueLink({ kind: "reset", accountId: account.id });
-  const answer = expectProblem(await reset(secret, "a new password"), 401, "unauthorized");
-  expect(answer.headers.getSetCookie()).toEqual([]);
+  const response = expectProblem(await reset(secret, "a new password"), 401, "unauthorized");
+  expect(response.headers.getSetCookie()).toEqual([]);
   expect(await server.services.store.sessions.list(account.id)).toEqual([]);
 });
 
@@ -161,7 +161,7 @@ test("a later link replaces the earlier one of the account", async () => {
 });
 
 test("opening a link's address spends nothing: there is no such GET", async () => {
-  const answer = await apiClient(server.url, null).call("GET", "/api/session/set-up");
-  expectProblem(answer, 405, "method_not_allowed");
-  expect(answer.headers.get("allow")).toBe("POST");
+  const response = await apiClient(server.url, null).call("GET", "/api/session/set-up");
+  expectProblem(response, 405, "method_not_allowed");
+  expect(response.headers.get("allow")).toBe("POST");
 });

@@ -44,7 +44,7 @@ test("the next one is 429 with Retry-After, costs nothing and asks no provider; 
   expect(await server.services.store.turns.countDay(companion.id, toUtcDay(Date.now()))).toBe(3);
 });
 
-test("the addresses of one /64 are one, and a bad body is told before the limit", async () => {
+test("the addresses of one /64 count as one, and a bad body is refused before the limit", async () => {
   const leaving = new AbortController();
   const { signal } = leaving;
   const open = ["2001:db8::1", "2001:db8::2"].map((address) => send(address, "[[hang]]", { signal }));

@@ -87,8 +87,8 @@ describe.each(cases)("a server $name", ({ environment, known }) => {
     const own = headers["host"] ?? "";
     const origin = address ?? `https://${own}`;
     for (const asked of [{ origin }, { "sec-fetch-site": "same-origin" }]) {
-      const answer = await get(`/api/embed/${walled}`, { ...headers, ...asked });
-      expect([asked, answer.status]).toEqual([asked, address === null ? 403 : 200]);
+      const response = await get(`/api/embed/${walled}`, { ...headers, ...asked });
+      expect([asked, response.status]).toEqual([asked, address === null ? 403 : 200]);
     }
     expect((await get(`/api/embed/${walled}`, { ...headers, origin: "https://shop.example" })).status).toBe(200);
     expect((await get(`/api/embed/${walled}`, { ...headers, origin: `http://${own}:1` })).status).toBe(403);
@@ -98,10 +98,10 @@ describe.each(cases)("a server $name", ({ environment, known }) => {
     const { embedToken } = opened;
     const paths = ["/", `/c/${embedToken}`, `/c/${embedToken}/manifest.webmanifest`, `/api/embed/${embedToken}`];
     for (const path of [...paths, "/openapi.json", "/docs", "/docs/errors"]) {
-      const answer = await get(path, headers);
-      expect([path, answer.status]).toEqual([path, 200]);
-      if (answer.headers.get("cache-control") === "no-store") continue;
-      const sent = JSON.stringify([...answer.headers]) + (await answer.text());
+      const response = await get(path, headers);
+      expect([path, response.status]).toEqual([path, 200]);
+      if (response.headers.get("cache-control") === "no-store") continue;
+      const sent = JSON.stringify([...response.headers]) + (await response.text());
       expect([path, sent.includes("evil.example")]).toEqual([path, false]);
       if (address === null && headers["host"])
         expect([path, sent.includes(`//${headers["host"]}`)]).toEqual([path, false]);
@@ -109,9 +109,9 @@ describe.each(cases)("a server $name", ({ environment, known }) => {
   });
 
   test.each(known)("asked with %p answers failures that nobody may keep", async (headers) => {
-    const answer = await get("/api/nothing", headers);
-    expect(answer.status).toBe(404);
-    expect(answer.headers.get("cache-control")).toBe("no-store");
+    const response = await get("/api/nothing", headers);
+    expect(response.status).toBe(404);
+    expect(response.headers.get("cache-control")).toBe("no-store");
   });
 });
 
@@ -142,10 +142,10 @@ test("a link that sets a password is refused, and no earlier one ends, while the
   await server.close();
 });
 
-test("what the dashboard is told of the server's address is kept by nobody", async () => {
+test("the server's address in the dashboard's session is never cached", async () => {
   const server = await startTestServer();
   const dashboard = await openDashboard(server);
-  const answer = await dashboard.call("GET", "/api/session");
-  expect(answer.headers.get("cache-control")).toBe("no-store");
+  const response = await dashboard.call("GET", "/api/session");
+  expect(response.headers.get("cache-control")).toBe("no-store");
   await server.close();
 });

@@ -16,18 +16,18 @@ async function signIn(headers: Record<string, string>) {
 }
 
 test("an https address makes the cookie Secure, though TLS ends before us", async () => {
-  const answer = await signIn({ host: "companions.example", origin: "https://companions.example" });
-  expect(answer.headers.getSetCookie()[0]).toMatch(/^__Host-companiond_session=.*; Secure$/);
+  const response = await signIn({ host: "companions.example", origin: "https://companions.example" });
+  expect(response.headers.getSetCookie()[0]).toMatch(/^__Host-companiond_session=.*; Secure$/);
 });
 
 test("a proxy that hides the host makes it Secure all the same, as it forwards for somebody", async () => {
-  const answer = await signIn({ "x-forwarded-for": "198.51.100.1", origin: "https://companions.example" });
-  expect(cookieOf(answer.headers)).toStartWith("__Host-companiond_session=");
+  const response = await signIn({ "x-forwarded-for": "198.51.100.1", origin: "https://companions.example" });
+  expect(cookieOf(response.headers)).toStartWith("__Host-companiond_session=");
 });
 
 test("on the server's own machine the plain cookie works beside it", async () => {
-  const answer = await signIn({ origin: server.url });
-  expect(cookieOf(answer.headers)).toStartWith("companiond_session=");
+  const response = await signIn({ origin: server.url });
+  expect(cookieOf(response.headers)).toStartWith("companiond_session=");
 });
 
 test("pages of the public address are our own, those of another are not", async () => {

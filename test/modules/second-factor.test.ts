@@ -58,7 +58,8 @@ async function setUp(role: Role = "owner", made?: Account): Promise<SetUp> {
   return { account, dashboard, device, code, recoveryCodes: confirmed.json.recovery_codes as string[] };
 }
 
-const sessionOf = (answer: ApiResponse) => withCookie(server.url, cookieOf(answer.headers)).call("GET", "/api/session");
+const sessionOf = (response: ApiResponse) =>
+  withCookie(server.url, cookieOf(response.headers)).call("GET", "/api/session");
 
 describe("setting it up", () => {
   test("gives a secret, then ten recovery codes for a code of it, and shows neither again", async () => {
@@ -111,8 +112,8 @@ describe("setting it up", () => {
     const dashboard = await openDashboard(server, {}, await createAccountWithPassword(server));
     const secret = String((await dashboard.call("POST", "/api/session/totp")).json.secret);
     const code = new TOTP({ secret: Secret.fromBase32(secret) }).generate({ timestamp: clock.nowMs() });
-    const answer = (await dashboard.call("POST", "/api/session/totp/confirm", { code })).json;
-    const secrets = [secret, Secret.fromBase32(secret).hex, ...(answer.recovery_codes as string[])];
+    const response = (await dashboard.call("POST", "/api/session/totp/confirm", { code })).json;
+    const secrets = [secret, Secret.fromBase32(secret).hex, ...(response.recovery_codes as string[])];
     for (const entry of readdirSync(server.dataDir, { withFileTypes: true, recursive: true })) {
       if (!entry.isFile()) continue;
       const bytes = readFileSync(`${entry.parentPath}/${entry.name}`, "latin1").toLowerCase();
@@ -151,8 +152,8 @@ describe("signing in", () => {
 
   test("at once with one code lets one in", async () => {
     const { account, code } = await setUp();
-    const answers = await Promise.all([1, 2, 3].map(() => signIn(account, code())));
-    expect(answers.map(({ status }) => status).toSorted()).toEqual([201, 401, 401]);
+    const responses = await Promise.all([1, 2, 3].map(() => signIn(account, code())));
+    expect(responses.map(({ status }) => status).toSorted()).toEqual([201, 401, 401]);
   });
 
   test.each([-2, 2])("takes no code that is %d steps away", async (steps) => {
@@ -167,11 +168,11 @@ describe("signing in", () => {
     const other = await setUp();
     const [first = "", second = ""] = recoveryCodes;
     expectProblem(await signIn(other.account, first), 401, "totp_required");
-    const answer = await signIn(account, ` ${first.toUpperCase().replaceAll("-", " ").replaceAll("0", "O")} `);
-    expect(answer.json).toMatchObject({ totp: { is_on: true, recovery_codes_left: 9 } });
+    const response = await signIn(account, ` ${first.toUpperCase().replaceAll("-", " ").replaceAll("0", "O")} `);
+    expect(response.json).toMatchObject({ totp: { is_on: true, recovery_codes_left: 9 } });
     expectProblem(await signIn(account, first), 401, "totp_required");
     expect((await signIn(account, second)).status).toBe(201);
-    const browser = withCookie(server.url, cookieOf(answer.headers));
+    const browser = withCookie(server.url, cookieOf(response.headers));
     const { data } = (await browser.call("GET", "/api/audit")).json;
     expect(data.filter(({ action }) => action === "totp.recover")).toMatchObject([
       { details: { left: 8 } },
@@ -179,7 +180,7 @@ describe("signing in", () => {
     ]);
   });
 
-  test("makes whoever guesses codes wait, and shows it in the audit trail", async () => {
+  test("makes guessers of codes wait, and shows it in the audit trail", async () => {
     const { account, dashboard } = await setUp();
     const guess = (totp: string) =>
       apiClient(server.url, null).call(

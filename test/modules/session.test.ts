@@ -27,15 +27,15 @@ function signIn(email: string, password: string, headers = nextAddress()) {
 
 test("signs in with the password, and the cookie is a principal from then on", async () => {
   const account = await createAccountWithPassword(server);
-  const answer = await signIn(account.email.toUpperCase(), testPassword);
-  expect(answer.status).toBe(201);
-  expect(answer.json).toMatchObject({
+  const response = await signIn(account.email.toUpperCase(), testPassword);
+  expect(response.status).toBe(201);
+  expect(response.json).toMatchObject({
     account: { id: account.id, email: account.email, role: "owner", suspended_at: null },
     session: { is_current: true, ip: expect.stringMatching(/^198\.51\.100\.0\/24$/) },
   });
-  expect(answer.headers.get("cache-control")).toBe("no-store");
+  expect(response.headers.get("cache-control")).toBe("no-store");
 
-  const browser = withCookie(server.url, cookieOf(answer.headers));
+  const browser = withCookie(server.url, cookieOf(response.headers));
   const made = await browser.call("POST", "/api/companions", { name: "Ada" });
   expect(made.status).toBe(201);
   expect(made.json.created_by_key_id).toBeNull();
@@ -45,14 +45,14 @@ test("signs in with the password, and the cookie is a principal from then on", a
 test("the cookie is HttpOnly, SameSite=Lax, for the whole site, and unlike any before", async () => {
   const account = await createAccountWithPassword(server);
   const before = `companiond_session=${"a".repeat(43)}`;
-  const answer = await signIn(account.email, testPassword, { ...nextAddress(), cookie: before });
-  expect(answer.headers.getSetCookie()).toEqual([
+  const response = await signIn(account.email, testPassword, { ...nextAddress(), cookie: before });
+  expect(response.headers.getSetCookie()).toEqual([
     expect.stringMatching(/^companiond_session=[0-9A-Za-z]{43}; Path=\/; Max-Age=2592000; HttpOnly; SameSite=Lax$/),
     expect.stringMatching(
       /^companiond_device=[\w.]{101}; Path=\/api\/session; Max-Age=34560000; HttpOnly; SameSite=Strict$/,
     ),
   ]);
-  expect(cookieOf(answer.headers)).not.toBe(before);
+  expect(cookieOf(response.headers)).not.toBe(before);
 });
 
 test("a sign-in at a browser that was signed in ends the session before", async () => {
@@ -66,8 +66,8 @@ test("a sign-in at a browser that was signed in ends the session before", async 
 
 test("keeps neither password nor token, only their hashes", async () => {
   const account = await createAccountWithPassword(server);
-  const answer = await signIn(account.email, testPassword);
-  const token = cookieOf(answer.headers).split("=")[1] ?? "none";
+  const response = await signIn(account.email, testPassword);
+  const token = cookieOf(response.headers).split("=")[1] ?? "none";
   const { readdirSync, readFileSync } = await import("node:fs");
   for (const file of readdirSync(server.dataDir, { withFileTypes: true, recursive: true })) {
     if (!file.isFile()) continue;
@@ -95,7 +95,7 @@ describe("answers the same for", () => {
         auditId: server.services.ids.uuid(),
       },
     );
-    const answers = [
+    const responses = [
       await signIn("nobody@example.com", testPassword),
       await signIn("no address at all", testPassword),
       await signIn(account.email, "wrong password"),
@@ -103,10 +103,10 @@ describe("answers the same for", () => {
       await signIn(bare.email, ""),
       await signIn(suspended.email, testPassword),
     ];
-    const bodies = answers.map((answer) => {
-      expectProblem(answer, 401, "unauthorized");
-      expect(answer.headers.getSetCookie()).toEqual([]);
-      const { request_id, ...rest } = answer.json;
+    const bodies = responses.map((response) => {
+      expectProblem(response, 401, "unauthorized");
+      expect(response.headers.getSetCookie()).toEqual([]);
+      const { request_id, ...rest } = response.json;
       return JSON.stringify(rest);
     });
     expect(new Set(bodies).size).toBe(1);
@@ -131,9 +131,9 @@ test("refuses bad bodies with every field at fault", async () => {
 describe("the session ends", () => {
   test("when signed out, with a cookie that clears itself", async () => {
     const dashboard = await openDashboard(server);
-    const answer = await dashboard.call("DELETE", "/api/session");
-    expect(answer.status).toBe(204);
-    expect(answer.headers.getSetCookie()).toEqual(["companiond_session=; Path=/; Max-Age=0; HttpOnly; SameSite=Lax"]);
+    const response = await dashboard.call("DELETE", "/api/session");
+    expect(response.status).toBe(204);
+    expect(response.headers.getSetCookie()).toEqual(["companiond_session=; Path=/; Max-Age=0; HttpOnly; SameSite=Lax"]);
     expectProblem(await dashboard.call("GET", "/api/session"), 401, "unauthorized");
   });
 
@@ -171,13 +171,13 @@ describe("the session ends", () => {
   });
 });
 
-test("who is signed in is told without reading all sessions of the account", async () => {
+test("who is signed in is found without reading all sessions of the account", async () => {
   const dashboard = await openDashboard(server);
   await openDashboard(server, {}, dashboard.account);
   const list = spyOn(server.services.store.sessions, "list");
   try {
-    const answer = await dashboard.call("GET", "/api/session");
-    expect(answer.json).toMatchObject({ session: { id: dashboard.sessionId, is_current: true } });
+    const response = await dashboard.call("GET", "/api/session");
+    expect(response.json).toMatchObject({ session: { id: dashboard.sessionId, is_current: true } });
     expect(list).not.toHaveBeenCalled();
   } finally {
     list.mockRestore();

@@ -66,10 +66,10 @@ describe("guessing", () => {
     const flood = Array.from({ length: 300 }, (_, guess) =>
       signInFrom(`198.51.100.${guess % 250}`, `nobody-${guess}@example.com`, "guess"),
     );
-    const answers = await Promise.all(
+    const responses = await Promise.all(
       owners.map(({ email }, index) => signInFrom(`192.0.2.${index}`, email, testPassword)),
     );
-    expect(answers.map(({ status }) => status)).toEqual(Array(10).fill(201));
+    expect(responses.map(({ status }) => status)).toEqual(Array(10).fill(201));
     expect(new Set((await Promise.all(flood)).map(({ status }) => status))).toEqual(new Set([401]));
   });
 
@@ -139,8 +139,8 @@ describe("the cookie of a browser that signed in before", () => {
     const changed = await dashboard.call("POST", "/api/session/password", change);
     expect(deviceOf(changed.headers)).toMatch(/^companiond_device=/);
     const tls = { "x-forwarded-proto": "https", "x-forwarded-host": "companions.example" };
-    const answer = await signInFrom("203.0.113.62", account.email, "another password", tls);
-    expect(answer.headers.getSetCookie()[1]).toMatch(
+    const response = await signInFrom("203.0.113.62", account.email, "another password", tls);
+    expect(response.headers.getSetCookie()[1]).toMatch(
       /^__Secure-companiond_device=[\w.]{101}; Path=\/api\/session; Max-Age=34560000; HttpOnly; SameSite=Strict; Secure$/,
     );
   });
@@ -159,34 +159,34 @@ describe("the cookie", () => {
   test("is Secure and __Host- where a trusted proxy ends TLS", async () => {
     const { email } = await createAccountWithPassword(server);
     const tls = { "x-forwarded-proto": "https", "x-forwarded-host": "companions.example" };
-    const answer = await signInFrom("203.0.113.40", email, testPassword, tls);
-    expect(answer.headers.getSetCookie().slice(0, 1)).toEqual([
+    const response = await signInFrom("203.0.113.40", email, testPassword, tls);
+    expect(response.headers.getSetCookie().slice(0, 1)).toEqual([
       expect.stringMatching(
         /^__Host-companiond_session=\w{43}; Path=\/; Max-Age=2592000; HttpOnly; SameSite=Lax; Secure$/,
       ),
     ]);
-    const browser = withCookie(server.url, cookieOf(answer.headers));
+    const browser = withCookie(server.url, cookieOf(response.headers));
     expect((await browser.call("GET", "/api/session", undefined, tls)).status).toBe(200);
     // Under the other name anyone on the way could have put it there.
-    const plain = withCookie(server.url, cookieOf(answer.headers).replace("__Host-", ""));
+    const plain = withCookie(server.url, cookieOf(response.headers).replace("__Host-", ""));
     expectProblem(await plain.call("GET", "/api/session", undefined, tls), 401, "unauthorized");
   });
 
-  test("is not given out on plain HTTP at a host of the network, and the answer says what to do", async () => {
+  test("is not given out on plain HTTP at a host of the network, and the response says what to do", async () => {
     const { email } = await createAccountWithPassword(server);
     const wire = { "x-forwarded-host": "companions.example:3000" };
-    const answer = expectProblem(await signInFrom("203.0.113.41", email, testPassword, wire), 400, "invalid_request");
-    expect(answer.json.detail).toContain("https://companions.example:3000/app");
-    expect(answer.json.detail).toContain("--tls-cert");
-    expect(answer.headers.getSetCookie()).toEqual([]);
+    const response = expectProblem(await signInFrom("203.0.113.41", email, testPassword, wire), 400, "invalid_request");
+    expect(response.json.detail).toContain("https://companions.example:3000/app");
+    expect(response.json.detail).toContain("--tls-cert");
+    expect(response.headers.getSetCookie()).toEqual([]);
   });
 
   test.each(["localhost", "localhost:3000", "127.0.0.1:3000", "127.9.9.9", "[::1]:3000", "app.localhost:80"])(
     "works on plain HTTP at %s",
     async (host) => {
       const dashboard = await openDashboard(server);
-      const answer = await dashboard.call("GET", "/api/session", undefined, { "x-forwarded-host": host });
-      expect(answer.status).toBe(200);
+      const response = await dashboard.call("GET", "/api/session", undefined, { "x-forwarded-host": host });
+      expect(response.status).toBe(200);
     },
   );
 
@@ -194,8 +194,8 @@ describe("the cookie", () => {
     "does not work on plain HTTP at %s",
     async (host) => {
       const dashboard = await openDashboard(server);
-      const answer = await dashboard.call("GET", "/api/session", undefined, { "x-forwarded-host": host });
-      expectProblem(answer, 401, "unauthorized");
+      const response = await dashboard.call("GET", "/api/session", undefined, { "x-forwarded-host": host });
+      expectProblem(response, 401, "unauthorized");
     },
   );
 
@@ -228,24 +228,24 @@ describe("another site's page", () => {
 
   test.each(foreign)("cannot change anything with the session: %p", async (headers) => {
     const dashboard = await openDashboard(server);
-    const answer = await dashboard.call("POST", "/api/companions", { name: "Mallory" }, headers);
-    expectProblem(answer, 403, "origin_not_allowed");
+    const response = await dashboard.call("POST", "/api/companions", { name: "Mallory" }, headers);
+    expectProblem(response, 403, "origin_not_allowed");
     expectProblem(await dashboard.call("DELETE", "/api/session", undefined, headers), 403, "origin_not_allowed");
     expect((await dashboard.call("GET", "/api/companions")).json.data).toEqual([]);
   });
 
   test.each(foreign)("cannot sign a browser in: %p", async (headers) => {
     const { email } = await createAccountWithPassword(server);
-    const answer = await signInFrom("203.0.113.50", email, testPassword, headers);
-    expectProblem(answer, 403, "origin_not_allowed");
+    const response = await signInFrom("203.0.113.50", email, testPassword, headers);
+    expectProblem(response, 403, "origin_not_allowed");
   });
 
   test("may call with an API key: a browser adds none by itself", async () => {
     const { key } = await server.createKey(await server.createAccount());
     const origin = { origin: "https://shop.example", "sec-fetch-site": "cross-site" };
-    const answer = await apiClient(server.url, key).call("POST", "/api/companions", { name: "Ada" }, origin);
-    expect(answer.status).toBe(201);
-    expect(answer.headers.get("access-control-allow-credentials")).toBeNull();
+    const response = await apiClient(server.url, key).call("POST", "/api/companions", { name: "Ada" }, origin);
+    expect(response.status).toBe(201);
+    expect(response.headers.get("access-control-allow-credentials")).toBeNull();
   });
 
   test("is told from our own", async () => {

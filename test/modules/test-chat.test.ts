@@ -39,11 +39,11 @@ async function readUsage() {
 }
 
 test("streams the reply as the public chat does, of a disabled companion too", async () => {
-  const answer = await chat({ message: "[[say:Hello there]]" });
-  expect(answer.status).toBe(200);
-  expect(answer.headers.get("content-type")).toBe("text/event-stream; charset=utf-8");
-  expect(answer.text).toEndWith("\n\ndata: [DONE]\n\n");
-  const texts = answer.text
+  const response = await chat({ message: "[[say:Hello there]]" });
+  expect(response.status).toBe(200);
+  expect(response.headers.get("content-type")).toBe("text/event-stream; charset=utf-8");
+  expect(response.text).toEndWith("\n\ndata: [DONE]\n\n");
+  const texts = response.text
     .split("\n")
     .filter((line) => line.startsWith("data: {"))
     .map((line) => JSON.parse(line.slice(6)).text);
@@ -95,9 +95,9 @@ describe("the day's quota", () => {
   });
 
   test("is not passed by many at once", async () => {
-    const answers = await Promise.all(Array.from({ length: 30 }, () => chat({ message: "hello" })));
-    expect(answers.filter(({ status }) => status === 200)).toHaveLength(4);
-    expect(answers.filter(({ status }) => status === 429)).toHaveLength(26);
+    const responses = await Promise.all(Array.from({ length: 30 }, () => chat({ message: "hello" })));
+    expect(responses.filter(({ status }) => status === 200)).toHaveLength(4);
+    expect(responses.filter(({ status }) => status === 429)).toHaveLength(26);
     expect(await countDay()).toBe(4);
   });
 
@@ -133,18 +133,18 @@ test("takes an Idempotency-Key, but streams anew", async () => {
 });
 
 describe("where the provider fails", () => {
-  test("before its first text the answer is 502, and only the failure is counted", async () => {
-    const answer = expectProblem(await chat({ message: "[[fail:401]]" }), 502, "upstream_error");
-    expect(answer.text).not.toContain("sk-");
+  test("before its first text the response is 502, and only the failure is counted", async () => {
+    const response = expectProblem(await chat({ message: "[[fail:401]]" }), 502, "upstream_error");
+    expect(response.text).not.toContain("sk-");
     await server.services.openTurns.whenEnded();
     expect(await readUsage()).toMatchObject([{ messages: 0, inputTokens: 0, errors: 1 }]);
   });
 
   test("midway the stream ends without [DONE], and the message counts", async () => {
-    const answer = await chat({ message: "[[words:20]] [[cut:3]]" });
-    expect(answer.status).toBe(200);
-    expect(answer.text).not.toContain("[DONE]");
-    expect(answer.text).toEndWith(": error upstream_error\n\n");
+    const response = await chat({ message: "[[words:20]] [[cut:3]]" });
+    expect(response.status).toBe(200);
+    expect(response.text).not.toContain("[DONE]");
+    expect(response.text).toEndWith(": error upstream_error\n\n");
     expect(await readUsage()).toMatchObject([{ messages: 1, errors: 1 }]);
   });
 });
@@ -152,13 +152,13 @@ describe("where the provider fails", () => {
 test("leaving aborts the provider's request, and what arrived is counted", async () => {
   const leave = new AbortController();
   const aborted = server.mockLlm.abortedRequests;
-  const answer = await fetch(`${server.url}/api/companions/${companionId}/test-chat`, {
+  const response = await fetch(`${server.url}/api/companions/${companionId}/test-chat`, {
     method: "POST",
     headers: { authorization: `Bearer ${(await server.createKey(account)).key}`, "content-type": "application/json" },
     body: JSON.stringify({ message: "[[words:500]] [[delay:20]]" }),
     signal: leave.signal,
   });
-  await answer.body?.getReader().read();
+  await response.body?.getReader().read();
   leave.abort();
   await server.mockLlm.until(() => server.mockLlm.abortedRequests > aborted);
   await server.services.openTurns.whenEnded();
@@ -188,13 +188,13 @@ describe("refuses, and names,", () => {
   });
 });
 
-test("tells on request what was sent, counted and how long it took, in a comment before the end", async () => {
+test("reports on request what was sent, counted and how long it took, in a comment before the end", async () => {
   const history = [
     { role: "user", text: "Open on Saturday?" },
     { role: "assistant", text: "Until 2 pm." },
   ];
-  const answer = await chat({ message: "And on\nSunday?", history, trace: true });
-  const [, told = "{}"] = /\n: trace (\{.*\})\n\ndata: \[DONE\]\n\n$/.exec(answer.text) ?? [];
+  const response = await chat({ message: "And on\nSunday?", history, trace: true });
+  const [, told = "{}"] = /\n: trace (\{.*\})\n\ndata: \[DONE\]\n\n$/.exec(response.text) ?? [];
   const { first_text_ms, total_ms, ...trace } = JSON.parse(told);
   expect(trace).toEqual({
     model: "test-model",

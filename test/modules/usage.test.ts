@@ -40,13 +40,13 @@ const biggest = { ...none, messages: 3, input_tokens: 120, output_tokens: 60 };
 
 /** The rows without the keys' own calls, which the test itself makes. */
 async function rows(query: string): Promise<object[]> {
-  const answer = await client.call("GET", `/api/usage${query}`);
-  expect(answer.status).toBe(200);
-  return answer.json.data.map((row) => ({ ...row, requests: 0 }));
+  const response = await client.call("GET", `/api/usage${query}`);
+  expect(response.status).toBe(200);
+  return response.json.data.map((row) => ({ ...row, requests: 0 }));
 }
 
 describe("counts by", () => {
-  test("day, of the last thirty days, unless told otherwise", async () => {
+  test("day, of the last thirty days, by default", async () => {
     expect(await rows("")).toEqual([
       { day: "2026-02-09", ...turns(1) },
       { day: "2026-03-10", ...biggest },
@@ -82,10 +82,10 @@ describe("counts by", () => {
 
   test("key: the companions' messages under the key that made them, the calls under the key that called", async () => {
     await server.services.uses.flush();
-    const answer = await client.call("GET", "/api/usage?from=2026-03-10&group_by=key");
-    expect(answer.json.data).toHaveLength(2);
-    expect(answer.json.data).toContainEqual({ key_id: null, ...biggest } as never);
-    const own = answer.json.data.find(({ key_id }) => key_id === keyId);
+    const response = await client.call("GET", "/api/usage?from=2026-03-10&group_by=key");
+    expect(response.json.data).toHaveLength(2);
+    expect(response.json.data).toContainEqual({ key_id: null, ...biggest } as never);
+    const own = response.json.data.find(({ key_id }) => key_id === keyId);
     expect(own).toMatchObject({ messages: 0, input_tokens: 0 });
     expect(Number(own?.requests)).toBeGreaterThan(0);
   });
@@ -110,16 +110,16 @@ test("a range of three years is taken", async () => {
 
 test("comes as CSV for spreadsheets, with a name for the file", async () => {
   const accept = { accept: "text/csv" };
-  const answer = await client.call(
+  const response = await client.call(
     "GET",
     "/api/usage?from=2026-03-10&group_by=companion,day&metadata.plan=pro",
     undefined,
     accept,
   );
-  expect(answer.headers.get("content-type")).toBe("text/csv; charset=utf-8; header=present");
-  expect(answer.headers.get("content-disposition")).toBe('attachment; filename="usage-2026-03-10-2026-03-10.csv"');
-  expect(answer.headers.get("vary")).toContain("Accept");
-  expect(answer.text).toBe(
+  expect(response.headers.get("content-type")).toBe("text/csv; charset=utf-8; header=present");
+  expect(response.headers.get("content-disposition")).toBe('attachment; filename="usage-2026-03-10-2026-03-10.csv"');
+  expect(response.headers.get("vary")).toContain("Accept");
+  expect(response.text).toBe(
     "day,companion_id,messages,requests,input_tokens,output_tokens,voice_sessions,errors\r\n" +
       `2026-03-10,${ada.id},2,0,110,55,0,0\r\n`,
   );

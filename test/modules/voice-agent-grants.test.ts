@@ -16,7 +16,7 @@ beforeAll(async () => {
 });
 afterAll(() => server.close());
 
-test("grants, lists and revokes, and the account's own audit trail tells of it", async () => {
+test("grants, lists and revokes, and the account's own audit trail shows it", async () => {
   const made = await operator.call("POST", path, { agent_id: "agent_1/a?b" });
   expect(made.status).toBe(201);
   expect(made.json).toEqual({ agent_id: "agent_1/a?b", companions: 0, created_at: expect.any(String) } as never);

@@ -69,7 +69,7 @@ test("never replaces a file", async () => {
   expect(readFileSync(data.file("precious"), "utf8")).toBe("precious");
 });
 
-test("says that there is nothing to back up, and makes nothing", async () => {
+test("says that there is nothing to back up, and creates nothing", async () => {
   using dir = temporaryDirectory();
   const { exitCode, stderr } = await runCommand(["backup", dir.file("b.db"), "--data-dir", dir.file("none")]);
   expect(exitCode).toBe(1);

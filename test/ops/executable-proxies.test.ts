@@ -107,11 +107,11 @@ describe.each([
 
   test("the client's address and the server's own are the right ones, whatever the client claims", async () => {
     const before = server.log.length;
-    const answer = await ask(embedUrl, undefined, {
+    const response = await ask(embedUrl, undefined, {
       "x-forwarded-for": "203.0.113.5, 198.51.100.7",
       "x-forwarded-host": "evil.example",
     });
-    expect(JSON.parse(await readRest(answer)).avatar_url).toStartWith(`${proxy.url}/avatars/`);
+    expect(JSON.parse(await readRest(response)).avatar_url).toStartWith(`${proxy.url}/avatars/`);
     await readRest(await ask(`${proxy.url}/healthz`));
     await eventually(() => server.log.slice(before).some(({ route }) => route === "/healthz"));
     const clients = server.log.slice(before).filter(({ event }) => event === "request");
@@ -164,9 +164,9 @@ describe.each([
   });
 
   test("a failing provider's 502 passes through as it is", async () => {
-    const answer = await ask(`${embedUrl}/chat`, { message: "[[fail:401]]" });
-    expect(answer.status).toBe(502);
-    expect(JSON.parse(await readRest(answer)).code).toBe("upstream_error");
+    const response = await ask(`${embedUrl}/chat`, { message: "[[fail:401]]" });
+    expect(response.status).toBe(502);
+    expect(JSON.parse(await readRest(response)).code).toBe("upstream_error");
   });
 
   test("a restart loses no request", async () => {
@@ -175,10 +175,10 @@ describe.each([
     const asking = Array.from({ length: 4 }, async (_unused, lane) => {
       for (let i = 0; !isOver; i++) {
         const isChat = (i + lane) % 2 === 0;
-        const answer = await (isChat ? ask(`${embedUrl}/chat`, { message: `Hello ${lane} ${i}` }) : ask(embedUrl));
-        const body = await readRest(answer);
+        const response = await (isChat ? ask(`${embedUrl}/chat`, { message: `Hello ${lane} ${i}` }) : ask(embedUrl));
+        const body = await readRest(response);
         const isWhole = isChat ? body.endsWith("data: [DONE]\n\n") : body.startsWith("{");
-        outcomes.push(`${answer.status} ${isWhole ? "whole" : body}`);
+        outcomes.push(`${response.status} ${isWhole ? "whole" : body}`);
       }
     });
     await eventually(() => outcomes.length >= 20);

@@ -58,12 +58,12 @@ async function call(
   body?: unknown,
   headers: Record<string, string> = {},
 ): Promise<string> {
-  const answer = await fetch(`${server.url}${path}`, {
+  const response = await fetch(`${server.url}${path}`, {
     method,
     headers: { "content-type": "application/json", "x-forwarded-for": clientIp, "x-note": canaries.header, ...headers },
     ...(body === undefined ? {} : { body: typeof body === "string" ? body : JSON.stringify(body) }),
   });
-  return await answer.text().catch(() => "");
+  return await response.text().catch(() => "");
 }
 
 async function live(): Promise<void> {

@@ -59,7 +59,7 @@ test("logs a stream at its end, with how it ended", async () => {
   expect(lines[0]?.stream?.firstTextMs).toBeGreaterThan(0);
 });
 
-test("invents no routes and no methods, whatever is asked for", async () => {
+test("invents no routes and no methods, whatever is requested", async () => {
   const lines = await linesAfter(async ({ url }) => {
     await fetch(`${url}/wp-admin/"},{"x":"`);
     await fetch(`${url}/healthz`, { method: "OPTIONS" });

@@ -16,7 +16,7 @@ test("a start makes no schema: the first request that needs one does", async () 
   expect(byDescriptions).toBeGreaterThan(100);
 });
 
-test("a checker makes its schema once, whoever asks for it first", () => {
+test("a checker creates its schema once, whoever uses it first", () => {
   let made = 0;
   const checker = compileChecker(() => {
     made++;

@@ -21,7 +21,7 @@ test("all that the server and the browser code use is found, and nothing that on
   }
 });
 
-test("the notices hold a licence text for every package, and tell about the runtime", () => {
+test("the notices contain a licence text for every package, and one about the runtime", () => {
   const notices = renderNotices(packages);
   for (const { manifest, licenceTexts } of packages) {
     expect(notices).toContain(`\n${manifest.name} ${manifest.version} (${manifest.license})\n`);

@@ -22,7 +22,7 @@ test("asks for the row once while nothing changes", async () => {
   await close();
 });
 
-test("asks again for every request that is sent after another's answer", async () => {
+test("queries again for every request that is sent after another's response", async () => {
   let asked = 0;
   const observer = { onStatement: (sql: string) => void (sql === "PRAGMA data_version" && asked++) };
   const { store, createAccount, createCompanion, close } = await openWorld(() => openTemporaryStore({ observer }));
@@ -35,8 +35,8 @@ test("asks again for every request that is sent after another's answer", async (
   asked = 0;
   const visits = 200;
   for (let visit = 1; visit <= visits; visit++) {
-    const answers = await Promise.all([fetch(server.url), fetch(server.url)]);
-    expect(await Promise.all(answers.map((answer) => answer.text()))).toEqual(["Ada", "Ada"]);
+    const responses = await Promise.all([fetch(server.url), fetch(server.url)]);
+    expect(await Promise.all(responses.map((response) => response.text()))).toEqual(["Ada", "Ada"]);
     expect(asked).toBeGreaterThanOrEqual(visit);
   }
   expect(asked).toBeLessThanOrEqual(2 * visits);

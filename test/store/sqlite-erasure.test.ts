@@ -51,7 +51,7 @@ test("a visitor's words are in the files before, and nowhere after", async () =>
   expect(filesWith("MARKER-OTHER")).not.toEqual([]);
 });
 
-test("words of a conversation that was deleted just before are gone too", async () => {
+test("words of a conversation that was deleted just before are erased too", async () => {
   const visitorId = systemIds.randomUuid();
   const key = { companionId: companion.id, sessionId: systemIds.randomUuid(), visitorId };
   const turn = world.turnOf(companion, { key, said: "MARKER-DELETED" });
@@ -62,7 +62,7 @@ test("words of a conversation that was deleted just before are gone too", async 
   expect(filesWith("MARKER-DELETED")).toEqual([]);
 });
 
-test("words of a conversation, a companion and an account are gone once their deletion has finished", async () => {
+test("words of a conversation, a companion and an account are erased once their deletion has finished", async () => {
   const turn = world.turnOf(companion, { said: "MARKER-CONVERSATION" });
   await world.store.turns.settle(turn);
   await world.store.conversations.delete(account.id, turn.conversationId, world.context());

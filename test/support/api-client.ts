@@ -56,21 +56,21 @@ export function apiClient(url: string, key: string | null): ApiClient {
 }
 
 /** Expects problem details with this status and code, and returns the response. */
-export function expectProblem(answer: ApiResponse, status: number, code: ErrorCode): ApiResponse {
-  expect({ status: answer.status, type: answer.headers.get("content-type"), body: answer.text }).toMatchObject({
+export function expectProblem(response: ApiResponse, status: number, code: ErrorCode): ApiResponse {
+  expect({ status: response.status, type: response.headers.get("content-type"), body: response.text }).toMatchObject({
     status,
     type: "application/problem+json",
   });
-  expect(answer.json).toMatchObject({ status, code, title: expect.any(String), detail: expect.any(String) });
-  expect(answer.json.type).toEndWith(`/docs/errors#${code}`);
-  expect(answer.json.request_id).toBe(answer.headers.get("x-request-id") ?? "none sent");
-  return answer;
+  expect(response.json).toMatchObject({ status, code, title: expect.any(String), detail: expect.any(String) });
+  expect(response.json.type).toEndWith(`/docs/errors#${code}`);
+  expect(response.json.request_id).toBe(response.headers.get("x-request-id") ?? "none sent");
+  return response;
 }
 
 /** Expects `invalid_request` for exactly these fields, in any order. */
-export function expectInvalid(answer: ApiResponse, params: readonly string[]): ApiResponse {
-  expectProblem(answer, 400, "invalid_request");
-  const named = answer.json.errors.map((error) => error.param);
+export function expectInvalid(response: ApiResponse, params: readonly string[]): ApiResponse {
+  expectProblem(response, 400, "invalid_request");
+  const named = response.json.errors.map((error) => error.param);
   expect(named.toSorted()).toEqual([...params].toSorted());
-  return answer;
+  return response;
 }

@@ -36,7 +36,7 @@ function createWorld() {
   return { world, turns, open, looks };
 }
 
-test("each turn is asked for once, and again only when something has changed", async () => {
+test("each turn is checked once, and again only when something has changed", async () => {
   const { world, turns, open, looks } = createWorld();
   const opened = Array.from({ length: 250 }, () => open());
   await eventually(() => world.checks === 250);

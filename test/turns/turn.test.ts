@@ -183,7 +183,7 @@ describe("a turn's readers", () => {
     await expectAllGivenBack(1);
   });
 
-  test("may be several: each is told everything, and the end once the turn is kept", async () => {
+  test("may be several: each receives every event, and the end once the turn is stored", async () => {
     const readers = [listen(), listen()];
     const turn = make();
     for (const reader of readers) turn.attach(reader);
@@ -226,7 +226,7 @@ describe("a turn's readers", () => {
 });
 
 describe("a turn that is stopped", () => {
-  test("tells all its readers why; the first reason stays", async () => {
+  test("reports the reason to all its readers; the first one stays", async () => {
     world.script = untilStopped;
     const [reader, turn] = [listen(), make()];
     turn.attach(reader);
@@ -279,7 +279,7 @@ describe("all that a turn took is given back", () => {
     await expectAllGivenBack(0);
   });
 
-  test("before whoever asked hears of a failure: trying again at once finds everything free", async () => {
+  test("before the caller learns of a failure: an immediate retry finds everything free", async () => {
     world.script = async () => {
       throw new ReplyFailure("refused", "refused_key");
     };
@@ -304,7 +304,7 @@ describe("all that a turn took is given back", () => {
     await expectAllGivenBack(1);
   });
 
-  test("where it cannot be kept, and its readers are told", async () => {
+  test("when it cannot be stored, which its readers are told", async () => {
     world.canSettle = false;
     const [reader, turn] = [listen(), make()];
     turn.attach(reader);

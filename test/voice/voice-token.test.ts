@@ -171,9 +171,9 @@ test("holds the connection for longer than the provider may take", async () => {
 async function countAdmitted(place: VoiceServer, token: string, asked: number): Promise<number> {
   const responses = await Promise.all(Array.from({ length: asked }, () => place.askVoiceToken(token)));
   const refused = responses.filter(({ status }) => status === 429);
-  for (const answer of refused) {
-    expect(await answer.json()).toMatchObject({ code: "quota_exceeded" });
-    expect(Number(answer.headers.get("retry-after"))).toBeWithin(1, 86_401);
+  for (const response of refused) {
+    expect(await response.json()).toMatchObject({ code: "quota_exceeded" });
+    expect(Number(response.headers.get("retry-after"))).toBeWithin(1, 86_401);
   }
   const admitted = responses.filter(({ status }) => status === 200);
   expect(admitted.length + refused.length).toBe(asked);

@@ -100,7 +100,7 @@ test("stores a transcript once, however often and however simultaneously it is d
   const { companion, conversationId } = await startSession();
   const event = postCallEvent(conversationId, talk);
   const responses = await Promise.all(Array.from({ length: 8 }, () => deliver(event)));
-  expect(responses.map((answer) => answer.status)).toEqual(Array(8).fill(200));
+  expect(responses.map((response) => response.status)).toEqual(Array(8).fill(200));
   expect((await deliver(postCallEvent(conversationId, [...talk, ...talk]))).status).toBe(200);
   const [conversation] = await readConversations(companion);
   expect(conversation?.messages.length).toBe(3);

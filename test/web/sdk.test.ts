@@ -78,7 +78,7 @@ describe("with the real server", () => {
     expect(open(storage).visitorId).toMatch(uuid);
   });
 
-  test("tells a reply that was cut off from a complete one", async () => {
+  test("distinguishes a reply that was cut off from a complete one", async () => {
     const { text, error } = await collect(open().chat("[[cut:2]] [[say:one two three four]]"));
     expect(text).toContain("one");
     expect(error).toMatchObject({ name: "CompanionError", code: "incomplete" });
@@ -107,12 +107,12 @@ describe("with the real server", () => {
 
 describe("with servers that misbehave", () => {
   /** Answers in this order, the last one for ever. */
-  function serve(...answers: ((request: Request) => Response | Promise<Response>)[]) {
+  function serve(...responses: ((request: Request) => Response | Promise<Response>)[]) {
     let count = 0;
     const server = Bun.serve({
       port: 0,
       hostname: "127.0.0.1",
-      fetch: (request) => (answers[Math.min(count++, answers.length - 1)] as (typeof answers)[number])(request),
+      fetch: (request) => (responses[Math.min(count++, responses.length - 1)] as (typeof responses)[number])(request),
     });
     return {
       companion: (options: { timeoutMs?: number; maxRetryWaitMs?: number } = {}) =>
@@ -157,8 +157,8 @@ describe("with servers that misbehave", () => {
   });
 
   test("never sends a message twice that may have been heard", async () => {
-    for (const answer of [refuse(500), refuse(502), refuse(504, "0"), refuse(429, "0", "quota_exceeded")]) {
-      using server = serve(answer, whole);
+    for (const response of [refuse(500), refuse(502), refuse(504, "0"), refuse(429, "0", "quota_exceeded")]) {
+      using server = serve(response, whole);
       expect((await collect(server.companion().chat("hi"))).error).not.toBeNull();
       expect(server.count()).toBe(1);
     }
@@ -232,7 +232,7 @@ describe("with servers that misbehave", () => {
     expect(await open.ended).toBe("left");
   });
 
-  test("tells why the server ended a reply: before its first word as the refusal that it is", async () => {
+  test("reports why the server ended a reply: before its first word as a refusal", async () => {
     using early = serveStream(": ping\n\n: error upstream_error\n\n");
     expect((await collect(early.companion().chat("hi"))).error).toMatchObject({ code: "upstream_error" });
     using late = serveStream('data: {"text":"one"}\n\n: error upstream_error\n\n');
@@ -241,7 +241,7 @@ describe("with servers that misbehave", () => {
     expect(error).toMatchObject({ code: "incomplete", cause: { code: "upstream_error" } });
   });
 
-  test("tells whether the network or the companion sent too many requests", async () => {
+  test("reports whether the network or the companion sent too many requests", async () => {
     for (const [header, limit] of [
       ['"ip";r=0;t=52', "ip"],
       ['"ip";r=9;t=52, "token";r=0;t=60', "token"],

@@ -194,12 +194,12 @@ test("a network with too many requests is told that, and the first message goes 
   await widget.open();
   await widget.ask("And this stays in the field");
   expect([asked, await widget.input.inputValue()]).toEqual([0, "And this stays in the field"]);
-  const answer = {
+  const response = {
     ...{ name: "Ada", avatar_url: "data:,", greeting: "Here at last", theme_color: "#0f766e" },
     ...{ has_voice: false, has_text_agent: true, voice_provider: "none" },
   };
   const headers = { "Access-Control-Allow-Origin": "*" };
-  await page.route(`**/api/embed/${embed_token}`, (route) => route.fulfill({ json: answer, headers }));
+  await page.route(`**/api/embed/${embed_token}`, (route) => route.fulfill({ json: response, headers }));
   await page.route(`**/api/embed/${embed_token}/chat`, (route) =>
     route.fulfill({ body: 'data: {"text":"Sent."}\n\ndata: [DONE]\n\n', headers }),
   );

@@ -1,4 +1,4 @@
-/** What is on the screen: the door for those who are not signed in, the frame with a page for those who are. */
+/** The whole screen: the sign-in pages, or for signed-in people the frame with a page. */
 import type { ComponentType } from "preact";
 import { useEffect, useState } from "preact/hooks";
 import { Frame } from "./frame.tsx";
@@ -24,7 +24,7 @@ export function App() {
   );
 }
 
-/** Most visits need none of its dialogs, whose code comes when one is asked for. */
+/** Loaded on first use, since most visits need none of its dialogs. */
 function Guard() {
   const [found, setFound] = useState<{ OverPage: ComponentType } | null>(null);
   const isLeaving = use(heldBack) !== null;
@@ -36,7 +36,7 @@ function Guard() {
   return isWanted && found && <found.OverPage />;
 }
 
-/** Where that code has gone, as after an update of the server: reloading would lose what is to be kept. */
+/** For when that code no longer exists, as after a server upgrade: reloading would lose unsaved work. */
 function askPlainly(): void {
   const leave = heldBack.value;
   if (leave === null) alert("Your session has ended. Sign in in another tab, then continue here.");

@@ -1,4 +1,4 @@
-/** The frame around every page: where one can go, who is signed in, light or dark. */
+/** The frame around every page: navigation, who is signed in, light or dark. */
 import {
   Bot,
   ChartNoAxesColumn,

@@ -35,7 +35,7 @@ export function Outlet({ found }: { found: { route: Route; params: Params } | nu
   if (failed === route) return <Outdated />;
   const Page = loaded.get(route);
   if (!Page) return <Skeleton class="mx-auto max-w-3xl p-6" />;
-  // Not the address bar's path: that of a page which was not left after all differs for a moment.
+  // Not the address bar's path, which differs for a moment when the person decides not to leave a page.
   return (
     <Boundary key={currentPath()}>
       <Page params={found.params} />
@@ -65,7 +65,7 @@ function NotFound() {
   );
 }
 
-/** The server has a new version since this page was opened, and the old files have gone with the old one. */
+/** The server was upgraded after this page was opened, and no longer has the old files. */
 function Outdated() {
   return (
     <Empty
@@ -81,7 +81,7 @@ function Outdated() {
   );
 }
 
-/** A page that breaks leaves the way to the others open. */
+/** A page that fails does not block the way to the others. */
 class Boundary extends Component<{ children: ComponentChildren }, { hasFailed: boolean }> {
   override state = { hasFailed: false };
 

@@ -27,7 +27,7 @@ export const routes: readonly Route[] = [
   { pattern: "/app/accounts", load: () => import("./pages/accounts.tsx"), access: "operator" },
 ];
 
-/** The route of a path and the parts of the path that it names; null where there is no such page. */
+/** The route of a path and its named path parameters; null if there is no such page. */
 export function matchRoute(path: string): { route: Route; params: Params } | null {
   const parts = path.split("/");
   for (const route of routes) {

@@ -1,4 +1,4 @@
-/** Tells operators, on every page, that a language model does not respond. */
+/** Warns operators, on every page, that a language model does not respond. */
 import { formatInstant } from "./lib/format.ts";
 import { useEvery, useLoad } from "./lib/load.ts";
 import type { Status } from "./lib/types.ts";

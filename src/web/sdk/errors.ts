@@ -19,7 +19,7 @@ export type ServerErrorCode =
  * - `network`: no response came, or the connection broke.
  * - `timeout`: the server was silent for too long.
  * - `incomplete`: the reply ended before its terminator; what arrived is only a part.
- * - `bad_response`: what answered does not speak this interface.
+ * - `bad_response`: the response is not one of this interface.
  */
 export type ClientErrorCode = "network" | "timeout" | "incomplete" | "bad_response";
 

@@ -11,7 +11,7 @@ export interface RequestOptions {
   timeoutMs: number;
   /** Retries at most. */
   retries: number;
-  /** A wait that the server asks for and that is longer than this is left to the caller. */
+  /** A longer wait requested by the server is left to the caller. */
   maxRetryWaitMs: number;
   /** Whether the failure says that a second try cannot do a thing twice. */
   canRetry(error: CompanionError): boolean;

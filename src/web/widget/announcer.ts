@@ -6,7 +6,7 @@ import { createReader } from "./markdown-speech.ts";
 export interface Announcer {
   element: HTMLElement;
   say(text: string): void;
-  /** `source` tells one reply from the next. */
+  /** `source` distinguishes one reply from the next. */
   follow(source: unknown, text: string, isEnded: boolean): void;
 }
 

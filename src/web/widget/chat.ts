@@ -101,7 +101,7 @@ export class Chat {
     const { waiting } = this;
     if (!waiting || !navigator.onLine || !this.config || this.isStreaming) return;
     if (waiting.id === this.#ownWaitingId) return this.#ask(waiting.id);
-    // Written in another tab, which may have gone.
+    // Written in another tab, which may be closed by now.
     clearTimeout(this.#adoption);
     const adopt = () => {
       this.#follow();

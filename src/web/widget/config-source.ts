@@ -1,9 +1,9 @@
-/** The companion's public configuration: kept for a minute by the browser, and asked for until it is there. */
+/** The companion's public configuration: cached for a minute by the browser, and requested until it arrives. */
 import type { Companion, CompanionConfig } from "../sdk/index.ts";
 import { openStorage } from "../sdk/storage.ts";
 import { isRefusal, type Problem, toProblem } from "./problem.ts";
 
-/** As long as the interface allows a page to show a companion that may be gone. */
+/** As long as the interface allows a page to show a companion that may no longer exist. */
 const ageMs = 60_000;
 const firstWaitMs = 5_000;
 const longestWaitMs = 5 * 60_000;
@@ -24,7 +24,7 @@ export class ConfigSource {
   readonly #baseUrl: string;
   readonly #key: string;
   readonly #listener: ConfigListener;
-  /** For all tabs, so that a visitor who reads eleven pages has asked once or twice. */
+  /** Shared by all tabs, so that a visitor who reads eleven pages makes one or two requests. */
   readonly #storage = openStorage("localStorage");
   #isLoading = false;
   #failures = 0;
@@ -83,7 +83,7 @@ export class ConfigSource {
       // The clock may have been set back.
       return config && from === this.#baseUrl && Math.abs(Date.now() - at) < ageMs ? config : null;
     } catch {
-      // Written by someone else: asked for anew.
+      // Written by other code: request it again.
       return null;
     }
   }

@@ -28,7 +28,7 @@ export interface Previous {
 }
 
 const maxMessages = 200;
-/** A tab with a reply under way says so at this pace; after three times as long it is taken for gone. */
+/** A tab with a running reply reports at this interval; after three times as long it is considered closed. */
 export const pulseMs = 2_000;
 
 export interface ConversationKeeper {
@@ -107,7 +107,7 @@ export function makeMessage(role: Message["role"], state: MessageState): Message
   return { id: makeUuid(), role, text: "", at: Date.now(), state };
 }
 
-/** Puts question and reply at the end, since others may have been asked meanwhile, and without an earlier reply to it. */
+/** Puts question and reply at the end, after questions asked meanwhile, and removes an earlier reply to it. */
 export function beginTurn(kept: Message[], { asked, reply }: Turn): Message[] {
   const index = kept.findIndex(({ id }) => id === asked.id);
   const next = kept.findIndex(({ role }, at) => at > index && role === "user");

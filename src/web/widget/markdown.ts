@@ -8,7 +8,7 @@ export interface MarkdownView {
   update(text: string, isOpen: boolean): void;
 }
 
-/** `makeTool` makes what stands above a block of code, such as a button that copies it. */
+/** `makeTool` creates what is shown above a block of code, such as a button that copies it. */
 export function createMarkdownView(into: HTMLElement, words: Words, makeTool?: MakeTool): MarkdownView {
   const blocks = createBlocks(into, words, makeTool);
   /** What stands before it is drawn for good. */

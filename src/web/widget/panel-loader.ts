@@ -13,8 +13,8 @@ export function setScriptOrigin(script: HTMLScriptElement | null): void {
 }
 
 /**
- * Fetches it without running it. The browser checks its hash and keeps it for the import that follows, so whoever pins
- * the script has pinned the panel, too. Rejects where it did not come, or is another.
+ * Fetches it without running it. The browser checks its hash and keeps it for the import that follows, so a page that
+ * pins the script also pins the panel. Rejects if it did not arrive or has another hash.
  */
 export function prefetchPanel(assetsUrl: string, query = ""): Promise<void> {
   const href = assetsUrl + PANEL_FILE + query;

@@ -56,12 +56,12 @@ export function createPanel(host: PanelHost): Panel {
     picture.hidden = !config;
     if (config && host.isOpen() && !picture.src) picture.src = config.avatar_url;
     anew.hidden = !chat.messages.length;
-    // Where nothing is known yet a message can be written all the same, and waits.
+    // A message can be written before the configuration is known; it waits.
     composer.element.hidden = config ? !config.has_text_agent : source.isRefused;
     log.draw();
     composer.draw();
     voice.draw();
-    // What was pressed may be gone now, such as a suggestion: without the focus, Escape would not be heard either.
+    // The pressed element, such as a suggestion, may have been removed: without the focus, Escape would not work.
     if (focused?.getClientRects().length === 0) focus();
   }
 

@@ -38,7 +38,7 @@ function readAll(body: HttpBody): Promise<string> {
   });
 }
 
-test("sends method, path, headers and body, and reads the answer", async () => {
+test("sends method, path, headers and body, and reads the response", async () => {
   mock.respond((_, response) => response.send(418, { "X-Answer": "yes" }, "short and stout"));
   const response = await send(`${mock.url}/a/b?c=d`);
   expect({ status: response.status, answer: response.headers.get("x-answer") }).toEqual({ status: 418, answer: "yes" });
@@ -60,7 +60,7 @@ test("brings a body whole that is longer than what is read at once", async () =>
   expect(await readAll((await send(mock.url)).body)).toBe(words);
 });
 
-test("keeps a body for whoever reads it late, its end included", async () => {
+test("keeps a body, including its end, for a late reader", async () => {
   mock.respond((_, response) => response.send(200, {}, "kept"));
   const { body } = await send(mock.url);
   await mock.until(() => mock.openRequests === 0);

@@ -56,7 +56,7 @@ describe("a response", () => {
     expect(read(`HTTP/1.0 200 OK\r\n${length}`).canReuse).toBe(false);
   });
 
-  test("that tells its length in two ways is refused, in whatever order", () => {
+  test("that states its length in two ways is refused, in either order", () => {
     for (const lengths of [
       "Content-Length: 5\r\nTransfer-Encoding: chunked",
       "Transfer-Encoding: chunked\r\nContent-Length: 5",
@@ -69,7 +69,7 @@ describe("a response", () => {
     }
   });
 
-  test("followed by bytes that nobody asked for spoils the connection", () => {
+  test("followed by unrequested bytes makes the connection unusable", () => {
     expect(read(`HTTP/1.1 200 OK\r\nContent-Length: 1\r\n\r\naHTTP/1.1 200 OK`).canReuse).toBe(false);
     expect(read(`${chunked}0\r\n\r\n`, "x").canReuse).toBe(false);
   });

@@ -55,7 +55,7 @@ export function VoiceAgents({ account, grants, onRevoke }: VoiceAgentsProps) {
         class="mt-3"
         onSubmit={(event) => {
           event.preventDefault();
-          // The button is about to be disabled, and a dialog in which nothing has the focus hears no key.
+          // The button is about to be disabled, and a dialog without a focused element gets no key events.
           event.currentTarget.querySelector("input")?.focus();
           void add.run();
         }}

@@ -1,4 +1,4 @@
-/** What a companion wrote, drawn as its visitors see it: the widget's own Markdown, which makes elements and no markup. */
+/** A companion's text as its visitors see it: the widget's own Markdown, which creates elements and no markup. */
 import { useEffect, useRef } from "preact/hooks";
 import { createMarkdownView, type MarkdownView } from "../../widget/markdown.ts";
 

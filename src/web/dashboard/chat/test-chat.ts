@@ -30,7 +30,7 @@ interface TestChat {
 /** As many as the server accepts. */
 const maxHistory = 200;
 
-/** Resolves with whether the reply is whole; rejects with `ApiError` where it did not begin. */
+/** Resolves with whether the reply is complete; rejects with `ApiError` if it did not begin. */
 export async function runTestChat({
   companionId,
   message,

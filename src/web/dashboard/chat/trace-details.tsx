@@ -28,7 +28,7 @@ export function TraceDetails({ trace }: { trace: Trace }) {
           </p>
           <ol class="space-y-3">
             {trace.messages.map((message, index) => (
-              // By place: a prompt has no other order, and never changes.
+              // Keyed by index, since a prompt never changes.
               <li key={index} class="rounded-xl border border-line">
                 <p class="border-b border-line px-3.5 py-1.5 font-mono text-[0.82rem] text-muted">{message.role}</p>
                 <p dir="auto" class="px-3.5 py-2.5 text-[0.94rem] wrap-anywhere whitespace-pre-wrap">

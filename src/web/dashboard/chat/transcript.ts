@@ -1,4 +1,4 @@
-/** A conversation with as many of its messages as were asked for: the newest first of all, older ones a page at a time. */
+/** A conversation with the messages loaded so far: first the newest, then older ones a page at a time. */
 import { useCallback, useEffect, useRef, useState } from "preact/hooks";
 import { call, type Query } from "../lib/api.ts";
 import type { ConversationWithMessages } from "../lib/types.ts";
@@ -8,7 +8,7 @@ export interface Transcript {
   conversation: ConversationWithMessages | null;
   error: unknown;
   hasEarlier: boolean;
-  /** Rejects as a call does. */
+  /** Rejects like an API call. */
   loadEarlier(): Promise<void>;
   /** Adds messages sent since. */
   reload(): Promise<void>;
@@ -16,7 +16,7 @@ export interface Transcript {
   readWhole(): Promise<ConversationWithMessages>;
 }
 
-/** Enough for the messages between two polls; where it is not, all is read again. */
+/** Enough for the messages between two polls; if it is not, everything is loaded again. */
 const freshMessages = 20;
 const mostMessages = 200;
 
@@ -33,7 +33,7 @@ export function useTranscript(path: string): Transcript {
     setError(null);
   }, []);
 
-  /** One at a time. What comes for a conversation that was left is dropped. */
+  /** One at a time. Results for a conversation that was left are dropped. */
   const run = useCallback(
     async (act: (read: Read) => Promise<void>): Promise<void> => {
       const { signal } = controller.current;
@@ -68,7 +68,7 @@ export function useTranscript(path: string): Transcript {
 
   const loadEarlier = useCallback(async () => {
     const { signal } = controller.current;
-    // What was under way changes what is earlier.
+    // A running load changes which messages are earlier.
     while (running.current !== null) await running.current;
     if (signal.aborted) return;
     await run(async (read) => {
@@ -103,7 +103,7 @@ export function useTranscript(path: string): Transcript {
 
 type Read = (query: Query) => Promise<ConversationWithMessages>;
 
-/** Null where the two do not overlap. */
+/** Null if the two do not overlap. */
 function joinFresh(known: ConversationWithMessages, fresh: ConversationWithMessages): ConversationWithMessages | null {
   const firstId = fresh.messages[0]?.id;
   const at = known.messages.findIndex((message) => message.id === firstId);

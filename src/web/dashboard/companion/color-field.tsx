@@ -1,4 +1,4 @@
-/** The theme colour: chosen by eye or typed, with a word on whether it can be seen. */
+/** The theme colour: picked or typed, with a note on whether it is visible. */
 import { defaultThemeColor, judgeColor } from "../lib/color.ts";
 import { Field } from "../ui/field.tsx";
 

@@ -13,7 +13,7 @@ interface FrameProps {
   children(companion: Companion, loaded: Loaded<Companion>): ComponentChildren;
 }
 
-/** The last one, so that going from tab to tab shows no emptiness in between. */
+/** The last one, so that switching tabs shows no empty page in between. */
 let lastShown: Companion | null = null;
 
 export function CompanionFrame({ id, children }: FrameProps) {

@@ -69,7 +69,7 @@ export function splitLines(text: string): string[] {
     .filter(Boolean);
 }
 
-/** What is wrong with it, as far as that can be told here; the server has the last word. */
+/** Its errors, as far as they can be found here; the server has the last word. */
 export function findProblems(draft: Draft): Problems {
   const problems: Problems = {};
   const tooLong = (field: "name" | "system_prompt" | "greeting", limit: number) => {
@@ -122,12 +122,12 @@ export function toBody(draft: Draft): Body {
   };
 }
 
-/** What a new companion is made of: nothing that is not set. */
+/** The body that creates a companion: only fields that are set. */
 export function toNewBody(draft: Draft): Body {
   return Object.fromEntries(Object.entries(toBody(draft)).filter(([, value]) => value !== null));
 }
 
-/** What differs, so that a change made elsewhere meanwhile is not undone. */
+/** Only the fields that differ, so that changes made elsewhere in the meantime are not undone. */
 export function changedFields(before: Body, after: Body): Body {
   const changed = Object.entries(after).filter(
     ([name, value]) => JSON.stringify(value) !== JSON.stringify(before[name]),

@@ -82,7 +82,7 @@ export function Editor({ kept, isNew, onSave, children }: EditorProps) {
   );
 }
 
-/** What is missing is told when someone tries to save; what is wrong, as it is typed. */
+/** Missing fields are reported on saving; wrong ones, while they are typed. */
 function shownProblems(problems: Problems, draft: Draft, kept: Draft, isTold: boolean): Problems {
   if (isTold) return problems;
   const isTyped = ([field]: [string, string]) => {

@@ -1,4 +1,4 @@
-/** Where the snippet goes, by what a website is made with. */
+/** Where the snippet goes, for each website builder. */
 
 interface Guide {
   name: string;

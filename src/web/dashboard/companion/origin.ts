@@ -1,4 +1,4 @@
-/** Allowed origins as owners write them: told what is wrong before the server has to. */
+/** Allowed origins as owners write them: checked before they are sent. */
 
 /** A sentence, or null for an origin that the server takes. */
 export function originProblem(text: string): string | null {

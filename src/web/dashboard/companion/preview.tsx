@@ -48,8 +48,8 @@ export function Preview({ draft }: { draft: Draft }) {
         element.setAttribute("base-url", location.origin);
         element.setAttribute("theme", shade === "system" ? "" : isDark() ? "dark" : "light");
         element.style.setProperty("--companion-height", "34rem");
-        // What the widget knows of a companion it looks for there, as soon as it is on the page: it finds the draft, and
-        // asks nobody.
+        // The widget looks there for a stored configuration as soon as it is on the page: it finds the draft, and makes
+        // no request.
         const kept = { at: Date.now(), from: location.origin, config: JSON.parse(settled) };
         localStorage.setItem(configKey, JSON.stringify(kept));
         host.current.replaceChildren(element);

@@ -1,4 +1,4 @@
-/** Puts the focus where the typing goes on, in lists of fields that grow and shrink. */
+/** Moves the focus to where typing continues, in lists of fields that grow and shrink. */
 import { useLayoutEffect, useRef, useState } from "preact/hooks";
 
 /** `list` goes on the list; `focusRow` gives the focus to the first field of the row at the index, once it is drawn. */

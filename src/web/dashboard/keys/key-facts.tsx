@@ -1,4 +1,4 @@
-/** What tells a key from others of its name, and what ends with it: shown before it is ended. */
+/** What distinguishes a key from others of the same name, and what ends with it: shown before it is ended. */
 import type { ComponentChildren } from "preact";
 import { formatInstant, formatNumber, formatRelative } from "../lib/format.ts";
 import type { ApiKey } from "../lib/types.ts";
@@ -37,7 +37,7 @@ function when(iso: string): string {
 
 const maxShown = 8;
 
-/** The keys made with it. */
+/** The keys created with it. */
 export function EndsWithIt({ line: { children } }: { line: KeyLine }) {
   if (children.length === 0) return <p>It made no other keys.</p>;
   const further = children.length - maxShown;

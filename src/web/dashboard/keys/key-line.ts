@@ -1,15 +1,15 @@
-/** Keys as they hang together: which one made which, and which one took another's place. */
+/** How keys are related: which one created which, and which one replaced which. */
 import { useEffect, useState } from "preact/hooks";
 import { call } from "../lib/api.ts";
 import { useAction } from "../lib/load.ts";
 import type { ApiKey, Page } from "../lib/types.ts";
 
-/** `cmp_live_abcd…wxyz`; older keys were kept without their end. */
+/** `cmp_live_abcd…wxyz`; older keys were stored without their end. */
 export function shownKey({ start, last_four }: ApiKey): string {
   return `${start}…${last_four ?? ""}`;
 }
 
-/** Enough to know it again in a sentence. */
+/** Enough to recognize it in a sentence. */
 export function shortKey(key: ApiKey): string {
   return key.last_four === null ? `${key.start}…` : `…${key.last_four}`;
 }
@@ -21,10 +21,10 @@ export function hasEnded({ expires_at }: ApiKey): boolean {
 export interface KeyLine {
   /** The key as it is now. */
   key: ApiKey;
-  /** What it made, and what those made: all that ends with it. */
+  /** What it created, and what those created: all that ends with it. */
   children: ApiKey[];
   replacedBy: ApiKey | null;
-  /** The key that it replaced, while that is still there. */
+  /** The key that it replaced, while that still exists. */
   replaces: ApiKey | null;
 }
 
@@ -50,7 +50,7 @@ async function loadAllKeys(): Promise<ApiKey[]> {
 function findLine(key: ApiKey, all: readonly ApiKey[]): KeyLine {
   const madeBy = ({ id }: ApiKey) => all.filter(({ created_by_key_id }) => created_by_key_id === id);
   const children = madeBy(key);
-  // It grows while it is gone through.
+  // The list grows during the loop.
   for (const child of children) children.push(...madeBy(child));
   const fresh = all.find(({ id }) => id === key.id) ?? key;
   return {

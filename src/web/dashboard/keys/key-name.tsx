@@ -1,4 +1,4 @@
-/** A key in the list: its name, the ends of it that are known, and what became of it, and what it may do. */
+/** A key in the list: its name, its known first and last characters, its state, and what it may do. */
 import { formatDay, formatInstant } from "../lib/format.ts";
 import type { ApiKey } from "../lib/types.ts";
 import { Badge } from "../ui/states.tsx";
@@ -36,7 +36,7 @@ export function KeyName({ apiKey, others }: KeyNameProps) {
   );
 }
 
-/** `companions:read,write`: two of one thing take one place. */
+/** `companions:read,write`: scopes of one resource share an entry. */
 function Scopes({ scopes }: { scopes: readonly string[] }) {
   const rights = Map.groupBy(scopes, (scope) => scope.slice(0, scope.indexOf(":")));
   return (

@@ -82,7 +82,7 @@ export function RotateKey({ old, onChanged, onClose }: RotateKeyProps) {
   );
 }
 
-/** As long as the old one was given; a key that never expires is followed by one that does not either. */
+/** As long as the old key was given; a key that never expires is replaced by one that does not either. */
 function renewedExpiry({ created_at, expires_at }: ApiKey): string | null {
   if (expires_at === null) return null;
   return new Date(Date.now() + Date.parse(expires_at) - Date.parse(created_at)).toISOString();

@@ -1,4 +1,4 @@
-/** What a key may do: the scopes, and the sets of them that are asked for most. */
+/** What a key may do: the scopes, and the sets of them that are used most. */
 
 export const scopes = [
   { name: "companions:read", label: "See companions and their embed tokens" },

@@ -97,7 +97,7 @@ export function toSentence(error: unknown): string {
   return error instanceof ApiError ? error.message : "Something went wrong here. Reload the page and try again.";
 }
 
-/** The sentence about one field, where the server found fault with it or with a part of it. */
+/** The error of one field, if the server refused it or a part of it. */
 export function fieldProblem(error: unknown, param: string): string | undefined {
   if (!(error instanceof ApiError)) return undefined;
   const found = error.fields.find((field) => field.param === param || field.param.startsWith(`${param}.`));

@@ -41,7 +41,7 @@ export function judgeColor(color: string): { text: string; isWarning: boolean } 
   return { text: `${name} text on it reads well (contrast ${ratio}:1).`, isWarning: false };
 }
 
-/** The image that the server makes where there is none. */
+/** The image that the server generates if there is none. */
 export function avatarImage(name: string, color: string): string {
   const [initial = "?"] = [...new Intl.Segmenter().segment(name.trim())].map(({ segment }) => segment);
   const safe = initial.toLocaleUpperCase("en").replace(/[&<>"']/g, (character) => `&#${character.charCodeAt(0)};`);

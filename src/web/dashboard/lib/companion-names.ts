@@ -1,4 +1,4 @@
-/** Names of companions by id, asked for once each. */
+/** Names of companions by id, each requested once. */
 import { useEffect } from "preact/hooks";
 import { call } from "./api.ts";
 import { State, use } from "./state.ts";
@@ -7,7 +7,7 @@ import type { Companion } from "./types.ts";
 const names = new State<Record<string, string>>({});
 const asked = new Set<string>();
 
-/** Of those that are known so far; a deleted companion stays without one. */
+/** The names known so far; a deleted companion has none. */
 export function useCompanionNames(ids: readonly (string | null | undefined)[]): Record<string, string> {
   const known = use(names);
   const key = [...new Set(ids)].filter(Boolean).join(" ");

@@ -69,7 +69,7 @@ export function describeBrowser(userAgent: string | null): string {
     .join(" on ");
 }
 
-/** The estimate that the server makes as well: UTF-8 bytes / 4. */
+/** The same estimate as the server's: UTF-8 bytes / 4. */
 export function estimateTokens(text: string): number {
   return Math.ceil(new TextEncoder().encode(text).length / 4);
 }

@@ -1,4 +1,4 @@
-/** Data of a page: loaded when it is shown, again when asked, with its failure beside it. */
+/** Data of a page: loaded when it is shown and reloaded on request, with the error if that fails. */
 import { useCallback, useEffect, useRef, useState } from "preact/hooks";
 import { ApiError, call, type Query, toSearch } from "./api.ts";
 import { resumptions } from "./session.ts";
@@ -56,7 +56,7 @@ export interface LoadedList<Item> {
 
 const pageSize = 20;
 
-/** A list of the API, page by page. A reload keeps as many items as were shown; the newest hundred of them are read anew. */
+/** A list of the API, page by page. A reload keeps as many items as were shown, and loads the newest hundred again. */
 export function useList<Item extends { id: string }>(path: string, query: Query = {}): LoadedList<Item> {
   const key = path + toSearch(query);
   const [items, setItems] = useState<Item[]>([]);
@@ -77,7 +77,7 @@ export function useList<Item extends { id: string }>(path: string, query: Query 
         const page = await call<Page<Item>>("GET", key + separator + toSearch({ limit, cursor: from }).slice(1));
         if (own !== run.current) return;
         const lastId = page.data.at(-1)?.id ?? "";
-        // Newest first, and ids grow with time: what is older than the page read anew stays as it was.
+        // Newest first, and ids grow with time: items older than the reloaded page stay as they were.
         const isPart = kind === "again" && page.next_cursor !== null && shown.current > page.data.length;
         setItems((before) => {
           if (kind === "more") return [...before, ...page.data];
@@ -122,7 +122,7 @@ function useOnceResumed(error: unknown, reload: () => Promise<void>): void {
   useEffect(() => (isMissing ? resumptions.onChange(() => void reload()) : undefined), [isMissing, reload]);
 }
 
-/** The value once it has been left alone for a moment: for searches while someone types. */
+/** The value once it has not changed for a moment (debounced): for searching while someone types. */
 export function useSettled<Value>(value: Value, delayMs = 250): Value {
   const [settled, setSettled] = useState(value);
   useEffect(() => {
@@ -132,7 +132,7 @@ export function useSettled<Value>(value: Value, delayMs = 250): Value {
   return settled;
 }
 
-/** Runs again and again while the page is in sight. */
+/** Runs repeatedly while the page is visible. */
 export function useEvery(intervalMs: number, act: () => void): void {
   const latest = useRef(act);
   latest.current = act;
@@ -144,7 +144,7 @@ export function useEvery(intervalMs: number, act: () => void): void {
   }, [intervalMs]);
 }
 
-/** One action at a time: whether it runs, and how it failed. */
+/** Runs one action at a time; reports whether it is running, and how it failed. */
 export function useAction<Args extends unknown[]>(act: (...args: Args) => Promise<void>) {
   const [isBusy, setIsBusy] = useState(false);
   const [error, setError] = useState<unknown>(null);

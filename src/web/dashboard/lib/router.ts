@@ -1,4 +1,4 @@
-/** The address bar: where the dashboard is, how it gets elsewhere, and what asks before unsaved work is left. */
+/** The address bar: the current page, navigation, and the question before unsaved work is left. */
 import { useLayoutEffect, useMemo } from "preact/hooks";
 import { State, use } from "./state.ts";
 
@@ -19,7 +19,7 @@ export function useSearch(): URLSearchParams {
   return useMemo(() => new URLSearchParams(text.split("?")[1] ?? ""), [text]);
 }
 
-/** Set while unsaved work is in the way: what to do once it may be left. */
+/** Set while unsaved work blocks navigation: what to do once it may be left. */
 export const heldBack = new State<(() => void) | null>(null);
 
 let isDirty = false;
@@ -27,7 +27,7 @@ let index: number = history.state?.index ?? 0;
 /** `popstate` events that this file has caused itself. */
 let ownPops = 0;
 
-/** Goes to a page of the dashboard, unless unsaved work is in the way and its owner wants to stay. */
+/** Goes to a page of the dashboard, unless there is unsaved work and the person wants to stay. */
 export function navigate(to: string, { replace = false } = {}): void {
   whenFree(() => {
     if (!replace) index++;
@@ -49,7 +49,7 @@ export function replaceSearch(values: Record<string, string | null>): void {
 
 /** While `isUnsaved`, leaving the page asks first. */
 export function useLeaveGuard(isUnsaved: boolean): void {
-  // Before the browser can do anything else: leaving may be the very next thing.
+  // Before the browser handles anything else: the next event may be leaving the page.
   useLayoutEffect(() => {
     isDirty = isUnsaved;
     return () => {
@@ -90,7 +90,7 @@ export function startRouter(): void {
     }
     const steps = next - index;
     if (isDirty && steps !== 0) {
-      // The browser has gone already: it is sent back, and goes again once that is wanted.
+      // The browser has left already: send it back, and let it go again once that is confirmed.
       ownPops++;
       history.go(-steps);
       heldBack.value = () => history.go(steps);

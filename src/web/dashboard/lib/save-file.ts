@@ -1,4 +1,4 @@
-/** Gives the person a file that this browser has made. */
+/** Offers a file created in this browser as a download. */
 export function saveFile(name: string, text: string, type: string): void {
   const address = URL.createObjectURL(new Blob([text], { type }));
   const link = document.createElement("a");

@@ -4,17 +4,17 @@ import { hasUnsavedWork } from "./router.ts";
 import { State, use } from "./state.ts";
 import type { SignedIn } from "./types.ts";
 
-/** Undefined until the server has been asked; null when nobody is signed in. */
+/** Undefined until the server has responded; null when nobody is signed in. */
 export const session = new State<SignedIn | null | undefined>(undefined);
 export const sessionFailure = new State<unknown>(null);
 
 /**
- * What stands between the page, which stays as it is with all that was typed, and the server: the session has ended, or
- * the browser is signed in with another account, which must not get what was typed for this one.
+ * Why the page cannot continue, although it stays open with everything typed: the session has ended, or the browser is
+ * signed in with another account, which must not get what was typed for this one.
  */
 export const interruption = new State<{ kind: "ended" } | { kind: "replaced"; email: string } | null>(null);
 
-/** Counts the interruptions that are over: what could not be loaded meanwhile can be now. */
+/** Counts past interruptions: data that could not be loaded meanwhile can be loaded now. */
 export const resumptions = new State(0);
 
 const otherTabs = new BroadcastChannel("companiond-session");
@@ -35,7 +35,7 @@ export function enter(made: SignedIn): void {
   otherTabs.postMessage(made);
 }
 
-/** In the dialog over a page: continues there, unless this is another account. */
+/** In the dialog over a page: continues the page, unless this is another account. */
 export function resume(made: SignedIn): void {
   takeOver(made);
   otherTabs.postMessage(made);
@@ -50,7 +50,7 @@ export async function signOut(): Promise<void> {
   otherTabs.postMessage(null);
 }
 
-/** Goes to the sign-in page, whatever was open. */
+/** Goes to the sign-in page from any page. */
 export function leave(): void {
   interruption.value = null;
   session.value = null;
@@ -63,7 +63,7 @@ export function useSession(): SignedIn {
   return value;
 }
 
-/** The operator asks for a second factor, and the account has none: nothing else can be done before. */
+/** The operator requires a second factor, and the account has none: nothing else can be done before. */
 export function mustSetUpTotp({ totp }: SignedIn): boolean {
   return totp.is_required && !totp.is_on;
 }
@@ -81,7 +81,7 @@ function takeOver(made: SignedIn): void {
 
 function interrupt(): void {
   if (!session.value) session.value = null;
-  // Whose session it was makes no difference any more where another account's has come before.
+  // Once another account's session has come first, it no longer matters whose session ended.
   else interruption.value ??= { kind: "ended" };
 }
 

@@ -1,4 +1,4 @@
-/** State that the whole dashboard shares. A library of signals for it would be a tenth of the first load. */
+/** State that the whole dashboard shares. A signals library would be a tenth of the first load. */
 import { useLayoutEffect, useReducer } from "preact/hooks";
 
 export class State<Value> {

@@ -1,4 +1,4 @@
-/** Light, dark, or as the system; kept in this browser. */
+/** Light, dark, or the system's setting; stored in this browser. */
 import { State } from "./state.ts";
 
 export type Theme = "system" | "light" | "dark";

@@ -40,7 +40,7 @@ export default function AccountPage() {
   );
 }
 
-/** Asked anew: what the account held when the page was opened is long past. */
+/** Loaded again, since what the account held when the dashboard was opened may be out of date. */
 function Holds() {
   const known = useSession();
   const { holdings } = useLoad<SignedIn>("/api/session").data ?? known;

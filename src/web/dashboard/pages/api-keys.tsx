@@ -97,7 +97,7 @@ export default function ApiKeysPage() {
   );
 }
 
-/** For those who hear the buttons one after the other. */
+/** For screen readers, which read the buttons one after the other. */
 function Which({ apiKey }: { apiKey: ApiKey }) {
   return (
     <span class="sr-only">

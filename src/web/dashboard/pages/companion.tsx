@@ -1,4 +1,4 @@
-/** `/app/companions/:id`: a companion's settings, and what ends it. */
+/** `/app/companions/:id`: a companion's settings, and deleting it. */
 import { Copy, Pause, Play, Trash2 } from "lucide-preact";
 import { useMemo, useState } from "preact/hooks";
 import { CompanionFrame } from "../companion/companion-frame.tsx";
@@ -40,7 +40,7 @@ function Settings({ companion, onChanged }: { companion: Companion; onChanged(co
     onChanged(await call<Companion>("PATCH", pathOf(companion), { body }));
     say("Saved.");
   }
-  // What the server has made of it is what is edited from now on.
+  // From now on the server's version is edited.
   return (
     <Editor key={companion.updated_at} kept={kept} isNew={false} onSave={save}>
       <Fate companion={companion} onChanged={onChanged} />

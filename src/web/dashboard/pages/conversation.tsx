@@ -1,4 +1,4 @@
-/** `/app/conversations/:id`: a transcript, as it grows; taken along, deleted, or with all else of its visitor erased. */
+/** `/app/conversations/:id`: a growing transcript; saved, deleted, or erased with all else of its visitor. */
 import { Download, Mic, Trash2, UserRoundX } from "lucide-preact";
 import { useState } from "preact/hooks";
 import { Bubble } from "../chat/bubble.tsx";

@@ -1,4 +1,4 @@
-/** The frame of the pages on the way in: one card, one form. */
+/** The frame of the sign-in pages: one card, one form. */
 
 import type { ComponentChildren } from "preact";
 import { useEffect } from "preact/hooks";

@@ -1,4 +1,4 @@
-/** The secret of a one-time link: in the fragment, which never leaves the browser by itself. */
+/** The secret of a one-time link: in the fragment, which browsers do not send. */
 import { signInPath } from "../paths.ts";
 import { ButtonLink } from "../ui/button.tsx";
 import { Door } from "./door.tsx";

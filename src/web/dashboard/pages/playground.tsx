@@ -34,7 +34,7 @@ function Playground({ companion }: { companion: Companion }) {
   const running = useRef<AbortController | null>(null);
   const log = useRef<HTMLDivElement>(null);
   const input = useRef<HTMLTextAreaElement>(null);
-  /** Whoever reads further up stays there while the reply grows. */
+  /** People who read further up stay there while the reply grows. */
   const isAtEnd = useRef(true);
   const lastTop = useRef(0);
   const isRunning = turns.at(-1)?.state === "streaming";
@@ -86,7 +86,7 @@ function Playground({ companion }: { companion: Companion }) {
       if (!run.signal.aborted) setProblem(toSentence(error));
       const state = run.signal.aborted ? "stopped" : "cut";
       if (hasText) return changeLast((turn) => ({ ...turn, state }));
-      // What was asked goes back to where it can be sent again.
+      // The message goes back into the field, so that it can be sent again.
       setTurns((before) => before.slice(0, -2));
       setText((typed) => typed || message);
     }
@@ -121,7 +121,7 @@ function Playground({ companion }: { companion: Companion }) {
         aria-busy={isRunning}
         class="relative min-h-0 flex-1 space-y-5 overflow-y-auto p-4 sm:p-6"
         onScroll={({ currentTarget: { scrollTop, scrollHeight, clientHeight } }) => {
-          // What grows below moves the end away; only going up leaves it.
+          // Growth below also moves the end away; only scrolling up counts as leaving it.
           const isNear = scrollHeight - scrollTop - clientHeight < 32;
           isAtEnd.current = isNear || (isAtEnd.current && scrollTop >= lastTop.current);
           lastTop.current = scrollTop;

@@ -19,11 +19,11 @@ export default function SecondFactorPage() {
   async function finish(): Promise<void> {
     releaseGuard();
     setCodes(null);
-    // Not before: the frame around this page would change, and the codes be gone.
+    // Not earlier: the frame around this page would change, and the codes would disappear.
     await loadSession();
     say("The second factor is on.");
     if (isFirst) navigate(homePath, { replace: true });
-    // The button has gone with the codes.
+    // The button disappeared with the codes.
     requestAnimationFrame(focusPage);
   }
 

@@ -1,4 +1,4 @@
-/** `/app/setup#secret`: the one-time link of a new installation makes its first operator. */
+/** `/app/setup#secret`: the one-time link of a new installation creates its first operator. */
 import { useState } from "preact/hooks";
 import { call, fieldProblem } from "../lib/api.ts";
 import { useAction } from "../lib/load.ts";

@@ -28,7 +28,7 @@ interface SignInFormProps {
   /** Filled in beforehand, where it is known. */
   email?: string;
   onSignedIn(made: SignedIn): void;
-  /** Told whose second factor is asked for; null back at the first step. */
+  /** Called with the account whose second factor is required; with null back at the first step. */
   onAsked?(email: string | null): void;
 }
 

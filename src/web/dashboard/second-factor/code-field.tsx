@@ -1,4 +1,4 @@
-/** The code that an authenticator app shows, or a recovery code in its place. */
+/** A field for the code of an authenticator app, or for a recovery code. */
 import { useLayoutEffect, useRef, useState } from "preact/hooks";
 import { TextField } from "../ui/field.tsx";
 
@@ -26,11 +26,11 @@ export function CodeField({ value, onValue, error }: CodeFieldProps) {
   );
 }
 
-/** The same with a way for those whose phone is out of reach. */
+/** The same, with a way for people without their phone at hand. */
 export function SecondStepField({ value, onValue, error }: CodeFieldProps) {
   const [isRecovery, setIsRecovery] = useState(false);
   const place = useRef<HTMLDivElement>(null);
-  // It comes up in a page that is there already, where `autofocus` does nothing.
+  // It appears in a page that is already loaded, where `autofocus` has no effect.
   useLayoutEffect(() => place.current?.querySelector("input")?.focus(), [isRecovery]);
   return (
     <div class="space-y-3" ref={place}>

@@ -4,14 +4,14 @@ import { ApiError } from "../lib/api.ts";
 import { useAction } from "../lib/load.ts";
 
 export interface SecondStep {
-  /** Null until the server has asked for it. */
+  /** Null until the server has required it. */
   code: string | null;
   setCode(code: string): void;
   /** Back to the first step. */
   restart(): void;
   run(): Promise<void>;
   isBusy: boolean;
-  /** Of the form as a whole. */
+  /** The error of the form as a whole. */
   error: unknown;
   codeError: string | undefined;
 }

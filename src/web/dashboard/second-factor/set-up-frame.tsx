@@ -1,4 +1,4 @@
-/** Around the one page that an account sees which must set up its second factor first. */
+/** The frame of the only page that an account sees until it has set up a required second factor. */
 import { LogOut } from "lucide-preact";
 import type { ComponentChildren } from "preact";
 import { toSentence } from "../lib/api.ts";

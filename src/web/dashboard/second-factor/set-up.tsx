@@ -1,4 +1,4 @@
-/** Sets the second factor up: the secret goes into an app, a code of the app comes back. */
+/** Sets up the second factor: the secret goes into an app, and a code from the app confirms it. */
 
 import { useState } from "preact/hooks";
 import { call, fieldProblem, toSentence } from "../lib/api.ts";

@@ -1,4 +1,4 @@
-/** The second step of signing in: the code, and a way for those who have lost what shows it. */
+/** The second step of signing in: the code, and help for people who have lost their device. */
 import { DoorForm } from "../pages/door.tsx";
 import { Button } from "../ui/button.tsx";
 import { SecondStepField } from "./code-field.tsx";

@@ -13,7 +13,7 @@ interface DialogProps {
   title: string;
   onClose(): void;
   children: ComponentChildren;
-  /** Nothing but its own buttons closes it: what it shows is not shown again. */
+  /** Only its own buttons close it, because its content is not shown again. */
   isSticky?: boolean;
   isWide?: boolean;
 }
@@ -21,7 +21,7 @@ interface DialogProps {
 export function Dialog({ title, onClose, children, isSticky = false, isWide = false }: DialogProps) {
   const id = useId();
   const ref = useRef<HTMLDialogElement>(null);
-  // Taken while it is drawn: a field of the dialog that wants the focus has it before the dialog is shown.
+  // Read during rendering: a field of the dialog with autofocus has the focus before the dialog is shown.
   const [before] = useState(() => document.activeElement);
   useLayoutEffect(() => {
     const dialog = ref.current;
@@ -40,7 +40,7 @@ export function Dialog({ title, onClose, children, isSticky = false, isWide = fa
         if (!isSticky) onClose();
       }}
       onClose={({ currentTarget }) => {
-        // Browsers close it at the second Escape, whatever is made of the first.
+        // Browsers close it at the second Escape, however the first was handled.
         if (isSticky && currentTarget.isConnected) currentTarget.showModal();
       }}
       class={`m-auto w-[calc(100%-2rem)] ${isWide ? "max-w-2xl" : "max-w-lg"} animate-[rise_140ms_ease-out] rounded-2xl border border-line bg-card p-0 text-ink shadow-[0_24px_64px_--alpha(var(--color-shade)/30%)]`}
@@ -67,10 +67,10 @@ export function DialogActions({ children }: { children: ComponentChildren }) {
 }
 
 interface AskProps extends DialogProps {
-  /** What the button that does it says. */
+  /** The label of the confirming button. */
   action: string;
   kind?: "primary" | "danger";
-  /** What the button that does nothing says. */
+  /** The label of the cancelling button. */
   stay?: string;
   /** False while it cannot be done yet. */
   isReady?: boolean;
@@ -78,7 +78,7 @@ interface AskProps extends DialogProps {
 
 interface FormDialogProps extends AskProps {
   submit: { run(): Promise<void>; isBusy: boolean; error: unknown };
-  /** A field says what is wrong: it is not said again. */
+  /** A field shows the error already: it is not repeated. */
   isTold?: boolean;
   class?: string;
 }
@@ -102,7 +102,7 @@ export function FormDialog({ action, kind = "primary", stay = "Cancel", isReady 
 }
 
 interface ConfirmProps extends AskProps {
-  /** Has to be typed first. */
+  /** Text that must be typed first. */
   typed?: { label: string; text: string };
   onConfirm(): Promise<void> | void;
 }

@@ -1,4 +1,4 @@
-/** Form fields: a label, the control, a hint, and what is wrong with it, tied together for every kind of reader. */
+/** Form fields: a label, the control, a hint, and its error, linked for screen readers too. */
 import type { ComponentChildren } from "preact";
 import { useId } from "preact/hooks";
 
@@ -65,9 +65,9 @@ interface InputAttributes {
 interface TextFieldProps extends FieldProps, InputAttributes {
   value: string;
   onValue(value: string): void;
-  /** For what a machine reads: codes, ids, addresses. */
+  /** For machine-readable text: codes, ids, addresses. */
   isCode?: boolean;
-  /** Of a field for more than one line. */
+  /** Only for fields of more than one line. */
   rows?: number;
 }
 

@@ -2,7 +2,7 @@
 
 export function giveFocusTo(wanted: Element | null): void {
   if (wanted instanceof HTMLElement) wanted.focus();
-  // Gone by now, or disabled, or nothing had it.
+  // The element was removed or disabled, or nothing had the focus.
   if (wanted === document.body || document.activeElement !== wanted) focusPage();
 }
 

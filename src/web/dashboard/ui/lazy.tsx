@@ -1,4 +1,4 @@
-/** Parts of a page whose code comes when they are first asked for, such as dialogs. */
+/** Parts of a page whose code is loaded on first use, such as dialogs. */
 import type { ComponentType } from "preact";
 import { useEffect, useState } from "preact/hooks";
 import { say } from "./toast.tsx";

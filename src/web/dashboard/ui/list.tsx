@@ -14,7 +14,7 @@ export interface Column<Row> {
 }
 
 interface TableProps<Row> {
-  /** What it lists, for those who cannot see where it stands. */
+  /** What it lists, for screen readers. */
   label: string;
   columns: readonly Column<Row>[];
   rows: readonly Row[];
@@ -72,7 +72,7 @@ interface ListProps<Item extends { id: string }> {
   label: string;
   columns: readonly Column<Item>[];
   list: LoadedList<Item>;
-  /** Shown where there is nothing. */
+  /** Shown if the list is empty. */
   empty: ComponentChildren;
 }
 

@@ -20,7 +20,7 @@ export function PageHead({ title, children, actions, back }: PageHeadProps) {
     document.title = `${title} · companiond`;
   }, [title]);
   useEffect(() => {
-    // Whoever cannot see that the page has changed hears it; not on arrival, when the browser reads the page itself.
+    // Announces the new page to screen readers; not on arrival, when they read the page themselves.
     if (lastFocused !== "" && lastFocused !== currentPath()) heading.current?.focus({ preventScroll: true });
     lastFocused = currentPath();
   }, []);

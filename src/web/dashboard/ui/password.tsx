@@ -1,4 +1,4 @@
-/** A password that can be looked at while it is typed. */
+/** A password field that can show its text. */
 import { Eye, EyeOff } from "lucide-preact";
 import { useState } from "preact/hooks";
 import { Field } from "./field.tsx";
@@ -7,7 +7,7 @@ interface PasswordProps {
   label: string;
   value: string;
   onValue(value: string): void;
-  /** A new one: password managers then offer to make it. */
+  /** For a new password: password managers then offer to generate one. */
   isNew?: boolean;
   autofocus?: boolean;
   error?: string | undefined;

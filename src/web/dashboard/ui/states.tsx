@@ -1,4 +1,4 @@
-/** What stands where data will be: loading, nothing yet, or what went wrong. */
+/** Placeholders for data: loading, nothing yet, or what went wrong. */
 import { CircleAlert } from "lucide-preact";
 import type { ComponentChildren } from "preact";
 import { toSentence } from "../lib/api.ts";
@@ -46,7 +46,7 @@ interface PendingProps {
   class?: string;
 }
 
-/** In the place of what has not arrived: that it is loading, or why it failed. */
+/** In place of missing data: that it is loading, or why it failed. */
 export function Pending({ of, lines = 4, class: more = "" }: PendingProps) {
   if (of.error !== null) return <Failure error={of.error} onRetry={() => void of.reload()} />;
   return <Skeleton lines={lines} class={more} />;

@@ -25,7 +25,7 @@ const columns: readonly Column<FailedReplies>[] = [
   { title: "Last", class: "text-muted whitespace-nowrap", cell: ({ last_day }) => formatDay(last_day) },
 ];
 
-/** Nothing where none failed. */
+/** Draws nothing if none failed. */
 export function FailureTable({ from, to }: { from: string; to: string }) {
   const { data, error } = useLoad<Rows>(`/api/usage/failures${toSearch({ from, to })}`);
   if (error !== null) return <Problem class="mb-6">{toSentence(error)}</Problem>;
@@ -39,7 +39,7 @@ export function FailureTable({ from, to }: { from: string; to: string }) {
 
 const noticeDays = 7;
 
-/** Nothing where none failed lately; nor where it could not be asked, since the page is about something else. */
+/** Draws nothing if none failed lately, or if loading fails, since the page is about something else. */
 export function FailureNotice({ companionId }: { companionId: string }) {
   const [from = ""] = listDays(noticeDays);
   const { data } = useLoad<Rows>(`/api/usage/failures${toSearch({ from, companion_id: companionId })}`);

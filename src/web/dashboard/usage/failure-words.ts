@@ -33,7 +33,7 @@ export function explainFailure(kind: string): { why: string; remedy: string } {
 /** These last until somebody does something. */
 const lasting = ["refused_key", "unknown_model", "refused_request"];
 
-/** The kind to tell of where there is room for one: what lasts, however rare it was, and else what was most frequent. */
+/** The kind to show if there is room for one: a lasting one, however rare, or else the most frequent. */
 export function pickTold(mostFirst: readonly FailedReplies[]): FailedReplies | null {
   return mostFirst.find(({ kind }) => lasting.includes(kind)) ?? mostFirst[0] ?? null;
 }

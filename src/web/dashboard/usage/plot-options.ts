@@ -1,4 +1,4 @@
-/** How plots look, in the terms of the plotting library. */
+/** How plots look, as options of the plotting library. */
 import type uPlot from "uplot";
 import { formatCompact } from "../lib/format.ts";
 import { isDark } from "../lib/theme.ts";
@@ -13,7 +13,7 @@ const palettes = {
   dark: ["#a5a0ff", "#5bc8de", "#f2b45f", "#f58ac0", "#a9d36a", "#d3a6f5"],
 };
 
-/** Apart from one another, and from the ground of the theme. */
+/** Colours that differ from one another and from the theme's background. */
 export function colorsOf(count: number): string[] {
   const palette = isDark() ? palettes.dark : palettes.light;
   return Array.from({ length: count }, (_, index) => palette[index % palette.length] ?? "");

@@ -1,4 +1,4 @@
-/** Bars over days, or one line for each of several: drawn by a library that only comes where something is plotted. */
+/** Bars over days, or one line for each of several: drawn by a library that is loaded only for plots. */
 import { useEffect, useRef, useState } from "preact/hooks";
 import { formatDay, formatNumber } from "../lib/format.ts";
 import { use } from "../lib/state.ts";

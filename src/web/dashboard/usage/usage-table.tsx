@@ -86,7 +86,7 @@ function useQuotas(ids: readonly string[]): Record<string, Quota> {
     for (const id of key.split(" ").filter(Boolean)) {
       call<Quota>("GET", `/api/companions/${id}/quota`, { signal: run.signal }).then(
         (quota) => setQuotas((before) => ({ ...before, [id]: quota })),
-        // Deleted meanwhile: it has none.
+        // A companion deleted meanwhile has none.
         () => {},
       );
     }
