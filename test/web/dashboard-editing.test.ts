@@ -67,7 +67,7 @@ test("a session that ends while editing asks for the password over the page, and
   await endSession(signedIn);
   await page.getByRole("button", { name: "Save" }).click();
 
-  const dialog = page.getByRole("dialog", { name: "Sign in to go on" });
+  const dialog = page.getByRole("dialog", { name: "Sign in to continue" });
   await dialog.waitFor();
   expect(await dialog.getByLabel("E-mail").inputValue()).toBe(email);
   // What cannot be dismissed is not dismissed by insisting.
@@ -99,7 +99,7 @@ test("what could not be loaded comes by itself after signing in again", async ()
   await page.getByRole("link", { name: "New companion" }).first().waitFor();
   await endSession(signedIn);
   await page.getByRole("link", { name: "API keys" }).click();
-  const dialog = page.getByRole("dialog", { name: "Sign in to go on" });
+  const dialog = page.getByRole("dialog", { name: "Sign in to continue" });
   await dialog.getByLabel("Password", { exact: true }).fill(password);
   await dialog.getByRole("button", { name: "Sign in" }).click();
   const keys = page.getByRole("table").getByRole("row").filter({ hasText: "Billing server" });
@@ -114,7 +114,7 @@ test("a draft is never sent for another account that signs in over it", async ()
   await page.getByLabel("Name", { exact: true }).fill("Grace");
   await endSession(signedIn);
   await page.getByRole("button", { name: "Create companion" }).click();
-  const dialog = page.getByRole("dialog", { name: "Sign in to go on" });
+  const dialog = page.getByRole("dialog", { name: "Sign in to continue" });
   await dialog.getByLabel("E-mail").fill("somebody-else@example.com");
   await dialog.getByLabel("Password", { exact: true }).fill(password);
   await dialog.getByRole("button", { name: "Sign in" }).click();
@@ -135,7 +135,7 @@ test("tabs know of each other: one that is signed out elsewhere keeps a draft, a
   await second.goto(`${world.server.url}/app/companions`);
   await page.getByLabel("Name", { exact: true }).fill("Grace");
   await second.getByRole("button", { name: "Sign out" }).click();
-  const ended = page.getByRole("dialog", { name: "Sign in to go on" });
+  const ended = page.getByRole("dialog", { name: "Sign in to continue" });
   await ended.waitFor();
   await atPage(second, "Sign in");
   await world.createAccount("the-other-one@example.com");
@@ -157,7 +157,7 @@ test("where the form cannot be loaded any more, signing in in another tab saves 
   const told = page.waitForEvent("dialog");
   page.on("dialog", (dialog) => dialog.accept());
   await page.getByRole("button", { name: "Create companion" }).click();
-  expect((await told).message()).toBe("Your session has ended. Sign in in another tab, then go on here.");
+  expect((await told).message()).toBe("Your session has ended. Sign in in another tab, then continue here.");
   await page.unroute("**/assets/chunk.*");
 
   const second = await page.context().newPage();

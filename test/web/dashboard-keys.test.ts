@@ -43,19 +43,19 @@ test("makes a key that is shown once, works at once, and is rotated and revoked"
   const [made] = (await api.call("GET", "/api/keys")).json.data;
   expect(made).toMatchObject({ scopes: ["companions:read", "companions:write", "usage:read"] });
 
-  await page.getByRole("button", { name: "I have kept it" }).click();
+  await page.getByRole("button", { name: "I have saved it" }).click();
   expect(await page.content()).not.toContain(key);
   const rows = page.getByRole("table", { name: "API keys" }).getByRole("row");
   await rows.nth(1).getByText(ends({ key })).waitFor();
   await page.getByRole("button", { name: "Rotate…" }).click();
   await page.getByText("It made no other keys.").waitFor();
-  await page.getByLabel("The old key works on for").selectOption("Not at all: it ends now");
+  await page.getByLabel("The old key keeps working for").selectOption("Not at all: it ends now");
   await page.getByRole("button", { name: "Make the new key" }).click();
   await page.getByText("Copy it now").waitFor();
   const next = await page.locator("dialog code").first().innerText();
   await page.getByText(`The old key ${ends({ key })} has ended.`).waitFor();
   expect([await statusWith(key), await statusWith(next)]).toEqual([401, 200]);
-  await page.getByRole("button", { name: "I have kept it" }).click();
+  await page.getByRole("button", { name: "I have saved it" }).click();
   await page.getByRole("dialog").waitFor({ state: "detached" });
   // The button that led there has gone with the old key.
   await page.locator("#main:focus").waitFor();
@@ -88,12 +88,12 @@ test("a rotation leaves no doubt which key is the old one, and the question whic
   await dialog.getByText("1 key that it made ends with it:").waitFor();
   await dialog.getByText("Its child").waitFor();
   await keepScreenshot(page, "dashboard-key-rotate");
-  await page.getByLabel("The old key works on for").selectOption("7 days");
+  await page.getByLabel("The old key keeps working for").selectOption("7 days");
   await page.getByRole("button", { name: "Make the new key" }).click();
   await page.getByText("Copy it now").waitFor();
   const next = await page.locator("dialog code").first().innerText();
   await page.getByText(`The old key ${ends(old)} works until`).waitFor();
-  await page.getByRole("button", { name: "I have kept it" }).click();
+  await page.getByRole("button", { name: "I have saved it" }).click();
 
   // Newest first, of one name: told apart by their ends, their dates and the mark.
   await hasCount(rows, 4);
@@ -118,7 +118,7 @@ test("a rotation leaves no doubt which key is the old one, and the question whic
   }
 
   await first.getByRole("button", { name: "Revoke…" }).click();
-  await dialog.getByText(`This is the new key: it took the place of …${old.key.slice(-4)}.`).waitFor();
+  await dialog.getByText(`This is the new key: it replaced …${old.key.slice(-4)}.`).waitFor();
   await page.keyboard.press("Escape");
 
   // A use is noted up to a second later; the dialog asks once, when it opens. The page's list may be older still.

@@ -113,7 +113,7 @@ test.each(["light", "dark"] as const)(
     // Over a page whose session has ended it takes both steps as well.
     await third.page.context().clearCookies();
     await third.page.getByRole("link", { name: "API keys" }).click();
-    const dialog = third.page.getByRole("dialog", { name: "Sign in to go on" });
+    const dialog = third.page.getByRole("dialog", { name: "Sign in to continue" });
     await dialog.getByLabel("Password", { exact: true }).fill(password);
     await third.page.keyboard.press("Enter");
     await dialog.getByRole("button", { name: "No access to the app? Use a recovery code" }).click();

@@ -98,7 +98,7 @@ test("a session that ends elsewhere asks for the password with the next call", a
     await api.call("DELETE", `/api/sessions/${session.id}`);
   }
   await page.getByRole("link", { name: "API keys" }).click();
-  const dialog = page.getByRole("dialog", { name: "Sign in to go on" });
+  const dialog = page.getByRole("dialog", { name: "Sign in to continue" });
   await dialog.waitFor();
   expect(await dialog.getByLabel("Password", { exact: true }).inputValue()).toBe("");
 });
@@ -159,7 +159,7 @@ test("an operator adds an account, changes it, suspends and deletes it", async (
   await page.getByLabel("E-mail", { exact: true }).fill("client@example.com");
   await page.getByLabel("Plan").selectOption("paid");
   await page.getByRole("button", { name: "Add account" }).click();
-  await page.getByText("The account is there").waitFor();
+  await page.getByText("Account created").waitFor();
   const link = await page.locator("dialog code").innerText();
   await page.getByRole("button", { name: "Done" }).click();
 

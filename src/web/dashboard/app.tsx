@@ -39,7 +39,7 @@ function Guard() {
 /** Where that code has gone, as after an update of the server: reloading would lose what is to be kept. */
 function askPlainly(): void {
   const leave = heldBack.value;
-  if (leave === null) alert("Your session has ended. Sign in in another tab, then go on here.");
+  if (leave === null) alert("Your session has ended. Sign in in another tab, then continue here.");
   else if (confirm("Leave without saving?")) {
     releaseGuard();
     leave();

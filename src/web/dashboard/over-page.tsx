@@ -42,10 +42,9 @@ function LeaveDialog({ act }: { act(): void }) {
 function EndedDialog() {
   const { account } = useSession();
   return (
-    <Dialog title="Sign in to go on" onClose={() => {}} isSticky>
+    <Dialog title="Sign in to continue" onClose={() => {}} isSticky>
       <p class="mb-4 text-pretty text-muted">
-        Your session has ended.{" "}
-        {hasUnsavedWork() && "What you typed on this page is still here, and waits behind this."}
+        Your session has ended. {hasUnsavedWork() && "What you typed on this page is still here, behind this dialog."}
       </p>
       <SignInForm
         email={account.email}

@@ -38,7 +38,7 @@ export function NewAccount({ onMade, onClose }: NewAccountProps) {
   const emailProblem = fieldProblem(submit.error, "email");
   if (made) {
     return (
-      <Dialog title="The account is there" onClose={onClose} isSticky>
+      <Dialog title="Account created" onClose={onClose} isSticky>
         <LinkShown email={made.account.email} link={made.link} />
         <DialogActions>
           <Button kind="primary" onClick={onClose}>

@@ -110,7 +110,7 @@ export function TakeAgent({ account, grant, onTaken, onClose }: TakeAgentProps) 
 }
 
 function consequence({ role }: Account, companions: number): string {
-  if (role === "operator") return "As an operator it may use the agent all the same.";
+  if (role === "operator") return "As an operator's account, it may still use the agent.";
   if (companions === 0) return "No companion uses it.";
   const whose = companions === 1 ? "The companion that uses it has" : `The ${companions} companions that use it have`;
   return `${whose} no voice from the next visitor on. They keep the setting, and speak again once it is granted again.`;

@@ -20,7 +20,7 @@ export const guides: readonly Guide[] = [
   },
   {
     name: "Inside a page, without a bubble",
-    steps: ["Paste this where the chat should stand.", "It fills the width of its place."],
+    steps: ["Paste this where the chat should stand.", "It fills the width of its container."],
     snippet: element,
   },
   {

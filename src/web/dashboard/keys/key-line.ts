@@ -24,7 +24,7 @@ export interface KeyLine {
   /** What it made, and what those made: all that ends with it. */
   children: ApiKey[];
   replacedBy: ApiKey | null;
-  /** The key that it took the place of, while that is still there. */
+  /** The key that it replaced, while that is still there. */
   replaces: ApiKey | null;
 }
 

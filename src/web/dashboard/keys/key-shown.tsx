@@ -28,7 +28,7 @@ export function KeyShown({ made, onClose, children }: KeyShownProps) {
       {children}
       <DialogActions>
         <Button kind="primary" onClick={onClose}>
-          I have kept it
+          I have saved it
         </Button>
       </DialogActions>
     </Dialog>

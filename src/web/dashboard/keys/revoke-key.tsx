@@ -42,7 +42,7 @@ function Consequences({ line }: { line: KeyLine }) {
     <>
       {replaces !== null && (
         <Notice>
-          This is the new key: it took the place of <code>{shortKey(replaces)}</code>. To end the old one, revoke that.
+          This is the new key: it replaced <code>{shortKey(replaces)}</code>. To end the old one, revoke that.
         </Notice>
       )}
       {key.replaced_at !== null && (

@@ -56,14 +56,14 @@ export function RotateKey({ old, onChanged, onClose }: RotateKeyProps) {
       onClose={onClose}
     >
       <p class="text-muted">
-        You get a new key with the same scopes{lifetimeOf(old)}. Put it in the place of this one, which ends by itself:
+        You get a new key with the same scopes{lifetimeOf(old)}. Use it in place of this one, which ends by itself:
       </p>
       <div class="space-y-3 text-muted">
         <KeyFacts apiKey={line?.key ?? old} />
         {line === null ? <Pending of={keyLine} lines={1} /> : <EndsWithIt line={line} />}
       </div>
       <SelectField
-        label="The old key works on for"
+        label="The old key keeps working for"
         value={grace}
         onValue={setGrace}
         options={graces}

@@ -13,7 +13,7 @@ export default function NewCompanionPage() {
   async function create(draft: Draft): Promise<void> {
     const made = await call<Companion>("POST", "/api/companions", { body: toNewBody(draft) });
     releaseGuard();
-    say(`${made.name} is there. Try it, then put it on your website.`);
+    say(`${made.name} is ready. Try it, then put it on your website.`);
     navigate(`/app/companions/${made.id}/install`, { replace: true });
   }
   return (

@@ -32,7 +32,7 @@ function Install({ companion }: { companion: Companion }) {
     <div class="space-y-6">
       <Section title="On your website" hint="One line. It loads after your page and does not slow it down.">
         {!companion.enabled && (
-          <Notice class="mb-4">The companion is paused: until you resume it, nothing will be seen on the page.</Notice>
+          <Notice class="mb-4">The companion is paused: until you resume it, the page shows nothing.</Notice>
         )}
         {token && guide ? (
           <div class="space-y-5">

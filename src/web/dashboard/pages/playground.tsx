@@ -109,7 +109,7 @@ function Playground({ companion }: { companion: Companion }) {
           }}
         >
           <RotateCcw size={15} aria-hidden="true" />
-          Begin anew
+          Start over
         </Button>
       </div>
       <div

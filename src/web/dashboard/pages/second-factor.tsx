@@ -30,7 +30,7 @@ export default function SecondFactorPage() {
   return (
     <>
       <PageHead title="Second factor" {...(isFirst ? {} : { back: { href: "/app/account", label: "Your account" } })}>
-        {signedIn.totp.is_on ? null : "Whoever learns your password still stays out without the code of your app."}
+        {signedIn.totp.is_on ? null : "Whoever learns your password still stays out without a code from your app."}
       </PageHead>
       {codes !== null && <RecoveryCodes codes={codes} onDone={() => void finish()} />}
       {codes === null && (signedIn.totp.is_on ? <TurnedOn /> : <SetUp onConfirmed={setCodes} />)}

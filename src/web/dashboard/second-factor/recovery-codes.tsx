@@ -16,7 +16,7 @@ export function RecoveryCodes({ codes, onDone }: { codes: readonly string[]; onD
   return (
     <Section title="Keep your recovery codes" hint="Each of them signs you in once, if you cannot use the app.">
       <div class="space-y-5">
-        <Notice>They are shown only now. Keep them where the phone is not: in a password manager, or on paper.</Notice>
+        <Notice>They are shown only now. Keep them away from the phone: in a password manager, or on paper.</Notice>
         <ol
           dir="ltr"
           aria-label="Recovery codes"

@@ -19,7 +19,7 @@ export function SetUp({ onConfirmed }: { onConfirmed(codes: string[]): void }) {
   return (
     <Section
       title="Set it up"
-      hint="You need an authenticator app, such as Aegis, 2FAS, Google Authenticator or the one of your password manager."
+      hint="You need an authenticator app, such as Aegis, 2FAS, Google Authenticator or the one built into your password manager."
     >
       {begin.error !== null && <Problem class="mb-4">{toSentence(begin.error)}</Problem>}
       <Button kind="primary" isBusy={begin.isBusy} onClick={() => void begin.run()}>

@@ -20,7 +20,7 @@ export function TurnedOn() {
   return (
     <Section
       title="It is on"
-      hint="Signing in takes your password and the code of your app."
+      hint="Signing in takes your password and a code from your app."
       actions={<Badge tone="good">On</Badge>}
     >
       <div class="space-y-5">

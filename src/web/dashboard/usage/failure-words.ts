@@ -2,7 +2,7 @@
 import { formatNumber } from "../lib/format.ts";
 import type { FailedReplies } from "../lib/types.ts";
 
-const forTheOperator = "The operator of this server has to put that right.";
+const forTheOperator = "The operator of this server has to fix that.";
 
 const words: Record<string, { why: string; remedy: string }> = {
   refused_key: { why: "The provider refused the server's key", remedy: forTheOperator },
