@@ -52,6 +52,8 @@ test("falls back to the route of all that is left", () => {
 
 test("lists the methods of every route of an address", () => {
   expect(table.listMethods("/docs/search")).toEqual(["GET", "POST", "OPTIONS"]);
+  expect(table.listMethods("/docs/search/")).toEqual(["GET", "POST", "OPTIONS"]);
+  expect(table.listMethods("/app/")).toEqual(["GET", "OPTIONS"]);
   expect(table.listMethods("/docs/errors").toSorted()).toEqual(["GET", "OPTIONS", "POST"]);
   expect(table.listMethods("/nothing/here")).toEqual(["OPTIONS"]);
 });
