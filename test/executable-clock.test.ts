@@ -323,7 +323,7 @@ test("doctor finds a wrong clock, by another's and by the build's", async () => 
   world.clock.step(-yearMs);
   expect(await examine()).toMatchObject({
     status: "fail",
-    detail: expect.stringContaining("before this program was built"),
+    detail: expect.stringContaining("earlier than the build of this program"),
   });
   await reference.stop(true);
 });

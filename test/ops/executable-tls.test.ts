@@ -92,7 +92,7 @@ test("keeps its certificate if the new files are unusable", async () => {
   copyFileSync(join(fixtures, "two.key.pem"), files.file("key.pem"));
   process.kill(server.pid, "SIGHUP");
   const { reason } = await server.logged("certificate not reloaded, keeping the current one");
-  expect(reason).toBe("--tls-cert and --tls-key: the private key is not the certificate's.");
+  expect(reason).toBe("--tls-cert and --tls-key: the private key does not belong to the certificate.");
   expect(await servedName(server.url)).toBe("one.test");
   expect(await server.stop()).toBe(0);
 });
@@ -110,7 +110,7 @@ test("refuses a key that is not the certificate's before it serves", async () =>
   putCertificate("one", files);
   writeFileSync(files.file("key.pem"), await Bun.file(join(fixtures, "two.key.pem")).text());
   const args = ["--tls-cert", files.file("cert.pem"), "--tls-key", files.file("key.pem")];
-  await expect(startExecutable({ args })).rejects.toThrow("the private key is not the certificate's");
+  await expect(startExecutable({ args })).rejects.toThrow("the private key does not belong to the certificate");
 });
 
 test("refuses a port that another server of its kind serves HTTPS on", async () => {
