@@ -2,7 +2,7 @@
  * Builds in turns under one load: `bun bench/compare.ts LOAD ROUNDS BUILD BUILD...`, where a build is an executable's file,
  * `pass-through` or `bare-relay`. Each turn is a process of its own. Prints medians and the best, for noise only adds.
  *
- * A load is one of `loads.ts`, several with commas between, `config`, `start` or `quiet` (5 000 streams).
+ * A load is one of `loads.ts`, `config` or `quiet` (5 000 streams), several with commas between; or `start` alone.
  */
 import { mkdtempSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -17,6 +17,14 @@ import { runWrk } from "./wrk.ts";
 
 const [loadList = "", roundsGiven = "8", ...builds] = process.argv.slice(2);
 const figures = new Map<string, number[]>();
+
+const unknown = loadList.split(",").filter((load) => !(load in loads || load === "config" || load === "quiet"));
+if (loadList !== "start" && unknown.length > 0) {
+  console.error(
+    `No such load: ${unknown.join(", ")}. There are ${Object.keys(loads).join(", ")}, config, quiet, start (alone).`,
+  );
+  process.exit(2);
+}
 
 function note(load: string, unit: string, build: string, value: number): void {
   const key = `${load} | ${unit} | ${build}`;
