@@ -61,8 +61,11 @@ test.each(["light", "dark"] as const)(
   "an owner sets it up, signs in with it, and turns it off (%s)",
   async (scheme) => {
     const { page, email, complaints } = await world.openAs("owner", "/app/account", { colorScheme: scheme });
+    const setUpLink = page.getByRole("link", { name: "Set up", exact: true });
+    await setUpLink.waitFor();
     await keepScreenshot(page, `dashboard-account-${scheme}`);
-    await page.getByRole("link", { name: "Set up", exact: true }).click();
+    expect(await findViolations(page)).toEqual([]);
+    await setUpLink.click();
     await atPage(page, "Second factor");
     await page.getByRole("button", { name: "Begin" }).waitFor();
     await keepScreenshot(page, `dashboard-second-factor-begin-${scheme}`);
