@@ -3,7 +3,6 @@ import { expect, test } from "bun:test";
 import { getEventListeners } from "node:events";
 import { createMemoryCoordination } from "../../src/coordination/memory.ts";
 import type { Settings } from "../../src/dependencies.ts";
-import { newCompanionSettings } from "../../src/domain/companion.ts";
 import { AppError } from "../../src/domain/errors.ts";
 import { ReplyFailure } from "../../src/domain/reply-failure.ts";
 import { createHeartbeatTicker } from "../../src/http/heartbeats.ts";
@@ -20,16 +19,8 @@ import type { TurnStart } from "../../src/turns/turn-start.ts";
 import { createCapturedLog } from "../support/captured-log.ts";
 import { createManualClock } from "../support/manual-clock.ts";
 import { createRandom } from "../support/random.ts";
+import { turnCompanion as companion } from "../support/turn-companion.ts";
 
-const companion = {
-  ...newCompanionSettings("Ada"),
-  id: "companion-1",
-  accountId: "account-1",
-  embedToken: null,
-  createdByKeyId: null,
-  createdAt: 0,
-  updatedAt: 0,
-};
 const turnCount = 3_000;
 /** Used up before the end. */
 const dailyLimit = 800;

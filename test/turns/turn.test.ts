@@ -3,7 +3,6 @@ import { beforeEach, describe, expect, test } from "bun:test";
 import { maxWaitingTurns } from "../../src/coordination/coordination.ts";
 import { createMemoryCoordination } from "../../src/coordination/memory.ts";
 import type { Settings } from "../../src/dependencies.ts";
-import { newCompanionSettings } from "../../src/domain/companion.ts";
 import { AppError } from "../../src/domain/errors.ts";
 import { ReplyFailure } from "../../src/domain/reply-failure.ts";
 import { Stop, type StopSignal } from "../../src/lib/stop-signal.ts";
@@ -18,16 +17,8 @@ import type { TurnResult, TurnStart } from "../../src/turns/turn-start.ts";
 import { createCapturedLog } from "../support/captured-log.ts";
 import { eventually } from "../support/eventually.ts";
 import { createManualClock } from "../support/manual-clock.ts";
+import { turnCompanion as companion } from "../support/turn-companion.ts";
 
-const companion = {
-  ...newCompanionSettings("Ada"),
-  id: "companion-1",
-  accountId: "account-1",
-  embedToken: null,
-  createdByKeyId: null,
-  createdAt: 0,
-  updatedAt: 0,
-};
 const complete: ReplyOutcome = { complete: true, usage: null, failure: null };
 const stopped: ReplyOutcome = { complete: false, usage: null, failure: null };
 const dailyLimit = 3;
