@@ -1,7 +1,7 @@
 /** A page of a real browser that renders Markdown as the widget does, whole or streamed, and measures the work. */
 import { join } from "node:path";
-import type { Browser, Page } from "playwright-core";
-import { openPage } from "./browser.ts";
+import type { Page } from "playwright-core";
+import { launchBrowser, openPage } from "./browser.ts";
 
 export interface MarkdownWork {
   /** Characters read, by any method of strings. */
@@ -23,6 +23,8 @@ export interface MarkdownPage {
   speak(pieces: readonly string[]): Promise<string[]>;
   /** Like `measure`, for reading aloud; its patterns continue from where they ended. */
   measureSpeech(pieces: readonly string[]): Promise<MarkdownWork[]>;
+  /** Ends the browser, too. */
+  close(): Promise<void>;
 }
 
 /**
@@ -75,7 +77,8 @@ const countWork = `(maxTried) => {
   };
 }`;
 
-export async function openMarkdownPage(browser: Browser): Promise<MarkdownPage> {
+export async function openMarkdownPage(): Promise<MarkdownPage> {
+  const browser = await launchBrowser();
   const { page } = await openPage(browser);
   const modules = await Promise.all(["markdown", "markdown-speech"].map(bundle));
   await page.evaluate(`(async () => {
@@ -124,6 +127,7 @@ export async function openMarkdownPage(browser: Browser): Promise<MarkdownPage> 
   })()`);
   return {
     page,
+    close: () => browser.close(),
     render: (pieces, isOpen = false) => page.evaluate(`render(${JSON.stringify(pieces)}, ${isOpen})`),
     measure: (pieces) => page.evaluate(`measure(${JSON.stringify(pieces)})`),
     speak: (pieces) => page.evaluate(`speak(${JSON.stringify(pieces)})`),

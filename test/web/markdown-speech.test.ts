@@ -1,19 +1,15 @@
 /** What screen readers are told of a reply: its words by the sentence, without marks; code and tables by name only. */
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test";
-import type { Browser } from "playwright-core";
-import { launchBrowser } from "../support/browser.ts";
 import { type MarkdownPage, openMarkdownPage } from "../support/markdown-page.ts";
 
 setDefaultTimeout(30_000);
 
-let browser: Browser;
 let markdown: MarkdownPage;
 
 beforeAll(async () => {
-  browser = await launchBrowser();
-  markdown = await openMarkdownPage(browser);
+  markdown = await openMarkdownPage();
 });
-afterAll(() => browser.close());
+afterAll(() => markdown.close());
 
 const cases: [source: string, words: string][] = [
   ["# Title\n\nSome **bold** and _slanted_ words, `code`, ~~gone~~.", "Title Some bold and slanted words, code, gone."],

@@ -1,19 +1,15 @@
 /** What drawing Markdown takes: twice the text takes twice the work, whatever the text is, whole and as it streams. */
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test";
-import type { Browser } from "playwright-core";
-import { launchBrowser } from "../support/browser.ts";
 import { type MarkdownPage, openMarkdownPage } from "../support/markdown-page.ts";
 
 setDefaultTimeout(60_000);
 
-let browser: Browser;
 let markdown: MarkdownPage;
 
 beforeAll(async () => {
-  browser = await launchBrowser();
-  markdown = await openMarkdownPage(browser);
+  markdown = await openMarkdownPage();
 });
-afterAll(() => browser.close());
+afterAll(() => markdown.close());
 
 /** Each makes a text of so many characters, about. */
 const families: Record<string, (length: number) => string> = {};

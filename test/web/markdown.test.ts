@@ -1,21 +1,17 @@
 /** What the widget makes of markdown, in a real document: whole, and cut at every character as it streams. */
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test";
-import type { Browser } from "playwright-core";
-import { launchBrowser } from "../support/browser.ts";
 import { hostileTexts } from "../support/hostile-texts.ts";
 import { type MarkdownPage, openMarkdownPage } from "../support/markdown-page.ts";
 import { createRandom } from "../support/random.ts";
 
 setDefaultTimeout(30_000);
 
-let browser: Browser;
 let markdown: MarkdownPage;
 
 beforeAll(async () => {
-  browser = await launchBrowser();
-  markdown = await openMarkdownPage(browser);
+  markdown = await openMarkdownPage();
 });
-afterAll(() => browser.close());
+afterAll(() => markdown.close());
 
 const render: MarkdownPage["render"] = (pieces, isOpen) => markdown.render(pieces, isOpen);
 
