@@ -67,7 +67,8 @@ rm -rf "$DIRECTORY"
 `;
 
 export async function startPostgresServer(options: PostgresOptions = {}): Promise<PostgresServer> {
-  const directory = temporaryDirectory();
+  using undo = new DisposableStack();
+  const directory = undo.use(temporaryDirectory());
   const dataDir = directory.file("data");
   if (isRoot()) chownSync(directory.path, ...ownerIds());
   await initialize(dataDir);
@@ -89,6 +90,8 @@ export async function startPostgresServer(options: PostgresOptions = {}): Promis
     stdout: "pipe",
     stderr: "inherit",
   });
+  // From here on the directory is the guardian's to delete.
+  undo.move();
   const answers = readLines(child.stdout);
   const order = async (word: "start" | "reap"): Promise<string> => {
     child.stdin.write(`${word}\n`);
