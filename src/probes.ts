@@ -2,7 +2,7 @@
 import { statfs } from "node:fs/promises";
 import { buildInfo } from "./build-info.ts";
 import type { Services } from "./dependencies.ts";
-import type { Probe } from "./metrics/measurements.ts";
+import type { Probe } from "./lib/probe.ts";
 import type { StorageSize } from "./store/engine.ts";
 
 export function createProbes(

@@ -22,7 +22,7 @@ import { createUseRecorder } from "./metrics/use-recorder.ts";
 import { createAttempts } from "./modules/session/attempts.ts";
 import { createProbes } from "./probes.ts";
 import { createSealedSecrets } from "./sealed-secrets.ts";
-import type { OpenOptions, StorageEngine } from "./store/engine.ts";
+import type { OpenedStorage, StorageEngine } from "./store/engine.ts";
 import { createSqlite } from "./store/sqlite/sqlite.ts";
 import type { Store } from "./store/store.ts";
 import { createOpenTurns } from "./turns/open-turns.ts";
@@ -39,7 +39,7 @@ export interface ServiceOverrides {
   clock?: Clock;
   ids?: IdSource;
   log?: Log;
-  store?: (erasures: ErasureMarks) => Promise<Store>;
+  storage?: (erasures: ErasureMarks) => Promise<OpenedStorage>;
 }
 
 /** The storage engine that the configuration chooses. */
@@ -47,10 +47,11 @@ export function storageOf({ dataDir }: Pick<Config, "dataDir">): StorageEngine {
   return createSqlite(dataDir);
 }
 
-/** Opens only the store, and migrates it. */
-export function openStore(config: Config, options: Partial<Omit<OpenOptions, "backupDir">> = {}): Promise<Store> {
-  const { log = processLog(), erasures = createErasureMarks(), isCommand = false } = options;
-  return storageOf(config).open({ log, erasures, isCommand, backupDir: config.backup.dir });
+/** Opens only the store, for a command. */
+export async function openStore(config: Config, { log = processLog() }: { log?: Log } = {}): Promise<Store> {
+  const options = { log, erasures: createErasureMarks(), isCommand: true };
+  const { store } = await storageOf(config).open({ ...options, backupDir: config.backup.dir });
+  return store;
 }
 
 /** Checks for `doctor` whether the configured providers respond; opens nothing else. */
@@ -81,8 +82,10 @@ export async function openServices(config: Config, overrides: ServiceOverrides =
     countMessages: (companionId, day) => store.turns.countDay(companionId, day),
     countVoiceSessions: (companionId, day) => store.voice.countDay(companionId, day),
   });
-  const open = overrides.store ?? ((erasures) => openStore(config, { log, erasures }));
-  const store = measureStore(await open(memory.arrivals), measurements);
+  const storage = storageOf(config);
+  const open = overrides.storage ?? ((erasures) => storage.open({ log, erasures, backupDir: config.backup.dir }));
+  const opened = await open(memory.arrivals);
+  const store = measureStore(opened.store, measurements);
   const sealing = createSealedSecrets({ secretKey: config.secretKey, dataDir: config.dataDir, store });
   await closeOnFailure(store, () => sealing.check());
   const { apiKey, baseUrl, extra } = config.llm;
@@ -93,11 +96,12 @@ export async function openServices(config: Config, overrides: ServiceOverrides =
   });
   const voice = createVoice({ ...openVoiceProviders(config.voice), store, clock, ids, log });
   const limiter = createMemoryLimiter({ clock });
-  const coordination = measureCoordination(memory, measurements);
+  const coordination = measureCoordination({ ...memory, ...opened.shared }, measurements);
   const lifecycle = { isDraining: false };
   const webhookBodies = createBodyBudget(webhookBodyLimits);
   measurements.probes.push(
-    ...createProbes({ lifecycle, voice, webhookBodies }, limiter, config.dataDir, storageOf(config).sizes),
+    ...createProbes({ lifecycle, voice, webhookBodies }, limiter, config.dataDir, storage.sizes),
+    ...(opened.shared?.probes ?? []),
   );
   const stopWatchingEventLoop = watchEventLoop(measurements.eventLoopLagSeconds);
   const heartbeats = createHeartbeatTicker();

@@ -22,10 +22,10 @@ beforeAll(async () => {
     onCommit: (writes: number) => void commits.push(writes),
   };
   server = await startTestServer({
-    async store(erasures) {
+    async storage(erasures) {
       const { store, close } = await openTemporaryStore({ observer, erasures });
       closeStore = close;
-      return store;
+      return { store, shared: null };
     },
   });
   const account = await server.createAccount();

@@ -100,7 +100,7 @@ describe("the server does not start", () => {
     expect(await refusal()).toContain("reset-totp");
     const config = loadConfig({ environment: { COMPANIOND_DATA_DIR: directory.path } });
     const { openStore } = await import("../src/services.ts");
-    const store = await openStore(config, { log: createCapturedLog(), isCommand: true });
+    const store = await openStore(config, { log: createCapturedLog() });
     await store.secondFactors.remove(id, testContext());
     await store.close();
     await sealSomething({}, "ben@shop.example");

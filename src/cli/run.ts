@@ -128,7 +128,7 @@ function findAction(command: Command, words: readonly string[]): [Action | null,
 
 /** Loaded on demand: the server opens its store itself, and other commands need none. */
 async function openStore(config: Config): Promise<Store> {
-  return await (await import("../services.ts")).openStore(config, { isCommand: true });
+  return await (await import("../services.ts")).openStore(config);
 }
 
 async function report(error: unknown, hint: string, io: CliIo): Promise<number> {

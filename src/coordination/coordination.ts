@@ -2,7 +2,8 @@
  * Socket 5: what all instances of a server must agree on besides the stored data: whose turn it is in a conversation,
  * what is left of a companion's daily quota, who failed to sign in, and what was erased while its reply was running.
  *
- * Engines: `memory.ts`, for a single process. `test/contracts/coordination.ts` tests every engine.
+ * Engines: `memory.ts`, for a single process; a storage engine that several processes share brings its own, since only
+ * the database knows in which order things were committed. `test/contracts/coordination.ts` tests every engine.
  *
  * Every member guarantees:
  * - A call that returns a promise takes at most one round trip. It rejects with `AppError("unavailable")` if the
@@ -16,11 +17,18 @@ import type { ConversationKey } from "../domain/conversation.ts";
 import type { StopSignal } from "../lib/stop-signal.ts";
 
 /**
+ * Names a ticket or reservation that other instances see. It is handed to the store with what is settled, and ends in
+ * that commit, so that nothing is counted twice. Null where memory coordinates.
+ */
+export type TicketId = string | null;
+
+/**
  * One message or voice session of a companion's daily quota. Ends with one of its two calls; only the first call has
  * an effect.
  */
 export interface Reservation {
   readonly isAdmitted: true;
+  readonly id: TicketId;
   /** The UTC day that it counts towards, even if it ends after midnight. */
   readonly day: string;
   /**
@@ -61,6 +69,7 @@ export interface TurnEntry {
 /** The right to run one turn: its place in the queue, and one message of the companion's daily quota. */
 export interface TurnTicket {
   readonly isAdmitted: true;
+  readonly id: TicketId;
   /** As in `Reservation`. */
   readonly day: string;
   /** Keeps the message counted, as in `Reservation`. The place stays taken. */
@@ -93,7 +102,7 @@ export interface TurnGate {
 }
 
 /** A position in the sequence of erasures, not a time; only its engine can interpret it. */
-export type ArrivalMark = number;
+export type ArrivalMark = number | string;
 
 export interface Arrivals {
   /**
@@ -105,6 +114,7 @@ export interface Arrivals {
 
 /** For store engines that keep no record of erasures themselves: they note and check them inside their commits. */
 export interface ErasureMarks extends Arrivals {
+  mark(): number;
   /** Notes the erasure of all that this visitor said to the companion. */
   noteVisitor(companionId: string, visitorId: string): void;
   noteConversation(key: ConversationKey): void;

@@ -114,7 +114,7 @@ export class MemoryDailyQuota {
       if (count.used !== null) count.used -= givenBack;
       this.#letGo(count);
     };
-    return { isAdmitted: true, day: count.day, release: () => close(1), settle: () => close(0) };
+    return { isAdmitted: true, id: null, day: count.day, release: () => close(1), settle: () => close(0) };
   }
 }
 

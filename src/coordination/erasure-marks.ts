@@ -36,10 +36,10 @@ export function createErasureMarks(limit = maxErasures): ErasureMarks {
     noteVisitor: (companionId, visitorId) => note(visitorName(companionId, visitorId)),
     noteConversation: (key) => note(conversationName(key)),
     cover(key, arrivalMark) {
-      const wasErased = (name: string) => (erased.get(name)?.mark ?? 0) > arrivalMark;
+      const wasErased = (name: string) => (erased.get(name)?.mark ?? 0) > Number(arrivalMark);
       if (erased.size === 0) return false;
       // Better to lose a turn than to store an erased one.
-      if (arrivalMark < forgottenMark) return true;
+      if (Number(arrivalMark) < forgottenMark) return true;
       return (
         wasErased(conversationName(key)) ||
         (key.visitorId !== null && wasErased(visitorName(key.companionId, key.visitorId)))

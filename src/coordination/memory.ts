@@ -45,7 +45,7 @@ function createTurnGate(clock: Pick<Clock, "nowMs">, messages: MemoryDailyQuota)
           message.release();
           leaveQueue();
         };
-        if (!signal.aborted) return { isAdmitted: true, day: message.day, settle: message.settle, leave };
+        if (!signal.aborted) return { isAdmitted: true, id: null, day: message.day, settle: message.settle, leave };
         message.release();
         throw signal.reason;
       } catch (error) {

@@ -3,6 +3,7 @@ import { type FailureKind, failureKinds } from "../domain/reply-failure.ts";
 import type { StreamOutcome } from "../domain/stream-end.ts";
 import type { TokenUsage } from "../domain/usage.ts";
 import { Histogram } from "../lib/histogram.ts";
+import type { Probe } from "../lib/probe.ts";
 import type { RateRule } from "../limits/limiter.ts";
 
 export interface RouteCounts {
@@ -12,17 +13,6 @@ export interface RouteCounts {
   /** Number of responses, by status. */
   readonly statuses: Map<number, number>;
   readonly seconds: Histogram;
-}
-
-/** A metric that is maintained elsewhere, read on each scrape. */
-export interface Probe {
-  /** In Prometheus' form: `companiond_limiter_subjects`. Probes with the same name differ in their labels. */
-  readonly name: string;
-  readonly help: string;
-  readonly type: "counter" | "gauge";
-  readonly labels?: Readonly<Record<string, string>>;
-  /** Null if there is currently no value. */
-  read(): number | null | Promise<number | null>;
 }
 
 export interface VerdictCounts {

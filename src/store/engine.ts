@@ -5,8 +5,9 @@
  *
  * An engine whose server has tools of its own for a backup refuses the call with `invalid_request` and names them.
  */
-import type { ErasureMarks } from "../coordination/coordination.ts";
+import type { Coordination, ErasureMarks } from "../coordination/coordination.ts";
 import type { Log } from "../lib/log.ts";
+import type { Probe } from "../lib/probe.ts";
 import type { Store } from "./store.ts";
 
 export interface OpenOptions {
@@ -48,13 +49,27 @@ export interface StorageSize {
   read(): Promise<number | null>;
 }
 
+/** What the servers of one database agree on through it. */
+export interface SharedCoordination extends Omit<Coordination, "signInFailures"> {
+  /** What to add to this machine's time to get the database's, in milliseconds: leases compare times of several machines. */
+  readonly clockOffsetMs: number;
+  /** The state of what is shared, for metrics. */
+  readonly probes: readonly Probe[];
+}
+
+export interface OpenedStorage {
+  readonly store: Store;
+  /** Null if only one process can serve this data: then its own memory coordinates. Also null for a command. */
+  readonly shared: SharedCoordination | null;
+}
+
 export interface StorageEngine {
   /**
    * Opens the store and migrates it to this program's schema: completely or not at all, in one process at a time.
    * Rejects with `unavailable`, or with `conflict` if a newer program wrote it or a running server prevents the
    * migration.
    */
-  open(options: OpenOptions): Promise<Store>;
+  open(options: OpenOptions): Promise<OpenedStorage>;
   /**
    * The exclusive right to serve this data, which ends with the process however it ends. Throws `conflict` while
    * another server holds it, or while a backup is being restored. Commands that work beside a server do not take it.

@@ -52,6 +52,7 @@ export class ConversationKeeper implements TurnKeeper {
       failure: result.failure,
       keyId: this.companion.createdByKeyId,
       day: result.day,
+      ticketId: result.ticketId,
     });
   }
 

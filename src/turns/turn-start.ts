@@ -1,4 +1,5 @@
 /** A turn's input: its companion and message, the right to run it, and where it is stored. */
+import type { TicketId } from "../coordination/coordination.ts";
 import type { Plan } from "../domain/account.ts";
 import type { Companion } from "../domain/companion.ts";
 import type { HistoryMessage, MessagePart } from "../domain/conversation.ts";
@@ -53,6 +54,7 @@ export interface TurnResult {
   readonly usage: TokenUsage;
   /** UTC day of admission, under which quota and usage count. */
   readonly day: string;
+  readonly ticketId: TicketId;
   /** Milliseconds from the call to the first text; null if there was none. */
   readonly firstTextMs: number | null;
 }

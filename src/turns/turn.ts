@@ -159,19 +159,20 @@ export class Turn implements OpenTurn, FollowedTurn, ReplySink {
     return stalled;
   }
 
-  #collect(request: ReplyRequest, outcome: ReplyOutcome, day: string): TurnResult {
+  #collect(request: ReplyRequest, outcome: ReplyOutcome, { day, id }: TurnTicket): TurnResult {
     const text = this.#text.toString();
     const failure = this.#ending?.code === "too_long" ? "broken_off" : kindOfOutcome(outcome);
     const usage = countTokens(request, text, outcome);
     const reply = text === "" ? [] : textParts(text);
-    return { request, reply, complete: outcome.complete, failure, usage, day, firstTextMs: this.#firstTextMs };
+    const { complete } = outcome;
+    return { request, reply, complete, failure, usage, day, ticketId: id, firstTextMs: this.#firstTextMs };
   }
 
   /** Stores the turn, and reports to its readers how it ended. */
   async #settle(request: ReplyRequest, outcome: ReplyOutcome, ticket: TurnTicket): Promise<void> {
     if (this.#ending !== null && !this.#hasBegun) this.#beginning.reject(this.#ending.error);
     else this.#open();
-    const result = this.#collect(request, outcome, ticket.day);
+    const result = this.#collect(request, outcome, ticket);
     this.#services.measurements.countTokens(result.usage);
     try {
       await this.#start.keeper.settle(result);

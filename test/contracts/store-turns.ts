@@ -165,6 +165,7 @@ export function turnStoreContract(open: OpenStore): void {
       const { store } = world;
       const usage = { inputTokens: 5, outputTokens: 6, estimated: true };
       const unkept = {
+        ticketId: null,
         accountId: account.id,
         companionId: companion.id,
         keyId: "k1",

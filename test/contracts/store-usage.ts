@@ -34,7 +34,14 @@ export function usageStoreContract(open: OpenStore): void {
       await turns.settle(world.turnOf(free, { day: "2026-01-02" }));
       await turns.settle(world.turnOf(free, { day: "2026-02-01" }));
       await apiKeys.recordUses([{ keyId: "k1", requests: 9, lastUsedAt: 1 }], "2026-01-02");
-      const session = { providerConversationId: null, sessionId: "s1", visitorId: null, keyId: "k1", createdAt: 1 };
+      const session = {
+        ticketId: null,
+        providerConversationId: null,
+        sessionId: "s1",
+        visitorId: null,
+        keyId: "k1",
+        createdAt: 1,
+      };
       const place = { accountId: account.id, companionId: pro.id, day: "2026-01-03" };
       await voice.startSession({ ...session, ...place });
     });
@@ -128,6 +135,7 @@ export function usageStoreContract(open: OpenStore): void {
       await failed(free, "2026-01-05", "broken_off");
       await failed(free, "2026-02-01", "timed_out");
       await turns.settleUnkept({
+        ticketId: null,
         accountId: account.id,
         companionId: free.id,
         keyId: null,

@@ -153,7 +153,7 @@ export function voiceStoreContract(open: OpenStore): void {
     function newSession(fields: Partial<NewVoiceSession> = {}): NewVoiceSession {
       const createdAt = world.clock.nowMs();
       const session = { providerConversationId: "conv-1", sessionId, visitorId, keyId: null, day, createdAt };
-      return { ...session, accountId: account.id, companionId: companion.id, ...fields };
+      return { ...session, ticketId: null, accountId: account.id, companionId: companion.id, ...fields };
     }
 
     function spoken(text: string, createdAt: number): TranscriptMessage {

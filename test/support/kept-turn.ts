@@ -1,4 +1,5 @@
 /** Stores turns as the chat settles them, at times that a test chooses. */
+import type { Arrivals } from "../../src/coordination/coordination.ts";
 import type { Companion } from "../../src/domain/companion.ts";
 import { toUtcDay } from "../../src/lib/clock.ts";
 import { systemIds } from "../../src/lib/ids.ts";
@@ -17,7 +18,9 @@ export interface KeptTurn {
 
 /** Returns the id of the conversation that the turn started. */
 export async function keepTurn(
-  { services }: { services: Pick<TestServer["services"], "store" | "clock"> },
+  {
+    services,
+  }: { services: Pick<TestServer["services"], "store" | "clock"> & { coordination: { arrivals: Arrivals } } },
   companion: Companion,
   turn: KeptTurn = {},
 ): Promise<string> {
@@ -41,8 +44,8 @@ export async function keepTurn(
       inputTokens,
       outputTokens,
     }),
-    // After whatever was erased before.
-    arrivalMark: Number.MAX_SAFE_INTEGER,
+    arrivalMark: services.coordination.arrivals.mark(),
+    ticketId: null,
     usage: { inputTokens, outputTokens, estimated: false },
     failure: null,
     keyId: companion.createdByKeyId,

@@ -92,6 +92,7 @@ export async function openWorld(open: OpenStore): Promise<StoreWorld> {
         conversationId: systemIds.uuid(),
         messages: turnMessages({ said, answered, atMs: sentAtMs, answeredAtMs, complete }),
         arrivalMark: arrivals.mark(),
+        ticketId: null,
         usage: { inputTokens: 7, outputTokens: 3, estimated: false },
         failure: null,
         keyId: null,

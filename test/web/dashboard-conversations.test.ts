@@ -70,18 +70,16 @@ test("a long conversation shows its newest messages, leads back to its beginning
 
 /** Puts turns beside the running server into its database, as its own chat would settle them. */
 async function keepTurns(companionId: string, sessionId: string, count: number, from = 0): Promise<void> {
-  const store = await openSqliteStore({
-    dataDir: world.server.dataDir,
-    log: processLog(),
-    erasures: createErasureMarks(),
-  });
+  const arrivals = createErasureMarks();
+  const store = await openSqliteStore({ dataDir: world.server.dataDir, log: processLog(), erasures: arrivals });
+  const services = { store, clock: systemClock, coordination: { arrivals } };
   const found = await store.accounts.list();
   for (const { id: accountId } of found) {
     const companion = await store.companions.find(accountId, companionId);
     if (companion === null) continue;
     for (let at = from; at < from + count; at++) {
       const turn = { message: `question ${at}`, reply: `answer ${at}`, atMs: Date.UTC(2026, 0, 1) + at * 1000 };
-      await keepTurn({ services: { store, clock: systemClock } }, companion, { sessionId, ...turn });
+      await keepTurn({ services }, companion, { sessionId, ...turn });
     }
   }
   await store.close();

@@ -50,9 +50,10 @@ function keepSession(
   { store, clock }: SessionServices,
   { target: { companion }, sessionId, visitorId }: SessionRequest,
   { conversationId }: OpenedSession,
-  { day }: Reservation,
+  { id: ticketId, day }: Reservation,
 ): Promise<void> {
   return store.voice.startSession({
+    ticketId,
     providerConversationId: conversationId,
     accountId: companion.accountId,
     companionId: companion.id,

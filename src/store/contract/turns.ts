@@ -1,5 +1,5 @@
 /** The turns of conversations: the history for the model, and the single commit that settles a turn. */
-import type { ArrivalMark } from "../../coordination/coordination.ts";
+import type { ArrivalMark, TicketId } from "../../coordination/coordination.ts";
 import type { ConversationKey, HistoryMessage, Message } from "../../domain/conversation.ts";
 import type { FailureKind } from "../../domain/reply-failure.ts";
 import type { TokenUsage } from "../../domain/usage.ts";
@@ -14,6 +14,8 @@ export interface SettledTurn {
   messages: readonly Message[];
   /** When the message arrived; it may have waited for its turn. */
   arrivalMark: ArrivalMark;
+  /** Of the turn that was admitted. */
+  ticketId: TicketId;
   /** Of the whole turn; each message has its own share. */
   usage: TokenUsage;
   /** Why the provider did not finish: counted as an error in usage, and under its kind. Null if it finished. */
@@ -26,6 +28,7 @@ export interface SettledTurn {
 
 /** A turn without a conversation (`test-chat`): one message in usage and in the day's quota. */
 export interface UnkeptTurn {
+  ticketId: TicketId;
   accountId: string;
   companionId: string;
   keyId: string | null;
@@ -53,7 +56,7 @@ export interface TurnStore {
    * Stores the turn: conversation, messages, usage and the day's quota in one commit. If the companion was deleted
    * meanwhile, only usage is stored; if the visitor or conversation was erased after the message arrived, no messages
    * are. The turns of a conversation stay in the order in which they were settled, even if the clock is set back, and
-   * the messages of a turn in the order of the list. Resolves once durable.
+   * the messages of a turn in the order of the list. Resolves once durable; the ticket ends with it, and it does not matter if it was gone.
    */
   settle(turn: SettledTurn): Promise<void>;
   /**

@@ -1,4 +1,5 @@
 /** What voice stores: agents at the provider, sessions, and pending deletions. */
+import type { TicketId } from "../../coordination/coordination.ts";
 import type { MessageRole } from "../../domain/conversation.ts";
 
 /** The provider agent that the server keeps for a companion with a `voiceId`. */
@@ -12,6 +13,8 @@ export interface VoiceAgent {
 
 /** A voice session that was handed out. */
 export interface NewVoiceSession {
+  /** Of the session's place in the day's quota. */
+  ticketId: TicketId;
   /**
    * The provider's id of the conversation, which matches its transcript; null if unknown: then the session is only
    * counted.

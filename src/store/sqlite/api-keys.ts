@@ -2,13 +2,13 @@
 import type { ApiKey, Plan } from "../../domain/account.ts";
 import { type ApiKeyStore, type FoundKey, type NewApiKey, toMadeKey } from "../contract/api-keys.ts";
 import type { WriteContext } from "../contract/write-context.ts";
+import { decodeScopes, encodeScopes } from "../rows/scope-letters.ts";
 import type { SqliteEngine } from "./engine.ts";
 import { createKeyLines } from "./key-lines.ts";
 import { setLastUse } from "./last-use.ts";
 import type { StoreParts } from "./parts.ts";
 import { mapColumns, type StoredRow } from "./rows/columns.ts";
 import { apiKeys } from "./schema/clustered.ts";
-import { decodeScopes, encodeScopes } from "./scope-letters.ts";
 
 interface FoundRow {
   id: string;

@@ -8,9 +8,9 @@
  */
 import type { JsonObject } from "../../domain/companion.ts";
 import type { MetadataFilter } from "../contract/companions.ts";
+import { addMembers, blockSize, hasMember, intersect, readMembersBelow, removeMember } from "../rows/member-sets.ts";
+import { listMetadataEntries, type MetadataEntry, toIndexText } from "../rows/metadata-entries.ts";
 import type { SqliteEngine } from "./engine.ts";
-import { addMembers, blockSize, hasMember, intersect, readMembersBelow, removeMember } from "./member-sets.ts";
-import { listMetadataEntries, type MetadataEntry, toIndexText } from "./metadata-entries.ts";
 
 export const metadataQueries = {
   // After a few blocks it is clear which value is the rarest, or it does not matter.

@@ -25,7 +25,7 @@ import { restoreSqlite } from "./restore.ts";
 export function createSqlite(dataDir: string): StorageEngine {
   const path = databasePath(dataDir);
   return {
-    open: (options) => open(dataDir, options),
+    open: async (options) => ({ store: await open(dataDir, options), shared: null }),
     lock: () => lockDataDir(dataDir),
     backup: (file) => backupSqlite(dataDir, file),
     restore: (file, nowMs) => restoreSqlite(dataDir, file, nowMs),

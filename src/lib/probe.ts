@@ -1,0 +1,10 @@
+/** A metric that is maintained elsewhere, read on each scrape. */
+export interface Probe {
+  /** In Prometheus' form: `companiond_limiter_subjects`. Probes with the same name differ in their labels. */
+  readonly name: string;
+  readonly help: string;
+  readonly type: "counter" | "gauge";
+  readonly labels?: Readonly<Record<string, string>>;
+  /** Null if there is currently no value. */
+  read(): number | null | Promise<number | null>;
+}
