@@ -91,7 +91,12 @@ export async function openServices(config: Config, overrides: ServiceOverrides =
     countMessages: (companionId, day) => store.turns.countDay(companionId, day),
     countVoiceSessions: (companionId, day) => store.voice.countDay(companionId, day),
   });
-  const sealing = createSealedSecrets({ secretKey: config.secretKey, dataDir: config.dataDir, store });
+  const sealing = createSealedSecrets({
+    secretKey: config.secretKey,
+    dataDir: config.dataDir,
+    store,
+    countOthers: shared === null ? null : () => shared.countOthers(),
+  });
   await closeOnFailure(store, () => sealing.check());
   const { apiKey, baseUrl, extra } = config.llm;
   const { llm, providerHealth } = watchProvider(openLlmProvider({ apiKey, baseUrl, extra }, { log }), {
