@@ -26,6 +26,7 @@ const programs: readonly SystemProgram[] = [
   { package: "caddy", path: "/usr/bin/caddy", purpose: "streams through a proxy" },
   { package: "prometheus", path: "/usr/bin/promtool", purpose: "the metrics and alert rules" },
   { package: "systemd", path: "/usr/bin/systemd-analyze", purpose: "the unit file" },
+  { package: "redis-server", path: "/usr/bin/redis-server", purpose: "limits that instances share" },
   { package: "faketime", path: "/usr/bin/faketime", purpose: "a clock that is set" },
   { package: "musl", path: "/lib/ld-musl-x86_64.so.1", purpose: "the executable for musl" },
   { package: "binutils", path: "/usr/bin/ld", purpose: "the executable for musl" },
