@@ -10,8 +10,9 @@ import { existsSync, mkdtempSync, readFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
+import { type PostgresServer, startPostgresServer } from "../test/support/postgres-server.ts";
 import { installMissing } from "./system-packages.ts";
-import { findTestFiles, isQuick, missingPrograms, type TestFile } from "./test-files.ts";
+import { findTestFiles, isParallel, isQuick, missingPrograms, type TestFile } from "./test-files.ts";
 
 const root = join(import.meta.dir, "..");
 const bun = process.execPath;
@@ -55,16 +56,17 @@ async function runQuick(): Promise<void> {
 
 async function runGate(): Promise<void> {
   const runnable = await findRunnable();
+  await using _postgres = await startPostgres(runnable);
   await step("browser bundles", [bun, "scripts/build.ts", "--web-only"]);
   await step("format and lint", tool("biome", "ci", "--colors=off", "."));
   await step("types", tool("tsc", "--noEmit", "-p", "."));
   await step("types of browser code", tool("tsc", "--noEmit", "-p", "src/web"));
   await step("dead code", tool("knip"));
-  await runTests("quick tests", runnable.filter(isQuick), quickFlags);
+  await runTests("quick tests", runnable.filter(isParallel), quickFlags);
   // A tree that cannot be built has nothing for the others to run.
   const isBuilt = await step("executable", [bun, "scripts/build.ts", "--executable-only"]);
   if (!isBuilt) return;
-  const slow = runnable.filter((file) => !isQuick(file));
+  const slow = runnable.filter((file) => !isParallel(file));
   const isWeb = (file: TestFile) => file.path.startsWith("test/web/");
   // One after the other: some of them measure memory, or wait for the server's own clock.
   await runTests(
@@ -72,6 +74,14 @@ async function runGate(): Promise<void> {
     slow.filter((file) => !isWeb(file)),
   );
   await runTests("tests in the browser", slow.filter(isWeb), ["--parallel=2"]);
+}
+
+/** One server for all tests of this run; where it does not start, each test that needs it says why. */
+async function startPostgres(files: readonly TestFile[]): Promise<PostgresServer | undefined> {
+  const isNeeded = files.some(({ programs }) => programs.some((program) => program.package.startsWith("postgresql")));
+  const server = isNeeded ? await startPostgresServer().catch(() => undefined) : undefined;
+  if (server !== undefined) process.env.COMPANIOND_TEST_POSTGRES = server.serverUrl;
+  return server;
 }
 
 /** All test files, or those that need nothing that is missing; what is left out is counted and named. */

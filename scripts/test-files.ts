@@ -13,6 +13,8 @@ export interface SystemProgram {
   purpose: string;
   /** The path of a program that does as well. */
   substitute?: string;
+  /** True: tests that need nothing else neither disturb others nor are disturbed. */
+  isQuiet?: true;
 }
 
 const programs: readonly SystemProgram[] = [
@@ -26,7 +28,13 @@ const programs: readonly SystemProgram[] = [
   { package: "caddy", path: "/usr/bin/caddy", purpose: "streams through a proxy" },
   { package: "prometheus", path: "/usr/bin/promtool", purpose: "the metrics and alert rules" },
   { package: "systemd", path: "/usr/bin/systemd-analyze", purpose: "the unit file" },
-  { package: "redis-server", path: "/usr/bin/redis-server", purpose: "limits that instances share" },
+  {
+    package: "postgresql-15",
+    path: "/usr/lib/postgresql/15/bin/postgres",
+    purpose: "storage on PostgreSQL",
+    isQuiet: true,
+  },
+  { package: "redis-server", path: "/usr/bin/redis-server", purpose: "limits that instances share", isQuiet: true },
   { package: "faketime", path: "/usr/bin/faketime", purpose: "a clock that is set" },
   { package: "musl", path: "/lib/ld-musl-x86_64.so.1", purpose: "the executable for musl" },
   { package: "binutils", path: "/usr/bin/ld", purpose: "the executable for musl" },
@@ -66,6 +74,11 @@ export function missingPrograms(files: readonly TestFile[]): SystemProgram[] {
 /** Those that need no browser or other program, and not the executable. */
 export function isQuick(file: TestFile): boolean {
   return file.programs.length === 0 && !file.needsExecutable;
+}
+
+/** Those that may run side by side: the quick ones, and those that need a database server at most. */
+export function isParallel(file: TestFile): boolean {
+  return file.programs.every((program) => program.isQuiet) && !file.needsExecutable;
 }
 
 const transpilers = { ts: new Bun.Transpiler({ loader: "ts" }), tsx: new Bun.Transpiler({ loader: "tsx" }) };

@@ -3,7 +3,7 @@ import { expect, test } from "bun:test";
 import { join } from "node:path";
 import { startTestServer } from "../support/app.ts";
 import { eventually } from "../support/eventually.ts";
-import { findFreePort } from "../support/proxy.ts";
+import { findFreePort } from "../support/free-port.ts";
 import { temporaryDirectory } from "../support/temporary.ts";
 
 const examples = join(import.meta.dir, "../../examples");

@@ -3,8 +3,9 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { request } from "node:https";
 import { eventually } from "../support/eventually.ts";
 import { executablePath, type RunningExecutable, startExecutable } from "../support/executable.ts";
+import { findFreePort } from "../support/free-port.ts";
 import { type MockLlm, startMockLlm } from "../support/mock-llm.ts";
-import { findFreePort, type RunningProxy, startCaddy, startNginx } from "../support/proxy.ts";
+import { type RunningProxy, startCaddy, startNginx } from "../support/proxy.ts";
 import { temporaryDirectory } from "../support/temporary.ts";
 
 interface Answer {

@@ -1,22 +1,24 @@
 /** What the gate knows of its tests, and what it says before it changes the machine. */
 import { expect, test } from "bun:test";
 import { installMissing, type Machine } from "../../scripts/system-packages.ts";
-import { findTestFiles, isQuick, type SystemProgram } from "../../scripts/test-files.ts";
+import { findTestFiles, isParallel, isQuick, type SystemProgram } from "../../scripts/test-files.ts";
 
 const files = new Map(findTestFiles().map((file) => [file.path, file]));
 
 test.each([
-  ["test/web/pages.test.ts", ["chromium-headless-shell"], true],
-  ["test/ops/deploy.test.ts", ["prometheus", "systemd"], false],
-  ["test/executable-chat.test.ts", [], true],
-  ["test/ops/executable-targets.test.ts", [], true],
-  ["test/http/sse.test.ts", [], false],
-  ["test/scripts/gate.test.ts", [], false],
-])("%s needs %j", (path, packages, needsExecutable) => {
+  ["test/web/pages.test.ts", ["chromium-headless-shell"], true, false],
+  ["test/ops/deploy.test.ts", ["prometheus", "systemd"], false, false],
+  ["test/executable-chat.test.ts", [], true, false],
+  ["test/ops/executable-targets.test.ts", [], true, false],
+  ["test/support/postgres-server.test.ts", ["postgresql-15"], false, true],
+  ["test/http/sse.test.ts", [], false, true],
+  ["test/scripts/gate.test.ts", [], false, true],
+])("%s needs %j", (path, packages, needsExecutable, isBesideOthers) => {
   const file = files.get(path);
   expect(file?.programs.map((program) => program.package)).toEqual(packages);
   expect(file?.needsExecutable).toBe(needsExecutable);
   expect(file && isQuick(file)).toBe(packages.length === 0 && !needsExecutable);
+  expect(file && isParallel(file)).toBe(isBesideOthers);
 });
 
 // At paths of their own: this file would be taken to need what it names.

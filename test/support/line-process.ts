@@ -27,7 +27,7 @@ export function startSqliteProcess(action: string, dataDir: string): LineProcess
   };
 }
 
-async function* readLines(stream: ReadableStream<Uint8Array>): AsyncGenerator<string, null> {
+export async function* readLines(stream: ReadableStream<Uint8Array>): AsyncGenerator<string, null> {
   const decoder = new TextDecoder();
   let rest = "";
   for await (const bytes of stream) {

@@ -3,6 +3,7 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { connect } from "node:net";
 import { join } from "node:path";
 import { eventually } from "./eventually.ts";
+import { findFreePort } from "./free-port.ts";
 import { temporaryDirectory } from "./temporary.ts";
 
 const root = join(import.meta.dir, "../..");
@@ -13,20 +14,6 @@ export interface RunningProxy extends AsyncDisposable {
   readonly url: string;
   /** Its output, for failing tests. */
   output(): string;
-}
-
-/** A port that was free a moment ago, outside the range of client ports. */
-export function findFreePort(): number {
-  for (let attempt = 0; attempt < 100; attempt++) {
-    const port = 20_000 + Math.floor(Math.random() * 12_000);
-    try {
-      void Bun.serve({ hostname: "127.0.0.1", port, reusePort: false, fetch: () => new Response() }).stop(true);
-      return port;
-    } catch {
-      // In use: try another one.
-    }
-  }
-  throw new Error("no port is free");
 }
 
 /** The text with every replacement made; each text to replace must be in it. */

@@ -17,6 +17,8 @@ export interface RawVisitor {
   /** Stops reading, so that the sender's buffers fill up. */
   pause(): void;
   resume(): void;
+  /** Says that nothing more will be sent, and still reads. */
+  end(): void;
   /** Disconnects with a reset, as a closed tab does. */
   vanish(): void;
 }
@@ -78,6 +80,7 @@ function watch(socket: Socket): RawVisitor {
     write: (text) => void socket.write(text, "latin1"),
     pause: () => void socket.pause(),
     resume: () => void socket.resume(),
+    end: () => void socket.end(),
     vanish: () => void socket.resetAndDestroy(),
   };
 }

@@ -1,7 +1,7 @@
 /** A Redis server for tests, as Debian packages it: nothing on disk, a free port on loopback; it dies with the test process. */
 import { join } from "node:path";
 import { eventually, inTime } from "./eventually.ts";
-import { findFreePort } from "./proxy.ts";
+import { findFreePort } from "./free-port.ts";
 import { temporaryDirectory } from "./temporary.ts";
 
 const program = "/usr/bin/redis-server";

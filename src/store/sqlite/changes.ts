@@ -3,15 +3,13 @@ import { AppError } from "../../domain/errors.ts";
 import type { AuditEntry } from "../contract/audit.ts";
 import type { IdempotentWrite } from "../contract/idempotency.ts";
 import type { WriteContext } from "../contract/write-context.ts";
+import { idempotencyLifetimeMs } from "../rows/idempotency-lifetime.ts";
 import { createAccountNumberFinder } from "./account-number.ts";
 import type { SqliteEngine } from "./engine.ts";
 import type { HoldingsKeeper } from "./holdings.ts";
 import { mapColumns } from "./rows/columns.ts";
 import { audit as auditTable } from "./schema/accounts.ts";
 import { idempotency } from "./schema/clustered.ts";
-
-/** How long a response is stored for retries. */
-export const idempotencyLifetimeMs = 24 * 60 * 60_000;
 
 export interface Change {
   accountId: string;

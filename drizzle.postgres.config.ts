@@ -1,0 +1,8 @@
+/** How `drizzle-kit generate --config drizzle.postgres.config.ts` turns the PostgreSQL schema into migrations. */
+import { defineConfig } from "drizzle-kit";
+
+export default defineConfig({
+  dialect: "postgresql",
+  schema: "./src/store/postgres/schema/*.ts",
+  out: "./drizzle/postgres",
+});

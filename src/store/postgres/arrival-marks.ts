@@ -1,0 +1,32 @@
+/**
+ * Which erasures a message came before: the newest snapshot that this server knows. Each embed request looks its token
+ * up, and the lookup brings its snapshot along; so the mark costs nothing, is never older than the request, and needs no
+ * clock.
+ */
+import type { Arrivals } from "../../coordination/coordination.ts";
+
+export interface ArrivalMarks extends Arrivals {
+  /** The latest snapshot, as `pg_snapshot`. */
+  mark(): string;
+  /** Call it before a query that selects `pg_current_snapshot()::text`; call the result with what that gave. */
+  begin(): (snapshot: string) => void;
+}
+
+/** `first`: a snapshot taken when the store was opened. */
+export function createArrivalMarks(first: string): ArrivalMarks {
+  let latest = first;
+  let latestNumber = 0;
+  let begun = 0;
+  return {
+    mark: () => latest,
+    begin() {
+      const number = ++begun;
+      return (snapshot) => {
+        // Answers may come in another order than questions were asked.
+        if (number < latestNumber) return;
+        latestNumber = number;
+        latest = snapshot;
+      };
+    },
+  };
+}

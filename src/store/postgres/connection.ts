@@ -1,0 +1,30 @@
+/** How we connect to PostgreSQL. */
+import { SQL } from "bun";
+
+export interface ConnectionOptions {
+  /** `postgres://…`; TLS is said in it. */
+  url: string;
+  /** Connections at most. */
+  max: number;
+  /** After this long the server itself gives up a statement. */
+  statementMs: number;
+}
+
+/** How long the server waits for a lock. */
+const lockMs = 4_500;
+const connectSeconds = 5;
+
+export function connect({ url, max, statementMs }: ConnectionOptions): SQL {
+  const settings = {
+    application_name: "companiond",
+    statement_timeout: String(statementMs),
+    lock_timeout: String(Math.min(lockMs, statementMs)),
+    idle_in_transaction_session_timeout: "30000",
+    // A server that lost contact must not keep its locks: keepalives notice an idle connection, the timeout a busy one.
+    tcp_user_timeout: "5000",
+    tcp_keepalives_idle: "2",
+    tcp_keepalives_interval: "1",
+    tcp_keepalives_count: "3",
+  };
+  return new SQL({ url, max, idleTimeout: 0, maxLifetime: 0, connectionTimeout: connectSeconds, connection: settings });
+}

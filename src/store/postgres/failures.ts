@@ -1,0 +1,47 @@
+/** Classifies PostgreSQL's failures: worth a retry, unavailable, or a defect. */
+import { AppError } from "../../domain/errors.ts";
+
+/** SQLSTATE of the server's own errors; empty for the driver's. */
+export function sqlState(error: unknown): string {
+  if (!(error instanceof Error) || !("errno" in error) || typeof error.errno !== "string") return "";
+  return error.errno;
+}
+
+/** Two transactions were in each other's way: from the start, it works. */
+export function isCollision(error: unknown): boolean {
+  return ["40001", "40P01"].includes(sqlState(error));
+}
+
+/** The connection is gone, or the server ended it: what was under way on it may or may not have happened. */
+export function isLostConnection(error: unknown): boolean {
+  if (!(error instanceof Error) || !("code" in error) || typeof error.code !== "string") return false;
+  if (/^57P0[123]$/.test(sqlState(error)) || sqlState(error).startsWith("08")) return true;
+  return (
+    error.code.startsWith("ERR_POSTGRES_CONNECTION") ||
+    error.code.startsWith("ERR_POSTGRES_IDLE") ||
+    /^(ECONN|EPIPE|ETIMEDOUT)/.test(error.code)
+  );
+}
+
+/** A lock was not free, or a statement took too long. */
+const tooSlow = ["55P03", "57014", "25P03"];
+/** Too many connections, no disk space, no memory, a read-only replica, a database that is going away. */
+const shortOf = /^(53|58|25006|57)/;
+
+function isUnavailable(error: unknown): boolean {
+  const state = sqlState(error);
+  return isLostConnection(error) || isCollision(error) || tooSlow.includes(state) || shortOf.test(state);
+}
+
+export function isUniqueViolation(error: unknown): boolean {
+  return sqlState(error) === "23505";
+}
+
+export function unavailable(cause?: unknown): AppError {
+  return new AppError("unavailable", "Storage is currently unavailable. Try again later.", { cause });
+}
+
+/** What to reject a caller with: `unavailable` for lost connections, locks and the like, the unchanged error otherwise. */
+export function toStoreError(error: unknown): unknown {
+  return isUnavailable(error) ? unavailable(error) : error;
+}

@@ -1,0 +1,19 @@
+/** The migrations in order, embedded in the executable; the database counts how many were applied. */
+import initial from "../../../drizzle/postgres/0000_initial.sql" with { type: "text" };
+import holdings from "../../../drizzle/postgres/0001_holdings.sql" with { type: "text" };
+
+export interface Migration {
+  name: string;
+  sql: string;
+}
+
+export const migrations: readonly Migration[] = [
+  { name: "0000_initial", sql: initial },
+  { name: "0001_holdings", sql: holdings },
+];
+
+/**
+ * Programs that know fewer migrations than this cannot work with the schema as it is now. Migrations only add, so that
+ * servers of the version before go on while others are replaced; raise this with the first one that does not.
+ */
+export const oldestReader = 2;

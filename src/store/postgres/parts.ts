@@ -1,0 +1,32 @@
+/** What several parts of the store share; `open.ts` creates each once. */
+import type { Log } from "../../lib/log.ts";
+import type { ArrivalMarks } from "./arrival-marks.ts";
+import type { ChangeRecorder } from "./changes.ts";
+import type { HoldingsKeeper } from "./holdings.ts";
+import type { OpenTickets } from "./open-tickets.ts";
+import type { Queries } from "./queries.ts";
+
+/** Deletes the remains of deleted accounts, companions and conversations in chunks, in the background. */
+export interface Removals {
+  /** Leaves the remains of what was deleted to the chunks; call it inside a write, and `start` after it. */
+  add(
+    transaction: Queries,
+    kind: "account" | "companion" | "conversation",
+    targetId: string,
+    targetNumber: number,
+    nowMs: number,
+  ): Promise<void>;
+  /** Starts unless it is already running; returns at once. */
+  start(): void;
+  /** Stops after the current chunk; the next start, or another server, does the rest. */
+  stop(): Promise<void>;
+}
+
+export interface StoreParts {
+  log: Log;
+  arrivals: ArrivalMarks;
+  changes: ChangeRecorder;
+  holdings: HoldingsKeeper;
+  removals: Removals;
+  tickets: OpenTickets;
+}

@@ -1,0 +1,119 @@
+/** Connections to PostgreSQL with deadlines of our own: the driver waits for an answer without limit. */
+import type { SQL } from "bun";
+import { isLostConnection, toStoreError, unavailable } from "./failures.ts";
+import { type DriverQuery, type Parameter, Queries } from "./queries.ts";
+
+export interface PoolObserver {
+  /** A statement was sent, also `BEGIN` and `COMMIT`. */
+  onStatement?: (text: string) => void;
+}
+
+export interface PoolOptions {
+  connect: () => SQL;
+  /** How long one query, or the wait for a connection, may take. */
+  deadlineMs: number;
+  observer?: PoolObserver | undefined;
+}
+
+/** A connection for the caller alone. Call `release` once. */
+export interface OwnConnection {
+  /** Not bounded by a deadline: the caller's is. */
+  send(text: string, parameters?: readonly Parameter[]): DriverQuery;
+  release(): void;
+}
+
+export class Pool {
+  /** For reads: one whose connection was just ended goes on another. */
+  readonly reads: Queries;
+  /** For single statements that may write; sent once, so that nothing happens twice. */
+  readonly once: Queries;
+  /** Queries and reservations under way, the waiting ones included. */
+  openCount = 0;
+  /** How often no answer came in time. */
+  timeoutCount = 0;
+  readonly #options: PoolOptions;
+  #sql: SQL;
+  #isClosed = false;
+
+  constructor(options: PoolOptions) {
+    this.#options = options;
+    this.#sql = options.connect();
+    this.reads = new Queries((text, parameters) => this.#query(text, parameters, true));
+    this.once = new Queries((text, parameters) => this.#query(text, parameters, false));
+  }
+
+  /** Rejects with `unavailable` if no connection is free in time. */
+  async reserve(): Promise<OwnConnection> {
+    const reserving = this.#sql.reserve();
+    let isTooLate = false;
+    try {
+      const connection = await this.inTime(() => reserving);
+      return {
+        send: (text, parameters = []) => {
+          this.#options.observer?.onStatement?.(text);
+          return connection.unsafe(text, parameters as Parameter[]) as unknown as DriverQuery;
+        },
+        release: () => connection.release(),
+      };
+    } catch (error) {
+      isTooLate = true;
+      throw error;
+    } finally {
+      // A connection that comes after all goes back.
+      if (isTooLate) reserving.then((late) => late.release()).catch(() => {});
+    }
+  }
+
+  /** Rejects with `unavailable` past the deadline, and replaces the connections: one that swallows has others like it. */
+  async inTime<T>(work: () => PromiseLike<T>, deadlineMs = this.#options.deadlineMs): Promise<T> {
+    if (this.#isClosed) throw unavailable();
+    const late = Promise.withResolvers<never>();
+    const sql = this.#sql;
+    const timer = setTimeout(() => {
+      this.timeoutCount++;
+      this.#replace(sql);
+      late.reject(unavailable(new Error(`PostgreSQL did not answer within ${deadlineMs} ms`)));
+    }, deadlineMs);
+    this.openCount++;
+    try {
+      return await Promise.race([work(), late.promise]);
+    } catch (error) {
+      throw toStoreError(error);
+    } finally {
+      this.openCount--;
+      clearTimeout(timer);
+    }
+  }
+
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    await this.#sql.close({ timeout: 0 });
+  }
+
+  #query(text: string, parameters: readonly Parameter[], isRepeatable: boolean): DriverQuery {
+    const send = () => {
+      this.#options.observer?.onStatement?.(text);
+      return this.#sql.unsafe(text, parameters as Parameter[]) as unknown as DriverQuery;
+    };
+    const run = <T>(sent: () => PromiseLike<T>): Promise<T> =>
+      this.inTime(async () => {
+        try {
+          return await sent();
+        } catch (error) {
+          if (!isRepeatable || !isLostConnection(error)) throw error;
+          return await sent();
+        }
+      });
+    return {
+      // biome-ignore lint/suspicious/noThenProperty: like the driver's own queries, which are sent when waited for
+      then: (done, failed) => run(send).then(done, failed),
+      values: () => run(() => send().values()),
+    };
+  }
+
+  #replace(failed: SQL): void {
+    if (this.#sql !== failed || this.#isClosed) return;
+    this.#sql = this.#options.connect();
+    void failed.close({ timeout: 0 }).catch(() => {});
+  }
+}

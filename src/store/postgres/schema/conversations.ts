@@ -1,0 +1,59 @@
+/** Tables of conversations, their messages, and of pending deletions. */
+import { sql } from "drizzle-orm";
+import { boolean, index, pgTable, uniqueIndex } from "drizzle-orm/pg-core";
+import type { MessageChannel, MessageRole } from "../../../domain/conversation.ts";
+import { numberColumn, textColumn, wholeColumn } from "./column-types.ts";
+
+// No foreign keys: the conversations of a deleted companion are deleted in chunks, after it.
+export const conversations = pgTable(
+  "conversations",
+  {
+    number: numberColumn("number").primaryKey(),
+    id: textColumn("id").notNull().unique(),
+    accountId: textColumn("account_id").notNull(),
+    companionId: textColumn("companion_id").notNull(),
+    sessionId: textColumn("session_id").notNull(),
+    /** Empty for no visitor, so that the key below is unique without one too. */
+    visitorId: textColumn("visitor_id").notNull(),
+    messageCount: wholeColumn("message_count").notNull(),
+    createdAt: wholeColumn("created_at").notNull(),
+    updatedAt: wholeColumn("updated_at").notNull(),
+  },
+  (table) => [
+    uniqueIndex("conversations_key").on(table.companionId, table.sessionId, table.visitorId),
+    index("conversations_account").on(table.accountId, table.createdAt, table.id),
+    index("conversations_companion").on(table.companionId, table.createdAt, table.id),
+    index("conversations_visitor")
+      .on(table.accountId, table.visitorId, table.createdAt, table.id)
+      .where(sql`visitor_id <> ''`),
+  ],
+);
+
+export const messages = pgTable(
+  "messages",
+  {
+    number: numberColumn("number").primaryKey(),
+    conversationNumber: wholeColumn("conversation_number").notNull(),
+    id: textColumn("id").notNull(),
+    role: textColumn("role").$type<MessageRole>().notNull(),
+    channel: textColumn("channel").$type<MessageChannel>().notNull(),
+    complete: boolean("complete").notNull(),
+    inputTokens: wholeColumn("input_tokens"),
+    outputTokens: wholeColumn("output_tokens"),
+    tokensEstimated: boolean("tokens_estimated").notNull(),
+    createdAt: wholeColumn("created_at").notNull(),
+    text: textColumn("text").notNull(),
+  },
+  // By time, not by number: a transcript arrives after turns that were written during the call.
+  (table) => [index("messages_conversation").on(table.conversationNumber, table.createdAt, table.number)],
+);
+
+/** Rows without an owner that are still to be deleted, in chunks; survives a restart. */
+export const removals = pgTable("removals", {
+  number: numberColumn("number").primaryKey(),
+  kind: textColumn("kind").$type<"account" | "companion" | "conversation">().notNull(),
+  targetId: textColumn("target_id").notNull(),
+  /** The account's or conversation's number. */
+  targetNumber: wholeColumn("target_number").notNull(),
+  createdAt: wholeColumn("created_at").notNull(),
+});

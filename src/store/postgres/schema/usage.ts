@@ -1,0 +1,73 @@
+/** Tables of usage and of the day's quota. An empty companion is a key's own calls, an empty key the dashboard. */
+import { pgTable, primaryKey } from "drizzle-orm/pg-core";
+import { textColumn, wholeColumn } from "./column-types.ts";
+
+const counts = {
+  messages: wholeColumn("messages").notNull().default(0),
+  requests: wholeColumn("requests").notNull().default(0),
+  inputTokens: wholeColumn("input_tokens").notNull().default(0),
+  outputTokens: wholeColumn("output_tokens").notNull().default(0),
+  voiceSessions: wholeColumn("voice_sessions").notNull().default(0),
+  errors: wholeColumn("errors").notNull().default(0),
+};
+
+export const usageDaily = pgTable(
+  "usage_daily",
+  {
+    accountId: textColumn("account_id").notNull(),
+    companionId: textColumn("companion_id").notNull(),
+    day: textColumn("day").notNull(),
+    keyId: textColumn("key_id").notNull(),
+    ...counts,
+  },
+  (table) => [primaryKey({ columns: [table.accountId, table.companionId, table.day, table.keyId] })],
+);
+
+/** The same by month, so that a year of many companions is not read day by day. */
+export const usageMonthly = pgTable(
+  "usage_monthly",
+  {
+    accountId: textColumn("account_id").notNull(),
+    companionId: textColumn("companion_id").notNull(),
+    month: textColumn("month").notNull(),
+    keyId: textColumn("key_id").notNull(),
+    ...counts,
+  },
+  (table) => [primaryKey({ columns: [table.accountId, table.companionId, table.month, table.keyId] })],
+);
+
+/** The same summed over companions, so that an account's own figures do not read a row per companion. */
+export const usageAccountDaily = pgTable(
+  "usage_account_daily",
+  {
+    accountId: textColumn("account_id").notNull(),
+    day: textColumn("day").notNull(),
+    keyId: textColumn("key_id").notNull(),
+    ...counts,
+  },
+  (table) => [primaryKey({ columns: [table.accountId, table.day, table.keyId] })],
+);
+
+export const quotaDaily = pgTable(
+  "quota_daily",
+  {
+    companionId: textColumn("companion_id").notNull(),
+    day: textColumn("day").notNull(),
+    messages: wholeColumn("messages").notNull(),
+    voiceSessions: wholeColumn("voice_sessions").notNull().default(0),
+  },
+  (table) => [primaryKey({ columns: [table.companionId, table.day] })],
+);
+
+/** Failed replies by day and kind; an empty companion stands for the whole account. */
+export const failedReplies = pgTable(
+  "failed_replies",
+  {
+    accountId: textColumn("account_id").notNull(),
+    day: textColumn("day").notNull(),
+    companionId: textColumn("companion_id").notNull(),
+    kind: textColumn("kind").notNull(),
+    replies: wholeColumn("replies").notNull(),
+  },
+  (table) => [primaryKey({ columns: [table.accountId, table.day, table.companionId, table.kind] })],
+);

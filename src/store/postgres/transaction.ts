@@ -1,0 +1,85 @@
+/** One write transaction, and what became of it if its connection was lost during the commit. */
+import { isLostConnection, unavailable } from "./failures.ts";
+import type { OwnConnection, Pool } from "./pool.ts";
+import { Queries } from "./queries.ts";
+
+export class Transaction extends Queries {
+  /** Waits until no other transaction holds this lock, which ends with the transaction. */
+  async lock(name: string): Promise<void> {
+    await this.run(lockStatement, [name]);
+  }
+
+  /** The same, but held together with others that only share it. */
+  async lockShared(name: string): Promise<void> {
+    await this.run("SELECT pg_advisory_xact_lock_shared(hashtextextended($1, 0))", [name]);
+  }
+}
+
+const lockStatement = "SELECT pg_advisory_xact_lock(hashtextextended($1, 0))";
+/** The number by which the outcome can be asked for later; and whatever the server's default, a commit is on disk. */
+const beginStatement = `SELECT pg_current_xact_id()::text AS id,
+  CASE WHEN current_setting('synchronous_commit') IN ('off', 'local') THEN set_config('synchronous_commit', 'on', true) END`;
+
+/** How long to ask for the outcome of a commit. */
+const outcomeMs = 5_000;
+const askAgainMs = 100;
+
+/** Runs `work` in a transaction, which is on disk when this resolves. Rejects with the driver's own errors. */
+export async function transact<T>(pool: Pool, work: (transaction: Transaction) => Promise<T>): Promise<T> {
+  const connection = await pool.reserve();
+  let isDone = false;
+  const done = () => {
+    if (!isDone) connection.release();
+    isDone = true;
+  };
+  try {
+    return await pool.inTime(async () => {
+      const [, [begun]] = await Promise.all([connection.send("BEGIN READ WRITE"), connection.send(beginStatement)]);
+      const { id } = begun as { id: string };
+      const result = await finish(connection, () =>
+        work(new Transaction((text, parameters) => connection.send(text, parameters))),
+      );
+      await commit(pool, connection, id);
+      return result;
+    });
+  } finally {
+    done();
+  }
+}
+
+async function finish<T>(connection: OwnConnection, work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    // A lost connection has rolled back already.
+    if (!isLostConnection(error)) await connection.send("ROLLBACK");
+    throw error;
+  }
+}
+
+async function commit(pool: Pool, connection: OwnConnection, id: string): Promise<void> {
+  try {
+    await connection.send("COMMIT");
+  } catch (error) {
+    if (!isLostConnection(error)) throw error;
+    if (!(await wasCommitted(pool, id))) throw error;
+  }
+}
+
+/** Asks on another connection. Rejects with `unavailable` if nobody can tell in time. */
+async function wasCommitted(pool: Pool, id: string): Promise<boolean> {
+  const deadlineMs = performance.now() + outcomeMs;
+  for (;;) {
+    try {
+      const row = await pool.reads.get<{ status: string | null }>("SELECT pg_xact_status($1::text::xid8) AS status", [
+        id,
+      ]);
+      if (row?.status === "committed") return true;
+      if (row?.status === "aborted") return false;
+    } catch (error) {
+      if (performance.now() > deadlineMs) throw error;
+    }
+    if (performance.now() > deadlineMs) throw unavailable(new Error("the outcome of a commit is unknown"));
+    await Bun.sleep(askAgainMs);
+  }
+}

@@ -1,0 +1,167 @@
+/** The connections of a fault proxy: two sockets each, and two directions in which pieces wait for their turn. */
+import { connect, type Socket } from "node:net";
+import type { LineState } from "./fault-proxy.ts";
+
+/** More than this waits in the sender's socket instead of here. */
+const queueBytes = 256 * 1024;
+
+export class Line {
+  state: LineState = "pass";
+  swallowedBytes = 0;
+  readonly #connections = new Set<Connection>();
+
+  get size(): number {
+    return this.#connections.size;
+  }
+
+  accept(near: Socket, targetPort: number): void {
+    const connection = new Connection(this, near, targetPort, () => this.#connections.delete(connection));
+    this.#connections.add(connection);
+    connection.onState();
+  }
+
+  set(state: LineState): void {
+    this.state = state;
+    for (const connection of [...this.#connections]) connection.onState();
+  }
+
+  cut(): void {
+    for (const connection of [...this.#connections]) connection.reset();
+  }
+}
+
+class Connection {
+  readonly #line: Line;
+  readonly #near: Socket;
+  readonly #targetPort: number;
+  readonly #onGone: () => void;
+  #far: Socket | null = null;
+  #directions: readonly Direction[] = [];
+  #hasLost = false;
+
+  constructor(line: Line, near: Socket, targetPort: number, onGone: () => void) {
+    this.#line = line;
+    this.#near = near;
+    this.#targetPort = targetPort;
+    this.#onGone = onGone;
+    near.on("error", () => this.#onBroken());
+    near.pause();
+  }
+
+  onState(): void {
+    const { state } = this.#line;
+    if (state !== "swallow" && this.#hasLost) this.reset();
+    else if (state === "swallow" && this.#far === null) this.#swallowAll();
+    else if (state !== "hold" && this.#far === null) this.#open();
+    for (const direction of this.#directions) direction.pump();
+  }
+
+  reset(): void {
+    this.#near.resetAndDestroy();
+    this.#far?.resetAndDestroy();
+    this.#onGone();
+  }
+
+  #open(): void {
+    const far = connect({ host: "127.0.0.1", port: this.#targetPort, allowHalfOpen: true, noDelay: true });
+    this.#far = far;
+    far.on("error", () => this.#onBroken());
+    const onLoss = (bytes: number) => {
+      this.#hasLost = true;
+      this.#line.swallowedBytes += bytes;
+    };
+    this.#directions = [
+      new Direction(this.#line, this.#near, far, onLoss),
+      new Direction(this.#line, far, this.#near, onLoss),
+    ];
+    for (const socket of [this.#near, far]) {
+      socket.on("close", () => {
+        if (this.#near.destroyed && far.destroyed) this.#onGone();
+      });
+    }
+  }
+
+  /** Whoever asks is never told that nobody is there. */
+  #swallowAll(): void {
+    if (this.#hasLost) return;
+    this.#hasLost = true;
+    this.#near.on("data", (bytes) => {
+      this.#line.swallowedBytes += bytes.length;
+    });
+    this.#near.on("close", this.#onGone);
+    this.#near.resume();
+  }
+
+  /** What becomes of one end is not known at the other while nothing gets through. */
+  #onBroken(): void {
+    const { state } = this.#line;
+    if (state === "swallow" || state === "hold") this.#hasLost = true;
+    else this.reset();
+  }
+}
+
+interface Piece {
+  /** Null: the end. */
+  bytes: Buffer | null;
+  dueMs: number;
+}
+
+class Direction {
+  readonly #line: Line;
+  readonly #from: Socket;
+  readonly #to: Socket;
+  readonly #queue: Piece[] = [];
+  #queuedBytes = 0;
+  #isBlocked = false;
+  #timer: Timer | null = null;
+
+  constructor(line: Line, from: Socket, to: Socket, onLoss: (bytes: number) => void) {
+    this.#line = line;
+    this.#from = from;
+    this.#to = to;
+    from.on("data", (bytes: Buffer) => (line.state === "swallow" ? onLoss(bytes.length) : this.#take(bytes)));
+    from.on("end", () => (line.state === "swallow" ? onLoss(0) : this.#take(null)));
+    to.on("drain", () => {
+      this.#isBlocked = false;
+      this.pump();
+    });
+  }
+
+  #take(bytes: Buffer | null): void {
+    const { state } = this.#line;
+    const delayMs = typeof state === "object" ? state.delayMs : 0;
+    this.#queue.push({ bytes, dueMs: performance.now() + delayMs });
+    this.#queuedBytes += bytes?.length ?? 0;
+    this.pump();
+  }
+
+  /** Forwards what is due; reads on or not. */
+  pump(): void {
+    if (this.#line.state !== "hold") this.#forward();
+    if (this.#line.state === "hold" || this.#queuedBytes > queueBytes) this.#from.pause();
+    else this.#from.resume();
+  }
+
+  #forward(): void {
+    let piece = this.#queue[0];
+    while (piece !== undefined && !this.#isBlocked) {
+      const waitMs = piece.dueMs - performance.now();
+      if (waitMs > 0) {
+        this.#wait(waitMs);
+        return;
+      }
+      this.#queue.shift();
+      this.#queuedBytes -= piece.bytes?.length ?? 0;
+      if (piece.bytes === null) this.#to.end();
+      else this.#isBlocked = !this.#to.write(piece.bytes);
+      piece = this.#queue[0];
+    }
+  }
+
+  #wait(forMs: number): void {
+    this.#timer ??= setTimeout(() => {
+      this.#timer = null;
+      this.pump();
+    }, forMs);
+  }
+}

@@ -1,0 +1,15 @@
+/** Free ports on loopback, for programs that cannot be told to take any. */
+
+/** A port that was free a moment ago, outside the range of client ports. */
+export function findFreePort(): number {
+  for (let attempt = 0; attempt < 100; attempt++) {
+    const port = 20_000 + Math.floor(Math.random() * 12_000);
+    try {
+      void Bun.serve({ hostname: "127.0.0.1", port, reusePort: false, fetch: () => new Response() }).stop(true);
+      return port;
+    } catch {
+      // In use: try another one.
+    }
+  }
+  throw new Error("no port is free");
+}
