@@ -21,6 +21,17 @@ test.each([
   expect(file && isParallel(file)).toBe(isBesideOthers);
 });
 
+test.each([
+  ["test/modules/chat.test.ts", true],
+  ["test/cli/account.test.ts", true],
+  ["test/voice/voice-token.test.ts", true],
+  ["test/ops/backup.test.ts", false],
+  ["test/http/sse.test.ts", false],
+  ["test/store/sqlite.test.ts", false],
+])("%s runs on each storage engine: %j", (path, isOnEachEngine) => {
+  expect(files.get(path)?.isOnEachEngine).toBe(isOnEachEngine);
+});
+
 // At paths of their own: this file would be taken to need what it names.
 const missing: SystemProgram[] = [
   { package: "nginx", path: "/opt/nginx", purpose: "streams through a proxy" },
