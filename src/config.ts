@@ -19,6 +19,13 @@ export interface Config {
   };
   /** An absolute path. */
   readonly dataDir: string;
+  /**
+   * PostgreSQL, or null for a file in the data directory. `url` names host and database, and holds the password. Give
+   * the driver the database's name apart from it: in the driver, PGDATABASE wins over the URL.
+   */
+  readonly database: { readonly url: string; readonly pool: number; readonly poolHeavy: number } | null;
+  /** With the password, or null for counting in memory. Never set without `database`. */
+  readonly redisUrl: string | null;
   /** An origin without a trailing slash, or null: then it is derived from each request. */
   readonly publicUrl: string | null;
   /** Whether `serve` keeps a demo companion. */
@@ -89,8 +96,26 @@ export function loadConfig(sources: ConfigSources = {}): Config {
   if (values.metricsPort !== null && values.metricsPort !== 0 && values.metricsPort === values.port) {
     problems.push({ sentence: "COMPANIOND_METRICS_PORT must differ from the port of the server.", isFlag: false });
   }
+  for (const sentence of findConflicts(variables)) problems.push({ sentence, isFlag: false });
   if (problems.length > 0) throw new ConfigError(problems);
   return toConfig(values, isTls ? { certFile, keyFile } : null, flags.demo ?? false);
+}
+
+/** Looks at what is given, not at what it says: a bad value is one problem, and not also a missing one. */
+function findConflicts(variables: ReadonlyMap<string, string>): string[] {
+  const isGiven = (variable: string) => variables.has(variable) || variables.has(`${variable}_FILE`);
+  if (!isGiven("DATABASE_URL")) {
+    if (!isGiven("REDIS_URL")) return [];
+    return ["REDIS_URL needs DATABASE_URL: Redis only counts, and instances share everything else in PostgreSQL."];
+  }
+  const conflicts: string[] = [];
+  if (!isGiven("COMPANIOND_SECRET_KEY")) {
+    conflicts.push("DATABASE_URL needs COMPANIOND_SECRET_KEY: all instances open the same sealed secrets with it.");
+  }
+  if (isGiven("COMPANIOND_BACKUP_CRON")) {
+    conflicts.push("COMPANIOND_BACKUP_CRON does not work with DATABASE_URL: back PostgreSQL up with pg_dump.");
+  }
+  return conflicts;
 }
 
 function toConfig(values: SettingValues, tls: Config["server"]["tls"], isDemo: boolean): Config {
@@ -98,6 +123,11 @@ function toConfig(values: SettingValues, tls: Config["server"]["tls"], isDemo: b
   return deepFreeze({
     server: { host: values.host, port: values.port, tls, trustProxy: values.trustProxy },
     dataDir,
+    database:
+      values.databaseUrl === null
+        ? null
+        : { url: values.databaseUrl, pool: values.databasePool, poolHeavy: values.databasePoolHeavy },
+    redisUrl: values.redisUrl,
     publicUrl: values.publicUrl,
     isDemo,
     llm: {

@@ -80,6 +80,12 @@ export function createSealedSecrets({ secretKey, dataDir, store }: SealedSecrets
   }
 }
 
+/** Whether this key, 32 bytes in base64, is the one that made the proof in the database. */
+export async function opensProof(secretKey: string, proof: string): Promise<boolean> {
+  const key = readSealingKey(secretKey);
+  return key !== null && (await isProof(await createSealing(key), proof));
+}
+
 async function isProof(key: Sealing, sealed: string): Promise<boolean> {
   try {
     return (await key.open(proofName, sealed)) === proofText;

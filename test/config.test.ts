@@ -34,6 +34,8 @@ test("has the documented defaults where nothing is set", () => {
   expect(load({})).toEqual({
     server: { host: "127.0.0.1", port: 3000, tls: null, trustProxy: 0 },
     dataDir,
+    database: null,
+    redisUrl: null,
     publicUrl: null,
     isDemo: false,
     llm: { apiKey: null, baseUrl: null, model: "gpt-5-mini", models: ["gpt-5-mini"], maxOutputTokens: 4096, extra: {} },
@@ -91,7 +93,10 @@ test("takes every variable", () => {
     COMPANIOND_REQUIRE_TOTP: "all",
     COMPANIOND_METRICS_TOKEN: "m",
     COMPANIOND_METRICS_PORT: "9090",
-    COMPANIOND_BACKUP_CRON: "0 3 * * *",
+    DATABASE_URL: "postgres://app:pw@db.example/companiond",
+    REDIS_URL: "rediss://:pw@cache.example/2",
+    COMPANIOND_DATABASE_POOL: "18",
+    COMPANIOND_DATABASE_POOL_HEAVY: "19",
     COMPANIOND_BACKUP_DIR: "/backups",
     COMPANIOND_BACKUP_KEEP: "14",
     COMPANIOND_LOG: "debug",
@@ -99,6 +104,8 @@ test("takes every variable", () => {
   expect(config).toEqual({
     server: { host: "::", port: 8080, tls: null, trustProxy: 2 },
     dataDir: "/var/lib/companiond",
+    database: { url: "postgres://app:pw@db.example/companiond", pool: 18, poolHeavy: 19 },
+    redisUrl: "rediss://:pw@cache.example/2",
     publicUrl: "https://chat.example.com",
     isDemo: false,
     llm: {
@@ -121,9 +128,13 @@ test("takes every variable", () => {
     secretKey: "AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8=",
     requireTotp: "all",
     metrics: { token: "m", port: 9090 },
-    backup: { cron: "0 3 * * *", dir: "/backups", keep: 14 },
+    backup: { cron: null, dir: "/backups", keep: 14 },
     log: { level: "debug" },
   });
+});
+
+test("takes a schedule for backups", () => {
+  expect(load({ COMPANIOND_BACKUP_CRON: "0 3 * * *" }).backup.cron).toBe("0 3 * * *");
 });
 
 test("cannot be changed once read", () => {
@@ -231,6 +242,8 @@ test.each([
   ["COMPANIOND_BACKUP_CRON", "daily at three"],
   ["COMPANIOND_BACKUP_CRON", "0 0 31 2 *"],
   ["COMPANIOND_BACKUP_KEEP", "0"],
+  ["COMPANIOND_DATABASE_POOL", "0"],
+  ["COMPANIOND_DATABASE_POOL_HEAVY", "1001"],
 ])("refuses %s=%p, naming the variable alone", (variable, value) => {
   const problems = problemsOf({ [variable]: value });
   expect(problems).toHaveLength(1);

@@ -2,6 +2,7 @@
 import { type Config, ConfigError } from "../config.ts";
 import { type ActionInput, type ActionResult, singleCommand } from "./command.ts";
 import { examineData } from "./doctor/data.ts";
+import { examineDatabase } from "./doctor/database.ts";
 import { describeFailure, type Finding, fail, ok } from "./doctor/finding.ts";
 import { examineCertificate, examinePort, examineProxy, examinePublicUrl } from "./doctor/network.ts";
 import { examineClock, examineLlm, examineVoice } from "./doctor/providers.ts";
@@ -42,6 +43,7 @@ async function examine({ loadConfig, clock }: ActionInput): Promise<Finding[]> {
   const looks: [name: string, look: () => Finding | Finding[] | Promise<Finding | Finding[]>][] = [
     ["configuration", () => ok("configuration", "All settings are valid.")],
     ["data directory", () => examineData(config)],
+    ["database", () => examineDatabase(config)],
     ["clock", () => examineClock(config, clock.nowMs())],
     ["port", () => examinePort(config)],
     ["certificate", () => examineCertificate(config, clock.nowMs())],

@@ -2,6 +2,7 @@
 import type { JsonObject } from "../domain/companion.ts";
 import type { TotpRequirement } from "../domain/second-factor.ts";
 import type { LogLevel } from "../lib/log.ts";
+import { databaseUrl, redisUrl } from "./server-urls.ts";
 import {
   baseUrl,
   byteCount,
@@ -33,6 +34,7 @@ export interface Setting<Value> {
 
 const perMinute = wholeNumber(1, 1_000_000_000);
 const held = wholeNumber(0, 1_000_000_000);
+const connections = wholeNumber(1, 1000);
 const totpRequirements = ["none", "operators", "all"] as const;
 const levels: readonly LogLevel[] = ["debug", "info", "warn", "error"];
 
@@ -197,6 +199,25 @@ export const settings = {
     parse: wholeNumber(0, 65_535),
     about: "Serves /metrics without a token on this loopback port of its own; 0 takes a free one.",
   }),
+  databaseUrl: optional({
+    variable: "DATABASE_URL",
+    isSecret: true,
+    parse: databaseUrl,
+    about: "A PostgreSQL database for several instances, postgres://…; without it, a file in the data directory.",
+  }),
+  redisUrl: optional({
+    variable: "REDIS_URL",
+    isSecret: true,
+    parse: redisUrl,
+    about: "Where instances count rates and failed sign-ins together, redis://… or rediss://…; needs DATABASE_URL.",
+  }),
+  databasePool: plain("COMPANIOND_DATABASE_POOL", 10, connections, "Connections to PostgreSQL for quick queries."),
+  databasePoolHeavy: plain(
+    "COMPANIOND_DATABASE_POOL_HEAVY",
+    4,
+    connections,
+    "The same for lists, exports and other long queries.",
+  ),
   backupCron: optional({
     variable: "COMPANIOND_BACKUP_CRON",
     parse: cronSchedule,

@@ -8,6 +8,7 @@
 import type { Coordination, ErasureMarks } from "../coordination/coordination.ts";
 import type { Log } from "../lib/log.ts";
 import type { Probe } from "../lib/probe.ts";
+import type { DatabaseServerFacts } from "./contract/inspection.ts";
 import type { Store } from "./store.ts";
 
 export interface OpenOptions {
@@ -89,6 +90,11 @@ export interface StorageEngine {
   restore(file: string, nowMs: number): Restored;
   /** Reads all data. Throws `not_found` without data, `invalid_request` with a sentence if it is damaged. */
   verify(): StorageFacts;
+  /**
+   * For an engine with a server: asks it on a connection of its own, and changes nothing. Rejects with `unavailable` and
+   * a sentence that says what is wrong, without the password, if no answer comes within 5 s.
+   */
+  inspect?(): Promise<DatabaseServerFacts>;
   /** Sizes of the data, for metrics; the first is that of the data itself. */
   readonly sizes: readonly [StorageSize, ...StorageSize[]];
 }

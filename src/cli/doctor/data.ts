@@ -1,4 +1,4 @@
-/** Checks the data directory: permissions, disk, database, backups. */
+/** Checks the data directory: permissions and, where the database is in it, disk, database and backups. */
 import { accessSync, constants, existsSync, readdirSync, statfsSync, statSync } from "node:fs";
 import { join } from "node:path";
 import type { Config } from "../../config.ts";
@@ -17,6 +17,7 @@ const remoteTypes = new Set([0x6969, 0x517b, 0xfe534d42, 0xff534d42, 0x65735546,
 
 export async function examineData(config: Config): Promise<Finding[]> {
   const { dataDir } = config;
+  if (config.database !== null) return examineWithoutDatabase(dataDir);
   if (!existsSync(dataDir)) {
     return [
       warn(
@@ -29,6 +30,13 @@ export async function examineData(config: Config): Promise<Finding[]> {
   const storage = storageOf(config);
   const disk = examineDisk(dataDir, (await storage.sizes[0].read()) ?? 0);
   return [examineDirectory(dataDir), disk, examineDatabase(storage), examineBackups(config)];
+}
+
+/** With a database server, the directory has little more than one-time links and the places of interrupted imports. */
+function examineWithoutDatabase(dataDir: string): Finding[] {
+  const backups = ok("backups", "PostgreSQL's own tools make them; this program does not see whether they do.");
+  if (existsSync(dataDir)) return [examineDirectory(dataDir), backups];
+  return [ok("data directory", `${dataDir} does not exist yet; serve creates it.`), backups];
 }
 
 function examineDirectory(dataDir: string): Finding {

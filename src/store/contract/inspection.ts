@@ -1,0 +1,46 @@
+/** What `doctor` asks an engine whose data is on a server of its own: facts, which `doctor` judges. */
+
+/** A program that serves this database now. */
+export interface LiveInstance {
+  readonly version: string;
+  /** Whether it counts rates together with others, in a server that they share. */
+  readonly sharesWindows: boolean;
+}
+
+export interface DatabaseServerFacts {
+  /** As people write it, such as `15.18`. */
+  readonly version: string;
+  /** Whether this program works with that version. */
+  readonly isSupported: boolean;
+  /** The name of the database's encoding. */
+  readonly encoding: string;
+  /** From a question to its answer, in milliseconds; the shortest of a few. */
+  readonly roundTripMs: number;
+  /** What to add to this machine's time to get the server's, in milliseconds; right to half a round trip. */
+  readonly clockOffsetMs: number;
+  /** The protocol, such as `TLSv1.3`; null for clear text, also over a socket of this machine. */
+  readonly tls: string | null;
+  /** Whether it refuses writes: a replica, or a database that is set to read only. */
+  readonly isReadOnly: boolean;
+  /** Whether this user may create tables, as a migration does. */
+  readonly mayCreate: boolean;
+  readonly connections: {
+    /** How many this user may have open at once. */
+    readonly most: number;
+    /** How many of them are open for anything but instances of this program. */
+    readonly byOthers: number;
+    /** How many an instance has open beside its two pools. */
+    readonly besidesPools: number;
+  };
+  /** Null: there is nothing of this program in the database yet. */
+  readonly schema: {
+    /** How many migrations have been applied, and how many this program knows. */
+    readonly applied: number;
+    readonly known: number;
+    /** Whether this program can work with it, possibly after migrating it. */
+    readonly isReadable: boolean;
+  } | null;
+  readonly instances: readonly LiveInstance[];
+  /** What the key of sealed secrets must open; null if nothing was sealed yet. */
+  readonly proof: string | null;
+}
