@@ -47,9 +47,10 @@ export function createChangeRecorder(holdings: HoldingsKeeper) {
   }
 
   async function findAccountNumber(transaction: Queries, accountId: string): Promise<number | null> {
-    const row = await transaction.get<{ number: number }>("SELECT number::float8 AS number FROM accounts WHERE id = $1", [
-      accountId,
-    ]);
+    const row = await transaction.get<{ number: number }>(
+      "SELECT number::float8 AS number FROM accounts WHERE id = $1",
+      [accountId],
+    );
     return row?.number ?? null;
   }
 

@@ -61,11 +61,7 @@ export function createHoldingsKeeper() {
     },
 
     /** Call it before the change, and call the returned function after it. */
-    async watchGrowth(
-      transaction: Queries,
-      accountId: string,
-      context: WriteContext,
-    ): Promise<() => Promise<void>> {
+    async watchGrowth(transaction: Queries, accountId: string, context: WriteContext): Promise<() => Promise<void>> {
       const before = (await find(transaction, accountId, context))?.held.companionBytes ?? 0;
       return async () => {
         const found = await find(transaction, accountId, context);

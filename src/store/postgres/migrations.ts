@@ -1,6 +1,7 @@
 /** The migrations in order, embedded in the executable; the database counts how many were applied. */
 import initial from "../../../drizzle/postgres/0000_initial.sql" with { type: "text" };
 import holdings from "../../../drizzle/postgres/0001_holdings.sql" with { type: "text" };
+import functions from "../../../drizzle/postgres/0002_functions.sql" with { type: "text" };
 
 export interface Migration {
   name: string;
@@ -10,10 +11,11 @@ export interface Migration {
 export const migrations: readonly Migration[] = [
   { name: "0000_initial", sql: initial },
   { name: "0001_holdings", sql: holdings },
+  { name: "0002_functions", sql: functions },
 ];
 
 /**
  * Programs that know fewer migrations than this cannot work with the schema as it is now. Migrations only add, so that
  * servers of the version before go on while others are replaced; raise this with the first one that does not.
  */
-export const oldestReader = 2;
+export const oldestReader = 3;

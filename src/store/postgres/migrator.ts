@@ -1,0 +1,88 @@
+/** Migrates a database to this program's schema: completely or not at all, one process at a time. */
+import { AppError } from "../../domain/errors.ts";
+import { sqlState } from "./failures.ts";
+import { refusal } from "./fitness.ts";
+import { migrations as allMigrations, type Migration, oldestReader } from "./migrations.ts";
+import type { OwnConnection, Pool } from "./pool.ts";
+import { Queries } from "./queries.ts";
+import { readSchemaState, type SchemaState, stateTable, writeSchemaState } from "./schema-state.ts";
+
+/** How long to wait for another process that is migrating the same database. */
+const lockLimitMs = 10 * 60_000;
+const migrationLock = "SELECT pg_advisory_xact_lock(hashtextextended('companiond migration', 0))";
+
+/** The state of a database that this program can use. Throws `unavailable`, with a sentence, for any other. */
+export async function requireReadable(queries: Queries, known = allMigrations.length): Promise<SchemaState> {
+  const state = await readSchemaState(queries);
+  if (state === "other") {
+    throw refusal("has tables of another program in this database. Create an empty database for companiond.");
+  }
+  if (state.oldestReader > known) {
+    throw new AppError(
+      "unavailable",
+      `The database was written by a newer companiond (schema ${state.version}; this program knows ${known}). ` +
+        "Start the newer program.",
+    );
+  }
+  return state;
+}
+
+/** Applies pending migrations and returns their names, if any. `readers`: what to note as the oldest reader. */
+export async function migratePostgres(
+  pool: Pool,
+  { migrations = allMigrations, readers = oldestReader }: { migrations?: readonly Migration[]; readers?: number } = {},
+): Promise<string[]> {
+  // Read without a lock first: the usual start has nothing to do.
+  if ((await requireReadable(pool.reads, migrations.length)).version >= migrations.length) return [];
+  const connection = await pool.reserve();
+  try {
+    return await pool.inTime(() => migrateLocked(connection, migrations, readers), lockLimitMs);
+  } finally {
+    connection.release();
+  }
+}
+
+async function migrateLocked(connection: OwnConnection, migrations: readonly Migration[], readers: number) {
+  const queries = new Queries((text, parameters) => connection.send(text, parameters));
+  await connection.send("BEGIN READ WRITE");
+  try {
+    await connection.send(`SET LOCAL lock_timeout = ${lockLimitMs}`);
+    await connection.send(`SET LOCAL statement_timeout = ${lockLimitMs}`);
+    await connection.send(migrationLock);
+    // Read again under the lock: another process may have migrated meanwhile.
+    const { version } = await requireReadable(queries, migrations.length);
+    const pending = migrations.slice(version);
+    if (version === 0) await createState(connection);
+    for (const migration of pending) await applyMigration(connection, migration);
+    if (pending.length > 0) {
+      await writeSchemaState(queries, { version: migrations.length, oldestReader: readers, copyFrom: null });
+    }
+    await connection.send("COMMIT");
+    return pending.map(({ name }) => name);
+  } catch (error) {
+    await connection.send("ROLLBACK");
+    throw error;
+  }
+}
+
+async function createState(connection: OwnConnection): Promise<void> {
+  try {
+    await connection.send(stateTable);
+  } catch (error) {
+    if (sqlState(error) !== "42501") throw error;
+    throw refusal(
+      "does not let this user create tables. Grant CREATE on the schema, or make the user its owner.",
+      error,
+    );
+  }
+}
+
+async function applyMigration(connection: OwnConnection, migration: Migration): Promise<void> {
+  try {
+    for (const statement of migration.sql.split("--> statement-breakpoint")) {
+      if (statement.trim() !== "") await connection.send(statement);
+    }
+  } catch (error) {
+    throw new Error(`migration ${migration.name} failed; nothing was changed`, { cause: error });
+  }
+}

@@ -1,0 +1,38 @@
+/**
+ * The PostgreSQL engine: a server of the operator's, shared by any number of companiond servers.
+ *
+ * What it guarantees:
+ * - A resolved write is on the server's disk, whatever its default is (`synchronous_commit`).
+ * - Nothing waits for it without limit: 5 s for requests, then `unavailable`.
+ * - Deleted text is gone from all answers at once. From the server's files it goes when PostgreSQL vacuums them, and
+ *   from its log, replicas and backups as these are replaced.
+ */
+import { AppError } from "../../domain/errors.ts";
+import type { OpenOptions, StorageEngine } from "../engine.ts";
+import { openPostgresStore } from "./open.ts";
+
+export interface PostgresOptions {
+  /** `postgres://…` */
+  url: string;
+  pool: number;
+  poolHeavy: number;
+}
+
+export function createPostgres(options: PostgresOptions): StorageEngine {
+  return {
+    async open({ log }: OpenOptions) {
+      const { store } = await openPostgresStore({ ...options, log });
+      return { store, shared: null };
+    },
+    // Servers that share a database keep out of each other's way in it.
+    lock: () => ({ release() {} }),
+    backup: () => refuse("pg_dump"),
+    restore: () => refuse("pg_restore"),
+    verify: () => refuse("pg_amcheck"),
+    sizes: [{ file: "database", read: async () => null }],
+  };
+}
+
+function refuse(tool: string): never {
+  throw new AppError("invalid_request", `The data is in PostgreSQL, which has its own tools for this: use ${tool}.`);
+}

@@ -1,0 +1,109 @@
+/** The base of the PostgreSQL engine: transactions, lookups, locks, lost connections. */
+import { afterEach, beforeEach, expect, test } from "bun:test";
+import { AppError } from "../../src/domain/errors.ts";
+import type { PostgresEngine } from "../../src/store/postgres/engine.ts";
+import { createEngine } from "../../src/store/postgres/open.ts";
+import { createCapturedLog } from "../support/captured-log.ts";
+import { createMigratedDatabase } from "../support/postgres-store.ts";
+
+let engine: PostgresEngine;
+let statements: string[];
+let database: { url: string; drop(): Promise<void> };
+
+beforeEach(async () => {
+  database = await createMigratedDatabase();
+  statements = [];
+  const observer = { onStatement: (text: string) => void statements.push(text) };
+  engine = createEngine({ url: database.url, pool: 4, poolHeavy: 2, log: createCapturedLog(), observer });
+});
+afterEach(async () => {
+  await engine.close();
+  await database.drop();
+});
+
+const addSecret = "INSERT INTO server_secrets (name, sealed) VALUES ($1, $2)";
+const countSecrets = () => engine.quick.get<{ count: number }>("SELECT count(*)::int AS count FROM server_secrets");
+
+test("what a transaction wrote is there when it resolves, and nothing of it when it fails", async () => {
+  const result = await engine.write(async (transaction) => {
+    await transaction.run(addSecret, ["a", "1"]);
+    return "done";
+  });
+  expect(result).toBe("done");
+  const failing = engine.write(async (transaction) => {
+    await transaction.run(addSecret, ["b", "1"]);
+    throw new AppError("limit_reached", "Too many.");
+  });
+  await expect(failing).rejects.toThrow("Too many.");
+  expect(await countSecrets()).toEqual({ count: 1 });
+});
+
+test("changes of one account come one after the other, those of several beside each other", async () => {
+  const order: string[] = [];
+  const both = Promise.withResolvers<void>();
+  let entered = 0;
+  const change = (account: string, name: string) =>
+    engine.change(account, async (transaction) => {
+      order.push(`${name} in`);
+      if (++entered === 2) both.resolve();
+      await transaction.get("SELECT pg_sleep(0.01)");
+      if (account !== "one") await both.promise;
+      order.push(`${name} out`);
+    });
+  await Promise.all([change("one", "a"), change("other", "b")]);
+  order.length = 0;
+  await Promise.all([change("one", "a"), change("one", "b"), change("one", "c")]);
+  for (let at = 0; at < order.length; at += 2) expect(order[at + 1]).toBe(String(order[at]).replace("in", "out"));
+  expect(order).toHaveLength(6);
+});
+
+test("lookups of one turn of the loop are one query", async () => {
+  await engine.write(async (transaction) => {
+    for (const name of ["a", "b"]) await transaction.run(addSecret, [name, `sealed ${name}`]);
+  });
+  statements.length = 0;
+  const find = engine.lookup<{ lookupKey: string; sealed: string }>(
+    `SELECT name AS "lookupKey", sealed FROM server_secrets WHERE name = ANY($1::text[])`,
+  );
+  const found = await Promise.all(["a", "nobody", "b", "a"].map((name) => find(name)));
+  expect(found.map((row) => row?.sealed ?? null)).toEqual(["sealed a", null, "sealed b", "sealed a"]);
+  expect(statements).toHaveLength(1);
+});
+
+test("a transaction whose connection is ended before the commit runs again, and once", async () => {
+  let runs = 0;
+  await engine.write(async (transaction) => {
+    runs++;
+    await transaction.run(addSecret, [`run ${runs}`, "1"]);
+    const row = await transaction.get<{ pid: number }>("SELECT pg_backend_pid() AS pid");
+    if (runs === 1) await engine.heavy.get("SELECT pg_terminate_backend($1::int)", [row?.pid ?? 0]);
+  });
+  expect(runs).toBe(2);
+  expect(await countSecrets()).toEqual({ count: 1 });
+});
+
+test("a lock that is not free in time is unavailable, and its waiter holds nothing", async () => {
+  const held = Promise.withResolvers<void>();
+  const entered = Promise.withResolvers<void>();
+  const holding = engine.change("one", async () => {
+    entered.resolve();
+    await held.promise;
+  });
+  await entered.promise;
+  await engine.quick.get("SELECT set_config('lock_timeout', '50', false)");
+  const waiting = engine.write(async (transaction) => {
+    await transaction.run("SET LOCAL lock_timeout = 50");
+    await transaction.lock("account one");
+  });
+  await expect(waiting).rejects.toMatchObject({ code: "unavailable" });
+  held.resolve();
+  await holding;
+  await engine.change("one", async () => {});
+});
+
+test("a server that is not there is unavailable", async () => {
+  const nowhere = createEngine({ url: "postgres://127.0.0.1:1/x", pool: 1, poolHeavy: 1, log: createCapturedLog() });
+  await expect(nowhere.quick.get("SELECT 1")).rejects.toMatchObject({ code: "unavailable" });
+  await expect(nowhere.write(async () => {})).rejects.toMatchObject({ code: "unavailable" });
+  await nowhere.close();
+});
