@@ -5,9 +5,10 @@ import type { ErasureMarks } from "./coordination/coordination.ts";
 import { createErasureMarks } from "./coordination/erasure-marks.ts";
 import { createMemoryCoordination } from "./coordination/memory.ts";
 import type { Services } from "./dependencies.ts";
+import { AppError } from "./domain/errors.ts";
 import { createBodyBudget } from "./http/body-budget.ts";
 import { createHeartbeatTicker } from "./http/heartbeats.ts";
-import { type Clock, systemClock } from "./lib/clock.ts";
+import { type Clock, createSharedClock, systemClock } from "./lib/clock.ts";
 import { type IdSource, systemIds } from "./lib/ids.ts";
 import { type Log, processLog } from "./lib/log.ts";
 import { isLoopbackAddress } from "./lib/loopback.ts";
@@ -22,7 +23,8 @@ import { createUseRecorder } from "./metrics/use-recorder.ts";
 import { createAttempts } from "./modules/session/attempts.ts";
 import { createProbes } from "./probes.ts";
 import { createSealedSecrets } from "./sealed-secrets.ts";
-import type { OpenedStorage, StorageEngine } from "./store/engine.ts";
+import type { OpenedStorage, OpenOptions, StorageEngine } from "./store/engine.ts";
+import { createPostgres } from "./store/postgres/postgres.ts";
 import { createSqlite } from "./store/sqlite/sqlite.ts";
 import type { Store } from "./store/store.ts";
 import { createOpenTurns } from "./turns/open-turns.ts";
@@ -43,13 +45,13 @@ export interface ServiceOverrides {
 }
 
 /** The storage engine that the configuration chooses. */
-export function storageOf({ dataDir }: Pick<Config, "dataDir">): StorageEngine {
-  return createSqlite(dataDir);
+export function storageOf({ dataDir, database = null }: Pick<Config, "dataDir"> & Partial<Config>): StorageEngine {
+  return database === null ? createSqlite(dataDir) : createPostgres(database);
 }
 
 /** Opens only the store, for a command. */
 export async function openStore(config: Config, { log = processLog() }: { log?: Log } = {}): Promise<Store> {
-  const options = { log, erasures: createErasureMarks(), isCommand: true };
+  const options = { log, clock: systemClock, erasures: createErasureMarks(), isCommand: true };
   const { store } = await storageOf(config).open({ ...options, backupDir: config.backup.dir });
   return store;
 }
@@ -78,20 +80,28 @@ export const checkProviders = {
 
 /** Opens everything that the server needs; on failure, closes what it had opened. */
 export async function openServices(config: Config, overrides: ServiceOverrides = {}): Promise<OpenedServices> {
-  const clock = overrides.clock ?? systemClock;
   const ids = overrides.ids ?? systemIds;
   const log = overrides.log ?? processLog();
   const measurements = new Measurements();
+  const erasures = createErasureMarks();
+  const storage = storageOf(config);
+  const opened = await (overrides.storage?.(erasures) ??
+    storage.open(toOpenOptions(config, overrides, { log, erasures })));
+  const { shared } = opened;
+  const clock = overrides.clock ?? (shared === null ? systemClock : createSharedClock(shared));
+  const store = measureStore(opened.store, measurements);
   const memory = createMemoryCoordination({
     clock,
+    arrivals: erasures,
     countMessages: (companionId, day) => store.turns.countDay(companionId, day),
     countVoiceSessions: (companionId, day) => store.voice.countDay(companionId, day),
   });
-  const storage = storageOf(config);
-  const open = overrides.storage ?? ((erasures) => storage.open({ log, erasures, backupDir: config.backup.dir }));
-  const opened = await open(memory.arrivals);
-  const store = measureStore(opened.store, measurements);
-  const sealing = createSealedSecrets({ secretKey: config.secretKey, dataDir: config.dataDir, store });
+  const sealing = createSealedSecrets({
+    secretKey: config.secretKey,
+    dataDir: config.dataDir,
+    store,
+    countOthers: shared === null ? null : () => shared.countOthers(),
+  });
   await closeOnFailure(store, () => sealing.check());
   const { apiKey, baseUrl, extra } = config.llm;
   const { llm, providerHealth } = watchProvider(openLlmProvider({ apiKey, baseUrl, extra }, { log }), {
@@ -101,12 +111,12 @@ export async function openServices(config: Config, overrides: ServiceOverrides =
   });
   const voice = createVoice({ ...openVoiceProviders(config.voice), store, clock, ids, log });
   const limiter = createMemoryLimiter({ clock });
-  const coordination = measureCoordination({ ...memory, ...opened.shared }, measurements);
+  const coordination = measureCoordination({ ...memory, ...shared }, measurements);
   const lifecycle = { isDraining: false };
   const webhookBodies = createBodyBudget(webhookBodyLimits);
   measurements.probes.push(
     ...createProbes({ lifecycle, voice, webhookBodies }, limiter, config.dataDir, storage.sizes),
-    ...(opened.shared?.probes ?? []),
+    ...(shared?.probes ?? []),
   );
   const stopWatchingEventLoop = watchEventLoop(measurements.eventLoopLagSeconds);
   const heartbeats = createHeartbeatTicker();
@@ -165,6 +175,27 @@ export async function openServices(config: Config, overrides: ServiceOverrides =
     close() {
       closing ??= closeOnce();
       return closing;
+    },
+  };
+}
+
+function toOpenOptions(
+  { backup, redisUrl, dataDir }: Config,
+  { clock = systemClock }: ServiceOverrides,
+  options: Pick<OpenOptions, "log" | "erasures">,
+): OpenOptions {
+  return {
+    ...options,
+    clock,
+    backupDir: backup.dir,
+    sharesWindows: redisUrl !== null,
+    beforeFirst() {
+      if (!createSqlite(dataDir).exists()) return;
+      throw new AppError(
+        "conflict",
+        `${dataDir} holds a database, and that of DATABASE_URL is empty. Move the data with companiond copy ` +
+          `--from sqlite:${dataDir} --to postgres, or name an empty directory with --data-dir to begin without it.`,
+      );
     },
   };
 }

@@ -157,9 +157,26 @@ export interface SignInFailures {
   clear(kind: SignInFailureKind, subject: string): void;
 }
 
+/** Work that one instance does for all. */
+export type Duty = "jobs" | "set_up_link";
+
+export interface Duties {
+  /**
+   * Whether this instance has the duty, which it takes if no other that runs has it, and keeps as long as it runs.
+   * Whoever asks before each piece of work takes over from one that has ended.
+   */
+  take(duty: Duty): Promise<boolean>;
+  /**
+   * Runs `work` while no other instance runs work of the same name; waits for up to 30 s, then rejects with
+   * `unavailable`. For short work that decides by what it finds, such as making something unless it is there.
+   */
+  exclude<Result>(name: string, work: () => Promise<Result>): Promise<Result>;
+}
+
 export interface Coordination {
   readonly turns: TurnGate;
   readonly voiceSessions: DailyQuota;
   readonly arrivals: Arrivals;
+  readonly duties: Duties;
   readonly signInFailures: SignInFailures;
 }
