@@ -34,6 +34,7 @@ const programs: readonly SystemProgram[] = [
     purpose: "storage on PostgreSQL",
     isQuiet: true,
   },
+  { package: "redis-server", path: "/usr/bin/redis-server", purpose: "limits that instances share", isQuiet: true },
   { package: "faketime", path: "/usr/bin/faketime", purpose: "a clock that is set" },
   { package: "musl", path: "/lib/ld-musl-x86_64.so.1", purpose: "the executable for musl" },
   { package: "binutils", path: "/usr/bin/ld", purpose: "the executable for musl" },
