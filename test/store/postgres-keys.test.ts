@@ -94,11 +94,12 @@ test("uses that both servers write in any order, beside changes of the same rows
   const open = (await Promise.all(accounts.map(({ id }) => here.sessions.list(id)))).flat();
   servers.statements.length = 0;
   const writes = servers.race(40, async (store, number) => {
+    const usedAt = world.clock.nowMs() + number;
     const shuffled = ids.toSorted(() => Math.random() - 0.5);
-    const uses = shuffled.map((keyId) => ({ keyId, requests: 1, lastUsedAt: number }));
+    const uses = shuffled.map((keyId) => ({ keyId, requests: 1, lastUsedAt: usedAt }));
     const sessionUses = open
       .toSorted(() => Math.random() - 0.5)
-      .map(({ id }) => ({ sessionId: id, lastUsedAt: number }));
+      .map(({ id }) => ({ sessionId: id, lastUsedAt: usedAt }));
     await Promise.all([store.apiKeys.recordUses(uses, day), store.sessions.recordUses(sessionUses)]);
   });
   await here.apiKeys.revoke(accounts[0]?.id ?? "", first[0] ?? "", world.context(), systemIds.uuid);
@@ -106,7 +107,7 @@ test("uses that both servers write in any order, beside changes of the same rows
   expect(reasons).toEqual([]);
   expect(servers.countBegun()).toBe(40 * 2 + 1);
   const counts = "SELECT DISTINCT requests::float8 AS requests, last_used_at::float8 AS used FROM api_keys";
-  expect(await servers.engine.quick.all<object>(counts)).toEqual([{ requests: 40, used: 39 }]);
+  expect(await servers.engine.quick.all<object>(counts)).toEqual([{ requests: 40, used: world.clock.nowMs() + 39 }]);
   const summed = `SELECT sum(requests)::float8 AS sum FROM usage_account_daily WHERE day = $1`;
   expect(await servers.engine.quick.get<object>(summed, [day])).toEqual({ sum: 40 * ids.length });
 });
