@@ -1,14 +1,15 @@
 /** Redis that is slow, silent, killed or refuses: verdicts go on by the same rules, and only those that were waiting waited. */
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from "bun:test";
 import { RedisClient } from "bun";
-import type { SignInFailures } from "../../../src/coordination/coordination.ts";
 import { createSignInFailures } from "../../../src/coordination/sign-in-failures.ts";
 import { systemClock } from "../../../src/lib/clock.ts";
 import type { Limiter, RateRule } from "../../../src/limits/limiter.ts";
 import { createMemoryLimiter } from "../../../src/limits/memory.ts";
-import type { RedisOptions } from "../../../src/limits/redis/open.ts";
-import { openRedisEngines, type RedisEngines } from "../../../src/limits/redis/redis.ts";
+import type { SharedRedis } from "../../../src/limits/redis/breaker.ts";
+import { createRedisLimiter } from "../../../src/limits/redis/limiter.ts";
+import { openRedis, type RedisOptions } from "../../../src/limits/redis/open.ts";
 import { scripts } from "../../../src/limits/redis/scripts.ts";
+import { createRedisSignInFailures } from "../../../src/limits/redis/sign-in-failures.ts";
 import { createCapturedLog } from "../../support/captured-log.ts";
 import { eventually } from "../../support/eventually.ts";
 import { type FaultProxy, startFaultProxy } from "../../support/fault-proxy.ts";
@@ -40,9 +41,8 @@ afterEach(async () => {
 });
 
 interface Instance {
-  redis: RedisEngines;
+  redis: SharedRedis;
   limiter: Limiter;
-  fallback: SignInFailures;
   log: ReturnType<typeof createCapturedLog>;
   /** Events of the breaker so far. */
   turns(): string[];
@@ -50,13 +50,11 @@ interface Instance {
 
 async function openInstance(options: RedisOptions = patient): Promise<Instance> {
   const log = createCapturedLog();
-  const fallback = createSignInFailures(systemClock);
-  const local = { limiter: createMemoryLimiter({ clock: systemClock }), signInFailures: fallback };
-  const url = server.url.replace(String(server.port), String(proxy.port));
-  const redis = await openRedisEngines(url, log, local, options);
+  const redis = await openRedis(server.url.replace(String(server.port), String(proxy.port)), log, options);
   opened.push(redis);
+  const limiter = createRedisLimiter({ redis, fallback: createMemoryLimiter({ clock: systemClock }) });
   const turns = () => log.events.map(({ event }) => /is (away|back)/.exec(event)?.[1] ?? event);
-  return { redis, limiter: redis.limiter, fallback, log, turns };
+  return { redis, limiter, log, turns };
 }
 
 async function admittedOf(limiter: Limiter, count: number, subject = "192.0.2.1"): Promise<number> {
@@ -214,8 +212,9 @@ test("after the end nothing is asked or logged any more, and verdicts go on", as
 });
 
 test("failed sign-ins are counted here while Redis is away; taking back and forgetting never fail", async () => {
-  const { redis, fallback } = await openInstance();
-  const failures = redis.signInFailures;
+  const { redis } = await openInstance();
+  const fallback = createSignInFailures(systemClock);
+  const failures = createRedisSignInFailures({ redis, fallback });
   const shared = await failures.add("account", "jo@example.com");
   await proxy.set("refuse");
   proxy.cut();
