@@ -6,7 +6,7 @@ import { join } from "node:path";
 import type { Report, StreamRow } from "./figures.ts";
 import { renderGoals } from "./goals.ts";
 import { fixed, MiB, percent, table } from "./markdown.ts";
-import type { MetadataFigures } from "./micro/metadata.ts";
+import { renderMetadata, renderShared } from "./report-stores.ts";
 import type { StartFigures } from "./start-up.ts";
 import { type ClosingFigures, closedInTimeMs, type StreamFigures } from "./streams.ts";
 
@@ -200,57 +200,4 @@ function renderMicro({ micro }: Report): string {
   ];
   const code = "```";
   return `## Small parts\n\n${table(["what", "figure"], rows)}\n\nThe limiter:\n\n${code}\n${limiterText}\n${code}`;
-}
-
-function renderShared({ shared }: Report): string {
-  if (shared === null) return "";
-  const [first] = shared.rows;
-  const rows = shared.rows.map((row) => [
-    row.name,
-    fixed(row.turnsPerSecond, 0),
-    fixed(row.turnsPerSecond / (first?.turnsPerSecond ?? Number.NaN)),
-    fixed(row.serverMicros, 0),
-    fixed(row.databaseMicros, 0),
-    fixed(row.configsPerSecond, 0),
-    fixed(row.configMicros, 1),
-  ]);
-  const names = [
-    "store",
-    "turns/s",
-    "× SQLite",
-    "server's µs a turn",
-    "PostgreSQL's µs",
-    "configs/s",
-    "server's µs a config",
-  ];
-  return [
-    "## Several servers on one PostgreSQL",
-    "Load, model, servers, PostgreSQL and Redis share two cores, so more servers cannot be faster here; `docs/scaling.md` says when they are. Turns of one chunk, each its own conversation, 64 at once, four companions.",
-    table(names, rows),
-    renderMetadata(shared.metadata, "PostgreSQL"),
-  ].join("\n\n");
-}
-
-function renderMetadata(metadata: MetadataFigures | null, store: string): string {
-  if (metadata === null) return "";
-  const { companions, buildSeconds, indexMiB, restMiB, queries, creation } = metadata;
-  const queryRows = queries.map((each) => [
-    each.name,
-    each.found,
-    fixed(each.p50Ms, 3),
-    fixed(each.p99Ms, 3),
-    fixed(each.maxMs),
-  ]);
-  const creationRows = creation.map((each) => [
-    each.name,
-    fixed(each.plainMicros, 1),
-    fixed(each.withMetadataMicros, 1),
-    fixed(each.withMetadataMicros / each.plainMicros),
-  ]);
-  return [
-    `## Metadata on ${store}: ${companions} companions of one account`,
-    `Six fields each, built in ${fixed(buildSeconds, 0)} s. The index takes ${fixed(indexMiB, 0)} MiB beside ${fixed(restMiB, 0)} MiB of everything else (${fixed(indexMiB / restMiB)}). First pages of 20, in the store.`,
-    table(["filter", "found", "p50 ms", "p99 ms", "max ms"], queryRows),
-    table(["creation", "µs without metadata", "µs with", "×"], creationRows),
-  ].join("\n\n");
 }
