@@ -11,6 +11,7 @@ import { migratePostgres } from "./migrator.ts";
 import { createOpenTickets } from "./open-tickets.ts";
 import type { StoreParts } from "./parts.ts";
 import type { PoolObserver } from "./pool.ts";
+import { createVoiceAgentKeeper } from "./voice-agents.ts";
 
 export interface PostgresStoreOptions {
   url: string;
@@ -64,6 +65,7 @@ async function createParts(engine: PostgresEngine, { log }: PostgresStoreOptions
     holdings,
     removals: notYet("removals"),
     tickets: createOpenTickets(),
+    voiceAgents: createVoiceAgentKeeper(),
   };
 }
 
