@@ -3,10 +3,13 @@ import type { Log } from "../../lib/log.ts";
 import type { Store } from "../store.ts";
 import { createArrivalMarks } from "./arrival-marks.ts";
 import { createChangeRecorder } from "./changes.ts";
+import { createCompanionStore } from "./companions.ts";
 import { connect } from "./connection.ts";
+import { createEmbedTokenStore } from "./embed-tokens.ts";
 import { PostgresEngine } from "./engine.ts";
 import { readServerFacts, requireFit } from "./fitness.ts";
 import { createHoldingsKeeper } from "./holdings.ts";
+import { createMetadataIndex } from "./metadata-index.ts";
 import { migratePostgres } from "./migrator.ts";
 import { createOpenTickets } from "./open-tickets.ts";
 import type { StoreParts } from "./parts.ts";
@@ -63,22 +66,24 @@ async function createParts(engine: PostgresEngine, { log }: PostgresStoreOptions
     arrivals: createArrivalMarks(row?.snapshot ?? ""),
     changes: createChangeRecorder(holdings),
     holdings,
+    metadata: createMetadataIndex(),
     removals: notYet("removals"),
     tickets: createOpenTickets(),
     voiceAgents: createVoiceAgentKeeper(),
   };
 }
 
-function createStore(engine: PostgresEngine, { removals }: StoreParts): Store {
+function createStore(engine: PostgresEngine, parts: StoreParts): Store {
+  const { removals } = parts;
   // Continue deletions that an earlier process left unfinished.
   removals.start();
   return {
     accounts: notYet("accounts"),
     apiKeys: notYet("apiKeys"),
     audit: notYet("audit"),
-    companions: notYet("companions"),
+    companions: createCompanionStore(engine, parts),
     conversations: notYet("conversations"),
-    embedTokens: notYet("embedTokens"),
+    embedTokens: createEmbedTokenStore(engine, parts),
     idempotency: notYet("idempotency"),
     secondFactors: notYet("secondFactors"),
     serverSecrets: notYet("serverSecrets"),

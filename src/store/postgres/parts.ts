@@ -3,6 +3,7 @@ import type { Log } from "../../lib/log.ts";
 import type { ArrivalMarks } from "./arrival-marks.ts";
 import type { ChangeRecorder } from "./changes.ts";
 import type { HoldingsKeeper } from "./holdings.ts";
+import type { MetadataIndex } from "./metadata-index.ts";
 import type { OpenTickets } from "./open-tickets.ts";
 import type { Queries } from "./queries.ts";
 import type { VoiceAgentKeeper } from "./voice-agents.ts";
@@ -28,6 +29,7 @@ export interface StoreParts {
   arrivals: ArrivalMarks;
   changes: ChangeRecorder;
   holdings: HoldingsKeeper;
+  metadata: MetadataIndex;
   removals: Removals;
   tickets: OpenTickets;
   voiceAgents: VoiceAgentKeeper;
