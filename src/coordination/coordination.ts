@@ -138,7 +138,12 @@ export interface SignInFailure {
   takeBack(): void;
 }
 
-/** Failed sign-ins, forgotten an hour after the subject's last one. Bounded: the least recent are evicted. */
+/**
+ * Failed sign-ins, forgotten an hour after the subject's last one. Bounded: the least recent are evicted.
+ *
+ * Unlike the others, these calls never reject: an instance that has lost contact counts by itself meanwhile. An engine
+ * beside the rest is `limits/redis/sign-in-failures.ts`; `test/contracts/sign-in-failures.ts` tests each.
+ */
 export interface SignInFailures {
   count(kind: SignInFailureKind, subject: string): Promise<number>;
   /** Notes a failure. */

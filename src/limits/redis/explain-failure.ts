@@ -4,10 +4,10 @@ import { connect as connectTls } from "node:tls";
 import { addressOf, type RedisAddress } from "./address.ts";
 import { closedReason, RedisFailure } from "./connection.ts";
 
-const patienceMs = 3000;
+const patienceMs = 2000;
 
 /**
- * The rest of a sentence that begins with the server's address, without anything secret. Asks the server once more, 3 s at
+ * The rest of a sentence that begins with the server's address, without anything secret. Asks the server once more, 2 s at
  * most, if the failure itself does not tell.
  */
 export async function explainFailure(url: string, failure: unknown): Promise<string> {

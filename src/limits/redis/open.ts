@@ -42,7 +42,7 @@ export async function checkRedis(url: string): Promise<RedisCheck> {
 }
 
 /** For all steps together: a server may be slow at first. From then on, the deadline of commands holds. */
-const startMs = 5000;
+const startMs = 4000;
 
 async function connect(url: string): Promise<{ connection: RedisConnection; info: ServerInfo }> {
   const untilMs = performance.now() + startMs;

@@ -53,7 +53,7 @@ test("a user who lacks rights is told which", async () => {
   redis.close();
 });
 
-test("a port where nothing listens, a name without address, a server that is silent", async () => {
+test("a port where nothing listens, and a name without address", async () => {
   const port = findFreePort();
   expect(await refusalOf(`redis://:${encodeURIComponent(password)}@127.0.0.1:${port}`)).toBe(
     `REDIS_URL: 127.0.0.1:${port} cannot be reached: nothing listens there.`,
@@ -61,17 +61,22 @@ test("a port where nothing listens, a name without address, a server that is sil
   expect(await refusalOf("redis://redis.invalid")).toBe(
     "REDIS_URL: redis.invalid:6379 cannot be reached: its name has no address.",
   );
-  await using proxy = await startFaultProxy(port);
-  await proxy.set("swallow");
-  expect(await refusalOf(`redis://127.0.0.1:${proxy.port}`)).toBe(
-    `REDIS_URL: 127.0.0.1:${proxy.port} accepts connections, but does not answer.`,
-  );
 });
 
-test("TLS where there is none, none where there is TLS, and a certificate that is not trusted", async () => {
+test("a server that is silent, and one that does not speak TLS", async () => {
   await using plain = await startRedisServer();
+  await using silent = await startFaultProxy(plain.port);
+  await silent.set("swallow");
+  const [first, second] = await Promise.all([
+    refusalOf(`redis://127.0.0.1:${silent.port}`),
+    refusalOf(`rediss://127.0.0.1:${plain.port}`),
+  ]);
+  expect(first).toBe(`REDIS_URL: 127.0.0.1:${silent.port} accepts connections, but does not answer.`);
+  expect(second).toContain("does not speak TLS");
+});
+
+test("no TLS where it is expected, and a certificate that is not trusted", async () => {
   await using secured = await startRedisServer({ password, isTls: true });
-  expect(await refusalOf(`rediss://127.0.0.1:${plain.port}`)).toContain("does not speak TLS");
   expect(await refusalOf(secured.url.replace("rediss:", "redis:"))).toContain("does it expect TLS (rediss://)?");
   expect(await refusalOf(secured.url)).toContain("has a TLS certificate that is not trusted");
 });
