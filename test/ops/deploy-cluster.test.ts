@@ -5,7 +5,8 @@ import { join } from "node:path";
 import { settings } from "../../src/config/settings.ts";
 import { loadConfig } from "../../src/config.ts";
 import { findFreePort } from "../support/free-port.ts";
-import { type RunningProxy, startClusterNginx } from "../support/proxy.ts";
+import type { RunningProxy } from "../support/nginx.ts";
+import { startClusterNginx } from "../support/proxy.ts";
 import { temporaryDirectory } from "../support/temporary.ts";
 
 const directory = join(import.meta.dir, "../../deploy/cluster");
