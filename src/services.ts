@@ -56,7 +56,7 @@ export async function openStore(config: Config, { log = processLog() }: { log?: 
   return store;
 }
 
-/** Checks for `doctor` whether the configured providers respond; opens nothing else. */
+/** Checks for `doctor` whether the configured providers and servers respond; opens nothing else. */
 export const checkProviders = {
   async llm(config: Config): Promise<LlmCheck | "demo"> {
     const { apiKey, baseUrl, extra, model } = config.llm;
@@ -67,6 +67,11 @@ export const checkProviders = {
     } finally {
       provider.close();
     }
+  },
+  /** Rejects with `unavailable` and a sentence within 10 s. */
+  async redis(url: string): Promise<{ server: string; roundTripMs: number; warning: string | null }> {
+    const { checkRedis } = await import("./limits/redis/open.ts");
+    return await checkRedis(url);
   },
   async voice(config: Config, signal: AbortSignal): Promise<void> {
     await openVoiceProviders(config.voice).provider?.check(signal);

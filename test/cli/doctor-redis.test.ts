@@ -2,21 +2,20 @@
 import { expect, test } from "bun:test";
 import type { Finding } from "../../src/cli/doctor/finding.ts";
 import { examineRedis } from "../../src/cli/doctor/redis.ts";
-import { checkRedis } from "../../src/limits/redis/open.ts";
 import { findFreePort } from "../support/free-port.ts";
 import { startRedisServer } from "../support/redis-server.ts";
 
 const database = { url: "postgres://db.example/companiond", pool: 10, poolHeavy: 4 };
 
 async function examine(redisUrl: string | null): Promise<Finding> {
-  const [finding, ...others] = await examineRedis({ database, redisUrl }, checkRedis);
+  const [finding, ...others] = await examineRedis({ database, redisUrl });
   if (finding === undefined || others.length > 0) throw new Error("there is not one finding");
   return finding;
 }
 
 test("says that there is none, and nothing at all where the database is a file", async () => {
   expect(await examine(null)).toMatchObject({ name: "redis", status: "ok", detail: expect.stringContaining("None") });
-  expect(await examineRedis({ database: null, redisUrl: null }, checkRedis)).toEqual([]);
+  expect(await examineRedis({ database: null, redisUrl: null })).toEqual([]);
 });
 
 test("tells version and round trip of a good one", async () => {

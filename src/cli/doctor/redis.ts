@@ -1,17 +1,15 @@
 /** Checks the Redis in which instances count rates and failed sign-ins together. */
 import type { Config } from "../../config.ts";
+import { checkProviders } from "../../services.ts";
 import { describeFailure, type Finding, fail, ok, warn } from "./finding.ts";
 
 /** Each request waits for one round trip. */
 const slowRoundTripMs = 10;
 
-/** Rejects with a sentence that says what is wrong, without the password. */
-export type CheckRedis = (url: string) => Promise<{ server: string; roundTripMs: number; warning: string | null }>;
-
 /** Nothing to say where the database is a file: then there is one server, which counts in memory. */
 export async function examineRedis(
   { database, redisUrl }: Pick<Config, "database" | "redisUrl">,
-  check: CheckRedis,
+  check: typeof checkProviders.redis = checkProviders.redis,
 ): Promise<Finding[]> {
   const name = "redis";
   if (database === null) return [];
