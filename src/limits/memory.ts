@@ -9,6 +9,7 @@ import {
 } from "./address-windows.ts";
 import type { Limiter, Place, RateRule, Verdict } from "./limiter.ts";
 import { TextWindows } from "./text-windows.ts";
+import { tighterOf } from "./tightest.ts";
 
 export interface MemoryLimiterOptions {
   clock: Pick<Clock, "monotonicMs">;
@@ -112,13 +113,6 @@ class MemoryLimiter implements Limiter {
     this.#windows.push(added);
     return added;
   }
-}
-
-/** A refused request waits for the slowest window; an admitted one is limited by the fullest. */
-function tighterOf(one: Verdict, other: Verdict): Verdict {
-  if (one.isAdmitted !== other.isAdmitted) return one.isAdmitted ? other : one;
-  if (one.remaining !== other.remaining) return one.remaining < other.remaining ? one : other;
-  return one.resetMs >= other.resetMs ? one : other;
 }
 
 function isSameRule(a: RateRule, b: RateRule): boolean {

@@ -1,4 +1,7 @@
-/** What every coordination engine must do, whether it agrees with itself alone or with other instances. */
+/**
+ * What every coordination engine must do, whether it agrees with itself alone or with other instances. Failed sign-ins,
+ * which may have an engine of their own, are in `sign-in-failures.ts`.
+ */
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import {
   type Coordination,
@@ -258,69 +261,6 @@ export function testCoordinationContract(
       const entry = { companionId: "c", queueKey: null, messagesPerDay: 1 };
       expect((await coordination.turns.enter(entry, stays)).isAdmitted).toBe(true);
       expect((await reserve("c", 1)).isAdmitted).toBe(false);
-    });
-  });
-
-  describe(`sign-in failures: ${engine}`, () => {
-    async function addWhere(subject: string, free: number): Promise<number> {
-      const failure = await coordination.signInFailures.addUnlessWaiting("client", subject, free);
-      return "waitMs" in failure ? failure.waitMs : 0;
-    }
-
-    test("are counted by kind and subject", async () => {
-      const { signInFailures } = coordination;
-      expect((await signInFailures.add("account", "a")).count).toBe(1);
-      expect((await signInFailures.add("account", "a")).count).toBe(2);
-      expect(await signInFailures.count("account", "a")).toBe(2);
-      expect(await signInFailures.count("account", "b")).toBe(0);
-      expect(await signInFailures.count("code", "a")).toBe(0);
-    });
-
-    test("of many at once no more are noted than are free", async () => {
-      const waits = await Promise.all(Array.from({ length: 20 }, () => addWhere("a", 5)));
-      expect(waits.filter((waitMs) => waitMs === 0)).toHaveLength(5);
-      expect(new Set(waits)).toEqual(new Set([0, 1000]));
-      expect(await coordination.signInFailures.count("client", "a")).toBe(5);
-    });
-
-    test("make wait twice as long each time, a quarter of an hour at most, and no longer for asking", async () => {
-      const waits: number[] = [];
-      for (let failures = 0; failures < 14; failures++) {
-        const waitMs = await addWhere("a", 2);
-        waits.push(waitMs);
-        if (waitMs === 0) continue;
-        clock.advance(waitMs - 1);
-        expect(await addWhere("a", 2)).toBe(1);
-        clock.advance(1);
-        expect(await addWhere("a", 2)).toBe(0);
-      }
-      const seconds = [0, 0, 1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 900, 900];
-      expect(waits).toEqual(seconds.map((wait) => wait * 1000));
-    });
-
-    test("that were none are taken back, with the wait that they made", async () => {
-      await coordination.signInFailures.add("client", "a");
-      clock.advance(10_000);
-      const failure = await coordination.signInFailures.add("client", "a");
-      expect(await addWhere("a", 1)).toBe(2000);
-      failure.takeBack();
-      expect(await coordination.signInFailures.count("client", "a")).toBe(1);
-      expect(await addWhere("a", 1)).toBe(0);
-    });
-
-    test("are forgotten when told to, and an hour after the last one", async () => {
-      const { signInFailures } = coordination;
-      await signInFailures.add("account", "a");
-      signInFailures.clear("account", "a");
-      expect(await signInFailures.count("account", "a")).toBe(0);
-      await signInFailures.add("account", "a");
-      clock.advance(60 * minuteMs - 1);
-      expect(await signInFailures.count("account", "a")).toBe(1);
-      await signInFailures.add("account", "a");
-      clock.advance(60 * minuteMs - 1);
-      expect(await signInFailures.count("account", "a")).toBe(2);
-      clock.advance(1);
-      expect(await signInFailures.count("account", "a")).toBe(0);
     });
   });
 

@@ -1,7 +1,9 @@
 /** The coordination engine of one process, and what it does where the store cannot be asked. */
 import { expect, test } from "bun:test";
 import { createMemoryCoordination } from "../../src/coordination/memory.ts";
+import { createSignInFailures } from "../../src/coordination/sign-in-failures.ts";
 import { testCoordinationContract } from "../contracts/coordination.ts";
+import { testSignInFailuresContract } from "../contracts/sign-in-failures.ts";
 import { createManualClock } from "../support/manual-clock.ts";
 
 testCoordinationContract("memory", async (clock) => {
@@ -22,6 +24,8 @@ testCoordinationContract("memory", async (clock) => {
     async close() {},
   };
 });
+
+testSignInFailuresContract("memory", createSignInFailures);
 
 test("a turn whose day cannot be counted is unavailable, holds nothing, and the next one comes in", async () => {
   let isBroken = true;

@@ -1,7 +1,10 @@
 /** Opens the PostgreSQL store: migrated, with all its parts. */
 import type { Log } from "../../lib/log.ts";
 import type { Store } from "../store.ts";
+import { createAccountStore } from "./accounts.ts";
+import { createApiKeyStore } from "./api-keys.ts";
 import { createArrivalMarks } from "./arrival-marks.ts";
+import { createAuditStore } from "./audit.ts";
 import { createChangeRecorder } from "./changes.ts";
 import { createCompanionStore } from "./companions.ts";
 import { connect } from "./connection.ts";
@@ -9,11 +12,15 @@ import { createEmbedTokenStore } from "./embed-tokens.ts";
 import { PostgresEngine } from "./engine.ts";
 import { readServerFacts, requireFit } from "./fitness.ts";
 import { createHoldingsKeeper } from "./holdings.ts";
+import { createIdempotencyStore } from "./idempotency.ts";
 import { createMetadataIndex } from "./metadata-index.ts";
 import { migratePostgres } from "./migrator.ts";
 import { createOpenTickets } from "./open-tickets.ts";
 import type { StoreParts } from "./parts.ts";
 import type { PoolObserver } from "./pool.ts";
+import { createSecondFactorStore, createServerSecretStore } from "./second-factors.ts";
+import { createSessionStore } from "./sessions.ts";
+import { createUsageWriter } from "./usage-writer.ts";
 import { createVoiceAgentKeeper } from "./voice-agents.ts";
 
 export interface PostgresStoreOptions {
@@ -69,25 +76,26 @@ async function createParts(engine: PostgresEngine, { log }: PostgresStoreOptions
     metadata: createMetadataIndex(),
     removals: notYet("removals"),
     tickets: createOpenTickets(),
+    usage: createUsageWriter(),
     voiceAgents: createVoiceAgentKeeper(),
   };
 }
 
 function createStore(engine: PostgresEngine, parts: StoreParts): Store {
-  const { removals } = parts;
+  const { changes, removals } = parts;
   // Continue deletions that an earlier process left unfinished.
   removals.start();
   return {
-    accounts: notYet("accounts"),
-    apiKeys: notYet("apiKeys"),
-    audit: notYet("audit"),
+    accounts: createAccountStore(engine, parts),
+    apiKeys: createApiKeyStore(engine, parts),
+    audit: createAuditStore(engine, changes),
     companions: createCompanionStore(engine, parts),
     conversations: notYet("conversations"),
     embedTokens: createEmbedTokenStore(engine, parts),
-    idempotency: notYet("idempotency"),
-    secondFactors: notYet("secondFactors"),
-    serverSecrets: notYet("serverSecrets"),
-    sessions: notYet("sessions"),
+    idempotency: createIdempotencyStore(engine),
+    secondFactors: createSecondFactorStore(engine, changes),
+    serverSecrets: createServerSecretStore(engine),
+    sessions: createSessionStore(engine, changes),
     turns: notYet("turns"),
     usage: notYet("usage"),
     voice: notYet("voice"),

@@ -6,6 +6,7 @@ import type { HoldingsKeeper } from "./holdings.ts";
 import type { MetadataIndex } from "./metadata-index.ts";
 import type { OpenTickets } from "./open-tickets.ts";
 import type { Queries } from "./queries.ts";
+import type { UsageWriter } from "./usage-writer.ts";
 import type { VoiceAgentKeeper } from "./voice-agents.ts";
 
 /** Deletes the remains of deleted accounts, companions and conversations in chunks, in the background. */
@@ -32,5 +33,6 @@ export interface StoreParts {
   metadata: MetadataIndex;
   removals: Removals;
   tickets: OpenTickets;
+  usage: UsageWriter;
   voiceAgents: VoiceAgentKeeper;
 }

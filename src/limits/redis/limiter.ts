@@ -1,0 +1,69 @@
+/** The limiter engine for several instances: exact windows in Redis, and in this instance's memory while Redis is away. */
+import type { Clock } from "../../lib/clock.ts";
+import type { Limiter, Place, RateRule, Verdict } from "../limiter.ts";
+import { tighterOf } from "../tightest.ts";
+import type { SharedRedis } from "./breaker.ts";
+import { keyOf } from "./keys.ts";
+import { windowScript } from "./window-script.ts";
+
+export interface RedisLimiterOptions {
+  redis: SharedRedis;
+  /** Gives the verdicts while Redis is away. */
+  fallback: Limiter;
+  /** For tests; Redis' own clock otherwise, the only one that all instances share. */
+  clock?: Pick<Clock, "monotonicMs">;
+}
+
+/**
+ * A verdict takes one round trip. It comes from `fallback` if Redis is away, or if it does not answer in time: then
+ * after the deadline of a command, and for those that ask meanwhile at once.
+ *
+ * While Redis is away each of N instances counts by itself, so N times a limit is admitted at most. Nothing of that is
+ * merged into Redis, and what Redis had admitted is not known to the instances: in the minutes in which it leaves and
+ * comes back, N + 1 times the limit is admitted at most. A visitor whose request timed out may occupy a place in both.
+ *
+ * Redis' clock is a wall clock. Setting it back neither admits nor locks out anyone, but setting it forward frees
+ * places early; clocks of instances do not matter.
+ */
+export function createRedisLimiter(options: RedisLimiterOptions): Limiter {
+  return new RedisLimiter(options);
+}
+
+class RedisLimiter implements Limiter {
+  readonly #redis: SharedRedis;
+  readonly #fallback: Limiter;
+  readonly #clock: Pick<Clock, "monotonicMs"> | undefined;
+
+  constructor({ redis, fallback, clock }: RedisLimiterOptions) {
+    this.#redis = redis;
+    this.#fallback = fallback;
+    this.#clock = clock;
+  }
+
+  async admit(rule: RateRule, subject: string): Promise<Verdict> {
+    return (await this.#judge([{ rule, subject }])) ?? this.#fallback.admit(rule, subject);
+  }
+
+  async admitAll(places: readonly [Place, ...Place[]]): Promise<Verdict> {
+    return (await this.#judge(places)) ?? this.#fallback.admitAll(places);
+  }
+
+  /** The connection is shared, and closed by whoever opened it. */
+  close(): void {
+    this.#fallback.close();
+  }
+
+  async #judge(places: readonly [Place, ...Place[]]): Promise<Verdict | null> {
+    const keys = places.map(({ rule, subject }) => keyOf(`${rule.name}:${rule.limit}:${rule.windowMs}`, subject));
+    const args = [this.#clock === undefined ? "" : String(Math.floor(this.#clock.monotonicMs()))];
+    for (const { rule } of places) args.push(String(rule.limit), String(rule.windowMs));
+    const answer = await this.#redis.ask(windowScript, keys, args);
+    if (answer === null) return null;
+    return places.map(({ rule }, index) => verdictAt(answer, index * 3, rule)).reduce(tighterOf);
+  }
+}
+
+function verdictAt(answer: readonly number[], at: number, rule: RateRule): Verdict {
+  const [hasRoom, remaining = 0, resetMs = rule.windowMs] = answer.slice(at, at + 3);
+  return { isAdmitted: hasRoom === 1, rule, remaining, resetMs };
+}
