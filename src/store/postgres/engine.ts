@@ -1,6 +1,7 @@
 /** The shared base of all parts of the store: reads, transactions, and lookups that requests share. */
 import type { SQL } from "bun";
 import { AppError } from "../../domain/errors.ts";
+import { createAccountQueues } from "./account-queues.ts";
 import { isCollision, isLostConnection, toStoreError } from "./failures.ts";
 import { Pool, type PoolObserver } from "./pool.ts";
 import type { Queries } from "./queries.ts";
@@ -27,6 +28,7 @@ export class PostgresEngine {
   /** Reads; also the query builder's, for queries outside hot paths. */
   readonly quick: Queries;
   readonly heavy: Queries;
+  readonly #inTurn = createAccountQueues();
 
   constructor({ connectQuick, connectHeavy, observer }: EngineOptions) {
     this.quickPool = new Pool({ connect: connectQuick, deadlineMs: quickDeadlineMs, observer });
@@ -54,11 +56,13 @@ export class PostgresEngine {
    * visible in the order of their numbers.
    */
   change<T>(accountId: string, work: (transaction: Transaction) => Promise<T>): Promise<T> {
-    return this.write((transaction) => inAccount(transaction, accountId, work));
+    const change = () => this.write((transaction) => inAccount(transaction, accountId, work));
+    return this.#inTurn(accountId, quickDeadlineMs, change);
   }
 
   changeHeavy<T>(accountId: string, work: (transaction: Transaction) => Promise<T>): Promise<T> {
-    return this.writeHeavy((transaction) => inAccount(transaction, accountId, work));
+    const change = () => this.writeHeavy((transaction) => inAccount(transaction, accountId, work));
+    return this.#inTurn(accountId, heavyDeadlineMs, change);
   }
 
   /** See `createSharedLookup`. */

@@ -21,6 +21,7 @@ import type { PoolObserver } from "./pool.ts";
 import { createSecondFactorStore, createServerSecretStore } from "./second-factors.ts";
 import { createSessionStore } from "./sessions.ts";
 import { createUsageWriter } from "./usage-writer.ts";
+import { createVoiceAgentGrantStore } from "./voice-agent-grants.ts";
 import { createVoiceAgentKeeper } from "./voice-agents.ts";
 
 export interface PostgresStoreOptions {
@@ -99,7 +100,7 @@ function createStore(engine: PostgresEngine, parts: StoreParts): Store {
     turns: notYet("turns"),
     usage: notYet("usage"),
     voice: notYet("voice"),
-    voiceAgentGrants: notYet("voiceAgentGrants"),
+    voiceAgentGrants: createVoiceAgentGrantStore(engine, parts),
 
     async check() {
       await engine.quick.get("SELECT 1 FROM companiond");
