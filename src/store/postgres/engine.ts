@@ -1,7 +1,6 @@
 /** The shared base of all parts of the store: reads, transactions, and lookups that requests share. */
 import type { SQL } from "bun";
-import { AppError } from "../../domain/errors.ts";
-import { isCollision, isLostConnection, toStoreError } from "./failures.ts";
+import { causeOf, isCollision, isLostConnection, toStoreError } from "./failures.ts";
 import { Pool, type PoolObserver } from "./pool.ts";
 import type { Queries } from "./queries.ts";
 import { createSharedLookup } from "./shared-lookup.ts";
@@ -85,7 +84,7 @@ async function repeat<T>(run: () => Promise<T>): Promise<T> {
     try {
       return await run();
     } catch (error) {
-      const cause = error instanceof AppError && error.code === "unavailable" ? error.cause : error;
+      const cause = causeOf(error);
       if (tries === mostTries || !(isCollision(cause) || isLostConnection(cause))) throw toStoreError(error);
     }
   }
