@@ -1,7 +1,7 @@
 /** The fuse box: the only place that knows which engine is behind which contract. */
 import { buildInfo } from "./build-info.ts";
 import type { Config } from "./config.ts";
-import type { ErasureMarks } from "./coordination/coordination.ts";
+import type { ErasureMarks, SignInFailures } from "./coordination/coordination.ts";
 import { createErasureMarks } from "./coordination/erasure-marks.ts";
 import { createMemoryCoordination } from "./coordination/memory.ts";
 import type { Services } from "./dependencies.ts";
@@ -12,6 +12,8 @@ import { type Clock, createSharedClock, systemClock } from "./lib/clock.ts";
 import { type IdSource, systemIds } from "./lib/ids.ts";
 import { type Log, processLog } from "./lib/log.ts";
 import { isLoopbackAddress } from "./lib/loopback.ts";
+import type { Probe } from "./lib/probe.ts";
+import type { Limiter } from "./limits/limiter.ts";
 import { createMemoryLimiter } from "./limits/memory.ts";
 import { createRateRules, webhookBodyLimits } from "./limits/rules.ts";
 import { checkLlm, type LlmCheck, openLlmProvider } from "./llm/registry.ts";
@@ -56,7 +58,7 @@ export async function openStore(config: Config, { log = processLog() }: { log?: 
   return store;
 }
 
-/** Checks for `doctor` whether the configured providers respond; opens nothing else. */
+/** Checks for `doctor` whether the configured providers and servers respond; opens nothing else. */
 export const checkProviders = {
   async llm(config: Config): Promise<LlmCheck | "demo"> {
     const { apiKey, baseUrl, extra, model } = config.llm;
@@ -67,6 +69,11 @@ export const checkProviders = {
     } finally {
       provider.close();
     }
+  },
+  /** Rejects with `unavailable` and a sentence within 10 s. */
+  async redis(url: string): Promise<{ server: string; roundTripMs: number; warning: string | null }> {
+    const { checkRedis } = await import("./limits/redis/open.ts");
+    return await checkRedis(url);
   },
   async voice(config: Config, signal: AbortSignal): Promise<void> {
     await openVoiceProviders(config.voice).provider?.check(signal);
@@ -85,6 +92,7 @@ export async function openServices(config: Config, overrides: ServiceOverrides =
   const { shared } = opened;
   const clock = overrides.clock ?? (shared === null ? systemClock : createSharedClock(shared));
   const store = measureStore(opened.store, measurements);
+  const ownLimiter = createMemoryLimiter({ clock });
   const memory = createMemoryCoordination({
     clock,
     arrivals: erasures,
@@ -105,13 +113,19 @@ export async function openServices(config: Config, overrides: ServiceOverrides =
     measurements,
   });
   const voice = createVoice({ ...openVoiceProviders(config.voice), store, clock, ids, log });
-  const limiter = createMemoryLimiter({ clock });
-  const coordination = measureCoordination({ ...memory, ...shared }, measurements);
+  const windows = await closeOnFailure(store, () =>
+    openWindows(config, { limiter: ownLimiter, signInFailures: memory.signInFailures, log }),
+  );
+  const coordination = measureCoordination(
+    { ...memory, ...shared, signInFailures: windows.signInFailures },
+    measurements,
+  );
   const lifecycle = { isDraining: false };
   const webhookBodies = createBodyBudget(webhookBodyLimits);
   measurements.probes.push(
-    ...createProbes({ lifecycle, voice, webhookBodies }, limiter, config.dataDir, storage.sizes),
+    ...createProbes({ lifecycle, voice, webhookBodies }, ownLimiter, config.dataDir, storage.sizes),
     ...(shared?.probes ?? []),
+    ...windows.probes,
   );
   const stopWatchingEventLoop = watchEventLoop(measurements.eventLoopLagSeconds);
   const heartbeats = createHeartbeatTicker();
@@ -126,7 +140,8 @@ export async function openServices(config: Config, overrides: ServiceOverrides =
     heartbeats.stop();
     openTurns.stop();
     stopWatchingEventLoop();
-    limiter.close();
+    windows.limiter.close();
+    windows.close();
     llm.close();
     // Closed before the store, which its last work needs.
     await voice.close();
@@ -151,7 +166,7 @@ export async function openServices(config: Config, overrides: ServiceOverrides =
     },
     store,
     coordination,
-    limiter: measureLimiter(limiter, measurements),
+    limiter: measureLimiter(windows.limiter, measurements),
     rules: createRateRules(config.rates),
     openTurns,
     llm,
@@ -171,6 +186,32 @@ export async function openServices(config: Config, overrides: ServiceOverrides =
       closing ??= closeOnce();
       return closing;
     },
+  };
+}
+
+interface Windows {
+  limiter: Limiter;
+  signInFailures: SignInFailures;
+}
+
+/** The windows of rates and failed sign-ins: of all servers in Redis where there is one, otherwise this server's own. */
+async function openWindows(
+  { redisUrl }: Config,
+  { limiter, signInFailures, log }: Windows & { log: Log },
+): Promise<Windows & { probes: readonly Probe[]; close(): void }> {
+  if (redisUrl === null) return { limiter, signInFailures, probes: [], close() {} };
+  // Loaded only here: whoever has no Redis must not pay for it.
+  const [{ openRedis }, { createRedisLimiter }, { createRedisSignInFailures }] = await Promise.all([
+    import("./limits/redis/open.ts"),
+    import("./limits/redis/limiter.ts"),
+    import("./limits/redis/sign-in-failures.ts"),
+  ]);
+  const redis = await openRedis(redisUrl, log);
+  return {
+    limiter: createRedisLimiter({ redis, fallback: limiter }),
+    signInFailures: createRedisSignInFailures({ redis, fallback: signInFailures }),
+    probes: redis.probes,
+    close: () => redis.close(),
   };
 }
 
