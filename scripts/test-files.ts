@@ -51,7 +51,16 @@ export interface TestFile {
   programs: readonly SystemProgram[];
   /** Whether it runs or builds `dist/companiond`. */
   needsExecutable: boolean;
+  /** Whether it runs on each storage engine. */
+  isOnEachEngine: boolean;
 }
+
+/** Tests of whole servers and of commands that run on SQLite alone, and why. */
+const onSqliteAlone: Readonly<Record<string, string>> = {
+  "test/ops/backup.test.ts": "backup and restore are SQLite's; a server has tools of its own",
+  "test/ops/doctor.test.ts": "examines the database's files; what it says of servers is tested apart",
+  "test/performance-counts.test.ts": "counts SQLite's statements and commits",
+};
 
 export function findTestFiles(): TestFile[] {
   const paths = [...new Glob("test/**/*.test.{ts,tsx}").scanSync({ cwd: root })].sort();
@@ -62,6 +71,7 @@ export function findTestFiles(): TestFile[] {
       path,
       programs: programs.filter((program) => text.includes(program.path)),
       needsExecutable: sources.has(join(root, "test/support/executable.ts")) || text.includes("scripts/build.ts"),
+      isOnEachEngine: sources.has(join(root, "test/support/engine.ts")) && !(path in onSqliteAlone),
     };
   });
 }

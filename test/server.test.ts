@@ -2,8 +2,8 @@
 import { expect, test } from "bun:test";
 import { textParts } from "../src/domain/conversation.ts";
 import { startTestServer } from "./support/app.ts";
+import { openStoreBeside } from "./support/engine.ts";
 import { connectRaw, startRawChat } from "./support/raw-visitor.ts";
-import { openStoreAt } from "./support/sqlite-store.ts";
 import { firstPage } from "./support/store-world.ts";
 import { temporaryDirectory } from "./support/temporary.ts";
 
@@ -19,7 +19,7 @@ test("a reply that outlasts the grace is cut after a comment, and what arrived i
   expect(received).not.toContain("[DONE]");
   await server.mockLlm.until(() => server.mockLlm.openRequests === 0);
 
-  const store = await openStoreAt(directory.path);
+  const store = await openStoreBeside(directory.path);
   const query = { companionId: null, visitorId: null, fromMs: null, toMs: null, q: null };
   const [conversation] = (await store.conversations.list(accountId, query, firstPage)).items;
   const found = await store.conversations.find(accountId, conversation?.id ?? "");

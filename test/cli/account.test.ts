@@ -4,7 +4,7 @@ import type { Account } from "../../src/domain/account.ts";
 import type { AuditEntry } from "../../src/store/store.ts";
 import { testContext } from "../support/app.ts";
 import { type CliOptions, runCommand, runJson } from "../support/cli.ts";
-import { openStoreAt } from "../support/sqlite-store.ts";
+import { openStoreBeside } from "../support/engine.ts";
 import { firstPage } from "../support/store-world.ts";
 import { temporaryDirectory } from "../support/temporary.ts";
 
@@ -158,7 +158,7 @@ test("removes a second factor, and says so if there is none", async () => {
   expect(none).toMatchObject({ exitCode: 1, stdout: "" });
   expect(none.stderr).toContain("ada@shop.example has no second factor.");
 
-  const store = await openStoreAt(own.path);
+  const store = await openStoreBeside(own.path);
   await store.secondFactors.begin(account.id, "sealed", testContext());
   const confirmation = { sealedSecret: "sealed", step: 1, recoveryHashes: ["hash"], keptSessionId: "" };
   await store.secondFactors.confirm(account.id, confirmation, testContext());
@@ -170,7 +170,7 @@ test("removes a second factor, and says so if there is none", async () => {
 });
 
 async function readTrail(dataDir: string, accountId: string): Promise<AuditEntry[]> {
-  const store = await openStoreAt(dataDir);
+  const store = await openStoreBeside(dataDir);
   const { items } = await store.audit.list(accountId, { fromMs: 0, toMs: Number.MAX_SAFE_INTEGER }, firstPage);
   await store.close();
   return items;

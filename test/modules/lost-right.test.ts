@@ -5,9 +5,9 @@ import { toUtcDay } from "../../src/lib/clock.ts";
 import type { Store } from "../../src/store/store.ts";
 import { startTestServer, type TestServer, testContext } from "../support/app.ts";
 import { chat, sendChat } from "../support/chat.ts";
+import { openStoreBeside } from "../support/engine.ts";
 import { eventually } from "../support/eventually.ts";
 import { chatRequest, connectRaw, type RawVisitor, startRawChat } from "../support/raw-visitor.ts";
-import { openStoreAt } from "../support/sqlite-store.ts";
 import { withText } from "../support/turn-messages.ts";
 
 let server: TestServer;
@@ -80,7 +80,7 @@ describe.each(losses)("when %s", (_, isKept, take) => {
   test.each([
     ["here", async () => server.services.store],
     // A second connection is to the first what another process is.
-    ["by a command beside the server", () => openStoreAt(server.dataDir)],
+    ["by a command beside the server", () => openStoreBeside(server.dataDir)],
   ])("%s, streams end as broken ones do, waiting turns are 404, and no provider call begins", async (__, open) => {
     const victim = await makeVictim();
     const bystander = await makeVictim();

@@ -4,6 +4,7 @@ import { apiClient, expectInvalid, expectProblem } from "../support/api-client.t
 import { startTestServer, type TestServer } from "../support/app.ts";
 import { cookieOf, createAccountWithPassword, openDashboard, testPassword, withCookie } from "../support/dashboard.ts";
 import { createManualClock } from "../support/manual-clock.ts";
+import { readStoredBytes } from "../support/stored-bytes.ts";
 
 let server: TestServer;
 const clock = createManualClock(Date.parse("2026-03-01T12:00:00Z"));
@@ -68,13 +69,10 @@ test("keeps neither password nor token, only their hashes", async () => {
   const account = await createAccountWithPassword(server);
   const response = await signIn(account.email, testPassword);
   const token = cookieOf(response.headers).split("=")[1] ?? "none";
-  const { readdirSync, readFileSync } = await import("node:fs");
-  for (const file of readdirSync(server.dataDir, { withFileTypes: true, recursive: true })) {
-    if (!file.isFile()) continue;
-    const bytes = readFileSync(`${file.parentPath}/${file.name}`, "latin1");
-    expect(bytes).not.toContain(token);
-    expect(bytes).not.toContain(testPassword);
-  }
+  const stored = await readStoredBytes(server.dataDir);
+  expect(stored).toContain(account.email);
+  expect(stored.includes(token)).toBe(false);
+  expect(stored.includes(testPassword)).toBe(false);
   expect(server.log.text()).not.toContain(token);
   expect(await server.services.store.accounts.findPasswordHash(account.id)).toStartWith(
     "$argon2id$v=19$m=19456,t=2,p=1$",

@@ -5,7 +5,8 @@ import { eventually } from "../support/eventually.ts";
 import { executablePath, type RunningExecutable, startExecutable } from "../support/executable.ts";
 import { findFreePort } from "../support/free-port.ts";
 import { type MockLlm, startMockLlm } from "../support/mock-llm.ts";
-import { type RunningProxy, startCaddy, startNginx } from "../support/proxy.ts";
+import type { RunningProxy } from "../support/nginx.ts";
+import { startCaddy, startNginx } from "../support/proxy.ts";
 import { temporaryDirectory } from "../support/temporary.ts";
 
 interface Answer {

@@ -7,7 +7,7 @@ const files = new Map(findTestFiles().map((file) => [file.path, file]));
 
 test.each([
   ["test/web/pages.test.ts", ["chromium-headless-shell"], true, false],
-  ["test/ops/deploy.test.ts", ["prometheus", "systemd"], false, false],
+  ["test/ops/deploy.test.ts", ["prometheus", "systemd", "redis-server"], false, false],
   ["test/executable-chat.test.ts", [], true, false],
   ["test/ops/executable-targets.test.ts", [], true, false],
   ["test/support/postgres-server.test.ts", ["postgresql-15"], false, true],
@@ -19,6 +19,17 @@ test.each([
   expect(file?.needsExecutable).toBe(needsExecutable);
   expect(file && isQuick(file)).toBe(packages.length === 0 && !needsExecutable);
   expect(file && isParallel(file)).toBe(isBesideOthers);
+});
+
+test.each([
+  ["test/modules/chat.test.ts", true],
+  ["test/cli/account.test.ts", true],
+  ["test/voice/voice-token.test.ts", true],
+  ["test/ops/backup.test.ts", false],
+  ["test/http/sse.test.ts", false],
+  ["test/store/sqlite.test.ts", false],
+])("%s runs on each storage engine: %j", (path, isOnEachEngine) => {
+  expect(files.get(path)?.isOnEachEngine).toBe(isOnEachEngine);
 });
 
 // At paths of their own: this file would be taken to need what it names.

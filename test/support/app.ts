@@ -1,5 +1,6 @@
 /**
- * A complete server for tests: real HTTP on loopback, a real database in a temporary directory, a mock language model.
+ * A complete server for tests: real HTTP on loopback, a mock language model, and a real database of the engine in
+ * `engine.ts`.
  */
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -16,6 +17,7 @@ import { startServer } from "../../src/server.ts";
 import { type OpenedServices, openServices, type ServiceOverrides } from "../../src/services.ts";
 import type { WriteContext } from "../../src/store/store.ts";
 import { assertSilent, createCapturedLog } from "./captured-log.ts";
+import { dropEngineDatabase, engineEnvironment } from "./engine.ts";
 import { type MockLlm, startMockLlm } from "./mock-llm.ts";
 
 export interface TestServerOptions extends ServiceOverrides {
@@ -82,7 +84,14 @@ export async function startTestServer(options: TestServerOptions = {}): Promise<
   const files = { "tls-cert": `${certificate}.cert.pem`, "tls-key": `${certificate}.key.pem` };
   const config = loadConfig({
     ...(options.isTls ? { flags: files } : {}),
-    environment: { COMPANIOND_DATA_DIR: dataDir, PORT: "0", ...provider, ...roomyLimits, ...options.environment },
+    environment: {
+      COMPANIOND_DATA_DIR: dataDir,
+      PORT: "0",
+      ...provider,
+      ...roomyLimits,
+      ...(await engineEnvironment(dataDir)),
+      ...options.environment,
+    },
   });
   const log = createCapturedLog();
   const services = await openServices(config, { log, ...options });
@@ -144,7 +153,10 @@ export async function startTestServer(options: TestServerOptions = {}): Promise<
     async close() {
       await server.drain(1_000);
       await mockLlm.close();
-      if (options.dataDir === undefined) rmSync(dataDir, { recursive: true, force: true });
+      if (options.dataDir === undefined) {
+        rmSync(dataDir, { recursive: true, force: true });
+        await dropEngineDatabase(dataDir);
+      }
       assertSilent(
         log,
         mockLlm.requests.map(({ userText }) => userText),

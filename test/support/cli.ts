@@ -2,6 +2,7 @@
 import type { CliIo, Command } from "../../src/cli/command.ts";
 import { commands } from "../../src/cli/commands.ts";
 import { runCli } from "../../src/cli/run.ts";
+import { engineEnvironment } from "./engine.ts";
 
 export interface CliOutcome {
   exitCode: number;
@@ -19,8 +20,9 @@ export interface CliOptions {
 export async function runCommand(words: readonly string[], options: CliOptions = {}): Promise<CliOutcome> {
   let stdout = "";
   let stderr = "";
+  const dataDir = findDataDir(words, options.environment);
   const io: CliIo = {
-    environment: options.environment ?? {},
+    environment: { ...(dataDir === null ? {} : await engineEnvironment(dataDir)), ...options.environment },
     isTerminal: false,
     async writeOut(text) {
       stdout += text;
@@ -36,6 +38,12 @@ export async function runCommand(words: readonly string[], options: CliOptions =
   const own = (options.commands ?? []).map((command) => ({ name: command.name, load: async () => command }));
   const exitCode = await runCli([...own, ...commands], words, io);
   return { exitCode, stdout, stderr };
+}
+
+function findDataDir(words: readonly string[], environment: CliOptions["environment"]): string | null {
+  const flag = words.indexOf("--data-dir");
+  const named = flag === -1 ? environment?.["COMPANIOND_DATA_DIR"] : words[flag + 1];
+  return named ?? null;
 }
 
 /** The JSON output of a command that must succeed. */

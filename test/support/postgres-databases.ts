@@ -4,11 +4,18 @@
  */
 import { SQL } from "bun";
 
+export interface Database {
+  name: string;
+  url: string;
+}
+
 export interface PostgresDatabases {
   /** `postgres://user@host:port/database`; the user is a superuser without a password. */
   url(database: string): string;
   /** An empty database under a name of its own, or a copy of the template, which nobody may be connected to. */
-  createDatabase(template?: string): Promise<{ name: string; url: string }>;
+  createDatabase(template?: string): Promise<Database>;
+  /** The database of this name; the first call, of all processes, creates it and fills it. */
+  provideDatabase(name: string, fill?: (database: Database) => Promise<void>, template?: string): Promise<Database>;
   /** Also ends the connections to it. Nothing happens if there is none of this name. */
   dropDatabase(name: string): Promise<void>;
 }
@@ -24,6 +31,20 @@ export function databasesOf(serverUrl: string): PostgresDatabases {
       await run(`CREATE DATABASE ${name} TEMPLATE ${template}`);
       return { name, url: url(name) };
     },
+    async provideDatabase(name, fill = async () => {}, template = "template0") {
+      await using admin = new SQL(url("postgres"), { max: 1 });
+      // Held by this connection, and gone with it.
+      await admin`SELECT pg_advisory_lock(hashtext(${name}))`;
+      const [existing] = await admin`SELECT 1 FROM pg_database WHERE datname = ${name}`;
+      if (existing === undefined) {
+        const unfilled = `${name}_unfilled`;
+        await admin.unsafe(`DROP DATABASE IF EXISTS ${unfilled} WITH (FORCE)`);
+        await admin.unsafe(`CREATE DATABASE ${unfilled} TEMPLATE ${template}`);
+        await fill({ name: unfilled, url: url(unfilled) });
+        await admin.unsafe(`ALTER DATABASE ${unfilled} RENAME TO ${name}`);
+      }
+      return { name, url: url(name) };
+    },
     async dropDatabase(name) {
       await run(`DROP DATABASE IF EXISTS ${name} WITH (FORCE)`);
     },
@@ -32,10 +53,6 @@ export function databasesOf(serverUrl: string): PostgresDatabases {
 
 /** On a connection of its own, which a server that was restarted in between does not break. */
 async function runStatement(url: string, statement: string): Promise<void> {
-  const sql = new SQL(url, { max: 1 });
-  try {
-    await sql.unsafe(statement);
-  } finally {
-    await sql.close();
-  }
+  await using sql = new SQL(url, { max: 1 });
+  await sql.unsafe(statement);
 }

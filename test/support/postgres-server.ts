@@ -55,6 +55,7 @@ const carelessSettings = { fsync: "off", full_page_writes: "off" };
  * even if that was killed.
  */
 const guardian = `
+exec 2>>"$LOG"
 trap '' INT TERM HUP
 while read -r order; do
   case $order in
@@ -152,13 +153,15 @@ export async function startPostgresServer(options: PostgresOptions = {}): Promis
   return server;
 }
 
-let shared: Promise<PostgresDatabases> | undefined;
+/** Of the process: the test files that run in one have modules of their own. */
+const ofProcess = globalThis as { companiondTestPostgres?: Promise<PostgresServer> };
 
 /** The gate's server, or one that ends with this process. No test may stop it. */
-export function sharedPostgres(): Promise<PostgresDatabases> {
-  const { COMPANIOND_TEST_POSTGRES: serverUrl } = process.env;
-  shared ??= serverUrl === undefined ? startPostgresServer() : Promise.resolve(databasesOf(serverUrl));
-  return shared;
+export async function sharedPostgres(): Promise<PostgresDatabases & { readonly serverUrl: string }> {
+  const serverUrl = process.env["COMPANIOND_TEST_POSTGRES"];
+  if (serverUrl !== undefined) return { ...databasesOf(serverUrl), serverUrl };
+  ofProcess.companiondTestPostgres ??= startPostgresServer();
+  return await ofProcess.companiondTestPostgres;
 }
 
 async function initialize(dataDir: string): Promise<void> {

@@ -13,6 +13,11 @@ if (!existsSync(join(import.meta.dir, "../../src/web/generated/assets.ts"))) {
 
 beforeEach(() => expect.hasAssertions());
 
+if (process.env["COMPANIOND_TEST_ENGINE"] === "postgres") {
+  const { sharedPostgres } = await import("./postgres-server.ts");
+  process.env["COMPANIOND_TEST_POSTGRES"] = (await sharedPostgres()).serverUrl;
+}
+
 process.on("unhandledRejection", (reason) => {
   console.error("unhandled rejection in a test:", reason);
   process.exitCode = 1;

@@ -1,5 +1,6 @@
 /** Redis behind a breaker: while it is away nobody waits for it, and whoever asks is told so at once. */
 import type { Log } from "../../lib/log.ts";
+import type { Probe } from "../../lib/probe.ts";
 import { addressOf, nameOf } from "./address.ts";
 import { closedReason, RedisConnection, RedisFailure } from "./connection.ts";
 import type { Script } from "./script.ts";
@@ -13,9 +14,17 @@ export interface RedisTimes {
   /** Between two attempts to reach Redis again, doubled after each. */
   readonly firstPauseMs: number;
   readonly longestPauseMs: number;
+  /** Between two looks whether Redis is still there: an unused connection may be lost without a sign. */
+  readonly heartbeatMs: number;
 }
 
-export const defaultTimes: RedisTimes = { commandMs: 120, connectMs: 2000, firstPauseMs: 20, longestPauseMs: 1000 };
+export const defaultTimes: RedisTimes = {
+  commandMs: 120,
+  connectMs: 2000,
+  firstPauseMs: 20,
+  longestPauseMs: 1000,
+  heartbeatMs: 15_000,
+};
 
 /** A connection that ended sooner does not count as a recovery: the pauses go on growing. */
 const steadyMs = 10_000;
@@ -28,6 +37,8 @@ export interface SharedRedis {
   ask(script: Script, keys: readonly string[], args: readonly string[]): Promise<readonly number[] | null>;
   /** Whether Redis is away now, so that this instance counts by itself. */
   readonly isLocal: boolean;
+  /** The same as a metric. */
+  readonly probes: readonly Probe[];
   /** Ends the connection and the attempts to get another; whoever asks from then on is told null. */
   close(): void;
 }
@@ -38,7 +49,10 @@ export function guardConnection(url: string, connection: RedisConnection, log: L
 }
 
 /** Loads the scripts, and sees that Redis takes writes: a replica or a full one answers, but would count nothing. */
-export async function prepare(connection: RedisConnection, { connectMs, commandMs }: RedisTimes): Promise<void> {
+export async function prepare(
+  connection: RedisConnection,
+  { connectMs, commandMs }: Pick<RedisTimes, "connectMs" | "commandMs">,
+): Promise<void> {
   await Promise.all(scripts.map(({ text }) => connection.send("SCRIPT", ["LOAD", text], connectMs)));
   // With the visitors' deadline: a server that is too slow for them is still away.
   const key = `companiond:probe:${crypto.randomUUID()}`;
@@ -49,6 +63,14 @@ export async function prepare(connection: RedisConnection, { connectMs, commandM
 }
 
 class Breaker implements SharedRedis {
+  readonly probes: readonly Probe[] = [
+    {
+      name: "companiond_limits_local",
+      help: "1 while Redis is away, so that this instance counts rates and failed sign-ins by itself.",
+      type: "gauge",
+      read: () => (this.isLocal ? 1 : 0),
+    },
+  ];
   readonly #url: string;
   readonly #log: Log;
   readonly #times: RedisTimes;
@@ -58,6 +80,8 @@ class Breaker implements SharedRedis {
   #pauseMs: number;
   #isClosed = false;
   #timer: ReturnType<typeof setTimeout> | undefined;
+  /** Also keeps servers and proxies from closing a connection that nobody uses at night. */
+  readonly #heartbeat: ReturnType<typeof setInterval>;
 
   constructor(url: string, connection: RedisConnection, log: Log, times: RedisTimes) {
     this.#url = url;
@@ -65,6 +89,7 @@ class Breaker implements SharedRedis {
     this.#times = times;
     this.#pauseMs = times.firstPauseMs;
     this.#use(connection);
+    this.#heartbeat = setInterval(() => void this.#look(), times.heartbeatMs);
   }
 
   get isLocal(): boolean {
@@ -85,9 +110,19 @@ class Breaker implements SharedRedis {
   close(): void {
     this.#isClosed = true;
     clearTimeout(this.#timer);
+    clearInterval(this.#heartbeat);
     const connection = this.#connection;
     this.#connection = null;
     connection?.close();
+  }
+
+  async #look(): Promise<void> {
+    const connection = this.#connection;
+    try {
+      await connection?.send("PING", [], this.#times.commandMs);
+    } catch (error) {
+      if (connection !== null) this.#lose(connection, reasonOf(error));
+    }
   }
 
   #use(connection: RedisConnection): void {

@@ -1,0 +1,168 @@
+/**
+ * Three instances of the executable behind nginx, on one PostgreSQL and one Redis, with a line of its own from each
+ * instance to each of the two:
+ *
+ *     await using cluster = await startCluster();
+ *     await cluster.instances.a.database.set("swallow");
+ *     await cluster.ledger.send(cluster.url, crypto.randomUUID());
+ *     expect(await cluster.findFaults()).toEqual([]);
+ */
+import { type ApiClient, apiClient } from "./api-client.ts";
+import { ClusterLedger, type LedgerCompanion } from "./cluster-ledger.ts";
+import { type ClusterModel, startClusterModel } from "./cluster-model.ts";
+import { startClusterProxy } from "./cluster-proxy.ts";
+import { eventually } from "./eventually.ts";
+import { type RunningExecutable, runExecutable, startExecutable } from "./executable.ts";
+import { type FaultProxy, startFaultProxy } from "./fault-proxy.ts";
+import { findFreePort } from "./free-port.ts";
+import { type PostgresServer, startPostgresServer } from "./postgres-server.ts";
+import { type RedisServer, startRedisServer } from "./redis-server.ts";
+import { temporaryDirectory } from "./temporary.ts";
+
+export const instanceNames = ["a", "b", "c"] as const;
+export type InstanceName = (typeof instanceNames)[number];
+
+export interface Instance {
+  readonly name: InstanceName;
+  /** Its own address, past nginx. */
+  readonly url: string;
+  /** The process that runs, or ran last. */
+  readonly server: RunningExecutable;
+  /** Its lines to the servers. */
+  readonly database: FaultProxy;
+  readonly redis: FaultProxy;
+  kill(): Promise<void>;
+  /** Resolves with the exit code. */
+  stop(): Promise<number>;
+  /** On the same port, after `kill` or `stop`. */
+  start(): Promise<void>;
+  isReady(): Promise<boolean>;
+}
+
+export interface Cluster extends AsyncDisposable {
+  /** nginx. */
+  readonly url: string;
+  readonly instances: Readonly<Record<InstanceName, Instance>>;
+  readonly all: readonly Instance[];
+  readonly postgres: PostgresServer;
+  readonly redis: RedisServer;
+  readonly model: ClusterModel;
+  readonly ledger: ClusterLedger;
+  readonly companion: LedgerCompanion;
+  /** The key of the companion's account, with every scope. */
+  readonly key: string;
+  /** Calls the management API with it, by default through nginx. */
+  api(url?: string): ApiClient;
+  /** Runs a command on this database and returns its JSON. */
+  runJson(...words: string[]): Promise<Record<string, string>>;
+  createCompanion(): Promise<LedgerCompanion>;
+  /** Waits until every instance is ready. */
+  ready(): Promise<void>;
+}
+
+const roomy = {
+  COMPANIOND_RATE_PER_IP: "1000000",
+  COMPANIOND_STREAMS_PER_IP: "1000000",
+  COMPANIOND_RATE_PER_TOKEN: "1000000",
+  COMPANIOND_RATE_PER_KEY: "1000000",
+  COMPANIOND_DAILY_FREE: "1000000",
+};
+
+const scopes =
+  "companions:read,companions:write,conversations:read,conversations:write,usage:read,keys:read,keys:write,audit:read";
+
+/** `env` is for all instances. */
+export async function startCluster({ env = {} }: { env?: Readonly<Record<string, string>> } = {}): Promise<Cluster> {
+  await using undo = new AsyncDisposableStack();
+  const model = undo.use(await startClusterModel());
+  const postgres = undo.use(await startPostgresServer({ isDurable: true }));
+  const redis = undo.use(await startRedisServer());
+  const database = await postgres.createDatabase();
+  const home = undo.use(temporaryDirectory());
+  const secretKey = crypto.getRandomValues(Buffer.alloc(32)).toString("base64");
+  const direct = { DATABASE_URL: database.url, REDIS_URL: redis.url, COMPANIOND_SECRET_KEY: secretKey };
+
+  async function runJson(...words: string[]): Promise<Record<string, string>> {
+    const options = { env: direct };
+    const { exitCode, stdout, stderr } = await runExecutable(
+      [...words, "--data-dir", home.file("commands"), "--json"],
+      options,
+    );
+    if (exitCode !== 0) throw new Error(`companiond ${words.join(" ")}: ${stderr}`);
+    return JSON.parse(stdout);
+  }
+
+  async function openInstance(name: InstanceName): Promise<Instance> {
+    const lines = {
+      database: undo.use(await startFaultProxy(postgres.port)),
+      redis: undo.use(await startFaultProxy(redis.port)),
+    };
+    const port = findFreePort();
+    const through = (url: string, line: FaultProxy) => {
+      const changed = new URL(url);
+      changed.port = String(line.port);
+      return changed.href;
+    };
+    const environment = {
+      ...roomy,
+      ...direct,
+      DATABASE_URL: through(database.url, lines.database),
+      REDIS_URL: through(redis.url, lines.redis),
+      OPENAI_BASE_URL: model.baseUrl(name),
+      OPENAI_API_KEY: "sk-of-the-operator",
+      COMPANIOND_TRUST_PROXY: "1",
+      ...env,
+    };
+    const start = async () =>
+      undo.use(await startExecutable({ port, dataDir: home.file(name), env: environment, args: [] }));
+    let server = await start();
+    const { url } = server;
+    return {
+      name,
+      url,
+      get server() {
+        return server;
+      },
+      ...lines,
+      kill: () => server.kill(),
+      stop: () => server.stop(),
+      async start() {
+        server = await start();
+      },
+      async isReady() {
+        const response = await fetch(`${url}/readyz`).catch(() => null);
+        return response?.status === 200;
+      },
+    };
+  }
+
+  await runJson("account", "create", "--email", "cluster@shop.example");
+  const key = await runJson("key", "create", "--account", "cluster@shop.example", "--name", "test", "--scopes", scopes);
+  async function createCompanion(): Promise<LedgerCompanion> {
+    const made = await runJson("companion", "create", "--account", "cluster@shop.example", "--name", "Ada");
+    return { id: made["id"] ?? "", token: made["embed_token"] ?? "" };
+  }
+  const companion = await createCompanion();
+  const [a, b, c] = await Promise.all([openInstance("a"), openInstance("b"), openInstance("c")]);
+  const all = [a, b, c];
+  const proxy = undo.use(await startClusterProxy(all.map(({ url }) => Number(new URL(url).port))));
+  const stack = undo.move();
+  return {
+    url: proxy.url,
+    instances: { a, b, c },
+    all,
+    postgres,
+    redis,
+    model,
+    ledger: new ClusterLedger(model, companion),
+    companion,
+    key: key["key"] ?? "",
+    api: (url = proxy.url) => apiClient(url, key["key"] ?? ""),
+    runJson,
+    createCompanion,
+    async ready() {
+      for (const instance of all) await eventually(() => instance.isReady(), { what: `${instance.name} is ready` });
+    },
+    [Symbol.asyncDispose]: () => stack.disposeAsync(),
+  };
+}
