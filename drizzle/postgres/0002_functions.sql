@@ -84,6 +84,7 @@ BEGIN
 			AND q."day" < to_char(n."new_day"::date - 1, 'YYYY-MM-DD')
 		FOR UPDATE OF q SKIP LOCKED
 	);
+END $$;
 --> statement-breakpoint
 -- Tickets come and go all the time: dead rows must not pile up until a share of the table is dead.
 ALTER TABLE "open_turns" SET (autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 1000);
