@@ -1,8 +1,7 @@
 /** The shared base of all parts of the store: reads, transactions, and lookups that requests share. */
 import type { SQL } from "bun";
-import { AppError } from "../../domain/errors.ts";
 import { createAccountQueues } from "./account-queues.ts";
-import { isCollision, isLostConnection, toStoreError } from "./failures.ts";
+import { causeOf, isCollision, isLostConnection, toStoreError } from "./failures.ts";
 import { Pool, type PoolObserver } from "./pool.ts";
 import type { Queries } from "./queries.ts";
 import { createSharedLookup, type SharedLookupOptions } from "./shared-lookup.ts";
@@ -97,7 +96,7 @@ async function repeat<T>(run: () => Promise<T>): Promise<T> {
     try {
       return await run();
     } catch (error) {
-      const cause = error instanceof AppError && error.code === "unavailable" ? error.cause : error;
+      const cause = causeOf(error);
       if (tries === mostTries || !(isCollision(cause) || isLostConnection(cause))) throw toStoreError(error);
     }
   }
