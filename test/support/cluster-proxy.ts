@@ -14,7 +14,8 @@ export async function startClusterProxy(ports: readonly number[]): Promise<Runni
       proxy_http_version 1.1;
       proxy_set_header Connection "";
       proxy_set_header Host $http_host;
-      proxy_set_header X-Forwarded-For $remote_addr;
+      # Visitors of tests choose their address.
+      proxy_set_header X-Forwarded-For $http_x_forwarded_for;
       proxy_set_header X-Forwarded-Proto $scheme;
       proxy_buffering off;
       proxy_connect_timeout 1s;

@@ -3,9 +3,10 @@
  * instance to each of the two:
  *
  *     await using cluster = await startCluster();
+ *     const ledger = await cluster.openLedger();
  *     await cluster.instances.a.database.set("swallow");
- *     await cluster.ledger.send(cluster.url, crypto.randomUUID());
- *     expect(await cluster.findFaults()).toEqual([]);
+ *     await ledger.send(cluster.url, crypto.randomUUID());
+ *     expect(await ledger.findFaults(cluster.api())).toEqual([]);
  */
 import { type ApiClient, apiClient } from "./api-client.ts";
 import { ClusterLedger, type LedgerCompanion } from "./cluster-ledger.ts";
@@ -16,6 +17,7 @@ import { type RunningExecutable, runExecutable, startExecutable } from "./execut
 import { type FaultProxy, startFaultProxy } from "./fault-proxy.ts";
 import { findFreePort } from "./free-port.ts";
 import { type PostgresServer, startPostgresServer } from "./postgres-server.ts";
+import { hasEnded } from "./processes.ts";
 import { type RedisServer, startRedisServer } from "./redis-server.ts";
 import { temporaryDirectory } from "./temporary.ts";
 
@@ -47,21 +49,24 @@ export interface Cluster extends AsyncDisposable {
   readonly postgres: PostgresServer;
   readonly redis: RedisServer;
   readonly model: ClusterModel;
-  readonly ledger: ClusterLedger;
-  readonly companion: LedgerCompanion;
-  /** The key of the companion's account, with every scope. */
+  /** The key of the account of all companions, with every scope. */
   readonly key: string;
   /** Calls the management API with it, by default through nginx. */
   api(url?: string): ApiClient;
   /** Runs a command on this database and returns its JSON. */
   runJson(...words: string[]): Promise<Record<string, string>>;
   createCompanion(): Promise<LedgerCompanion>;
-  /** Waits until every instance is ready. */
-  ready(): Promise<void>;
+  /** Of a companion of its own. */
+  openLedger(): Promise<ClusterLedger>;
+  /** Undisturbed lines, and all instances running and ready; the servers must run. */
+  mend(): Promise<void>;
 }
 
-const roomy = {
-  COMPANIOND_RATE_PER_IP: "1000000",
+/** What one address may ask in a minute: a visitor of the ledger is at another one each time. */
+export const requestsPerAddress = 30;
+
+const limits = {
+  COMPANIOND_RATE_PER_IP: String(requestsPerAddress),
   COMPANIOND_STREAMS_PER_IP: "1000000",
   COMPANIOND_RATE_PER_TOKEN: "1000000",
   COMPANIOND_RATE_PER_KEY: "1000000",
@@ -104,7 +109,7 @@ export async function startCluster({ env = {} }: { env?: Readonly<Record<string,
       return changed.href;
     };
     const environment = {
-      ...roomy,
+      ...limits,
       ...direct,
       DATABASE_URL: through(database.url, lines.database),
       REDIS_URL: through(redis.url, lines.redis),
@@ -113,8 +118,7 @@ export async function startCluster({ env = {} }: { env?: Readonly<Record<string,
       COMPANIOND_TRUST_PROXY: "1",
       ...env,
     };
-    const start = async () =>
-      undo.use(await startExecutable({ port, dataDir: home.file(name), env: environment, args: [] }));
+    const start = async () => undo.use(await startExecutable({ port, dataDir: home.file(name), env: environment }));
     let server = await start();
     const { url } = server;
     return {
@@ -142,7 +146,6 @@ export async function startCluster({ env = {} }: { env?: Readonly<Record<string,
     const made = await runJson("companion", "create", "--account", "cluster@shop.example", "--name", "Ada");
     return { id: made["id"] ?? "", token: made["embed_token"] ?? "" };
   }
-  const companion = await createCompanion();
   const [a, b, c] = await Promise.all([openInstance("a"), openInstance("b"), openInstance("c")]);
   const all = [a, b, c];
   const proxy = undo.use(await startClusterProxy(all.map(({ url }) => Number(new URL(url).port))));
@@ -154,14 +157,17 @@ export async function startCluster({ env = {} }: { env?: Readonly<Record<string,
     postgres,
     redis,
     model,
-    ledger: new ClusterLedger(model, companion),
-    companion,
     key: key["key"] ?? "",
     api: (url = proxy.url) => apiClient(url, key["key"] ?? ""),
     runJson,
     createCompanion,
-    async ready() {
-      for (const instance of all) await eventually(() => instance.isReady(), { what: `${instance.name} is ready` });
+    openLedger: async () => new ClusterLedger(model, await createCompanion()),
+    async mend() {
+      for (const { database, redis } of all) await Promise.all([database.set("pass"), redis.set("pass")]);
+      for (const instance of all) {
+        if (hasEnded(instance.server.pid)) await instance.start();
+        await eventually(() => instance.isReady(), { what: `instance ${instance.name} is ready` });
+      }
     },
     [Symbol.asyncDispose]: () => stack.disposeAsync(),
   };

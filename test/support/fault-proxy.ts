@@ -28,6 +28,11 @@ export interface FaultProxy extends AsyncDisposable {
   set(state: LineState): Promise<void>;
   /** Resets all open connections, at both ends; the state stays. */
   cut(): void;
+  /**
+   * Resets the far ends only: what the server's own system does when nothing was acknowledged for long enough. Behind a
+   * proxy that swallows, it never notices.
+   */
+  giveUp(): void;
 }
 
 /** In front of a port on loopback; its own is a free one, and stays the same. */
@@ -72,6 +77,7 @@ export async function startFaultProxy(targetPort: number): Promise<FaultProxy> {
       if (state !== "refuse") await listen();
     },
     cut: () => line.cut(),
+    giveUp: () => line.giveUp(),
     async [Symbol.asyncDispose]() {
       stopListening();
       line.cut();
