@@ -28,9 +28,9 @@ export interface LedgerFault {
 
 /**
  * `done`: the reply came whole, with its `[DONE]`. `cut`: the stream ended without it. `refused`: another status than
- * 200. `broken`: the connection ended before an answer. `hung`: nothing of it came to an end.
+ * 200. `broken`: the connection ended before an answer. `hung`: it had no end in time. `open`: it is under way.
  */
-export type Fate = "done" | "cut" | "refused" | "broken" | "hung";
+export type Fate = "open" | "done" | "cut" | "refused" | "broken" | "hung";
 
 export interface Sent {
   readonly text: string;
@@ -91,7 +91,7 @@ export class ClusterLedger {
     const sent: Sent = {
       text: clusterMessage(sessionId, this.#count++),
       sessionId,
-      fate: "hung",
+      fate: "open",
       status: 0,
       code: null,
       reply: "",
@@ -112,10 +112,11 @@ export class ClusterLedger {
         isDone = stream.isDone;
       });
       if (isDone) sent.fate = "done";
-      else if (!deadline.aborted) sent.fate = response.ok ? "cut" : "refused";
+      else if (deadline.aborted) sent.fate = "hung";
+      else sent.fate = response.ok ? "cut" : "refused";
       if (!response.ok) sent.code = /"code":"([a-z_]+)"/.exec(raw)?.[1] ?? null;
     } catch {
-      if (!deadline.aborted) sent.fate = "broken";
+      sent.fate = deadline.aborted ? "hung" : "broken";
     }
     return sent;
   }

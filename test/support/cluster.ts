@@ -8,6 +8,7 @@
  *     await ledger.send(cluster.url, crypto.randomUUID());
  *     expect(await ledger.findFaults(cluster.api())).toEqual([]);
  */
+import { type Plan, plans } from "../../src/domain/account.ts";
 import { type ApiClient, apiClient } from "./api-client.ts";
 import { ClusterLedger, type LedgerCompanion } from "./cluster-ledger.ts";
 import { type ClusterModel, startClusterModel } from "./cluster-model.ts";
@@ -49,15 +50,12 @@ export interface Cluster extends AsyncDisposable {
   readonly postgres: PostgresServer;
   readonly redis: RedisServer;
   readonly model: ClusterModel;
-  /** The key of the account of all companions, with every scope. */
-  readonly key: string;
-  /** Calls the management API with it, by default through nginx. */
-  api(url?: string): ApiClient;
+  /** Calls the management API as the owner of all companions of this plan, by default through nginx. */
+  api(url?: string, plan?: Plan): ApiClient;
   /** Runs a command on this database and returns its JSON. */
   runJson(...words: string[]): Promise<Record<string, string>>;
-  createCompanion(): Promise<LedgerCompanion>;
   /** Of a companion of its own. */
-  openLedger(): Promise<ClusterLedger>;
+  openLedger(plan?: Plan): Promise<ClusterLedger>;
   /** Undisturbed lines, and all instances running and ready; the servers must run. */
   mend(): Promise<void>;
 }
@@ -65,12 +63,16 @@ export interface Cluster extends AsyncDisposable {
 /** What one address may ask in a minute: a visitor of the ledger is at another one each time. */
 export const requestsPerAddress = 30;
 
+/** Messages of one companion a day, on the paid plan; on the free plan they are as good as unlimited. */
+export const messagesPerPaidDay = 150;
+
 const limits = {
   COMPANIOND_RATE_PER_IP: String(requestsPerAddress),
   COMPANIOND_STREAMS_PER_IP: "1000000",
   COMPANIOND_RATE_PER_TOKEN: "1000000",
   COMPANIOND_RATE_PER_KEY: "1000000",
   COMPANIOND_DAILY_FREE: "1000000",
+  COMPANIOND_DAILY_PAID: String(messagesPerPaidDay),
 };
 
 const scopes =
@@ -140,12 +142,19 @@ export async function startCluster({ env = {} }: { env?: Readonly<Record<string,
     };
   }
 
-  await runJson("account", "create", "--email", "cluster@shop.example");
-  const key = await runJson("key", "create", "--account", "cluster@shop.example", "--name", "test", "--scopes", scopes);
-  async function createCompanion(): Promise<LedgerCompanion> {
-    const made = await runJson("companion", "create", "--account", "cluster@shop.example", "--name", "Ada");
+  const emailOf = (plan: Plan) => `${plan}@shop.example`;
+  const keys = new Map<Plan, string>();
+  for (const plan of plans) {
+    await runJson("account", "create", "--email", emailOf(plan), "--plan", plan);
+    const made = await runJson("key", "create", "--account", emailOf(plan), "--name", "test", "--scopes", scopes);
+    keys.set(plan, made["key"] ?? "");
+  }
+
+  async function createCompanion(plan: Plan): Promise<LedgerCompanion> {
+    const made = await runJson("companion", "create", "--account", emailOf(plan), "--name", "Ada");
     return { id: made["id"] ?? "", token: made["embed_token"] ?? "" };
   }
+
   const [a, b, c] = await Promise.all([openInstance("a"), openInstance("b"), openInstance("c")]);
   const all = [a, b, c];
   const proxy = undo.use(await startClusterProxy(all.map(({ url }) => Number(new URL(url).port))));
@@ -157,11 +166,9 @@ export async function startCluster({ env = {} }: { env?: Readonly<Record<string,
     postgres,
     redis,
     model,
-    key: key["key"] ?? "",
-    api: (url = proxy.url) => apiClient(url, key["key"] ?? ""),
+    api: (url = proxy.url, plan = "free") => apiClient(url, keys.get(plan) ?? null),
     runJson,
-    createCompanion,
-    openLedger: async () => new ClusterLedger(model, await createCompanion()),
+    openLedger: async (plan = "free") => new ClusterLedger(model, await createCompanion(plan)),
     async mend() {
       for (const { database, redis } of all) await Promise.all([database.set("pass"), redis.set("pass")]);
       for (const instance of all) {
