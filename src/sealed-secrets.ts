@@ -15,6 +15,8 @@ interface SealedSecretsOptions {
   secretKey: string | null;
   dataDir: string;
   store: Pick<Store, "serverSecrets" | "secondFactors">;
+  /** How many other servers run on this database; null where there can be none. They must all have one key. */
+  countOthers?: (() => Promise<number>) | null;
 }
 
 const proofName = "proof";
@@ -22,7 +24,12 @@ const proofText = "companiond";
 /** How many of the accounts that a lost key affects are named. */
 const namedHolders = 10;
 
-export function createSealedSecrets({ secretKey, dataDir, store }: SealedSecretsOptions): SealedSecrets {
+export function createSealedSecrets({
+  secretKey,
+  dataDir,
+  store,
+  countOthers = null,
+}: SealedSecretsOptions): SealedSecrets {
   const path = join(dataDir, "secret.key");
   const source = secretKey === null ? path : "COMPANIOND_SECRET_KEY";
   let opened: Promise<Sealing> | null = null;
@@ -42,6 +49,7 @@ export function createSealedSecrets({ secretKey, dataDir, store }: SealedSecrets
     const key = await openKey(!isBound);
     if (proof !== null && (await isProof(key, proof))) return key;
     if (isBound) throw new Error(`${source} is a different key than before`);
+    if (proof !== null && countOthers !== null && (await countOthers()) > 0) throw keyDiffers(source);
     const sealed = await key.seal(proofName, proofText);
     // The lost key sealed nothing that is left, so its proof is replaced too.
     if (proof !== null) await store.serverSecrets.replace(proofName, sealed);
@@ -63,11 +71,13 @@ export function createSealedSecrets({ secretKey, dataDir, store }: SealedSecrets
     open: async (name, sealed) => (await use()).open(name, sealed),
     async check() {
       const proof = await store.serverSecrets.find(proofName);
-      if (proof === null) return;
-      const problem = await findProblem(proof);
-      if (problem === null) return;
-      const holders = await store.secondFactors.listHolders(namedHolders + 1);
-      if (holders.length > 0) throw keyLost(problem, holders);
+      const problem = proof === null ? null : await findProblem(proof);
+      if (problem !== null) {
+        const holders = await store.secondFactors.listHolders(namedHolders + 1);
+        if (holders.length > 0) throw keyLost(problem, holders);
+      }
+      // Servers that share a database agree on the key before anything is sealed.
+      if (countOthers !== null) await use();
     },
   };
 
@@ -92,6 +102,13 @@ async function isProof(key: Sealing, sealed: string): Promise<boolean> {
   } catch {
     return false;
   }
+}
+
+function keyDiffers(source: string): AppError {
+  return new AppError(
+    "unavailable",
+    `${source} is not the key of the other servers that run on this database. Give all of them the same one.`,
+  );
 }
 
 function keyLost(problem: string, holders: readonly string[]): AppError {

@@ -1,16 +1,19 @@
 /** The fuse box: the only place that knows which engine is behind which contract. */
 import { buildInfo } from "./build-info.ts";
 import type { Config } from "./config.ts";
-import type { ErasureMarks } from "./coordination/coordination.ts";
+import type { ErasureMarks, SignInFailures } from "./coordination/coordination.ts";
 import { createErasureMarks } from "./coordination/erasure-marks.ts";
 import { createMemoryCoordination } from "./coordination/memory.ts";
 import type { Services } from "./dependencies.ts";
+import { AppError } from "./domain/errors.ts";
 import { createBodyBudget } from "./http/body-budget.ts";
 import { createHeartbeatTicker } from "./http/heartbeats.ts";
-import { type Clock, systemClock } from "./lib/clock.ts";
+import { type Clock, createSharedClock, systemClock } from "./lib/clock.ts";
 import { type IdSource, systemIds } from "./lib/ids.ts";
 import { type Log, processLog } from "./lib/log.ts";
 import { isLoopbackAddress } from "./lib/loopback.ts";
+import type { Probe } from "./lib/probe.ts";
+import type { Limiter } from "./limits/limiter.ts";
 import { createMemoryLimiter } from "./limits/memory.ts";
 import { createRateRules, webhookBodyLimits } from "./limits/rules.ts";
 import { checkLlm, type LlmCheck, openLlmProvider } from "./llm/registry.ts";
@@ -22,7 +25,8 @@ import { createUseRecorder } from "./metrics/use-recorder.ts";
 import { createAttempts } from "./modules/session/attempts.ts";
 import { createProbes } from "./probes.ts";
 import { createSealedSecrets } from "./sealed-secrets.ts";
-import type { OpenedStorage, StorageEngine } from "./store/engine.ts";
+import type { OpenedStorage, OpenOptions, StorageEngine } from "./store/engine.ts";
+import { createPostgres } from "./store/postgres/postgres.ts";
 import { createSqlite } from "./store/sqlite/sqlite.ts";
 import type { Store } from "./store/store.ts";
 import { createOpenTurns } from "./turns/open-turns.ts";
@@ -43,18 +47,18 @@ export interface ServiceOverrides {
 }
 
 /** The storage engine that the configuration chooses. */
-export function storageOf({ dataDir }: Pick<Config, "dataDir">): StorageEngine {
-  return createSqlite(dataDir);
+export function storageOf({ dataDir, database = null }: Pick<Config, "dataDir"> & Partial<Config>): StorageEngine {
+  return database === null ? createSqlite(dataDir) : createPostgres(database);
 }
 
 /** Opens only the store, for a command. */
 export async function openStore(config: Config, { log = processLog() }: { log?: Log } = {}): Promise<Store> {
-  const options = { log, erasures: createErasureMarks(), isCommand: true };
+  const options = { log, clock: systemClock, erasures: createErasureMarks(), isCommand: true };
   const { store } = await storageOf(config).open({ ...options, backupDir: config.backup.dir });
   return store;
 }
 
-/** Checks for `doctor` whether the configured providers respond; opens nothing else. */
+/** Checks for `doctor` whether the configured providers and servers respond; opens nothing else. */
 export const checkProviders = {
   async llm(config: Config): Promise<LlmCheck | "demo"> {
     const { apiKey, baseUrl, extra, model } = config.llm;
@@ -66,6 +70,11 @@ export const checkProviders = {
       provider.close();
     }
   },
+  /** Rejects with `unavailable` and a sentence within 10 s. */
+  async redis(url: string): Promise<{ server: string; roundTripMs: number; warning: string | null }> {
+    const { checkRedis } = await import("./limits/redis/open.ts");
+    return await checkRedis(url);
+  },
   async voice(config: Config, signal: AbortSignal): Promise<void> {
     await openVoiceProviders(config.voice).provider?.check(signal);
   },
@@ -73,20 +82,29 @@ export const checkProviders = {
 
 /** Opens everything that the server needs; on failure, closes what it had opened. */
 export async function openServices(config: Config, overrides: ServiceOverrides = {}): Promise<OpenedServices> {
-  const clock = overrides.clock ?? systemClock;
   const ids = overrides.ids ?? systemIds;
   const log = overrides.log ?? processLog();
   const measurements = new Measurements();
+  const erasures = createErasureMarks();
+  const storage = storageOf(config);
+  const opened = await (overrides.storage?.(erasures) ??
+    storage.open(toOpenOptions(config, overrides, { log, erasures })));
+  const { shared } = opened;
+  const clock = overrides.clock ?? (shared === null ? systemClock : createSharedClock(shared));
+  const store = measureStore(opened.store, measurements);
+  const ownLimiter = createMemoryLimiter({ clock });
   const memory = createMemoryCoordination({
     clock,
+    arrivals: erasures,
     countMessages: (companionId, day) => store.turns.countDay(companionId, day),
     countVoiceSessions: (companionId, day) => store.voice.countDay(companionId, day),
   });
-  const storage = storageOf(config);
-  const open = overrides.storage ?? ((erasures) => storage.open({ log, erasures, backupDir: config.backup.dir }));
-  const opened = await open(memory.arrivals);
-  const store = measureStore(opened.store, measurements);
-  const sealing = createSealedSecrets({ secretKey: config.secretKey, dataDir: config.dataDir, store });
+  const sealing = createSealedSecrets({
+    secretKey: config.secretKey,
+    dataDir: config.dataDir,
+    store,
+    countOthers: shared === null ? null : () => shared.countOthers(),
+  });
   await closeOnFailure(store, () => sealing.check());
   const { apiKey, baseUrl, extra } = config.llm;
   const { llm, providerHealth } = watchProvider(openLlmProvider({ apiKey, baseUrl, extra }, { log }), {
@@ -95,13 +113,19 @@ export async function openServices(config: Config, overrides: ServiceOverrides =
     measurements,
   });
   const voice = createVoice({ ...openVoiceProviders(config.voice), store, clock, ids, log });
-  const limiter = createMemoryLimiter({ clock });
-  const coordination = measureCoordination({ ...memory, ...opened.shared }, measurements);
+  const windows = await closeOnFailure(store, () =>
+    openWindows(config, { limiter: ownLimiter, signInFailures: memory.signInFailures, log }),
+  );
+  const coordination = measureCoordination(
+    { ...memory, ...shared, signInFailures: windows.signInFailures },
+    measurements,
+  );
   const lifecycle = { isDraining: false };
   const webhookBodies = createBodyBudget(webhookBodyLimits);
   measurements.probes.push(
-    ...createProbes({ lifecycle, voice, webhookBodies }, limiter, config.dataDir, storage.sizes),
-    ...(opened.shared?.probes ?? []),
+    ...createProbes({ lifecycle, voice, webhookBodies }, ownLimiter, config.dataDir, storage.sizes),
+    ...(shared?.probes ?? []),
+    ...windows.probes,
   );
   const stopWatchingEventLoop = watchEventLoop(measurements.eventLoopLagSeconds);
   const heartbeats = createHeartbeatTicker();
@@ -116,7 +140,8 @@ export async function openServices(config: Config, overrides: ServiceOverrides =
     heartbeats.stop();
     openTurns.stop();
     stopWatchingEventLoop();
-    limiter.close();
+    windows.limiter.close();
+    windows.close();
     llm.close();
     // Closed before the store, which its last work needs.
     await voice.close();
@@ -141,7 +166,7 @@ export async function openServices(config: Config, overrides: ServiceOverrides =
     },
     store,
     coordination,
-    limiter: measureLimiter(limiter, measurements),
+    limiter: measureLimiter(windows.limiter, measurements),
     rules: createRateRules(config.rates),
     openTurns,
     llm,
@@ -160,6 +185,53 @@ export async function openServices(config: Config, overrides: ServiceOverrides =
     close() {
       closing ??= closeOnce();
       return closing;
+    },
+  };
+}
+
+interface Windows {
+  limiter: Limiter;
+  signInFailures: SignInFailures;
+}
+
+/** The windows of rates and failed sign-ins: of all servers in Redis where there is one, otherwise this server's own. */
+async function openWindows(
+  { redisUrl }: Config,
+  { limiter, signInFailures, log }: Windows & { log: Log },
+): Promise<Windows & { probes: readonly Probe[]; close(): void }> {
+  if (redisUrl === null) return { limiter, signInFailures, probes: [], close() {} };
+  // Loaded only here: whoever has no Redis must not pay for it.
+  const [{ openRedis }, { createRedisLimiter }, { createRedisSignInFailures }] = await Promise.all([
+    import("./limits/redis/open.ts"),
+    import("./limits/redis/limiter.ts"),
+    import("./limits/redis/sign-in-failures.ts"),
+  ]);
+  const redis = await openRedis(redisUrl, log);
+  return {
+    limiter: createRedisLimiter({ redis, fallback: limiter }),
+    signInFailures: createRedisSignInFailures({ redis, fallback: signInFailures }),
+    probes: redis.probes,
+    close: () => redis.close(),
+  };
+}
+
+function toOpenOptions(
+  { backup, redisUrl, dataDir }: Config,
+  { clock = systemClock }: ServiceOverrides,
+  options: Pick<OpenOptions, "log" | "erasures">,
+): OpenOptions {
+  return {
+    ...options,
+    clock,
+    backupDir: backup.dir,
+    sharesWindows: redisUrl !== null,
+    beforeFirst() {
+      if (!createSqlite(dataDir).exists()) return;
+      throw new AppError(
+        "conflict",
+        `${dataDir} holds a database, and that of DATABASE_URL is empty. Move the data with companiond copy ` +
+          `--from sqlite:${dataDir} --to postgres, or name an empty directory with --data-dir to begin without it.`,
+      );
     },
   };
 }

@@ -84,6 +84,7 @@ test.each([
   ["the environment beside config.ts", "src/lib/a.ts", "export const home = process.env.HOME;"],
   ["Bun's environment", "src/cli/a.ts", "export const home = Bun.env.HOME;"],
   ["an end of the process beside main.ts", "src/cli/a.ts", "process.exit(1);"],
+  ["Redis beside its connection", "src/limits/redis/a.ts", 'import { RedisClient } from "bun";'],
   ["an engine's file beside the engine", "src/cli/a.ts", 'export const file = "companiond.db";'],
   ["an engine's log beside the engine", "src/probes.ts", 'export const log = file + "-wal";'],
   ["an engine's name beside the engine", "src/jobs/a.ts", 'export const engine = "SQLite";'],

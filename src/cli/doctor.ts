@@ -6,6 +6,7 @@ import { examineDatabase } from "./doctor/database.ts";
 import { describeFailure, type Finding, fail, ok } from "./doctor/finding.ts";
 import { examineCertificate, examinePort, examineProxy, examinePublicUrl } from "./doctor/network.ts";
 import { examineClock, examineLlm, examineVoice } from "./doctor/providers.ts";
+import { examineRedis } from "./doctor/redis.ts";
 
 export const doctorCommand = singleCommand({
   name: "doctor",
@@ -44,6 +45,7 @@ async function examine({ loadConfig, clock }: ActionInput): Promise<Finding[]> {
     ["configuration", () => ok("configuration", "All settings are valid.")],
     ["data directory", () => examineData(config)],
     ["database", () => examineDatabase(config)],
+    ["redis", () => examineRedis(config)],
     ["clock", () => examineClock(config, clock.nowMs())],
     ["port", () => examinePort(config)],
     ["certificate", () => examineCertificate(config, clock.nowMs())],

@@ -58,7 +58,9 @@ async function serve(input: ActionInput): Promise<null> {
     // An unexpected error must end at most one request, never the server.
     io.onDefect((error) => log.error("defect", { error, count: ++services.measurements.defects }));
     const demoToken = config.isDemo
-      ? await closeOnFailure(services, () => ensureDemo(services.store, input.ids, input.audit))
+      ? await closeOnFailure(services, () =>
+          services.coordination.duties.exclude("demo", () => ensureDemo(services.store, input.ids, input.audit)),
+        )
       : null;
     const server = await closeOnFailure(services, () => listen(services, config, certificate));
     const backups = startBackups(services, { ...config.backup, dataDir: config.dataDir });

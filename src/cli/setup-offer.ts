@@ -13,11 +13,11 @@ export interface SetupOffer {
 }
 
 /**
- * Creates a link, or returns null if an account already has a password. Without a terminal the link is written to
+ * Creates a link, or returns null if an account already has a password, or another server offers one. Without a terminal the link is written to
  * `setup-link` in the data directory, readable by its owner only, because the log must not contain secrets.
  */
 export async function offerSetup(
-  services: Pick<OpenedServices, "store" | "ids" | "clock">,
+  services: Pick<OpenedServices, "store" | "coordination" | "ids" | "clock">,
   options: { baseUrl: string; dataDir: string; isShown: boolean },
 ): Promise<SetupOffer | null> {
   const file = join(options.dataDir, "setup-link");
@@ -25,6 +25,8 @@ export async function offerSetup(
   // pool.
   rmSync(file, { force: true });
   if (await services.store.accounts.hasAnyPassword()) return null;
+  // A new link ends the one before it: of servers that start together, one shows a link that works.
+  if (!(await services.coordination.duties.take("set_up_link"))) return null;
   const { kept, path } = makeOneTimeLink({ kind: "setup", accountId: null }, services.ids, services.clock);
   const actor = { kind: "system", id: null, ipPrefix: null, requestId: null } as const;
   const context = { actor, nowMs: services.clock.nowMs(), auditId: services.ids.uuid() };

@@ -138,7 +138,12 @@ export interface SignInFailure {
   takeBack(): void;
 }
 
-/** Failed sign-ins, forgotten an hour after the subject's last one. Bounded: the least recent are evicted. */
+/**
+ * Failed sign-ins, forgotten an hour after the subject's last one. Bounded: the least recent are evicted.
+ *
+ * Unlike the others, these calls never reject: an instance that has lost contact counts by itself meanwhile. An engine
+ * beside the rest is `limits/redis/sign-in-failures.ts`; `test/contracts/sign-in-failures.ts` tests each.
+ */
 export interface SignInFailures {
   count(kind: SignInFailureKind, subject: string): Promise<number>;
   /** Notes a failure. */
@@ -157,9 +162,26 @@ export interface SignInFailures {
   clear(kind: SignInFailureKind, subject: string): void;
 }
 
+/** Work that one instance does for all. */
+export type Duty = "jobs" | "set_up_link";
+
+export interface Duties {
+  /**
+   * Whether this instance has the duty, which it takes if no other that runs has it, and keeps as long as it runs.
+   * Whoever asks before each piece of work takes over from one that has ended.
+   */
+  take(duty: Duty): Promise<boolean>;
+  /**
+   * Runs `work` while no other instance runs work of the same name; waits for up to 30 s, then rejects with
+   * `unavailable`. For short work that decides by what it finds, such as making something unless it is there.
+   */
+  exclude<Result>(name: string, work: () => Promise<Result>): Promise<Result>;
+}
+
 export interface Coordination {
   readonly turns: TurnGate;
   readonly voiceSessions: DailyQuota;
   readonly arrivals: Arrivals;
+  readonly duties: Duties;
   readonly signInFailures: SignInFailures;
 }

@@ -1,13 +1,14 @@
 /** The coordination engine for a single process: bounded and in memory, since what it tracks ends with the process. */
 import type { Clock } from "../lib/clock.ts";
 import { createKeyedQueue } from "../lib/keyed-queue.ts";
-import { type Coordination, type ErasureMarks, maxWaitingTurns, type TurnGate } from "./coordination.ts";
+import { type Coordination, type Duties, type ErasureMarks, maxWaitingTurns, type TurnGate } from "./coordination.ts";
 import { type CountDay, MemoryDailyQuota } from "./daily-quota.ts";
 import { createErasureMarks } from "./erasure-marks.ts";
 import { createSignInFailures } from "./sign-in-failures.ts";
 
 export interface MemoryCoordinationOptions {
   clock: Pick<Clock, "nowMs" | "monotonicMs">;
+  arrivals?: ErasureMarks;
   /** Read the durable counts of a companion's day. */
   countMessages: CountDay;
   countVoiceSessions: CountDay;
@@ -18,12 +19,13 @@ export interface MemoryCoordination extends Coordination {
 }
 
 export function createMemoryCoordination(options: MemoryCoordinationOptions): MemoryCoordination {
-  const { clock } = options;
+  const { clock, arrivals = createErasureMarks() } = options;
   const voiceSessions = new MemoryDailyQuota(options.countVoiceSessions);
   return {
     turns: createTurnGate(clock, new MemoryDailyQuota(options.countMessages)),
     voiceSessions: { reserve: (companionId, limit) => voiceSessions.reserve(companionId, limit, clock.nowMs()) },
-    arrivals: createErasureMarks(),
+    arrivals,
+    duties: { take: async () => true, exclude: createTakingTurns() },
     signInFailures: createSignInFailures(clock),
   };
 }
@@ -56,6 +58,19 @@ function createTurnGate(clock: Pick<Clock, "nowMs">, messages: MemoryDailyQuota)
     get waitingCount() {
       return queue.waitingCount;
     },
+  };
+}
+
+/** All of one name run one after the other. */
+function createTakingTurns(): Duties["exclude"] {
+  const last = new Map<string, Promise<unknown>>();
+  return (name, work) => {
+    const run = (last.get(name) ?? Promise.resolve()).then(work);
+    last.set(
+      name,
+      run.catch(() => {}),
+    );
+    return run;
   };
 }
 

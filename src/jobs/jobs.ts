@@ -4,7 +4,7 @@ import type { Services } from "../dependencies.ts";
 import { idleLifetimeMs } from "../domain/session.ts";
 import { watchSteps } from "../lib/clock.ts";
 
-export type JobServices = Pick<Services, "store" | "clock" | "log">;
+export type JobServices = Pick<Services, "store" | "coordination" | "clock" | "log">;
 
 export interface Jobs {
   /** Starts no further steps; resolves when the current one has finished. */
@@ -28,7 +28,7 @@ const longestStepMs = 60 * 60_000;
  * later. The same holds for deletions that become due because the clock jumped ahead since the last run: a corrected
  * clock would not bring the data back.
  *
- * Several processes may run the jobs on one database at once: each deletion is one commit and can safely run twice.
+ * Of several servers on one database one runs them. Even if two did: each deletion is one commit and can run twice.
  */
 export function startJobs(services: JobServices, times: JobTimes = { firstMs: 30_000, intervalMs: 3_600_000 }): Jobs {
   let isStopped = false;
@@ -46,7 +46,17 @@ export function startJobs(services: JobServices, times: JobTimes = { firstMs: 30
     return next;
   }
 
+  async function isOurs(): Promise<boolean> {
+    try {
+      return await services.coordination.duties.take("jobs");
+    } catch (error) {
+      services.log.error("background jobs left for an hour", { error });
+      return false;
+    }
+  }
+
   async function runUnlessAhead(): Promise<void> {
+    if (!(await isOurs())) return;
     const stepMs = takeStepMs();
     if (stepMs <= longestStepMs) return await runJobs(services, () => isStopped);
     services.log.warn("the clock was set forward: deleting nothing before the next run", { stepMs });

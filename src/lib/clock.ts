@@ -11,6 +11,11 @@ export const systemClock: Clock = {
   monotonicMs: () => performance.now(),
 };
 
+/** The wall clock of several machines: this one's, corrected to that of the database that they share. */
+export function createSharedClock(shared: { readonly clockOffsetMs: number }, own: Clock = systemClock): Clock {
+  return { nowMs: () => own.nowMs() + shared.clockOffsetMs, monotonicMs: own.monotonicMs };
+}
+
 /**
  * Returns a function that reports by how many milliseconds the wall clock was stepped since its last call; elapsed time
  * does not count.

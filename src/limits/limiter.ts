@@ -1,7 +1,7 @@
 /**
  * Socket 2: who may proceed. Exact sliding windows, counted per rule and subject.
  *
- * Engines: `memory.ts`. `test/contracts/limiter.ts` checks every engine.
+ * Engines: `memory.ts`; `redis/` for several instances. `test/contracts/limiter.ts` checks every engine.
  */
 
 /**
@@ -36,7 +36,7 @@ export interface Limiter {
   /**
    * Admits or refuses one request of `subject` under `rule`. Only admitted requests occupy the window: refusals never
    * prolong the wait. Never throws or rejects. Concurrent calls never admit more than the limit in any window.
-   * Time comes from the engine's monotonic clock, in whole milliseconds: stepping the wall clock neither admits nor
+   * Time comes from the engine's own clock, in whole milliseconds: stepping an instance's wall clock neither admits nor
    * locks out anyone.
    */
   admit(rule: RateRule, subject: string): Promise<Verdict>;

@@ -6,6 +6,7 @@
  * An engine whose server has tools of its own for a backup refuses the call with `invalid_request` and names them.
  */
 import type { Coordination, ErasureMarks } from "../coordination/coordination.ts";
+import type { Clock } from "../lib/clock.ts";
 import type { Log } from "../lib/log.ts";
 import type { Probe } from "../lib/probe.ts";
 import type { DatabaseServerFacts } from "./contract/inspection.ts";
@@ -13,6 +14,7 @@ import type { Store } from "./store.ts";
 
 export interface OpenOptions {
   log: Log;
+  clock: Clock;
   /** For an engine that does not keep its own erasures. */
   erasures: ErasureMarks;
   /** Where a backup is written before a migration; what cannot be backed up is not migrated. */
@@ -22,6 +24,10 @@ export interface OpenOptions {
    * version.
    */
   isCommand?: boolean;
+  /** Whether the windows of rates are counted where other servers count theirs. */
+  sharesWindows?: boolean;
+  /** Called before the first tables are made in an empty database; what it throws is the reason not to. */
+  beforeFirst?: () => void;
 }
 
 /** Facts about existing data or a backup. */
@@ -54,6 +60,8 @@ export interface StorageSize {
 export interface SharedCoordination extends Omit<Coordination, "signInFailures"> {
   /** What to add to this machine's time to get the database's, in milliseconds: leases compare times of several machines. */
   readonly clockOffsetMs: number;
+  /** How many other servers run on this database now. */
+  countOthers(): Promise<number>;
   /** The state of what is shared, for metrics. */
   readonly probes: readonly Probe[];
 }

@@ -66,7 +66,7 @@ test("deletes sessions that have ended, and keeps open ones", async () => {
 });
 
 /** A store whose retention the test controls; its other jobs find nothing. */
-function servicesWith(deleteExpired: () => Promise<number>) {
+function servicesWith(deleteExpired: () => Promise<number>, hasDuty = () => true) {
   const log = createCapturedLog();
   const purged: string[] = [];
   const store = {
@@ -74,7 +74,8 @@ function servicesWith(deleteExpired: () => Promise<number>) {
     idempotency: { purge: async () => purged.push("idempotency") - purged.length },
     sessions: { purge: async () => void purged.push("sessions") },
   };
-  return { services: { store, clock, log } as unknown as JobServices, log, purged };
+  const coordination = { duties: { take: async () => hasDuty() } };
+  return { services: { store, coordination, clock, log } as unknown as JobServices, log, purged };
 }
 
 test("a job that fails is logged, and the others run all the same", async () => {
@@ -101,6 +102,24 @@ test("deletes nothing right after the clock jumped ahead: it does so at the next
   await both.promise;
   await jobs.stop();
   expect(looks.slice(0, 2)).toEqual(["the clock was set forward: deleting nothing before the next run", "deletes"]);
+});
+
+test("runs nothing while another server has the duty, and takes it over when that one has ended", async () => {
+  let looks = 0;
+  let asked = 0;
+  const deleted = Promise.withResolvers<void>();
+  const { services } = servicesWith(
+    async () => {
+      looks++;
+      deleted.resolve();
+      return 0;
+    },
+    () => ++asked > 3,
+  );
+  const jobs = startJobs(services, { firstMs: 1, intervalMs: 1 });
+  await deleted.promise;
+  await jobs.stop();
+  expect({ looks, isAsked: asked >= 4 }).toEqual({ looks: 1, isAsked: true });
 });
 
 test("runs on its own after the start, and stops between two steps", async () => {

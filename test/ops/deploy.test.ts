@@ -7,6 +7,8 @@ import { chmodSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { startTestServer, type TestServer } from "../support/app.ts";
 import { type Metrics, readMetrics } from "../support/metrics.ts";
+import { startRedisServer } from "../support/redis-server.ts";
+import { openSharedRedis } from "../support/shared-redis.ts";
 import { temporaryDirectory } from "../support/temporary.ts";
 
 const root = join(import.meta.dir, "../..");
@@ -34,8 +36,12 @@ beforeAll(async () => {
   server.services.measurements.backups.lastSuccessAtMs = Date.now();
   const certificate = server.services.measurements.probes.find(({ name }) => name.includes("certificate"));
   Object.assign(certificate ?? {}, { read: () => Date.now() / 1000 });
+  await using redisServer = await startRedisServer();
+  const redis = await openSharedRedis(redisServer.url);
+  server.services.measurements.probes.push(...redis.probes);
   const response = await fetch(`${server.url}/metrics`, { headers: { authorization: `Bearer ${token}` } });
   metrics = readMetrics(await response.text());
+  redis.close();
 });
 afterAll(() => server.close());
 

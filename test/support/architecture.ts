@@ -58,6 +58,11 @@ const reserved: readonly { text: RegExp; places: RegExp; rule: string }[] = [
     places: /^src\/config\.ts$/,
     rule: "the environment is read in config.ts",
   },
+  {
+    text: /\bRedisClient\b/,
+    places: /^src\/limits\/redis\/connection\.ts$/,
+    rule: "the client of Redis is known in limits/redis/connection.ts alone",
+  },
   { text: /\bprocess\.exit\b/, places: /^src\/main\.ts$/, rule: "the process is ended in main.ts" },
   {
     // Imports have rules of their own.

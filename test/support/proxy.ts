@@ -18,20 +18,37 @@ function adapt(file: string, replacements: readonly (readonly [string, string])[
   return text;
 }
 
-export async function startNginx(upstreamPort: number): Promise<RunningProxy> {
+export function startNginx(upstreamPort: number): Promise<RunningProxy> {
   const dir = temporaryDirectory();
+  return startSite("nginx.conf", dir, [
+    ["127.0.0.1:3000", `127.0.0.1:${upstreamPort}`],
+    ["/run/companiond-pause.sock", dir.file("pause.sock")],
+    ["/etc/letsencrypt/live/chat.example.com/fullchain.pem", join(fixtures, "one.cert.pem")],
+    ["/etc/letsencrypt/live/chat.example.com/privkey.pem", join(fixtures, "one.key.pem")],
+  ]);
+}
+
+/** In front of three instances on these ports of 127.0.0.1. */
+export function startClusterNginx(upstreamPorts: readonly [number, number, number]): Promise<RunningProxy> {
+  return startSite("cluster/nginx.conf", temporaryDirectory(), [
+    ...upstreamPorts.map((port, index) => [`companiond-${index + 1}:3000`, `127.0.0.1:${port}`] as const),
+    ["/etc/nginx/certificates/fullchain.pem", join(fixtures, "one.cert.pem")],
+    ["/etc/nginx/certificates/privkey.pem", join(fixtures, "one.key.pem")],
+  ]);
+}
+
+async function startSite(
+  file: string,
+  dir: ReturnType<typeof temporaryDirectory>,
+  replacements: readonly (readonly [string, string])[],
+): Promise<RunningProxy> {
   const port = findFreePort();
-  writeFileSync(
-    dir.file("site.conf"),
-    adapt("nginx.conf", [
-      ["listen 443 ssl", `listen 127.0.0.1:${port} ssl`],
-      ["listen [::]:443 ssl", `listen [::1]:${port} ssl`],
-      ["127.0.0.1:3000", `127.0.0.1:${upstreamPort}`],
-      ["/run/companiond-pause.sock", dir.file("pause.sock")],
-      ["/etc/letsencrypt/live/chat.example.com/fullchain.pem", join(fixtures, "one.cert.pem")],
-      ["/etc/letsencrypt/live/chat.example.com/privkey.pem", join(fixtures, "one.key.pem")],
-    ]).replace(/^.*\[::1\].*$/m, ""),
-  );
+  const listening = [
+    ["listen 443 ssl", `listen 127.0.0.1:${port} ssl`],
+    ["listen [::]:443 ssl", `listen [::1]:${port} ssl`],
+  ] as const;
+  const site = adapt(file, [...replacements, ...listening]).replace(/^.*\[::1\].*$/m, "");
+  writeFileSync(dir.file("site.conf"), site);
   return await runNginx(`https://127.0.0.1:${port}`, `include ${dir.file("site.conf")};`, dir);
 }
 

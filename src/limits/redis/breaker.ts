@@ -1,5 +1,6 @@
 /** Redis behind a breaker: while it is away nobody waits for it, and whoever asks is told so at once. */
 import type { Log } from "../../lib/log.ts";
+import type { Probe } from "../../lib/probe.ts";
 import { addressOf, nameOf } from "./address.ts";
 import { closedReason, RedisConnection, RedisFailure } from "./connection.ts";
 import type { Script } from "./script.ts";
@@ -28,6 +29,8 @@ export interface SharedRedis {
   ask(script: Script, keys: readonly string[], args: readonly string[]): Promise<readonly number[] | null>;
   /** Whether Redis is away now, so that this instance counts by itself. */
   readonly isLocal: boolean;
+  /** The same as a metric. */
+  readonly probes: readonly Probe[];
   /** Ends the connection and the attempts to get another; whoever asks from then on is told null. */
   close(): void;
 }
@@ -38,7 +41,10 @@ export function guardConnection(url: string, connection: RedisConnection, log: L
 }
 
 /** Loads the scripts, and sees that Redis takes writes: a replica or a full one answers, but would count nothing. */
-export async function prepare(connection: RedisConnection, { connectMs, commandMs }: RedisTimes): Promise<void> {
+export async function prepare(
+  connection: RedisConnection,
+  { connectMs, commandMs }: Pick<RedisTimes, "connectMs" | "commandMs">,
+): Promise<void> {
   await Promise.all(scripts.map(({ text }) => connection.send("SCRIPT", ["LOAD", text], connectMs)));
   // With the visitors' deadline: a server that is too slow for them is still away.
   const key = `companiond:probe:${crypto.randomUUID()}`;
@@ -49,6 +55,14 @@ export async function prepare(connection: RedisConnection, { connectMs, commandM
 }
 
 class Breaker implements SharedRedis {
+  readonly probes: readonly Probe[] = [
+    {
+      name: "companiond_limits_local",
+      help: "1 while Redis is away, so that this instance counts rates and failed sign-ins by itself.",
+      type: "gauge",
+      read: () => (this.isLocal ? 1 : 0),
+    },
+  ];
   readonly #url: string;
   readonly #log: Log;
   readonly #times: RedisTimes;

@@ -82,7 +82,10 @@ const lastLookMs = 20;
 async function inTime<Value>(answer: Promise<Value>, deadlineMs: number): Promise<Value> {
   const late = Promise.withResolvers<never>();
   let timer = setTimeout(() => {
-    timer = setTimeout(() => late.reject(new RedisFailure(`no answer within ${deadlineMs} ms`)), lastLookMs);
+    timer = setTimeout(
+      () => late.reject(new RedisFailure(`no answer within ${Math.round(deadlineMs)} ms`)),
+      lastLookMs,
+    );
   }, deadlineMs - lastLookMs);
   try {
     return await Promise.race([answer, late.promise]);

@@ -4,16 +4,16 @@ import { connect as connectTls } from "node:tls";
 import { addressOf, type RedisAddress } from "./address.ts";
 import { closedReason, RedisFailure } from "./connection.ts";
 
-const patienceMs = 3000;
+const patienceMs = 2000;
 
 /**
- * The rest of a sentence that begins with the server's address, without anything secret. Asks the server once more, 3 s at
+ * The rest of a sentence that begins with the server's address, without anything secret. Asks the server once more, 2 s at
  * most, if the failure itself does not tell.
  */
 export async function explainFailure(url: string, failure: unknown): Promise<string> {
   const reason = failure instanceof RedisFailure ? failure.reason : closedReason;
-  // One capitalised word is Redis' own answer.
-  if (/^[A-Z]+$/.test(reason)) return explainRefusal(reason);
+  // One capitalised word is Redis' own answer; this one has its meaning in the words after it.
+  if (/^[A-Z]+$/.test(reason) && reason !== "ERR") return explainRefusal(reason);
   return await greet(addressOf(url), greetingOf(url));
 }
 
@@ -75,10 +75,8 @@ function greet({ host, port, isTls }: RedisAddress, greeting: string): Promise<s
       if (refusal !== undefined) finish(explainAnswer(refusal, answer));
       else if (answer.includes("+PONG")) finish("did not answer in time. Try again.");
     });
-    socket.on("error", (error: NodeJS.ErrnoException) => finish(explainError(error.code ?? "", isConnected && isTls)));
-    socket.on("close", () =>
-      finish(`closes the connection without an answer${isTls ? "." : "; does it expect TLS (rediss://)?"}`),
-    );
+    socket.on("error", (error: NodeJS.ErrnoException) => finish(explainError(error.code ?? "", isConnected, isTls)));
+    socket.on("close", () => finish(explainClose(isTls)));
   });
 }
 
@@ -86,6 +84,10 @@ function silent(isTls: boolean): string {
   return isTls
     ? "does not speak TLS: without, its URL begins with redis://."
     : "accepts connections, but does not answer.";
+}
+
+function explainClose(isTls: boolean): string {
+  return `closes the connection without an answer${isTls ? "." : "; does it expect TLS (rediss://)?"}`;
 }
 
 /** `ERR` alone says nothing; its text may be told where it is one of Redis' own. */
@@ -97,12 +99,12 @@ function explainAnswer(word: string, answer: string): string {
   return explainRefusal(word);
 }
 
-function explainError(code: string, isTlsProblem: boolean): string {
+function explainError(code: string, isConnected: boolean, isTls: boolean): string {
   if (code === "ECONNREFUSED") return "cannot be reached: nothing listens there.";
   if (code === "ENOTFOUND" || code === "EAI_AGAIN") return "cannot be reached: its name has no address.";
+  if (!isConnected) return `cannot be reached (${code}).`;
+  if (!isTls) return explainClose(isTls);
   if (code === "ERR_TLS_CERT_ALTNAME_INVALID") return "has a TLS certificate for another name.";
-  if (isTlsProblem && /CERT|SIGNED|ISSUER|EXPIRED/.test(code)) {
-    return `has a TLS certificate that is not trusted (${code}). NODE_EXTRA_CA_CERTS names the file of a private authority.`;
-  }
-  return isTlsProblem ? `fails in the TLS handshake (${code}).` : `cannot be reached (${code}).`;
+  if (!/CERT|SIGNED|ISSUER|EXPIRED/.test(code)) return `fails in the TLS handshake (${code}).`;
+  return `has a TLS certificate that is not trusted (${code}). NODE_EXTRA_CA_CERTS names the file of a private authority.`;
 }

@@ -25,14 +25,13 @@ export type RedisOptions = Partial<RedisTimes>;
  * failures of Redis are no errors any more: its instance counts by itself until Redis is back.
  */
 export async function openRedis(url: string, log: Log, options: RedisOptions = {}): Promise<SharedRedis> {
-  const times = { ...defaultTimes, ...options };
-  const { connection } = await connect(url, times);
-  return guardConnection(url, connection, log, times);
+  const { connection } = await connect(url);
+  return guardConnection(url, connection, log, { ...defaultTimes, ...options });
 }
 
 /** Connects, looks, and closes again. Throws as `openRedis` does. */
 export async function checkRedis(url: string): Promise<RedisCheck> {
-  const { connection, info } = await connect(url, defaultTimes);
+  const { connection, info } = await connect(url);
   try {
     return { server: info.server, roundTripMs: await measureRoundTrip(connection), warning: riskOf(info) };
   } catch (cause) {
@@ -42,17 +41,19 @@ export async function checkRedis(url: string): Promise<RedisCheck> {
   }
 }
 
-/** A server that has just been started may be slow at first; from then on, the deadline of commands holds. */
-const startMs = 3000;
+/** For all steps together: a server may be slow at first. From then on, the deadline of commands holds. */
+const startMs = 4000;
 
-async function connect(url: string, times: RedisTimes): Promise<{ connection: RedisConnection; info: ServerInfo }> {
+async function connect(url: string): Promise<{ connection: RedisConnection; info: ServerInfo }> {
+  const untilMs = performance.now() + startMs;
+  const leftMs = () => untilMs - performance.now();
   let connection: RedisConnection | null = null;
   try {
     connection = await RedisConnection.open(url, startMs);
-    const info = readServerInfo(String(await connection.send("INFO", [], startMs)));
+    const info = readServerInfo(String(await connection.send("INFO", [], leftMs())));
     const problem = findUnfit(info);
     if (problem !== null) throw new AppError("unavailable", `REDIS_URL: ${nameOf(addressOf(url))} ${problem}`);
-    await prepare(connection, { ...times, connectMs: startMs, commandMs: startMs });
+    await prepare(connection, { connectMs: leftMs() / 2, commandMs: leftMs() / 2 });
     return { connection, info };
   } catch (error) {
     connection?.close();
@@ -69,7 +70,7 @@ async function measureRoundTrip(connection: RedisConnection): Promise<number> {
   let quickestMs = Number.POSITIVE_INFINITY;
   for (let i = 0; i < 5; i++) {
     const startedMs = performance.now();
-    await connection.send("PING", [], startMs);
+    await connection.send("PING", [], startMs / 5);
     quickestMs = Math.min(quickestMs, performance.now() - startedMs);
   }
   return quickestMs;

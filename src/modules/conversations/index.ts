@@ -127,8 +127,8 @@ export const conversationRoutes: readonly Route[] = [
     access: "conversations:write",
     document: () => ({
       description:
-        "Also erased from the database's files, not only from its tables. Earlier backups still contain it. Also 204 for " +
-        "a visitor of whom nothing is stored.",
+        "Also erased from the database's files, not only from its tables; where the operator uses PostgreSQL, once that " +
+        "has vacuumed them. Earlier backups still contain it. Also 204 for a visitor of whom nothing is stored.",
       params: { id: idParam("companion"), visitor_id: idParam("visitor") },
       responses: { 204: { description: "Erased." } },
     }),

@@ -1,7 +1,9 @@
 /** Opens the PostgreSQL store: migrated, with all its parts. */
 import type { Log } from "../../lib/log.ts";
 import type { Store } from "../store.ts";
+import { createAccountStore } from "./accounts.ts";
 import { createArrivalMarks } from "./arrival-marks.ts";
+import { createAuditStore } from "./audit.ts";
 import { createChangeRecorder } from "./changes.ts";
 import { connect } from "./connection.ts";
 import { PostgresEngine } from "./engine.ts";
@@ -11,6 +13,7 @@ import { migratePostgres } from "./migrator.ts";
 import { createOpenTickets } from "./open-tickets.ts";
 import type { StoreParts } from "./parts.ts";
 import type { PoolObserver } from "./pool.ts";
+import { createSecondFactorStore, createServerSecretStore } from "./second-factors.ts";
 
 export interface PostgresStoreOptions {
   url: string;
@@ -67,19 +70,20 @@ async function createParts(engine: PostgresEngine, { log }: PostgresStoreOptions
   };
 }
 
-function createStore(engine: PostgresEngine, { removals }: StoreParts): Store {
+function createStore(engine: PostgresEngine, parts: StoreParts): Store {
+  const { changes, removals } = parts;
   // Continue deletions that an earlier process left unfinished.
   removals.start();
   return {
-    accounts: notYet("accounts"),
+    accounts: createAccountStore(engine, parts),
     apiKeys: notYet("apiKeys"),
-    audit: notYet("audit"),
+    audit: createAuditStore(engine, changes),
     companions: notYet("companions"),
     conversations: notYet("conversations"),
     embedTokens: notYet("embedTokens"),
     idempotency: notYet("idempotency"),
-    secondFactors: notYet("secondFactors"),
-    serverSecrets: notYet("serverSecrets"),
+    secondFactors: createSecondFactorStore(engine, changes),
+    serverSecrets: createServerSecretStore(engine),
     sessions: notYet("sessions"),
     turns: notYet("turns"),
     usage: notYet("usage"),

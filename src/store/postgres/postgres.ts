@@ -9,7 +9,6 @@
  */
 import { AppError } from "../../domain/errors.ts";
 import type { OpenOptions, StorageEngine } from "../engine.ts";
-import { openPostgresStore } from "./open.ts";
 
 export interface PostgresOptions {
   /** `postgres://…` */
@@ -21,6 +20,8 @@ export interface PostgresOptions {
 export function createPostgres(options: PostgresOptions): StorageEngine {
   return {
     async open({ log }: OpenOptions) {
+      // Loaded only here: whoever has no server must not pay for it.
+      const { openPostgresStore } = await import("./open.ts");
       const { store } = await openPostgresStore({ ...options, log });
       return { store, shared: null };
     },

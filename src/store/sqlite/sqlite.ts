@@ -22,10 +22,11 @@ import { lockDataDir } from "./data-lock.ts";
 import { openSqliteStore } from "./open.ts";
 import { restoreSqlite } from "./restore.ts";
 
-export function createSqlite(dataDir: string): StorageEngine {
+export function createSqlite(dataDir: string): StorageEngine & { exists(): boolean } {
   const path = databasePath(dataDir);
   return {
     open: async (options) => ({ store: await open(dataDir, options), shared: null }),
+    exists: () => existsSync(path),
     lock: () => lockDataDir(dataDir),
     backup: (file) => backupSqlite(dataDir, file),
     restore: (file, nowMs) => restoreSqlite(dataDir, file, nowMs),

@@ -119,8 +119,8 @@ export default function ConversationPage({ params }: { params: Params }) {
           onClose={() => setAsked(null)}
         >
           <p>
-            Everything that this visitor and {name} said is erased, in all their conversations, from the database's
-            files too. Backups made before still hold it.
+            Everything that this visitor and {name} said is erased, in all their conversations. Backups made before
+            still hold it.
           </p>
         </Confirm>
       )}

@@ -1,0 +1,24 @@
+/** Checks the Redis in which instances count rates and failed sign-ins together. */
+import type { Config } from "../../config.ts";
+import { checkProviders } from "../../services.ts";
+import { describeFailure, type Finding, fail, ok, warn } from "./finding.ts";
+
+/** Each request waits for one round trip. */
+const slowRoundTripMs = 10;
+
+/** Nothing to say where the database is a file: then there is one server, which counts in memory. */
+export async function examineRedis({ database, redisUrl }: Config): Promise<Finding[]> {
+  const name = "redis";
+  if (database === null) return [];
+  if (redisUrl === null) return [ok(name, "None is configured: PostgreSQL serves one instance.")];
+  try {
+    const { server, roundTripMs, warning } = await checkProviders.redis(redisUrl);
+    const detail = `${server} answers within ${roundTripMs.toFixed(1)} ms.`;
+    if (warning !== null) return [warn(name, detail, warning)];
+    if (roundTripMs <= slowRoundTripMs) return [ok(name, detail)];
+    return [warn(name, detail, "Move it closer to the servers: each request waits for it.")];
+  } catch (error) {
+    const advice = "Without Redis at its start, serve refuses; while it runs, each instance counts by itself.";
+    return [fail(name, `${describeFailure(error)}.`, advice)];
+  }
+}
