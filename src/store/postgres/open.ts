@@ -2,6 +2,7 @@
 import type { Log } from "../../lib/log.ts";
 import type { Store } from "../store.ts";
 import { createAccountStore } from "./accounts.ts";
+import { createApiKeyStore } from "./api-keys.ts";
 import { createArrivalMarks } from "./arrival-marks.ts";
 import { createAuditStore } from "./audit.ts";
 import { createChangeRecorder } from "./changes.ts";
@@ -9,11 +10,14 @@ import { connect } from "./connection.ts";
 import { PostgresEngine } from "./engine.ts";
 import { readServerFacts, requireFit } from "./fitness.ts";
 import { createHoldingsKeeper } from "./holdings.ts";
+import { createIdempotencyStore } from "./idempotency.ts";
 import { migratePostgres } from "./migrator.ts";
 import { createOpenTickets } from "./open-tickets.ts";
 import type { StoreParts } from "./parts.ts";
 import type { PoolObserver } from "./pool.ts";
 import { createSecondFactorStore, createServerSecretStore } from "./second-factors.ts";
+import { createSessionStore } from "./sessions.ts";
+import { createUsageWriter } from "./usage-writer.ts";
 
 export interface PostgresStoreOptions {
   url: string;
@@ -67,6 +71,7 @@ async function createParts(engine: PostgresEngine, { log }: PostgresStoreOptions
     holdings,
     removals: notYet("removals"),
     tickets: createOpenTickets(),
+    usage: createUsageWriter(),
   };
 }
 
@@ -76,15 +81,15 @@ function createStore(engine: PostgresEngine, parts: StoreParts): Store {
   removals.start();
   return {
     accounts: createAccountStore(engine, parts),
-    apiKeys: notYet("apiKeys"),
+    apiKeys: createApiKeyStore(engine, parts),
     audit: createAuditStore(engine, changes),
     companions: notYet("companions"),
     conversations: notYet("conversations"),
     embedTokens: notYet("embedTokens"),
-    idempotency: notYet("idempotency"),
+    idempotency: createIdempotencyStore(engine),
     secondFactors: createSecondFactorStore(engine, changes),
     serverSecrets: createServerSecretStore(engine),
-    sessions: notYet("sessions"),
+    sessions: createSessionStore(engine, changes),
     turns: notYet("turns"),
     usage: notYet("usage"),
     voice: notYet("voice"),

@@ -5,6 +5,7 @@ import type { ChangeRecorder } from "./changes.ts";
 import type { HoldingsKeeper } from "./holdings.ts";
 import type { OpenTickets } from "./open-tickets.ts";
 import type { Queries } from "./queries.ts";
+import type { UsageWriter } from "./usage-writer.ts";
 
 /** Deletes the remains of deleted accounts, companions and conversations in chunks, in the background. */
 export interface Removals {
@@ -29,4 +30,5 @@ export interface StoreParts {
   holdings: HoldingsKeeper;
   removals: Removals;
   tickets: OpenTickets;
+  usage: UsageWriter;
 }
