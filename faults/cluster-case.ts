@@ -1,6 +1,7 @@
 /** What happens to a cluster: a case runs on a cluster that may have gone through others before. */
 import type { Plan } from "../src/domain/account.ts";
-import { type Cluster, type Instance, instanceNames, startCluster } from "../test/support/cluster.ts";
+import { type Cluster, startCluster } from "../test/support/cluster.ts";
+import { type Instance, instanceNames } from "../test/support/cluster-instance.ts";
 import { type ClusterLedger, ledgerFaults, type Sent } from "../test/support/cluster-ledger.ts";
 import { type FaultRow, type Outcome, type Random, type RowContext, Tally } from "./row.ts";
 

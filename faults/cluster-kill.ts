@@ -1,5 +1,6 @@
 /** Instances that are killed while visitors talk to all of them. */
-import { type Instance, messagesPerPaidDay } from "../test/support/cluster.ts";
+import { messagesPerPaidDay } from "../test/support/cluster.ts";
+import type { Instance } from "../test/support/cluster-instance.ts";
 import type { ClusterLedger, Sent } from "../test/support/cluster-ledger.ts";
 import { eventually } from "../test/support/eventually.ts";
 import { type ClusterCase, type ClusterSituation, judgeFates, letVisitorsTalk, pickInstance } from "./cluster-case.ts";

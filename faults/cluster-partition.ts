@@ -1,5 +1,5 @@
 /** One instance that reaches neither PostgreSQL nor Redis any more, while visitors still reach it. */
-import type { Instance } from "../test/support/cluster.ts";
+import type { Instance } from "../test/support/cluster-instance.ts";
 import { eventually } from "../test/support/eventually.ts";
 import { type ClusterCase, type ClusterSituation, judgeFates, letVisitorsTalk, pickInstance } from "./cluster-case.ts";
 

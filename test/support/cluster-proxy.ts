@@ -2,9 +2,9 @@
 import { findFreePort } from "./free-port.ts";
 import { type RunningProxy, runNginx } from "./nginx.ts";
 
-export async function startClusterProxy(ports: readonly number[]): Promise<RunningProxy> {
+export async function startClusterProxy(hosts: readonly string[]): Promise<RunningProxy> {
   const port = findFreePort();
-  const servers = ports.map((one) => `server 127.0.0.1:${one} max_fails=1 fail_timeout=1s;`);
+  const servers = hosts.map((host) => `server ${host} max_fails=1 fail_timeout=1s;`);
   return await runNginx(
     `http://127.0.0.1:${port}`,
     `upstream companiond { zone companiond 64k; least_conn; ${servers.join(" ")} }

@@ -10,37 +10,17 @@
  */
 import { type Plan, plans } from "../../src/domain/account.ts";
 import { type ApiClient, apiClient } from "./api-client.ts";
+import { type Instance, type InstanceName, openInstance } from "./cluster-instance.ts";
 import { ClusterLedger, type LedgerCompanion } from "./cluster-ledger.ts";
 import { type ClusterModel, startClusterModel } from "./cluster-model.ts";
 import { startClusterProxy } from "./cluster-proxy.ts";
 import { eventually } from "./eventually.ts";
-import { type RunningExecutable, runExecutable, startExecutable } from "./executable.ts";
-import { type FaultProxy, startFaultProxy } from "./fault-proxy.ts";
-import { findFreePort } from "./free-port.ts";
+import { runExecutable } from "./executable.ts";
+import type { NetworkNamespace } from "./network-namespace.ts";
 import { type PostgresServer, startPostgresServer } from "./postgres-server.ts";
 import { hasEnded } from "./processes.ts";
 import { type RedisServer, startRedisServer } from "./redis-server.ts";
 import { temporaryDirectory } from "./temporary.ts";
-
-export const instanceNames = ["a", "b", "c"] as const;
-export type InstanceName = (typeof instanceNames)[number];
-
-export interface Instance {
-  readonly name: InstanceName;
-  /** Its own address, past nginx. */
-  readonly url: string;
-  /** The process that runs, or ran last. */
-  readonly server: RunningExecutable;
-  /** Its lines to the servers. */
-  readonly database: FaultProxy;
-  readonly redis: FaultProxy;
-  kill(): Promise<void>;
-  /** Resolves with the exit code. */
-  stop(): Promise<number>;
-  /** On the same port, after `kill` or `stop`. */
-  start(): Promise<void>;
-  isReady(): Promise<boolean>;
-}
 
 export interface Cluster extends AsyncDisposable {
   /** nginx. */
@@ -78,68 +58,30 @@ const limits = {
 const scopes =
   "companions:read,companions:write,conversations:read,conversations:write,usage:read,keys:read,keys:write,audit:read";
 
-/** `env` is for all instances. */
-export async function startCluster({ env = {} }: { env?: Readonly<Record<string, string>> } = {}): Promise<Cluster> {
+export interface ClusterOptions {
+  /** For all instances. */
+  env?: Readonly<Record<string, string>>;
+  /** Where instance c runs; by default beside the others. */
+  network?: NetworkNamespace;
+}
+
+export async function startCluster({ env = {}, network }: ClusterOptions = {}): Promise<Cluster> {
   await using undo = new AsyncDisposableStack();
   const model = undo.use(await startClusterModel());
-  const postgres = undo.use(await startPostgresServer({ isDurable: true }));
-  const redis = undo.use(await startRedisServer());
+  const address = network?.cuttable.here;
+  const postgres = undo.use(await startPostgresServer({ isDurable: true, address }));
+  const settings = address === undefined ? [] : ["--bind", "127.0.0.1", address, "--protected-mode", "no"];
+  const redis = undo.use(await startRedisServer({ settings }));
   const database = await postgres.createDatabase();
   const home = undo.use(temporaryDirectory());
   const secretKey = crypto.getRandomValues(Buffer.alloc(32)).toString("base64");
   const direct = { DATABASE_URL: database.url, REDIS_URL: redis.url, COMPANIOND_SECRET_KEY: secretKey };
 
   async function runJson(...words: string[]): Promise<Record<string, string>> {
-    const options = { env: direct };
-    const { exitCode, stdout, stderr } = await runExecutable(
-      [...words, "--data-dir", home.file("commands"), "--json"],
-      options,
-    );
+    const command = [...words, "--data-dir", home.file("commands"), "--json"];
+    const { exitCode, stdout, stderr } = await runExecutable(command, { env: direct });
     if (exitCode !== 0) throw new Error(`companiond ${words.join(" ")}: ${stderr}`);
     return JSON.parse(stdout);
-  }
-
-  async function openInstance(name: InstanceName): Promise<Instance> {
-    const lines = {
-      database: undo.use(await startFaultProxy(postgres.port)),
-      redis: undo.use(await startFaultProxy(redis.port)),
-    };
-    const port = findFreePort();
-    const through = (url: string, line: FaultProxy) => {
-      const changed = new URL(url);
-      changed.port = String(line.port);
-      return changed.href;
-    };
-    const environment = {
-      ...limits,
-      ...direct,
-      DATABASE_URL: through(database.url, lines.database),
-      REDIS_URL: through(redis.url, lines.redis),
-      OPENAI_BASE_URL: model.baseUrl(name),
-      OPENAI_API_KEY: "sk-of-the-operator",
-      COMPANIOND_TRUST_PROXY: "1",
-      ...env,
-    };
-    const start = async () => undo.use(await startExecutable({ port, dataDir: home.file(name), env: environment }));
-    let server = await start();
-    const { url } = server;
-    return {
-      name,
-      url,
-      get server() {
-        return server;
-      },
-      ...lines,
-      kill: () => server.kill(),
-      stop: () => server.stop(),
-      async start() {
-        server = await start();
-      },
-      async isReady() {
-        const response = await fetch(`${url}/readyz`).catch(() => null);
-        return response?.status === 200;
-      },
-    };
   }
 
   const emailOf = (plan: Plan) => `${plan}@shop.example`;
@@ -155,9 +97,14 @@ export async function startCluster({ env = {} }: { env?: Readonly<Record<string,
     return { id: made["id"] ?? "", token: made["embed_token"] ?? "" };
   }
 
-  const [a, b, c] = await Promise.all([openInstance("a"), openInstance("b"), openInstance("c")]);
+  const open = (name: InstanceName, place: NetworkNamespace | null) => {
+    const provider = { OPENAI_BASE_URL: model.baseUrl(name), OPENAI_API_KEY: "sk-of-the-operator" };
+    const environment = { ...limits, ...direct, ...provider, COMPANIOND_TRUST_PROXY: "1", ...env };
+    return openInstance(name, { dataDir: home.file(name), environment, network: place }, undo);
+  };
+  const [a, b, c] = await Promise.all([open("a", null), open("b", null), open("c", network ?? null)]);
   const all = [a, b, c];
-  const proxy = undo.use(await startClusterProxy(all.map(({ url }) => Number(new URL(url).port))));
+  const proxy = undo.use(await startClusterProxy(all.map(({ url }) => new URL(url).host)));
   const stack = undo.move();
   return {
     url: proxy.url,

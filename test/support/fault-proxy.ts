@@ -35,8 +35,8 @@ export interface FaultProxy extends AsyncDisposable {
   giveUp(): void;
 }
 
-/** In front of a port on loopback; its own is a free one, and stays the same. */
-export async function startFaultProxy(targetPort: number): Promise<FaultProxy> {
+/** In front of a port on loopback; its own, on this host, is a free one and stays the same. */
+export async function startFaultProxy(targetPort: number, host = "127.0.0.1"): Promise<FaultProxy> {
   const line = new Line();
   let port = 0;
   let server: Server | null = null;
@@ -47,7 +47,7 @@ export async function startFaultProxy(targetPort: number): Promise<FaultProxy> {
     server = opened;
     await new Promise<void>((resolve, reject) => {
       opened.once("error", reject);
-      opened.listen(port, "127.0.0.1", 1024, resolve);
+      opened.listen(port, host, 1024, resolve);
     });
     const address = opened.address();
     if (address === null || typeof address === "string") throw new Error("the proxy has no address");
