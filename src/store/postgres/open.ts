@@ -6,11 +6,14 @@ import { createApiKeyStore } from "./api-keys.ts";
 import { createArrivalMarks } from "./arrival-marks.ts";
 import { createAuditStore } from "./audit.ts";
 import { createChangeRecorder } from "./changes.ts";
+import { createCompanionStore } from "./companions.ts";
 import { connect } from "./connection.ts";
+import { createEmbedTokenStore } from "./embed-tokens.ts";
 import { PostgresEngine } from "./engine.ts";
 import { readServerFacts, requireFit } from "./fitness.ts";
 import { createHoldingsKeeper } from "./holdings.ts";
 import { createIdempotencyStore } from "./idempotency.ts";
+import { createMetadataIndex } from "./metadata-index.ts";
 import { migratePostgres } from "./migrator.ts";
 import { createOpenTickets } from "./open-tickets.ts";
 import type { StoreParts } from "./parts.ts";
@@ -18,6 +21,7 @@ import type { PoolObserver } from "./pool.ts";
 import { createSecondFactorStore, createServerSecretStore } from "./second-factors.ts";
 import { createSessionStore } from "./sessions.ts";
 import { createUsageWriter } from "./usage-writer.ts";
+import { createVoiceAgentKeeper } from "./voice-agents.ts";
 
 export interface PostgresStoreOptions {
   url: string;
@@ -69,9 +73,11 @@ async function createParts(engine: PostgresEngine, { log }: PostgresStoreOptions
     arrivals: createArrivalMarks(row?.snapshot ?? ""),
     changes: createChangeRecorder(holdings),
     holdings,
+    metadata: createMetadataIndex(),
     removals: notYet("removals"),
     tickets: createOpenTickets(),
     usage: createUsageWriter(),
+    voiceAgents: createVoiceAgentKeeper(),
   };
 }
 
@@ -83,9 +89,9 @@ function createStore(engine: PostgresEngine, parts: StoreParts): Store {
     accounts: createAccountStore(engine, parts),
     apiKeys: createApiKeyStore(engine, parts),
     audit: createAuditStore(engine, changes),
-    companions: notYet("companions"),
+    companions: createCompanionStore(engine, parts),
     conversations: notYet("conversations"),
-    embedTokens: notYet("embedTokens"),
+    embedTokens: createEmbedTokenStore(engine, parts),
     idempotency: createIdempotencyStore(engine),
     secondFactors: createSecondFactorStore(engine, changes),
     serverSecrets: createServerSecretStore(engine),
