@@ -1,7 +1,15 @@
 /** A cluster without faults: what is revoked at one instance, and restarts one after the other. */
-import { apiClient } from "../test/support/api-client.ts";
+import { type ApiClient, apiClient } from "../test/support/api-client.ts";
 import { eventually } from "../test/support/eventually.ts";
-import { type ClusterCase, type ClusterSituation, judgeFates, letVisitorsTalk, pickInstance } from "./cluster-case.ts";
+import {
+  type ClusterCase,
+  type ClusterSituation,
+  judgeFates,
+  letVisitorsTalk,
+  pickInstance,
+  type Visitors,
+} from "./cluster-case.ts";
+import type { Tally } from "./row.ts";
 
 const revocations = { tiny: 20, short: 200, long: 1_000 };
 
@@ -14,7 +22,7 @@ export const revocationCase: ClusterCase = {
   never: ["revoked embed tokens that open", "revoked keys that open", "calls with a wrong response"],
   async run(situation) {
     const { cluster, ledger, tally, context } = situation;
-    const visitors = letVisitorsTalk(ledger, cluster.url, 4);
+    await using visitors = letVisitorsTalk(ledger, cluster.url, 4);
     for (let round = 0; round < revocations[context.form]; round++) await revokeBoth(situation);
     await visitors.leave();
     judgeFates(tally, "calls with a wrong response", ledger.sent, () => false);
@@ -65,16 +73,8 @@ export const rollingCase: ClusterCase = {
   never: ["failed messages", "failed calls", "exit codes other than 0"],
   async run({ cluster, ledger, tally, context }) {
     cluster.model.wordMs = 10;
-    const visitors = letVisitorsTalk(ledger, cluster.url, 12);
-    let isOver = false;
-    const platform = (async () => {
-      const api = cluster.api();
-      while (!isOver) {
-        const { status } = await api.call("POST", "/api/companions", { name: "Ada" });
-        if (status !== 201) tally.fault("failed calls", String(status));
-        tally.did("companions created");
-      }
-    })();
+    await using visitors = letVisitorsTalk(ledger, cluster.url, 12);
+    await using platform = letPlatformWork(cluster.api(), tally);
     for (let round = 0; round < restarts[context.form]; round++) {
       for (const instance of cluster.all) {
         const known = ledger.count("done");
@@ -86,8 +86,24 @@ export const rollingCase: ClusterCase = {
         tally.did("restarts");
       }
     }
-    isOver = true;
-    await Promise.all([platform, visitors.leave()]);
+    await Promise.all([platform.leave(), visitors.leave()]);
     judgeFates(tally, "failed messages", ledger.sent, () => false);
   },
 };
+
+function letPlatformWork(api: ApiClient, tally: Tally): Visitors {
+  let isOver = false;
+  const working = (async () => {
+    while (!isOver) {
+      const created = await api.call("POST", "/api/companions", { name: "Ada" }).catch(String);
+      const status = typeof created === "string" ? created : created.status;
+      if (status !== 201) tally.fault("failed calls", String(status));
+      tally.did("companions created");
+    }
+  })();
+  async function leave(): Promise<void> {
+    isOver = true;
+    await working;
+  }
+  return { leave, [Symbol.asyncDispose]: leave };
+}

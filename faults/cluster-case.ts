@@ -24,13 +24,12 @@ export interface ClusterCase {
   run(situation: ClusterSituation): Promise<void>;
 }
 
-/** Afterwards the cluster is whole again. */
+/** Afterwards the cluster is whole again, even if the case could not run to its end. */
 export async function runCase(one: ClusterCase, cluster: Cluster, context: RowContext): Promise<Outcome> {
   const tally = new Tally([...ledgerFaults, ...one.never]);
   const ledger = await cluster.openLedger(one.plan);
   cluster.model.wordMs = 5;
-  await one.run({ cluster, ledger, tally, context });
-  await cluster.mend();
+  await one.run({ cluster, ledger, tally, context }).finally(() => cluster.mend());
   for (const { what, example } of await ledger.findFaults(cluster.api(cluster.url, one.plan)))
     tally.fault(what, example);
   tally.did("messages", ledger.sent.length);
@@ -49,24 +48,22 @@ export function rowOf(one: ClusterCase): FaultRow {
   };
 }
 
-export interface Visitors {
-  readonly sessions: readonly string[];
+export interface Visitors extends AsyncDisposable {
   /** Resolves when the last message has its answer. */
   leave(): Promise<void>;
 }
 
-/** Each is in a conversation of its own, and sends its next message when it has the last reply. */
-export function letVisitorsTalk(ledger: ClusterLedger, url: string, count: number): Visitors {
+/** Each sends its next message when it has the last reply; by default each is in a conversation of its own. */
+export function letVisitorsTalk(ledger: ClusterLedger, url: string, conversations: number, ofEach = 1): Visitors {
   let isOver = false;
-  const sessions = Array.from({ length: count }, () => crypto.randomUUID());
+  const ids = Array.from({ length: conversations }, () => crypto.randomUUID());
+  const sessions = Array.from({ length: ofEach }, () => ids).flat();
   const talking = sessions.map((session) => ledger.converse(url, session, () => isOver));
-  return {
-    sessions,
-    async leave() {
-      isOver = true;
-      await Promise.all(talking);
-    },
-  };
+  async function leave(): Promise<void> {
+    isOver = true;
+    await Promise.all(talking);
+  }
+  return { leave, [Symbol.asyncDispose]: leave };
 }
 
 /** Counts the messages that were answered in another way than is allowed here. */

@@ -18,7 +18,7 @@ export const killCase: ClusterCase = {
   async run(situation) {
     const { cluster, ledger, tally, context } = situation;
     cluster.model.wordMs = 20;
-    const visitors = letVisitorsTalk(ledger, cluster.url, 12);
+    await using visitors = letVisitorsTalk(ledger, cluster.url, 12);
     for (let round = 0; round < kills[context.form]; round++) {
       const victim = pickInstance(cluster, context.random);
       await killOne(victim, situation);
@@ -94,8 +94,7 @@ async function useUp(
 ): Promise<void> {
   cluster.model.wordMs = 10;
   const isUsedUp = () => ledger.sent.some(({ code }) => code === "quota_exceeded");
-  const sessions = Array.from({ length: 10 }, () => crypto.randomUUID());
-  const visitors = Promise.all([...sessions, ...sessions].map((one) => ledger.converse(cluster.url, one, isUsedUp)));
+  await using visitors = letVisitorsTalk(ledger, cluster.url, 10, 2);
   while (!isUsedUp()) {
     const victim = pickInstance(cluster, context.random);
     const enough = ledger.count("done") + context.random.below(30);
@@ -104,7 +103,7 @@ async function useUp(
     tally.did("kills");
     await victim.start();
   }
-  await visitors;
+  await visitors.leave();
 }
 
 function isOfAKillOrTheQuota(sent: Sent): boolean {

@@ -88,7 +88,7 @@ export const redisCase: ClusterCase = {
   ],
   async run(situation) {
     const { cluster, ledger, tally, context } = situation;
-    const visitors = letVisitorsTalk(ledger, cluster.url, 6);
+    await using visitors = letVisitorsTalk(ledger, cluster.url, 6);
     await expectExact(situation);
     for (let round = 0; round < outages[context.form]; round++) {
       await cluster.redis.kill();

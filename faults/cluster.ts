@@ -2,7 +2,7 @@
 import { revocationCase, rollingCase } from "./cluster-calm.ts";
 import { type ClusterCase, rowOf } from "./cluster-case.ts";
 import { burstCase, killCase } from "./cluster-kill.ts";
-import { partitionCase } from "./cluster-partition.ts";
+import { networkRow, partitionCase } from "./cluster-partition.ts";
 import { postgresCase, redisCase } from "./cluster-servers.ts";
 import type { FaultRow } from "./row.ts";
 
@@ -16,4 +16,4 @@ export const clusterCases: readonly ClusterCase[] = [
   rollingCase,
 ];
 
-export const clusterRows: readonly FaultRow[] = clusterCases.map(rowOf);
+export const clusterRows: readonly FaultRow[] = [...clusterCases.map(rowOf), networkRow];

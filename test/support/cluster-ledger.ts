@@ -59,8 +59,6 @@ interface StoredTurn {
 export class ClusterLedger {
   readonly sent: Sent[] = [];
   readonly companion: LedgerCompanion;
-  /** Instances that were cut off: a turn of theirs may run on while the next one begins elsewhere. */
-  readonly cutOff = new Set<string>();
   readonly #excused = new Set<ModelCall>();
   readonly #model: ClusterModel;
   readonly #firstCall: number;
@@ -77,9 +75,13 @@ export class ClusterLedger {
     return this.#model.calls.slice(this.#firstCall);
   }
 
-  /** PostgreSQL crashes: the places of turns that run now may be lost, and others begin beside them. */
-  excuseOpenCalls(): void {
-    for (const call of this.calls) if (call.isOpen) this.#excused.add(call);
+  /**
+   * The places of turns that run now, of all instances or one, may be lost: because PostgreSQL crashes, or the instance is
+   * cut off from it. Others of their conversations may begin beside them.
+   */
+  excuseOpenCalls(instance?: string): void {
+    const lost = this.calls.filter((call) => call.isOpen && (instance === undefined || call.instance === instance));
+    for (const call of lost) this.#excused.add(call);
   }
 
   count(fate: Fate): number {
@@ -178,7 +180,7 @@ export class ClusterLedger {
   /** What is stored of a conversation stands there in the order in which the model was asked. */
   #judgeOrder(stored: readonly StoredTurn[]): LedgerFault[] {
     const begun = new Map<string, number>();
-    for (const [place, call] of this.calls.entries()) if (!this.#isExcused(call)) begun.set(call.text, place);
+    for (const [place, call] of this.calls.entries()) if (!this.#excused.has(call)) begun.set(call.text, place);
     const faults: LedgerFault[] = [];
     for (const [sessionId, turns] of Map.groupBy(stored, (turn) => turn.sessionId)) {
       const places = turns.flatMap(({ text }) => begun.get(text) ?? []);
@@ -190,16 +192,12 @@ export class ClusterLedger {
 
   #judgeOverlaps(): LedgerFault[] {
     return this.calls.flatMap((call) => {
-      const others = call.overlapped.filter((other) => !this.#isExcused(other) && !this.#isExcused(call));
+      const others = call.overlapped.filter((other) => !this.#excused.has(other) && !this.#excused.has(call));
       return others.map((other) => ({
         what: "turns beside another of their conversation" as const,
         example: `${call.text} (${call.instance}) began beside ${other.text} (${other.instance})`,
       }));
     });
-  }
-
-  #isExcused(call: ModelCall): boolean {
-    return this.cutOff.has(call.instance) || this.#excused.has(call);
   }
 }
 

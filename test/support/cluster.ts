@@ -36,7 +36,7 @@ export interface Cluster extends AsyncDisposable {
   runJson(...words: string[]): Promise<Record<string, string>>;
   /** Of a companion of its own. */
   openLedger(plan?: Plan): Promise<ClusterLedger>;
-  /** Undisturbed lines, and all instances running and ready; the servers must run. */
+  /** Both servers running, undisturbed lines, and all instances running and ready. */
   mend(): Promise<void>;
 }
 
@@ -117,6 +117,7 @@ export async function startCluster({ env = {}, network }: ClusterOptions = {}): 
     runJson,
     openLedger: async (plan = "free") => new ClusterLedger(model, await createCompanion(plan)),
     async mend() {
+      for (const one of [postgres, redis]) if (hasEnded(one.pid)) await one.start();
       for (const { database, redis } of all) await Promise.all([database.set("pass"), redis.set("pass")]);
       for (const instance of all) {
         if (hasEnded(instance.server.pid)) await instance.start();
