@@ -1,7 +1,7 @@
 /** The base of the PostgreSQL engine: transactions, lookups, locks, lost connections. */
 import { afterEach, beforeEach, expect, test } from "bun:test";
 import { AppError } from "../../src/domain/errors.ts";
-import { createAccountQueues } from "../../src/store/postgres/account-queues.ts";
+import { createChangeOrder } from "../../src/store/postgres/change-order.ts";
 import type { PostgresEngine } from "../../src/store/postgres/engine.ts";
 import { createEngine } from "../../src/store/postgres/open.ts";
 import { createCapturedLog } from "../support/captured-log.ts";
@@ -80,26 +80,26 @@ test("changes of one account come in the order of their calls, and those that wa
 });
 
 test("a change whose turn does not come in time is unavailable, and the next one's turn comes", async () => {
-  const inTurn = createAccountQueues();
+  const inOrder = createChangeOrder(20);
   const held = Promise.withResolvers<void>();
-  const first = inTurn("one", 20, () => held.promise);
+  const first = inOrder("one", () => held.promise);
   let ran = false;
-  const late = inTurn("one", 20, async () => {
+  const late = inOrder("one", async () => {
     ran = true;
   });
   await expect(late).rejects.toMatchObject({ code: "unavailable" });
   held.resolve();
   await first;
-  expect(await inTurn("one", 20, async () => "next")).toBe("next");
+  expect(await inOrder("one", async () => "next")).toBe("next");
   expect(ran).toBe(false);
 });
 
 test("a change is unavailable at once where a thousand of its account wait", async () => {
-  const inTurn = createAccountQueues();
+  const inOrder = createChangeOrder();
   const held = Promise.withResolvers<void>();
-  const waiting = Array.from({ length: 1001 }, () => inTurn("one", 60_000, () => held.promise));
-  await expect(inTurn("one", 60_000, async () => {})).rejects.toMatchObject({ code: "unavailable" });
-  expect(await inTurn("other", 20, async () => "beside")).toBe("beside");
+  const waiting = Array.from({ length: 1001 }, () => inOrder("one", () => held.promise));
+  await expect(inOrder("one", async () => {})).rejects.toMatchObject({ code: "unavailable" });
+  expect(await inOrder("other", async () => "beside")).toBe("beside");
   held.resolve();
   await Promise.all(waiting);
 });

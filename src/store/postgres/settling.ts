@@ -117,7 +117,10 @@ export function createSettling(engine: PostgresEngine, tickets: OpenTickets): Se
       waiting.unshift(turn, ...others);
       return;
     }
-    if (isClosed || isCertainlyUndone(error)) return fail(turn, error);
+    if (isClosed || isCertainlyUndone(error)) {
+      fail(turn, error);
+      return;
+    }
     // Something is locked: everybody else goes first, except for those who must follow it.
     const follows = ({ conversation }: Waiting) => conversation !== null && conversation === turn.conversation;
     waiting = [...waiting.filter((other) => !follows(other)), turn, ...waiting.filter(follows)];
