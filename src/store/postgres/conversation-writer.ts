@@ -17,7 +17,18 @@ export interface ConversationAddition {
 /** Of the parameters of `add_messages`, after the first. */
 export const messageTypes = [
   ...[...Array(5).fill("text[]"), "integer[]", "bigint[]", "bigint[]"],
-  ...["integer[]", "text[]", "text[]", "text[]", "boolean[]", "bigint[]", "bigint[]", "boolean[]", "bigint[]", "text[]"],
+  ...[
+    "integer[]",
+    "text[]",
+    "text[]",
+    "text[]",
+    "boolean[]",
+    "bigint[]",
+    "bigint[]",
+    "boolean[]",
+    "bigint[]",
+    "text[]",
+  ],
 ];
 
 const lastOf = ({ messages }: ConversationAddition): Message => messages.at(-1) ?? messages[0];

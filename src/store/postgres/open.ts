@@ -8,8 +8,11 @@ import { createAuditStore } from "./audit.ts";
 import { createChangeRecorder } from "./changes.ts";
 import { createCompanionStore } from "./companions.ts";
 import { connect } from "./connection.ts";
+import { createConversationWriter } from "./conversation-writer.ts";
+import { createConversationStore } from "./conversations.ts";
 import { createEmbedTokenStore } from "./embed-tokens.ts";
 import { PostgresEngine } from "./engine.ts";
+import { createErasures } from "./erasures.ts";
 import { readServerFacts, requireFit } from "./fitness.ts";
 import { createHoldingsKeeper } from "./holdings.ts";
 import { createIdempotencyStore } from "./idempotency.ts";
@@ -18,8 +21,13 @@ import { migratePostgres } from "./migrator.ts";
 import { createOpenTickets } from "./open-tickets.ts";
 import type { StoreParts } from "./parts.ts";
 import type { PoolObserver } from "./pool.ts";
+import { createQuotaCounts } from "./quota.ts";
+import { createRemovals } from "./removals.ts";
 import { createSecondFactorStore, createServerSecretStore } from "./second-factors.ts";
 import { createSessionStore } from "./sessions.ts";
+import { createSettling } from "./settling.ts";
+import { createTurnStore } from "./turns.ts";
+import { createUsageStore } from "./usage.ts";
 import { createUsageWriter } from "./usage-writer.ts";
 import { createVoiceAgentKeeper } from "./voice-agents.ts";
 
@@ -67,22 +75,30 @@ export async function openPostgresStore(options: PostgresStoreOptions): Promise<
 
 async function createParts(engine: PostgresEngine, { log }: PostgresStoreOptions): Promise<StoreParts> {
   const row = await engine.quick.get<{ snapshot: string }>("SELECT pg_current_snapshot()::text AS snapshot");
+  const arrivals = createArrivalMarks(row?.snapshot ?? "");
+  const erasures = createErasures(engine, arrivals);
   const holdings = createHoldingsKeeper();
+  const tickets = createOpenTickets();
+  const voiceAgents = createVoiceAgentKeeper();
   return {
     log,
-    arrivals: createArrivalMarks(row?.snapshot ?? ""),
+    arrivals,
     changes: createChangeRecorder(holdings),
+    conversations: createConversationWriter(),
+    erasures,
     holdings,
     metadata: createMetadataIndex(),
-    removals: notYet("removals"),
-    tickets: createOpenTickets(),
+    quota: createQuotaCounts(),
+    removals: createRemovals(engine, { voiceAgents, erasures, log }),
+    settling: createSettling(engine, tickets),
+    tickets,
     usage: createUsageWriter(),
-    voiceAgents: createVoiceAgentKeeper(),
+    voiceAgents,
   };
 }
 
 function createStore(engine: PostgresEngine, parts: StoreParts): Store {
-  const { changes, removals } = parts;
+  const { changes, removals, settling } = parts;
   // Continue deletions that an earlier process left unfinished.
   removals.start();
   return {
@@ -90,14 +106,14 @@ function createStore(engine: PostgresEngine, parts: StoreParts): Store {
     apiKeys: createApiKeyStore(engine, parts),
     audit: createAuditStore(engine, changes),
     companions: createCompanionStore(engine, parts),
-    conversations: notYet("conversations"),
+    conversations: createConversationStore(engine, parts),
     embedTokens: createEmbedTokenStore(engine, parts),
     idempotency: createIdempotencyStore(engine),
     secondFactors: createSecondFactorStore(engine, changes),
     serverSecrets: createServerSecretStore(engine),
     sessions: createSessionStore(engine, changes),
-    turns: notYet("turns"),
-    usage: notYet("usage"),
+    turns: createTurnStore(engine, parts),
+    usage: createUsageStore(engine, parts),
     voice: notYet("voice"),
     voiceAgentGrants: notYet("voiceAgentGrants"),
 
@@ -105,6 +121,7 @@ function createStore(engine: PostgresEngine, parts: StoreParts): Store {
       await engine.quick.get("SELECT 1 FROM companiond");
     },
     async close() {
+      await settling.close();
       await removals.stop();
       await engine.close();
     },

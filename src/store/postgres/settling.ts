@@ -99,7 +99,10 @@ export function createSettling(engine: PostgresEngine, tickets: OpenTickets): Se
         for (const turn of batch) finish(turn);
         return;
       } catch (error) {
-        if (concernsItsRows(error) && (!mayHaveHappened || isCertainlyUndone(error))) return putBack(batch, error);
+        if (concernsItsRows(error) && (!mayHaveHappened || isCertainlyUndone(error))) {
+          putBack(batch, error);
+          return;
+        }
         mayHaveHappened = true;
         if (isClosed) for (const turn of batch) fail(turn, error);
         if (batch.every(({ isOver }) => isOver)) return;
@@ -117,7 +120,10 @@ export function createSettling(engine: PostgresEngine, tickets: OpenTickets): Se
       waiting.unshift(turn, ...others);
       return;
     }
-    if (isClosed || isCertainlyUndone(error)) return fail(turn, error);
+    if (isClosed || isCertainlyUndone(error)) {
+      fail(turn, error);
+      return;
+    }
     // Something is locked: everybody else goes first, except for those who must follow it.
     const follows = ({ conversation }: Waiting) => conversation !== null && conversation === turn.conversation;
     waiting = [...waiting.filter((other) => !follows(other)), turn, ...waiting.filter(follows)];
