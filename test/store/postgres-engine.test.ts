@@ -57,6 +57,22 @@ test("changes of one account come one after the other, those of several beside e
   expect(order).toHaveLength(6);
 });
 
+test("changes of one account that wait take no connections from others, and keep their order", async () => {
+  const held = Promise.withResolvers<void>();
+  const order: number[] = [];
+  const waiting = Array.from({ length: 10 }, (_, at) =>
+    engine.change("one", async () => {
+      await held.promise;
+      order.push(at);
+    }),
+  );
+  await engine.change("other", async () => {});
+  expect(order).toEqual([]);
+  held.resolve();
+  await Promise.all(waiting);
+  expect(order).toEqual([0, 1, 2, 3, 4, 5, 6, 7, 8, 9]);
+});
+
 test("lookups of one turn of the loop are one query", async () => {
   await engine.write(async (transaction) => {
     for (const name of ["a", "b"]) await transaction.run(addSecret, [name, `sealed ${name}`]);

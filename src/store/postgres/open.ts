@@ -49,7 +49,7 @@ const heavyStatementMs = 60_000;
 
 export function createEngine({ url, pool, poolHeavy, observer }: PostgresStoreOptions): PostgresEngine {
   return new PostgresEngine({
-    connectQuick: () => connect({ url, max: pool, statementMs: quickStatementMs }),
+    connectQuick: () => connect({ url, max: pool, statementMs: quickStatementMs, hasFixedPlans: true }),
     connectHeavy: () => connect({ url, max: poolHeavy, statementMs: heavyStatementMs }),
     observer,
   });
