@@ -55,7 +55,7 @@ const heavyStatementMs = 60_000;
 
 export function createEngine({ url, pool, poolHeavy, observer }: PostgresStoreOptions): PostgresEngine {
   return new PostgresEngine({
-    connectQuick: () => connect({ url, max: pool, statementMs: quickStatementMs }),
+    connectQuick: () => connect({ url, max: pool, statementMs: quickStatementMs, hasFixedPlans: true }),
     connectHeavy: () => connect({ url, max: poolHeavy, statementMs: heavyStatementMs }),
     observer,
   });
@@ -91,7 +91,6 @@ async function createParts(engine: PostgresEngine, { log }: PostgresStoreOptions
     metadata: createMetadataIndex(),
     quota: createQuotaCounts(),
     removals: createRemovals(engine, { voiceAgents, erasures, log }),
-    tickets: createOpenTickets(),
     erasures,
     settling: createSettling(engine, tickets),
     tickets,
@@ -129,11 +128,4 @@ function createStore(engine: PostgresEngine, parts: StoreParts): Store {
       await engine.close();
     },
   };
-}
-
-/** TODO(19): gone when all nouns are there. */
-function notYet<Noun extends object>(name: string): Noun {
-  return new Proxy({} as Noun, {
-    get: (_, member) => () => Promise.resolve(console.warn(`no ${name}.${String(member)} yet`)),
-  });
 }
