@@ -8,15 +8,17 @@ export interface ConnectionOptions {
   max: number;
   /** After this long the server itself gives up a statement. */
   statementMs: number;
+  /** What the server's own views call the connection. */
+  application?: string;
 }
 
 /** How long the server waits for a lock. */
 const lockMs = 4_500;
 const connectSeconds = 5;
 
-export function connect({ url, max, statementMs }: ConnectionOptions): SQL {
+export function connect({ url, max, statementMs, application = "companiond" }: ConnectionOptions): SQL {
   const settings = {
-    application_name: "companiond",
+    application_name: application,
     statement_timeout: String(statementMs),
     lock_timeout: String(Math.min(lockMs, statementMs)),
     idle_in_transaction_session_timeout: "30000",

@@ -6,6 +6,7 @@ import { createArrivalMarks } from "./arrival-marks.ts";
 import { createAuditStore } from "./audit.ts";
 import { createChangeRecorder } from "./changes.ts";
 import { connect } from "./connection.ts";
+import { requireNoCopy } from "./copy-guard.ts";
 import { PostgresEngine } from "./engine.ts";
 import { readServerFacts, requireFit } from "./fitness.ts";
 import { createHoldingsKeeper } from "./holdings.ts";
@@ -47,6 +48,8 @@ export async function openPostgresStore(options: PostgresStoreOptions): Promise<
   const engine = createEngine(options);
   try {
     requireFit(await readServerFacts(engine.quick));
+    // Before the migration, which would change an unfinished copy.
+    await requireNoCopy(engine.heavy);
     const applied = await migratePostgres(engine.heavyPool);
     if (applied.length > 0) options.log.info("database migrated", { migrations: applied });
     const parts = await createParts(engine, options);
