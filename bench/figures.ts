@@ -1,6 +1,7 @@
 /** What a run of the benchmark has measured. */
 import type { KeyCheckFigures } from "./micro/api-key.ts";
 import type { MetadataFigures } from "./micro/metadata.ts";
+import type { SharedRow } from "./shared.ts";
 import type { StartFigures } from "./start-up.ts";
 import type { LeavingFigures, MemoryFigures, StreamFigures } from "./streams.ts";
 import type { RequestFigures } from "./wrk.ts";
@@ -26,4 +27,5 @@ export interface Report {
   start: { companiond: StartFigures; helloWorld: StartFigures; bunMiB: number } | null;
   micro: { keyCheck: KeyCheckFigures; limiterText: string } | null;
   metadata: MetadataFigures | null;
+  shared: { rows: SharedRow[]; metadata: MetadataFigures } | null;
 }

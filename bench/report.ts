@@ -1,10 +1,12 @@
 /** The report: figures as ratios to what ran beside them, and the method, notes and profiles that are kept by hand. */
+
 import { readFileSync } from "node:fs";
 import { cpus, release } from "node:os";
 import { join } from "node:path";
 import type { Report, StreamRow } from "./figures.ts";
 import { renderGoals } from "./goals.ts";
 import { fixed, MiB, percent, table } from "./markdown.ts";
+import { renderMetadata, renderShared } from "./report-stores.ts";
 import type { StartFigures } from "./start-up.ts";
 import { type ClosingFigures, closedInTimeMs, type StreamFigures } from "./streams.ts";
 
@@ -21,7 +23,8 @@ export function renderReport(report: Report): string {
     renderConfig(report),
     renderStart(report),
     renderMicro(report),
-    renderMetadata(report),
+    renderMetadata(report.metadata, "SQLite"),
+    renderShared(report),
     ...["NOTES.md", "PROFILES.md"].map(readKept),
   ];
   return `${sections.filter((section) => section !== "").join("\n\n")}\n`;
@@ -197,28 +200,4 @@ function renderMicro({ micro }: Report): string {
   ];
   const code = "```";
   return `## Small parts\n\n${table(["what", "figure"], rows)}\n\nThe limiter:\n\n${code}\n${limiterText}\n${code}`;
-}
-
-function renderMetadata({ metadata }: Report): string {
-  if (metadata === null) return "";
-  const { companions, buildSeconds, indexMiB, restMiB, queries, creation } = metadata;
-  const queryRows = queries.map((each) => [
-    each.name,
-    each.found,
-    fixed(each.p50Ms, 3),
-    fixed(each.p99Ms, 3),
-    fixed(each.maxMs),
-  ]);
-  const creationRows = creation.map((each) => [
-    each.name,
-    fixed(each.plainMicros, 1),
-    fixed(each.withMetadataMicros, 1),
-    fixed(each.withMetadataMicros / each.plainMicros),
-  ]);
-  return [
-    `## Metadata: ${companions} companions of one account`,
-    `Six fields each, built in ${fixed(buildSeconds, 0)} s. The index takes ${fixed(indexMiB, 0)} MiB beside ${fixed(restMiB, 0)} MiB of everything else (${fixed(indexMiB / restMiB)}). First pages of 20, in the store.`,
-    table(["filter", "found", "p50 ms", "p99 ms", "max ms"], queryRows),
-    table(["creation", "µs without metadata", "µs with", "×"], creationRows),
-  ].join("\n\n");
 }

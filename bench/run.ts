@@ -7,6 +7,7 @@ import { cpuSeconds, loadCore, startProvider } from "./load/processes.ts";
 import { type LoadName, loads, shortLoads } from "./loads.ts";
 import { measureKeyCheck } from "./micro/api-key.ts";
 import { measureMetadata } from "./micro/metadata.ts";
+import { measureMetadataOnPostgres } from "./micro/metadata-postgres.ts";
 import { renderReport } from "./report.ts";
 import { startPortkey } from "./rivals/portkey.ts";
 import {
@@ -19,6 +20,7 @@ import {
   startNginx,
   startPassThrough,
 } from "./rivals/start.ts";
+import { measureShared } from "./shared.ts";
 import { buildHelloWorld, measureStarts } from "./start-up.ts";
 import { measureLeaving, measureMemory, measureStreams, type Provider, type StreamFigures, warmUp } from "./streams.ts";
 import { runWrk } from "./wrk.ts";
@@ -191,6 +193,12 @@ async function benchMetadata(report: Report): Promise<void> {
   report.metadata = await measureMetadata();
 }
 
+async function benchShared(report: Report): Promise<void> {
+  const rows = await measureShared((name) => say(`turns and config requests: ${name}`));
+  say("metadata on PostgreSQL: building a million companions takes some minutes");
+  report.shared = { rows, metadata: await measureMetadataOnPostgres() };
+}
+
 const parts = {
   streams: benchStreams,
   memory: benchMemory,
@@ -199,13 +207,23 @@ const parts = {
   start: benchStart,
   micro: benchMicro,
   metadata: benchMetadata,
+  shared: benchShared,
 };
 
 async function main(): Promise<void> {
   // The harness looks on from the load's core, too.
   Bun.spawnSync(["taskset", "-acp", String(loadCore), String(process.pid)]);
   const wanted = process.argv.slice(2);
-  const report: Report = { streams: [], memory: [], leaving: [], config: [], start: null, micro: null, metadata: null };
+  const report: Report = {
+    streams: [],
+    memory: [],
+    leaving: [],
+    config: [],
+    start: null,
+    micro: null,
+    metadata: null,
+    shared: null,
+  };
   for (const [name, bench] of Object.entries(parts)) {
     if (wanted.length === 0 || wanted.includes(name)) await bench(report);
   }

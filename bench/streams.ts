@@ -16,7 +16,7 @@ export interface StreamFigures extends ClientResult {
   othersShare: number;
 }
 
-function toJob(contender: Contender, provider: Provider, load: Load) {
+export function toJob(contender: Contender, provider: Provider, load: Load) {
   const { port, chatPath: path, headers } = contender;
   const body = contender.bodyFor(load.plan);
   return {

@@ -20,13 +20,16 @@ export interface Running {
   stop(): Promise<void>;
 }
 
-export function pinned(core: number, command: string[]): string[] {
+export function pinned(core: number | string, command: string[]): string[] {
   return ["taskset", "-c", String(core), ...command];
 }
 
+/** Not pinned: several servers share the machine with what they need. */
+export const anyCore = "0-1";
+
 /** Starts a process that prints one JSON line with its `port`; what it writes to standard error goes to `logPath`, if given. */
 export async function startProcess(
-  core: number,
+  core: number | string,
   command: string[],
   environment: Record<string, string> = {},
   logPath?: string,

@@ -63,49 +63,61 @@ const context = (): WriteContext => ({
   auditId: systemIds.uuid(),
 });
 
-export async function measureMetadata(companions = 1_000_000, calls = 2_000): Promise<MetadataFigures> {
+/** Megabytes of the index of metadata, and of everything else. */
+type Sizes = Pick<MetadataFigures, "indexMiB" | "restMiB">;
+
+export async function measureMetadata(): Promise<MetadataFigures> {
   const dataDir = mkdtempSync(join(tmpdir(), "companiond-metadata-"));
   const store = await openSqliteStore({ dataDir, log: processLog(), erasures: createErasureMarks() });
   try {
-    const accountId = await createAccount(store, "platform@example.com");
-    const startedMs = performance.now();
-    for (let done = 0; done < companions; done += 1_000) {
-      const batch = Array.from({ length: 1_000 }, (_, index) => companionOf(metadataOf(done + index)));
-      await store.companions.createMany(accountId, batch, context());
-    }
-    const buildSeconds = (performance.now() - startedMs) / 1000;
-
-    const sizes = readSizes(join(dataDir, "companiond.db"));
-    const at = (call: number) => (call * 7919) % companions;
-    const queries: QueryFigures[] = [];
-    for (const [name, filters] of Object.entries<(call: number) => [string, string][]>({
-      "one field, one match": (call) => [["customer_id", `c_${at(call)}`]],
-      "one field, nested, four matches": (call) => [["user.id", String(Math.floor(at(call) / 4))]],
-      "one field, a third of all": (call) => [["plan", plans[call % 3] ?? ""]],
-      "one field, element of a list": (call) => [["tags", `t${call % 50}`]],
-      "two fields, rare and frequent": (call) => [
-        ["plan", plans[at(call) % 3] ?? ""],
-        ["customer_id", `c_${at(call)}`],
-      ],
-      "two fields, both frequent": (call) => [
-        ["plan", plans[call % 3] ?? ""],
-        ["half", "even"],
-      ],
-      "two frequent fields that never meet": (call) => [
-        ["region", `r${(call % 10) * 2}`],
-        ["half", "odd"],
-      ],
-      "no match: unknown value": (call) => [["plan", `none ${call}`]],
-      "no match: unknown field": (call) => [[`field_${call}`, "x"]],
-    })) {
-      queries.push(await measureQuery(name, store, accountId, filters, calls));
-    }
-    const creation = await measureCreation(store, accountId, companions);
-    return { companions, buildSeconds, ...sizes, queries, creation };
+    return await measureMetadataOf(store, async () => readSizes(join(dataDir, "companiond.db")));
   } finally {
     await store.close();
     rmSync(dataDir, { recursive: true });
   }
+}
+
+export async function measureMetadataOf(
+  store: Store,
+  readSizes: () => Promise<Sizes>,
+  companions = 1_000_000,
+  calls = 2_000,
+): Promise<MetadataFigures> {
+  const accountId = await createAccount(store, "platform@example.com");
+  const startedMs = performance.now();
+  for (let done = 0; done < companions; done += 1_000) {
+    const batch = Array.from({ length: 1_000 }, (_, index) => companionOf(metadataOf(done + index)));
+    await store.companions.createMany(accountId, batch, context());
+  }
+  const buildSeconds = (performance.now() - startedMs) / 1000;
+
+  const sizes = await readSizes();
+  const at = (call: number) => (call * 7919) % companions;
+  const queries: QueryFigures[] = [];
+  for (const [name, filters] of Object.entries<(call: number) => [string, string][]>({
+    "one field, one match": (call) => [["customer_id", `c_${at(call)}`]],
+    "one field, nested, four matches": (call) => [["user.id", String(Math.floor(at(call) / 4))]],
+    "one field, a third of all": (call) => [["plan", plans[call % 3] ?? ""]],
+    "one field, element of a list": (call) => [["tags", `t${call % 50}`]],
+    "two fields, rare and frequent": (call) => [
+      ["plan", plans[at(call) % 3] ?? ""],
+      ["customer_id", `c_${at(call)}`],
+    ],
+    "two fields, both frequent": (call) => [
+      ["plan", plans[call % 3] ?? ""],
+      ["half", "even"],
+    ],
+    "two frequent fields that never meet": (call) => [
+      ["region", `r${(call % 10) * 2}`],
+      ["half", "odd"],
+    ],
+    "no match: unknown value": (call) => [["plan", `none ${call}`]],
+    "no match: unknown field": (call) => [[`field_${call}`, "x"]],
+  })) {
+    queries.push(await measureQuery(name, store, accountId, filters, calls));
+  }
+  const creation = await measureCreation(store, accountId, companions);
+  return { companions, buildSeconds, ...sizes, queries, creation };
 }
 
 async function measureQuery(
@@ -152,7 +164,7 @@ async function measureCreation(store: Store, accountId: string, from: number): P
   return [one, toMicros("250 in a commit", spent, batches * 250)];
 }
 
-function readSizes(path: string): { indexMiB: number; restMiB: number } {
+function readSizes(path: string): Sizes {
   using database = new Database(path, { readonly: true });
   const read = (condition: string) => {
     const query = `SELECT sum(pgsize) / 1048576.0 AS size FROM dbstat WHERE ${condition}`;

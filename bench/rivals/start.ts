@@ -27,7 +27,7 @@ const providerBody = (plan: StreamPlan) =>
 /** Otherwise Bun's `fetch` would let 256 of 500 visitors wait for one another, and look cheaper for it. */
 export const manyFetches = { BUN_CONFIG_MAX_HTTP_REQUESTS: "60000" };
 
-const noLimits = {
+export const noLimits = {
   COMPANIOND_RATE_PER_IP: "1000000000",
   COMPANIOND_STREAMS_PER_IP: "1000000000",
   COMPANIOND_RATE_PER_TOKEN: "1000000000",

@@ -1,9 +1,23 @@
-/** Finds out who else on the machine could replace the database: whoever can write to its directory, or owns it. */
-import { statSync } from "node:fs";
+/**
+ * Makes the data directory, and finds out who else on the machine could replace what is in it: whoever can write to it,
+ * or owns it.
+ */
+import { mkdirSync, statSync } from "node:fs";
+import { CommandFailure } from "./command.ts";
 
 export interface Weakness {
   readonly sentence: string;
   readonly advice: string;
+}
+
+/** For a server whose storage engine keeps nothing in it. Throws `CommandFailure` with a sentence. */
+export function makeDataDir(dataDir: string): void {
+  try {
+    mkdirSync(dataDir, { recursive: true, mode: 0o700 });
+  } catch (error) {
+    const reason = error instanceof Error && "code" in error ? String(error.code) : String(error);
+    throw new CommandFailure(`The data directory ${dataDir} cannot be created (${reason}).`);
+  }
 }
 
 /** Null if the directory belongs to this user alone; permissions mean nothing on Windows. */
@@ -19,7 +33,7 @@ export function findWeakness(dataDir: string, ownUser = process.geteuid?.()): We
   if ((mode & 0o022) !== 0) {
     const rights = (mode & 0o777).toString(8);
     return {
-      sentence: `Other users of the machine can write in ${dataDir} (mode ${rights}), and so replace the database.`,
+      sentence: `Other users of the machine can write in ${dataDir} (mode ${rights}), and so replace what is in it.`,
       advice: `chmod 700 ${dataDir}`,
     };
   }

@@ -1,5 +1,6 @@
 /** `companiond migrate`: migrates the database to this version; `serve` does so by itself. */
 import { singleCommand } from "./command.ts";
+import { nameDatabase } from "./database-name.ts";
 
 export const migrateCommand = singleCommand({
   name: "migrate",
@@ -7,7 +8,8 @@ export const migrateCommand = singleCommand({
   async run({ openStore, loadConfig }) {
     const store = await openStore();
     await store.check();
-    const { dataDir } = loadConfig();
-    return { json: { status: "up_to_date", data_dir: dataDir }, text: `The database in ${dataDir} is up to date.` };
+    const { dataDir, database } = loadConfig();
+    const text = `The database ${nameDatabase({ dataDir, database })} is up to date.`;
+    return { json: { status: "up_to_date", data_dir: database === null ? dataDir : null }, text };
   },
 });

@@ -9,7 +9,7 @@ import { type RunningServer, startServer } from "../server.ts";
 import { closeOnFailure, type OpenedServices, openServices, storageOf } from "../services.ts";
 import { loadCertificate, reloadCertificate } from "./certificate.ts";
 import { type ActionInput, CommandFailure, singleCommand } from "./command.ts";
-import { findWeakness } from "./data-rights.ts";
+import { findWeakness, makeDataDir } from "./data-rights.ts";
 import { ensureDemo } from "./demo.ts";
 import { describeSettings } from "./help.ts";
 import { explainListenFailure } from "./listen-failure.ts";
@@ -52,6 +52,7 @@ async function serve(input: ActionInput): Promise<null> {
   });
   const dataLock = storageOf(config).lock();
   try {
+    if (config.database !== null) makeDataDir(config.dataDir);
     const weakness = findWeakness(config.dataDir);
     if (weakness !== null) log.warn("the data directory is unsafe", { ...weakness });
     const services = await openServices(config);

@@ -40,11 +40,21 @@ function parseServerUrl(text: string, protocols: readonly string[], form: string
   if (url === null || !isWhole || !protocols.includes(url.protocol) || url.hostname === "") {
     throw new BadValue(`must have the form ${form}, with the password's special characters percent-encoded.`);
   }
-  if (url.hash !== "" || /@.*@/.test(text) || (url.pathname + url.search).includes("@")) {
+  if (!canDecode(text) || url.hash !== "" || /@.*@/.test(text) || (url.pathname + url.search).includes("@")) {
     throw new BadValue("must have the special characters of its password percent-encoded, such as %40 for @.");
   }
   if (url.port === "0") throw new BadValue("must not have port 0.");
   return url;
+}
+
+/** What cannot be decoded, the driver takes as it is. */
+function canDecode(text: string): boolean {
+  try {
+    decodeURIComponent(text);
+    return true;
+  } catch {
+    return false;
+  }
 }
 
 function readParameters(url: URL): ReadonlyMap<string, string> {

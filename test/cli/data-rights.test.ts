@@ -1,8 +1,21 @@
 /** Which data directories deserve a warning. */
 import { expect, test } from "bun:test";
-import { chmodSync } from "node:fs";
-import { findWeakness } from "../../src/cli/data-rights.ts";
+import { chmodSync, statSync, writeFileSync } from "node:fs";
+import { findWeakness, makeDataDir } from "../../src/cli/data-rights.ts";
 import { temporaryDirectory } from "../support/temporary.ts";
+
+test("is made for its owner alone, stays as it is where it is there, and is a sentence where it cannot be made", () => {
+  using directory = temporaryDirectory();
+  const path = directory.file("a/b");
+  makeDataDir(path);
+  expect(statSync(path).mode & 0o777).toBe(0o700);
+  chmodSync(path, 0o750);
+  makeDataDir(path);
+  expect(statSync(path).mode & 0o777).toBe(0o750);
+  writeFileSync(directory.file("file"), "");
+  const inFile = directory.file("file/data");
+  expect(() => makeDataDir(inFile)).toThrow(`The data directory ${inFile} cannot be created (ENOTDIR).`);
+});
 
 const own = process.geteuid?.();
 

@@ -124,4 +124,7 @@ test("tells the key that sealed the secrets from another", async () => {
   const other = await judgeOne("secret key", { proof });
   expect(other).toStartWith("fail COMPANIOND_SECRET_KEY is not the key");
   expect(other).not.toContain(secretKey);
+  expect(await judgeOne("secret key", { proof, instances: [] })).toStartWith(
+    "warn COMPANIOND_SECRET_KEY is not the key",
+  );
 });

@@ -50,6 +50,7 @@ test.each([
   ["postgres://app:1/hunter2@db.example/companiond", "percent-encoded"],
   ["postgres://app:1/x?hunter2@db.example/companiond", "percent-encoded"],
   ["postgres://app:hunter2@@db.example/companiond", "percent-encoded"],
+  ["postgres://app:hunter2%@db.example/companiond", "percent-encoded"],
   ["postgres://app:hunter2@db.example:0/companiond", "port 0"],
   ["postgres://app:hunter2@one.example,two.example/companiond", "one host"],
   ["postgres://app:hunter2@db.example", "must name the database"],

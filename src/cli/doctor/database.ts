@@ -37,7 +37,7 @@ export async function judgeDatabase(
     judgeClock(facts),
     judgeConnections(facts, database),
     judgeInstances(facts.instances, redisUrl !== null),
-    await judgeKey(facts.proof, secretKey),
+    await judgeKey(facts, secretKey),
   ];
 }
 
@@ -129,10 +129,11 @@ function judgeInstances(instances: readonly LiveInstance[], hasRedis: boolean): 
   return ok(name, `${instances.length} ${instances.length === 1 ? "serves" : "serve"} it: version ${versions}.`);
 }
 
-async function judgeKey(proof: string | null, secretKey: string | null): Promise<Finding> {
+async function judgeKey({ proof, instances }: DatabaseServerFacts, secretKey: string | null): Promise<Finding> {
   const name = "secret key";
   if (proof === null || secretKey === null) return ok(name, "Nothing in the database is sealed yet.");
   if (await opensProof(secretKey, proof)) return ok(name, "COMPANIOND_SECRET_KEY opens what is sealed.");
   const detail = "COMPANIOND_SECRET_KEY is not the key that sealed the secrets in this database.";
-  return fail(name, detail, "Give every instance the same key; serve refuses to start with another.");
+  if (instances.length > 0) return fail(name, detail, "Give every instance the same key: serve refuses another.");
+  return warn(name, detail, "Put the earlier key back. Without it, second factors in the database cannot be opened.");
 }

@@ -7,12 +7,15 @@ import { describeFailure, type Finding, fail, ok, warn } from "./finding.ts";
 const slowRoundTripMs = 10;
 
 /** Nothing to say where the database is a file: then there is one server, which counts in memory. */
-export async function examineRedis({ database, redisUrl }: Config): Promise<Finding[]> {
+export async function examineRedis(
+  { database, redisUrl }: Pick<Config, "database" | "redisUrl">,
+  check: typeof checkProviders.redis = checkProviders.redis,
+): Promise<Finding[]> {
   const name = "redis";
   if (database === null) return [];
   if (redisUrl === null) return [ok(name, "None is configured: PostgreSQL serves one instance.")];
   try {
-    const { server, roundTripMs, warning } = await checkProviders.redis(redisUrl);
+    const { server, roundTripMs, warning } = await check(redisUrl);
     const detail = `${server} answers within ${roundTripMs.toFixed(1)} ms.`;
     if (warning !== null) return [warn(name, detail, warning)];
     if (roundTripMs <= slowRoundTripMs) return [ok(name, detail)];

@@ -14,9 +14,17 @@ export interface RedisTimes {
   /** Between two attempts to reach Redis again, doubled after each. */
   readonly firstPauseMs: number;
   readonly longestPauseMs: number;
+  /** Between two looks whether Redis is still there: an unused connection may be lost without a sign. */
+  readonly heartbeatMs: number;
 }
 
-export const defaultTimes: RedisTimes = { commandMs: 120, connectMs: 2000, firstPauseMs: 20, longestPauseMs: 1000 };
+export const defaultTimes: RedisTimes = {
+  commandMs: 120,
+  connectMs: 2000,
+  firstPauseMs: 20,
+  longestPauseMs: 1000,
+  heartbeatMs: 15_000,
+};
 
 /** A connection that ended sooner does not count as a recovery: the pauses go on growing. */
 const steadyMs = 10_000;
@@ -72,6 +80,8 @@ class Breaker implements SharedRedis {
   #pauseMs: number;
   #isClosed = false;
   #timer: ReturnType<typeof setTimeout> | undefined;
+  /** Also keeps servers and proxies from closing a connection that nobody uses at night. */
+  readonly #heartbeat: ReturnType<typeof setInterval>;
 
   constructor(url: string, connection: RedisConnection, log: Log, times: RedisTimes) {
     this.#url = url;
@@ -79,6 +89,7 @@ class Breaker implements SharedRedis {
     this.#times = times;
     this.#pauseMs = times.firstPauseMs;
     this.#use(connection);
+    this.#heartbeat = setInterval(() => void this.#look(), times.heartbeatMs);
   }
 
   get isLocal(): boolean {
@@ -99,9 +110,19 @@ class Breaker implements SharedRedis {
   close(): void {
     this.#isClosed = true;
     clearTimeout(this.#timer);
+    clearInterval(this.#heartbeat);
     const connection = this.#connection;
     this.#connection = null;
     connection?.close();
+  }
+
+  async #look(): Promise<void> {
+    const connection = this.#connection;
+    try {
+      await connection?.send("PING", [], this.#times.commandMs);
+    } catch (error) {
+      if (connection !== null) this.#lose(connection, reasonOf(error));
+    }
   }
 
   #use(connection: RedisConnection): void {

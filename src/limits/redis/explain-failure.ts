@@ -21,7 +21,7 @@ const refusals: Readonly<Record<string, string>> = {
   WRONGPASS: "refuses the user name or password in it.",
   NOAUTH: "requires a password, and it has none.",
   NOPERM:
-    "does not allow its user the commands INFO, SCRIPT, EVAL, EVALSHA, GET, SET, DEL and TIME on keys companiond:*.",
+    "does not allow its user all of PING, INFO, SCRIPT, EVAL, EVALSHA, GET, SET, DEL and TIME on the keys companiond:*.",
   DENIED: "is in protected mode: it accepts connections from its own machine alone until it has a password.",
   OOM: "is out of memory and refuses writes.",
   READONLY: "is a replica, which takes no writes. Name its primary server.",

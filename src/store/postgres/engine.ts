@@ -4,7 +4,7 @@ import { AppError } from "../../domain/errors.ts";
 import { isCollision, isLostConnection, toStoreError } from "./failures.ts";
 import { Pool, type PoolObserver } from "./pool.ts";
 import type { Queries } from "./queries.ts";
-import { createSharedLookup } from "./shared-lookup.ts";
+import { createSharedLookup, type SharedLookupOptions } from "./shared-lookup.ts";
 import { type Transaction, transact } from "./transaction.ts";
 
 export interface EngineOptions {
@@ -62,8 +62,16 @@ export class PostgresEngine {
   }
 
   /** See `createSharedLookup`. */
-  lookup<Row extends { lookupKey: string }>(text: string | (() => string)): (key: string) => Promise<Row | null> {
-    return createSharedLookup(this.quick, text);
+  lookup<Row extends { lookupKey: string }>(text: string | (() => string)): (key: string) => Promise<Row | null>;
+  lookup<Row extends { lookupKey: string }, Found>(
+    text: string | (() => string),
+    options: SharedLookupOptions<Row, Found>,
+  ): (key: string) => Promise<Found | null>;
+  lookup<Row extends { lookupKey: string }>(
+    text: string | (() => string),
+    options: SharedLookupOptions<Row, unknown> = { read: (row) => row },
+  ): (key: string) => Promise<unknown> {
+    return createSharedLookup(this.quick, text, options);
   }
 
   async close(): Promise<void> {

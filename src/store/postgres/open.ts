@@ -2,19 +2,27 @@
 import type { Log } from "../../lib/log.ts";
 import type { Store } from "../store.ts";
 import { createAccountStore } from "./accounts.ts";
+import { createApiKeyStore } from "./api-keys.ts";
 import { createArrivalMarks } from "./arrival-marks.ts";
 import { createAuditStore } from "./audit.ts";
 import { createChangeRecorder } from "./changes.ts";
+import { createCompanionStore } from "./companions.ts";
 import { connect } from "./connection.ts";
 import { requireNoCopy } from "./copy-guard.ts";
+import { createEmbedTokenStore } from "./embed-tokens.ts";
 import { PostgresEngine } from "./engine.ts";
 import { readServerFacts, requireFit } from "./fitness.ts";
 import { createHoldingsKeeper } from "./holdings.ts";
+import { createIdempotencyStore } from "./idempotency.ts";
+import { createMetadataIndex } from "./metadata-index.ts";
 import { migratePostgres } from "./migrator.ts";
 import { createOpenTickets } from "./open-tickets.ts";
 import type { StoreParts } from "./parts.ts";
 import type { PoolObserver } from "./pool.ts";
 import { createSecondFactorStore, createServerSecretStore } from "./second-factors.ts";
+import { createSessionStore } from "./sessions.ts";
+import { createUsageWriter } from "./usage-writer.ts";
+import { createVoiceAgentKeeper } from "./voice-agents.ts";
 
 export interface PostgresStoreOptions {
   url: string;
@@ -68,8 +76,11 @@ async function createParts(engine: PostgresEngine, { log }: PostgresStoreOptions
     arrivals: createArrivalMarks(row?.snapshot ?? ""),
     changes: createChangeRecorder(holdings),
     holdings,
+    metadata: createMetadataIndex(),
     removals: notYet("removals"),
     tickets: createOpenTickets(),
+    usage: createUsageWriter(),
+    voiceAgents: createVoiceAgentKeeper(),
   };
 }
 
@@ -79,15 +90,15 @@ function createStore(engine: PostgresEngine, parts: StoreParts): Store {
   removals.start();
   return {
     accounts: createAccountStore(engine, parts),
-    apiKeys: notYet("apiKeys"),
+    apiKeys: createApiKeyStore(engine, parts),
     audit: createAuditStore(engine, changes),
-    companions: notYet("companions"),
+    companions: createCompanionStore(engine, parts),
     conversations: notYet("conversations"),
-    embedTokens: notYet("embedTokens"),
-    idempotency: notYet("idempotency"),
+    embedTokens: createEmbedTokenStore(engine, parts),
+    idempotency: createIdempotencyStore(engine),
     secondFactors: createSecondFactorStore(engine, changes),
     serverSecrets: createServerSecretStore(engine),
-    sessions: notYet("sessions"),
+    sessions: createSessionStore(engine, changes),
     turns: notYet("turns"),
     usage: notYet("usage"),
     voice: notYet("voice"),

@@ -3,8 +3,11 @@ import type { Log } from "../../lib/log.ts";
 import type { ArrivalMarks } from "./arrival-marks.ts";
 import type { ChangeRecorder } from "./changes.ts";
 import type { HoldingsKeeper } from "./holdings.ts";
+import type { MetadataIndex } from "./metadata-index.ts";
 import type { OpenTickets } from "./open-tickets.ts";
 import type { Queries } from "./queries.ts";
+import type { UsageWriter } from "./usage-writer.ts";
+import type { VoiceAgentKeeper } from "./voice-agents.ts";
 
 /** Deletes the remains of deleted accounts, companions and conversations in chunks, in the background. */
 export interface Removals {
@@ -27,6 +30,9 @@ export interface StoreParts {
   arrivals: ArrivalMarks;
   changes: ChangeRecorder;
   holdings: HoldingsKeeper;
+  metadata: MetadataIndex;
   removals: Removals;
   tickets: OpenTickets;
+  usage: UsageWriter;
+  voiceAgents: VoiceAgentKeeper;
 }

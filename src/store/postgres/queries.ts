@@ -2,7 +2,8 @@
 import { drizzle } from "drizzle-orm/bun-sql";
 
 /** Arrays become arrays of PostgreSQL; name the type where one is used: `= ANY($1::text[])`. */
-export type Parameter = string | number | boolean | null | Uint8Array | readonly (string | number | boolean | null)[];
+export type Parameter = Scalar | readonly Scalar[];
+type Scalar = string | number | boolean | null | Uint8Array;
 
 /** What the driver resolves with: the rows, and how many were read or changed. */
 export type Rows<Row> = Row[] & { readonly count: number };

@@ -11,16 +11,25 @@ export interface MetadataEntry {
 /** Longer texts would make index rows overflow; they are stored and compared as digests. */
 const longestText = 120;
 
-/** Metadata texts contain no NUL, so that a digest is never mistaken for a text. */
-export function toIndexText(text: string): string {
-  return text.length > longestText || text.startsWith("\0") ? `\0${sha256Hex(text)}` : text;
+/** A text as the index stores and compares it. */
+export type IndexText = (text: string) => string;
+
+/**
+ * `mark` begins a digest, whose next character is never the mark. A text that begins with it gets one more, so that it
+ * is not mistaken for a digest, and a copy to an engine with another mark can tell what it was.
+ */
+export function createIndexText(mark: string): IndexText {
+  return (text) => {
+    if (text.length > longestText) return `${mark}${sha256Hex(text)}`;
+    return text.startsWith(mark) ? `${mark}${text}` : text;
+  };
 }
 
 /**
  * Every matching filter, once. Names are joined by dots, so that a path means nested fields or a name with dots alike;
  * arrays add nothing to the path; numbers, booleans and null are their JSON text, like strings.
  */
-export function listMetadataEntries(metadata: JsonObject): MetadataEntry[] {
+export function listMetadataEntries(metadata: JsonObject, toIndexText: IndexText): MetadataEntry[] {
   const entries = new Map<string, MetadataEntry>();
   const visit = (path: string, value: JsonValue): void => {
     if (Array.isArray(value)) {

@@ -1,7 +1,7 @@
 /** API keys in SQLite, read without a cache on every management call. */
 import type { ApiKey, Plan } from "../../domain/account.ts";
 import { type ApiKeyStore, type FoundKey, type NewApiKey, toMadeKey } from "../contract/api-keys.ts";
-import type { WriteContext } from "../contract/write-context.ts";
+import { describeMadeKey } from "../rows/key-lines.ts";
 import { decodeScopes, encodeScopes } from "../rows/scope-letters.ts";
 import type { SqliteEngine } from "./engine.ts";
 import { createKeyLines } from "./key-lines.ts";
@@ -48,19 +48,13 @@ export function createApiKeyStore(engine: SqliteEngine, { changes, holdings, usa
     insert({ ...made, hash: key.hash, accountNumber, scopes: encodeScopes(made.scopes), revokedAt: null });
   }
 
-  function record(context: WriteContext, made: ApiKey, more: { replaces?: string }): void {
-    const { id: targetId, accountId, name, start, lastFour, scopes } = made;
-    const details = { name, start, last_four: lastFour, scopes, ...more };
-    changes.record(context, { accountId, action: "key.create", targetId, details });
-  }
-
   return {
     create: (accountId, key, context) =>
       engine.write(() => {
         const made = toMadeKey(accountId, key, context.nowMs);
         create(changes.requireAccount(accountId), key, made);
         holdings.checkNewKey(accountId, context);
-        record(context, made, {});
+        changes.record(context, describeMadeKey(made, {}));
         return made;
       }),
 
@@ -72,7 +66,7 @@ export function createApiKeyStore(engine: SqliteEngine, { changes, holdings, usa
         create(accountNumber, key, made);
         lines.replace({ accountId, accountNumber, context, makeAuditId }, old, made.id);
         holdings.checkNewKey(accountId, context);
-        record(context, made, { replaces: old.keyId });
+        changes.record(context, describeMadeKey(made, { replaces: old.keyId }));
         return made;
       }),
 

@@ -1,9 +1,10 @@
 /** Writes new companions: their row, first embed token and index rows. */
 import type { NewCompanion } from "../contract/companions.ts";
+import { foldName } from "../rows/companion.ts";
 import type { SqliteEngine } from "./engine.ts";
 import type { MetadataIndex } from "./metadata-index.ts";
 import { mapColumns } from "./rows/columns.ts";
-import { companionColumns, foldName } from "./rows/companion.ts";
+import { companionColumns } from "./rows/companion.ts";
 import { embedTokens } from "./schema/clustered.ts";
 import type { VoiceAgentKeeper } from "./voice-agents.ts";
 

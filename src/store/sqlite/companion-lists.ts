@@ -3,11 +3,12 @@
 import type { Companion } from "../../domain/companion.ts";
 import type { CompanionQuery } from "../contract/companions.ts";
 import { type Page, type PageRequest, toPage } from "../contract/page.ts";
+import { foldName } from "../rows/companion.ts";
 import { createAccountNumberFinder } from "./account-number.ts";
 import type { SqliteEngine } from "./engine.ts";
 import type { MetadataIndex } from "./metadata-index.ts";
 import { yieldToEventLoop } from "./retry.ts";
-import { type CompanionRow, companionColumns, foldName, toCompanion } from "./rows/companion.ts";
+import { type CompanionRow, companionColumns, toCompanion } from "./rows/companion.ts";
 
 /** How many names are read before other requests get their turn: about a millisecond. */
 const namesPerSlice = 2_000;

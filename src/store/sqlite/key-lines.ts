@@ -1,8 +1,13 @@
 /** Ends the line of an API key: the key and all keys created from it. Call it inside a write. */
-import { AppError, invalidFields } from "../../domain/errors.ts";
 import { toRfc3339 } from "../../lib/clock.ts";
 import type { EndedKey, NewApiKey, Replacement } from "../contract/api-keys.ts";
-import type { WriteContext } from "../contract/write-context.ts";
+import {
+  type KeyLineChange,
+  requireLastingMaker,
+  requireReplaceable,
+  toLineEntry,
+  toRevokeEntries,
+} from "../rows/key-lines.ts";
 import type { ChangeRecorder } from "./changes.ts";
 import type { SqliteEngine } from "./engine.ts";
 
@@ -19,16 +24,9 @@ export const keyLineQueries = {
     WHERE ${ofLine} AND (expires_at IS NULL OR expires_at > ?) ${ended}`,
 };
 
-export interface KeyLineChange {
-  accountId: string;
-  accountNumber: number;
-  context: WriteContext;
-  makeAuditId: () => string;
-}
-
 export function createKeyLines(engine: SqliteEngine, changes: ChangeRecorder) {
-  const selectExpiry = engine.query<{ expires_at: number | null }, [string, number]>(
-    "SELECT expires_at FROM api_keys WHERE id = ? AND account_number = ? AND revoked_at IS NULL",
+  const selectExpiry = engine.query<{ expiresAt: number | null }, [string, number]>(
+    "SELECT expires_at AS expiresAt FROM api_keys WHERE id = ? AND account_number = ? AND revoked_at IS NULL",
   );
   const selectLine = engine.query<{ id: string }, [string, number]>(keyLineQueries.select);
   const revokeLine = engine.query<EndedKey, [string, number, number]>(keyLineQueries.revoke);
@@ -37,18 +35,11 @@ export function createKeyLines(engine: SqliteEngine, changes: ChangeRecorder) {
     `UPDATE api_keys SET replaced_by_key_id = ?, replaced_at = ? WHERE id = ? ${ended}, expires_at AS expiresAt`,
   );
 
-  function audit(change: KeyLineChange, key: EndedKey, action: string, more: Record<string, string>): void {
-    const { accountId, context, makeAuditId } = change;
-    const { actor, nowMs: createdAt } = context;
-    const details = { name: key.name, start: key.start, last_four: key.lastFour, ...more };
-    changes.audit({ id: makeAuditId(), accountId, actor, action, targetId: key.id, details, createdAt });
-  }
-
   /** The key itself comes first. */
   function revoke(change: KeyLineChange, keyId: string, ofRoot: Record<string, string> = {}): EndedKey[] {
     const revoked = revokeLine.all(keyId, change.accountNumber, change.context.nowMs);
     revoked.sort((a, b) => Number(b.id === keyId) - Number(a.id === keyId));
-    for (const key of revoked) audit(change, key, "key.revoke", key.id === keyId ? ofRoot : { revoked_with: keyId });
+    for (const entry of toRevokeEntries(change, revoked, ofRoot)) changes.audit(entry);
     return revoked;
   }
 
@@ -56,34 +47,20 @@ export function createKeyLines(engine: SqliteEngine, changes: ChangeRecorder) {
   function expire(change: KeyLineChange, keyId: string, endsAt: number): void {
     const shortened = expireLine.all(keyId, change.accountNumber, endsAt, endsAt);
     const details = { expires_at: toRfc3339(endsAt), expires_with: keyId };
-    for (const key of shortened) if (key.id !== keyId) audit(change, key, "key.expire", details);
+    for (const key of shortened) if (key.id !== keyId) changes.audit(toLineEntry(change, key, "key.expire", details));
   }
 
   return {
     revoke,
 
-    /** The creating key may have been revoked, or given an earlier end, since the request was admitted. */
-    requireMaker(accountNumber: number, { createdByKeyId, expiresAt }: NewApiKey, nowMs: number): void {
-      if (createdByKeyId === null) return;
-      const maker = selectExpiry.get(createdByKeyId, accountNumber);
-      const endsAt = maker === null ? nowMs : (maker.expires_at ?? Number.POSITIVE_INFINITY);
-      if (endsAt > nowMs && endsAt >= (expiresAt ?? Number.POSITIVE_INFINITY)) return;
-      throw new AppError(
-        "conflict",
-        "The API key of this request has been changed in the meantime. Send the request again.",
-      );
+    requireMaker(accountNumber: number, key: NewApiKey, nowMs: number): void {
+      if (key.createdByKeyId === null) return;
+      requireLastingMaker(selectExpiry.get(key.createdByKeyId, accountNumber), key, nowMs);
     },
 
-    /** Whether the creating key may replace the old key. */
-    requireReplaceable(accountNumber: number, old: Replacement, { createdByKeyId }: NewApiKey): void {
+    requireReplaceable(accountNumber: number, old: Replacement, key: NewApiKey): void {
       const ids = selectLine.all(old.keyId, accountNumber).map(({ id }) => id);
-      if (ids.length === 0) {
-        throw invalidFields([{ param: "replaces", detail: "There is no such active API key." }]);
-      }
-      if (createdByKeyId === null || !ids.includes(createdByKeyId)) return;
-      const detail =
-        "An API key cannot replace itself or a key that it was created from: the new key would end with it.";
-      throw invalidFields([{ param: "replaces", detail }]);
+      requireReplaceable(ids, key);
     },
 
     /** Marks the old key, and ends it with its line. */
@@ -93,7 +70,8 @@ export function createKeyLines(engine: SqliteEngine, changes: ChangeRecorder) {
       const old = markReplaced.get(newId, change.context.nowMs, keyId);
       if (isOver) revoke(change, keyId, { replaced_by: newId });
       else if (old !== null) {
-        audit(change, old, "key.replace", { replaced_by: newId, expires_at: toRfc3339(old.expiresAt ?? endsAt) });
+        const details = { replaced_by: newId, expires_at: toRfc3339(old.expiresAt ?? endsAt) };
+        changes.audit(toLineEntry(change, old, "key.replace", details));
       }
     },
   };

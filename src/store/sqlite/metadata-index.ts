@@ -8,8 +8,9 @@
  */
 import type { JsonObject } from "../../domain/companion.ts";
 import type { MetadataFilter } from "../contract/companions.ts";
-import { addMembers, blockSize, hasMember, intersect, readMembersBelow, removeMember } from "../rows/member-sets.ts";
-import { listMetadataEntries, type MetadataEntry, toIndexText } from "../rows/metadata-entries.ts";
+import { addMembers, blockSize, hasMember, intersect, removeMember } from "../rows/member-sets.ts";
+import { diffEntries, groupByBlock, placeOf, readBlock } from "../rows/metadata-blocks.ts";
+import { createIndexText, type MetadataEntry } from "../rows/metadata-entries.ts";
 import type { SqliteEngine } from "./engine.ts";
 
 export const metadataQueries = {
@@ -31,6 +32,9 @@ const longestWalk = 256;
 
 /** How many companions are returned at once: about a page. */
 const companionsPerStep = 128;
+
+// Stored in databases. Metadata texts contain no NUL.
+const toIndexText = createIndexText("\0");
 
 interface MembersRow {
   members: Uint8Array;
@@ -89,7 +93,7 @@ export function createMetadataIndex(engine: SqliteEngine) {
           const other = common === null ? null : find(block);
           return common === null || other === null ? null : intersect(common, other);
         }, members);
-        if (left !== null) yield* readBlock(left, block, below);
+        if (left !== null) yield* readBlock(left, block, below, companionsPerStep);
         highest = block - 1;
       }
       if (rows.length < limit) return;
@@ -113,49 +117,25 @@ export function createMetadataIndex(engine: SqliteEngine) {
     walk,
 
     has(accountNumber: number, filters: readonly MetadataFilter[], number: number): boolean {
-      const block = Math.floor(number / blockSize);
+      const { block, offset } = placeOf(number);
       return filters.every(({ path, value }) => {
         const row = findBlock.get(accountNumber, toIndexText(path), toIndexText(value), block);
-        return row !== null && hasMember(row.members, number % blockSize);
+        return row !== null && hasMember(row.members, offset);
       });
     },
 
     /** Call it inside a write, with companions not yet in the index; those with the same value share a row's update. */
     add(accountNumber: number, companions: readonly { number: number; metadata: JsonObject }[]): void {
-      const added = new Map<string, { entry: MetadataEntry; block: number; offsets: number[] }>();
-      for (const { number, metadata } of companions) {
-        const block = Math.floor(number / blockSize);
-        for (const entry of listMetadataEntries(metadata)) {
-          const place = JSON.stringify([entry.path, entry.value, block]);
-          const group = added.get(place) ?? { entry, block, offsets: [] };
-          group.offsets.push(number % blockSize);
-          added.set(place, group);
-        }
-      }
-      for (const { entry, block, offsets } of added.values()) addTo(accountNumber, entry, block, offsets);
+      const groups = groupByBlock(companions, toIndexText);
+      for (const group of groups) addTo(accountNumber, group, group.block, group.offsets);
     },
 
     /** Call it inside a write; only differences are written. */
     replace(accountNumber: number, number: number, before: JsonObject, after: JsonObject): void {
-      const block = Math.floor(number / blockSize);
-      const offset = number % blockSize;
-      const key = ({ path, value }: MetadataEntry) => JSON.stringify([path, value]);
-      const kept = new Map(listMetadataEntries(after).map((entry) => [key(entry), entry]));
-      for (const entry of listMetadataEntries(before)) {
-        if (!kept.delete(key(entry))) removeFrom(accountNumber, entry, block, offset);
-      }
-      for (const entry of kept.values()) addTo(accountNumber, entry, block, [offset]);
+      const { block, offset } = placeOf(number);
+      const { removed, added } = diffEntries(before, after, toIndexText);
+      for (const entry of removed) removeFrom(accountNumber, entry, block, offset);
+      for (const entry of added) addTo(accountNumber, entry, block, [offset]);
     },
   };
-}
-
-function* readBlock(members: Uint8Array, block: number, below: number): Generator<number[]> {
-  const first = block * blockSize;
-  for (let next = Math.min(blockSize, below - first); ; ) {
-    const offsets = readMembersBelow(members, next, companionsPerStep);
-    const last = offsets.at(-1);
-    if (last === undefined) return;
-    yield offsets.map((offset) => first + offset);
-    next = last;
-  }
 }

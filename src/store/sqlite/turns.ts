@@ -3,9 +3,9 @@ import { type HistoryMessage, type MessageRole, textParts } from "../../domain/c
 import type { FailureKind } from "../../domain/reply-failure.ts";
 import type { TokenUsage } from "../../domain/usage.ts";
 import type { TurnStore } from "../contract/turns.ts";
+import type { UsagePlace } from "../rows/usage-counters.ts";
 import type { SqliteEngine } from "./engine.ts";
 import type { StoreParts } from "./parts.ts";
-import type { UsagePlace } from "./usage-writer.ts";
 
 /** How many messages the first read of a history takes; each further one takes as many as were read so far. */
 const firstHistoryRead = 32;

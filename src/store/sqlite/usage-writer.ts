@@ -1,29 +1,10 @@
 /** Adds to usage: by day, by month, and by day for the whole account. */
 import type { FailureKind } from "../../domain/reply-failure.ts";
 import type { UsageCounts } from "../../domain/usage.ts";
+import { counterColumns, counters, type UsagePlace } from "../rows/usage-counters.ts";
 import type { SqliteEngine } from "./engine.ts";
 
-export interface UsagePlace {
-  accountId: string;
-  /** Null for a key's own calls. */
-  companionId: string | null;
-  /** Null for the dashboard. */
-  keyId: string | null;
-  day: string;
-}
-
 export type UsageWriter = ReturnType<typeof createUsageWriter>;
-
-/** What is counted, with its column in all tables of usage. */
-export const counterColumns: Readonly<Record<keyof UsageCounts, string>> = {
-  messages: "messages",
-  requests: "requests",
-  inputTokens: "input_tokens",
-  outputTokens: "output_tokens",
-  voiceSessions: "voice_sessions",
-  errors: "errors",
-};
-export const counters = Object.keys(counterColumns) as (keyof UsageCounts)[];
 
 export function createUsageWriter(engine: SqliteEngine) {
   const columns = Object.values(counterColumns);

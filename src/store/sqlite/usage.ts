@@ -3,12 +3,12 @@ import type { UsageCounts } from "../../domain/usage.ts";
 import { toUtcDay } from "../../lib/clock.ts";
 import { dayMs } from "../../lib/instant.ts";
 import type { FailureRow, UsageGroup, UsageQuery, UsageRow, UsageStore } from "../contract/usage.ts";
+import { counterColumns, counters } from "../rows/usage-counters.ts";
 import { splitPeriod, type UsagePeriod } from "../rows/usage-periods.ts";
 import { createAccountNumberFinder } from "./account-number.ts";
 import type { Query, SqliteEngine } from "./engine.ts";
 import type { MetadataIndex } from "./metadata-index.ts";
 import { yieldToEventLoop } from "./retry.ts";
-import { counterColumns, counters } from "./usage-writer.ts";
 
 interface SumRow extends UsageCounts {
   day: string;

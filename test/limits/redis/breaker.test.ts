@@ -147,6 +147,15 @@ test("a process that was busy itself for longer than the deadline does not take 
   expect(await callsOf("evalsha")).toBeGreaterThan(0);
 });
 
+test("a lost connection that nobody uses is noticed before a visitor would wait for it", async () => {
+  const { redis, log } = await openInstance({ commandMs: 100, heartbeatMs: 20 });
+  await eventually(async () => (await callsOf("ping")) > 2);
+  expect(redis.isLocal).toBe(false);
+  await proxy.set("swallow");
+  await eventually(() => redis.isLocal);
+  expect(log.events.map(({ fields }) => fields["reason"])).toEqual(["no answer within 100 ms"]);
+});
+
 test("connections that are cut: what was asked on them is judged here", async () => {
   const { redis, limiter } = await openInstance();
   await proxy.set("hold");

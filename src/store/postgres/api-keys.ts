@@ -1,0 +1,118 @@
+/** API keys in PostgreSQL, read without a cache: calls of one turn of the event loop share a query. */
+import type { ApiKey, Plan } from "../../domain/account.ts";
+import { type ApiKeyStore, type FoundKey, type NewApiKey, toMadeKey } from "../contract/api-keys.ts";
+import type { WriteContext } from "../contract/write-context.ts";
+import { describeMadeKey, requireReplaceable } from "../rows/key-lines.ts";
+import { decodeScopes, encodeScopes } from "../rows/scope-letters.ts";
+import type { PostgresEngine } from "./engine.ts";
+import { createKeyLines } from "./key-lines.ts";
+import { laterUse, lockRows } from "./last-use.ts";
+import type { StoreParts } from "./parts.ts";
+import type { Queries } from "./queries.ts";
+import { mapColumns } from "./rows/columns.ts";
+import { apiKeys } from "./schema/accounts.ts";
+
+interface FoundRow {
+  lookupKey: string;
+  id: string;
+  scopes: string;
+  expiresAt: number | null;
+  accountId: string;
+  plan: Plan;
+  suspendedAt: number | null;
+}
+
+type ListedRow = Omit<ApiKey, "scopes" | "accountId"> & { scopes: string };
+
+const keyColumns = mapColumns(apiKeys, ["hash", "accountNumber", "revokedAt"]);
+
+const selectByHashes = `SELECT k.hash AS "lookupKey", k.id, k.scopes, k.expires_at::float8 AS "expiresAt",
+    a.id AS "accountId", a.plan, a.suspended_at::float8 AS "suspendedAt"
+  FROM api_keys k JOIN accounts a ON a.number = k.account_number
+  WHERE k.hash = ANY($1::text[]) AND k.revoked_at IS NULL`;
+const selectOfAccount = `SELECT ${keyColumns.select("k")} FROM api_keys k
+  WHERE k.account_number = (SELECT number FROM accounts WHERE id = $1) AND k.revoked_at IS NULL
+  ORDER BY k.created_at DESC, k.id DESC`;
+const addUses = `UPDATE api_keys AS k SET requests = k.requests + u.requests,
+    last_used_at = ${laterUse("k.last_used_at", "u.used_at")}
+  FROM unnest($1::text[], $2::bigint[], $3::bigint[]) AS u (id, requests, used_at), accounts a
+  WHERE k.id = u.id AND a.number = k.account_number
+  RETURNING a.id AS "accountId", k.id AS "keyId", u.requests::float8 AS requests`;
+
+export function createApiKeyStore(engine: PostgresEngine, { changes, holdings, usage }: StoreParts): ApiKeyStore {
+  const lines = createKeyLines(changes);
+  const lookup = engine.lookup<FoundRow>(selectByHashes);
+
+  async function create(transaction: Queries, accountNumber: number, key: NewApiKey, made: ApiKey): Promise<void> {
+    await lines.requireMaker(transaction, accountNumber, key, made.createdAt);
+    const scopes = encodeScopes(made.scopes);
+    await keyColumns.insert(transaction, [{ ...made, hash: toHex(key.hash), accountNumber, scopes, revokedAt: null }]);
+  }
+
+  async function finish(transaction: Queries, context: WriteContext, made: ApiKey, more: { replaces?: string }) {
+    await holdings.checkNewKey(transaction, made.accountId, context);
+    await changes.record(transaction, context, describeMadeKey(made, more));
+  }
+
+  return {
+    create: (accountId, key, context) =>
+      engine.change(accountId, async (transaction) => {
+        const made = toMadeKey(accountId, key, context.nowMs);
+        await create(transaction, await changes.requireAccount(transaction, accountId), key, made);
+        await finish(transaction, context, made, {});
+        return made;
+      }),
+
+    replace: (accountId, old, key, context, makeAuditId) =>
+      engine.change(accountId, async (transaction) => {
+        const accountNumber = await changes.requireAccount(transaction, accountId);
+        const made = toMadeKey(accountId, key, context.nowMs);
+        const line = await lines.select(transaction, accountNumber, old.keyId);
+        requireReplaceable(line, key);
+        await create(transaction, accountNumber, key, made);
+        await lines.replace(transaction, { accountId, accountNumber, context, makeAuditId }, old, line, made.id);
+        await finish(transaction, context, made, { replaces: old.keyId });
+        return made;
+      }),
+
+    async findByHash(hash) {
+      const row = await lookup(toHex(hash));
+      return row === null ? null : toFoundKey(row);
+    },
+
+    async list(accountId) {
+      const rows = await engine.quick.all<ListedRow>(selectOfAccount, [accountId]);
+      return rows.map((row) => ({ ...row, accountId, scopes: decodeScopes(row.scopes) }));
+    },
+
+    revoke: (accountId, keyId, context, makeAuditId) =>
+      engine.change(accountId, async (transaction) => {
+        const accountNumber = await changes.findAccountNumber(transaction, accountId);
+        if (accountNumber === null) return [];
+        const line = await lines.select(transaction, accountNumber, keyId);
+        return await lines.revoke(transaction, { accountId, accountNumber, context, makeAuditId }, keyId, line);
+      }),
+
+    async recordUses(uses, day) {
+      if (uses.length === 0) return;
+      const ids = uses.map(({ keyId }) => keyId);
+      const counts = [uses.map(({ requests }) => requests), uses.map(({ lastUsedAt }) => lastUsedAt)];
+      await engine.write(async (transaction) => {
+        const [, used] = await Promise.all([
+          lockRows(transaction, "api_keys", ids),
+          transaction.all<{ accountId: string; keyId: string; requests: number }>(addUses, [ids, ...counts]),
+        ]);
+        const additions = used.map((use) => ({ ...use, companionId: null, day }));
+        await usage.add(transaction, additions);
+      });
+    },
+  };
+}
+
+function toHex(hash: Uint8Array): string {
+  return Buffer.from(hash).toString("hex");
+}
+
+function toFoundKey({ id, scopes, expiresAt, accountId, plan, suspendedAt }: FoundRow): FoundKey {
+  return { keyId: id, scopes: decodeScopes(scopes), expiresAt, account: { id: accountId, plan }, suspendedAt };
+}

@@ -1,0 +1,57 @@
+/** Writes new companions: their rows, first embed tokens and index rows. */
+import type { NewCompanion } from "../contract/companions.ts";
+import { foldName } from "../rows/companion.ts";
+import type { StoreParts } from "./parts.ts";
+import { mapColumns } from "./rows/columns.ts";
+import { companionColumns } from "./rows/companion.ts";
+import { embedTokens } from "./schema/companions.ts";
+import type { Transaction } from "./transaction.ts";
+
+/** Companions written by one statement. */
+const mostAtOnce = 1_000;
+
+const tokenColumns = mapColumns(embedTokens);
+
+/** Call it inside a change of the account. */
+export function createCompanionInsert({ changes, metadata, voiceAgents }: StoreParts) {
+  async function insertSome(
+    transaction: Transaction,
+    accountId: string,
+    companions: readonly NewCompanion[],
+    nowMs: number,
+  ): Promise<{ number: number }[]> {
+    const made = { accountId, createdAt: nowMs, updatedAt: nowMs };
+    const rows = companions.map((companion) => {
+      return { ...companion, ...made, nameFolded: foldName(companion.name), embedToken: companion.embedToken.token };
+    });
+    const numbers = await companionColumns.insertMany<{ number: number }>(
+      transaction,
+      rows,
+      "RETURNING number::float8 AS number",
+    );
+    const tokens = companions.map(({ id, embedToken }) => {
+      return { ...embedToken, companionId: id, name: null, createdAt: nowMs, lastUsedAt: null };
+    });
+    await tokenColumns.insertMany(transaction, tokens);
+    return numbers;
+  }
+
+  return async (
+    transaction: Transaction,
+    accountId: string,
+    companions: readonly NewCompanion[],
+    nowMs: number,
+  ): Promise<void> => {
+    const accountNumber = await changes.requireAccount(transaction, accountId);
+    await voiceAgents.check(transaction, accountId, companions, null);
+    for (let at = 0; at < companions.length; at += mostAtOnce) {
+      const some = companions.slice(at, at + mostAtOnce);
+      const rows = await insertSome(transaction, accountId, some, nowMs);
+      const added = rows.flatMap(({ number }, index) => {
+        const companion = some[index];
+        return companion === undefined ? [] : [{ number, metadata: companion.metadata }];
+      });
+      await metadata.add(transaction, accountNumber, added);
+    }
+  };
+}

@@ -1,0 +1,162 @@
+/** Companions in PostgreSQL. */
+import { eq } from "drizzle-orm";
+import type { Plan } from "../../domain/account.ts";
+import type { Companion, CompanionSettings } from "../../domain/companion.ts";
+import { type CompanionStore, type EmbedTarget, toMadeCompanion } from "../contract/companions.ts";
+import { foldName, parseMetadata } from "../rows/companion.ts";
+import { createCompanionInsert } from "./companion-insert.ts";
+import { createCompanionLists } from "./companion-lists.ts";
+import type { PostgresEngine } from "./engine.ts";
+import type { StoreParts } from "./parts.ts";
+import type { Queries } from "./queries.ts";
+import { type CompanionRow, companionColumns, toCompanion } from "./rows/companion.ts";
+import { companions } from "./schema/companions.ts";
+import type { Transaction } from "./transaction.ts";
+import { isGranted } from "./voice-agents.ts";
+
+interface EmbedRow extends CompanionRow {
+  lookupKey: string;
+  tokenId: string;
+  plan: Plan;
+  /** Whether the grant for its voice agent exists, if it has one. */
+  isGranted: boolean;
+  snapshot: string;
+}
+
+/** What a change needs to know of the companion's previous state. */
+type OwnedRow = Pick<CompanionRow, "name" | "voiceId" | "voiceAgentId" | "metadata"> & { number: number };
+
+/** Enabled companions of accounts that are not suspended, by the tokens in `$1`. */
+const byToken = `FROM embed_tokens t JOIN companions c ON c.id = t.companion_id JOIN accounts a ON a.id = c.account_id
+  WHERE t.token = ANY($1::text[]) AND c.enabled AND a.suspended_at IS NULL`;
+
+export const companionQueries = {
+  byToken: `SELECT t.token AS "lookupKey", t.id AS "tokenId", a.plan, ${companionColumns.select("c")},
+      c.voice_agent_id IS NOT NULL AND ${isGranted("c.account_id", "c.voice_agent_id")} AS "isGranted",
+      pg_current_snapshot()::text AS snapshot ${byToken}`,
+  checkToken: `SELECT t.token AS "lookupKey" ${byToken}`,
+  checkOwner: `SELECT c.id AS "lookupKey", c.account_id AS "accountId"
+    FROM companions c JOIN accounts a ON a.id = c.account_id
+    WHERE c.id = ANY($1::text[]) AND a.suspended_at IS NULL`,
+  byId: `SELECT ${companionColumns.select("c")} FROM companions c WHERE c.id = $1 AND c.account_id = $2`,
+  /** Locked: what becomes of its voice agent is decided by one at a time. */
+  owned: `SELECT number::float8 AS number, name, voice_id AS "voiceId", voice_agent_id AS "voiceAgentId", metadata
+    FROM companions WHERE id = $1 AND account_id = $2 FOR UPDATE`,
+};
+
+export function createCompanionStore(engine: PostgresEngine, parts: StoreParts): CompanionStore {
+  const { arrivals, changes, holdings, metadata, voiceAgents, removals } = parts;
+  const insert = createCompanionInsert(parts);
+  const lists = createCompanionLists(engine, metadata);
+  const findTarget = engine.lookup<EmbedRow, EmbedTarget>(companionQueries.byToken, {
+    read: toTarget,
+    begin() {
+      const note = arrivals.begin();
+      return ([first]) => {
+        if (first !== undefined) note(first.snapshot);
+      };
+    },
+  });
+  const checkToken = engine.lookup<{ lookupKey: string }>(companionQueries.checkToken);
+  const findOwner = engine.lookup<{ lookupKey: string; accountId: string }>(companionQueries.checkOwner);
+  let marks = 0;
+
+  async function find(queries: Queries, accountId: string, id: string): Promise<Companion | null> {
+    const row = await queries.get<CompanionRow>(companionQueries.byId, [id, accountId]);
+    return row === null ? null : toCompanion(row);
+  }
+
+  const lockOwned = (transaction: Transaction, accountId: string, id: string) =>
+    transaction.get<OwnedRow>(companionQueries.owned, [id, accountId]);
+
+  return {
+    create: (accountId, companion, context) =>
+      engine.change(accountId, async (transaction) => {
+        await insert(transaction, accountId, [companion], context.nowMs);
+        await holdings.checkNewCompanions(transaction, accountId, context);
+        const made = toMadeCompanion(accountId, companion, context.nowMs);
+        const details = { name: made.name };
+        await changes.record(transaction, context, {
+          accountId,
+          action: "companion.create",
+          targetId: made.id,
+          details,
+        });
+        return made;
+      }),
+
+    createMany: (accountId, many, context) =>
+      engine.changeHeavy(accountId, async (transaction) => {
+        await insert(transaction, accountId, many, context.nowMs);
+        await holdings.checkNewCompanions(transaction, accountId, context);
+        const details = { count: many.length };
+        await changes.record(transaction, context, { accountId, action: "companion.import", targetId: null, details });
+      }),
+
+    findByEmbedToken: findTarget,
+
+    checkEmbedToken: async (token) => (await checkToken(token)) !== null,
+
+    checkOwned: async (accountId, id) => (await findOwner(id))?.accountId === accountId,
+
+    // A mark that follows all commits of all servers would cost each of them more than the checks, which share a query.
+    getChangeMark: async () => ++marks,
+
+    find: (accountId, id) => find(engine.quick, accountId, id),
+
+    list: (accountId, query, page) => lists.list(accountId, query, page),
+
+    update: (accountId, id, patch, context) =>
+      engine.change(accountId, async (transaction) => {
+        const before = await lockOwned(transaction, accountId, id);
+        if (before === null) return null;
+        const { voiceId = before.voiceId, voiceAgentId = before.voiceAgentId } = patch;
+        await voiceAgents.check(transaction, accountId, [{ voiceId, voiceAgentId }], before.voiceAgentId);
+        const checkGrowth = await holdings.watchGrowth(transaction, accountId, context);
+        if (patch.voiceId === null) await voiceAgents.dismiss(transaction, [id], context.nowMs);
+        await transaction.orm
+          .update(companions)
+          .set(toChangedColumns(patch, context.nowMs))
+          .where(eq(companions.number, before.number));
+        await checkGrowth();
+        if (patch.metadata !== undefined) {
+          const accountNumber = await changes.requireAccount(transaction, accountId);
+          const { number } = before;
+          await metadata.replace(transaction, accountNumber, number, parseMetadata(before.metadata), patch.metadata);
+        }
+        const companion = await find(transaction, accountId, id);
+        const details = { changed: Object.keys(patch) };
+        await changes.record(transaction, context, { accountId, action: "companion.update", targetId: id, details });
+        return companion;
+      }),
+
+    delete: async (accountId, id, context) => {
+      const isDeleted = await engine.change(accountId, async (transaction) => {
+        const row = await lockOwned(transaction, accountId, id);
+        if (row === null) return false;
+        const accountNumber = await changes.requireAccount(transaction, accountId);
+        await voiceAgents.dismiss(transaction, [id], context.nowMs);
+        await metadata.replace(transaction, accountNumber, row.number, parseMetadata(row.metadata), {});
+        await transaction.run("DELETE FROM quota_daily WHERE companion_id = $1", [id]);
+        // Deletes the row's embed tokens too.
+        await transaction.run("DELETE FROM companions WHERE number = $1", [row.number]);
+        await removals.add(transaction, "companion", id, row.number, context.nowMs);
+        const details = { name: row.name };
+        await changes.record(transaction, context, { accountId, action: "companion.delete", targetId: id, details });
+        return true;
+      });
+      if (isDeleted) removals.start();
+      return isDeleted;
+    },
+  };
+}
+
+function toTarget({ lookupKey: _, tokenId, plan, isGranted, snapshot: __, ...row }: EmbedRow): EmbedTarget {
+  if (!isGranted) row.voiceAgentId = null;
+  return { companion: Object.freeze(toCompanion(row)), tokenId, plan };
+}
+
+function toChangedColumns(patch: Partial<CompanionSettings>, nowMs: number) {
+  const folded = patch.name === undefined ? {} : { nameFolded: foldName(patch.name) };
+  return { ...patch, ...folded, updatedAt: nowMs };
+}

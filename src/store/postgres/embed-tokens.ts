@@ -1,0 +1,67 @@
+/** Embed tokens in PostgreSQL; a revoked one is deleted. */
+import { and, asc, eq } from "drizzle-orm";
+import type { EmbedTokenStore } from "../contract/embed-tokens.ts";
+import type { PostgresEngine } from "./engine.ts";
+import { recordLastUses } from "./last-use.ts";
+import type { StoreParts } from "./parts.ts";
+import type { Queries } from "./queries.ts";
+import { companions, embedTokens } from "./schema/companions.ts";
+
+// The companion row contains its oldest valid token, for lists.
+const refreshOldest = `UPDATE companions SET embed_token =
+    (SELECT token FROM embed_tokens WHERE companion_id = companions.id ORDER BY created_at, id LIMIT 1)
+  WHERE id = $1`;
+
+export function createEmbedTokenStore(
+  engine: PostgresEngine,
+  { changes, holdings }: Pick<StoreParts, "changes" | "holdings">,
+): EmbedTokenStore {
+  async function ownsCompanion(queries: Queries, accountId: string, companionId: string): Promise<boolean> {
+    const own = and(eq(companions.id, companionId), eq(companions.accountId, accountId));
+    return (await queries.orm.select({ number: companions.number }).from(companions).where(own)).length > 0;
+  }
+
+  return {
+    create: (accountId, companionId, { id, token, name }, context) =>
+      engine.change(accountId, async (transaction) => {
+        if (!(await ownsCompanion(transaction, accountId, companionId))) return null;
+        const made = { id, companionId, token, name, createdAt: context.nowMs, lastUsedAt: null };
+        await transaction.orm.insert(embedTokens).values(made);
+        await holdings.checkNewToken(transaction, accountId, companionId, context);
+        await transaction.run(refreshOldest, [companionId]);
+        const details = { companionId, name };
+        await changes.record(transaction, context, { accountId, action: "embed_token.create", targetId: id, details });
+        return made;
+      }),
+
+    list: async (accountId, companionId) => {
+      if (!(await ownsCompanion(engine.quick, accountId, companionId))) return null;
+      const oldestFirst = [asc(embedTokens.createdAt), asc(embedTokens.id)];
+      const own = eq(embedTokens.companionId, companionId);
+      return await engine.quick.orm
+        .select()
+        .from(embedTokens)
+        .where(own)
+        .orderBy(...oldestFirst);
+    },
+
+    revoke: (accountId, companionId, tokenId, context) =>
+      engine.change(accountId, async (transaction) => {
+        if (!(await ownsCompanion(transaction, accountId, companionId))) return false;
+        const own = and(eq(embedTokens.id, tokenId), eq(embedTokens.companionId, companionId));
+        const [revoked] = await transaction.orm.delete(embedTokens).where(own).returning({ name: embedTokens.name });
+        if (revoked === undefined) return false;
+        await transaction.run(refreshOldest, [companionId]);
+        const details = { companionId, name: revoked.name };
+        const change = { accountId, action: "embed_token.revoke", targetId: tokenId, details };
+        await changes.record(transaction, context, change);
+        return true;
+      }),
+
+    recordUses: async (uses) => {
+      if (uses.length === 0) return;
+      const used = uses.map(({ tokenId, lastUsedAt }) => ({ id: tokenId, lastUsedAt }));
+      await engine.write((transaction) => recordLastUses(transaction, "embed_tokens", used));
+    },
+  };
+}

@@ -1,0 +1,66 @@
+/** The rules of key lines, and what the audit log says of them. */
+import type { ApiKey } from "../../domain/account.ts";
+import { AppError, invalidFields } from "../../domain/errors.ts";
+import type { EndedKey, NewApiKey } from "../contract/api-keys.ts";
+import type { AuditEntry } from "../contract/audit.ts";
+import type { WriteContext } from "../contract/write-context.ts";
+
+export interface KeyLineChange {
+  accountId: string;
+  accountNumber: number;
+  context: WriteContext;
+  makeAuditId: () => string;
+}
+
+/** `maker`: the creating key, or null if it is no longer valid. It may have ended since the request was admitted. */
+export function requireLastingMaker(
+  maker: { expiresAt: number | null } | null,
+  { expiresAt }: NewApiKey,
+  nowMs: number,
+): void {
+  const endsAt = maker === null ? nowMs : (maker.expiresAt ?? Number.POSITIVE_INFINITY);
+  if (endsAt > nowMs && endsAt >= (expiresAt ?? Number.POSITIVE_INFINITY)) return;
+  throw new AppError(
+    "conflict",
+    "The API key of this request has been changed in the meantime. Send the request again.",
+  );
+}
+
+/** Whether the creating key may replace the key whose line this is; the line is empty if there is no such key. */
+export function requireReplaceable(line: readonly string[], { createdByKeyId }: NewApiKey): void {
+  if (line.length === 0) throw invalidFields([{ param: "replaces", detail: "There is no such active API key." }]);
+  if (createdByKeyId === null || !line.includes(createdByKeyId)) return;
+  const detail = "An API key cannot replace itself or a key that it was created from: the new key would end with it.";
+  throw invalidFields([{ param: "replaces", detail }]);
+}
+
+function describe({ name, start, lastFour }: EndedKey) {
+  return { name, start, last_four: lastFour };
+}
+
+export function describeMadeKey(made: ApiKey, more: { replaces?: string }) {
+  const details = { ...describe(made), scopes: [...made.scopes], ...more };
+  return { accountId: made.accountId, action: "key.create", targetId: made.id, details };
+}
+
+export function toLineEntry(
+  { accountId, context, makeAuditId }: KeyLineChange,
+  key: EndedKey,
+  action: string,
+  more: Record<string, string>,
+): AuditEntry {
+  const { actor, nowMs: createdAt } = context;
+  const details = { ...describe(key), ...more };
+  return { id: makeAuditId(), accountId, actor, action, targetId: key.id, details, createdAt };
+}
+
+/** Of keys that were revoked together; the first of them is the key itself. */
+export function toRevokeEntries(
+  change: KeyLineChange,
+  [root, ...others]: readonly EndedKey[],
+  ofRoot: Record<string, string>,
+): AuditEntry[] {
+  if (root === undefined) return [];
+  const withRoot = others.map((key) => toLineEntry(change, key, "key.revoke", { revoked_with: root.id }));
+  return [toLineEntry(change, root, "key.revoke", ofRoot), ...withRoot];
+}

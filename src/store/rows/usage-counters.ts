@@ -1,0 +1,21 @@
+/** What usage counts, with its columns: the same in all tables of usage and in both engines. */
+import type { UsageCounts } from "../../domain/usage.ts";
+
+export interface UsagePlace {
+  accountId: string;
+  /** Null for a key's own calls. */
+  companionId: string | null;
+  /** Null for the dashboard. */
+  keyId: string | null;
+  day: string;
+}
+
+export const counterColumns: Readonly<Record<keyof UsageCounts, string>> = {
+  messages: "messages",
+  requests: "requests",
+  inputTokens: "input_tokens",
+  outputTokens: "output_tokens",
+  voiceSessions: "voice_sessions",
+  errors: "errors",
+};
+export const counters = Object.keys(counterColumns) as (keyof UsageCounts)[];

@@ -1,0 +1,115 @@
+/** Counters of usage and quota in PostgreSQL: many rows at once, by several transactions at once. */
+import { afterEach, beforeEach, expect, test } from "bun:test";
+import type { PostgresEngine } from "../../src/store/postgres/engine.ts";
+import { createEngine } from "../../src/store/postgres/open.ts";
+import { createQuotaCounts } from "../../src/store/postgres/quota.ts";
+import { createUsageWriter } from "../../src/store/postgres/usage-writer.ts";
+import { createCapturedLog } from "../support/captured-log.ts";
+import { createMigratedDatabase } from "../support/postgres-store.ts";
+
+let engine: PostgresEngine;
+let database: { url: string; drop(): Promise<void> };
+const usage = createUsageWriter();
+const quota = createQuotaCounts();
+
+beforeEach(async () => {
+  database = await createMigratedDatabase();
+  engine = createEngine({ url: database.url, pool: 8, poolHeavy: 2, log: createCapturedLog() });
+  const columns =
+    "id, account_id, enabled, name, name_folded, created_at, updated_at, allowed_origins, starters, metadata";
+  await engine.quickPool.once.run(
+    `INSERT INTO companions (${columns})
+     SELECT 'c' || at, 'a', true, 'Ada', 'ada', 0, 0, '[]', '[]', '{}' FROM generate_series(0, 9) AS at`,
+  );
+});
+afterEach(async () => {
+  await engine.close();
+  await database.drop();
+});
+
+test("of usage are added by day, by month and for the account, also several at once", async () => {
+  const place = { accountId: "a", companionId: "c1", keyId: null, day: "2026-01-15" };
+  await engine.write((transaction) =>
+    usage.add(transaction, [
+      { ...place, messages: 1, inputTokens: 5 },
+      { ...place, messages: 2, errors: 1 },
+      { ...place, day: "2026-01-16", messages: 1 },
+      { ...place, companionId: null, keyId: "k", requests: 7 },
+    ]),
+  );
+  await engine.write((transaction) => usage.add(transaction, [{ ...place, messages: 1, voiceSessions: 1 }]));
+  const rows = (table: string) => engine.quick.all(`SELECT * FROM ${table} ORDER BY 1, 2, 3, 4`);
+  const none = {
+    messages: "0",
+    requests: "0",
+    input_tokens: "0",
+    output_tokens: "0",
+    voice_sessions: "0",
+    errors: "0",
+  };
+  const of = { account_id: "a", key_id: "" };
+  const first = { ...none, messages: "4", input_tokens: "5", voice_sessions: "1", errors: "1" };
+  const calls = { ...none, account_id: "a", key_id: "k", requests: "7" };
+  expect(await rows("usage_daily")).toEqual([
+    { ...calls, companion_id: "", day: "2026-01-15" },
+    { ...of, ...first, companion_id: "c1", day: "2026-01-15" },
+    { ...of, ...none, companion_id: "c1", day: "2026-01-16", messages: "1" },
+  ]);
+  expect(await rows("usage_monthly")).toEqual([
+    { ...calls, companion_id: "", month: "2026-01" },
+    { ...of, ...first, companion_id: "c1", month: "2026-01", messages: "5" },
+  ]);
+  expect(await rows("usage_account_daily")).toEqual([
+    { ...of, ...first, day: "2026-01-15" },
+    { ...calls, day: "2026-01-15" },
+    { ...of, ...none, day: "2026-01-16", messages: "1" },
+  ]);
+});
+
+test("are exact and never in each other's way, in whatever order they are counted", async () => {
+  const days = ["2026-01-14", "2026-01-15", "2026-01-16"];
+  const places = Array.from({ length: 10 }, (_, at) => `c${at}`).flatMap((companionId) =>
+    days.map((day) => ({ accountId: "a", companionId, keyId: null, day })),
+  );
+  let begun = 0;
+  await Promise.all(
+    Array.from({ length: 60 }, (_, at) =>
+      engine.write(async (transaction) => {
+        begun++;
+        const mixed = places.toSorted((one, other) => hash(one, at) - hash(other, at));
+        await usage.add(
+          transaction,
+          mixed.map((place) => ({ ...place, messages: 1 })),
+        );
+        await quota.add(
+          transaction,
+          mixed.map((place) => ({ ...place, kind: "messages" })),
+        );
+      }),
+    ),
+  );
+  // A deadlock would have begun a transaction again.
+  expect(begun).toBe(60);
+  const counted = await engine.quick.get(
+    "SELECT sum(messages)::int AS messages, count(*)::int AS rows FROM usage_account_daily",
+  );
+  expect(counted).toEqual({ messages: 60 * places.length, rows: days.length });
+  for (const { companionId, day } of places) {
+    expect(await quota.count(engine.quick, "messages", companionId, day)).toBe(60);
+  }
+});
+
+test("of quota are kept for three days at least, and not for a deleted companion", async () => {
+  const add = (companionId: string, day: string) =>
+    engine.write((transaction) => quota.add(transaction, [{ kind: "voice_sessions", companionId, day }]));
+  for (const day of ["2026-01-10", "2026-01-11", "2026-01-12", "2026-01-13"]) await add("c1", day);
+  await add("gone", "2026-01-13");
+  const rows = await engine.quick.all("SELECT companion_id, day, voice_sessions FROM quota_daily ORDER BY day");
+  expect(rows).toEqual(
+    ["2026-01-11", "2026-01-12", "2026-01-13"].map((day) => ({ companion_id: "c1", day, voice_sessions: "1" })),
+  );
+});
+
+function hash({ companionId, day }: { companionId: string; day: string }, seed: number): number {
+  return Number(Bun.hash.crc32(`${companionId} ${day} ${seed}`));
+}
