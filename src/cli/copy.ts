@@ -3,7 +3,7 @@ import { existsSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { databaseUrl } from "../config/server-urls.ts";
 import { BadValue } from "../config/values.ts";
-import type { CopiedRows, CopyReport, Place } from "../store/copy/copy.ts";
+import type { CopyObserver, CopyReport, Place } from "../store/copy/copy.ts";
 import { formatList } from "./columns.ts";
 import { type ActionInput, type ActionResult, Misuse, singleCommand } from "./command.ts";
 import { createProgress, type Progress } from "./progress.ts";
@@ -74,26 +74,23 @@ function readPlace(input: ActionInput, option: "from" | "to"): Place {
   }
 }
 
-/** A bar at a terminal; otherwise a line for each table, unless the output is JSON. */
+/** A bar at a terminal; otherwise lines, unless the output is JSON. */
 async function withProgress<Result>(
   { io, isJson }: ActionInput,
-  work: (observer: {
-    onBegin(rows: number): void;
-    onRows(rows: number): void;
-    onTable(table: CopiedRows): void;
-  }) => Promise<Result>,
+  work: (observer: CopyObserver) => Promise<Result>,
 ): Promise<Result> {
   let progress: Progress | null = null;
+  const observer: CopyObserver = {
+    onBegin: (rows) => {
+      progress = createProgress(io, rows);
+    },
+    onRows: (rows) => progress?.advance(rows),
+    onTable(table, rows, step) {
+      if (!io.isTerminal && !isJson) void io.writeError(`${step} ${rows} rows of ${table}\n`);
+    },
+  };
   try {
-    return await work({
-      onBegin: (rows) => {
-        progress = createProgress(io, rows);
-      },
-      onRows: (rows) => progress?.advance(rows),
-      onTable({ table, rows }) {
-        if (!io.isTerminal && !isJson) void io.writeError(`${table}: ${rows} rows copied and checked\n`);
-      },
-    });
+    return await work(observer);
   } finally {
     await (progress as Progress | null)?.clear();
   }

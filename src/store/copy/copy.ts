@@ -1,6 +1,6 @@
 /**
  * Copies a stopped store to the other engine. Each page is committed together with how far the copy is, so that a copy
- * that ended at any moment goes on there; and every table is read back from both ends before the target may be used.
+ * that ended at any moment goes on there; and all tables are read back from both ends before the target may be used.
  */
 import { AppError } from "../../domain/errors.ts";
 import { Checksum } from "./checksum.ts";
@@ -27,7 +27,8 @@ export interface CopyObserver {
   /** Rows to go through: each is copied once, and then read back. */
   onBegin?(rows: number): void;
   onRows?(rows: number): void;
-  onTable?(table: CopiedRows): void;
+  /** All tables are copied first, and then checked. */
+  onTable?(table: string, rows: number, step: "copied" | "checked"): void;
 }
 
 export interface CopiedRows {
@@ -71,19 +72,18 @@ export async function copyStore({ from, to, observer = {}, mostRows = 5000 }: Co
   }
 }
 
-async function run({ source, target, observer, mostRows }: Run): Promise<CopyReport> {
+async function run(run: Run): Promise<CopyReport> {
+  const { source, target, observer } = run;
   try {
     const resumedAt = [...target.progress.values()].reduce((sum, { rows }) => sum + rows, 0);
     await announce(source, observer, resumedAt);
+    const replaced = new Map<CopiedTable, number>();
+    for (const table of copiedTables) replaced.set(table, await copyTable(run, table));
     const tables: CopiedRows[] = [];
     const lastNumbers = new Map<CopiedTable, number>();
     for (const table of copiedTables) {
-      const replaced = await copyTable({ source, target, observer, mostRows }, table);
-      const verified = await verifyTable({ source, target, observer, mostRows }, table);
+      tables.push({ table: table.name, ...(await verifyTable(run, table)), replaced: replaced.get(table) ?? 0 });
       if (table.isNumbered) lastNumbers.set(table, await source.findLastNumber(table));
-      const copied = { table: table.name, ...verified, replaced };
-      observer.onTable?.(copied);
-      tables.push(copied);
     }
     await target.finish(lastNumbers);
     return { from: source.name, to: target.name, resumedAt, tables };
@@ -112,6 +112,7 @@ async function copyTable({ source, target, observer, mostRows }: Run, table: Cop
     await target.writePage(table, page.rows, { last: after, rows, replaced });
     observer.onRows?.(page.rows.length);
   }
+  observer.onTable?.(table.name, rows, "copied");
   return replaced;
 }
 
@@ -122,7 +123,10 @@ async function verifyTable({ source, target, observer, mostRows }: Run, table: C
     sumUp(target, table, mostRows, observer.onRows),
   ]);
   const [expected, found] = [String(there), String(here)];
-  if (there.rows === here.rows && expected === found) return { rows: here.rows, checksum: found };
+  if (there.rows === here.rows && expected === found) {
+    observer.onTable?.(table.name, here.rows, "checked");
+    return { rows: here.rows, checksum: found };
+  }
   throw new AppError(
     "conflict",
     `The table ${table.name} differs after the copy: ${there.rows} rows with checksum ${expected} in ${source.name}, ` +

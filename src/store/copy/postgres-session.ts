@@ -20,7 +20,7 @@ export interface PostgresSession {
 /** For a page of rows, and for `ANALYZE` of the largest table. */
 const statementMs = 10 * 60_000;
 /** The system may take a moment to end a server, or a copy, that was killed. */
-const othersLeaveMs = 5_000;
+const othersLeaveMs = 3_000;
 
 /** Rejects with `unavailable` if the server cannot be used, and with `conflict` while others use the database. */
 export async function openPostgresSession(url: string): Promise<PostgresSession> {
