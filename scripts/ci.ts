@@ -56,13 +56,17 @@ async function runQuick(): Promise<void> {
 
 async function runGate(): Promise<void> {
   const runnable = await findRunnable();
-  await using _postgres = await startPostgres(runnable);
+  await using postgres = await startPostgres(runnable);
   await step("browser bundles", [bun, "scripts/build.ts", "--web-only"]);
   await step("format and lint", tool("biome", "ci", "--colors=off", "."));
   await step("types", tool("tsc", "--noEmit", "-p", "."));
   await step("types of browser code", tool("tsc", "--noEmit", "-p", "src/web"));
   await step("dead code", tool("knip"));
   await runTests("quick tests", runnable.filter(isParallel), quickFlags);
+  if (postgres !== undefined) {
+    const again = runnable.filter((file) => file.isOnEachEngine && isParallel(file));
+    await runTests("whole requests on PostgreSQL", again, quickFlags, { COMPANIOND_TEST_ENGINE: "postgres" });
+  }
   // A tree that cannot be built has nothing for the others to run.
   const isBuilt = await step("executable", [bun, "scripts/build.ts", "--executable-only"]);
   if (!isBuilt) return;
@@ -125,12 +129,14 @@ async function step(title: string, command: string[]): Promise<boolean> {
  * deadline now and then. Whatever else fails is a defect. What failed once is named in the summary, so that it is
  * looked into.
  */
-async function runTests(title: string, files: readonly TestFile[], flags: string[] = []): Promise<void> {
-  const first = await runTestFiles(
-    title,
-    files.map((file) => file.path),
-    flags,
-  );
+async function runTests(
+  title: string,
+  files: readonly TestFile[],
+  flags: string[] = [],
+  environment: Record<string, string> = {},
+): Promise<void> {
+  const paths = files.map((file) => file.path);
+  const first = await runTestFiles(title, paths, flags, environment);
   passed += first.passed;
   const { failedFiles } = first;
   const isBadLuck = failedFiles.length <= secondChances && failedFiles.every((path) => path.startsWith("test/web/"));
@@ -149,19 +155,18 @@ interface TestOutcome {
   failedFiles: string[];
 }
 
-async function runTestFiles(title: string, files: readonly string[], flags: string[]): Promise<TestOutcome> {
+async function runTestFiles(
+  title: string,
+  files: readonly string[],
+  flags: string[],
+  environment: Record<string, string> = {},
+): Promise<TestOutcome> {
   const report = join(mkdtempSync(join(tmpdir(), "companiond-ci-")), "report.xml");
   const reporter = ["--reporter=junit", `--reporter-outfile=${report}`];
   // Bun's own limit of 5 s is one on the machine. What waits in vain says so before this one ends it.
   const limit = ["--timeout", "30000"];
-  const { isOk, output } = await runStep(title, [
-    bun,
-    "test",
-    ...limit,
-    ...flags,
-    ...reporter,
-    ...files.map((file) => `./${file}`),
-  ]);
+  const command = [bun, "test", ...limit, ...flags, ...reporter, ...files.map((file) => `./${file}`)];
+  const { isOk, output } = await runStep(title, command, environment);
   const counts = { pass: 0, fail: 0, error: 0, skip: 0 };
   for (const [, count, kind] of output.matchAll(/^ *(\d+) (pass|fail|error|skip)s?$/gm)) {
     counts[kind as keyof typeof counts] += Number(count);
@@ -183,10 +188,15 @@ function findFailedFiles(report: string): string[] {
   return [...suites].filter(([, , failures]) => failures !== "0").map(([, file = ""]) => file);
 }
 
-async function runStep(title: string, command: string[]): Promise<{ isOk: boolean; output: string }> {
+async function runStep(
+  title: string,
+  command: string[],
+  environment: Record<string, string> = {},
+): Promise<{ isOk: boolean; output: string }> {
   console.log(`\n--- ${title} ---`);
   const startedMs = performance.now();
-  const child = Bun.spawn(command, { cwd: root, stdin: "ignore", stdout: "pipe", stderr: "pipe" });
+  const env = { ...process.env, ...environment };
+  const child = Bun.spawn(command, { cwd: root, env, stdin: "ignore", stdout: "pipe", stderr: "pipe" });
   const [out, error, exitCode] = await Promise.all([show(child.stdout), show(child.stderr), child.exited]);
   const isOk = exitCode === 0;
   if (!isOk) console.log(`--- ${title} FAILED: ${command.join(" ").slice(0, 200)} ended with ${exitCode} ---`);

@@ -3,7 +3,7 @@
  * Memory is authoritative while a count is held, so only one process may serve the data.
  */
 import { AppError } from "../domain/errors.ts";
-import { toUtcDay } from "../lib/clock.ts";
+import { secondsToMidnight, toUtcDay } from "../lib/clock.ts";
 import { type RecencyLinks, RecencyList } from "../lib/recency-list.ts";
 import type { QuotaRefusal, Reservation } from "./coordination.ts";
 
@@ -116,10 +116,4 @@ export class MemoryDailyQuota {
     };
     return { isAdmitted: true, id: null, day: count.day, release: () => close(1), settle: () => close(0) };
   }
-}
-
-const dayMs = 86_400_000;
-
-function secondsToMidnight(nowMs: number): number {
-  return Math.max(1, Math.ceil((dayMs - (nowMs % dayMs)) / 1000));
 }

@@ -34,6 +34,13 @@ export function toUtcDay(epochMs: number): string {
   return new Date(epochMs).toISOString().slice(0, 10);
 }
 
+const dayMs = 86_400_000;
+
+/** Whole seconds until the next UTC midnight; at least 1. */
+export function secondsToMidnight(nowMs: number): number {
+  return Math.max(1, Math.ceil((dayMs - (nowMs % dayMs)) / 1000));
+}
+
 /** RFC 3339 in UTC with milliseconds: the form of every timestamp on the wire. */
 export function toRfc3339(epochMs: number): string {
   return new Date(epochMs).toISOString();

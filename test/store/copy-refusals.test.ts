@@ -178,9 +178,9 @@ test("a server that is away, a database that is missing and a wrong password, wh
   await (await openStoreAt(source)).close();
   const to = (address: string): Place => ({ engine: "postgres", url: `postgres://owner:Hidden-1@${address}` });
   const away = `127.0.0.1:${findFreePort()}/companiond`;
-  expect(await refusalOf(sqlite, to(away))).toStartWith(`postgres://${away} cannot be reached.`);
+  expect(await refusalOf(sqlite, to(away))).toStartWith(`postgres://${away} cannot be reached: nothing listens there`);
   const missing: Place = { engine: "postgres", url: url.replace(/\w+$/, "missing") };
-  expect(await refusalOf(sqlite, missing)).toEndWith("/missing does not exist. Create the database first.");
+  expect(await refusalOf(sqlite, missing)).toEndWith("/missing has no database of the name in it.");
 
   await using server = await startPostgresServer();
   const [shown] = await queryRows<{ hba_file: string }>(server.url("postgres"), "SHOW hba_file");
@@ -190,5 +190,5 @@ test("a server that is away, a database that is missing and a wrong password, wh
   await server.start();
   const wrong = `127.0.0.1:${server.port}/postgres`;
   const sentence = await refusalOf(sqlite, to(wrong));
-  expect(sentence).toBe(`postgres://${wrong} refused the user or the password.`);
+  expect(sentence).toBe(`postgres://${wrong} refuses the user or the password in it.`);
 });

@@ -2,10 +2,10 @@
 import { AppError } from "../../domain/errors.ts";
 import { connect } from "../postgres/connection.ts";
 import { copyApplication, isInUse, takeCopyLock } from "../postgres/copy-guard.ts";
-import { sqlState } from "../postgres/failures.ts";
 import { readServerFacts, requireFit } from "../postgres/fitness.ts";
 import { Pool } from "../postgres/pool.ts";
 import { Queries } from "../postgres/queries.ts";
+import { explainConnectFailure } from "../postgres-connect-failure.ts";
 
 export interface PostgresSession {
   /** `postgres://HOST/DATABASE`. */
@@ -68,11 +68,7 @@ function nameOf(url: string): string {
 }
 
 function explain(error: unknown, name: string): unknown {
-  const cause = error instanceof AppError ? error.cause : error;
-  const state = sqlState(cause);
-  const refuse = (what: string) => new AppError("unavailable", `${name} ${what}`);
-  if (state === "3D000") return refuse("does not exist. Create the database first.");
-  if (/^28/.test(state)) return refuse("refused the user or the password.");
   if (error instanceof AppError && (error.code !== "unavailable" || error.cause === undefined)) return error;
-  return new AppError("unavailable", `${name} cannot be reached.`, { cause });
+  const cause = error instanceof AppError ? error.cause : error;
+  return new AppError("unavailable", `${name} ${explainConnectFailure(cause)}.`);
 }

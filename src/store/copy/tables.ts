@@ -77,6 +77,7 @@ export const leftOut: Readonly<Record<string, string>> = {
   instances: "servers that have stopped",
   open_turns: "turns that have ended",
   erasures: "concern turns that have ended",
+  settled_batches: "for whoever lost the connection while turns were settled",
 };
 
 const kinds: Readonly<Record<string, Kind>> = {

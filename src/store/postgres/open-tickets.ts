@@ -1,16 +1,28 @@
 /** The tickets and reservations that this server holds, shared between whoever makes them and the commit that ends them. */
 
 export interface OpenTickets {
+  /** Call it before the ticket is asked for: what is in the database and not held here belongs to nobody. */
+  hold(id: string): void;
+  isHeld(id: string): boolean;
   /** A commit has deleted it: nothing is left to give back. */
   noteEnded(id: string): void;
-  /** Whether the commit of its turn has deleted it. Forgets it. */
+  /** Lets go of it; returns whether the commit of its turn has deleted it. */
   takeEnded(id: string): boolean;
 }
 
 export function createOpenTickets(): OpenTickets {
+  const held = new Set<string>();
   const ended = new Set<string>();
   return {
-    noteEnded: (id) => void ended.add(id),
-    takeEnded: (id) => ended.delete(id),
+    hold: (id) => void held.add(id),
+    isHeld: (id) => held.has(id),
+    noteEnded(id) {
+      // A commit may come after its turn has given up.
+      if (held.has(id)) ended.add(id);
+    },
+    takeEnded(id) {
+      held.delete(id);
+      return ended.delete(id);
+    },
   };
 }

@@ -8,6 +8,7 @@ import { createAuditStore } from "./audit.ts";
 import { createChangeRecorder } from "./changes.ts";
 import { createCompanionStore } from "./companions.ts";
 import { connect } from "./connection.ts";
+import { createConversationWriter } from "./conversation-writer.ts";
 import { requireNoCopy } from "./copy-guard.ts";
 import { createEmbedTokenStore } from "./embed-tokens.ts";
 import { PostgresEngine } from "./engine.ts";
@@ -19,9 +20,12 @@ import { migratePostgres } from "./migrator.ts";
 import { createOpenTickets } from "./open-tickets.ts";
 import type { StoreParts } from "./parts.ts";
 import type { PoolObserver } from "./pool.ts";
+import { createQuotaCounts } from "./quota.ts";
 import { createSecondFactorStore, createServerSecretStore } from "./second-factors.ts";
 import { createSessionStore } from "./sessions.ts";
 import { createUsageWriter } from "./usage-writer.ts";
+import { createVoiceStore } from "./voice.ts";
+import { createVoiceAgentGrantStore } from "./voice-agent-grants.ts";
 import { createVoiceAgentKeeper } from "./voice-agents.ts";
 
 export interface PostgresStoreOptions {
@@ -75,8 +79,10 @@ async function createParts(engine: PostgresEngine, { log }: PostgresStoreOptions
     log,
     arrivals: createArrivalMarks(row?.snapshot ?? ""),
     changes: createChangeRecorder(holdings),
+    conversations: createConversationWriter(),
     holdings,
     metadata: createMetadataIndex(),
+    quota: createQuotaCounts(),
     removals: notYet("removals"),
     tickets: createOpenTickets(),
     usage: createUsageWriter(),
@@ -101,8 +107,8 @@ function createStore(engine: PostgresEngine, parts: StoreParts): Store {
     sessions: createSessionStore(engine, changes),
     turns: notYet("turns"),
     usage: notYet("usage"),
-    voice: notYet("voice"),
-    voiceAgentGrants: notYet("voiceAgentGrants"),
+    voice: createVoiceStore(engine, parts),
+    voiceAgentGrants: createVoiceAgentGrantStore(engine, parts),
 
     async check() {
       await engine.quick.get("SELECT 1 FROM companiond");

@@ -2,10 +2,12 @@
 import type { Log } from "../../lib/log.ts";
 import type { ArrivalMarks } from "./arrival-marks.ts";
 import type { ChangeRecorder } from "./changes.ts";
+import type { ConversationWriter } from "./conversation-writer.ts";
 import type { HoldingsKeeper } from "./holdings.ts";
 import type { MetadataIndex } from "./metadata-index.ts";
 import type { OpenTickets } from "./open-tickets.ts";
 import type { Queries } from "./queries.ts";
+import type { QuotaCounts } from "./quota.ts";
 import type { UsageWriter } from "./usage-writer.ts";
 import type { VoiceAgentKeeper } from "./voice-agents.ts";
 
@@ -29,8 +31,10 @@ export interface StoreParts {
   log: Log;
   arrivals: ArrivalMarks;
   changes: ChangeRecorder;
+  conversations: ConversationWriter;
   holdings: HoldingsKeeper;
   metadata: MetadataIndex;
+  quota: QuotaCounts;
   removals: Removals;
   tickets: OpenTickets;
   usage: UsageWriter;

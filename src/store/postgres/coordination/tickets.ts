@@ -1,0 +1,116 @@
+/** Tickets in the database: asked for, taken when their turn comes, given back. */
+
+import { maxWaitingTurns } from "../../../coordination/coordination.ts";
+import type { Clock } from "../../../lib/clock.ts";
+import { toUtcDay } from "../../../lib/clock.ts";
+import type { Log } from "../../../lib/log.ts";
+import type { OpenTickets } from "../open-tickets.ts";
+import type { Pool } from "../pool.ts";
+import { type Ticket, TicketEndings } from "./ticket-endings.ts";
+
+export interface Place {
+  companionId: string;
+  kind: "message" | "voice_session";
+  /** Null: it does not queue. */
+  queueKey: string | null;
+  /** Of this kind, for the companion's UTC day. */
+  perDay: number;
+}
+
+/** `wait`: it is in the queue, and nothing of the day is taken for it. */
+export type Verdict = "run" | "wait" | "queue_full" | "day_used_up";
+
+export interface TicketsOptions {
+  /** Its statements may be sent twice. */
+  pool: Pick<Pool, "reads" | "once">;
+  instanceNumber: number;
+  clock: Pick<Clock, "nowMs">;
+  tickets: OpenTickets;
+  log: Log;
+}
+
+const enterStatement = `SELECT enter_turn($1::text, $2::bigint, $3::text, $4::text, $5::text, ${maxWaitingTurns},
+  $6::text, $7::bigint, $8::text[]) AS verdict`;
+const takeStatement = `SELECT verdict, counted_day AS "countedDay" FROM take_turn($1::text, $2::text, $3::text, $4::bigint)`;
+const ownStatement = `SELECT id, companion_id AS "companionId", queue_key AS "queueKey" FROM open_turns
+  WHERE instance_number = $1::bigint`;
+
+export class Tickets {
+  readonly #options: TicketsOptions;
+  readonly #endings: TicketEndings;
+  #onGone: (ticket: Ticket) => void = () => {};
+
+  constructor(options: TicketsOptions) {
+    this.#options = options;
+    this.#endings = new TicketEndings({ ...options, onGone: (ticket) => this.#onGone(ticket) });
+  }
+
+  /** `listener` is told of each ticket of this server that is gone from the database. */
+  onGone(listener: (ticket: Ticket) => void): void {
+    this.#onGone = listener;
+  }
+
+  /**
+   * One round trip. The ticket must be ended after `run` and `wait`; nothing is held after a refusal. Rejects with
+   * `unavailable`: then nothing is held either, or will be as soon as PostgreSQL can be asked.
+   */
+  async enter(
+    place: Place,
+    id: string = crypto.randomUUID(),
+  ): Promise<{ ticket: Ticket; verdict: Verdict; day: string }> {
+    const { companionId, kind, queueKey, perDay } = place;
+    const { pool, instanceNumber, clock, tickets } = this.#options;
+    const ticket = { id, companionId, queueKey };
+    const day = toUtcDay(clock.nowMs());
+    const along = this.#endings.takeAlong(companionId);
+    tickets.hold(id);
+    try {
+      const ended = along.map((one) => one.id);
+      // Asked twice if the connection was lost: the second answer tells what became of the first.
+      const row = await pool.reads.get<{ verdict: Verdict }>(enterStatement, [
+        ...[id, instanceNumber, companionId, kind, queueKey, day, perDay],
+        ended,
+      ]);
+      if (row === null) throw new Error("PostgreSQL said nothing of a ticket");
+      this.#endings.confirm(along);
+      if (row.verdict !== "run" && row.verdict !== "wait") tickets.takeEnded(id);
+      return { ticket, verdict: row.verdict, day };
+    } catch (error) {
+      // Its commit may have arrived, or may still.
+      this.end(ticket);
+      throw error;
+    }
+  }
+
+  /** Whether a waiting ticket's time has come. `gone`: the database has lost it. Rejects as above, and the ticket stays. */
+  async take({ id, companionId }: Ticket, { perDay }: Place): Promise<{ verdict: Verdict | "gone"; day: string }> {
+    const { pool, clock, tickets } = this.#options;
+    const today = toUtcDay(clock.nowMs());
+    const row = await pool.reads.get<{ verdict: Verdict | "gone"; countedDay: string | null }>(takeStatement, [
+      ...[id, companionId, today, perDay],
+    ]);
+    if (row === null) throw new Error("PostgreSQL said nothing of a ticket");
+    if (row.verdict === "day_used_up") tickets.takeEnded(id);
+    return { verdict: row.verdict, day: row.countedDay ?? today };
+  }
+
+  /** Returns at once. Call it once for each ticket. */
+  end(ticket: Ticket): void {
+    if (this.#options.tickets.takeEnded(ticket.id)) this.#onGone(ticket);
+    else this.#endings.add(ticket);
+  }
+
+  /**
+   * Ends what is in the database under this server's number and belongs to nobody: a commit that arrived after its
+   * caller had given up, and after the ticket was deleted in vain.
+   */
+  async sweep(): Promise<void> {
+    const { pool, instanceNumber, tickets } = this.#options;
+    const rows = await pool.reads.all<Ticket>(ownStatement, [instanceNumber]);
+    for (const ticket of rows) if (!tickets.isHeld(ticket.id)) this.#endings.add(ticket);
+  }
+
+  close(): Promise<void> {
+    return this.#endings.close();
+  }
+}
