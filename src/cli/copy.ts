@@ -115,6 +115,11 @@ function describeNext(source: Place): string[] {
     return ["Next: unset DATABASE_URL, and leave COMPANIOND_SECRET_KEY as it is: it opens what is sealed in the data."];
   }
   const key = join(source.dataDir, "secret.key");
-  const secret = existsSync(key) ? `COMPANIOND_SECRET_KEY to the content of ${key}` : "COMPANIOND_SECRET_KEY as before";
-  return [`Next: set DATABASE_URL, and ${secret}: it opens what is sealed in the data.`];
+  if (existsSync(key)) {
+    return [`Next: set DATABASE_URL, and COMPANIOND_SECRET_KEY to the content of ${key}, which opens what is sealed.`];
+  }
+  return [
+    "Next: set DATABASE_URL, and COMPANIOND_SECRET_KEY to what it was, which opens what is sealed in the data. If there was",
+    'none, take what "openssl rand -base64 32" prints.',
+  ];
 }

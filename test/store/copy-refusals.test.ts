@@ -1,7 +1,7 @@
 /** What a copy refuses, and what refuses the target of one that is not finished: each time a sentence. */
 import { Database } from "bun:sqlite";
 import { afterEach, beforeEach, expect, test } from "bun:test";
-import { mkdirSync, writeFileSync } from "node:fs";
+import { mkdirSync, renameSync, writeFileSync } from "node:fs";
 import { SQL } from "bun";
 import { createErasureMarks } from "../../src/coordination/erasure-marks.ts";
 import { AppError } from "../../src/domain/errors.ts";
@@ -141,6 +141,12 @@ test("an unfinished copy serves nobody, is no source, and only its own source fi
   expect(await refusalOf(other, back)).toContain(`Finish that one, or remove ${dataDir}/unfinished-copy.`);
   await databases.dropDatabase(name);
   await copyStore({ from: postgres, to: back });
+  expect(readStore(dataDir)).toEqual(readStore(source));
+
+  // As if the last step, the move, had been all that was left to do.
+  mkdirSync(`${dataDir}/unfinished-copy`);
+  renameSync(`${dataDir}/companiond.db`, `${dataDir}/unfinished-copy/companiond.db`);
+  expect(await refusalOf(postgres, back)).toEndWith(`Now it is: ${dataDir} is ready.`);
   expect(readStore(dataDir)).toEqual(readStore(source));
 });
 

@@ -19,6 +19,7 @@ export interface PostgresSession {
 
 /** For a page of rows, and for `ANALYZE` of the largest table. */
 const statementMs = 10 * 60_000;
+const connectMs = 10_000;
 /** The system may take a moment to end a server, or a copy, that was killed. */
 const othersLeaveMs = 3_000;
 
@@ -27,7 +28,7 @@ export async function openPostgresSession(url: string): Promise<PostgresSession>
   const open = () => connect({ url, max: 2, statementMs, application: copyApplication });
   const pool = new Pool({ connect: open, deadlineMs: statementMs + 10_000 });
   try {
-    const connection = await pool.reserve();
+    const connection = await pool.inTime(() => pool.reserve(), connectMs);
     const queries = new Queries((text, parameters) => {
       const query = connection.send(text, parameters);
       return {

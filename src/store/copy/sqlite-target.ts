@@ -34,6 +34,14 @@ export async function openSqliteTarget(dataDir: string, sourceName: string): Pro
       throw new AppError("conflict", `${dataDir} already holds a database. Copy into another directory.`);
     }
     database = await openConnection(unfinishedCopyDir(dataDir));
+    if (isWhole(database)) {
+      database.closeWithStatements();
+      moveIntoPlace(dataDir);
+      throw new AppError(
+        "conflict",
+        `An earlier run had copied everything, and ended before it could put it into place. Now it is: ${dataDir} is ready.`,
+      );
+    }
     await prepare(database, dataDir, sourceName);
     return createTarget(database, dataDir, close);
   } catch (error) {
@@ -49,26 +57,39 @@ function howToEmpty(dataDir: string): string {
 /** The tables of the copy itself are in the database too, so that they are never ahead of its rows or behind them. */
 async function prepare(database: StoreDatabase, dataDir: string, sourceName: string): Promise<void> {
   const version = database.query<{ user_version: number }, []>("PRAGMA user_version").get()?.user_version ?? 0;
-  if (version !== 0 && version !== migrations.length) {
+  if (version === 0) begin(database, sourceName);
+  else if (version !== migrations.length) {
     throw new AppError(
       "conflict",
-      `The unfinished copy in ${dataDir} was begun by another version of companiond. ${capitalize(howToEmpty(dataDir))}, ` +
-        "and copy again.",
+      `The unfinished copy in ${dataDir} was begun by another version of companiond. ` +
+        `${capitalize(howToEmpty(dataDir))}, and copy again.`,
     );
   }
   await migrateDatabase(database, { dataDir: unfinishedCopyDir(dataDir) });
-  database.run("CREATE TABLE IF NOT EXISTS copy_source (name text PRIMARY KEY NOT NULL)");
-  database.run(
-    `CREATE TABLE IF NOT EXISTS copy_progress
-       (table_name text PRIMARY KEY NOT NULL, last_key text NOT NULL, rows integer NOT NULL, replaced integer NOT NULL)`,
-  );
-  database.run("INSERT INTO copy_source SELECT ? WHERE NOT EXISTS (SELECT 1 FROM copy_source)", [sourceName]);
   const begun = database.query<{ name: string }, []>("SELECT name FROM copy_source").get()?.name;
   if (begun === sourceName) return;
   throw new AppError(
     "conflict",
     `${dataDir} holds an unfinished copy of ${begun}. Finish that one, or ${howToEmpty(dataDir)}.`,
   );
+}
+
+/** Before the migration: a migrated database without these tables is a whole one. */
+function begin(database: StoreDatabase, sourceName: string): void {
+  inTransaction(database, () => {
+    database.run("DROP TABLE IF EXISTS copy_source");
+    database.run("CREATE TABLE copy_source (name text PRIMARY KEY NOT NULL)");
+    database.run("INSERT INTO copy_source VALUES (?)", [sourceName]);
+    database.run(
+      `CREATE TABLE IF NOT EXISTS copy_progress
+         (table_name text PRIMARY KEY NOT NULL, last_key text NOT NULL, rows integer NOT NULL, replaced integer NOT NULL)`,
+    );
+  });
+}
+
+function isWhole(database: StoreDatabase): boolean {
+  const isMigrated = database.query("SELECT 1 FROM sqlite_master WHERE name = 'accounts'").get() !== null;
+  return isMigrated && database.query("SELECT 1 FROM sqlite_master WHERE name = 'copy_source'").get() === null;
 }
 
 function capitalize(text: string): string {
