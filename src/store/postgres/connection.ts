@@ -8,23 +8,40 @@ export interface ConnectionOptions {
   max: number;
   /** After this long the server itself gives up a statement. */
   statementMs: number;
+  /** After this long without a statement the server ends the session. */
+  idleSessionMs?: number;
+  /** A connection has ended, whoever ended it. */
+  onClose?: () => void;
 }
 
 /** How long the server waits for a lock. */
 const lockMs = 4_500;
 const connectSeconds = 5;
 
-export function connect({ url, max, statementMs }: ConnectionOptions): SQL {
+export function connect({ url, max, statementMs, idleSessionMs = 0, onClose }: ConnectionOptions): SQL {
   const settings = {
-    application_name: "companiond",
+    application_name: applicationName,
     statement_timeout: String(statementMs),
     lock_timeout: String(Math.min(lockMs, statementMs)),
     idle_in_transaction_session_timeout: "30000",
+    idle_session_timeout: String(idleSessionMs),
     // A server that lost contact must not keep its locks: keepalives notice an idle connection, the timeout a busy one.
     tcp_user_timeout: "5000",
     tcp_keepalives_idle: "2",
     tcp_keepalives_interval: "1",
     tcp_keepalives_count: "3",
   };
-  return new SQL({ url, max, idleTimeout: 0, maxLifetime: 0, connectionTimeout: connectSeconds, connection: settings });
+  return new SQL({
+    url,
+    // Of the URL, whatever PGDATABASE says.
+    database: decodeURIComponent(new URL(url).pathname.slice(1)),
+    max,
+    idleTimeout: 0,
+    maxLifetime: 0,
+    connectionTimeout: connectSeconds,
+    connection: settings,
+    ...(onClose === undefined ? {} : { onclose: () => onClose() }),
+  });
 }
+
+export const applicationName = "companiond";

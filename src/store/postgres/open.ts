@@ -10,11 +10,12 @@ import { createCompanionStore } from "./companions.ts";
 import { connect } from "./connection.ts";
 import { createEmbedTokenStore } from "./embed-tokens.ts";
 import { PostgresEngine } from "./engine.ts";
+import { unavailable } from "./failures.ts";
 import { readServerFacts, requireFit } from "./fitness.ts";
 import { createHoldingsKeeper } from "./holdings.ts";
 import { createIdempotencyStore } from "./idempotency.ts";
 import { createMetadataIndex } from "./metadata-index.ts";
-import { migratePostgres } from "./migrator.ts";
+import { migratePostgres, requireMigrated, requireReadable, unfinishedCopy } from "./migrator.ts";
 import { createOpenTickets } from "./open-tickets.ts";
 import type { StoreParts } from "./parts.ts";
 import type { PoolObserver } from "./pool.ts";
@@ -31,6 +32,10 @@ export interface PostgresStoreOptions {
   log: Log;
   /** Counts statements, for tests and benchmarks. */
   observer?: PoolObserver;
+  /** False for commands that leave the schema as it is: then it must be this program's. */
+  migrates?: boolean;
+  /** Called before the first tables are made; what it throws is the reason not to. */
+  beforeFirst?: (() => void) | undefined;
 }
 
 /** A store with what its coordination needs of it. */
@@ -42,6 +47,8 @@ export interface OpenedPostgres {
 
 const quickStatementMs = 5_000;
 const heavyStatementMs = 60_000;
+/** Whoever asks whether this server is ready has less patience than a request. */
+const checkMs = 3_000;
 
 export function createEngine({ url, pool, poolHeavy, observer }: PostgresStoreOptions): PostgresEngine {
   return new PostgresEngine({
@@ -55,14 +62,22 @@ export async function openPostgresStore(options: PostgresStoreOptions): Promise<
   const engine = createEngine(options);
   try {
     requireFit(await readServerFacts(engine.quick));
-    const applied = await migratePostgres(engine.heavyPool);
-    if (applied.length > 0) options.log.info("database migrated", { migrations: applied });
+    await prepareSchema(engine, options);
     const parts = await createParts(engine, options);
     return { engine, parts, store: createStore(engine, parts) };
   } catch (error) {
     await engine.close();
     throw error;
   }
+}
+
+async function prepareSchema(engine: PostgresEngine, options: PostgresStoreOptions): Promise<void> {
+  const { version, copyFrom } = await requireReadable(engine.quick);
+  if (copyFrom !== null) throw unfinishedCopy();
+  if (options.migrates === false) return requireMigrated(version);
+  if (version === 0) options.beforeFirst?.();
+  const applied = await migratePostgres(engine.heavyPool);
+  if (applied.length > 0) options.log.info("database migrated", { migrations: applied });
 }
 
 async function createParts(engine: PostgresEngine, { log }: PostgresStoreOptions): Promise<StoreParts> {
@@ -76,6 +91,7 @@ async function createParts(engine: PostgresEngine, { log }: PostgresStoreOptions
     metadata: createMetadataIndex(),
     removals: notYet("removals"),
     tickets: createOpenTickets(),
+    turnBatches: { batches: 0, turns: 0 },
     usage: createUsageWriter(),
     voiceAgents: createVoiceAgentKeeper(),
   };
@@ -102,7 +118,10 @@ function createStore(engine: PostgresEngine, parts: StoreParts): Store {
     voiceAgentGrants: notYet("voiceAgentGrants"),
 
     async check() {
-      await engine.quick.get("SELECT 1 FROM companiond");
+      const late = Promise.withResolvers<never>();
+      const timer = setTimeout(() => late.reject(unavailable()), checkMs);
+      const check = engine.quick.get("SELECT 1 FROM companiond");
+      await Promise.race([check, late.promise]).finally(() => clearTimeout(timer));
     },
     async close() {
       await removals.stop();

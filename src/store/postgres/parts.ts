@@ -25,6 +25,12 @@ export interface Removals {
   stop(): Promise<void>;
 }
 
+/** Counters for metrics: commits that settled turns, and the turns in them. */
+export interface TurnBatches {
+  batches: number;
+  turns: number;
+}
+
 export interface StoreParts {
   log: Log;
   arrivals: ArrivalMarks;
@@ -33,6 +39,7 @@ export interface StoreParts {
   metadata: MetadataIndex;
   removals: Removals;
   tickets: OpenTickets;
+  turnBatches: TurnBatches;
   usage: UsageWriter;
   voiceAgents: VoiceAgentKeeper;
 }
