@@ -1,11 +1,11 @@
 /** A stopped PostgreSQL store: one connection that holds the lock of the copy, and does all of its work. */
 import { AppError } from "../../domain/errors.ts";
+import { explainConnectFailure } from "../postgres/connect-failure.ts";
 import { connect } from "../postgres/connection.ts";
 import { copyApplication, isInUse, takeCopyLock } from "../postgres/copy-guard.ts";
 import { readServerFacts, requireFit } from "../postgres/fitness.ts";
 import { Pool } from "../postgres/pool.ts";
 import { Queries } from "../postgres/queries.ts";
-import { explainConnectFailure } from "../postgres-connect-failure.ts";
 
 export interface PostgresSession {
   /** `postgres://HOST/DATABASE`. */
