@@ -10,6 +10,8 @@ export interface ConnectionOptions {
   statementMs: number;
   /** Whether each statement is planned once, and never reads a whole table where an index serves. */
   hasFixedPlans?: boolean;
+  /** What the server's own views call the connection. */
+  application?: string;
 }
 
 /** How long the server waits for a lock. */
@@ -21,9 +23,15 @@ const connectSeconds = 5;
  */
 const fixedPlans = { plan_cache_mode: "force_generic_plan", enable_seqscan: "off" };
 
-export function connect({ url, max, statementMs, hasFixedPlans = false }: ConnectionOptions): SQL {
+export function connect({
+  url,
+  max,
+  statementMs,
+  hasFixedPlans = false,
+  application = "companiond",
+}: ConnectionOptions): SQL {
   const settings = {
-    application_name: "companiond",
+    application_name: application,
     statement_timeout: String(statementMs),
     lock_timeout: String(Math.min(lockMs, statementMs)),
     idle_in_transaction_session_timeout: "30000",

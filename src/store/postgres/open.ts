@@ -10,6 +10,7 @@ import { createCompanionStore } from "./companions.ts";
 import { connect } from "./connection.ts";
 import { createConversationWriter } from "./conversation-writer.ts";
 import { createConversationStore } from "./conversations.ts";
+import { requireNoCopy } from "./copy-guard.ts";
 import { createEmbedTokenStore } from "./embed-tokens.ts";
 import { PostgresEngine } from "./engine.ts";
 import { createErasures } from "./erasures.ts";
@@ -65,6 +66,8 @@ export async function openPostgresStore(options: PostgresStoreOptions): Promise<
   const engine = createEngine(options);
   try {
     requireFit(await readServerFacts(engine.quick));
+    // Before the migration, which would change an unfinished copy.
+    await requireNoCopy(engine.heavy);
     const applied = await migratePostgres(engine.heavyPool);
     if (applied.length > 0) options.log.info("database migrated", { migrations: applied });
     const parts = await createParts(engine, options);
