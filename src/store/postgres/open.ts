@@ -48,8 +48,9 @@ export interface OpenedPostgres {
   store: Store;
 }
 
-const quickStatementMs = 5_000;
-const heavyStatementMs = 60_000;
+// The server gives up first: our own deadline replaces all connections.
+const quickStatementMs = 4_800;
+const heavyStatementMs = 59_000;
 
 export function createEngine({ url, pool, poolHeavy, observer }: PostgresStoreOptions): PostgresEngine {
   return new PostgresEngine({
