@@ -1,6 +1,7 @@
 /** The base of the PostgreSQL engine: transactions, lookups, locks, lost connections. */
 import { afterEach, beforeEach, expect, test } from "bun:test";
 import { AppError } from "../../src/domain/errors.ts";
+import { createChangeOrder } from "../../src/store/postgres/change-order.ts";
 import type { PostgresEngine } from "../../src/store/postgres/engine.ts";
 import { createEngine } from "../../src/store/postgres/open.ts";
 import { createCapturedLog } from "../support/captured-log.ts";
@@ -55,6 +56,52 @@ test("changes of one account come one after the other, those of several beside e
   await Promise.all([change("one", "a"), change("one", "b"), change("one", "c")]);
   for (let at = 0; at < order.length; at += 2) expect(order[at + 1]).toBe(String(order[at]).replace("in", "out"));
   expect(order).toHaveLength(6);
+});
+
+test("changes of one account come in the order of their calls, and those that wait hold no connection", async () => {
+  const held = Promise.withResolvers<void>();
+  const entered = Promise.withResolvers<void>();
+  const order: number[] = [];
+  const changes = Array.from({ length: 20 }, (_, number) =>
+    engine.change("one", async () => {
+      order.push(number);
+      entered.resolve();
+      await held.promise;
+    }),
+  );
+  await entered.promise;
+  // With four connections, twenty waiting for a lock would leave none.
+  const others = ["a", "b", "c"].map((account) => engine.change(account, async () => account));
+  expect(await Promise.all(others)).toEqual(["a", "b", "c"]);
+  held.resolve();
+  await Promise.all(changes);
+  expect(order).toEqual(order.toSorted((a, b) => a - b));
+  expect(order).toHaveLength(20);
+});
+
+test("a change whose turn does not come in time is unavailable, and the next one's turn comes", async () => {
+  const inOrder = createChangeOrder(20);
+  const held = Promise.withResolvers<void>();
+  const first = inOrder("one", () => held.promise);
+  let ran = false;
+  const late = inOrder("one", async () => {
+    ran = true;
+  });
+  await expect(late).rejects.toMatchObject({ code: "unavailable" });
+  held.resolve();
+  await first;
+  expect(await inOrder("one", async () => "next")).toBe("next");
+  expect(ran).toBe(false);
+});
+
+test("a change is unavailable at once where a thousand of its account wait", async () => {
+  const inOrder = createChangeOrder();
+  const held = Promise.withResolvers<void>();
+  const waiting = Array.from({ length: 1001 }, () => inOrder("one", () => held.promise));
+  await expect(inOrder("one", async () => {})).rejects.toMatchObject({ code: "unavailable" });
+  expect(await inOrder("other", async () => "beside")).toBe("beside");
+  held.resolve();
+  await Promise.all(waiting);
 });
 
 test("lookups of one turn of the loop are one query", async () => {

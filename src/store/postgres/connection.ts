@@ -8,15 +8,30 @@ export interface ConnectionOptions {
   max: number;
   /** After this long the server itself gives up a statement. */
   statementMs: number;
+  /** Whether each statement is planned once, and never reads a whole table where an index serves. */
+  hasFixedPlans?: boolean;
+  /** What the server's own views call the connection. */
+  application?: string;
 }
 
 /** How long the server waits for a lock. */
 const lockMs = 4_500;
 const connectSeconds = 5;
+/**
+ * Plans are made once for each connection, perhaps when the tables were still empty. Planning takes longer than most
+ * lookups; and by its own estimates PostgreSQL would plan those of several keys anew each time.
+ */
+const fixedPlans = { plan_cache_mode: "force_generic_plan", enable_seqscan: "off" };
 
-export function connect({ url, max, statementMs }: ConnectionOptions): SQL {
+export function connect({
+  url,
+  max,
+  statementMs,
+  hasFixedPlans = false,
+  application = "companiond",
+}: ConnectionOptions): SQL {
   const settings = {
-    application_name: "companiond",
+    application_name: application,
     statement_timeout: String(statementMs),
     lock_timeout: String(Math.min(lockMs, statementMs)),
     idle_in_transaction_session_timeout: "30000",
@@ -25,6 +40,9 @@ export function connect({ url, max, statementMs }: ConnectionOptions): SQL {
     tcp_keepalives_idle: "2",
     tcp_keepalives_interval: "1",
     tcp_keepalives_count: "3",
+    // Compiling takes longer than any of our statements gains by it.
+    jit: "off",
+    ...(hasFixedPlans ? fixedPlans : {}),
   };
   return new SQL({ url, max, idleTimeout: 0, maxLifetime: 0, connectionTimeout: connectSeconds, connection: settings });
 }

@@ -1,5 +1,6 @@
 /** The shared base of all parts of the store: reads, transactions, and lookups that requests share. */
 import type { SQL } from "bun";
+import { createChangeOrder } from "./change-order.ts";
 import { causeOf, isCollision, isLostConnection, toStoreError } from "./failures.ts";
 import { Pool, type PoolObserver } from "./pool.ts";
 import type { Queries } from "./queries.ts";
@@ -26,6 +27,7 @@ export class PostgresEngine {
   /** Reads; also the query builder's, for queries outside hot paths. */
   readonly quick: Queries;
   readonly heavy: Queries;
+  readonly #inOrder = createChangeOrder();
 
   constructor({ connectQuick, connectHeavy, observer }: EngineOptions) {
     this.quickPool = new Pool({ connect: connectQuick, deadlineMs: quickDeadlineMs, observer });
@@ -53,11 +55,11 @@ export class PostgresEngine {
    * visible in the order of their numbers.
    */
   change<T>(accountId: string, work: (transaction: Transaction) => Promise<T>): Promise<T> {
-    return this.write((transaction) => inAccount(transaction, accountId, work));
+    return this.#inOrder(accountId, () => this.write((transaction) => inAccount(transaction, accountId, work)));
   }
 
   changeHeavy<T>(accountId: string, work: (transaction: Transaction) => Promise<T>): Promise<T> {
-    return this.writeHeavy((transaction) => inAccount(transaction, accountId, work));
+    return this.#inOrder(accountId, () => this.writeHeavy((transaction) => inAccount(transaction, accountId, work)));
   }
 
   /** See `createSharedLookup`. */

@@ -10,6 +10,7 @@ import { createCompanionStore } from "./companions.ts";
 import { connect } from "./connection.ts";
 import { createConversationWriter } from "./conversation-writer.ts";
 import { createConversationStore } from "./conversations.ts";
+import { requireNoCopy } from "./copy-guard.ts";
 import { createEmbedTokenStore } from "./embed-tokens.ts";
 import { PostgresEngine } from "./engine.ts";
 import { createErasures } from "./erasures.ts";
@@ -29,6 +30,8 @@ import { createSettling } from "./settling.ts";
 import { createTurnStore } from "./turns.ts";
 import { createUsageStore } from "./usage.ts";
 import { createUsageWriter } from "./usage-writer.ts";
+import { createVoiceStore } from "./voice.ts";
+import { createVoiceAgentGrantStore } from "./voice-agent-grants.ts";
 import { createVoiceAgentKeeper } from "./voice-agents.ts";
 
 export interface PostgresStoreOptions {
@@ -54,7 +57,7 @@ const heavyStatementMs = 59_000;
 
 export function createEngine({ url, pool, poolHeavy, observer }: PostgresStoreOptions): PostgresEngine {
   return new PostgresEngine({
-    connectQuick: () => connect({ url, max: pool, statementMs: quickStatementMs }),
+    connectQuick: () => connect({ url, max: pool, statementMs: quickStatementMs, hasFixedPlans: true }),
     connectHeavy: () => connect({ url, max: poolHeavy, statementMs: heavyStatementMs }),
     observer,
   });
@@ -64,6 +67,8 @@ export async function openPostgresStore(options: PostgresStoreOptions): Promise<
   const engine = createEngine(options);
   try {
     requireFit(await readServerFacts(engine.quick));
+    // Before the migration, which would change an unfinished copy.
+    await requireNoCopy(engine.heavy);
     const applied = await migratePostgres(engine.heavyPool);
     if (applied.length > 0) options.log.info("database migrated", { migrations: applied });
     const parts = await createParts(engine, options);
@@ -86,11 +91,11 @@ async function createParts(engine: PostgresEngine, { log }: PostgresStoreOptions
     arrivals,
     changes: createChangeRecorder(holdings),
     conversations: createConversationWriter(),
-    erasures,
     holdings,
     metadata: createMetadataIndex(),
     quota: createQuotaCounts(),
     removals: createRemovals(engine, { voiceAgents, erasures, log }),
+    erasures,
     settling: createSettling(engine, tickets),
     tickets,
     usage: createUsageWriter(),
@@ -115,8 +120,8 @@ function createStore(engine: PostgresEngine, parts: StoreParts): Store {
     sessions: createSessionStore(engine, changes),
     turns: createTurnStore(engine, parts),
     usage: createUsageStore(engine, parts),
-    voice: notYet("voice"),
-    voiceAgentGrants: notYet("voiceAgentGrants"),
+    voice: createVoiceStore(engine, parts),
+    voiceAgentGrants: createVoiceAgentGrantStore(engine, parts),
 
     async check() {
       await engine.quick.get("SELECT 1 FROM companiond");
@@ -127,11 +132,4 @@ function createStore(engine: PostgresEngine, parts: StoreParts): Store {
       await engine.close();
     },
   };
-}
-
-/** TODO(19): gone when all nouns are there. */
-function notYet<Noun extends object>(name: string): Noun {
-  return new Proxy({} as Noun, {
-    get: (_, member) => () => Promise.resolve(console.warn(`no ${name}.${String(member)} yet`)),
-  });
 }

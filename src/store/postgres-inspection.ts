@@ -1,0 +1,128 @@
+/** Asks a PostgreSQL server for what `doctor` judges, on one connection that it opens and closes. */
+import { AppError } from "../domain/errors.ts";
+import type { DatabaseServerFacts, LiveInstance } from "./contract/inspection.ts";
+import { connect } from "./postgres/connection.ts";
+import { readServerFacts } from "./postgres/fitness.ts";
+import { migrations } from "./postgres/migrations.ts";
+import { type DriverQuery, type Parameter, Queries } from "./postgres/queries.ts";
+import { readSchemaState } from "./postgres/schema-state.ts";
+import { explainConnectFailure, nameServer } from "./postgres-connect-failure.ts";
+
+const limitMs = 5000;
+const oldestServer = 150_000;
+/** The one whose lock says that an instance lives, and the one that listens for notifications. */
+const connectionsBesidePools = 2;
+/** The quickest answer says most about the network, and the least is in between for the clock to drift. */
+const roundTrips = 5;
+
+/** Rejects with `unavailable` and a sentence without the password, within 5 s if there is no answer. */
+export async function inspectPostgres(url: string): Promise<DatabaseServerFacts> {
+  const sql = connect({ url, max: 1, statementMs: limitMs });
+  const queries = new Queries(
+    (text, parameters) => sql.unsafe(text, parameters as Parameter[]) as unknown as DriverQuery,
+  );
+  const late = Promise.withResolvers<never>();
+  const timer = setTimeout(() => late.reject(refusal(url, `did not answer within ${limitMs / 1000} s`)), limitMs);
+  try {
+    return await Promise.race([readFacts(queries), late.promise]);
+  } catch (error) {
+    throw error instanceof AppError ? error : refusal(url, explainConnectFailure(error));
+  } finally {
+    clearTimeout(timer);
+    void sql.close({ timeout: 0 }).catch(() => {});
+  }
+}
+
+function refusal(url: string, what: string): AppError {
+  return new AppError("unavailable", `DATABASE_URL: ${nameServer(url)} ${what}.`);
+}
+
+async function readFacts(queries: Queries): Promise<DatabaseServerFacts> {
+  const server = await readServerFacts(queries);
+  const { roundTripMs, clockOffsetMs } = await measureDistance(queries);
+  const { isReadOnly, tls, ...connections } = await readLimits(queries);
+  const state = await readSchemaState(queries);
+  const facts = {
+    version: server.version.split(" ", 1)[0] ?? "",
+    isSupported: server.versionNumber >= oldestServer,
+    encoding: server.encoding,
+    roundTripMs,
+    clockOffsetMs,
+    tls,
+    isReadOnly,
+    mayCreate: server.canCreate === true,
+    connections: { ...connections, besidesPools: connectionsBesidePools },
+  };
+  if (state === "other") return { ...facts, schema: "other", instances: [], proof: null };
+  if (state.version === 0) return { ...facts, schema: null, instances: [], proof: null };
+  const schema = {
+    applied: state.version,
+    known: migrations.length,
+    isReadable: state.oldestReader <= migrations.length,
+    isUnfinishedCopy: state.copyFrom !== null,
+  };
+  // Of what a newer version has made, nothing is known.
+  if (!schema.isReadable) return { ...facts, schema, instances: [], proof: null };
+  const proof = await queries.get<{ sealed: string }>("SELECT sealed FROM server_secrets WHERE name = 'proof'");
+  return { ...facts, schema, instances: await listInstances(queries), proof: proof?.sealed ?? null };
+}
+
+async function measureDistance(queries: Queries): Promise<{ roundTripMs: number; clockOffsetMs: number }> {
+  let quickest = { roundTripMs: Number.POSITIVE_INFINITY, clockOffsetMs: 0 };
+  for (let count = 0; count < roundTrips; count++) {
+    const askedMs = Date.now();
+    const startedMs = performance.now();
+    const row = await queries.get<{ nowMs: number }>(
+      `SELECT extract(epoch FROM clock_timestamp())::float8 * 1000 AS "nowMs"`,
+    );
+    const roundTripMs = performance.now() - startedMs;
+    if (roundTripMs >= quickest.roundTripMs) continue;
+    quickest = { roundTripMs, clockOffsetMs: (row?.nowMs ?? askedMs) - (askedMs + roundTripMs / 2) };
+  }
+  return quickest;
+}
+
+interface Limits {
+  isReadOnly: boolean;
+  tls: string | null;
+  most: number;
+  byOthers: number;
+}
+
+/** Of the limits of server, role and database, the one with the least room. */
+const limitsQuery = `
+  WITH others AS (
+    SELECT datname, usename FROM pg_stat_activity
+    WHERE datid IS NOT NULL AND pid <> pg_backend_pid()
+      AND NOT (datname = current_database() AND application_name = 'companiond')
+  ), limits (most, "byOthers") AS (
+    SELECT current_setting('max_connections')::int - current_setting('superuser_reserved_connections')::int,
+      (SELECT count(*)::int FROM others)
+    UNION ALL
+    SELECT rolconnlimit, (SELECT count(*)::int FROM others WHERE usename = current_user)
+    FROM pg_roles WHERE rolname = current_user AND rolconnlimit >= 0
+    UNION ALL
+    SELECT datconnlimit, (SELECT count(*)::int FROM others WHERE datname = current_database())
+    FROM pg_database WHERE datname = current_database() AND datconnlimit >= 0
+  )
+  SELECT most, "byOthers",
+    pg_is_in_recovery() OR current_setting('default_transaction_read_only')::boolean AS "isReadOnly",
+    (SELECT version FROM pg_stat_ssl WHERE pid = pg_backend_pid() AND ssl) AS tls
+  FROM limits ORDER BY most - "byOthers" LIMIT 1`;
+
+async function readLimits(queries: Queries): Promise<Limits> {
+  const limits = await queries.get<Limits>(limitsQuery);
+  if (limits === null) throw new Error("PostgreSQL told none of its limits");
+  return limits;
+}
+
+async function listInstances(queries: Queries): Promise<LiveInstance[]> {
+  const known = await queries.get<{ isThere: boolean }>(
+    `SELECT to_regprocedure('live_instances()') IS NOT NULL AS "isThere"`,
+  );
+  if (known?.isThere !== true) return [];
+  return await queries.all<LiveInstance>(
+    `SELECT version, shares_windows AS "sharesWindows" FROM instances
+     WHERE number IN (SELECT number FROM live_instances() AS number) ORDER BY number`,
+  );
+}
