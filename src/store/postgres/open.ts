@@ -60,6 +60,9 @@ const quickStatementMs = 5_000;
 const heavyStatementMs = 60_000;
 /** Whoever asks whether this server is ready has less patience than a request. */
 const checkMs = 3_000;
+// The server gives up first: our own deadline replaces all connections.
+const quickStatementMs = 4_800;
+const heavyStatementMs = 59_000;
 
 export function createEngine({ url, pool, poolHeavy, observer }: PostgresStoreOptions): PostgresEngine {
   return new PostgresEngine({
