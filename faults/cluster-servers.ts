@@ -5,13 +5,14 @@ import { eventually } from "../test/support/eventually.ts";
 import { type ClusterCase, type ClusterSituation, judgeFates, letVisitorsTalk } from "./cluster-case.ts";
 
 const crashes = { tiny: 1, short: 5, long: 20 };
-const crashMs = 3_000;
+const awayMs = 3_000;
 
 export const postgresCase: ClusterCase = {
   name: "cluster-postgres",
-  title: "PostgreSQL crashes for three seconds",
+  title: "PostgreSQL away for three seconds",
   story:
-    "All processes of PostgreSQL are killed while 18 replies run, of which some end meanwhile. The open streams flow, " +
+    "All processes of PostgreSQL are killed while 18 replies run, of which some end meanwhile; every second time it is " +
+    "told to restart. The open streams flow, " +
     "new messages are refused with 503, no instance is ready; once PostgreSQL is back, every reply is stored and ends " +
     "with [DONE], and all instances are ready again without a restart.",
   never: [
@@ -22,14 +23,16 @@ export const postgresCase: ClusterCase = {
     "failed messages afterwards",
   ],
   async run(situation) {
+    const { postgres } = situation.cluster;
     for (let round = 0; round < crashes[situation.context.form]; round++) {
-      await crashOnce(situation);
-      situation.tally.did("crashes");
+      const isRestart = round % 2 === 1;
+      await endOnce(situation, () => (isRestart ? postgres.stop("fast") : postgres.crash()));
+      situation.tally.did(isRestart ? "outages: restarted" : "outages: crashed");
     }
   },
 };
 
-async function crashOnce({ cluster, ledger, tally }: ClusterSituation): Promise<void> {
+async function endOnce({ cluster, ledger, tally }: ClusterSituation, end: () => Promise<void>): Promise<void> {
   const streams = async (wordMs: number): Promise<Promise<Sent>[]> => {
     cluster.model.wordMs = wordMs;
     const known = ledger.calls.length;
@@ -41,11 +44,11 @@ async function crashOnce({ cluster, ledger, tally }: ClusterSituation): Promise<
   const lasting = await streams(400);
   const brief = await streams(100);
   ledger.excuseOpenCalls();
-  await cluster.postgres.crash();
+  await end();
   const underWay = ledger.sent
     .filter(({ fate }) => fate === "open")
     .map((sent) => ({ sent, length: sent.reply.length }));
-  const outage = Bun.sleep(crashMs);
+  const outage = Bun.sleep(awayMs);
   for (const instance of cluster.all) {
     const isUnready = async () => !(await instance.isReady());
     await eventually(isUnready, { what: `instance ${instance.name} is not ready`, withinMs: 10_000 }).catch(() =>

@@ -10,7 +10,7 @@ import { existsSync, mkdtempSync, readFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
-import { type PostgresServer, startPostgresServer } from "../test/support/postgres-server.ts";
+import { startTestServers } from "../test/support/test-servers.ts";
 import { installMissing } from "./system-packages.ts";
 import { findTestFiles, isParallel, isQuick, missingPrograms, type TestFile } from "./test-files.ts";
 
@@ -56,16 +56,19 @@ async function runQuick(): Promise<void> {
 
 async function runGate(): Promise<void> {
   const runnable = await findRunnable();
-  await using postgres = await startPostgres(runnable);
+  await using servers = await startServers(testFiles);
   await step("browser bundles", [bun, "scripts/build.ts", "--web-only"]);
   await step("format and lint", tool("biome", "ci", "--colors=off", "."));
   await step("types", tool("tsc", "--noEmit", "-p", "."));
   await step("types of browser code", tool("tsc", "--noEmit", "-p", "src/web"));
   await step("dead code", tool("knip"));
   await runTests("quick tests", runnable.filter(isParallel), quickFlags);
-  if (postgres !== undefined) {
-    const again = runnable.filter((file) => file.isOnEachEngine && isParallel(file));
+  const again = runnable.filter((file) => file.isOnEachEngine && isParallel(file));
+  if (servers !== undefined) {
     await runTests("whole requests on PostgreSQL", again, quickFlags, { COMPANIOND_TEST_ENGINE: "postgres" });
+  } else if (!options["no-system-packages"]) {
+    console.log("PostgreSQL or Redis did not start: no whole request was tested on them.");
+    failed++;
   }
   // A tree that cannot be built has nothing for the others to run.
   const isBuilt = await step("executable", [bun, "scripts/build.ts", "--executable-only"]);
@@ -80,12 +83,10 @@ async function runGate(): Promise<void> {
   await runTests("tests in the browser", slow.filter(isWeb), ["--parallel=2"]);
 }
 
-/** One server for all tests of this run; where it does not start, each test that needs it says why. */
-async function startPostgres(files: readonly TestFile[]): Promise<PostgresServer | undefined> {
-  const isNeeded = files.some(({ programs }) => programs.some((program) => program.package.startsWith("postgresql")));
-  const server = isNeeded ? await startPostgresServer().catch(() => undefined) : undefined;
-  if (server !== undefined) process.env.COMPANIOND_TEST_POSTGRES = server.serverUrl;
-  return server;
+/** One PostgreSQL and one Redis for all tests of this run; where they do not start, each test that needs them says why. */
+async function startServers(files: readonly TestFile[]): Promise<AsyncDisposable | undefined> {
+  const isPossible = missingPrograms(files).every((program) => !program.isQuiet);
+  return isPossible ? await startTestServers().catch(() => undefined) : undefined;
 }
 
 /** All test files, or those that need nothing that is missing; what is left out is counted and named. */

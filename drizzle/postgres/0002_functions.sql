@@ -392,10 +392,11 @@ LANGUAGE plpgsql STABLE AS $$
 DECLARE
 	"left_bytes" integer := "most_bytes";
 BEGIN
-	FOR "place" IN 1 .. cardinality("conversation_numbers") LOOP
+	FOR "at" IN 1 .. cardinality("conversation_numbers") LOOP
+		"place" := "at";
 		FOR "time", "number", "text" IN
 			SELECT m."created_at", m."number", m."text" FROM "messages" AS m
-			WHERE m."conversation_number" = "conversation_numbers"["place"]
+			WHERE m."conversation_number" = "conversation_numbers"["at"]
 				AND (m."created_at", m."number") < ("before_time", "before_number")
 			ORDER BY m."created_at" DESC, m."number" DESC
 		LOOP

@@ -94,6 +94,16 @@ test("a change whose turn does not come in time is unavailable, and the next one
   expect(ran).toBe(false);
 });
 
+test("a change is unavailable at once where a thousand of its account wait", async () => {
+  const inOrder = createChangeOrder();
+  const held = Promise.withResolvers<void>();
+  const waiting = Array.from({ length: 1001 }, () => inOrder("one", () => held.promise));
+  await expect(inOrder("one", async () => {})).rejects.toMatchObject({ code: "unavailable" });
+  expect(await inOrder("other", async () => "beside")).toBe("beside");
+  held.resolve();
+  await Promise.all(waiting);
+});
+
 test("lookups of one turn of the loop are one query", async () => {
   await engine.write(async (transaction) => {
     for (const name of ["a", "b"]) await transaction.run(addSecret, [name, `sealed ${name}`]);

@@ -97,6 +97,17 @@ test("tells what the user may do, and the tightest limit of connections", async 
   expect([beside.mayCreate, beside.connections]).toEqual([true, { most: 5, byOthers: 1, besidesPools: 2 }]);
 });
 
+test("lists the instances that are alive, whoever else is in the table", async () => {
+  const url = await createMigrated(
+    `INSERT INTO instances (number, id, version, shares_windows, started_at) OVERRIDING SYSTEM VALUE
+     VALUES (1, 'killed', '1.0.0', false, 0), (2, 'alive', '1.1.0', true, 0)`,
+  );
+  await using alive = new SQL(url, { max: 1 });
+  // As an instance does for as long as it lives.
+  await alive`SELECT pg_advisory_lock(1668246896, 2)`;
+  expect((await inspectPostgres(url)).instances).toEqual([{ version: "1.1.0", sharesWindows: true }]);
+});
+
 async function refusalOf(url: string): Promise<string> {
   try {
     await inspectPostgres(url);

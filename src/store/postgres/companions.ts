@@ -9,7 +9,7 @@ import { createCompanionLists } from "./companion-lists.ts";
 import type { PostgresEngine } from "./engine.ts";
 import type { StoreParts } from "./parts.ts";
 import type { Queries } from "./queries.ts";
-import { type CompanionRow, companionColumns, toCompanion } from "./rows/companion.ts";
+import { type CompanionRow, companionColumns, ofAccount, toCompanion } from "./rows/companion.ts";
 import { companions } from "./schema/companions.ts";
 import type { Transaction } from "./transaction.ts";
 import { isGranted } from "./voice-agents.ts";
@@ -38,10 +38,10 @@ export const companionQueries = {
   checkOwner: `SELECT c.id AS "lookupKey", c.account_id AS "accountId"
     FROM companions c JOIN accounts a ON a.id = c.account_id
     WHERE c.id = ANY($1::text[]) AND a.suspended_at IS NULL`,
-  byId: `SELECT ${companionColumns.select("c")} FROM companions c WHERE c.id = $1 AND c.account_id = $2`,
+  byId: `SELECT ${companionColumns.select("c")} FROM companions c WHERE c.id = $1 AND ${ofAccount("$2")}`,
   /** To be locked: what becomes of its voice agent is decided by one at a time. */
   owned: `SELECT number::float8 AS number, name, voice_id AS "voiceId", voice_agent_id AS "voiceAgentId", metadata
-    FROM companions WHERE id = $1 AND account_id = $2`,
+    FROM companions c WHERE c.id = $1 AND ${ofAccount("$2")}`,
 };
 
 export function createCompanionStore(engine: PostgresEngine, parts: StoreParts): CompanionStore {

@@ -9,9 +9,11 @@ import { createChangeRecorder } from "./changes.ts";
 import { createCompanionStore } from "./companions.ts";
 import { connect } from "./connection.ts";
 import { createConversationWriter } from "./conversation-writer.ts";
+import { createConversationStore } from "./conversations.ts";
 import { requireNoCopy } from "./copy-guard.ts";
 import { createEmbedTokenStore } from "./embed-tokens.ts";
 import { PostgresEngine } from "./engine.ts";
+import { createErasures } from "./erasures.ts";
 import { readServerFacts, requireFit } from "./fitness.ts";
 import { createHoldingsKeeper } from "./holdings.ts";
 import { createIdempotencyStore } from "./idempotency.ts";
@@ -21,8 +23,12 @@ import { createOpenTickets } from "./open-tickets.ts";
 import type { StoreParts } from "./parts.ts";
 import type { PoolObserver } from "./pool.ts";
 import { createQuotaCounts } from "./quota.ts";
+import { createRemovals } from "./removals.ts";
 import { createSecondFactorStore, createServerSecretStore } from "./second-factors.ts";
 import { createSessionStore } from "./sessions.ts";
+import { createSettling } from "./settling.ts";
+import { createTurnStore } from "./turns.ts";
+import { createUsageStore } from "./usage.ts";
 import { createUsageWriter } from "./usage-writer.ts";
 import { createVoiceStore } from "./voice.ts";
 import { createVoiceAgentGrantStore } from "./voice-agent-grants.ts";
@@ -50,7 +56,7 @@ const heavyStatementMs = 60_000;
 
 export function createEngine({ url, pool, poolHeavy, observer }: PostgresStoreOptions): PostgresEngine {
   return new PostgresEngine({
-    connectQuick: () => connect({ url, max: pool, statementMs: quickStatementMs }),
+    connectQuick: () => connect({ url, max: pool, statementMs: quickStatementMs, hasFixedPlans: true }),
     connectHeavy: () => connect({ url, max: poolHeavy, statementMs: heavyStatementMs }),
     observer,
   });
@@ -74,24 +80,30 @@ export async function openPostgresStore(options: PostgresStoreOptions): Promise<
 
 async function createParts(engine: PostgresEngine, { log }: PostgresStoreOptions): Promise<StoreParts> {
   const row = await engine.quick.get<{ snapshot: string }>("SELECT pg_current_snapshot()::text AS snapshot");
+  const arrivals = createArrivalMarks(row?.snapshot ?? "");
+  const erasures = createErasures(engine, arrivals);
   const holdings = createHoldingsKeeper();
+  const tickets = createOpenTickets();
+  const voiceAgents = createVoiceAgentKeeper();
   return {
     log,
-    arrivals: createArrivalMarks(row?.snapshot ?? ""),
+    arrivals,
     changes: createChangeRecorder(holdings),
     conversations: createConversationWriter(),
     holdings,
     metadata: createMetadataIndex(),
     quota: createQuotaCounts(),
-    removals: notYet("removals"),
-    tickets: createOpenTickets(),
+    removals: createRemovals(engine, { voiceAgents, erasures, log }),
+    erasures,
+    settling: createSettling(engine, tickets),
+    tickets,
     usage: createUsageWriter(),
-    voiceAgents: createVoiceAgentKeeper(),
+    voiceAgents,
   };
 }
 
 function createStore(engine: PostgresEngine, parts: StoreParts): Store {
-  const { changes, removals } = parts;
+  const { changes, removals, settling } = parts;
   // Continue deletions that an earlier process left unfinished.
   removals.start();
   return {
@@ -99,14 +111,14 @@ function createStore(engine: PostgresEngine, parts: StoreParts): Store {
     apiKeys: createApiKeyStore(engine, parts),
     audit: createAuditStore(engine, changes),
     companions: createCompanionStore(engine, parts),
-    conversations: notYet("conversations"),
+    conversations: createConversationStore(engine, parts),
     embedTokens: createEmbedTokenStore(engine, parts),
     idempotency: createIdempotencyStore(engine),
     secondFactors: createSecondFactorStore(engine, changes),
     serverSecrets: createServerSecretStore(engine),
     sessions: createSessionStore(engine, changes),
-    turns: notYet("turns"),
-    usage: notYet("usage"),
+    turns: createTurnStore(engine, parts),
+    usage: createUsageStore(engine, parts),
     voice: createVoiceStore(engine, parts),
     voiceAgentGrants: createVoiceAgentGrantStore(engine, parts),
 
@@ -114,15 +126,9 @@ function createStore(engine: PostgresEngine, parts: StoreParts): Store {
       await engine.quick.get("SELECT 1 FROM companiond");
     },
     async close() {
+      await settling.close();
       await removals.stop();
       await engine.close();
     },
   };
-}
-
-/** TODO(19): gone when all nouns are there. */
-function notYet<Noun extends object>(name: string): Noun {
-  return new Proxy({} as Noun, {
-    get: (_, member) => () => Promise.resolve(console.warn(`no ${name}.${String(member)} yet`)),
-  });
 }

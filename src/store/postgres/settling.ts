@@ -46,8 +46,7 @@ interface Waiting extends Settlement {
 
 const mostTurns = 128;
 const mostCharacters = 2_000_000;
-/** How long a turn waits for PostgreSQL. */
-const patienceMs = 15_000;
+const usualPatienceMs = 15_000;
 const lookEveryMs = 500;
 const tryAgainMs = 100;
 
@@ -55,7 +54,8 @@ const failureTypes = Array(4).fill("text[]");
 const types = ["text", ...messageTypes, ...usageTypes, ...failureTypes, ...quotaTypes, "text[]"];
 const settleTurns = `SELECT settle_turns(${places(types)})`;
 
-export function createSettling(engine: PostgresEngine, tickets: OpenTickets): Settling {
+/** `patienceMs`: how long a turn waits for PostgreSQL. */
+export function createSettling(engine: PostgresEngine, tickets: OpenTickets, patienceMs = usualPatienceMs): Settling {
   let waiting: Waiting[] = [];
   let underWay: Waiting[] = [];
   let running: Promise<void> | null = null;
@@ -99,7 +99,10 @@ export function createSettling(engine: PostgresEngine, tickets: OpenTickets): Se
         for (const turn of batch) finish(turn);
         return;
       } catch (error) {
-        if (concernsItsRows(error) && (!mayHaveHappened || isCertainlyUndone(error))) return putBack(batch, error);
+        if (concernsItsRows(error) && (!mayHaveHappened || isCertainlyUndone(error))) {
+          putBack(batch, error);
+          return;
+        }
         mayHaveHappened = true;
         if (isClosed) for (const turn of batch) fail(turn, error);
         if (batch.every(({ isOver }) => isOver)) return;
