@@ -8,10 +8,10 @@ export interface ConnectionOptions {
   max: number;
   /** After this long the server itself gives up a statement. */
   statementMs: number;
-  /** What the server's own views call the connection. */
-  application?: string;
   /** Whether each statement is planned once, and never reads a whole table where an index serves. */
   hasFixedPlans?: boolean;
+  /** What the server's own views call the connection. */
+  application?: string;
 }
 
 /** How long the server waits for a lock. */
@@ -23,8 +23,13 @@ const connectSeconds = 5;
  */
 const fixedPlans = { plan_cache_mode: "force_generic_plan", enable_seqscan: "off" };
 
-export function connect(options: ConnectionOptions): SQL {
-  const { url, max, statementMs, application = "companiond", hasFixedPlans = false } = options;
+export function connect({
+  url,
+  max,
+  statementMs,
+  hasFixedPlans = false,
+  application = "companiond",
+}: ConnectionOptions): SQL {
   const settings = {
     application_name: application,
     statement_timeout: String(statementMs),
