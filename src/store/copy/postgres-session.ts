@@ -25,7 +25,7 @@ const othersLeaveMs = 3_000;
 
 /** Rejects with `unavailable` if the server cannot be used, and with `conflict` while others use the database. */
 export async function openPostgresSession(url: string): Promise<PostgresSession> {
-  const open = () => connect({ url, max: 2, statementMs, application: copyApplication });
+  const open = () => connect({ url, max: 2, statementMs, application: copyApplication, hasFixedPlans: true });
   const pool = new Pool({ connect: open, deadlineMs: statementMs + 10_000 });
   try {
     const connection = await pool.inTime(() => pool.reserve(), connectMs);
