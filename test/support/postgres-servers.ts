@@ -31,7 +31,7 @@ export interface PostgresServers {
   worlds: [PostgresServerWorld, PostgresServerWorld];
   account: Account;
   companion: Companion;
-  /** A connection of its own. */
+  /** Connections of its own. */
   sql: SQL;
   tally(): Promise<Tally>;
   close(): Promise<void>;
@@ -49,7 +49,7 @@ export interface ServersOptions {
 export async function openPostgresServers(options: ServersOptions = {}): Promise<PostgresServers> {
   const { reachAt = (url) => url, observer, createDatabase = createMigratedDatabase } = options;
   const { url, drop } = await createDatabase();
-  const sql = new SQL(url, { max: 1 });
+  const sql = new SQL(url, { max: 2 });
 
   async function openServer(): Promise<PostgresServerWorld> {
     const pools = { pool: 10, poolHeavy: 4, ...(observer === undefined ? {} : { observer }) };

@@ -15,6 +15,8 @@ export interface PoolOptions {
   observer?: PoolObserver | undefined;
 }
 
+const repeatAfterMs = 25;
+
 /** A connection for the caller alone. Call `release` once. */
 export interface OwnConnection {
   /** Not bounded by a deadline: the caller's is. */
@@ -108,6 +110,8 @@ export class Pool {
           return await sent();
         } catch (error) {
           if (!isRepeatable || !isLostConnection(error)) throw error;
+          // Where one connection was ended, the others often are, and the driver has not heard of all of them yet.
+          await Bun.sleep(repeatAfterMs);
           return await sent();
         }
       });
