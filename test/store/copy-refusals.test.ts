@@ -127,6 +127,7 @@ test("an unfinished copy serves nobody, is no source, and only its own source fi
   const clock = createManualClock();
   const options = {
     clock,
+    version: "test",
     log: createCapturedLog(),
     erasures: createErasureMarks(),
     backupDir: directory.file("backups"),
