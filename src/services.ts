@@ -52,8 +52,11 @@ export function storageOf({ dataDir, database = null }: Pick<Config, "dataDir"> 
 }
 
 /** Opens only the store, for a command. */
-export async function openStore(config: Config, { log = processLog() }: { log?: Log } = {}): Promise<Store> {
-  const options = { log, clock: systemClock, erasures: createErasureMarks(), isCommand: true };
+export async function openStore(
+  config: Config,
+  { log = processLog(), isMigration = false }: Partial<Pick<OpenOptions, "log" | "isMigration">> = {},
+): Promise<Store> {
+  const options = { log, clock: systemClock, erasures: createErasureMarks(), isCommand: true, isMigration };
   const { store } = await storageOf(config).open({ ...options, backupDir: config.backup.dir });
   return store;
 }

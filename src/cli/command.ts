@@ -3,6 +3,7 @@ import type { Config } from "../config.ts";
 import type { JsonValue } from "../domain/companion.ts";
 import type { Clock } from "../lib/clock.ts";
 import type { IdSource } from "../lib/ids.ts";
+import type { OpenOptions } from "../store/engine.ts";
 import type { Store, WriteContext } from "../store/store.ts";
 
 export interface Command {
@@ -58,8 +59,8 @@ export interface ActionInput {
   isJson: boolean;
   /** Loaded on first use; throws `ConfigError`. */
   loadConfig(): Config;
-  /** Opened and migrated on first use; the runner closes it. */
-  openStore(): Promise<Store>;
+  /** Opened on first use, and migrated by the rules of `OpenOptions`; the runner closes it. */
+  openStore(options?: Pick<OpenOptions, "isMigration">): Promise<Store>;
   /** Attributes a change to the command line. */
   audit(): WriteContext;
   ids: IdSource;

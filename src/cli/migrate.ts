@@ -6,7 +6,7 @@ export const migrateCommand = singleCommand({
   name: "migrate",
   about: "Apply pending migrations; serve also does this. Refused while a server of an earlier version runs.",
   async run({ openStore, loadConfig }) {
-    const store = await openStore();
+    const store = await openStore({ isMigration: true });
     await store.check();
     const { dataDir, database } = loadConfig();
     const text = `The database ${nameDatabase({ dataDir, database })} is up to date.`;

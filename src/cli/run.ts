@@ -6,6 +6,7 @@ import { AppError } from "../domain/errors.ts";
 import { systemClock } from "../lib/clock.ts";
 import { findNearest } from "../lib/edit-distance.ts";
 import { systemIds } from "../lib/ids.ts";
+import type { OpenOptions } from "../store/engine.ts";
 import type { Store } from "../store/store.ts";
 import { readArguments } from "./arguments.ts";
 import {
@@ -70,8 +71,8 @@ async function runAction(action: Action, args: Arguments, io: CliIo): Promise<nu
       });
       return config;
     },
-    openStore() {
-      const [store = openStore(input.loadConfig())] = opened;
+    openStore(options) {
+      const [store = openStore(input.loadConfig(), options)] = opened;
       opened[0] = store;
       return store;
     },
@@ -127,8 +128,8 @@ function findAction(command: Command, words: readonly string[]): [Action | null,
 }
 
 /** Loaded on demand: the server opens its store itself, and other commands need none. */
-async function openStore(config: Config): Promise<Store> {
-  return await (await import("../services.ts")).openStore(config);
+async function openStore(config: Config, options: Pick<OpenOptions, "isMigration"> = {}): Promise<Store> {
+  return await (await import("../services.ts")).openStore(config, options);
 }
 
 async function report(error: unknown, hint: string, io: CliIo): Promise<number> {

@@ -21,9 +21,11 @@ export interface OpenOptions {
   backupDir: string;
   /**
    * For a command, which may run beside a server: migrates only if none runs, since the server would be an earlier
-   * version.
+   * version. Where that cannot be known, it does not migrate, and rejects with `unavailable` if it would have to.
    */
   isCommand?: boolean;
+  /** For the command that migrates. An engine whose migrations only add does so beside servers, too. */
+  isMigration?: boolean;
   /** Whether the windows of rates are counted where other servers count theirs. */
   sharesWindows?: boolean;
   /** Called before the first tables are made in an empty database; what it throws is the reason not to. */

@@ -1,6 +1,6 @@
 /** Copies between the engines: that everything comes over, whatever happens on the way, and numbering goes on. */
 import { afterEach, beforeEach, expect, test } from "bun:test";
-import { existsSync } from "node:fs";
+import { cpSync, existsSync } from "node:fs";
 import { join } from "node:path";
 import { getTableConfig, PgTable } from "drizzle-orm/pg-core";
 import type { Companion } from "../../src/domain/companion.ts";
@@ -85,6 +85,17 @@ test("odd rows in all tables are the same after the way to PostgreSQL and back, 
   expect(await queryRows(url, "SELECT copy_from, to_regclass('companiond_copy') FROM companiond")).toEqual([
     { copy_from: null, to_regclass: null },
   ]);
+});
+
+test("what a killed server left in SQLite's log is copied too", async () => {
+  await makeOddStore(source, { rows: 3 });
+  const running = openDatabase(source, false);
+  running.run("INSERT INTO server_secrets VALUES ('only in the log', 'x')");
+  cpSync(source, directory.file("killed"), { recursive: true });
+  running.close();
+  await copyStore({ from: { engine: "sqlite", dataDir: directory.file("killed") }, to: postgres });
+  const select = "SELECT sealed FROM server_secrets WHERE name = 'only in the log'";
+  expect(await queryRows<{ sealed: string }>(url, select)).toEqual([{ sealed: "x" }]);
 });
 
 test("an empty store is copied too", async () => {

@@ -2,33 +2,25 @@
 import { afterEach, beforeEach, expect, test } from "bun:test";
 import type { Account } from "../../src/domain/account.ts";
 import { systemIds } from "../../src/lib/ids.ts";
-import { type OpenedPostgres, openPostgresStore } from "../../src/store/postgres/open.ts";
-import { createCapturedLog } from "../support/captured-log.ts";
-import { openTemporaryPostgresStore } from "../support/postgres-store.ts";
-import { day, newCompanion, openWorld, type StoreWorld } from "../support/store-world.ts";
+import type { OpenedPostgres } from "../../src/store/postgres/open.ts";
+import { day, newCompanion, type StoreWorld } from "../support/store-world.ts";
+import { openTwoServers, type TwoServers } from "../support/two-postgres-servers.ts";
 
+let servers: TwoServers;
 let world: StoreWorld;
 let account: Account;
 let a: OpenedPostgres;
 let b: OpenedPostgres;
-let statementsOfB: string[];
 const provider = "elevenlabs-convai";
 
 beforeEach(async () => {
-  const opened = await openTemporaryPostgresStore();
-  world = await openWorld(async () => opened);
-  a = opened;
-  statementsOfB = [];
-  const observer = { onStatement: (text: string) => void statementsOfB.push(text) };
-  b = await openPostgresStore({ url: opened.url, pool: 10, poolHeavy: 4, log: createCapturedLog(), observer });
+  servers = await openTwoServers();
+  world = servers.world;
+  a = servers.opened.here;
+  b = servers.opened.there;
   account = await world.createAccount();
 });
-afterEach(async () => {
-  await b.store.close();
-  await world.close();
-});
-
-const bothStores = (at: number) => (at % 2 === 0 ? a.store : b.store);
+afterEach(() => world.close());
 
 async function listIds(of: OpenedPostgres, limit = 100): Promise<string[]> {
   const ids: string[] = [];
@@ -69,13 +61,13 @@ test("what is revoked, disabled, suspended or deleted at one is so at the next c
 test("the tokens of one turn of the event loop are one query, and a token that cannot exist spoils none", async () => {
   const made = await Promise.all([world.createCompanion(account), world.createCompanion(account)]);
   const tokens = made.map(({ embedToken }) => embedToken);
-  statementsOfB.length = 0;
+  servers.statements.length = 0;
   const asked = [...tokens, "emb_unknown", 'emb_"{,}\\', "emb_\0", tokens[0] ?? ""];
   const found = await Promise.all(asked.map((token) => b.store.companions.findByEmbedToken(token)));
   expect(found.map((target) => target?.companion.id ?? null)).toEqual(
     [made[0]?.id, made[1]?.id, null, null, null, made[0]?.id].map((id) => id ?? null),
   );
-  expect(statementsOfB).toHaveLength(1);
+  expect(servers.statements).toHaveLength(1);
   expect(found.every((target) => target === null || Object.isFrozen(target.companion))).toBe(true);
 });
 
@@ -131,15 +123,17 @@ test("updates of the same block of the metadata index from two servers lose noth
   const many = Array.from({ length: 40 }, (_, at) => newCompanion({ name: `C${at}`, metadata: { plan: "one" } }));
   await a.store.companions.createMany(account.id, many, world.context());
   // Values of the same length: nothing but the order of changes keeps these apart.
-  const update = (id: string, at: number, plan: string) =>
-    bothStores(at).companions.update(account.id, id, { metadata: { plan } }, world.context());
+  const updateAll = (planOf: (at: number) => string) =>
+    servers.race(many.length, ({ companions }, at) =>
+      companions.update(account.id, many[at]?.id ?? "", { metadata: { plan: planOf(at) } }, world.context()),
+    );
   const find = async (of: OpenedPostgres, plan: string) => {
     const query = { metadata: [{ path: "plan", value: plan }], q: null };
     return (await of.store.companions.list(account.id, query, { limit: 100, afterId: null })).items.length;
   };
-  await Promise.all(many.map(({ id }, at) => update(id, at, "two")));
+  expect((await updateAll(() => "two")).reasons).toEqual([]);
   expect([await find(a, "two"), await find(b, "two"), await find(b, "one")]).toEqual([40, 40, 0]);
-  await Promise.all(many.map(({ id }, at) => update(id, at + 1, at < 20 ? "one" : "two")));
+  expect((await updateAll((at) => (at < 20 ? "one" : "two"))).reasons).toEqual([]);
   expect([await find(a, "two"), await find(b, "one")]).toEqual([20, 20]);
 });
 
@@ -159,8 +153,7 @@ test("a grant revoked at one takes the voice at another, and nobody names the ag
 
 test("an agent's lock has one owner, and an agent whose companion loses its voice meanwhile is never forgotten", async () => {
   const { id } = await world.createCompanion(account, { voiceId: "v1" });
-  const locking = Array.from({ length: 20 }, (_, at) => bothStores(at).voice.lockAgent(id, `owner-${at}`, 0, 1000));
-  const taken = await Promise.all(locking);
+  const { results: taken } = await servers.race(20, ({ voice }, at) => voice.lockAgent(id, `owner-${at}`, 0, 1000));
   expect(taken.filter((isTaken) => isTaken)).toHaveLength(1);
   const owner = `owner-${taken.indexOf(true)}`;
 
@@ -180,14 +173,10 @@ test("each agent in the outbox is taken by one server", async () => {
   for (const agentId of agentIds) {
     await a.store.voice.saveAgent({ companionId: id, provider, agentId, settingsHash: "s" }, "nobody", 1);
   }
-  const taking = Array.from({ length: 12 }, (_, at) => bothStores(at).voice.takeDueOutbox(10, 100, 5));
-  const taken = (await Promise.all(taking)).flat();
+  const taking = await servers.race(12, ({ voice }) => voice.takeDueOutbox(10, 100, 5));
   // Those that were passed over because another was just taking them.
-  for (let at = 0; taken.length < agentIds.length; at++) {
-    const more = await bothStores(at).voice.takeDueOutbox(10, 100, 5);
-    if (more.length === 0) break;
-    taken.push(...more);
-  }
+  const left = await b.store.voice.takeDueOutbox(10, 100, 30);
+  const taken = [...taking.results.flat(), ...left];
   expect(taken.map(({ agentId }) => agentId).sort()).toEqual(agentIds);
   expect(taken.every(({ attempts }) => attempts === 1)).toBe(true);
 });
@@ -210,11 +199,12 @@ test("a session takes the place of its ticket in one commit, and its transcript 
   expect(await b.engine.quick.get("SELECT FROM open_turns")).toBeNull();
   expect(a.parts.tickets.takeEnded(ticketId)).toBe(true);
 
-  const spoken = { id: systemIds.uuid(), role: "user" as const, text: "hello", complete: true, createdAt: 5 };
-  const deliveries = Array.from({ length: 10 }, (_, at) =>
-    bothStores(at).voice.addTranscript("conv-1", systemIds.uuid(), [{ ...spoken, id: systemIds.uuid() }]),
+  const spoken = { role: "user" as const, text: "hello", complete: true, createdAt: 5 };
+  const { results } = await servers.race(10, ({ voice }) =>
+    voice.addTranscript("conv-1", systemIds.uuid(), [{ ...spoken, id: systemIds.uuid() }]),
   );
-  expect((await Promise.all(deliveries)).filter((isTaken) => isTaken)).toHaveLength(1);
+  expect(results).toHaveLength(10);
+  expect(results.filter((isTaken) => isTaken)).toHaveLength(1);
   const stored = await b.engine.quick.get<{ count: number }>("SELECT count(*)::int AS count FROM messages");
   expect(stored?.count).toBe(1);
 });

@@ -2,8 +2,10 @@
 import { afterEach, beforeEach, expect, test } from "bun:test";
 import { AppError } from "../../src/domain/errors.ts";
 import { createChangeOrder } from "../../src/store/postgres/change-order.ts";
+import { connect } from "../../src/store/postgres/connection.ts";
 import type { PostgresEngine } from "../../src/store/postgres/engine.ts";
 import { createEngine } from "../../src/store/postgres/open.ts";
+import { Pool } from "../../src/store/postgres/pool.ts";
 import { createCapturedLog } from "../support/captured-log.ts";
 import { createMigratedDatabase } from "../support/postgres-store.ts";
 
@@ -153,4 +155,21 @@ test("a server that is not there is unavailable", async () => {
   await expect(nowhere.quick.get("SELECT 1")).rejects.toMatchObject({ code: "unavailable" });
   await expect(nowhere.write(async () => {})).rejects.toMatchObject({ code: "unavailable" });
   await nowhere.close();
+});
+
+test("waiting in vain for a free connection ends no transaction that others run", async () => {
+  const pool = new Pool({ connect: () => connect({ url: database.url, max: 1, statementMs: 5_000 }), deadlineMs: 300 });
+  const connection = await pool.reserve();
+  try {
+    const waiting = pool.reserve();
+    // Something is answered while it waits: the connection is busy, not lost.
+    const ticking = setInterval(() => void pool.inTime(async () => await connection.send("SELECT 1")), 20);
+    await expect(waiting).rejects.toMatchObject({ code: "unavailable" });
+    clearInterval(ticking);
+    const [row] = await connection.send("SELECT 2 AS two");
+    expect(row).toEqual({ two: 2 });
+  } finally {
+    connection.release();
+    await pool.close();
+  }
 });

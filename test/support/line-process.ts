@@ -10,7 +10,12 @@ export interface LineProcess {
 }
 
 export function startSqliteProcess(action: string, dataDir: string): LineProcess {
-  const child = Bun.spawn([process.execPath, join(import.meta.dir, "sqlite-process.ts"), action, dataDir], {
+  return startLineProcess("sqlite-process.ts", action, dataDir);
+}
+
+/** `script`: a file beside this one. It should end with its standard input. */
+export function startLineProcess(script: string, ...parameters: string[]): LineProcess {
+  const child = Bun.spawn([process.execPath, join(import.meta.dir, script), ...parameters], {
     stdin: "pipe",
     stdout: "pipe",
     stderr: "inherit",

@@ -1,6 +1,6 @@
 /** Two stores on one PostgreSQL database, as two servers have them. */
 import type { PostgresEngine } from "../../src/store/postgres/engine.ts";
-import { openPostgresStore } from "../../src/store/postgres/open.ts";
+import { type OpenedPostgres, openPostgresStore } from "../../src/store/postgres/open.ts";
 import type { Store } from "../../src/store/store.ts";
 import { createCapturedLog } from "./captured-log.ts";
 import { openTemporaryPostgresStore } from "./postgres-store.ts";
@@ -13,6 +13,8 @@ export interface TwoServers {
   there: Store;
   /** Of `here`. */
   engine: PostgresEngine;
+  /** What the servers themselves have of their stores. */
+  opened: { here: OpenedPostgres; there: OpenedPostgres };
   /** What both have sent. */
   statements: string[];
   /** Does it at both in turn, all at once, and tells the results apart. */
@@ -39,6 +41,7 @@ export async function openTwoServers(): Promise<TwoServers> {
     here,
     there,
     engine: first.engine,
+    opened: { here: first, there: second },
     statements,
     async race(count, attempt) {
       const attempts = Array.from({ length: count }, (_, number) => attempt(number % 2 === 0 ? here : there, number));

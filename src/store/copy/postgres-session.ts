@@ -1,11 +1,11 @@
 /** A stopped PostgreSQL store: one connection that holds the lock of the copy, and does all of its work. */
 import { AppError } from "../../domain/errors.ts";
+import { explainConnectFailure } from "../postgres/connect-failure.ts";
 import { connect } from "../postgres/connection.ts";
 import { copyApplication, isInUse, takeCopyLock } from "../postgres/copy-guard.ts";
 import { readServerFacts, requireFit } from "../postgres/fitness.ts";
 import { Pool } from "../postgres/pool.ts";
 import { Queries } from "../postgres/queries.ts";
-import { explainConnectFailure } from "../postgres-connect-failure.ts";
 
 export interface PostgresSession {
   /** `postgres://HOST/DATABASE`. */
@@ -25,7 +25,7 @@ const othersLeaveMs = 3_000;
 
 /** Rejects with `unavailable` if the server cannot be used, and with `conflict` while others use the database. */
 export async function openPostgresSession(url: string): Promise<PostgresSession> {
-  const open = () => connect({ url, max: 2, statementMs, application: copyApplication });
+  const open = () => connect({ url, max: 2, statementMs, application: copyApplication, hasFixedPlans: true });
   const pool = new Pool({ connect: open, deadlineMs: statementMs + 10_000 });
   try {
     const connection = await pool.inTime(() => pool.reserve(), connectMs);

@@ -12,7 +12,13 @@ export interface ConnectionOptions {
   hasFixedPlans?: boolean;
   /** What the server's own views call the connection. */
   application?: string;
+  /** After this long without a statement the server ends the session. */
+  idleSessionMs?: number;
+  /** A connection has ended, whoever ended it. */
+  onClose?: () => void;
 }
+
+export const applicationName = "companiond";
 
 /** How long the server waits for a lock. */
 const lockMs = 4_500;
@@ -28,13 +34,16 @@ export function connect({
   max,
   statementMs,
   hasFixedPlans = false,
-  application = "companiond",
+  application = applicationName,
+  idleSessionMs = 0,
+  onClose,
 }: ConnectionOptions): SQL {
   const settings = {
     application_name: application,
     statement_timeout: String(statementMs),
     lock_timeout: String(Math.min(lockMs, statementMs)),
     idle_in_transaction_session_timeout: "30000",
+    idle_session_timeout: String(idleSessionMs),
     // A server that lost contact must not keep its locks: keepalives notice an idle connection, the timeout a busy one.
     tcp_user_timeout: "5000",
     tcp_keepalives_idle: "2",
@@ -44,5 +53,15 @@ export function connect({
     jit: "off",
     ...(hasFixedPlans ? fixedPlans : {}),
   };
-  return new SQL({ url, max, idleTimeout: 0, maxLifetime: 0, connectionTimeout: connectSeconds, connection: settings });
+  return new SQL({
+    url,
+    // Of the URL, whatever PGDATABASE says.
+    database: decodeURIComponent(new URL(url).pathname.slice(1)),
+    max,
+    idleTimeout: 0,
+    maxLifetime: 0,
+    connectionTimeout: connectSeconds,
+    connection: settings,
+    ...(onClose === undefined ? {} : { onclose: () => onClose() }),
+  });
 }

@@ -55,8 +55,15 @@ export function isUniqueViolation(error: unknown): boolean {
   return sqlState(error) === "23505";
 }
 
+const unavailableSentence = "Storage is currently unavailable. Try again later.";
+
 export function unavailable(cause?: unknown): AppError {
-  return new AppError("unavailable", "Storage is currently unavailable. Try again later.", { cause });
+  return new AppError("unavailable", unavailableSentence, { cause });
+}
+
+/** Whether it says no more than that. */
+export function isPlainlyUnavailable(error: unknown): error is AppError {
+  return error instanceof AppError && error.message === unavailableSentence;
 }
 
 /** What to reject a caller with: `unavailable` for lost connections, locks and the like, the unchanged error otherwise. */

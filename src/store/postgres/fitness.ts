@@ -8,39 +8,24 @@ const oldestServer = 150_000;
 export interface ServerFacts {
   /** As PostgreSQL tells it: `15.18`. */
   version: string;
-  versionNumber: number;
+  isSupported: boolean;
   encoding: string;
   isReplica: boolean;
-  canCreate: boolean;
-  /** Whether this connection is encrypted. */
-  isEncrypted: boolean;
-  /** Connections that the server takes in all. */
-  maxConnections: number;
-  /** The database's clock minus ours, in milliseconds, within half a round trip. */
-  clockOffsetMs: number;
-  roundTripMs: number;
 }
 
-export async function readServerFacts(queries: Queries): Promise<ServerFacts> {
-  const askedMs = Date.now();
-  const startedMs = performance.now();
-  const row = await queries.get<Omit<ServerFacts, "clockOffsetMs" | "roundTripMs"> & { nowMs: number }>(
-    `SELECT current_setting('server_version') AS version, current_setting('server_version_num')::int AS "versionNumber",
-       current_setting('server_encoding') AS encoding, pg_is_in_recovery() AS "isReplica",
-       has_schema_privilege(current_schema(), 'CREATE') AS "canCreate",
-       coalesce((SELECT ssl FROM pg_stat_ssl WHERE pid = pg_backend_pid()), false) AS "isEncrypted",
-       current_setting('max_connections')::int AS "maxConnections",
-       extract(epoch FROM clock_timestamp())::float8 * 1000 AS "nowMs"`,
+export async function readServerFacts(queries: Pick<Queries, "get">): Promise<ServerFacts> {
+  const facts = await queries.get<ServerFacts>(
+    `SELECT split_part(current_setting('server_version'), ' ', 1) AS version,
+       current_setting('server_version_num')::int >= ${oldestServer} AS "isSupported",
+       current_setting('server_encoding') AS encoding, pg_is_in_recovery() AS "isReplica"`,
   );
-  if (row === null) throw new Error("PostgreSQL told nothing of itself");
-  const { nowMs, ...facts } = row;
-  const roundTripMs = performance.now() - startedMs;
-  return { ...facts, roundTripMs, clockOffsetMs: nowMs - (askedMs + roundTripMs / 2) };
+  if (facts === null) throw new Error("PostgreSQL told nothing of itself");
+  return facts;
 }
 
 /** Throws `unavailable` if the server cannot be used. */
-export function requireFit({ version, versionNumber, encoding, isReplica }: ServerFacts): void {
-  if (versionNumber < oldestServer) {
+export function requireFit({ version, isSupported, encoding, isReplica }: ServerFacts): void {
+  if (!isSupported) {
     throw refusal(`runs PostgreSQL ${version}; companiond needs 15 or later.`);
   }
   if (encoding !== "UTF8") {

@@ -14,9 +14,7 @@ const migrationLock = "SELECT pg_advisory_xact_lock(hashtextextended('companiond
 /** The state of a database that this program can use. Throws `unavailable`, with a sentence, for any other. */
 export async function requireReadable(queries: Queries, known = allMigrations.length): Promise<SchemaState> {
   const state = await readSchemaState(queries);
-  if (state === "other") {
-    throw refusal("has tables of another program in this database. Create an empty database for companiond.");
-  }
+  if (state === "other") throw otherTables();
   if (state.oldestReader > known) {
     throw new AppError(
       "unavailable",
@@ -26,6 +24,19 @@ export async function requireReadable(queries: Queries, known = allMigrations.le
   }
   return state;
 }
+
+export function otherTables(): AppError {
+  return refusal("has tables of another program in this database. Create an empty database for companiond.");
+}
+
+/** Throws `unavailable` unless all migrations that this program knows were applied. */
+export function requireMigrated(version: number, known = allMigrations.length): void {
+  if (version >= known) return;
+  const state = version === 0 ? "empty" : "older than this program";
+  throw new AppError("unavailable", `The database is ${state}. Run companiond migrate first; serve does it as well.`);
+}
+
+/** A copy into it was begun: what is there is not all. */
 
 /** Applies pending migrations and returns their names, if any. `readers`: what to note as the oldest reader. */
 export async function migratePostgres(

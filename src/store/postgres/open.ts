@@ -14,11 +14,12 @@ import { requireNoCopy } from "./copy-guard.ts";
 import { createEmbedTokenStore } from "./embed-tokens.ts";
 import { PostgresEngine } from "./engine.ts";
 import { createErasures } from "./erasures.ts";
+import { unavailable } from "./failures.ts";
 import { readServerFacts, requireFit } from "./fitness.ts";
 import { createHoldingsKeeper } from "./holdings.ts";
 import { createIdempotencyStore } from "./idempotency.ts";
 import { createMetadataIndex } from "./metadata-index.ts";
-import { migratePostgres } from "./migrator.ts";
+import { migratePostgres, requireMigrated, requireReadable } from "./migrator.ts";
 import { createOpenTickets } from "./open-tickets.ts";
 import type { StoreParts } from "./parts.ts";
 import type { PoolObserver } from "./pool.ts";
@@ -42,6 +43,10 @@ export interface PostgresStoreOptions {
   log: Log;
   /** Counts statements, for tests and benchmarks. */
   observer?: PoolObserver;
+  /** False for commands that leave the schema as it is: then it must be this program's. */
+  migrates?: boolean;
+  /** Called before the first tables are made; what it throws is the reason not to. */
+  beforeFirst?: (() => void) | undefined;
 }
 
 /** A store with what its coordination needs of it. */
@@ -51,6 +56,10 @@ export interface OpenedPostgres {
   store: Store;
 }
 
+const quickStatementMs = 5_000;
+const heavyStatementMs = 60_000;
+/** Whoever asks whether this server is ready has less patience than a request. */
+const checkMs = 3_000;
 // The server gives up first: our own deadline replaces all connections.
 const quickStatementMs = 4_800;
 const heavyStatementMs = 59_000;
@@ -69,14 +78,21 @@ export async function openPostgresStore(options: PostgresStoreOptions): Promise<
     requireFit(await readServerFacts(engine.quick));
     // Before the migration, which would change an unfinished copy.
     await requireNoCopy(engine.heavy);
-    const applied = await migratePostgres(engine.heavyPool);
-    if (applied.length > 0) options.log.info("database migrated", { migrations: applied });
+    await prepareSchema(engine, options);
     const parts = await createParts(engine, options);
     return { engine, parts, store: createStore(engine, parts) };
   } catch (error) {
     await engine.close();
     throw error;
   }
+}
+
+async function prepareSchema(engine: PostgresEngine, options: PostgresStoreOptions): Promise<void> {
+  const { version } = await requireReadable(engine.quick);
+  if (options.migrates === false) return requireMigrated(version);
+  if (version === 0) options.beforeFirst?.();
+  const applied = await migratePostgres(engine.heavyPool);
+  if (applied.length > 0) options.log.info("database migrated", { migrations: applied });
 }
 
 async function createParts(engine: PostgresEngine, { log }: PostgresStoreOptions): Promise<StoreParts> {
@@ -98,6 +114,7 @@ async function createParts(engine: PostgresEngine, { log }: PostgresStoreOptions
     erasures,
     settling: createSettling(engine, tickets),
     tickets,
+    turnBatches: { batches: 0, turns: 0 },
     usage: createUsageWriter(),
     voiceAgents,
   };
@@ -124,7 +141,10 @@ function createStore(engine: PostgresEngine, parts: StoreParts): Store {
     voiceAgentGrants: createVoiceAgentGrantStore(engine, parts),
 
     async check() {
-      await engine.quick.get("SELECT 1 FROM companiond");
+      const late = Promise.withResolvers<never>();
+      const timer = setTimeout(() => late.reject(unavailable()), checkMs);
+      const check = engine.quick.get("SELECT 1 FROM companiond");
+      await Promise.race([check, late.promise]).finally(() => clearTimeout(timer));
     },
     async close() {
       await settling.close();

@@ -8,7 +8,7 @@
  *   from its log, replicas and backups as these are replaced.
  */
 import { AppError } from "../../domain/errors.ts";
-import type { OpenOptions, StorageEngine } from "../engine.ts";
+import type { StorageEngine } from "../engine.ts";
 
 export interface PostgresOptions {
   /** `postgres://…` */
@@ -19,11 +19,14 @@ export interface PostgresOptions {
 
 export function createPostgres(options: PostgresOptions): StorageEngine {
   return {
-    async open({ log }: OpenOptions) {
+    async open(openOptions) {
       // Loaded only here: whoever has no server must not pay for it.
-      const { openPostgresStore } = await import("./open.ts");
-      const { store } = await openPostgresStore({ ...options, log });
-      return { store, shared: null };
+      const { openStorage } = await import("./open-storage.ts");
+      return await openStorage(options, openOptions);
+    },
+    async inspect() {
+      const { inspectPostgres } = await import("./inspection.ts");
+      return await inspectPostgres(options.url);
     },
     // Servers that share a database keep out of each other's way in it.
     lock: () => ({ release() {} }),

@@ -1,17 +1,16 @@
 /** Asks a PostgreSQL server for what `doctor` judges, on one connection that it opens and closes. */
-import { AppError } from "../domain/errors.ts";
-import type { DatabaseServerFacts, LiveInstance } from "./contract/inspection.ts";
-import { connect } from "./postgres/connection.ts";
-import { readServerFacts } from "./postgres/fitness.ts";
-import { migrations } from "./postgres/migrations.ts";
-import { type DriverQuery, type Parameter, Queries } from "./postgres/queries.ts";
-import { readSchemaState } from "./postgres/schema-state.ts";
-import { explainConnectFailure, nameServer } from "./postgres-connect-failure.ts";
+import { AppError } from "../../domain/errors.ts";
+import type { DatabaseServerFacts, LiveInstance } from "../contract/inspection.ts";
+import { explainConnectFailure, nameServer } from "./connect-failure.ts";
+import { connect } from "./connection.ts";
+import { ownConnections } from "./coordination/coordination.ts";
+import { type ClockSample, takeSample } from "./coordination/instance-clock.ts";
+import { readServerFacts } from "./fitness.ts";
+import { migrations } from "./migrations.ts";
+import { type DriverQuery, type Parameter, Queries } from "./queries.ts";
+import { readSchemaState } from "./schema-state.ts";
 
 const limitMs = 5000;
-const oldestServer = 150_000;
-/** The one whose lock says that an instance lives, and the one that listens for notifications. */
-const connectionsBesidePools = 2;
 /** The quickest answer says most about the network, and the least is in between for the clock to drift. */
 const roundTrips = 5;
 
@@ -40,18 +39,18 @@ function refusal(url: string, what: string): AppError {
 async function readFacts(queries: Queries): Promise<DatabaseServerFacts> {
   const server = await readServerFacts(queries);
   const { roundTripMs, clockOffsetMs } = await measureDistance(queries);
-  const { isReadOnly, tls, ...connections } = await readLimits(queries);
+  const { isReadOnly, tls, mayCreate, ...connections } = await readLimits(queries);
   const state = await readSchemaState(queries);
   const facts = {
-    version: server.version.split(" ", 1)[0] ?? "",
-    isSupported: server.versionNumber >= oldestServer,
+    version: server.version,
+    isSupported: server.isSupported,
     encoding: server.encoding,
     roundTripMs,
     clockOffsetMs,
     tls,
     isReadOnly,
-    mayCreate: server.canCreate === true,
-    connections: { ...connections, besidesPools: connectionsBesidePools },
+    mayCreate,
+    connections: { ...connections, besidesPools: ownConnections },
   };
   if (state === "other") return { ...facts, schema: "other", instances: [], proof: null };
   if (state.version === 0) return { ...facts, schema: null, instances: [], proof: null };
@@ -68,23 +67,16 @@ async function readFacts(queries: Queries): Promise<DatabaseServerFacts> {
 }
 
 async function measureDistance(queries: Queries): Promise<{ roundTripMs: number; clockOffsetMs: number }> {
-  let quickest = { roundTripMs: Number.POSITIVE_INFINITY, clockOffsetMs: 0 };
-  for (let count = 0; count < roundTrips; count++) {
-    const askedMs = Date.now();
-    const startedMs = performance.now();
-    const row = await queries.get<{ nowMs: number }>(
-      `SELECT extract(epoch FROM clock_timestamp())::float8 * 1000 AS "nowMs"`,
-    );
-    const roundTripMs = performance.now() - startedMs;
-    if (roundTripMs >= quickest.roundTripMs) continue;
-    quickest = { roundTripMs, clockOffsetMs: (row?.nowMs ?? askedMs) - (askedMs + roundTripMs / 2) };
-  }
-  return quickest;
+  const samples: ClockSample[] = [];
+  for (let count = 0; count < roundTrips; count++) samples.push(await takeSample((text) => queries.all(text)));
+  const [quickest] = samples.sort((one, other) => one.roundTripMs - other.roundTripMs);
+  return { roundTripMs: quickest?.roundTripMs ?? 0, clockOffsetMs: quickest?.offsetMs ?? 0 };
 }
 
 interface Limits {
   isReadOnly: boolean;
   tls: string | null;
+  mayCreate: boolean;
   most: number;
   byOthers: number;
 }
@@ -107,6 +99,7 @@ const limitsQuery = `
   )
   SELECT most, "byOthers",
     pg_is_in_recovery() OR current_setting('default_transaction_read_only')::boolean AS "isReadOnly",
+    coalesce(has_schema_privilege(current_schema(), 'CREATE'), false) AS "mayCreate",
     (SELECT version FROM pg_stat_ssl WHERE pid = pg_backend_pid() AND ssl) AS tls
   FROM limits ORDER BY most - "byOthers" LIMIT 1`;
 
@@ -122,7 +115,7 @@ async function listInstances(queries: Queries): Promise<LiveInstance[]> {
   );
   if (known?.isThere !== true) return [];
   return await queries.all<LiveInstance>(
-    `SELECT version, shares_windows AS "sharesWindows" FROM instances
-     WHERE number IN (SELECT number FROM live_instances() AS number) ORDER BY number`,
+    `SELECT i.version, i.shares_windows AS "sharesWindows" FROM instances i
+     WHERE i.number IN (SELECT live_instances()) ORDER BY i.number`,
   );
 }

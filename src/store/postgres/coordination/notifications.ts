@@ -1,0 +1,85 @@
+/** Hears whose turn has come from other servers, on a connection of its own that is opened again whenever it ends. */
+import type { SQL } from "bun";
+import type { Session } from "./session.ts";
+
+export interface NotificationsOptions {
+  connect: (onClose: () => void) => SQL;
+  channel: string;
+  onPayload: (payload: string) => void;
+  /** It hears from now on; what was said before is lost. */
+  onListening: () => void;
+}
+
+/** A payload that only proves that the connection works. */
+const echo = "";
+const silenceMs = 5_000;
+const openMs = 5_000;
+const reopenAfterMs = 250;
+
+export class Notifications {
+  readonly #options: NotificationsOptions;
+  readonly #closing = Promise.withResolvers<void>();
+  readonly #running: Promise<void>;
+  #isClosed = false;
+  #heardMs = 0;
+  #end = () => {};
+
+  constructor(options: NotificationsOptions) {
+    this.#options = options;
+    this.#running = this.#run();
+  }
+
+  /** Call it each second: what is sent here comes back, unless nobody hears. */
+  async echo(session: Session): Promise<void> {
+    // A connection may be dead without an end: then nothing arrives on it any more.
+    if (this.#heardMs > 0 && performance.now() - this.#heardMs > silenceMs) this.#end();
+    await session.ask("SELECT set_config('synchronous_commit', 'off', true), pg_notify($1, $2)", [
+      this.#options.channel,
+      echo,
+    ]);
+  }
+
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    this.#closing.resolve();
+    await this.#running;
+  }
+
+  async #run(): Promise<void> {
+    while (!this.#isClosed) {
+      try {
+        await this.#listen();
+      } catch {
+        // Nothing to say: whoever waits looks each second as well, and the loss of the database is logged elsewhere.
+        await Promise.race([Bun.sleep(reopenAfterMs), this.#closing.promise]);
+      }
+    }
+  }
+
+  /** Until the connection ends, or has gone silent. */
+  async #listen(): Promise<void> {
+    const { connect, channel, onPayload, onListening } = this.#options;
+    const ended = Promise.withResolvers<void>();
+    // The driver would listen again by itself, but writes to the standard error while it cannot.
+    const sql = connect(ended.resolve);
+    this.#end = ended.resolve;
+    try {
+      const listening = sql.listen(channel, (payload: string) => {
+        this.#heardMs = performance.now();
+        if (payload !== echo) onPayload(payload);
+      });
+      await Promise.race([listening, rejectAfter(openMs), this.#closing.promise]);
+      this.#heardMs = performance.now();
+      onListening();
+      await Promise.race([ended.promise, this.#closing.promise]);
+    } finally {
+      this.#heardMs = 0;
+      await sql.close({ timeout: 0 }).catch(() => {});
+    }
+  }
+}
+
+async function rejectAfter(durationMs: number): Promise<never> {
+  await Bun.sleep(durationMs);
+  throw new Error(`nothing came within ${durationMs} ms`);
+}

@@ -1,0 +1,70 @@
+/** The state of what servers share, for metrics. */
+import type { Probe } from "../../../lib/probe.ts";
+import type { PostgresEngine } from "../engine.ts";
+import type { TurnBatches } from "../parts.ts";
+import type { Pool } from "../pool.ts";
+import type { InstanceClock } from "./instance-clock.ts";
+import type { Reaper } from "./reaper.ts";
+
+export interface ProbedParts {
+  engine: PostgresEngine;
+  turnBatches: TurnBatches;
+  reaper: Reaper;
+  clock: InstanceClock;
+}
+
+export function createProbes({ engine, turnBatches, reaper, clock }: ProbedParts): Probe[] {
+  return [
+    ...probesOfPool("quick", engine.quickPool),
+    ...probesOfPool("heavy", engine.heavyPool),
+    {
+      name: "companiond_turn_batches_total",
+      help: "Commits that settled turns, each of one turn or several.",
+      type: "counter",
+      read: () => turnBatches.batches,
+    },
+    {
+      name: "companiond_turns_batched_total",
+      help: "Turns that were settled in these commits.",
+      type: "counter",
+      read: () => turnBatches.turns,
+    },
+    {
+      name: "companiond_tickets_reaped_total",
+      help: "Places in queues and daily quotas that dead servers had left, and this one deleted.",
+      type: "counter",
+      read: () => reaper.reapedCount,
+    },
+    {
+      name: "companiond_instances",
+      help: "Servers that run on this database, this one included.",
+      type: "gauge",
+      read: () => reaper.liveCount,
+    },
+    {
+      name: "companiond_database_clock_offset_seconds",
+      help: "What is added to this machine's time to get the database's.",
+      type: "gauge",
+      read: () => clock.offsetMs / 1000,
+    },
+  ];
+}
+
+function probesOfPool(name: string, pool: Pool): Probe[] {
+  return [
+    {
+      name: "companiond_database_pool_open",
+      help: "Queries and transactions under way, those that wait for a connection included.",
+      type: "gauge",
+      labels: { pool: name },
+      read: () => pool.openCount,
+    },
+    {
+      name: "companiond_database_timeouts_total",
+      help: "How often the database did not answer in time.",
+      type: "counter",
+      labels: { pool: name },
+      read: () => pool.timeoutCount,
+    },
+  ];
+}

@@ -1,0 +1,53 @@
+/** Opens the store for a server, with what it agrees on with others, or for a command. */
+import { buildInfo } from "../../build-info.ts";
+import type { OpenedStorage, OpenOptions } from "../engine.ts";
+import type { Store } from "../store.ts";
+import { explainStartFailure } from "./connect-failure.ts";
+import { openCoordination, type PostgresCoordination } from "./coordination/coordination.ts";
+import { openPostgresStore } from "./open.ts";
+import type { PostgresOptions } from "./postgres.ts";
+
+/** Rejects within 10 s, if PostgreSQL does not take long to refuse, with `unavailable` or `conflict` and a sentence. */
+export async function openStorage(options: PostgresOptions, openOptions: OpenOptions): Promise<OpenedStorage> {
+  try {
+    return await open(options, openOptions);
+  } catch (error) {
+    throw explainStartFailure(error);
+  }
+}
+
+async function open(options: PostgresOptions, openOptions: OpenOptions): Promise<OpenedStorage> {
+  const { log, clock, isCommand = false, isMigration = false, sharesWindows = false, beforeFirst } = openOptions;
+  const migrates = !isCommand || isMigration;
+  const opened = await openPostgresStore({
+    ...options,
+    log,
+    migrates,
+    beforeFirst: isCommand ? undefined : beforeFirst,
+  });
+  if (isCommand) return { store: opened.store, shared: null };
+  try {
+    const { url } = options;
+    const version = buildInfo.version;
+    const shared = await openCoordination(opened, { url, version, sharesWindows, clock, log });
+    return { store: withCoordination(opened.store, shared), shared };
+  } catch (error) {
+    await opened.store.close();
+    throw error;
+  }
+}
+
+/** A store that is ready only while this server is one of those that others count on. */
+function withCoordination(store: Store, shared: PostgresCoordination): Store {
+  return {
+    ...store,
+    async check() {
+      shared.checkAlive();
+      await store.check();
+    },
+    async close() {
+      await shared.close();
+      await store.close();
+    },
+  };
+}

@@ -1,0 +1,155 @@
+/** What servers that agree through PostgreSQL do while it, or the line to it, is disturbed. */
+import { afterEach, beforeEach, expect, test } from "bun:test";
+import type { TurnTicket } from "../../src/coordination/coordination.ts";
+import { AppError } from "../../src/domain/errors.ts";
+import { migratePostgres } from "../../src/store/postgres/migrator.ts";
+import { createEngine } from "../../src/store/postgres/open.ts";
+import { createCapturedLog } from "../support/captured-log.ts";
+import { eventually, inTime } from "../support/eventually.ts";
+import { type FaultProxy, startFaultProxy } from "../support/fault-proxy.ts";
+import { openPostgresInstance, type PostgresInstance, readProbe } from "../support/postgres-instance.ts";
+import { startPostgresServer } from "../support/postgres-server.ts";
+import { createMigratedDatabase } from "../support/postgres-store.ts";
+
+const stays = new AbortController().signal;
+const entry = { companionId: "c", queueKey: "k", messagesPerDay: 1000 };
+const enter = ({ coordination }: PostgresInstance, queueKey = "k") =>
+  coordination.turns.enter({ ...entry, queueKey }, stays);
+
+async function admitted(verdict: ReturnType<typeof enter>): Promise<TurnTicket> {
+  const given = await inTime(verdict, { what: "a turn" });
+  if (!given.isAdmitted) throw new Error(given.reason);
+  return given;
+}
+
+const readTickets = ({ engine }: PostgresInstance) =>
+  engine.quick.all<{ id: string }>("SELECT id FROM open_turns ORDER BY number");
+
+function isAlive({ coordination }: PostgresInstance): boolean {
+  try {
+    coordination.checkAlive();
+    return true;
+  } catch (error) {
+    if (error instanceof AppError && error.code === "unavailable") return false;
+    throw error;
+  }
+}
+
+let database: { url: string; drop(): Promise<void> };
+let proxy: FaultProxy;
+/** Behind the proxy. */
+let far: PostgresInstance;
+let near: PostgresInstance;
+beforeEach(async () => {
+  database = await createMigratedDatabase();
+  const url = new URL(database.url);
+  proxy = await startFaultProxy(Number(url.port));
+  url.port = String(proxy.port);
+  [far, near] = await Promise.all([openPostgresInstance(url.href), openPostgresInstance(database.url)]);
+});
+afterEach(async () => {
+  await proxy.set("pass");
+  await Promise.all([far.close(), near.close()]);
+  await proxy[Symbol.asyncDispose]();
+  await database.drop();
+});
+
+/** Cuts the line when a ticket was made, and before the far server heard of it. */
+async function loseAnswer(): Promise<{ ticket: ReturnType<typeof enter> }> {
+  await proxy.set({ delayMs: 300 });
+  const ticket = enter(far);
+  ticket.catch(() => {});
+  await eventually(async () => (await readTickets(near)).length === 1, { everyMs: 2 });
+  return { ticket };
+}
+
+test("a turn whose answer is lost finds the ticket that it has", async () => {
+  const { ticket } = await loseAnswer();
+  const before = await readTickets(near);
+  await proxy.set("pass");
+  proxy.cut();
+  const turn = await admitted(ticket);
+  expect([{ id: String(turn.id) }]).toEqual(before);
+  expect(await readTickets(near)).toEqual(before);
+  turn.leave();
+  await eventually(async () => (await readTickets(near)).length === 0);
+});
+
+test("a turn whose answer never comes is unavailable, and its ticket ends when PostgreSQL can be asked again", async () => {
+  const { ticket } = await loseAnswer();
+  await proxy.set("refuse");
+  proxy.cut();
+  await expect(ticket).rejects.toMatchObject({ code: "unavailable" });
+  expect(await readTickets(near)).toHaveLength(1);
+  await proxy.set("pass");
+  await eventually(async () => (await readTickets(near)).length === 0);
+  expect((await admitted(enter(near))).isAdmitted).toBe(true);
+});
+
+test("a server that is cut off gives up its turns to others, is not ready, and comes back", async () => {
+  await admitted(enter(far));
+  const waiting = enter(near);
+  await eventually(() => near.coordination.turns.waitingCount === 1);
+  await proxy.set("swallow");
+  await eventually(() => !isAlive(far));
+  const next = await admitted(waiting);
+  expect(await readTickets(near)).toEqual([{ id: String(next.id) }]);
+  expect(isAlive(near)).toBe(true);
+  expect(await near.coordination.countOthers()).toBe(0);
+  await proxy.set("pass");
+  await eventually(() => isAlive(far));
+  await eventually(async () => (await near.coordination.countOthers()) === 1);
+  const after = enter(far);
+  next.leave();
+  (await admitted(after)).leave();
+  expect(far.log.text()).toContain("the session with the database was lost");
+});
+
+test("turns that wait while nobody can be asked are unavailable after a while, and hold nothing", async () => {
+  const running = await admitted(enter(near));
+  const waiting = enter(far);
+  await eventually(async () => (await readTickets(near)).length === 2);
+  await proxy.set("refuse");
+  proxy.cut();
+  await expect(inTime(waiting, { what: "the end of patience" })).rejects.toMatchObject({ code: "unavailable" });
+  await proxy.set("pass");
+  await eventually(async () => (await readTickets(near)).length === 1);
+  expect(await readTickets(near)).toEqual([{ id: String(running.id) }]);
+});
+
+test("turns outlive a crash of PostgreSQL, those that wait too, and a lost ticket is taken anew", async () => {
+  await using server = await startPostgresServer();
+  const { url } = await server.createDatabase();
+  const engine = createEngine({ url, pool: 1, poolHeavy: 1, log: createCapturedLog() });
+  await migratePostgres(engine.heavyPool);
+  const [one, other] = await Promise.all([openPostgresInstance(url), openPostgresInstance(url)]);
+  const running = await admitted(enter(one));
+  const waiting = enter(other);
+  await eventually(async () => (await readTickets(one)).length === 2);
+  // Tickets reach the disk with the next commit that does.
+  await engine.write((transaction) => transaction.run("INSERT INTO server_secrets (name, sealed) VALUES ('a', 'b')"));
+  await server.crash();
+  await eventually(() =>
+    enter(one, "else").then(
+      () => false,
+      (error: AppError) => error.code === "unavailable",
+    ),
+  );
+  await server.start();
+  await eventually(async () => (await readTickets(one).catch(() => [])).length === 2);
+  const session = () => one.coordination.countOthers().catch(() => 0);
+  await eventually(async () => (await session()) === 1);
+  // As long as it takes to be found dead.
+  await Bun.sleep(5000);
+  expect(await Promise.all([one, other].map((each) => readProbe(each, "companiond_tickets_reaped_total")))).toEqual([
+    0, 0,
+  ]);
+  expect(other.coordination.turns.waitingCount).toBe(1);
+  // As if the crash had come before the waiting one was on disk.
+  await engine.quick.run("DELETE FROM open_turns WHERE NOT is_running");
+  await eventually(async () => (await readTickets(one)).length === 2);
+  running.leave();
+  (await admitted(waiting)).leave();
+  await eventually(async () => (await readTickets(one)).length === 0);
+  await Promise.all([one.close(), other.close(), engine.close()]);
+});

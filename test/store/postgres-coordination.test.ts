@@ -1,0 +1,240 @@
+/** Servers that agree through PostgreSQL: the contract, and what several of them promise one another. */
+import { afterEach, beforeEach, describe, expect, test } from "bun:test";
+import type { TurnGate, TurnTicket } from "../../src/coordination/coordination.ts";
+import { createSignInFailures } from "../../src/coordination/sign-in-failures.ts";
+import type { Queries } from "../../src/store/postgres/queries.ts";
+import { testCoordinationContract } from "../contracts/coordination.ts";
+import { testDutiesContract } from "../contracts/coordination-duties.ts";
+import { eventually, inTime } from "../support/eventually.ts";
+import { startLineProcess } from "../support/line-process.ts";
+import {
+  type InstanceChoices,
+  openPostgresInstance,
+  type PostgresInstance,
+  readProbe,
+} from "../support/postgres-instance.ts";
+import { createMigratedDatabase } from "../support/postgres-store.ts";
+import { turnsOfTheLoop } from "../support/turns-of-the-loop.ts";
+
+const stays = new AbortController().signal;
+
+async function openAlone(choices: InstanceChoices) {
+  const database = await createMigratedDatabase();
+  const instance = await openPostgresInstance(database.url, choices);
+  async function close() {
+    await instance.close();
+    await database.drop();
+  }
+  return { instance, close };
+}
+
+async function keep({ quick }: { quick: Queries }, kind: string, companionId: string, day: string): Promise<void> {
+  await quick.run(
+    `INSERT INTO quota_daily AS q (companion_id, day, messages, voice_sessions)
+     VALUES ($1, $2, ($3 = 'message')::int, ($3 = 'voice_session')::int)
+     ON CONFLICT (companion_id, day) DO UPDATE SET messages = q.messages + excluded.messages,
+       voice_sessions = q.voice_sessions + excluded.voice_sessions`,
+    [companionId, day, kind],
+  );
+}
+
+testCoordinationContract("PostgreSQL", async (clock) => {
+  const { instance, close } = await openAlone({ clock });
+  return {
+    coordination: { ...instance.coordination, signInFailures: createSignInFailures(clock) },
+    keep: (kind, companionId, day) => keep(instance.engine, kind, companionId, day),
+    close,
+  };
+});
+
+testDutiesContract("PostgreSQL", async () => {
+  const { instance, close } = await openAlone({});
+  return { duties: instance.coordination.duties, close };
+});
+
+describe("servers that share a database", () => {
+  let database: { url: string; drop(): Promise<void> };
+  let one: PostgresInstance;
+  let other: PostgresInstance;
+  beforeEach(async () => {
+    database = await createMigratedDatabase();
+    [one, other] = await Promise.all([openPostgresInstance(database.url), openPostgresInstance(database.url)]);
+  });
+  afterEach(async () => {
+    await Promise.all([one.close(), other.close()]);
+    await database.drop();
+  });
+
+  const entry = { companionId: "c", queueKey: "k", messagesPerDay: 1000 };
+
+  async function enter({ coordination }: PostgresInstance, queueKey = "k"): Promise<TurnTicket> {
+    const verdict = await inTime(coordination.turns.enter({ ...entry, queueKey }, stays), { what: "a turn" });
+    if (!verdict.isAdmitted) throw new Error(verdict.reason);
+    return verdict;
+  }
+
+  const countTickets = async () =>
+    (await one.engine.quick.get<{ count: number }>("SELECT count(*)::int AS count FROM open_turns"))?.count ?? 0;
+
+  /** Enters, and resolves when it has its place in the queue. */
+  async function waitAt({ coordination }: PostgresInstance): Promise<{ ticket: ReturnType<TurnGate["enter"]> }> {
+    const before = await countTickets();
+    const ticket = coordination.turns.enter(entry, stays);
+    await eventually(async () => (await countTickets()) > before);
+    return { ticket };
+  }
+
+  async function leaveOnce(ticket: ReturnType<TurnGate["enter"]>): Promise<void> {
+    const verdict = await inTime(ticket, { what: "the turn of the one that waits" });
+    if (!verdict.isAdmitted) throw new Error(verdict.reason);
+    verdict.leave();
+  }
+
+  const terminate = (which: string) =>
+    one.engine.heavy.all(
+      `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database()
+       AND pid <> pg_backend_pid() AND ${which}`,
+    );
+
+  test("let turns of one conversation in one after the other, in the order in which they came", async () => {
+    const order: string[] = [];
+    const first = await enter(one);
+    const done: Promise<void>[] = [];
+    for (const [name, instance] of [
+      ["a", other],
+      ["b", one],
+      ["c", other],
+    ] as const) {
+      const { ticket } = await waitAt(instance);
+      done.push(
+        ticket.then(async (verdict) => {
+          order.push(name);
+          await turnsOfTheLoop(3);
+          if (verdict.isAdmitted) verdict.leave();
+        }),
+      );
+    }
+    expect(await one.coordination.turns.enter(entry, stays)).toMatchObject({ reason: "queue_full" });
+    expect(order).toEqual([]);
+    first.leave();
+    await inTime(Promise.all(done), { what: "everyone's turn" });
+    expect(order).toEqual(["a", "b", "c"]);
+    await eventually(async () => (await countTickets()) === 0);
+  });
+
+  test("admit exactly as many messages and voice sessions as are left of a day", async () => {
+    const turns = Array.from({ length: 200 }, (_, at) =>
+      (at % 2 === 0 ? one : other).coordination.turns.enter({ ...entry, queueKey: null, messagesPerDay: 37 }, stays),
+    );
+    const sessions = Array.from({ length: 200 }, (_, at) =>
+      (at % 2 === 0 ? one : other).coordination.voiceSessions.reserve("c", 23),
+    );
+    expect((await Promise.all(turns)).filter((verdict) => verdict.isAdmitted)).toHaveLength(37);
+    expect((await Promise.all(sessions)).filter((verdict) => verdict.isAdmitted)).toHaveLength(23);
+  });
+
+  test("let the next one in with the commit that keeps a turn, and count it once", async () => {
+    const running = await enter(one);
+    const { ticket } = await waitAt(other);
+    const day = running.day;
+    await one.engine.write(async (transaction) => {
+      await keep({ quick: transaction }, "message", "c", day);
+      await transaction.run("SELECT end_tickets($1::text[])", [[running.id]]);
+    });
+    one.parts.tickets.noteEnded(String(running.id));
+    const next = await inTime(ticket, { what: "the next turn" });
+    expect(next.isAdmitted).toBe(true);
+    running.settle();
+    running.leave();
+    const used = await one.engine.quick.get("SELECT used_of_day('c', 'message', $1)::int AS used", [day]);
+    expect(used).toEqual({ used: 2 });
+  });
+
+  test("let the next one in when a server is killed", async () => {
+    const killed = startLineProcess("postgres-instance-process.ts", database.url, "k");
+    expect(await killed.readLine()).toBe("in");
+    const { ticket } = await waitAt(other);
+    const countLive = () => readProbe(one, "companiond_instances");
+    await eventually(async () => (await countLive()) === 3);
+    killed.kill("SIGKILL");
+    await killed.exited;
+    expect(await inTime(ticket, { what: "the next turn" })).toMatchObject({ isAdmitted: true });
+    await eventually(async () => (await countLive()) === 2);
+    const reaped = await Promise.all(
+      [one, other].map((server) => readProbe(server, "companiond_tickets_reaped_total")),
+    );
+    expect(reaped.map(Number).reduce((sum, count) => sum + count)).toBe(1);
+    expect(await one.coordination.countOthers()).toBe(1);
+  });
+
+  test("keep what they hold when the session ends that shows that they are alive", async () => {
+    const running = await enter(one);
+    const { ticket } = await waitAt(other);
+    for (let times = 0; times < 3; times++) {
+      await terminate("pid IN (SELECT pid FROM pg_locks WHERE locktype = 'advisory' AND objsubid = 2)");
+      await eventually(async () => (await one.coordination.countOthers()) === 1);
+      await eventually(async () => (await other.coordination.countOthers()) === 1);
+    }
+    // As long as it takes to be found dead.
+    await Bun.sleep(3500);
+    expect(other.coordination.turns.waitingCount).toBe(1);
+    expect(() => one.coordination.checkAlive()).not.toThrow();
+    running.leave();
+    await leaveOnce(ticket);
+  });
+
+  test("let the next one in while nobody hears of it, and hear again", async () => {
+    const running = await enter(one);
+    const { ticket } = await waitAt(other);
+    await terminate("query LIKE 'LISTEN%'");
+    running.leave();
+    await leaveOnce(ticket);
+    await eventually(async () => {
+      const listening = await one.engine.heavy.all(
+        "SELECT 1 FROM pg_stat_activity WHERE datname = current_database() AND query LIKE 'LISTEN%'",
+      );
+      return listening.length === 2;
+    });
+    expect(other.coordination.turns.waitingCount).toBe(0);
+  });
+
+  test("end a ticket that nobody holds, and no other", async () => {
+    const running = await enter(one);
+    await one.engine.quick.run(
+      `INSERT INTO open_turns (id, instance_number, companion_id, kind, queue_key, is_running, day)
+       SELECT 'stray', instance_number, companion_id, kind, NULL, true, day FROM open_turns`,
+    );
+    await eventually(async () => (await countTickets()) === 1);
+    expect(await one.engine.quick.all("SELECT id FROM open_turns")).toEqual([{ id: running.id }]);
+  });
+
+  test("give back what a server holds when it closes", async () => {
+    await enter(one);
+    const { ticket } = await waitAt(other);
+    await one.close();
+    expect(await inTime(ticket, { what: "the next turn" })).toMatchObject({ isAdmitted: true });
+    expect(await other.engine.quick.all("SELECT number FROM instances")).toHaveLength(1);
+  });
+
+  test("a duty is one server's, and another's when that one has ended", async () => {
+    expect(await one.coordination.duties.take("jobs")).toBe(true);
+    expect(await other.coordination.duties.take("jobs")).toBe(false);
+    await one.close();
+    expect(await other.coordination.duties.take("jobs")).toBe(true);
+  });
+
+  test("work that excludes others runs at one server at a time", async () => {
+    let inside = 0;
+    let most = 0;
+    const work = async () => {
+      most = Math.max(most, ++inside);
+      await Bun.sleep(5);
+      inside--;
+    };
+    const runs = Array.from({ length: 10 }, (_, at) =>
+      (at % 2 === 0 ? one : other).coordination.duties.exclude("x", work),
+    );
+    await Promise.all(runs);
+    expect(most).toBe(1);
+  });
+});
