@@ -1,11 +1,19 @@
 /** Opens the store for a server, with what it agrees on with others, or for a command. */
-import { buildInfo } from "../../build-info.ts";
 import type { OpenedStorage, OpenOptions } from "../engine.ts";
 import type { Store } from "../store.ts";
 import { openCoordination, type PostgresCoordination } from "./coordination/coordination.ts";
 import { openPostgresStore } from "./open.ts";
-import type { PostgresOptions } from "./postgres.ts";
 import { explainStartFailure } from "./start-failures.ts";
+
+export interface PostgresOptions {
+  /** `postgres://…` */
+  url: string;
+  /** Connections at most, for requests and for what takes long. */
+  pool: number;
+  poolHeavy: number;
+  /** Of this program, for those who ask which servers run. */
+  version: string;
+}
 
 /** Rejects within 10 s, if PostgreSQL does not take long to refuse, with `unavailable` or `conflict` and a sentence. */
 export async function openStorage(options: PostgresOptions, openOptions: OpenOptions): Promise<OpenedStorage> {
@@ -27,8 +35,7 @@ async function open(options: PostgresOptions, openOptions: OpenOptions): Promise
   });
   if (isCommand) return { store: opened.store, shared: null };
   try {
-    const { url } = options;
-    const version = buildInfo.version;
+    const { url, version } = options;
     const shared = await openCoordination(opened, { url, version, sharesWindows, clock, log });
     return { store: withCoordination(opened.store, shared), shared };
   } catch (error) {
