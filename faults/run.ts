@@ -6,20 +6,24 @@ import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { runExecutable } from "../test/support/executable.ts";
+import { clusterRows } from "./cluster.ts";
 import { type Facts, mergeReport, renderTable } from "./report.ts";
 import { createContext, listFailures, type Outcome } from "./row.ts";
-import { rows } from "./rows.ts";
+import { rows as ownRows } from "./rows.ts";
 
 const reportFile = join(import.meta.dir, "../docs/faults.md");
-const usage = `bun run faults [--short] [--only NAME]… [--seed N] [--minutes N]
+const rows = [...ownRows, ...clusterRows];
+const usage = `bun run faults [--cluster] [--short] [--only NAME]… [--seed N] [--minutes N]
 
-  --short      a minute of mixed load instead of an hour
+  --cluster    the rows of three instances on PostgreSQL and Redis, instead of those of one on its own
+  --short      a minute of mixed load instead of an hour; fewer rounds for a cluster
   --only NAME  this row only, more than once for several: ${rows.map((row) => row.name).join(", ")}
   --seed N     what is random is the same for the same seed
   --minutes N  how long the mixed load lasts`;
 
 const { values } = parseArgs({
   options: {
+    cluster: { type: "boolean", default: false },
     short: { type: "boolean", default: false },
     only: { type: "string", multiple: true },
     seed: { type: "string", default: String(Math.floor(Math.random() * 1e9)) },
@@ -28,7 +32,7 @@ const { values } = parseArgs({
   },
 });
 
-const only = values.only ?? rows.map((row) => row.name);
+const only = values.only ?? (values.cluster ? clusterRows : ownRows).map((row) => row.name);
 const seed = Number(values.seed);
 const minutes = Number(values.minutes ?? (values.short ? 1 : 60));
 const unknown = only.filter((name) => !rows.some((row) => row.name === name));

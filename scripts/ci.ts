@@ -10,7 +10,7 @@ import { existsSync, mkdtempSync, readFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
-import { type PostgresServer, startPostgresServer } from "../test/support/postgres-server.ts";
+import { startTestServers } from "../test/support/test-servers.ts";
 import { installMissing } from "./system-packages.ts";
 import { findTestFiles, isParallel, isQuick, missingPrograms, type TestFile } from "./test-files.ts";
 
@@ -56,13 +56,20 @@ async function runQuick(): Promise<void> {
 
 async function runGate(): Promise<void> {
   const runnable = await findRunnable();
-  await using _postgres = await startPostgres(runnable);
+  await using servers = await startServers(testFiles);
   await step("browser bundles", [bun, "scripts/build.ts", "--web-only"]);
   await step("format and lint", tool("biome", "ci", "--colors=off", "."));
   await step("types", tool("tsc", "--noEmit", "-p", "."));
   await step("types of browser code", tool("tsc", "--noEmit", "-p", "src/web"));
   await step("dead code", tool("knip"));
   await runTests("quick tests", runnable.filter(isParallel), quickFlags);
+  const again = runnable.filter((file) => file.isOnEachEngine && isParallel(file));
+  if (servers !== undefined) {
+    await runTests("whole requests on PostgreSQL", again, quickFlags, { COMPANIOND_TEST_ENGINE: "postgres" });
+  } else if (!options["no-system-packages"]) {
+    console.log("PostgreSQL or Redis did not start: no whole request was tested on them.");
+    failed++;
+  }
   // A tree that cannot be built has nothing for the others to run.
   const isBuilt = await step("executable", [bun, "scripts/build.ts", "--executable-only"]);
   if (!isBuilt) return;
@@ -76,12 +83,10 @@ async function runGate(): Promise<void> {
   await runTests("tests in the browser", slow.filter(isWeb), ["--parallel=2"]);
 }
 
-/** One server for all tests of this run; where it does not start, each test that needs it says why. */
-async function startPostgres(files: readonly TestFile[]): Promise<PostgresServer | undefined> {
-  const isNeeded = files.some(({ programs }) => programs.some((program) => program.package.startsWith("postgresql")));
-  const server = isNeeded ? await startPostgresServer().catch(() => undefined) : undefined;
-  if (server !== undefined) process.env.COMPANIOND_TEST_POSTGRES = server.serverUrl;
-  return server;
+/** One PostgreSQL and one Redis for all tests of this run; where they do not start, each test that needs them says why. */
+async function startServers(files: readonly TestFile[]): Promise<AsyncDisposable | undefined> {
+  const isPossible = missingPrograms(files).every((program) => !program.isQuiet);
+  return isPossible ? await startTestServers().catch(() => undefined) : undefined;
 }
 
 /** All test files, or those that need nothing that is missing; what is left out is counted and named. */
@@ -125,12 +130,14 @@ async function step(title: string, command: string[]): Promise<boolean> {
  * deadline now and then. Whatever else fails is a defect. What failed once is named in the summary, so that it is
  * looked into.
  */
-async function runTests(title: string, files: readonly TestFile[], flags: string[] = []): Promise<void> {
-  const first = await runTestFiles(
-    title,
-    files.map((file) => file.path),
-    flags,
-  );
+async function runTests(
+  title: string,
+  files: readonly TestFile[],
+  flags: string[] = [],
+  environment: Record<string, string> = {},
+): Promise<void> {
+  const paths = files.map((file) => file.path);
+  const first = await runTestFiles(title, paths, flags, environment);
   passed += first.passed;
   const { failedFiles } = first;
   const isBadLuck = failedFiles.length <= secondChances && failedFiles.every((path) => path.startsWith("test/web/"));
@@ -149,19 +156,18 @@ interface TestOutcome {
   failedFiles: string[];
 }
 
-async function runTestFiles(title: string, files: readonly string[], flags: string[]): Promise<TestOutcome> {
+async function runTestFiles(
+  title: string,
+  files: readonly string[],
+  flags: string[],
+  environment: Record<string, string> = {},
+): Promise<TestOutcome> {
   const report = join(mkdtempSync(join(tmpdir(), "companiond-ci-")), "report.xml");
   const reporter = ["--reporter=junit", `--reporter-outfile=${report}`];
   // Bun's own limit of 5 s is one on the machine. What waits in vain says so before this one ends it.
   const limit = ["--timeout", "30000"];
-  const { isOk, output } = await runStep(title, [
-    bun,
-    "test",
-    ...limit,
-    ...flags,
-    ...reporter,
-    ...files.map((file) => `./${file}`),
-  ]);
+  const command = [bun, "test", ...limit, ...flags, ...reporter, ...files.map((file) => `./${file}`)];
+  const { isOk, output } = await runStep(title, command, environment);
   const counts = { pass: 0, fail: 0, error: 0, skip: 0 };
   for (const [, count, kind] of output.matchAll(/^ *(\d+) (pass|fail|error|skip)s?$/gm)) {
     counts[kind as keyof typeof counts] += Number(count);
@@ -183,10 +189,15 @@ function findFailedFiles(report: string): string[] {
   return [...suites].filter(([, , failures]) => failures !== "0").map(([, file = ""]) => file);
 }
 
-async function runStep(title: string, command: string[]): Promise<{ isOk: boolean; output: string }> {
+async function runStep(
+  title: string,
+  command: string[],
+  environment: Record<string, string> = {},
+): Promise<{ isOk: boolean; output: string }> {
   console.log(`\n--- ${title} ---`);
   const startedMs = performance.now();
-  const child = Bun.spawn(command, { cwd: root, stdin: "ignore", stdout: "pipe", stderr: "pipe" });
+  const env = { ...process.env, ...environment };
+  const child = Bun.spawn(command, { cwd: root, env, stdin: "ignore", stdout: "pipe", stderr: "pipe" });
   const [out, error, exitCode] = await Promise.all([show(child.stdout), show(child.stderr), child.exited]);
   const isOk = exitCode === 0;
   if (!isOk) console.log(`--- ${title} FAILED: ${command.join(" ").slice(0, 200)} ended with ${exitCode} ---`);

@@ -48,7 +48,7 @@ export interface ServiceOverrides {
 
 /** The storage engine that the configuration chooses. */
 export function storageOf({ dataDir, database = null }: Pick<Config, "dataDir"> & Partial<Config>): StorageEngine {
-  return database === null ? createSqlite(dataDir) : createPostgres({ ...database, version: buildInfo.version });
+  return database === null ? createSqlite(dataDir) : createPostgres(database);
 }
 
 /** Opens only the store, for a command. */

@@ -73,6 +73,7 @@ test.each([
   ["an engine that imports another", "src/llm/demo.ts", 'import { x } from "./openai-stream.ts";'],
   ["an engine that imports another socket's", "src/llm/openai.ts", 'import { x } from "../store/sqlite/open.ts";'],
   ["wiring beside services.ts that knows an engine", "src/cli/a.ts", 'import { x } from "../store/sqlite/open.ts";'],
+  ["an engine that imports the copy between engines", "src/store/sqlite/a.ts", 'import { x } from "../copy/copy.ts";'],
   ["an import over several lines", "src/domain/a.ts", 'import {\n  x,\n  y,\n} from "../http/b.ts";'],
   ["a re-export", "src/domain/a.ts", 'export * from "../http/b.ts";'],
   ["an import on demand", "src/domain/a.ts", 'const b = await import("../http/b.ts");'],

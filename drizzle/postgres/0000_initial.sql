@@ -223,7 +223,7 @@ CREATE TABLE "erasures" (
 	"visitor_id" text COLLATE "C" NOT NULL,
 	"session_id" text COLLATE "C",
 	"transaction" "xid8" NOT NULL,
-	"erased_at" bigint NOT NULL
+	"erased_at" bigint DEFAULT (extract(epoch FROM clock_timestamp()) * 1000)::bigint NOT NULL
 );
 --> statement-breakpoint
 CREATE TABLE "instances" (
@@ -246,6 +246,11 @@ CREATE TABLE "open_turns" (
 	"is_running" boolean NOT NULL,
 	"day" text COLLATE "C" NOT NULL,
 	CONSTRAINT "open_turns_id_unique" UNIQUE("id")
+);
+--> statement-breakpoint
+CREATE TABLE "settled_batches" (
+	"id" text COLLATE "C" PRIMARY KEY NOT NULL,
+	"settled_at" bigint DEFAULT (extract(epoch FROM clock_timestamp()) * 1000)::bigint NOT NULL
 );
 --> statement-breakpoint
 CREATE TABLE "failed_replies" (

@@ -234,3 +234,176 @@ BEGIN
 	END LOOP;
 	RETURN "reaped";
 END $$;
+--> statement-breakpoint
+-- Keeps what these visitors said from being erased until the end of the transaction; an erasure takes the lock alone.
+CREATE FUNCTION "share_visitors"("companion_ids" text[], "visitor_ids" text[]) RETURNS void LANGUAGE plpgsql AS $$
+BEGIN
+	PERFORM pg_advisory_xact_lock_shared("key") FROM (
+		SELECT DISTINCT hashtextextended('visitor ' || "companion_id" || ' ' || "visitor_id", 0) AS "key"
+		FROM unnest("companion_ids", "visitor_ids") AS v("companion_id", "visitor_id") ORDER BY 1
+	) AS "keys";
+END $$;
+--> statement-breakpoint
+-- Adds messages to conversations, which are created if new; each conversation may occur once, and its messages name its
+-- place in the arrays. Nothing is added for deleted companions, and nothing of what was erased after it had arrived;
+-- without an arrival mark that is not asked. Returns how many conversations there were left.
+--
+-- Turns follow each other: if the clock was set back and a turn seems to begin before the last message, it moves behind
+-- that message with all its own.
+CREATE FUNCTION "add_messages"(
+	"are_turns" boolean,
+	"conversation_ids" text[], "companion_ids" text[], "session_ids" text[], "visitor_ids" text[],
+	"arrival_marks" text[], "message_counts" integer[], "first_times" bigint[], "last_times" bigint[],
+	"places" integer[], "message_ids" text[], "roles" text[], "channels" text[], "completes" boolean[],
+	"inputs" bigint[], "outputs" bigint[], "estimates" boolean[], "times" bigint[], "texts" text[]
+) RETURNS integer LANGUAGE plpgsql AS $$
+DECLARE
+	"next_transaction" xid8;
+	"forgotten" xid8;
+	"added" integer;
+BEGIN
+	-- In a statement before the one that reads: what was committed while we waited must be seen.
+	PERFORM "share_companions"("companion_ids");
+	PERFORM "share_visitors"("companion_ids", "visitor_ids");
+	-- Later numbers come from another server, whose dump was restored here: they say nothing.
+	"next_transaction" := pg_snapshot_xmax(pg_current_snapshot());
+	SELECT "transaction" INTO "forgotten" FROM "erasures"
+	WHERE "companion_id" = '' AND "transaction" < "next_transaction" ORDER BY "transaction" DESC LIMIT 1;
+
+	WITH "arrived" AS MATERIALIZED (
+		SELECT "place", "id", "companion", "session", "visitor", "count", "first", "last",
+			(SELECT c."account_id" FROM "companions" AS c WHERE c."id" = "companion") AS "account"
+		FROM unnest("conversation_ids", "companion_ids", "session_ids", "visitor_ids", "arrival_marks", "message_counts",
+			"first_times", "last_times")
+			WITH ORDINALITY AS a("id", "companion", "session", "visitor", "mark", "count", "first", "last", "place")
+		WHERE "mark" IS NULL OR (
+			("forgotten" IS NULL OR pg_visible_in_snapshot("forgotten", "mark"::pg_snapshot))
+			AND (SELECT e."number" FROM "erasures" AS e
+				WHERE e."companion_id" = "companion" AND e."visitor_id" = "visitor"
+				AND (e."session_id" IS NULL OR e."session_id" = "session") AND e."transaction" < "next_transaction"
+				AND NOT pg_visible_in_snapshot(e."transaction", "mark"::pg_snapshot) LIMIT 1) IS NULL
+		)
+	), "kept" AS (
+		INSERT INTO "conversations" AS c
+			("id", "account_id", "companion_id", "session_id", "visitor_id", "message_count", "created_at", "updated_at")
+		SELECT "id", "account", "companion", "session", "visitor", "count", "first", "last" FROM "arrived"
+		WHERE "account" IS NOT NULL
+		ORDER BY "companion" COLLATE "C", "session" COLLATE "C", "visitor" COLLATE "C"
+		ON CONFLICT ("companion_id", "session_id", "visitor_id") DO UPDATE SET
+			"message_count" = c."message_count" + excluded."message_count",
+			"updated_at" = greatest(
+				c."updated_at" + CASE WHEN "are_turns" THEN excluded."updated_at" - excluded."created_at" ELSE 0 END,
+				excluded."updated_at"
+			)
+		RETURNING c."number", c."companion_id", c."session_id", c."visitor_id", c."updated_at"
+	), "written" AS (
+		INSERT INTO "messages" ("conversation_number", "id", "role", "channel", "complete", "input_tokens",
+			"output_tokens", "tokens_estimated", "created_at", "text")
+		SELECT "kept"."number", m."id", m."role", m."channel", m."complete", m."input", m."output", m."estimated",
+			m."time" + CASE WHEN "are_turns" THEN "kept"."updated_at" - "arrived"."last" ELSE 0 END, m."text"
+		FROM unnest("places", "message_ids", "roles", "channels", "completes", "inputs", "outputs", "estimates", "times",
+			"texts") WITH ORDINALITY
+			AS m("place", "id", "role", "channel", "complete", "input", "output", "estimated", "time", "text", "at")
+		JOIN "arrived" ON "arrived"."place" = m."place"
+		JOIN "kept" ON "kept"."companion_id" = "arrived"."companion" AND "kept"."session_id" = "arrived"."session"
+			AND "kept"."visitor_id" = "arrived"."visitor"
+		ORDER BY m."at"
+	)
+	SELECT count(*) INTO "added" FROM "kept";
+	RETURN "added";
+END $$;
+--> statement-breakpoint
+-- One under the companion, and one under none: the account's sum.
+CREATE FUNCTION "add_failures"("account_ids" text[], "companion_ids" text[], "days" text[], "kinds" text[])
+RETURNS void LANGUAGE plpgsql AS $$
+BEGIN
+	INSERT INTO "failed_replies" AS f ("account_id", "day", "companion_id", "kind", "replies")
+	SELECT "account", "day", "counted", "kind", count(*)
+	FROM unnest("account_ids", "companion_ids", "days", "kinds") AS a("account", "companion", "day", "kind")
+	CROSS JOIN LATERAL (VALUES ("companion"), ('')) AS c("counted")
+	GROUP BY 1, 2, 3, 4 ORDER BY "account" COLLATE "C", "day" COLLATE "C", "counted" COLLATE "C", "kind" COLLATE "C"
+	ON CONFLICT ("account_id", "day", "companion_id", "kind") DO UPDATE SET "replies" = f."replies" + excluded."replies";
+END $$;
+--> statement-breakpoint
+-- Stores a batch of turns in one commit, once, however often it is sent. Whatever the server's default, it is on disk.
+CREATE FUNCTION "settle_turns"(
+	"batch_id" text,
+	"conversation_ids" text[], "companion_ids" text[], "session_ids" text[], "visitor_ids" text[],
+	"arrival_marks" text[], "message_counts" integer[], "first_times" bigint[], "last_times" bigint[],
+	"places" integer[], "message_ids" text[], "roles" text[], "channels" text[], "completes" boolean[],
+	"inputs" bigint[], "outputs" bigint[], "estimates" boolean[], "times" bigint[], "texts" text[],
+	"used_accounts" text[], "used_companions" text[], "used_days" text[], "used_keys" text[], "used_messages" bigint[],
+	"used_requests" bigint[], "used_inputs" bigint[], "used_outputs" bigint[], "used_sessions" bigint[],
+	"used_errors" bigint[],
+	"failed_accounts" text[], "failed_companions" text[], "failed_days" text[], "failed_kinds" text[],
+	"counted_companions" text[], "counted_days" text[], "counted_messages" bigint[], "counted_sessions" bigint[],
+	"ticket_ids" text[]
+) RETURNS void LANGUAGE plpgsql AS $$
+BEGIN
+	IF current_setting('synchronous_commit') IN ('off', 'local') THEN
+		PERFORM set_config('synchronous_commit', 'on', true);
+	END IF;
+	-- Waits for the same batch if that is still being settled on a connection that was lost.
+	INSERT INTO "settled_batches" ("id") VALUES ("batch_id") ON CONFLICT DO NOTHING;
+	IF NOT FOUND THEN RETURN; END IF;
+	PERFORM "share_companions"("counted_companions");
+	IF cardinality("conversation_ids") > 0 THEN
+		PERFORM "add_messages"(true, "conversation_ids", "companion_ids", "session_ids", "visitor_ids", "arrival_marks",
+			"message_counts", "first_times", "last_times", "places", "message_ids", "roles", "channels", "completes",
+			"inputs", "outputs", "estimates", "times", "texts");
+	END IF;
+	PERFORM "add_usage"("used_accounts", "used_companions", "used_days", "used_keys", "used_messages", "used_requests",
+		"used_inputs", "used_outputs", "used_sessions", "used_errors");
+	IF cardinality("failed_accounts") > 0 THEN
+		PERFORM "add_failures"("failed_accounts", "failed_companions", "failed_days", "failed_kinds");
+	END IF;
+	IF cardinality("counted_companions") > 0 THEN
+		PERFORM "add_quota"("counted_companions", "counted_days", "counted_messages", "counted_sessions");
+	END IF;
+	IF cardinality("ticket_ids") > 0 THEN
+		PERFORM "end_tickets"("ticket_ids");
+	END IF;
+END $$;
+--> statement-breakpoint
+-- The newest messages of a conversation, read until their text exceeds so many bytes.
+CREATE FUNCTION "read_history"("companion" text, "session" text, "visitor" text, "most_bytes" bigint)
+RETURNS TABLE ("role" text, "text" text) LANGUAGE plpgsql STABLE AS $$
+DECLARE
+	"left_bytes" bigint := "most_bytes";
+BEGIN
+	FOR "role", "text" IN
+		SELECT m."role", m."text" FROM "messages" AS m WHERE m."conversation_number" = (
+			SELECT c."number" FROM "conversations" AS c
+			WHERE c."companion_id" = "companion" AND c."session_id" = "session" AND c."visitor_id" = "visitor"
+		) ORDER BY m."created_at" DESC, m."number" DESC
+	LOOP
+		RETURN NEXT;
+		"left_bytes" := "left_bytes" - octet_length("text");
+		EXIT WHEN "left_bytes" < 0;
+	END LOOP;
+END $$;
+--> statement-breakpoint
+-- The texts of conversations, one after the other, the newest first, from a position in the first one, until they
+-- exceed so many bytes. `place` counts the conversations from 1.
+CREATE FUNCTION "read_texts"(
+	"conversation_numbers" bigint[], "before_time" bigint, "before_number" bigint, "most_bytes" integer
+) RETURNS TABLE ("place" integer, "time" double precision, "number" double precision, "text" text)
+LANGUAGE plpgsql STABLE AS $$
+DECLARE
+	"left_bytes" integer := "most_bytes";
+BEGIN
+	FOR "at" IN 1 .. cardinality("conversation_numbers") LOOP
+		"place" := "at";
+		FOR "time", "number", "text" IN
+			SELECT m."created_at", m."number", m."text" FROM "messages" AS m
+			WHERE m."conversation_number" = "conversation_numbers"["at"]
+				AND (m."created_at", m."number") < ("before_time", "before_number")
+			ORDER BY m."created_at" DESC, m."number" DESC
+		LOOP
+			RETURN NEXT;
+			"left_bytes" := "left_bytes" - octet_length("text");
+			IF "left_bytes" < 0 THEN RETURN; END IF;
+		END LOOP;
+		"before_time" := 9223372036854775807;
+	END LOOP;
+END $$;

@@ -8,6 +8,7 @@ export const commands: readonly CommandEntry[] = [
   { name: "companion", load: async () => (await import("./companion.ts")).companionCommand },
   { name: "backup", load: async () => (await import("./backup.ts")).backupCommand },
   { name: "restore", load: async () => (await import("./restore.ts")).restoreCommand },
+  { name: "copy", load: async () => (await import("./copy.ts")).copyCommand },
   { name: "migrate", load: async () => (await import("./migrate.ts")).migrateCommand },
   { name: "doctor", load: async () => (await import("./doctor.ts")).doctorCommand },
   { name: "version", load: async () => (await import("./version.ts")).versionCommand },

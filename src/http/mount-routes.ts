@@ -15,9 +15,10 @@ export function mountRoutes(services: Services, routes: readonly Route[]) {
         route.method,
         toRouterPath(route.path),
         ({ request, params, set }) => {
-          // Despite its types, Elysia turns an escape that cannot be decoded into null; an empty text is never an id.
+          // Despite its types, Elysia turns an escape that cannot be decoded into null; an empty text is never an id, and
+          // no store holds a text with NUL.
           const texts: Record<string, string> = params;
-          for (const name in texts) texts[name] ??= "";
+          for (const name in texts) if (texts[name]?.includes("\0") ?? true) texts[name] = "";
           return route.respond(site, { services, request, set, params: texts });
         },
         { parse: "none" },

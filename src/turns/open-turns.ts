@@ -36,8 +36,11 @@ export interface OpenTurnsOptions {
   lookEveryMs?: number;
 }
 
-/** Lookups in a row before other work gets a chance. */
-const lookupsAtOnce = 100;
+/**
+ * Checks beside each other, before other work gets a chance: a store on the network asks once for all of them, and one
+ * in this process takes a millisecond or two.
+ */
+const checksAtOnce = 250;
 
 export function createOpenTurns({ perAddress, getChangeMark, lookEveryMs = 500 }: OpenTurnsOptions): OpenTurns {
   const turns = new Set<OpenTurn>();
@@ -48,12 +51,18 @@ export function createOpenTurns({ perAddress, getChangeMark, lookEveryMs = 500 }
   /** Another process can revoke as well without notifying this one, so the store's own change mark is read. */
   async function look(): Promise<void> {
     const mark = await getChangeMark();
-    let lookups = 0;
-    for (const turn of turns) {
-      if (turn.checkedMark === mark || turn.isStopped) continue;
-      if (await turn.checkRight()) turn.checkedMark = mark;
-      if (++lookups % lookupsAtOnce === 0) await new Promise((resolve) => setImmediate(resolve));
+    const unchecked = [...turns].filter((turn) => turn.checkedMark !== mark);
+    for (let at = 0; at < unchecked.length; at += checksAtOnce) {
+      const checks = unchecked.slice(at, at + checksAtOnce).map((turn) => check(turn, mark));
+      const outcomes = await Promise.allSettled(checks);
+      if (outcomes.some(({ status }) => status === "rejected")) return;
+      await new Promise((resolve) => setImmediate(resolve));
     }
+  }
+
+  /** A turn whose check fails keeps its old mark, so the next look checks it again. */
+  async function check(turn: OpenTurn, mark: number): Promise<void> {
+    if (!turn.isStopped && (await turn.checkRight())) turn.checkedMark = mark;
   }
 
   async function lookAgain(): Promise<void> {

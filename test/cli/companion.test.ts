@@ -1,14 +1,13 @@
 /** `companiond companion` and the demo companion, on a real database. */
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { ensureDemo } from "../../src/cli/demo.ts";
-import { loadConfig } from "../../src/config.ts";
 import { demoEmail } from "../../src/domain/account.ts";
 import { newCompanionSettings } from "../../src/domain/companion.ts";
 import { makeEmbedToken } from "../../src/domain/credentials.ts";
 import { systemIds } from "../../src/lib/ids.ts";
-import { openStore } from "../../src/services.ts";
 import { testContext } from "../support/app.ts";
 import { type CliOptions, runCommand, runJson } from "../support/cli.ts";
+import { openStoreBeside } from "../support/engine.ts";
 import { temporaryDirectory } from "../support/temporary.ts";
 
 const dir = temporaryDirectory();
@@ -106,7 +105,7 @@ test("lists all companions of the account, newest first, however many pages they
   using own = temporaryDirectory();
   const environment = { COMPANIOND_DATA_DIR: own.path };
   await runJson(["account", "create", "--email", email], { environment });
-  const store = await openStore(loadConfig({ environment }));
+  const store = await openStoreBeside(own.path);
   const account = await store.accounts.findByEmail(email);
   const many = Array.from({ length: 205 }, (_, index) => ({
     ...newCompanionSettings(`Companion ${index}`),
@@ -137,7 +136,7 @@ test("reports an unknown companion id", async () => {
 test("keeps one demo account and companion however often, and by however many processes at once, it is created", async () => {
   using own = temporaryDirectory();
   const environment = { COMPANIOND_DATA_DIR: own.path };
-  const store = await openStore(loadConfig({ environment }));
+  const store = await openStoreBeside(own.path);
   const first = await ensureDemo(store, systemIds, testContext);
   expect(await ensureDemo(store, systemIds, testContext)).toBe(first);
   const target = await store.companions.findByEmbedToken(first);

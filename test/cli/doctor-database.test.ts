@@ -17,7 +17,7 @@ const good: DatabaseServerFacts = {
   isReadOnly: false,
   mayCreate: true,
   connections: { most: 97, byOthers: 3, besidesPools: 2 },
-  schema: { applied: 4, known: 4, isReadable: true },
+  schema: { applied: 4, known: 4, isReadable: true, isUnfinishedCopy: false },
   instances: [instance, instance],
   proof: null,
 };
@@ -59,13 +59,18 @@ test.each([
   [{ encoding: "SQL_ASCII" }, "fail Its encoding is SQL_ASCII"],
   [{ isReadOnly: true, mayCreate: false }, "fail It takes no writes. Name the primary"],
   [{ mayCreate: false }, "fail The user of DATABASE_URL may not create tables."],
-  [{ schema: { applied: 9, known: 4, isReadable: false } }, "fail A newer version"],
+  [{ schema: { applied: 9, known: 4, isReadable: false, isUnfinishedCopy: false } }, "fail A newer version"],
   [
-    { schema: { applied: 2, known: 4, isReadable: true } },
+    { schema: { applied: 2, known: 4, isReadable: true, isUnfinishedCopy: false } },
     "warn PostgreSQL 15.18 answers within 0.3 ms, at schema 2 of 4.",
   ],
+  [{ schema: "other" as const }, "fail It has tables of another program."],
+  [
+    { schema: { applied: 4, known: 4, isReadable: true, isUnfinishedCopy: true } },
+    "fail A copy into it was not finished. Run the same companiond copy again",
+  ],
   [{ schema: null }, "warn PostgreSQL 15.18 answers within 0.3 ms, and is empty."],
-  [{ schema: { applied: 5, known: 4, isReadable: true } }, "ok PostgreSQL 15.18"],
+  [{ schema: { applied: 5, known: 4, isReadable: true, isUnfinishedCopy: false } }, "ok PostgreSQL 15.18"],
   [{ roundTripMs: 48 }, "warn PostgreSQL 15.18 answers within 48.0 ms. Move"],
 ])("judges the server with %p", async (changes, sentence) => {
   const judged = await judgeOne("database", changes);

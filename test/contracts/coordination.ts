@@ -16,7 +16,7 @@ import { createRandom } from "../support/random.ts";
 import { turnsOfTheLoop } from "../support/turns-of-the-loop.ts";
 
 export interface CoordinationUnderTest {
-  coordination: Coordination;
+  coordination: Pick<Coordination, "turns" | "voiceSessions" | "arrivals">;
   /** Makes one message or voice session of the companion's day durable, as a store's commit does. */
   keep(kind: "message" | "voice_session", companionId: string, day: string): Promise<void>;
   close(): Promise<void>;
@@ -32,7 +32,7 @@ export function testCoordinationContract(
 ): void {
   let clock: ManualClock;
   let opened: CoordinationUnderTest;
-  let coordination: Coordination;
+  let coordination: CoordinationUnderTest["coordination"];
   beforeEach(async () => {
     clock = createManualClock(noon);
     opened = await open(clock);

@@ -2,6 +2,7 @@
 import { expect, test } from "bun:test";
 import { type ApiClient, apiClient } from "../support/api-client.ts";
 import { runJson } from "../support/cli.ts";
+import { engineEnvironment } from "../support/engine.ts";
 import { temporaryDirectory } from "../support/temporary.ts";
 
 interface Running {
@@ -12,7 +13,12 @@ interface Running {
 
 async function start(dataDir: string, key: string): Promise<Running> {
   const child = Bun.spawn([process.execPath, "test/support/server-process.ts"], {
-    env: { COMPANIOND_DATA_DIR: dataDir, COMPANIOND_RATE_PER_KEY: "100000", COMPANIOND_LOG: "error" },
+    env: {
+      COMPANIOND_DATA_DIR: dataDir,
+      COMPANIOND_RATE_PER_KEY: "100000",
+      COMPANIOND_LOG: "error",
+      ...(await engineEnvironment(dataDir)),
+    },
     stdin: "pipe",
     stdout: "pipe",
     stderr: "inherit",

@@ -11,6 +11,7 @@ test.each([
   ["test/executable-chat.test.ts", [], true, false],
   ["test/ops/executable-targets.test.ts", [], true, false],
   ["test/support/postgres-server.test.ts", ["postgresql-15"], false, true],
+  ["test/executable-cluster.test.ts", ["nginx", "postgresql-15", "redis-server"], true, false],
   ["test/http/sse.test.ts", [], false, true],
   ["test/scripts/gate.test.ts", [], false, true],
 ])("%s needs %j", (path, packages, needsExecutable, isBesideOthers) => {

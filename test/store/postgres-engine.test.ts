@@ -1,8 +1,11 @@
 /** The base of the PostgreSQL engine: transactions, lookups, locks, lost connections. */
 import { afterEach, beforeEach, expect, test } from "bun:test";
 import { AppError } from "../../src/domain/errors.ts";
+import { createChangeOrder } from "../../src/store/postgres/change-order.ts";
+import { connect } from "../../src/store/postgres/connection.ts";
 import type { PostgresEngine } from "../../src/store/postgres/engine.ts";
 import { createEngine } from "../../src/store/postgres/open.ts";
+import { Pool } from "../../src/store/postgres/pool.ts";
 import { createCapturedLog } from "../support/captured-log.ts";
 import { createMigratedDatabase } from "../support/postgres-store.ts";
 
@@ -57,6 +60,52 @@ test("changes of one account come one after the other, those of several beside e
   expect(order).toHaveLength(6);
 });
 
+test("changes of one account come in the order of their calls, and those that wait hold no connection", async () => {
+  const held = Promise.withResolvers<void>();
+  const entered = Promise.withResolvers<void>();
+  const order: number[] = [];
+  const changes = Array.from({ length: 20 }, (_, number) =>
+    engine.change("one", async () => {
+      order.push(number);
+      entered.resolve();
+      await held.promise;
+    }),
+  );
+  await entered.promise;
+  // With four connections, twenty waiting for a lock would leave none.
+  const others = ["a", "b", "c"].map((account) => engine.change(account, async () => account));
+  expect(await Promise.all(others)).toEqual(["a", "b", "c"]);
+  held.resolve();
+  await Promise.all(changes);
+  expect(order).toEqual(order.toSorted((a, b) => a - b));
+  expect(order).toHaveLength(20);
+});
+
+test("a change whose turn does not come in time is unavailable, and the next one's turn comes", async () => {
+  const inOrder = createChangeOrder(20);
+  const held = Promise.withResolvers<void>();
+  const first = inOrder("one", () => held.promise);
+  let ran = false;
+  const late = inOrder("one", async () => {
+    ran = true;
+  });
+  await expect(late).rejects.toMatchObject({ code: "unavailable" });
+  held.resolve();
+  await first;
+  expect(await inOrder("one", async () => "next")).toBe("next");
+  expect(ran).toBe(false);
+});
+
+test("a change is unavailable at once where a thousand of its account wait", async () => {
+  const inOrder = createChangeOrder();
+  const held = Promise.withResolvers<void>();
+  const waiting = Array.from({ length: 1001 }, () => inOrder("one", () => held.promise));
+  await expect(inOrder("one", async () => {})).rejects.toMatchObject({ code: "unavailable" });
+  expect(await inOrder("other", async () => "beside")).toBe("beside");
+  held.resolve();
+  await Promise.all(waiting);
+});
+
 test("lookups of one turn of the loop are one query", async () => {
   await engine.write(async (transaction) => {
     for (const name of ["a", "b"]) await transaction.run(addSecret, [name, `sealed ${name}`]);
@@ -106,4 +155,21 @@ test("a server that is not there is unavailable", async () => {
   await expect(nowhere.quick.get("SELECT 1")).rejects.toMatchObject({ code: "unavailable" });
   await expect(nowhere.write(async () => {})).rejects.toMatchObject({ code: "unavailable" });
   await nowhere.close();
+});
+
+test("waiting in vain for a free connection ends no transaction that others run", async () => {
+  const pool = new Pool({ connect: () => connect({ url: database.url, max: 1, statementMs: 5_000 }), deadlineMs: 300 });
+  const connection = await pool.reserve();
+  try {
+    const waiting = pool.reserve();
+    // Something is answered while it waits: the connection is busy, not lost.
+    const ticking = setInterval(() => void pool.inTime(async () => await connection.send("SELECT 1")), 20);
+    await expect(waiting).rejects.toMatchObject({ code: "unavailable" });
+    clearInterval(ticking);
+    const [row] = await connection.send("SELECT 2 AS two");
+    expect(row).toEqual({ two: 2 });
+  } finally {
+    connection.release();
+    await pool.close();
+  }
 });

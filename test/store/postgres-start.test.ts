@@ -19,11 +19,17 @@ import { sharedPostgres, startPostgresServer } from "../support/postgres-server.
 import { createMigratedDatabase } from "../support/postgres-store.ts";
 import { startTransactionPooler } from "../support/transaction-pooler.ts";
 
-const choices = { pool: 4, poolHeavy: 2, version: "1.2.3" };
+const pools = { pool: 4, poolHeavy: 2 };
 
 async function open(url: string, options: Partial<OpenOptions> = {}): Promise<void> {
-  const { store, shared } = await createPostgres({ url, ...choices }).open({
-    ...{ log: createCapturedLog(), clock: systemClock, erasures: createErasureMarks(), backupDir: "/nowhere" },
+  const { store, shared } = await createPostgres({ url, ...pools }).open({
+    ...{
+      log: createCapturedLog(),
+      clock: systemClock,
+      version: "1.2.3",
+      erasures: createErasureMarks(),
+      backupDir: "/nowhere",
+    },
     ...options,
   });
   expect(shared === null).toBe(options.isCommand === true);
@@ -83,8 +89,8 @@ describe("a start on", () => {
   test("a database of a newer program, of another one, or half a copy is refused", async () => {
     await open(empty.url);
     await run(empty.url, "UPDATE companiond SET copy_from = 'elsewhere'");
-    expect(await refusalOf(open(empty.url))).toContain("a copy that was not finished");
-    expect(await refusalOf(open(empty.url, { isCommand: true }))).toContain("a copy that was not finished");
+    expect(await refusalOf(open(empty.url))).toContain("an unfinished copy of elsewhere");
+    expect(await refusalOf(open(empty.url, { isCommand: true }))).toContain("an unfinished copy of elsewhere");
     await run(empty.url, `UPDATE companiond SET copy_from = NULL, oldest_reader = ${migrations.length + 1}`);
     expect(await refusalOf(open(empty.url))).toContain("newer companiond");
     await run(empty.url, "DROP TABLE companiond");
@@ -92,9 +98,11 @@ describe("a start on", () => {
   });
 
   test("a server that is away, or has no such database, user or right, is refused with what to do", async () => {
-    expect(await refusalOf(open(urlWith((url) => (url.port = "1"))))).toContain("does not answer. Check that it runs");
-    expect(await refusalOf(open(`${empty.url}_missing`))).toContain("no database of that name. Create it");
-    expect(await refusalOf(open(urlWith((url) => (url.username = "nobody"))))).toContain("user name or password");
+    expect(await refusalOf(open(urlWith((url) => (url.port = "1"))))).toContain(
+      "cannot be reached: nothing listens there",
+    );
+    expect(await refusalOf(open(`${empty.url}_missing`))).toContain("has no database of the name in it. Create it");
+    expect(await refusalOf(open(urlWith((url) => (url.username = "nobody"))))).toContain("does not admit this user");
     const user = `user_${empty.name}`;
     await run(empty.url, `CREATE USER ${user}`);
     expect(await refusalOf(open(urlWith((url) => (url.username = user))))).toContain("Grant CREATE on the schema");
@@ -134,7 +142,7 @@ describe("a start on", () => {
   });
 
   test("what it is, what it holds and who works with it is told to doctor", async () => {
-    const storage = createPostgres({ url: empty.url, ...choices });
+    const storage = createPostgres({ url: empty.url, ...pools });
     const none = await storage.inspect?.();
     expect(none).toMatchObject({ encoding: "UTF8", isSupported: true, isReadOnly: false, mayCreate: true, tls: null });
     expect(none).toMatchObject({ schema: null, instances: [], proof: null, connections: { besidesPools: 2 } });
@@ -173,10 +181,10 @@ test("a wrong password and a replica are refused", async () => {
   await server.stop();
   await server.start();
   const refused = await refusalOf(open(`postgres://guarded:wr0ngw0rd@127.0.0.1:${server.port}/${name}`));
-  expect(refused).toContain("user name or password");
+  expect(refused).toContain("refuses the user or the password");
   expect(refused).not.toContain("wr0ngw0rd");
   expect(await refusalOf(open(url))).toContain("is a read-only replica");
-  expect(await createPostgres({ url, ...choices }).inspect?.()).toMatchObject({ isReadOnly: true });
+  expect(await createPostgres({ url, ...pools }).inspect?.()).toMatchObject({ isReadOnly: true });
 });
 
 describe("a server that counts rates by itself", () => {

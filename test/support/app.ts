@@ -25,6 +25,8 @@ export interface TestServerOptions extends ServiceOverrides {
   environment?: Record<string, string>;
   /** A directory to keep, for tests of restarts; otherwise a temporary one that `close` removes. */
   dataDir?: string;
+  /** True: other servers will work on the same data at the same time. */
+  isShared?: boolean;
   /** True: no mock; the built-in demo replies. */
   isDemoProvider?: boolean;
   /** True: HTTPS, with an untrusted certificate. */
@@ -89,7 +91,7 @@ export async function startTestServer(options: TestServerOptions = {}): Promise<
       PORT: "0",
       ...provider,
       ...roomyLimits,
-      ...(await engineEnvironment(dataDir)),
+      ...(await engineEnvironment(dataDir, options)),
       ...options.environment,
     },
   });

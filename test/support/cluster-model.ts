@@ -31,7 +31,7 @@ export interface ClusterModel extends AsyncDisposable {
   /** In the order of their beginnings. */
   readonly calls: readonly ModelCall[];
   readonly mock: MockLlm;
-  /** Milliseconds before each of a reply's words, from now on. */
+  /** Milliseconds before each word of the replies that begin from now on. */
   wordMs: number;
   /** `OPENAI_BASE_URL` of this instance. */
   baseUrl(instance: string): string;
@@ -63,7 +63,7 @@ export async function startClusterModel(): Promise<ClusterModel> {
     void response.closed.then(() => {
       call.isOpen = false;
     });
-    call.isWhole = await reply(call.text, response, () => model.wordMs);
+    call.isWhole = await reply(call.text, response, model.wordMs);
   });
   return model;
 }
@@ -76,10 +76,10 @@ function toCall({ path, userText }: MockRequest, calls: readonly ModelCall[]): M
 }
 
 /** Resolves with whether all of it was sent. */
-async function reply(text: string, response: MockResponse, wordMs: () => number): Promise<boolean> {
+async function reply(text: string, response: MockResponse, wordMs: number): Promise<boolean> {
   await response.write(chunk({ role: "assistant", content: "" }));
   for (const content of words(clusterReply(text))) {
-    await Bun.sleep(wordMs());
+    await Bun.sleep(wordMs);
     if (response.isClosed) return false;
     await response.write(chunk({ content }));
   }

@@ -2,9 +2,9 @@
 import { findFreePort } from "./free-port.ts";
 import { type RunningProxy, runNginx } from "./nginx.ts";
 
-export async function startClusterProxy(ports: readonly number[]): Promise<RunningProxy> {
+export async function startClusterProxy(hosts: readonly string[]): Promise<RunningProxy> {
   const port = findFreePort();
-  const servers = ports.map((one) => `server 127.0.0.1:${one} max_fails=1 fail_timeout=1s;`);
+  const servers = hosts.map((host) => `server ${host} max_fails=1 fail_timeout=1s;`);
   return await runNginx(
     `http://127.0.0.1:${port}`,
     `upstream companiond { zone companiond 64k; least_conn; ${servers.join(" ")} }
@@ -14,7 +14,8 @@ export async function startClusterProxy(ports: readonly number[]): Promise<Runni
       proxy_http_version 1.1;
       proxy_set_header Connection "";
       proxy_set_header Host $http_host;
-      proxy_set_header X-Forwarded-For $remote_addr;
+      # Visitors of tests choose their address.
+      proxy_set_header X-Forwarded-For $http_x_forwarded_for;
       proxy_set_header X-Forwarded-Proto $scheme;
       proxy_buffering off;
       proxy_connect_timeout 1s;

@@ -3,41 +3,24 @@
  * instance to each of the two:
  *
  *     await using cluster = await startCluster();
+ *     const ledger = await cluster.openLedger();
  *     await cluster.instances.a.database.set("swallow");
- *     await cluster.ledger.send(cluster.url, crypto.randomUUID());
- *     expect(await cluster.findFaults()).toEqual([]);
+ *     await ledger.send(cluster.url, crypto.randomUUID());
+ *     expect(await ledger.findFaults(cluster.api())).toEqual([]);
  */
+import { type Plan, plans } from "../../src/domain/account.ts";
 import { type ApiClient, apiClient } from "./api-client.ts";
+import { type Instance, type InstanceName, openInstance } from "./cluster-instance.ts";
 import { ClusterLedger, type LedgerCompanion } from "./cluster-ledger.ts";
 import { type ClusterModel, startClusterModel } from "./cluster-model.ts";
 import { startClusterProxy } from "./cluster-proxy.ts";
 import { eventually } from "./eventually.ts";
-import { type RunningExecutable, runExecutable, startExecutable } from "./executable.ts";
-import { type FaultProxy, startFaultProxy } from "./fault-proxy.ts";
-import { findFreePort } from "./free-port.ts";
+import { runExecutable } from "./executable.ts";
+import type { NetworkNamespace } from "./network-namespace.ts";
 import { type PostgresServer, startPostgresServer } from "./postgres-server.ts";
+import { hasEnded } from "./processes.ts";
 import { type RedisServer, startRedisServer } from "./redis-server.ts";
 import { temporaryDirectory } from "./temporary.ts";
-
-export const instanceNames = ["a", "b", "c"] as const;
-export type InstanceName = (typeof instanceNames)[number];
-
-export interface Instance {
-  readonly name: InstanceName;
-  /** Its own address, past nginx. */
-  readonly url: string;
-  /** The process that runs, or ran last. */
-  readonly server: RunningExecutable;
-  /** Its lines to the servers. */
-  readonly database: FaultProxy;
-  readonly redis: FaultProxy;
-  kill(): Promise<void>;
-  /** Resolves with the exit code. */
-  stop(): Promise<number>;
-  /** On the same port, after `kill` or `stop`. */
-  start(): Promise<void>;
-  isReady(): Promise<boolean>;
-}
 
 export interface Cluster extends AsyncDisposable {
   /** nginx. */
@@ -47,105 +30,81 @@ export interface Cluster extends AsyncDisposable {
   readonly postgres: PostgresServer;
   readonly redis: RedisServer;
   readonly model: ClusterModel;
-  readonly ledger: ClusterLedger;
-  readonly companion: LedgerCompanion;
-  /** The key of the companion's account, with every scope. */
-  readonly key: string;
-  /** Calls the management API with it, by default through nginx. */
-  api(url?: string): ApiClient;
+  /** Calls the management API as the owner of all companions of this plan, by default through nginx. */
+  api(url?: string, plan?: Plan): ApiClient;
   /** Runs a command on this database and returns its JSON. */
   runJson(...words: string[]): Promise<Record<string, string>>;
-  createCompanion(): Promise<LedgerCompanion>;
-  /** Waits until every instance is ready. */
-  ready(): Promise<void>;
+  /** Of a companion of its own. */
+  openLedger(plan?: Plan): Promise<ClusterLedger>;
+  /** Both servers running, undisturbed lines, and all instances running and ready. */
+  mend(): Promise<void>;
 }
 
-const roomy = {
-  COMPANIOND_RATE_PER_IP: "1000000",
+/** What one address may ask in a minute: a visitor of the ledger is at another one each time. */
+export const requestsPerAddress = 30;
+
+/** Messages of one companion a day, on the paid plan; on the free plan they are as good as unlimited. */
+export const messagesPerPaidDay = 150;
+
+const limits = {
+  COMPANIOND_RATE_PER_IP: String(requestsPerAddress),
   COMPANIOND_STREAMS_PER_IP: "1000000",
   COMPANIOND_RATE_PER_TOKEN: "1000000",
   COMPANIOND_RATE_PER_KEY: "1000000",
   COMPANIOND_DAILY_FREE: "1000000",
+  COMPANIOND_DAILY_PAID: String(messagesPerPaidDay),
 };
 
 const scopes =
   "companions:read,companions:write,conversations:read,conversations:write,usage:read,keys:read,keys:write,audit:read";
 
-/** `env` is for all instances. */
-export async function startCluster({ env = {} }: { env?: Readonly<Record<string, string>> } = {}): Promise<Cluster> {
+export interface ClusterOptions {
+  /** For all instances. */
+  env?: Readonly<Record<string, string>>;
+  /** Where instance c runs; by default beside the others. */
+  network?: NetworkNamespace;
+}
+
+export async function startCluster({ env = {}, network }: ClusterOptions = {}): Promise<Cluster> {
   await using undo = new AsyncDisposableStack();
   const model = undo.use(await startClusterModel());
-  const postgres = undo.use(await startPostgresServer({ isDurable: true }));
-  const redis = undo.use(await startRedisServer());
+  const address = network?.cuttable.here;
+  const postgres = undo.use(await startPostgresServer({ isDurable: true, address }));
+  const settings = address === undefined ? [] : ["--bind", "127.0.0.1", address, "--protected-mode", "no"];
+  const redis = undo.use(await startRedisServer({ settings }));
   const database = await postgres.createDatabase();
   const home = undo.use(temporaryDirectory());
   const secretKey = crypto.getRandomValues(Buffer.alloc(32)).toString("base64");
   const direct = { DATABASE_URL: database.url, REDIS_URL: redis.url, COMPANIOND_SECRET_KEY: secretKey };
 
   async function runJson(...words: string[]): Promise<Record<string, string>> {
-    const options = { env: direct };
-    const { exitCode, stdout, stderr } = await runExecutable(
-      [...words, "--data-dir", home.file("commands"), "--json"],
-      options,
-    );
+    const command = [...words, "--data-dir", home.file("commands"), "--json"];
+    const { exitCode, stdout, stderr } = await runExecutable(command, { env: direct });
     if (exitCode !== 0) throw new Error(`companiond ${words.join(" ")}: ${stderr}`);
     return JSON.parse(stdout);
   }
 
-  async function openInstance(name: InstanceName): Promise<Instance> {
-    const lines = {
-      database: undo.use(await startFaultProxy(postgres.port)),
-      redis: undo.use(await startFaultProxy(redis.port)),
-    };
-    const port = findFreePort();
-    const through = (url: string, line: FaultProxy) => {
-      const changed = new URL(url);
-      changed.port = String(line.port);
-      return changed.href;
-    };
-    const environment = {
-      ...roomy,
-      ...direct,
-      DATABASE_URL: through(database.url, lines.database),
-      REDIS_URL: through(redis.url, lines.redis),
-      OPENAI_BASE_URL: model.baseUrl(name),
-      OPENAI_API_KEY: "sk-of-the-operator",
-      COMPANIOND_TRUST_PROXY: "1",
-      ...env,
-    };
-    const start = async () =>
-      undo.use(await startExecutable({ port, dataDir: home.file(name), env: environment, args: [] }));
-    let server = await start();
-    const { url } = server;
-    return {
-      name,
-      url,
-      get server() {
-        return server;
-      },
-      ...lines,
-      kill: () => server.kill(),
-      stop: () => server.stop(),
-      async start() {
-        server = await start();
-      },
-      async isReady() {
-        const response = await fetch(`${url}/readyz`).catch(() => null);
-        return response?.status === 200;
-      },
-    };
+  const emailOf = (plan: Plan) => `${plan}@shop.example`;
+  const keys = new Map<Plan, string>();
+  for (const plan of plans) {
+    await runJson("account", "create", "--email", emailOf(plan), "--plan", plan);
+    const made = await runJson("key", "create", "--account", emailOf(plan), "--name", "test", "--scopes", scopes);
+    keys.set(plan, made["key"] ?? "");
   }
 
-  await runJson("account", "create", "--email", "cluster@shop.example");
-  const key = await runJson("key", "create", "--account", "cluster@shop.example", "--name", "test", "--scopes", scopes);
-  async function createCompanion(): Promise<LedgerCompanion> {
-    const made = await runJson("companion", "create", "--account", "cluster@shop.example", "--name", "Ada");
+  async function createCompanion(plan: Plan): Promise<LedgerCompanion> {
+    const made = await runJson("companion", "create", "--account", emailOf(plan), "--name", "Ada");
     return { id: made["id"] ?? "", token: made["embed_token"] ?? "" };
   }
-  const companion = await createCompanion();
-  const [a, b, c] = await Promise.all([openInstance("a"), openInstance("b"), openInstance("c")]);
+
+  const open = (name: InstanceName, place: NetworkNamespace | null) => {
+    const provider = { OPENAI_BASE_URL: model.baseUrl(name), OPENAI_API_KEY: "sk-of-the-operator" };
+    const environment = { ...limits, ...direct, ...provider, COMPANIOND_TRUST_PROXY: "1", ...env };
+    return openInstance(name, { dataDir: home.file(name), environment, network: place }, undo);
+  };
+  const [a, b, c] = await Promise.all([open("a", null), open("b", null), open("c", network ?? null)]);
   const all = [a, b, c];
-  const proxy = undo.use(await startClusterProxy(all.map(({ url }) => Number(new URL(url).port))));
+  const proxy = undo.use(await startClusterProxy(all.map(({ url }) => new URL(url).host)));
   const stack = undo.move();
   return {
     url: proxy.url,
@@ -154,14 +113,16 @@ export async function startCluster({ env = {} }: { env?: Readonly<Record<string,
     postgres,
     redis,
     model,
-    ledger: new ClusterLedger(model, companion),
-    companion,
-    key: key["key"] ?? "",
-    api: (url = proxy.url) => apiClient(url, key["key"] ?? ""),
+    api: (url = proxy.url, plan = "free") => apiClient(url, keys.get(plan) ?? null),
     runJson,
-    createCompanion,
-    async ready() {
-      for (const instance of all) await eventually(() => instance.isReady(), { what: `${instance.name} is ready` });
+    openLedger: async (plan = "free") => new ClusterLedger(model, await createCompanion(plan)),
+    async mend() {
+      for (const one of [postgres, redis]) if (hasEnded(one.pid)) await one.start();
+      for (const { database, redis } of all) await Promise.all([database.set("pass"), redis.set("pass")]);
+      for (const instance of all) {
+        if (hasEnded(instance.server.pid)) await instance.start();
+        await eventually(() => instance.isReady(), { what: `instance ${instance.name} is ready` });
+      }
     },
     [Symbol.asyncDispose]: () => stack.disposeAsync(),
   };

@@ -1,7 +1,7 @@
 /**
  * The storage engine of the tests that make whole requests or run commands: SQLite, or with
- * `COMPANIOND_TEST_ENGINE=postgres` the server in `COMPANIOND_TEST_POSTGRES`, where each data directory has a database
- * of its own. The gate runs the files that import this one on both.
+ * `COMPANIOND_TEST_ENGINE=postgres` the servers in `COMPANIOND_TEST_POSTGRES`, where each data directory has a database
+ * of its own, and `COMPANIOND_TEST_REDIS`. The gate runs the files that import this one on both.
  */
 import { test } from "bun:test";
 import { join } from "node:path";
@@ -23,9 +23,16 @@ export function onlyOnSqlite(_reason: string): typeof test {
 const migrationsDir = join(import.meta.dir, "../../drizzle/postgres");
 const secretKey = Buffer.alloc(32, 7).toString("base64");
 
-/** The variables for servers and commands on this data directory; makes its database if there is none. */
-export async function engineEnvironment(dataDir: string): Promise<Record<string, string>> {
+/**
+ * The variables for servers and commands on this data directory; makes its database if there is none. `isShared`: for
+ * servers that work on it at the same time, which count in Redis then.
+ */
+export async function engineEnvironment(
+  dataDir: string,
+  { isShared = false }: { isShared?: boolean | undefined } = {},
+): Promise<Record<string, string>> {
   if (!isOnPostgres) return {};
+  if (isShared) return { ...(await engineEnvironment(dataDir)), REDIS_URL: findServer("COMPANIOND_TEST_REDIS") };
   const databases = findDatabases();
   template ??= provideTemplate(databases);
   const { url } = await databases.provideDatabase(databaseOf(dataDir), undefined, await template);
@@ -44,9 +51,13 @@ export async function openStoreBeside(dataDir: string): Promise<Store> {
 }
 
 function findDatabases(): PostgresDatabases {
-  const serverUrl = process.env["COMPANIOND_TEST_POSTGRES"];
-  if (serverUrl === undefined) throw new Error("COMPANIOND_TEST_POSTGRES names no server");
-  return databasesOf(serverUrl);
+  return databasesOf(findServer("COMPANIOND_TEST_POSTGRES"));
+}
+
+function findServer(variable: string): string {
+  const url = process.env[variable];
+  if (url === undefined) throw new Error(`${variable} names no server`);
+  return url;
 }
 
 /** The same in all processes that work with the directory. */

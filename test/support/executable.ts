@@ -29,6 +29,8 @@ export interface ExecutableOptions {
   executable?: string;
   /** For a server that must be found again after a restart; by default any free port. */
   port?: number;
+  /** What comes before the command, and becomes it: a program that changes the process's surroundings. */
+  enter?: readonly string[];
 }
 
 export interface LogLine {
@@ -63,7 +65,8 @@ export async function startExecutable(options: ExecutableOptions = {}): Promise<
   const own = temporaryDirectory();
   const dataDir = options.dataDir ?? own.file("data");
   const port = String(options.port ?? 0);
-  const child = Bun.spawn([executable, "serve", "--port", port, "--data-dir", dataDir, ...(options.args ?? [])], {
+  const command = [executable, "serve", "--port", port, "--data-dir", dataDir, ...(options.args ?? [])];
+  const child = Bun.spawn([...(options.enter ?? []), ...command], {
     cwd: options.cwd ?? own.path,
     env: { ...options.env },
     stdin: "ignore",

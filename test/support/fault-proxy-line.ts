@@ -28,6 +28,10 @@ export class Line {
   cut(): void {
     for (const connection of [...this.#connections]) connection.reset();
   }
+
+  giveUp(): void {
+    for (const connection of this.#connections) connection.giveUp();
+  }
 }
 
 class Connection {
@@ -60,6 +64,11 @@ class Connection {
     this.#near.resetAndDestroy();
     this.#far?.resetAndDestroy();
     this.#onGone();
+  }
+
+  giveUp(): void {
+    this.#hasLost = true;
+    this.#far?.resetAndDestroy();
   }
 
   #open(): void {

@@ -108,6 +108,21 @@ test("swallows what open and new connections send, and cuts them when that ends"
   expect(await after.until(has("after"))).toBe("after");
 });
 
+test("gives up on the far side of what it swallows, while the near side notices nothing", async () => {
+  await using proxy = await startFaultProxy(port);
+  const visitor = await open(proxy.port);
+  visitor.write("before");
+  await visitor.until(has("before"));
+  await proxy.set("swallow");
+  proxy.giveUp();
+  await eventually(() => atEcho.size === 0);
+  visitor.write("lost");
+  await eventually(() => proxy.swallowedBytes === "lost".length);
+  expect(visitor.isClosed).toBe(false);
+  await proxy.set("pass");
+  expect(await visitor.closed).toBe("before");
+});
+
 test("holds what is sent until that ends, even that of a sender who has left", async () => {
   await using proxy = await startFaultProxy(port);
   const [visitor, leaver] = [await open(proxy.port), await open(proxy.port)];

@@ -28,10 +28,15 @@ export interface FaultProxy extends AsyncDisposable {
   set(state: LineState): Promise<void>;
   /** Resets all open connections, at both ends; the state stays. */
   cut(): void;
+  /**
+   * Resets the far ends only: what the server's own system does when nothing was acknowledged for long enough. Behind a
+   * proxy that swallows, it never notices.
+   */
+  giveUp(): void;
 }
 
-/** In front of a port on loopback; its own is a free one, and stays the same. */
-export async function startFaultProxy(targetPort: number): Promise<FaultProxy> {
+/** In front of a port on loopback; its own, on this host, is a free one and stays the same. */
+export async function startFaultProxy(targetPort: number, host = "127.0.0.1"): Promise<FaultProxy> {
   const line = new Line();
   let port = 0;
   let server: Server | null = null;
@@ -42,7 +47,7 @@ export async function startFaultProxy(targetPort: number): Promise<FaultProxy> {
     server = opened;
     await new Promise<void>((resolve, reject) => {
       opened.once("error", reject);
-      opened.listen(port, "127.0.0.1", 1024, resolve);
+      opened.listen(port, host, 1024, resolve);
     });
     const address = opened.address();
     if (address === null || typeof address === "string") throw new Error("the proxy has no address");
@@ -72,6 +77,7 @@ export async function startFaultProxy(targetPort: number): Promise<FaultProxy> {
       if (state !== "refuse") await listen();
     },
     cut: () => line.cut(),
+    giveUp: () => line.giveUp(),
     async [Symbol.asyncDispose]() {
       stopListening();
       line.cut();

@@ -51,8 +51,12 @@ export function databasesOf(serverUrl: string): PostgresDatabases {
   };
 }
 
-/** On a connection of its own, which a server that was restarted in between does not break. */
 async function runStatement(url: string, statement: string): Promise<void> {
+  await queryRows(url, statement);
+}
+
+/** On a connection of its own, which a server that was restarted in between does not break. */
+export async function queryRows<Row>(url: string, statement: string): Promise<Row[]> {
   await using sql = new SQL(url, { max: 1 });
-  await sql.unsafe(statement);
+  return [...(await sql.unsafe(statement))];
 }

@@ -34,6 +34,8 @@ export interface PostgresOptions {
   isDurable?: boolean;
   /** Further settings of `postgresql.conf`. */
   settings?: Readonly<Record<string, string>>;
+  /** A further address of this machine to listen on; all of its network are let in. */
+  address?: string | undefined;
 }
 
 const commonSettings = {
@@ -78,10 +80,12 @@ export async function startPostgresServer(options: PostgresOptions = {}): Promis
     ...commonSettings,
     ...(options.isDurable ? {} : carelessSettings),
     port: String(port),
+    ...(options.address === undefined ? {} : { listen_addresses: `127.0.0.1,${options.address}` }),
     ...options.settings,
   };
   const lines = Object.entries(settings).map(([name, value]) => `${name} = '${value}'\n`);
   appendFileSync(`${dataDir}/postgresql.conf`, lines.join(""));
+  if (options.address !== undefined) appendFileSync(`${dataDir}/pg_hba.conf`, "host all all samenet trust\n");
 
   const child = Bun.spawn(["/bin/sh", "-c", guardian, "guardian", ...asOwner(), serverProgram, "-D", dataDir], {
     // The working directory must be one that the server's user can enter.

@@ -14,8 +14,9 @@ if (!existsSync(join(import.meta.dir, "../../src/web/generated/assets.ts"))) {
 beforeEach(() => expect.hasAssertions());
 
 if (process.env["COMPANIOND_TEST_ENGINE"] === "postgres") {
-  const { sharedPostgres } = await import("./postgres-server.ts");
-  process.env["COMPANIOND_TEST_POSTGRES"] = (await sharedPostgres()).serverUrl;
+  const { startTestServers } = await import("./test-servers.ts");
+  // Kept for the whole process: PostgreSQL ends with the last reference.
+  Object.assign(globalThis, { companiondTestServers: await startTestServers() });
 }
 
 process.on("unhandledRejection", (reason) => {

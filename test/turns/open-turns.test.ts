@@ -4,7 +4,7 @@ import { createOpenTurns, type OpenTurn } from "../../src/turns/open-turns.ts";
 import { eventually } from "../support/eventually.ts";
 
 function createWorld() {
-  const world = { mark: 1 as number | Error, marksAsked: 0, checks: 0, isRightful: true };
+  const world = { mark: 1 as number | Error, marksAsked: 0, checks: 0, isRightful: true, beforeAnswer: async () => {} };
   const turns = createOpenTurns({
     perAddress: 1_000,
     lookEveryMs: 1,
@@ -21,6 +21,7 @@ function createWorld() {
       ended: Promise.resolve(),
       async checkRight() {
         world.checks++;
+        await world.beforeAnswer();
         turn.isStopped = !world.isRightful;
         return world.isRightful;
       },
@@ -48,6 +49,30 @@ test("each turn is checked once, and again only when something has changed", asy
   expect(world.checks).toBe(500);
   for (const turn of opened) turn.leave();
   expect(turns.size).toBe(0);
+});
+
+test("turns are checked beside each other, so that a store can answer all of them at once", async () => {
+  const { world, open } = createWorld();
+  const everyone = Promise.withResolvers<void>();
+  world.beforeAnswer = () => everyone.promise;
+  const opened = Array.from({ length: 100 }, () => open());
+  await eventually(() => world.checks === 100);
+  everyone.resolve();
+  await eventually(() => opened.every((turn) => turn.checkedMark === 1));
+  expect(world.checks).toBe(100);
+  for (const turn of opened) turn.leave();
+});
+
+test("a check that fails is made again at the next look, and those beside it count", async () => {
+  const { world, open, looks } = createWorld();
+  world.beforeAnswer = async () => {
+    if (world.checks === 2) throw new Error("locked");
+  };
+  const opened = [open(), open(), open()];
+  await eventually(() => opened.every((turn) => turn.checkedMark === 1));
+  await looks(3);
+  expect(world.checks).toBe(4);
+  for (const turn of opened) turn.leave();
 });
 
 test("nothing is asked while no turn is under way", async () => {

@@ -2,12 +2,13 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from "bun:test";
 import { checkVoiceFields } from "../../src/voice/voice-fields.ts";
 import { testContext } from "../support/app.ts";
+import { engineEnvironment } from "../support/engine.ts";
 import { eventually } from "../support/eventually.ts";
 import { startVoiceServer, type VoiceServer } from "../support/voice-server.ts";
 
 let server: VoiceServer;
 beforeAll(async () => {
-  server = await startVoiceServer();
+  server = await startVoiceServer({ isShared: true });
 });
 beforeEach(() => server.voice.heal());
 afterAll(() => server.close());
@@ -73,6 +74,7 @@ test("makes one agent however many visitors arrive at once", async () => {
 test("makes one agent when two processes on one database are asked at once", async () => {
   await using second = await startServerProcess({
     COMPANIOND_DATA_DIR: server.dataDir,
+    ...(await engineEnvironment(server.dataDir, { isShared: true })),
     ELEVENLABS_API_KEY: server.voice.apiKey,
     ELEVENLABS_BASE_URL: server.voice.url,
   });

@@ -41,6 +41,17 @@ export async function judgeDatabase(
   ];
 }
 
+function judgeContent(schema: DatabaseServerFacts["schema"]): Finding[] {
+  const name = "database";
+  if (schema === null) return [];
+  if (schema === "other") {
+    return [fail(name, "It has tables of another program.", "Create a database for companiond alone.")];
+  }
+  if (!schema.isReadable) return [fail(name, "A newer version of this program has migrated it.", "Update this one.")];
+  if (!schema.isUnfinishedCopy) return [];
+  return [fail(name, "A copy into it was not finished.", "Run the same companiond copy again: it goes on.")];
+}
+
 function judgeServer(facts: DatabaseServerFacts): Finding[] {
   const name = "database";
   const { version, schema } = facts;
@@ -58,10 +69,8 @@ function judgeServer(facts: DatabaseServerFacts): Finding[] {
     const advice = "Make the user the owner of the database, or GRANT CREATE on the schema public.";
     wrong.push(fail(name, "The user of DATABASE_URL may not create tables.", advice));
   }
-  if (schema?.isReadable === false) {
-    wrong.push(fail(name, "A newer version of this program has migrated it.", "Update this one."));
-  }
-  if (wrong.length > 0) return wrong;
+  wrong.push(...judgeContent(schema));
+  if (wrong.length > 0 || schema === "other") return wrong;
   const roundTrip = `answers within ${facts.roundTripMs.toFixed(1)} ms`;
   const server = `PostgreSQL ${version} ${roundTrip}`;
   if (schema === null) {

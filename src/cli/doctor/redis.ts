@@ -1,5 +1,6 @@
 /** Checks the Redis in which instances count rates and failed sign-ins together. */
 import type { Config } from "../../config.ts";
+import { AppError } from "../../domain/errors.ts";
 import { checkProviders } from "../../services.ts";
 import { describeFailure, type Finding, fail, ok, warn } from "./finding.ts";
 
@@ -22,6 +23,6 @@ export async function examineRedis(
     return [warn(name, detail, "Move it closer to the servers: each request waits for it.")];
   } catch (error) {
     const advice = "Without Redis at its start, serve refuses; while it runs, each instance counts by itself.";
-    return [fail(name, `${describeFailure(error)}.`, advice)];
+    return [fail(name, error instanceof AppError ? error.message : `${describeFailure(error)}.`, advice)];
   }
 }

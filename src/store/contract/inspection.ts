@@ -7,6 +7,16 @@ export interface LiveInstance {
   readonly sharesWindows: boolean;
 }
 
+export interface SchemaFacts {
+  /** How many migrations have been applied, and how many this program knows. */
+  readonly applied: number;
+  readonly known: number;
+  /** Whether this program can work with it, possibly after migrating it. */
+  readonly isReadable: boolean;
+  /** Whether a copy into this database has begun and not ended. */
+  readonly isUnfinishedCopy: boolean;
+}
+
 export interface DatabaseServerFacts {
   /** As people write it, such as `15.18`. */
   readonly version: string;
@@ -24,22 +34,16 @@ export interface DatabaseServerFacts {
   readonly isReadOnly: boolean;
   /** Whether this user may create tables, as a migration does. */
   readonly mayCreate: boolean;
+  /** By the tightest of the limits that hold for this user. */
   readonly connections: {
-    /** How many this user may have open at once. */
     readonly most: number;
-    /** How many of them are open for anything but instances of this program. */
+    /** How many of them are open for anything but this program. */
     readonly byOthers: number;
     /** How many an instance has open beside its two pools. */
     readonly besidesPools: number;
   };
-  /** Null: there is nothing of this program in the database yet. */
-  readonly schema: {
-    /** How many migrations have been applied, and how many this program knows. */
-    readonly applied: number;
-    readonly known: number;
-    /** Whether this program can work with it, possibly after migrating it. */
-    readonly isReadable: boolean;
-  } | null;
+  /** Null: there is nothing in the database yet. `other`: what is in it is another program's. */
+  readonly schema: SchemaFacts | "other" | null;
   readonly instances: readonly LiveInstance[];
   /** What the key of sealed secrets must open; null if nothing was sealed yet. */
   readonly proof: string | null;

@@ -30,3 +30,12 @@ export function createArrivalMarks(first: string): ArrivalMarks {
     },
   };
 }
+
+/** Whether PostgreSQL can read it as a snapshot: `oldest:next:running,running,…`, in ascending order. */
+export function isArrivalMark(mark: string): boolean {
+  const [, oldest, next, running] = /^(\d{1,19}):(\d{1,19}):((?:\d{1,19},)*\d{1,19})?$/.exec(mark) ?? [];
+  if (oldest === undefined || next === undefined) return false;
+  const numbers = [oldest, ...(running?.split(",") ?? []), next].map(BigInt);
+  const isSorted = numbers.every((number, at) => number >= (numbers[at - 1] ?? 1n));
+  return isSorted && (running === undefined || numbers.at(-2) !== numbers.at(-1));
+}

@@ -25,15 +25,19 @@ const keepResponse = `ON CONFLICT (account_id, method, path, key) DO UPDATE SET 
   status = excluded.status, body = excluded.body, created_at = excluded.created_at
   WHERE idempotency.created_at <= $1 RETURNING 1 AS written`;
 
+/** In one statement, whose parameters are limited to 65 535. */
+const mostEntries = 1_000;
+
 /** Call all of it inside a write, with its transaction. */
 export function createChangeRecorder(holdings: HoldingsKeeper) {
   async function audit(transaction: Queries, ...entries: AuditEntry[]): Promise<void> {
-    if (entries.length === 0) return;
     const rows = entries.map(({ actor, ...entry }) => {
       const { kind: actorKind, id: actorId, ipPrefix, requestId } = actor;
       return { ...entry, actorKind, actorId, ipPrefix, requestId };
     });
-    await auditColumns.insert(transaction, rows);
+    for (let at = 0; at < rows.length; at += mostEntries) {
+      await auditColumns.insert(transaction, rows.slice(at, at + mostEntries));
+    }
   }
 
   async function keep(transaction: Queries, { slot, ...response }: IdempotentWrite, nowMs: number): Promise<void> {

@@ -6,7 +6,7 @@ import { foldName } from "../rows/companion.ts";
 import type { PostgresEngine } from "./engine.ts";
 import { type MetadataIndex, matchesMetadata } from "./metadata-index.ts";
 import type { Queries } from "./queries.ts";
-import { type CompanionRow, companionColumns, toCompanion } from "./rows/companion.ts";
+import { type CompanionRow, companionColumns, ofAccount, toCompanion } from "./rows/companion.ts";
 
 /** The account's companions with smaller numbers, newest first: compared and sorted as rows, only one index has them so. */
 const below = `FROM companions c WHERE c.account_id >= $1 AND (c.account_id, c.number) < ($1, $2::float8::bigint)`;
@@ -21,10 +21,10 @@ export const companionListQueries = {
         AS position
     FROM accounts a WHERE a.id = $1`,
   byNumbers: `SELECT ${companionColumns.select("c")} FROM companions c
-    WHERE c.number = ANY($1::float8[]::bigint[]) AND c.account_id = $2 ORDER BY c.number DESC`,
+    WHERE c.number = ANY($1::float8[]::bigint[]) AND ${ofAccount("$2")} ORDER BY c.number DESC`,
   namesOf: `SELECT c.number::float8 AS number FROM companions c
     WHERE c.number = ANY($1::float8[]::bigint[]) AND position($2 IN c.name_folded) > 0 ORDER BY c.number DESC`,
-  exact: `SELECT c.number::float8 AS number FROM companions c WHERE c.id = $1 AND c.account_id = $2`,
+  exact: `SELECT c.number::float8 AS number FROM companions c WHERE c.id = $1 AND ${ofAccount("$2")}`,
 };
 
 /** How many companions with the metadata are compared by name at once. */

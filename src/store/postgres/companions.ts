@@ -9,7 +9,7 @@ import { createCompanionLists } from "./companion-lists.ts";
 import type { PostgresEngine } from "./engine.ts";
 import type { StoreParts } from "./parts.ts";
 import type { Queries } from "./queries.ts";
-import { type CompanionRow, companionColumns, toCompanion } from "./rows/companion.ts";
+import { type CompanionRow, companionColumns, ofAccount, toCompanion } from "./rows/companion.ts";
 import { companions } from "./schema/companions.ts";
 import type { Transaction } from "./transaction.ts";
 import { isGranted } from "./voice-agents.ts";
@@ -38,10 +38,10 @@ export const companionQueries = {
   checkOwner: `SELECT c.id AS "lookupKey", c.account_id AS "accountId"
     FROM companions c JOIN accounts a ON a.id = c.account_id
     WHERE c.id = ANY($1::text[]) AND a.suspended_at IS NULL`,
-  byId: `SELECT ${companionColumns.select("c")} FROM companions c WHERE c.id = $1 AND c.account_id = $2`,
-  /** Locked: what becomes of its voice agent is decided by one at a time. */
+  byId: `SELECT ${companionColumns.select("c")} FROM companions c WHERE c.id = $1 AND ${ofAccount("$2")}`,
+  /** To be locked: what becomes of its voice agent is decided by one at a time. */
   owned: `SELECT number::float8 AS number, name, voice_id AS "voiceId", voice_agent_id AS "voiceAgentId", metadata
-    FROM companions WHERE id = $1 AND account_id = $2 FOR UPDATE`,
+    FROM companions c WHERE c.id = $1 AND ${ofAccount("$2")}`,
 };
 
 export function createCompanionStore(engine: PostgresEngine, parts: StoreParts): CompanionStore {
@@ -66,8 +66,8 @@ export function createCompanionStore(engine: PostgresEngine, parts: StoreParts):
     return row === null ? null : toCompanion(row);
   }
 
-  const lockOwned = (transaction: Transaction, accountId: string, id: string) =>
-    transaction.get<OwnedRow>(companionQueries.owned, [id, accountId]);
+  const lockOwned = (transaction: Transaction, accountId: string, id: string, mode: "UPDATE" | "NO KEY UPDATE") =>
+    transaction.get<OwnedRow>(`${companionQueries.owned} FOR ${mode}`, [id, accountId]);
 
   return {
     create: (accountId, companion, context) =>
@@ -108,7 +108,7 @@ export function createCompanionStore(engine: PostgresEngine, parts: StoreParts):
 
     update: (accountId, id, patch, context) =>
       engine.change(accountId, async (transaction) => {
-        const before = await lockOwned(transaction, accountId, id);
+        const before = await lockOwned(transaction, accountId, id, "NO KEY UPDATE");
         if (before === null) return null;
         const { voiceId = before.voiceId, voiceAgentId = before.voiceAgentId } = patch;
         await voiceAgents.check(transaction, accountId, [{ voiceId, voiceAgentId }], before.voiceAgentId);
@@ -132,7 +132,9 @@ export function createCompanionStore(engine: PostgresEngine, parts: StoreParts):
 
     delete: async (accountId, id, context) => {
       const isDeleted = await engine.change(accountId, async (transaction) => {
-        const row = await lockOwned(transaction, accountId, id);
+        // Turns and sessions that are just being counted come first.
+        await transaction.lock(`companion ${id}`);
+        const row = await lockOwned(transaction, accountId, id, "UPDATE");
         if (row === null) return false;
         const accountNumber = await changes.requireAccount(transaction, accountId);
         await voiceAgents.dismiss(transaction, [id], context.nowMs);

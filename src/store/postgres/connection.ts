@@ -8,19 +8,38 @@ export interface ConnectionOptions {
   max: number;
   /** After this long the server itself gives up a statement. */
   statementMs: number;
+  /** Whether each statement is planned once, and never reads a whole table where an index serves. */
+  hasFixedPlans?: boolean;
+  /** What the server's own views call the connection. */
+  application?: string;
   /** After this long without a statement the server ends the session. */
   idleSessionMs?: number;
   /** A connection has ended, whoever ended it. */
   onClose?: () => void;
 }
 
+export const applicationName = "companiond";
+
 /** How long the server waits for a lock. */
 const lockMs = 4_500;
 const connectSeconds = 5;
+/**
+ * Plans are made once for each connection, perhaps when the tables were still empty. Planning takes longer than most
+ * lookups; and by its own estimates PostgreSQL would plan those of several keys anew each time.
+ */
+const fixedPlans = { plan_cache_mode: "force_generic_plan", enable_seqscan: "off" };
 
-export function connect({ url, max, statementMs, idleSessionMs = 0, onClose }: ConnectionOptions): SQL {
+export function connect({
+  url,
+  max,
+  statementMs,
+  hasFixedPlans = false,
+  application = applicationName,
+  idleSessionMs = 0,
+  onClose,
+}: ConnectionOptions): SQL {
   const settings = {
-    application_name: applicationName,
+    application_name: application,
     statement_timeout: String(statementMs),
     lock_timeout: String(Math.min(lockMs, statementMs)),
     idle_in_transaction_session_timeout: "30000",
@@ -30,6 +49,9 @@ export function connect({ url, max, statementMs, idleSessionMs = 0, onClose }: C
     tcp_keepalives_idle: "2",
     tcp_keepalives_interval: "1",
     tcp_keepalives_count: "3",
+    // Compiling takes longer than any of our statements gains by it.
+    jit: "off",
+    ...(hasFixedPlans ? fixedPlans : {}),
   };
   return new SQL({
     url,
@@ -43,5 +65,3 @@ export function connect({ url, max, statementMs, idleSessionMs = 0, onClose }: C
     ...(onClose === undefined ? {} : { onclose: () => onClose() }),
   });
 }
-
-export const applicationName = "companiond";

@@ -5,20 +5,22 @@ import type { PostgresEngine } from "./engine.ts";
 import { recordLastUses } from "./last-use.ts";
 import type { StoreParts } from "./parts.ts";
 import type { Queries } from "./queries.ts";
-import { companions, embedTokens } from "./schema/companions.ts";
+import { ofAccount } from "./rows/companion.ts";
+import { embedTokens } from "./schema/companions.ts";
 
 // The companion row contains its oldest valid token, for lists.
 const refreshOldest = `UPDATE companions SET embed_token =
     (SELECT token FROM embed_tokens WHERE companion_id = companions.id ORDER BY created_at, id LIMIT 1)
   WHERE id = $1`;
 
+const selectOwned = `SELECT FROM companions c WHERE c.id = $1 AND ${ofAccount("$2")}`;
+
 export function createEmbedTokenStore(
   engine: PostgresEngine,
   { changes, holdings }: Pick<StoreParts, "changes" | "holdings">,
 ): EmbedTokenStore {
   async function ownsCompanion(queries: Queries, accountId: string, companionId: string): Promise<boolean> {
-    const own = and(eq(companions.id, companionId), eq(companions.accountId, accountId));
-    return (await queries.orm.select({ number: companions.number }).from(companions).where(own)).length > 0;
+    return (await queries.get(selectOwned, [companionId, accountId])) !== null;
   }
 
   return {

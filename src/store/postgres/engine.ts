@@ -1,7 +1,7 @@
 /** The shared base of all parts of the store: reads, transactions, and lookups that requests share. */
 import type { SQL } from "bun";
-import { AppError } from "../../domain/errors.ts";
-import { isCollision, isLostConnection, toStoreError } from "./failures.ts";
+import { createChangeOrder } from "./change-order.ts";
+import { causeOf, isCollision, isLostConnection, toStoreError } from "./failures.ts";
 import { Pool, type PoolObserver } from "./pool.ts";
 import type { Queries } from "./queries.ts";
 import { createSharedLookup, type SharedLookupOptions } from "./shared-lookup.ts";
@@ -27,6 +27,7 @@ export class PostgresEngine {
   /** Reads; also the query builder's, for queries outside hot paths. */
   readonly quick: Queries;
   readonly heavy: Queries;
+  readonly #inOrder = createChangeOrder();
 
   constructor({ connectQuick, connectHeavy, observer }: EngineOptions) {
     this.quickPool = new Pool({ connect: connectQuick, deadlineMs: quickDeadlineMs, observer });
@@ -54,11 +55,11 @@ export class PostgresEngine {
    * visible in the order of their numbers.
    */
   change<T>(accountId: string, work: (transaction: Transaction) => Promise<T>): Promise<T> {
-    return this.write((transaction) => inAccount(transaction, accountId, work));
+    return this.#inOrder(accountId, () => this.write((transaction) => inAccount(transaction, accountId, work)));
   }
 
   changeHeavy<T>(accountId: string, work: (transaction: Transaction) => Promise<T>): Promise<T> {
-    return this.writeHeavy((transaction) => inAccount(transaction, accountId, work));
+    return this.#inOrder(accountId, () => this.writeHeavy((transaction) => inAccount(transaction, accountId, work)));
   }
 
   /** See `createSharedLookup`. */
@@ -93,7 +94,7 @@ async function repeat<T>(run: () => Promise<T>): Promise<T> {
     try {
       return await run();
     } catch (error) {
-      const cause = error instanceof AppError && error.code === "unavailable" ? error.cause : error;
+      const cause = causeOf(error);
       if (tries === mostTries || !(isCollision(cause) || isLostConnection(cause))) throw toStoreError(error);
     }
   }

@@ -33,6 +33,24 @@ function isUnavailable(error: unknown): boolean {
   return isLostConnection(error) || isCollision(error) || tooSlow.includes(state) || shortOf.test(state);
 }
 
+/** The driver's own error. */
+export const causeOf = (error: unknown) => (isAway(error) ? (error as AppError).cause : error);
+
+/** Another statement, on other rows, may succeed meanwhile: PostgreSQL is there. `error` as a pool rejects with it. */
+export function concernsItsRows(error: unknown): boolean {
+  const cause = causeOf(error);
+  return isCollision(cause) || tooSlow.includes(sqlState(cause)) || !isAway(error);
+}
+
+/** A defect of the statement or its values, and no matter of time. */
+export function isCertainlyUndone(error: unknown): boolean {
+  return !isAway(error);
+}
+
+function isAway(error: unknown): boolean {
+  return error instanceof AppError && error.code === "unavailable";
+}
+
 export function isUniqueViolation(error: unknown): boolean {
   return sqlState(error) === "23505";
 }

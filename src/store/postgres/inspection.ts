@@ -1,95 +1,121 @@
-/** Asks a server for `doctor`: how it is, what is in the database, and who works with it. */
+/** Asks a PostgreSQL server for what `doctor` judges, on one connection that it opens and closes. */
+import { AppError } from "../../domain/errors.ts";
 import type { DatabaseServerFacts, LiveInstance } from "../contract/inspection.ts";
-import { applicationName, connect } from "./connection.ts";
+import { explainConnectFailure, nameServer } from "./connect-failure.ts";
+import { connect } from "./connection.ts";
 import { ownConnections } from "./coordination/coordination.ts";
 import { type ClockSample, takeSample } from "./coordination/instance-clock.ts";
 import { readServerFacts } from "./fitness.ts";
 import { migrations } from "./migrations.ts";
-import { otherTables } from "./migrator.ts";
-import { Pool } from "./pool.ts";
-import type { Queries } from "./queries.ts";
+import { type DriverQuery, type Parameter, Queries } from "./queries.ts";
 import { readSchemaState } from "./schema-state.ts";
-import { explainStartFailure } from "./start-failures.ts";
 
-const inspectionMs = 5_000;
-const clockSamples = 3;
+const limitMs = 5000;
+/** The quickest answer says most about the network, and the least is in between for the clock to drift. */
+const roundTrips = 5;
 
-interface Surroundings {
-  tls: string | null;
+/** Rejects with `unavailable` and a sentence without the password, within 5 s if there is no answer. */
+export async function inspectPostgres(url: string): Promise<DatabaseServerFacts> {
+  const sql = connect({ url, max: 1, statementMs: limitMs });
+  const queries = new Queries(
+    (text, parameters) => sql.unsafe(text, parameters as Parameter[]) as unknown as DriverQuery,
+  );
+  const late = Promise.withResolvers<never>();
+  const timer = setTimeout(() => late.reject(refusal(url, `did not answer within ${limitMs / 1000} s`)), limitMs);
+  try {
+    return await Promise.race([readFacts(queries), late.promise]);
+  } catch (error) {
+    throw error instanceof AppError ? error : refusal(url, explainConnectFailure(error));
+  } finally {
+    clearTimeout(timer);
+    void sql.close({ timeout: 0 }).catch(() => {});
+  }
+}
+
+function refusal(url: string, what: string): AppError {
+  return new AppError("unavailable", `DATABASE_URL: ${nameServer(url)} ${what}.`);
+}
+
+async function readFacts(queries: Queries): Promise<DatabaseServerFacts> {
+  const server = await readServerFacts(queries);
+  const { roundTripMs, clockOffsetMs } = await measureDistance(queries);
+  const { isReadOnly, tls, mayCreate, ...connections } = await readLimits(queries);
+  const state = await readSchemaState(queries);
+  const facts = {
+    version: server.version,
+    isSupported: server.isSupported,
+    encoding: server.encoding,
+    roundTripMs,
+    clockOffsetMs,
+    tls,
+    isReadOnly,
+    mayCreate,
+    connections: { ...connections, besidesPools: ownConnections },
+  };
+  if (state === "other") return { ...facts, schema: "other", instances: [], proof: null };
+  if (state.version === 0) return { ...facts, schema: null, instances: [], proof: null };
+  const schema = {
+    applied: state.version,
+    known: migrations.length,
+    isReadable: state.oldestReader <= migrations.length,
+    isUnfinishedCopy: state.copyFrom !== null,
+  };
+  // Of what a newer version has made, nothing is known.
+  if (!schema.isReadable) return { ...facts, schema, instances: [], proof: null };
+  const proof = await queries.get<{ sealed: string }>("SELECT sealed FROM server_secrets WHERE name = 'proof'");
+  return { ...facts, schema, instances: await listInstances(queries), proof: proof?.sealed ?? null };
+}
+
+async function measureDistance(queries: Queries): Promise<{ roundTripMs: number; clockOffsetMs: number }> {
+  const samples: ClockSample[] = [];
+  for (let count = 0; count < roundTrips; count++) samples.push(await takeSample((text) => queries.all(text)));
+  const [quickest] = samples.sort((one, other) => one.roundTripMs - other.roundTripMs);
+  return { roundTripMs: quickest?.roundTripMs ?? 0, clockOffsetMs: quickest?.offsetMs ?? 0 };
+}
+
+interface Limits {
   isReadOnly: boolean;
+  tls: string | null;
   mayCreate: boolean;
   most: number;
   byOthers: number;
 }
 
-/** Rejects with `unavailable` and a sentence if no answer comes within 5 s. */
-export async function inspectServer(url: string): Promise<DatabaseServerFacts> {
-  const pool = new Pool({
-    connect: () => connect({ url, max: 1, statementMs: inspectionMs }),
-    deadlineMs: inspectionMs,
-  });
-  try {
-    return await pool.inTime(() => inspect(pool.reads), inspectionMs);
-  } catch (error) {
-    throw explainStartFailure(error);
-  } finally {
-    await pool.close();
-  }
+/** Of the limits of server, role and database, the one with the least room. */
+const limitsQuery = `
+  WITH others AS (
+    SELECT datname, usename FROM pg_stat_activity
+    WHERE datid IS NOT NULL AND pid <> pg_backend_pid()
+      AND NOT (datname = current_database() AND application_name = 'companiond')
+  ), limits (most, "byOthers") AS (
+    SELECT current_setting('max_connections')::int - current_setting('superuser_reserved_connections')::int,
+      (SELECT count(*)::int FROM others)
+    UNION ALL
+    SELECT rolconnlimit, (SELECT count(*)::int FROM others WHERE usename = current_user)
+    FROM pg_roles WHERE rolname = current_user AND rolconnlimit >= 0
+    UNION ALL
+    SELECT datconnlimit, (SELECT count(*)::int FROM others WHERE datname = current_database())
+    FROM pg_database WHERE datname = current_database() AND datconnlimit >= 0
+  )
+  SELECT most, "byOthers",
+    pg_is_in_recovery() OR current_setting('default_transaction_read_only')::boolean AS "isReadOnly",
+    coalesce(has_schema_privilege(current_schema(), 'CREATE'), false) AS "mayCreate",
+    (SELECT version FROM pg_stat_ssl WHERE pid = pg_backend_pid() AND ssl) AS tls
+  FROM limits ORDER BY most - "byOthers" LIMIT 1`;
+
+async function readLimits(queries: Queries): Promise<Limits> {
+  const limits = await queries.get<Limits>(limitsQuery);
+  if (limits === null) throw new Error("PostgreSQL told none of its limits");
+  return limits;
 }
 
-async function inspect(queries: Queries): Promise<DatabaseServerFacts> {
-  const { version, isSupported, encoding } = await readServerFacts(queries);
-  const { most, byOthers, ...surroundings } = await readSurroundings(queries);
-  const state = await readSchemaState(queries);
-  if (state === "other") throw otherTables();
-  const schema =
-    state.version === 0
-      ? null
-      : { applied: state.version, known: migrations.length, isReadable: state.oldestReader <= migrations.length };
-  return {
-    version,
-    isSupported,
-    encoding,
-    ...surroundings,
-    ...(await measureClock(queries)),
-    connections: { most, byOthers, besidesPools: ownConnections },
-    schema,
-    ...(schema === null ? { instances: [], proof: null } : await readContent(queries)),
-  };
-}
-
-async function readSurroundings(queries: Queries): Promise<Surroundings> {
-  const row = await queries.get<Surroundings>(
-    `SELECT (SELECT s.version FROM pg_stat_ssl s WHERE s.pid = pg_backend_pid() AND s.ssl) AS tls,
-       pg_is_in_recovery() OR current_setting('transaction_read_only')::boolean AS "isReadOnly",
-       coalesce(has_schema_privilege(current_schema(), 'CREATE'), false) AS "mayCreate",
-       least(
-         current_setting('max_connections')::int
-           - CASE WHEN r.rolsuper THEN 0 ELSE current_setting('superuser_reserved_connections')::int END,
-         nullif(r.rolconnlimit, -1), nullif(d.datconnlimit, -1)
-       ) AS most,
-       (SELECT count(*)::int FROM pg_stat_activity a
-        WHERE a.backend_type = 'client backend' AND a.pid <> pg_backend_pid() AND a.application_name <> $1) AS "byOthers"
-     FROM pg_roles r, pg_database d WHERE r.rolname = current_user AND d.datname = current_database()`,
-    [applicationName],
+async function listInstances(queries: Queries): Promise<LiveInstance[]> {
+  const known = await queries.get<{ isThere: boolean }>(
+    `SELECT to_regprocedure('live_instances()') IS NOT NULL AS "isThere"`,
   );
-  if (row === null) throw new Error("PostgreSQL does not know who asks");
-  return row;
-}
-
-/** Of the quickest answer. */
-async function measureClock(queries: Queries): Promise<{ roundTripMs: number; clockOffsetMs: number }> {
-  const samples: ClockSample[] = [];
-  for (let i = 0; i < clockSamples; i++) samples.push(await takeSample((text) => queries.all(text)));
-  const [best] = samples.sort((one, other) => one.roundTripMs - other.roundTripMs);
-  return { roundTripMs: best?.roundTripMs ?? 0, clockOffsetMs: best?.offsetMs ?? 0 };
-}
-
-async function readContent(queries: Queries): Promise<{ instances: LiveInstance[]; proof: string | null }> {
-  const instances = await queries.all<LiveInstance>(
+  if (known?.isThere !== true) return [];
+  return await queries.all<LiveInstance>(
     `SELECT i.version, i.shares_windows AS "sharesWindows" FROM instances i
      WHERE i.number IN (SELECT live_instances()) ORDER BY i.number`,
   );
-  const row = await queries.get<{ sealed: string }>("SELECT sealed FROM server_secrets WHERE name = 'proof'");
-  return { instances, proof: row?.sealed ?? null };
 }

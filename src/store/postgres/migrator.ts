@@ -37,12 +37,6 @@ export function requireMigrated(version: number, known = allMigrations.length): 
 }
 
 /** A copy into it was begun: what is there is not all. */
-export function unfinishedCopy(): AppError {
-  return new AppError(
-    "unavailable",
-    "The database holds a part of a copy that was not finished. Run the same companiond copy again: it goes on.",
-  );
-}
 
 /** Applies pending migrations and returns their names, if any. `readers`: what to note as the oldest reader. */
 export async function migratePostgres(

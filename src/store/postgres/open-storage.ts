@@ -1,19 +1,11 @@
 /** Opens the store for a server, with what it agrees on with others, or for a command. */
+import { buildInfo } from "../../build-info.ts";
 import type { OpenedStorage, OpenOptions } from "../engine.ts";
 import type { Store } from "../store.ts";
+import { explainStartFailure } from "./connect-failure.ts";
 import { openCoordination, type PostgresCoordination } from "./coordination/coordination.ts";
 import { openPostgresStore } from "./open.ts";
-import { explainStartFailure } from "./start-failures.ts";
-
-export interface PostgresOptions {
-  /** `postgres://…` */
-  url: string;
-  /** Connections at most, for requests and for what takes long. */
-  pool: number;
-  poolHeavy: number;
-  /** Of this program, for those who ask which servers run. */
-  version: string;
-}
+import type { PostgresOptions } from "./postgres.ts";
 
 /** Rejects within 10 s, if PostgreSQL does not take long to refuse, with `unavailable` or `conflict` and a sentence. */
 export async function openStorage(options: PostgresOptions, openOptions: OpenOptions): Promise<OpenedStorage> {
@@ -35,7 +27,8 @@ async function open(options: PostgresOptions, openOptions: OpenOptions): Promise
   });
   if (isCommand) return { store: opened.store, shared: null };
   try {
-    const { url, version } = options;
+    const { url } = options;
+    const version = buildInfo.version;
     const shared = await openCoordination(opened, { url, version, sharesWindows, clock, log });
     return { store: withCoordination(opened.store, shared), shared };
   } catch (error) {

@@ -8,20 +8,31 @@ import { createAuditStore } from "./audit.ts";
 import { createChangeRecorder } from "./changes.ts";
 import { createCompanionStore } from "./companions.ts";
 import { connect } from "./connection.ts";
+import { createConversationWriter } from "./conversation-writer.ts";
+import { createConversationStore } from "./conversations.ts";
+import { requireNoCopy } from "./copy-guard.ts";
 import { createEmbedTokenStore } from "./embed-tokens.ts";
 import { PostgresEngine } from "./engine.ts";
+import { createErasures } from "./erasures.ts";
 import { unavailable } from "./failures.ts";
 import { readServerFacts, requireFit } from "./fitness.ts";
 import { createHoldingsKeeper } from "./holdings.ts";
 import { createIdempotencyStore } from "./idempotency.ts";
 import { createMetadataIndex } from "./metadata-index.ts";
-import { migratePostgres, requireMigrated, requireReadable, unfinishedCopy } from "./migrator.ts";
+import { migratePostgres, requireMigrated, requireReadable } from "./migrator.ts";
 import { createOpenTickets } from "./open-tickets.ts";
 import type { StoreParts } from "./parts.ts";
 import type { PoolObserver } from "./pool.ts";
+import { createQuotaCounts } from "./quota.ts";
+import { createRemovals } from "./removals.ts";
 import { createSecondFactorStore, createServerSecretStore } from "./second-factors.ts";
 import { createSessionStore } from "./sessions.ts";
+import { createSettling } from "./settling.ts";
+import { createTurnStore } from "./turns.ts";
+import { createUsageStore } from "./usage.ts";
 import { createUsageWriter } from "./usage-writer.ts";
+import { createVoiceStore } from "./voice.ts";
+import { createVoiceAgentGrantStore } from "./voice-agent-grants.ts";
 import { createVoiceAgentKeeper } from "./voice-agents.ts";
 
 export interface PostgresStoreOptions {
@@ -45,14 +56,15 @@ export interface OpenedPostgres {
   store: Store;
 }
 
-const quickStatementMs = 5_000;
-const heavyStatementMs = 60_000;
 /** Whoever asks whether this server is ready has less patience than a request. */
 const checkMs = 3_000;
+// The server gives up first: our own deadline replaces all connections.
+const quickStatementMs = 4_800;
+const heavyStatementMs = 59_000;
 
 export function createEngine({ url, pool, poolHeavy, observer }: PostgresStoreOptions): PostgresEngine {
   return new PostgresEngine({
-    connectQuick: () => connect({ url, max: pool, statementMs: quickStatementMs }),
+    connectQuick: () => connect({ url, max: pool, statementMs: quickStatementMs, hasFixedPlans: true }),
     connectHeavy: () => connect({ url, max: poolHeavy, statementMs: heavyStatementMs }),
     observer,
   });
@@ -62,6 +74,8 @@ export async function openPostgresStore(options: PostgresStoreOptions): Promise<
   const engine = createEngine(options);
   try {
     requireFit(await readServerFacts(engine.quick));
+    // Before the migration, which would change an unfinished copy.
+    await requireNoCopy(engine.heavy);
     await prepareSchema(engine, options);
     const parts = await createParts(engine, options);
     return { engine, parts, store: createStore(engine, parts) };
@@ -72,8 +86,7 @@ export async function openPostgresStore(options: PostgresStoreOptions): Promise<
 }
 
 async function prepareSchema(engine: PostgresEngine, options: PostgresStoreOptions): Promise<void> {
-  const { version, copyFrom } = await requireReadable(engine.quick);
-  if (copyFrom !== null) throw unfinishedCopy();
+  const { version } = await requireReadable(engine.quick);
   if (options.migrates === false) return requireMigrated(version);
   if (version === 0) options.beforeFirst?.();
   const applied = await migratePostgres(engine.heavyPool);
@@ -82,23 +95,31 @@ async function prepareSchema(engine: PostgresEngine, options: PostgresStoreOptio
 
 async function createParts(engine: PostgresEngine, { log }: PostgresStoreOptions): Promise<StoreParts> {
   const row = await engine.quick.get<{ snapshot: string }>("SELECT pg_current_snapshot()::text AS snapshot");
+  const arrivals = createArrivalMarks(row?.snapshot ?? "");
+  const erasures = createErasures(engine, arrivals);
   const holdings = createHoldingsKeeper();
+  const tickets = createOpenTickets();
+  const voiceAgents = createVoiceAgentKeeper();
   return {
     log,
-    arrivals: createArrivalMarks(row?.snapshot ?? ""),
+    arrivals,
     changes: createChangeRecorder(holdings),
+    conversations: createConversationWriter(),
     holdings,
     metadata: createMetadataIndex(),
-    removals: notYet("removals"),
-    tickets: createOpenTickets(),
+    quota: createQuotaCounts(),
+    removals: createRemovals(engine, { voiceAgents, erasures, log }),
+    erasures,
+    settling: createSettling(engine, tickets),
+    tickets,
     turnBatches: { batches: 0, turns: 0 },
     usage: createUsageWriter(),
-    voiceAgents: createVoiceAgentKeeper(),
+    voiceAgents,
   };
 }
 
 function createStore(engine: PostgresEngine, parts: StoreParts): Store {
-  const { changes, removals } = parts;
+  const { changes, removals, settling } = parts;
   // Continue deletions that an earlier process left unfinished.
   removals.start();
   return {
@@ -106,16 +127,16 @@ function createStore(engine: PostgresEngine, parts: StoreParts): Store {
     apiKeys: createApiKeyStore(engine, parts),
     audit: createAuditStore(engine, changes),
     companions: createCompanionStore(engine, parts),
-    conversations: notYet("conversations"),
+    conversations: createConversationStore(engine, parts),
     embedTokens: createEmbedTokenStore(engine, parts),
     idempotency: createIdempotencyStore(engine),
     secondFactors: createSecondFactorStore(engine, changes),
     serverSecrets: createServerSecretStore(engine),
     sessions: createSessionStore(engine, changes),
-    turns: notYet("turns"),
-    usage: notYet("usage"),
-    voice: notYet("voice"),
-    voiceAgentGrants: notYet("voiceAgentGrants"),
+    turns: createTurnStore(engine, parts),
+    usage: createUsageStore(engine, parts),
+    voice: createVoiceStore(engine, parts),
+    voiceAgentGrants: createVoiceAgentGrantStore(engine, parts),
 
     async check() {
       const late = Promise.withResolvers<never>();
@@ -124,15 +145,9 @@ function createStore(engine: PostgresEngine, parts: StoreParts): Store {
       await Promise.race([check, late.promise]).finally(() => clearTimeout(timer));
     },
     async close() {
+      await settling.close();
       await removals.stop();
       await engine.close();
     },
   };
-}
-
-/** TODO(19): gone when all nouns are there. */
-function notYet<Noun extends object>(name: string): Noun {
-  return new Proxy({} as Noun, {
-    get: (_, member) => () => Promise.resolve(console.warn(`no ${name}.${String(member)} yet`)),
-  });
 }

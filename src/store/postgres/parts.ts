@@ -2,10 +2,14 @@
 import type { Log } from "../../lib/log.ts";
 import type { ArrivalMarks } from "./arrival-marks.ts";
 import type { ChangeRecorder } from "./changes.ts";
+import type { ConversationWriter } from "./conversation-writer.ts";
+import type { Erasures } from "./erasures.ts";
 import type { HoldingsKeeper } from "./holdings.ts";
 import type { MetadataIndex } from "./metadata-index.ts";
 import type { OpenTickets } from "./open-tickets.ts";
 import type { Queries } from "./queries.ts";
+import type { QuotaCounts } from "./quota.ts";
+import type { Settling } from "./settling.ts";
 import type { UsageWriter } from "./usage-writer.ts";
 import type { VoiceAgentKeeper } from "./voice-agents.ts";
 
@@ -21,6 +25,8 @@ export interface Removals {
   ): Promise<void>;
   /** Starts unless it is already running; returns at once. */
   start(): void;
+  /** Resolves when nothing is left of conversations that were deleted before. */
+  finishConversations(): Promise<void>;
   /** Stops after the current chunk; the next start, or another server, does the rest. */
   stop(): Promise<void>;
 }
@@ -35,9 +41,13 @@ export interface StoreParts {
   log: Log;
   arrivals: ArrivalMarks;
   changes: ChangeRecorder;
+  conversations: ConversationWriter;
+  erasures: Erasures;
   holdings: HoldingsKeeper;
   metadata: MetadataIndex;
+  quota: QuotaCounts;
   removals: Removals;
+  settling: Settling;
   tickets: OpenTickets;
   turnBatches: TurnBatches;
   usage: UsageWriter;

@@ -36,6 +36,7 @@ export class Pool {
   readonly #options: PoolOptions;
   #sql: SQL;
   #isClosed = false;
+  #answeredAtMs = 0;
 
   constructor(options: PoolOptions) {
     this.#options = options;
@@ -66,19 +67,25 @@ export class Pool {
     }
   }
 
-  /** Rejects with `unavailable` past the deadline, and replaces the connections: one that swallows has others like it. */
+  /**
+   * Rejects with `unavailable` past the deadline. If nothing at all was answered meanwhile, the connections lead nowhere
+   * and are replaced; otherwise there were too few.
+   */
   async inTime<T>(work: () => PromiseLike<T>, deadlineMs = this.#options.deadlineMs): Promise<T> {
     if (this.#isClosed) throw unavailable();
     const late = Promise.withResolvers<never>();
     const sql = this.#sql;
+    const startedMs = performance.now();
     const timer = setTimeout(() => {
       this.timeoutCount++;
-      this.#replace(sql);
+      if (this.#answeredAtMs < startedMs) this.#replace(sql);
       late.reject(unavailable(new Error(`PostgreSQL did not answer within ${deadlineMs} ms`)));
     }, deadlineMs);
     this.openCount++;
     try {
-      return await Promise.race([work(), late.promise]);
+      const result = await Promise.race([work(), late.promise]);
+      this.#answeredAtMs = performance.now();
+      return result;
     } catch (error) {
       throw toStoreError(error);
     } finally {

@@ -9,7 +9,13 @@
  */
 import { AppError } from "../../domain/errors.ts";
 import type { StorageEngine } from "../engine.ts";
-import type { PostgresOptions } from "./open-storage.ts";
+
+export interface PostgresOptions {
+  /** `postgres://…` */
+  url: string;
+  pool: number;
+  poolHeavy: number;
+}
 
 export function createPostgres(options: PostgresOptions): StorageEngine {
   return {
@@ -19,8 +25,8 @@ export function createPostgres(options: PostgresOptions): StorageEngine {
       return await openStorage(options, openOptions);
     },
     async inspect() {
-      const { inspectServer } = await import("./inspection.ts");
-      return await inspectServer(options.url);
+      const { inspectPostgres } = await import("./inspection.ts");
+      return await inspectPostgres(options.url);
     },
     // Servers that share a database keep out of each other's way in it.
     lock: () => ({ release() {} }),

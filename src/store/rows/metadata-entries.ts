@@ -14,9 +14,15 @@ const longestText = 120;
 /** A text as the index stores and compares it. */
 export type IndexText = (text: string) => string;
 
-/** `mark` begins a digest. Texts that begin with it are digested too, so that none is mistaken for a digest. */
+/**
+ * `mark` begins a digest, whose next character is never the mark. A text that begins with it gets one more, so that it
+ * is not mistaken for a digest, and a copy to an engine with another mark can tell what it was.
+ */
 export function createIndexText(mark: string): IndexText {
-  return (text) => (text.length > longestText || text.startsWith(mark) ? `${mark}${sha256Hex(text)}` : text);
+  return (text) => {
+    if (text.length > longestText) return `${mark}${sha256Hex(text)}`;
+    return text.startsWith(mark) ? `${mark}${text}` : text;
+  };
 }
 
 /**

@@ -1,4 +1,5 @@
 /** Splits a range of days into whole months, which are already summed, and the days left at both ends. */
+import { toUtcDay } from "../../lib/clock.ts";
 import { dayMs } from "../../lib/instant.ts";
 
 export interface UsagePeriod {
@@ -32,4 +33,11 @@ export function splitPeriod(fromDay: string, toDay: string, isByDay: boolean): U
     { table: "usage_monthly", column: "month", from: first, to: last },
     { ...days, from: `${last}-32`, to: toDay },
   ];
+}
+
+/** All days, both inclusive. */
+export function listDays(fromDay: string, toDay: string): string[] {
+  const days: string[] = [];
+  for (let atMs = Date.parse(fromDay); atMs <= Date.parse(toDay); atMs += dayMs) days.push(toUtcDay(atMs));
+  return days;
 }

@@ -3,9 +3,10 @@ import type { Conversation } from "../../domain/conversation.ts";
 import { later } from "../../lib/later.ts";
 import type { ConversationQuery } from "../contract/conversations.ts";
 import type { Page, PageRequest } from "../contract/page.ts";
+import { toConversation } from "../rows/conversation.ts";
 import type { SqliteEngine } from "./engine.ts";
 import { yieldToEventLoop } from "./retry.ts";
-import { type ConversationRow, conversationColumns, toConversation } from "./rows/conversation.ts";
+import { type ConversationRow, conversationColumns } from "./rows/conversation.ts";
 
 interface ListedRow extends ConversationRow {
   /** 0 if the companion was deleted, and the conversation only waits for its own deletion. */

@@ -1,13 +1,13 @@
 /** Conversations in SQLite: lists, reading, deletion and erasure. */
 import { and, eq } from "drizzle-orm";
 import { type ConversationStore, newestMessages } from "../contract/conversations.ts";
+import { toConversation } from "../rows/conversation.ts";
 import { createConversationLists } from "./conversation-lists.ts";
 import type { SqliteEngine } from "./engine.ts";
 import { createMessagePages } from "./message-pages.ts";
 import type { StoreParts } from "./parts.ts";
 import { createRetention } from "./retention.ts";
 import { yieldToEventLoop } from "./retry.ts";
-import { toConversation } from "./rows/conversation.ts";
 import { companions } from "./schema/companions.ts";
 import { conversations } from "./schema/conversations.ts";
 

@@ -21,6 +21,7 @@ import { databasePath } from "./connection.ts";
 import { lockDataDir } from "./data-lock.ts";
 import { openSqliteStore } from "./open.ts";
 import { restoreSqlite } from "./restore.ts";
+import { requireNoUnfinishedCopy } from "./unfinished-copy.ts";
 
 export function createSqlite(dataDir: string): StorageEngine & { exists(): boolean } {
   const path = databasePath(dataDir);
@@ -42,6 +43,7 @@ export function createSqlite(dataDir: string): StorageEngine & { exists(): boole
 }
 
 async function open(dataDir: string, { log, erasures, backupDir, isCommand = false }: OpenOptions): Promise<Store> {
+  requireNoUnfinishedCopy(dataDir);
   const held: StorageLock[] = [];
   try {
     return await openSqliteStore({

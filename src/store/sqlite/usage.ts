@@ -1,35 +1,16 @@
 /** Usage in SQLite: sums of the daily counts, never of messages. */
-import type { UsageCounts } from "../../domain/usage.ts";
-import { toUtcDay } from "../../lib/clock.ts";
-import { dayMs } from "../../lib/instant.ts";
-import type { FailureRow, UsageGroup, UsageQuery, UsageRow, UsageStore } from "../contract/usage.ts";
-import { counterColumns, counters } from "../rows/usage-counters.ts";
-import { splitPeriod, type UsagePeriod } from "../rows/usage-periods.ts";
+import type { FailureRow, UsageGroup, UsageQuery, UsageStore } from "../contract/usage.ts";
+import { listDays, splitPeriod, type UsagePeriod } from "../rows/usage-periods.ts";
+import { createTotal, type SumRow, selectSums } from "../rows/usage-sums.ts";
 import { createAccountNumberFinder } from "./account-number.ts";
 import type { Query, SqliteEngine } from "./engine.ts";
 import type { MetadataIndex } from "./metadata-index.ts";
 import { yieldToEventLoop } from "./retry.ts";
 
-interface SumRow extends UsageCounts {
-  day: string;
-  companion_id: string;
-  key_id: string;
-}
-
 /** Companions summed before other requests get their turn: a few milliseconds at 400 days each. */
 const companionsPerSlice = 50;
 
-const sums = counters.map((name) => `sum(${counterColumns[name]}) AS ${name}`).join(", ");
-
-const groupColumns: Record<UsageGroup, string> = { day: "day", companion: "companion_id", key: "key_id" };
-
-function selectSums({ table, column }: UsagePeriod, condition: string, groupBy: readonly UsageGroup[]): string {
-  const grouped = groupBy.map((group) => groupColumns[group]);
-  const dimensions = Object.values(groupColumns).map((name) => (grouped.includes(name) ? name : `'' AS ${name}`));
-  const grouping = grouped.length === 0 ? "" : `GROUP BY ${grouped.join(", ")}`;
-  return `SELECT ${dimensions.join(", ")}, ${sums} FROM ${table}
-     WHERE account_id = ? AND ${condition} AND ${column} BETWEEN ? AND ? ${grouping} HAVING count(*) > 0`;
-}
+const sumOf = (column: string) => `sum(${column})`;
 
 export function createUsageStore(engine: SqliteEngine, metadata: MetadataIndex): UsageStore {
   const compiled = new Map<string, Query<SumRow, string[]>>();
@@ -49,7 +30,8 @@ export function createUsageStore(engine: SqliteEngine, metadata: MetadataIndex):
 
   /** One statement per set of dimensions, compiled on first use. */
   function query(period: UsagePeriod, condition: string, groupBy: readonly UsageGroup[]): Query<SumRow, string[]> {
-    const sql = selectSums(period, condition, groupBy);
+    const where = `account_id = ? AND ${condition} AND ${period.column} BETWEEN ? AND ?`;
+    const sql = selectSums(period, where, groupBy, sumOf);
     const known = compiled.get(sql) ?? engine.query<SumRow, string[]>(sql);
     compiled.set(sql, known);
     return known;
@@ -147,45 +129,5 @@ export function createUsageStore(engine: SqliteEngine, metadata: MetadataIndex):
       }
       return total.rows();
     },
-  };
-}
-
-function listDays(fromDay: string, toDay: string): string[] {
-  const days: string[] = [];
-  for (let atMs = Date.parse(fromDay); atMs <= Date.parse(toDay); atMs += dayMs) days.push(toUtcDay(atMs));
-  return days;
-}
-
-/** Adds up rows of many companions by the requested dimensions. */
-function createTotal(groupBy: readonly UsageGroup[]) {
-  const groups = new Map<string, SumRow>();
-
-  return {
-    add(rows: readonly SumRow[]): void {
-      for (const row of rows) {
-        const key = `${row.day} ${row.companion_id} ${row.key_id}`;
-        const group = groups.get(key);
-        if (group === undefined) {
-          groups.set(key, row);
-          continue;
-        }
-        for (const name of counters) group[name] += row[name];
-      }
-    },
-
-    rows(): UsageRow[] {
-      const sorted = [...groups.entries()].sort(([one], [other]) => (one < other ? -1 : 1));
-      return sorted.map(([, row]) => toUsageRow(row, groupBy));
-    },
-  };
-}
-
-function toUsageRow(row: SumRow, groupBy: readonly UsageGroup[]): UsageRow {
-  const { day, companion_id, key_id, ...counts } = row;
-  return {
-    ...(groupBy.includes("day") ? { day } : {}),
-    ...(groupBy.includes("companion") ? { companionId: companion_id === "" ? null : companion_id } : {}),
-    ...(groupBy.includes("key") ? { keyId: key_id === "" ? null : key_id } : {}),
-    ...counts,
   };
 }

@@ -2,10 +2,10 @@
 import { and, eq, gte } from "drizzle-orm";
 import { textParts, uncounted } from "../../domain/conversation.ts";
 import type { VoiceStore } from "../contract/voice.ts";
+import { toVisitorId } from "../rows/conversation.ts";
 import type { SqliteEngine } from "./engine.ts";
 import type { StoreParts } from "./parts.ts";
 import type { StoredRow } from "./rows/columns.ts";
-import { toVisitorId } from "./rows/conversation.ts";
 import { companions, voiceAgentLocks, voiceAgents, voiceOutbox, voiceSessions } from "./schema/companions.ts";
 
 /** The longest lock or delay. Anything longer was written by a clock that has since been set back. */

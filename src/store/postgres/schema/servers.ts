@@ -1,9 +1,13 @@
 /** Tables of what the servers of one database agree on: who runs, whose turn it is, what was erased meanwhile. */
+import { sql } from "drizzle-orm";
 import { boolean, customType, index, pgTable } from "drizzle-orm/pg-core";
 import { numberColumn, textColumn, wholeColumn } from "./column-types.ts";
 
 /** A transaction's number; compared with snapshots, never with times. */
 const transactionColumn = customType<{ data: string; driverData: string }>({ dataType: () => "xid8" });
+
+/** By the database's clock, in milliseconds: servers compare each other's rows. */
+const databaseTime = sql`(extract(epoch FROM clock_timestamp()) * 1000)::bigint`;
 
 /** Running servers. Alive is who holds the advisory lock of its number, whatever this table says. */
 export const instances = pgTable("instances", {
@@ -41,7 +45,10 @@ export const openTurns = pgTable(
   ],
 );
 
-/** Erasures of the last hours: a turn that was running then must not bring its words back when it settles. */
+/**
+ * Erasures of the last hours: a turn that was running then must not bring its words back when it settles. One without a
+ * companion stands for all that are forgotten.
+ */
 export const erasures = pgTable(
   "erasures",
   {
@@ -52,7 +59,13 @@ export const erasures = pgTable(
     /** Null: all that this visitor said. */
     sessionId: textColumn("session_id"),
     transaction: transactionColumn("transaction").notNull(),
-    erasedAt: wholeColumn("erased_at").notNull(),
+    erasedAt: wholeColumn("erased_at").notNull().default(databaseTime),
   },
   (table) => [index("erasures_visitor").on(table.companionId, table.visitorId)],
 );
+
+/** The batches of turns that were settled in the last minutes: one whose answer was lost is sent again. */
+export const settledBatches = pgTable("settled_batches", {
+  id: textColumn("id").primaryKey(),
+  settledAt: wholeColumn("settled_at").notNull().default(databaseTime),
+});

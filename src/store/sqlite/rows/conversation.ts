@@ -1,25 +1,7 @@
-/** Conversations as rows and as the domain knows them. */
-import type { Conversation } from "../../../domain/conversation.ts";
+/** Conversations as rows. */
 import { conversations } from "../schema/conversations.ts";
 import { mapColumns, type StoredRow } from "./columns.ts";
 
 export const conversationColumns = mapColumns(conversations);
 
 export type ConversationRow = StoredRow<typeof conversations>;
-
-export function toConversation({
-  id,
-  companionId,
-  sessionId,
-  visitorId,
-  messageCount,
-  createdAt,
-  updatedAt,
-}: ConversationRow): Conversation {
-  return { id, companionId, sessionId, visitorId: toVisitorId(visitorId), messageCount, createdAt, updatedAt };
-}
-
-/** An empty text stands for no visitor. */
-export function toVisitorId(stored: string): string | null {
-  return stored === "" ? null : stored;
-}

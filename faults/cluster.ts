@@ -1,0 +1,19 @@
+/** The rows of `bun run faults --cluster`: three instances, PostgreSQL and Redis, and everything that may happen to them. */
+import { revocationCase, rollingCase } from "./cluster-calm.ts";
+import { type ClusterCase, rowOf } from "./cluster-case.ts";
+import { burstCase, killCase } from "./cluster-kill.ts";
+import { networkRow, partitionCase } from "./cluster-partition.ts";
+import { postgresCase, redisCase } from "./cluster-servers.ts";
+import type { FaultRow } from "./row.ts";
+
+export const clusterCases: readonly ClusterCase[] = [
+  killCase,
+  burstCase,
+  postgresCase,
+  redisCase,
+  partitionCase,
+  revocationCase,
+  rollingCase,
+];
+
+export const clusterRows: readonly FaultRow[] = [...clusterCases.map(rowOf), networkRow];

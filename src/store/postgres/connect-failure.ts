@@ -1,0 +1,66 @@
+/** Says why PostgreSQL could not be used at all, where the driver has a code and an operator needs a sentence. */
+import { isLostConnection, isPlainlyUnavailable, sqlState } from "./failures.ts";
+import { refusal } from "./fitness.ts";
+
+const pooler =
+  "is no PostgreSQL, or a connection pooler that does not keep sessions apart. Name PostgreSQL itself: sessions hold locks";
+
+const states: Readonly<Record<string, string>> = {
+  "28P01": "refuses the user or the password in it",
+  "28000": "does not admit this user from here (pg_hba.conf), or asks for a certificate of the client",
+  "3D000": "has no database of the name in it. Create it: CREATE DATABASE … ENCODING 'UTF8'",
+  "42501": "does not let this user work in the database. Make the user the owner of the database",
+  "53300": "has no connection left: raise max_connections, or use fewer",
+  "57P03": "is starting or stopping; try again shortly",
+  // What PgBouncer says of the settings with which we connect, and of statements that were prepared in another session.
+  "08P01": pooler,
+  "26000": pooler,
+  "42P05": pooler,
+};
+
+const codes: Readonly<Record<string, string>> = {
+  ERR_POSTGRES_CONNECTION_REFUSED: "cannot be reached: nothing listens there, or the name has no address",
+  ERR_POSTGRES_CONNECTION_TIMEOUT: "does not answer",
+  ERR_POSTGRES_CONNECTION_FAILED: "closes the connection without an answer, or cannot be reached",
+  ERR_POSTGRES_TLS_NOT_AVAILABLE: "has no TLS, which sslmode asks for",
+  ERR_POSTGRES_CHANNEL_BINDING_REQUIRED: "does not offer channel_binding",
+  ERR_TLS_CERT_ALTNAME_INVALID: "has a TLS certificate for another name",
+};
+
+/** The end of a sentence that begins with the server's name, and has no full stop. Never with a password. */
+export function explainConnectFailure(error: unknown): string {
+  return findReason(error) ?? `cannot be used (${sqlState(error) || codeOf(error) || "no reason given"})`;
+}
+
+/** What to reject a start with: a sentence where PostgreSQL could not be used at all, otherwise the unchanged error. */
+export function explainStartFailure(error: unknown): unknown {
+  const cause = isPlainlyUnavailable(error) ? error.cause : error;
+  const reason = findReason(cause);
+  if (reason !== null) return refusal(`${reason}.`, cause);
+  if (isPlainlyUnavailable(error)) return refusal("does not answer. Check that it runs, and its host and port.", cause);
+  return error;
+}
+
+/** Host and port of the URL, or the path of its socket. */
+export function nameServer(url: string): string {
+  return decodeURIComponent(new URL(url).host);
+}
+
+function findReason(error: unknown): string | null {
+  const code = codeOf(error);
+  const known = states[sqlState(error)] ?? codes[code];
+  if (known !== undefined) return known;
+  // A setting of the connection that it does not know.
+  if (sqlState(error) === "42704" && /configuration parameter/.test(String(error))) {
+    return "is older than PostgreSQL 15, which companiond needs";
+  }
+  if (/CERT|SIGNED|ISSUER/.test(code)) {
+    return `has a TLS certificate that is not trusted (${code}); sslrootcert names the file of a private authority`;
+  }
+  if (code.includes("AUTHENTICATION")) return "asks for a password in a way that this program does not know";
+  return isLostConnection(error) ? "does not answer, or closes the connection" : null;
+}
+
+function codeOf(error: unknown): string {
+  return error instanceof Error && "code" in error ? String(error.code) : "";
+}

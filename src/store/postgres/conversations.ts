@@ -1,0 +1,73 @@
+/** Conversations in PostgreSQL: lists, reading, deletion and erasure. */
+import type { ConversationKey } from "../../domain/conversation.ts";
+import { type ConversationStore, newestMessages } from "../contract/conversations.ts";
+import { toVisitorId } from "../rows/conversation.ts";
+import { createConversationLists } from "./conversation-lists.ts";
+import { deleteConversations } from "./conversation-removal.ts";
+import type { PostgresEngine } from "./engine.ts";
+import { createMessagePages } from "./message-pages.ts";
+import type { StoreParts } from "./parts.ts";
+import { createRetention } from "./retention.ts";
+
+/** Only of an existing companion: conversations of a deleted one just wait for their own deletion. */
+const selectKey = `SELECT c.companion_id AS "companionId", c.session_id AS "sessionId", c.visitor_id AS "visitorId"
+  FROM conversations c JOIN companions ON companions.id = c.companion_id WHERE c.id = $1 AND c.account_id = $2`;
+const selectCompanion = "SELECT 1 AS one FROM companions WHERE id = $1 AND account_id = $2";
+const deleteOne = deleteConversations("id = $2");
+const deleteOfVisitor = deleteConversations(
+  "account_id = $2 AND visitor_id = $3 AND visitor_id <> '' AND companion_id = $4",
+);
+const deleteVoiceSessions = "DELETE FROM voice_sessions WHERE companion_id = $1 AND visitor_id = $2";
+
+export function createConversationStore(engine: PostgresEngine, parts: StoreParts): ConversationStore {
+  const { changes, erasures, removals, log } = parts;
+  const lists = createConversationLists(engine);
+  const pages = createMessagePages(engine);
+
+  /** What arrives from now on is not erased. If that cannot be asked, the next message asks anyway. */
+  async function renewMark(): Promise<void> {
+    await erasures.renewMark().catch((error) => log.warn("the arrival mark was not renewed", { error }));
+  }
+
+  return {
+    list: (accountId, query, page) => lists.list(accountId, query, page),
+    find: (accountId, id, page = newestMessages) => pages.find(accountId, id, page),
+
+    delete: async (accountId, id, context) => {
+      const isDeleted = await engine.change(accountId, async (transaction) => {
+        const row = await transaction.get<ConversationKey & { visitorId: string }>(selectKey, [id, accountId]);
+        if (row === null) return false;
+        const { companionId, visitorId } = row;
+        await erasures.note(transaction, { ...row, visitorId: toVisitorId(visitorId) });
+        if ((await transaction.run(deleteOne, [context.nowMs, id])) === 0) return false;
+        const change = { accountId, action: "conversation.delete", targetId: id, details: { companionId } };
+        await changes.record(transaction, context, change);
+        return true;
+      });
+      if (!isDeleted) return false;
+      removals.start();
+      await renewMark();
+      return true;
+    },
+
+    eraseVisitor: async (accountId, companionId, visitorId, context) => {
+      const isOwn = await engine.change(accountId, async (transaction) => {
+        if ((await transaction.get(selectCompanion, [companionId, accountId])) === null) return false;
+        const change = { accountId, action: "visitor.erase", targetId: companionId, details: {} };
+        await changes.record(transaction, context, change);
+        // Before the lock: a transcript that is being stored has its session's row, and waits for the lock.
+        await transaction.run(deleteVoiceSessions, [companionId, visitorId]);
+        await erasures.note(transaction, { companionId, visitorId, sessionId: null });
+        await transaction.run(deleteOfVisitor, [context.nowMs, accountId, visitorId, companionId]);
+        return true;
+      });
+      if (!isOwn) return false;
+      await renewMark();
+      // A removal does not say whose conversation it was, so all of them are finished.
+      await removals.finishConversations();
+      return true;
+    },
+
+    deleteExpired: createRetention(engine, removals),
+  };
+}

@@ -1,0 +1,80 @@
+/** One chunk of what deletions leave, bounded in rows. */
+import type { InferSelectModel } from "drizzle-orm";
+import type { Removals } from "./parts.ts";
+import { mapColumns } from "./rows/columns.ts";
+import { removals } from "./schema/conversations.ts";
+import type { Transaction } from "./transaction.ts";
+import type { VoiceAgentKeeper } from "./voice-agents.ts";
+
+/** Rows per commit: some ten milliseconds of work. */
+const rowsPerChunk = 1_000;
+const companionsPerChunk = 20;
+const conversationsPerChunk = 100;
+
+export const removalColumns = mapColumns(removals);
+export type RemovalRow = InferSelectModel<typeof removals>;
+
+const selectCompanions = `SELECT number::float8 AS number, id FROM companions
+  WHERE account_id = $1 ORDER BY number LIMIT ${companionsPerChunk} FOR UPDATE`;
+/** By place in the table, so that the plan is the same however many rows there are. */
+const deleteSome = (table: string, condition: string) => `DELETE FROM ${table}
+  WHERE ctid = ANY (ARRAY (SELECT ctid FROM ${table} WHERE ${condition} LIMIT ${rowsPerChunk}))`;
+const deleteIndexRows = deleteSome("companion_metadata", "account_number = $1");
+const deleteMessages = deleteSome("messages", "conversation_number = ANY ($1::bigint[])");
+// What somebody erases just now needs no removal.
+const selectConversations = `SELECT number::float8 AS number FROM conversations
+  WHERE companion_id = $1 LIMIT ${conversationsPerChunk} FOR UPDATE SKIP LOCKED`;
+const deleteConversations = "DELETE FROM conversations WHERE number = ANY ($1::bigint[])";
+const selectAnyConversation = "SELECT 1 AS one FROM conversations WHERE companion_id = $1 LIMIT 1";
+const deleteRemovals = "DELETE FROM removals WHERE number = ANY ($1::bigint[])";
+
+/** Returns a function that deletes the next chunk of the removals, which the transaction has locked. */
+export function createChunkRemover(voiceAgents: VoiceAgentKeeper, add: Removals["add"]) {
+  async function removeAccountChunk(transaction: Transaction, removal: RemovalRow): Promise<boolean> {
+    const companions = await transaction.all<{ number: number; id: string }>(selectCompanions, [removal.targetId]);
+    const ids = companions.map(({ id }) => id);
+    if (ids.length > 0) {
+      await voiceAgents.dismiss(transaction, ids, removal.createdAt);
+      await transaction.run("DELETE FROM companions WHERE id = ANY ($1::text[])", [ids]);
+      for (const { id, number } of companions) await add(transaction, "companion", id, number, removal.createdAt);
+    }
+    const deleted = await transaction.run(deleteIndexRows, [removal.targetNumber]);
+    return ids.length === 0 && deleted < rowsPerChunk;
+  }
+
+  async function removeCompanionChunk(transaction: Transaction, { targetId }: RemovalRow): Promise<boolean> {
+    // Behind the turns that are just being settled: they may have seen the companion (`share_companions`).
+    await transaction.lock(`companion ${targetId}`);
+    const conversations = await transaction.all<{ number: number }>(selectConversations, [targetId]);
+    const numbers = conversations.map(({ number }) => number);
+    if (numbers.length > 0) {
+      const deleted = await transaction.run(deleteMessages, [numbers]);
+      if (deleted < rowsPerChunk) await transaction.run(deleteConversations, [numbers]);
+      return false;
+    }
+    if ((await transaction.get(selectAnyConversation, [targetId])) !== null) return false;
+    await Promise.all([
+      transaction.run("DELETE FROM voice_sessions WHERE companion_id = $1", [targetId]),
+      transaction.run("DELETE FROM quota_daily WHERE companion_id = $1", [targetId]),
+    ]);
+    return true;
+  }
+
+  async function finish(transaction: Transaction, removals: readonly RemovalRow[]): Promise<void> {
+    await transaction.run(deleteRemovals, [removals.map(({ number }) => number)]);
+  }
+
+  return async (transaction: Transaction, rows: readonly RemovalRow[]): Promise<void> => {
+    const [first] = rows;
+    if (first === undefined) return;
+    if (first.kind === "conversation") {
+      const conversations = rows.filter(({ kind }) => kind === "conversation");
+      const numbers = conversations.map(({ targetNumber }) => targetNumber);
+      const deleted = await transaction.run(deleteMessages, [numbers]);
+      if (deleted < rowsPerChunk) await finish(transaction, conversations);
+      return;
+    }
+    const remove = first.kind === "account" ? removeAccountChunk : removeCompanionChunk;
+    if (await remove(transaction, first)) await finish(transaction, [first]);
+  };
+}

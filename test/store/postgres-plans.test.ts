@@ -1,0 +1,52 @@
+/** How PostgreSQL answers the queries of hot paths, on tables of which it knows nothing yet: by index, never by scan. */
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import { companionListQueries } from "../../src/store/postgres/companion-lists.ts";
+import { companionQueries } from "../../src/store/postgres/companions.ts";
+import { metadataQueries } from "../../src/store/postgres/metadata-index.ts";
+import { openTemporaryPostgresStore, type TemporaryPostgresStore } from "../support/postgres-store.ts";
+
+let opened: TemporaryPostgresStore;
+beforeAll(async () => {
+  opened = await openTemporaryPostgresStore();
+});
+afterAll(() => opened.close());
+
+async function explain(text: string): Promise<string> {
+  const connection = await opened.engine.quickPool.reserve();
+  try {
+    await connection.send(`PREPARE asked AS ${text}`);
+    const parameters = new Set(text.match(/\$\d/g)).size;
+    const nothing = Array(parameters).fill("NULL").join(", ");
+    const rows = await connection.send(`EXPLAIN EXECUTE asked (${nothing})`);
+    await connection.send("DEALLOCATE asked");
+    return rows.map((row) => (row as Record<string, string>)["QUERY PLAN"]).join("\n");
+  } finally {
+    connection.release();
+  }
+}
+
+const newest = "Index Scan Backward using companions_account";
+const blocks = "using companion_metadata_account_number_path_value_block_pk";
+const cases: [name: string, text: string, index: string][] = [
+  ["a companion by its token", companionQueries.byToken, "embed_tokens_pkey"],
+  ["whether a token holds", companionQueries.checkToken, "embed_tokens_pkey"],
+  ["whether a companion is owned", companionQueries.checkOwner, "companions_id_unique"],
+  ["a companion by its id", companionQueries.byId, "companions_id_unique"],
+  ["a companion to change", companionQueries.owned, "companions_id_unique"],
+  ["the newest companions", companionListQueries.newest, newest],
+  ["companions by name", companionListQueries.names, newest],
+  ["where a page starts", companionListQueries.start, "Index Scan Backward using companions_id_unique"],
+  ["whether a search is an id", companionListQueries.exact, "companions_id_unique"],
+  ["companions by number", companionListQueries.byNumbers, "companions_pkey"],
+  ["names by number", companionListQueries.namesOf, "companions_pkey"],
+  ["how frequent values are", metadataQueries.countBlocks, blocks],
+  ["the blocks of values", metadataQueries.walkBlocks, `Index Scan Backward ${blocks}`],
+  ["blocks to change", metadataQueries.readBlocks, blocks],
+];
+
+test.each(cases)("%s", async (_, text, index) => {
+  const plan = await explain(text);
+  expect(plan).toContain(index);
+  expect(plan).not.toContain("Seq Scan");
+  expect(plan).not.toMatch(/(Hash|Merge) Join/);
+});

@@ -1,0 +1,111 @@
+/** SQLite stores for tests of the copy: every table filled with odd rows, and what is in them. */
+import { Database, type SQLQueryBindings } from "bun:sqlite";
+import { join } from "node:path";
+import { type CopiedTable, copiedTables, type Kind, leftOut } from "../../src/store/copy/tables.ts";
+import { migrateSqlite } from "../../src/store/sqlite/migrator.ts";
+import { hostileTexts } from "./hostile-texts.ts";
+import { createRandom } from "./random.ts";
+
+type Random = ReturnType<typeof createRandom>;
+type Stored = Record<string, unknown>;
+
+const oddTexts = [
+  "",
+  "NULL",
+  "null",
+  "\\",
+  "\\\\'",
+  '"',
+  "{}",
+  "{a,b}",
+  "a\nb\tc\r",
+  "é𝄞 ﷽",
+  "\u0001x",
+  "\ufffd",
+  "\u2028",
+];
+const texts = [...oddTexts, ...hostileTexts] as [string, ...string[]];
+
+/** Columns that refer to rows of other tables. */
+const references: Readonly<Record<string, [table: string, column: string]>> = {
+  "sessions.account_id": ["accounts", "id"],
+  "one_time_links.account_id": ["accounts", "id"],
+  "recovery_codes.account_id": ["accounts", "id"],
+  "voice_agent_grants.account_id": ["accounts", "id"],
+  "api_keys.account_number": ["accounts", "number"],
+  "embed_tokens.companion_id": ["companions", "id"],
+};
+/** Odd texts go everywhere else. */
+const isName = /(^|_)(id|key|hash|token|name|email|path|value|day|month|method|agent)$|_id$/;
+
+export function openDatabase(dataDir: string, readonly = true): Database {
+  return new Database(join(dataDir, "companiond.db"), readonly ? { readonly: true } : { readwrite: true });
+}
+
+/** Fills a new store with about `rows` rows in each table; numbers have gaps, and some messages were erased. */
+export async function makeOddStore(dataDir: string, { rows = 60, seed = 1 } = {}): Promise<void> {
+  await migrateSqlite({ dataDir });
+  const database = openDatabase(dataDir, false);
+  const random = createRandom(seed);
+  database.run("BEGIN");
+  for (const table of copiedTables) fill(database, table, rows + random.below(20), random);
+  database.run("UPDATE messages SET conversation_number = -conversation_number, text = '' WHERE number % 11 = 0");
+  database.run("INSERT INTO erased_ranges VALUES (11, 11, 90)");
+  database.run("UPDATE sqlite_sequence SET seq = seq + 1000");
+  database.run("COMMIT");
+  database.close();
+}
+
+function fill(database: Database, table: CopiedTable, rows: number, random: Random): void {
+  const facts = database.query<{ name: string; notnull: number }, []>(`PRAGMA table_info("${table.name}")`).all();
+  const nullable = new Set(facts.filter(({ notnull }) => notnull === 0).map(({ name }) => name));
+  const names = table.columns.map(({ name }) => `"${name}"`).join(", ");
+  const places = table.columns.map(() => "?").join(", ");
+  const insert = database.prepare(`INSERT INTO "${table.name}" (${names}) VALUES (${places})`);
+  for (let index = 1; index <= rows; index++) {
+    const values = table.columns.map(({ name, kind }, place): SQLQueryBindings => {
+      const reference = references[`${table.name}.${name}`];
+      if (reference !== undefined) return pickFrom(database, reference, random);
+      if (name === "number") return index * 3;
+      if (!table.key.includes(place) && nullable.has(name) && random.below(3) === 0) return null;
+      return makeValue(kind, name, index, random);
+    });
+    insert.run(...values);
+  }
+  insert.finalize();
+}
+
+function pickFrom(database: Database, [table, column]: [string, string], random: Random): SQLQueryBindings {
+  const rows = database.query(`SELECT "${column}" FROM "${table}" ORDER BY "${column}"`).values();
+  return rows[random.below(rows.length)]?.[0] as SQLQueryBindings;
+}
+
+function makeValue(kind: Kind, name: string, index: number, random: Random): SQLQueryBindings {
+  if (kind === "boolean") return random.below(2);
+  if (kind === "real") return random.pick([0, 1, 0.7, 1.1, 1e-7]);
+  if (kind === "digest") return Bun.SHA256.hash(`${index}`);
+  if (kind === "bytes") return crypto.getRandomValues(new Uint8Array(2 + random.below(510)));
+  // Of both sizes of integer columns; times and counts differ from them in nothing.
+  if (kind === "whole")
+    return name === "block" || name.endsWith("s") || name === "status" ? random.below(2 ** 31) : index;
+  if (kind === "index text")
+    return random.below(4) === 0 ? `\0${Bun.SHA256.hash(`${index}`, "hex")}` : `${random.pick(texts)}${index}`;
+  return isName.test(name) ? `${random.pick(texts)}${index}` : random.pick(texts);
+}
+
+/** All that a copy brings over, and what the triggers made of it: rows by table, sorted. */
+export function readStore(dataDir: string): Record<string, Stored[]> {
+  const database = openDatabase(dataDir);
+  const read: Record<string, Stored[]> = {};
+  const tables = database.query<{ name: string }, []>(
+    "SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite_%' ORDER BY name",
+  );
+  for (const { name } of tables.all()) {
+    if (name in leftOut && name !== "account_holdings") continue;
+    const only = name === "messages" ? "WHERE conversation_number > 0" : "";
+    const rows = database.query<Stored, []>(`SELECT * FROM "${name}" ${only}`).all();
+    read[name] = rows.sort((one, other) => (JSON.stringify(one) < JSON.stringify(other) ? -1 : 1));
+  }
+  database.close();
+  return read;
+}

@@ -1,0 +1,56 @@
+/** Two stores on one PostgreSQL database, as two servers have them. */
+import type { PostgresEngine } from "../../src/store/postgres/engine.ts";
+import { type OpenedPostgres, openPostgresStore } from "../../src/store/postgres/open.ts";
+import type { Store } from "../../src/store/store.ts";
+import { createCapturedLog } from "./captured-log.ts";
+import { openTemporaryPostgresStore } from "./postgres-store.ts";
+import { openWorld, type StoreWorld } from "./store-world.ts";
+
+export interface TwoServers {
+  /** Of the store `here`; closes both. */
+  world: StoreWorld;
+  here: Store;
+  there: Store;
+  /** Of `here`. */
+  engine: PostgresEngine;
+  /** What the servers themselves have of their stores. */
+  opened: { here: OpenedPostgres; there: OpenedPostgres };
+  /** What both have sent. */
+  statements: string[];
+  /** Does it at both in turn, all at once, and tells the results apart. */
+  race<T>(
+    count: number,
+    attempt: (store: Store, number: number) => Promise<T>,
+  ): Promise<{ results: T[]; reasons: unknown[] }>;
+  /** Transactions begun by both; each collision begins one anew. */
+  countBegun(): number;
+}
+
+export async function openTwoServers(): Promise<TwoServers> {
+  const statements: string[] = [];
+  const observer = { onStatement: (text: string) => void statements.push(text) };
+  const first = await openTemporaryPostgresStore({ observer });
+  const second = await openPostgresStore({ url: first.url, pool: 6, poolHeavy: 2, log: createCapturedLog(), observer });
+  const [here, there] = [first.store, second.store];
+  async function close() {
+    await there.close();
+    await first.close();
+  }
+  return {
+    world: await openWorld(async () => ({ ...first, close })),
+    here,
+    there,
+    engine: first.engine,
+    opened: { here: first, there: second },
+    statements,
+    async race(count, attempt) {
+      const attempts = Array.from({ length: count }, (_, number) => attempt(number % 2 === 0 ? here : there, number));
+      const outcomes = await Promise.allSettled(attempts);
+      return {
+        results: outcomes.flatMap((outcome) => (outcome.status === "fulfilled" ? [outcome.value] : [])),
+        reasons: outcomes.flatMap((outcome) => (outcome.status === "rejected" ? [outcome.reason] : [])),
+      };
+    },
+    countBegun: () => statements.filter((text) => text.startsWith("BEGIN")).length,
+  };
+}
