@@ -177,13 +177,15 @@ describe("servers that share a database", () => {
   test("keep what they hold when the session ends that shows that they are alive", async () => {
     const running = await enter(one);
     const { ticket } = await waitAt(other);
-    for (let times = 0; times < 3; times++) {
-      await terminate("pid IN (SELECT pid FROM pg_locks WHERE locktype = 'advisory' AND objsubid = 2)");
-      await eventually(async () => (await one.coordination.countOthers()) === 1);
-      await eventually(async () => (await other.coordination.countOthers()) === 1);
-    }
-    // As long as it takes to be found dead.
+    const sessions = "SELECT pid FROM pg_locks WHERE locktype = 'advisory' AND objsubid = 2 AND objid > 0";
+    await terminate(`pid IN (${sessions})`);
+    await eventually(async () => (await other.coordination.countOthers()) === 1);
+    // Both lost theirs, and give each other time. Then one alone does, while the other looks as ever.
     await Bun.sleep(3500);
+    await terminate(`pid IN (${sessions} AND objid = (SELECT min(number) FROM instances))`);
+    await Bun.sleep(2500);
+    expect(await Promise.all([one, other].map(({ coordination }) => coordination.countOthers()))).toEqual([1, 1]);
+    expect(await countTickets()).toBe(2);
     expect(other.coordination.turns.waitingCount).toBe(1);
     expect(() => one.coordination.checkAlive()).not.toThrow();
     running.leave();
