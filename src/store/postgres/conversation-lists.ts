@@ -22,10 +22,12 @@ interface Position {
   id: string;
 }
 
-/** Conversations that a search reads at once. */
-const rowsPerSlice = 50;
+/** Conversations that are read at once, where many may have to be passed over. */
+const rowsPerSlice = 200;
 /** After reading so much text, a search returns what it has found, with a cursor to continue. */
 const textPerSearch = 50_000_000;
+/** What a conversation costs beside its text. */
+const textPerConversation = 1_000;
 /** Behind all ids. */
 const afterAllIds = "~";
 
@@ -81,16 +83,17 @@ export function createConversationLists(engine: PostgresEngine) {
       let after = await startOf(queries, query, afterId);
       for (let leftText = textPerSearch; ; ) {
         const wanted = limit + 1 - found.length;
-        const atOnce = Math.max(wanted, rowsPerSlice);
-        const rows = await selectRows(queries, accountId, query, after, q === "" ? wanted : atOnce);
-        let last = rows.length < (q === "" ? wanted : atOnce) ? null : (rows.at(-1) ?? null);
+        const isUsual = q === "" && found.length === 0;
+        const atOnce = isUsual ? wanted : Math.max(wanted, rowsPerSlice);
+        const rows = await selectRows(queries, accountId, query, after, atOnce);
+        let last = rows.length < atOnce ? null : (rows.at(-1) ?? null);
         const live = rows.filter(({ isLive }) => isLive);
         if (q === "") {
           found.push(...live);
         } else {
           const searched = await search(live, q, { wanted, mostText: leftText });
           found.push(...searched.found);
-          leftText -= searched.read;
+          leftText -= searched.read + live.length * textPerConversation;
           // It stopped before the end of the slice.
           if (searched.last !== null) last = searched.last;
         }

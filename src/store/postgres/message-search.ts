@@ -57,8 +57,9 @@ export function createMessageSearch(queries: Queries) {
       const isSettled = !isCut || found.at(-1) === conversations[lastPlace];
       before = isSettled ? newest : { time: last?.time ?? 0, number: last?.number ?? 0 };
       const searched = isSettled ? lastPlace : lastPlace - 1;
+      const isAnySearched = searched >= at;
       at = searched + 1;
-      if (found.length < wanted && (read < mostText || !isSettled)) continue;
+      if (found.length < wanted && (read < mostText || !isAnySearched)) continue;
       const end = found.length < wanted ? conversations[searched] : found[wanted - 1];
       const isAtEnd = end === conversations.at(-1);
       return { found: found.slice(0, wanted), read, last: isAtEnd ? null : (end ?? null) };
