@@ -126,7 +126,7 @@ export async function openCoordination(
       );
       return row?.count ?? 0;
     },
-    probes: createProbes({ engine, turnBatches: parts.turnBatches, reaper, clock: instanceClock }),
+    probes: createProbes({ engine, settling: parts.settling, reaper, clock: instanceClock }),
     checkAlive: () => instance.checkAlive(),
     async close() {
       waiting.close();
