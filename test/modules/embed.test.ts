@@ -1,7 +1,10 @@
 /** The public door: config, avatar, origins, CORS, limits and the order of the checks. */
+
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { startTestServer, type TestServer, testContext } from "../support/app.ts";
 import { chat, readProblem, sendChat } from "../support/chat.ts";
+import { dropEngineDatabase } from "../support/engine.ts";
+import { temporaryDirectory } from "../support/temporary.ts";
 
 let server: TestServer;
 beforeAll(async () => {
@@ -332,31 +335,35 @@ describe("limits", () => {
     });
   });
 
-  test("of the day admit exactly the quota under 200 requests at once, by plan, and over a restart", async () => {
-    await withLimits({ COMPANIOND_DAILY_FREE: "5", COMPANIOND_DAILY_PAID: "7" }, async (limited) => {
-      for (const [plan, quota] of [
-        ["free", 5],
-        ["paid", 7],
-      ] as const) {
-        const companion = await limited.createCompanion({}, await limited.createAccount({ plan }));
-        const responses = await Promise.all(
-          Array.from({ length: 200 }, () => chat(limited.url, companion.embedToken, { message: "[[say:yes]]" })),
-        );
-        expect(responses.filter((response) => response.isDone)).toHaveLength(quota);
-        const refused = responses.filter((response) => response.status === 429);
-        expect(refused).toHaveLength(200 - quota);
-        expect(JSON.parse(refused[0]?.raw ?? "").code).toBe("quota_exceeded");
-        expect(Number(refused[0]?.headers.get("retry-after"))).toBeWithin(1, 86_401);
+  test.each([
+    ["free", 5],
+    ["paid", 7],
+  ] as const)(
+    "of the day admit exactly the quota under 200 requests at once on the %s plan, and over a restart",
+    async (plan, quota) => {
+      using directory = temporaryDirectory();
+      const options = {
+        dataDir: directory.path,
+        environment: { COMPANIOND_DAILY_FREE: "5", COMPANIOND_DAILY_PAID: "7" },
+      };
+      const limited = await startTestServer(options);
+      const companion = await limited.createCompanion({}, await limited.createAccount({ plan }));
+      const responses = await Promise.all(
+        Array.from({ length: 200 }, () => chat(limited.url, companion.embedToken, { message: "[[say:yes]]" })),
+      );
+      expect(responses.filter((response) => response.isDone)).toHaveLength(quota);
+      const refused = responses.filter((response) => response.status === 429);
+      expect(refused).toHaveLength(200 - quota);
+      expect(JSON.parse(refused[0]?.raw ?? "").code).toBe("quota_exceeded");
+      expect(Number(refused[0]?.headers.get("retry-after"))).toBeWithin(1, 86_401);
+      await limited.close();
 
-        const restarted = await startTestServer({
-          dataDir: limited.dataDir,
-          environment: { COMPANIOND_DAILY_FREE: "5", COMPANIOND_DAILY_PAID: "7" },
-        });
-        expect((await chat(restarted.url, companion.embedToken, { message: "one more" })).status).toBe(429);
-        await restarted.close();
-      }
-    });
-  });
+      const restarted = await startTestServer(options);
+      expect((await chat(restarted.url, companion.embedToken, { message: "one more" })).status).toBe(429);
+      await restarted.close();
+      await dropEngineDatabase(directory.path);
+    },
+  );
 
   test("of the day are given back when the provider fails before its first text", async () => {
     await withLimits({ COMPANIOND_DAILY_FREE: "1" }, async (limited) => {
