@@ -56,8 +56,6 @@ export interface OpenedPostgres {
   store: Store;
 }
 
-const quickStatementMs = 5_000;
-const heavyStatementMs = 60_000;
 /** Whoever asks whether this server is ready has less patience than a request. */
 const checkMs = 3_000;
 // The server gives up first: our own deadline replaces all connections.
