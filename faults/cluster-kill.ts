@@ -106,8 +106,9 @@ async function useUp(
   await visitors.leave();
 }
 
+/** Until it is known that an instance was killed, its turns keep their places in the queue, which may be full then. */
 function isOfAKillOrTheQuota(sent: Sent): boolean {
-  return isOfAKill(sent) || sent.code === "quota_exceeded";
+  return isOfAKill(sent) || sent.code === "quota_exceeded" || sent.code === "rate_limited";
 }
 
 function today(): string {

@@ -1,5 +1,6 @@
 /** PostgreSQL and Redis that are away from all instances of a cluster for a while. */
-import { requestsPerAddress } from "../test/support/cluster.ts";
+import { type Cluster, requestsPerAddress } from "../test/support/cluster.ts";
+import type { Instance } from "../test/support/cluster-instance.ts";
 import type { Sent } from "../test/support/cluster-ledger.ts";
 import { eventually } from "../test/support/eventually.ts";
 import { type ClusterCase, type ClusterSituation, judgeFates, letVisitorsTalk } from "./cluster-case.ts";
@@ -45,32 +46,39 @@ async function endOnce({ cluster, ledger, tally }: ClusterSituation, end: () => 
   const brief = await streams(100);
   ledger.excuseOpenCalls();
   await end();
-  const underWay = ledger.sent
-    .filter(({ fate }) => fate === "open")
-    .map((sent) => ({ sent, length: sent.reply.length }));
-  const outage = Bun.sleep(awayMs);
-  for (const instance of cluster.all) {
-    const isUnready = async () => !(await instance.isReady());
-    await eventually(isUnready, { what: `instance ${instance.name} is not ready`, withinMs: 10_000 }).catch(() =>
-      tally.fault("instances that said they were ready", instance.name),
-    );
-    const refused = await ledger.send(instance.url, crypto.randomUUID());
-    if (refused.status !== 503 || refused.code !== "unavailable") {
-      tally.fault("messages answered other than 503", `${refused.fate}, ${refused.status} ${refused.code}`);
-    }
-  }
+  // A line that accepts for a server that is away would be a fault of its own.
+  await Promise.all(cluster.all.map(({ database }) => database.set("refuse")));
+  const back = comeBack(cluster);
+  const underWay = ledger.sent.flatMap((sent) => (sent.fate === "open" ? { sent, length: sent.reply.length } : []));
+  await Promise.all(cluster.all.map((instance) => judgeAway(instance, { ledger, tally })));
   for (const { sent, length } of underWay) {
     const flows = () => sent.reply.length > length || sent.fate !== "open";
     await eventually(flows).catch(() => tally.fault("streams that stood still", `${sent.text}: ${sent.reply}`));
   }
-  await outage;
-  await cluster.postgres.start();
+  await back;
   await cluster.mend();
   const replies = await Promise.all([...lasting, ...brief]);
   judgeFates(tally, "replies without [DONE] though PostgreSQL came back", replies, () => false);
   cluster.model.wordMs = 5;
   const after = await Promise.all(cluster.all.map(({ url }) => ledger.send(url, crypto.randomUUID())));
   judgeFates(tally, "failed messages afterwards", after, () => false);
+}
+
+async function comeBack(cluster: Cluster): Promise<void> {
+  await Bun.sleep(awayMs);
+  await cluster.postgres.start();
+  await Promise.all(cluster.all.map(({ database }) => database.set("pass")));
+}
+
+/** One that waits until PostgreSQL is back may be answered as well. */
+async function judgeAway(instance: Instance, { ledger, tally }: Pick<ClusterSituation, "ledger" | "tally">) {
+  const isUnready = async () => !(await instance.isReady());
+  await eventually(isUnready, { what: `instance ${instance.name} is not ready`, withinMs: 10_000 }).catch(() =>
+    tally.fault("instances that said they were ready", instance.name),
+  );
+  const { fate, status, code } = await ledger.send(instance.url, crypto.randomUUID());
+  if (fate === "done" || (status === 503 && code === "unavailable")) return;
+  tally.fault("messages answered other than 503", `${fate}, ${status} ${code}`);
 }
 
 const outages = { tiny: 1, short: 3, long: 10 };

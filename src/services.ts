@@ -1,7 +1,7 @@
 /** The fuse box: the only place that knows which engine is behind which contract. */
 import { buildInfo } from "./build-info.ts";
 import type { Config } from "./config.ts";
-import type { ErasureMarks, SignInFailures } from "./coordination/coordination.ts";
+import type { ErasureMarks } from "./coordination/coordination.ts";
 import { createErasureMarks } from "./coordination/erasure-marks.ts";
 import { createMemoryCoordination } from "./coordination/memory.ts";
 import type { Services } from "./dependencies.ts";
@@ -12,9 +12,8 @@ import { type Clock, createSharedClock, systemClock } from "./lib/clock.ts";
 import { type IdSource, systemIds } from "./lib/ids.ts";
 import { type Log, processLog } from "./lib/log.ts";
 import { isLoopbackAddress } from "./lib/loopback.ts";
-import type { Probe } from "./lib/probe.ts";
-import type { Limiter } from "./limits/limiter.ts";
 import { createMemoryLimiter } from "./limits/memory.ts";
+import { openWindows } from "./limits/registry.ts";
 import { createRateRules, webhookBodyLimits } from "./limits/rules.ts";
 import { checkLlm, type LlmCheck, openLlmProvider } from "./llm/registry.ts";
 import { watchEventLoop } from "./metrics/event-loop-lag.ts";
@@ -56,7 +55,14 @@ export async function openStore(
   config: Config,
   { log = processLog(), isMigration = false }: Partial<Pick<OpenOptions, "log" | "isMigration">> = {},
 ): Promise<Store> {
-  const options = { log, clock: systemClock, erasures: createErasureMarks(), isCommand: true, isMigration };
+  const options = {
+    log,
+    clock: systemClock,
+    version: buildInfo.version,
+    erasures: createErasureMarks(),
+    isCommand: true,
+    isMigration,
+  };
   const { store } = await storageOf(config).open({ ...options, backupDir: config.backup.dir });
   return store;
 }
@@ -117,7 +123,7 @@ export async function openServices(config: Config, overrides: ServiceOverrides =
   });
   const voice = createVoice({ ...openVoiceProviders(config.voice), store, clock, ids, log });
   const windows = await closeOnFailure(store, () =>
-    openWindows(config, { limiter: ownLimiter, signInFailures: memory.signInFailures, log }),
+    openWindows(config.redisUrl, { limiter: ownLimiter, signInFailures: memory.signInFailures, log }),
   );
   const coordination = measureCoordination(
     { ...memory, ...shared, signInFailures: windows.signInFailures },
@@ -192,32 +198,6 @@ export async function openServices(config: Config, overrides: ServiceOverrides =
   };
 }
 
-interface Windows {
-  limiter: Limiter;
-  signInFailures: SignInFailures;
-}
-
-/** The windows of rates and failed sign-ins: of all servers in Redis where there is one, otherwise this server's own. */
-async function openWindows(
-  { redisUrl }: Config,
-  { limiter, signInFailures, log }: Windows & { log: Log },
-): Promise<Windows & { probes: readonly Probe[]; close(): void }> {
-  if (redisUrl === null) return { limiter, signInFailures, probes: [], close() {} };
-  // Loaded only here: whoever has no Redis must not pay for it.
-  const [{ openRedis }, { createRedisLimiter }, { createRedisSignInFailures }] = await Promise.all([
-    import("./limits/redis/open.ts"),
-    import("./limits/redis/limiter.ts"),
-    import("./limits/redis/sign-in-failures.ts"),
-  ]);
-  const redis = await openRedis(redisUrl, log);
-  return {
-    limiter: createRedisLimiter({ redis, fallback: limiter }),
-    signInFailures: createRedisSignInFailures({ redis, fallback: signInFailures }),
-    probes: redis.probes,
-    close: () => redis.close(),
-  };
-}
-
 function toOpenOptions(
   { backup, redisUrl, dataDir }: Config,
   { clock = systemClock }: ServiceOverrides,
@@ -226,6 +206,7 @@ function toOpenOptions(
   return {
     ...options,
     clock,
+    version: buildInfo.version,
     backupDir: backup.dir,
     sharesWindows: redisUrl !== null,
     beforeFirst() {

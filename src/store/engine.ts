@@ -15,6 +15,8 @@ import type { Store } from "./store.ts";
 export interface OpenOptions {
   log: Log;
   clock: Clock;
+  /** Of this program, for whoever asks which servers run. */
+  version: string;
   /** For an engine that does not keep its own erasures. */
   erasures: ErasureMarks;
   /** Where a backup is written before a migration; what cannot be backed up is not migrated. */

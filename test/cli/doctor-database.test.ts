@@ -45,7 +45,7 @@ async function judgeOne(name: string, changes: Partial<DatabaseServerFacts>, set
 
 test("finds nothing wrong with a good server", async () => {
   expect((await judge()).map(({ name, status, detail }) => `${status} ${name}: ${detail}`)).toEqual([
-    "ok database: PostgreSQL 15.18 answers within 0.3 ms, at schema 4.",
+    "ok database: PostgreSQL 15.18 answers within 0.4 ms, at schema 4.",
     "ok database TLS: TLSv1.3, verified (verify-full).",
     "ok database clock: It agrees with this machine's.",
     "ok connections: An instance may open 16; of 97, others use 3: there is room for 5 instances.",
@@ -62,14 +62,14 @@ test.each([
   [{ schema: { applied: 9, known: 4, isReadable: false, isUnfinishedCopy: false } }, "fail A newer version"],
   [
     { schema: { applied: 2, known: 4, isReadable: true, isUnfinishedCopy: false } },
-    "warn PostgreSQL 15.18 answers within 0.3 ms, at schema 2 of 4.",
+    "warn PostgreSQL 15.18 answers within 0.4 ms, at schema 2 of 4.",
   ],
   [{ schema: "other" as const }, "fail It has tables of another program."],
   [
     { schema: { applied: 4, known: 4, isReadable: true, isUnfinishedCopy: true } },
     "fail A copy into it was not finished. Run the same companiond copy again",
   ],
-  [{ schema: null }, "warn PostgreSQL 15.18 answers within 0.3 ms, and is empty."],
+  [{ schema: null }, "warn PostgreSQL 15.18 answers within 0.4 ms, and is empty."],
   [{ schema: { applied: 5, known: 4, isReadable: true, isUnfinishedCopy: false } }, "ok PostgreSQL 15.18"],
   [{ roundTripMs: 48 }, "warn PostgreSQL 15.18 answers within 48.0 ms. Move"],
 ])("judges the server with %p", async (changes, sentence) => {

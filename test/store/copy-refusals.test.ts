@@ -6,6 +6,7 @@ import { SQL } from "bun";
 import { createErasureMarks } from "../../src/coordination/erasure-marks.ts";
 import { AppError } from "../../src/domain/errors.ts";
 import { copyStore, type Place } from "../../src/store/copy/copy.ts";
+import { openCoordination } from "../../src/store/postgres/coordination/coordination.ts";
 import { openPostgresStore } from "../../src/store/postgres/open.ts";
 import { lockDataDir } from "../../src/store/sqlite/data-lock.ts";
 import { migrations } from "../../src/store/sqlite/migrations.ts";
@@ -127,6 +128,7 @@ test("an unfinished copy serves nobody, is no source, and only its own source fi
   const clock = createManualClock();
   const options = {
     clock,
+    version: "test",
     log: createCapturedLog(),
     erasures: createErasureMarks(),
     backupDir: directory.file("backups"),
@@ -180,13 +182,26 @@ test("a database in use by a server or another copy", async () => {
   expect(await refusalOf(sqlite, postgres)).toContain("is in use by another copy. Stop it first.");
 }, 30_000);
 
+test("a copy that began while a server was starting stops that server", async () => {
+  const opened = await openPostgresStore({ url, pool: 2, poolHeavy: 1, log: createCapturedLog() });
+  await using copy = new SQL({ url, max: 1, connection: { application_name: "companiond copy" } });
+  await copy`SELECT pg_advisory_lock(hashtextextended('companiond copy', 0))`;
+  const options = { url, version: "1", sharesWindows: false, clock: createManualClock(), log: createCapturedLog() };
+  await expect(openCoordination(opened, options)).rejects.toThrow('"companiond copy" is at work on this database.');
+  await copy.close();
+  await opened.store.close();
+  await makeOddStore(source, { rows: 3 });
+  const { tables } = await copyStore({ from: sqlite, to: postgres });
+  expect(tables[0]?.rows).toBeGreaterThan(0);
+});
+
 test("a server that is away, a database that is missing and a wrong password, which is never shown", async () => {
   await (await openStoreAt(source)).close();
   const to = (address: string): Place => ({ engine: "postgres", url: `postgres://owner:Hidden-1@${address}` });
   const away = `127.0.0.1:${findFreePort()}/companiond`;
   expect(await refusalOf(sqlite, to(away))).toStartWith(`postgres://${away} cannot be reached: nothing listens there`);
   const missing: Place = { engine: "postgres", url: url.replace(/\w+$/, "missing") };
-  expect(await refusalOf(sqlite, missing)).toEndWith("/missing has no database of the name in it.");
+  expect(await refusalOf(sqlite, missing)).toContain("/missing has no database of the name in it.");
 
   await using server = await startPostgresServer();
   const [shown] = await queryRows<{ hba_file: string }>(server.url("postgres"), "SHOW hba_file");

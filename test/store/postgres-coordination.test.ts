@@ -14,6 +14,7 @@ import {
   readProbe,
 } from "../support/postgres-instance.ts";
 import { createMigratedDatabase } from "../support/postgres-store.ts";
+import { openWorld } from "../support/store-world.ts";
 import { turnsOfTheLoop } from "../support/turns-of-the-loop.ts";
 
 const stays = new AbortController().signal;
@@ -134,20 +135,24 @@ describe("servers that share a database", () => {
   });
 
   test("let the next one in with the commit that keeps a turn, and count it once", async () => {
-    const running = await enter(one);
-    const { ticket } = await waitAt(other);
-    const day = running.day;
-    await one.engine.write(async (transaction) => {
-      await keep({ quick: transaction }, "message", "c", day);
-      await transaction.run("SELECT end_tickets($1::text[])", [[running.id]]);
-    });
-    one.parts.tickets.noteEnded(String(running.id));
-    const next = await inTime(ticket, { what: "the next turn" });
-    expect(next.isAdmitted).toBe(true);
+    const { store, parts } = one;
+    const world = await openWorld(async () => ({ store, arrivals: parts.arrivals, close: async () => {} }));
+    const companion = await world.createCompanion(await world.createAccount());
+    const own = { companionId: companion.id, queueKey: "k", messagesPerDay: 2 };
+    const running = await one.coordination.turns.enter(own, stays);
+    if (!running.isAdmitted) throw new Error(running.reason);
+    const waiting = other.coordination.turns.enter(own, stays);
+    await eventually(async () => (await countTickets()) === 2);
+    const { day, id } = running;
+    await store.turns.settle({ ...world.turnOf(companion), day, ticketId: id });
+    expect(await inTime(waiting, { what: "the next turn" })).toMatchObject({ isAdmitted: true });
     running.settle();
     running.leave();
-    const used = await one.engine.quick.get("SELECT used_of_day('c', 'message', $1)::int AS used", [day]);
-    expect(used).toEqual({ used: 2 });
+    const free = { ...own, queueKey: null };
+    expect(await one.coordination.turns.enter(free, stays)).toMatchObject({ reason: "day_used_up" });
+    expect(await one.coordination.turns.enter({ ...free, messagesPerDay: 3 }, stays)).toMatchObject({ day });
+    expect(await readProbe(one, "companiond_turn_batches_total")).toBe(1);
+    expect(await readProbe(one, "companiond_turns_batched_total")).toBe(1);
   });
 
   test("let the next one in when a server is killed", async () => {
@@ -160,23 +165,27 @@ describe("servers that share a database", () => {
     await killed.exited;
     expect(await inTime(ticket, { what: "the next turn" })).toMatchObject({ isAdmitted: true });
     await eventually(async () => (await countLive()) === 2);
-    const reaped = await Promise.all(
-      [one, other].map((server) => readProbe(server, "companiond_tickets_reaped_total")),
-    );
-    expect(reaped.map(Number).reduce((sum, count) => sum + count)).toBe(1);
+    const countReaped = async () => {
+      const counts = await Promise.all([one, other].map((each) => readProbe(each, "companiond_tickets_reaped_total")));
+      return counts.reduce<number>((sum, count) => sum + (count ?? 0), 0);
+    };
+    await eventually(async () => (await countReaped()) > 0);
+    expect(await countReaped()).toBe(1);
     expect(await one.coordination.countOthers()).toBe(1);
   });
 
   test("keep what they hold when the session ends that shows that they are alive", async () => {
     const running = await enter(one);
     const { ticket } = await waitAt(other);
-    for (let times = 0; times < 3; times++) {
-      await terminate("pid IN (SELECT pid FROM pg_locks WHERE locktype = 'advisory' AND objsubid = 2)");
-      await eventually(async () => (await one.coordination.countOthers()) === 1);
-      await eventually(async () => (await other.coordination.countOthers()) === 1);
-    }
-    // As long as it takes to be found dead.
+    const sessions = "SELECT pid FROM pg_locks WHERE locktype = 'advisory' AND objsubid = 2 AND objid > 0";
+    await terminate(`pid IN (${sessions})`);
+    await eventually(async () => (await other.coordination.countOthers()) === 1);
+    // Both lost theirs, and give each other time. Then one alone does, while the other looks as ever.
     await Bun.sleep(3500);
+    await terminate(`pid IN (${sessions} AND objid = (SELECT min(number) FROM instances))`);
+    await Bun.sleep(2500);
+    expect(await Promise.all([one, other].map(({ coordination }) => coordination.countOthers()))).toEqual([1, 1]);
+    expect(await countTickets()).toBe(2);
     expect(other.coordination.turns.waitingCount).toBe(1);
     expect(() => one.coordination.checkAlive()).not.toThrow();
     running.leave();

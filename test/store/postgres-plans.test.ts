@@ -42,6 +42,7 @@ const cases: [name: string, text: string, index: string][] = [
   ["how frequent values are", metadataQueries.countBlocks, blocks],
   ["the blocks of values", metadataQueries.walkBlocks, `Index Scan Backward ${blocks}`],
   ["blocks to change", metadataQueries.readBlocks, blocks],
+  ["blocks that are empty", metadataQueries.deleteBlocks, blocks],
 ];
 
 test.each(cases)("%s", async (_, text, index) => {

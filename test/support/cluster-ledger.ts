@@ -5,6 +5,7 @@
 import type { ApiClient } from "./api-client.ts";
 import { readStream, sendChat } from "./chat.ts";
 import { type ClusterModel, clusterMessage, clusterReply, type ModelCall } from "./cluster-model.ts";
+import { type LedgerCompanion, readStored, type StoredTurn } from "./cluster-stored.ts";
 
 /** A reply that ends while PostgreSQL is away waits 15 s for it. Whatever is open after this has no end. */
 const patienceMs = 22_000;
@@ -42,18 +43,6 @@ export interface Sent {
   code: string | null;
   /** The words of the reply that have come. */
   reply: string;
-}
-
-export interface LedgerCompanion {
-  id: string;
-  token: string;
-}
-
-interface StoredTurn {
-  sessionId: string;
-  text: string;
-  reply: string | null;
-  isComplete: boolean;
 }
 
 export class ClusterLedger {
@@ -199,28 +188,6 @@ export class ClusterLedger {
       }));
     });
   }
-}
-
-async function readStored(api: ApiClient, { id }: LedgerCompanion): Promise<StoredTurn[]> {
-  const turns: StoredTurn[] = [];
-  let place = "";
-  do {
-    const page = (await api.call("GET", `/api/companions/${id}/conversations?limit=100${place}`)).json;
-    for (const one of page.data) turns.push(...(await readConversation(api, one.id, String(one["session_id"]))));
-    place = page.next_cursor === null ? "" : `&cursor=${encodeURIComponent(page.next_cursor)}`;
-  } while (place !== "");
-  return turns;
-}
-
-async function readConversation(api: ApiClient, id: string, sessionId: string): Promise<StoredTurn[]> {
-  const { json } = await api.call("GET", `/api/conversations/${id}`);
-  const messages = json["messages"] as { role: string; text: string; complete: boolean }[];
-  return messages.flatMap(({ role, text }, index) => {
-    if (role !== "user") return [];
-    const next = messages[index + 1];
-    const reply = next?.role === "assistant" ? next : undefined;
-    return { sessionId, text, reply: reply?.text ?? null, isComplete: reply?.complete === true };
-  });
 }
 
 /** What came before the connection broke counts. */

@@ -11,9 +11,10 @@
 import { type Plan, plans } from "../../src/domain/account.ts";
 import { type ApiClient, apiClient } from "./api-client.ts";
 import { type Instance, type InstanceName, openInstance } from "./cluster-instance.ts";
-import { ClusterLedger, type LedgerCompanion } from "./cluster-ledger.ts";
+import { ClusterLedger } from "./cluster-ledger.ts";
 import { type ClusterModel, startClusterModel } from "./cluster-model.ts";
 import { startClusterProxy } from "./cluster-proxy.ts";
+import type { LedgerCompanion } from "./cluster-stored.ts";
 import { eventually } from "./eventually.ts";
 import { runExecutable } from "./executable.ts";
 import type { NetworkNamespace } from "./network-namespace.ts";
@@ -23,6 +24,8 @@ import { type RedisServer, startRedisServer } from "./redis-server.ts";
 import { temporaryDirectory } from "./temporary.ts";
 
 export interface Cluster extends AsyncDisposable {
+  /** What nginx has printed, for failing tests. */
+  nginxOutput(): string;
   /** nginx. */
   readonly url: string;
   readonly instances: Readonly<Record<InstanceName, Instance>>;
@@ -86,6 +89,7 @@ export async function startCluster({ env = {}, network }: ClusterOptions = {}): 
 
   const emailOf = (plan: Plan) => `${plan}@shop.example`;
   const keys = new Map<Plan, string>();
+  await runJson("migrate");
   for (const plan of plans) {
     await runJson("account", "create", "--email", emailOf(plan), "--plan", plan);
     const made = await runJson("key", "create", "--account", emailOf(plan), "--name", "test", "--scopes", scopes);
@@ -108,6 +112,7 @@ export async function startCluster({ env = {}, network }: ClusterOptions = {}): 
   const stack = undo.move();
   return {
     url: proxy.url,
+    nginxOutput: () => proxy.output(),
     instances: { a, b, c },
     all,
     postgres,

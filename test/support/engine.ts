@@ -81,7 +81,7 @@ async function provideTemplate(databases: PostgresDatabases): Promise<string> {
   await databases.provideDatabase(name, async ({ url }) => {
     using directory = temporaryDirectory();
     const config = loadConfig({ environment: { COMPANIOND_DATA_DIR: directory.path, ...environmentOf(url) } });
-    const store = await openStore(config, { log: createCapturedLog() });
+    const store = await openStore(config, { log: createCapturedLog(), isMigration: true });
     await store.close();
   });
   return name;

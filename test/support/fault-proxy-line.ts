@@ -1,6 +1,12 @@
 /** The connections of a fault proxy: two sockets each, and two directions in which pieces wait for their turn. */
 import { connect, type Socket } from "node:net";
-import type { LineState } from "./fault-proxy.ts";
+
+/**
+ * `pass`: as without a proxy. `refuse`: new connections are refused, open ones go on. `swallow`: connections are accepted
+ * and read, and nothing is forwarded; whatever lost something in this way is cut when the state ends. `hold`: what is
+ * sent waits, and arrives when the state ends, even if its sender has ended. `delayMs`: each piece comes that much later.
+ */
+export type LineState = "pass" | "refuse" | "swallow" | "hold" | { delayMs: number };
 
 /** More than this waits in the sender's socket instead of here. */
 const queueBytes = 256 * 1024;

@@ -9,14 +9,7 @@
  * What it cannot imitate is a lost packet: both ends have their bytes acknowledged by the proxy.
  */
 import { createServer, type Server } from "node:net";
-import { Line } from "./fault-proxy-line.ts";
-
-/**
- * `pass`: as without a proxy. `refuse`: new connections are refused, open ones go on. `swallow`: connections are accepted
- * and read, and nothing is forwarded; whatever lost something in this way is cut when the state ends. `hold`: what is
- * sent waits, and arrives when the state ends, even if its sender has ended. `delayMs`: each piece comes that much later.
- */
-export type LineState = "pass" | "refuse" | "swallow" | "hold" | { delayMs: number };
+import { Line, type LineState } from "./fault-proxy-line.ts";
 
 export interface FaultProxy extends AsyncDisposable {
   readonly port: number;

@@ -4,7 +4,7 @@ import { isLoopbackHost } from "../../lib/loopback.ts";
 import { opensProof } from "../../sealed-secrets.ts";
 import { storageOf } from "../../services.ts";
 import type { DatabaseServerFacts, LiveInstance } from "../../store/contract/inspection.ts";
-import { describeFailure, type Finding, fail, ok, warn } from "./finding.ts";
+import { describeFailure, type Finding, fail, ok, warn, within } from "./finding.ts";
 
 /** Leases and expiry compare times of several machines. */
 const clockToleranceMs = 1000;
@@ -71,8 +71,7 @@ function judgeServer(facts: DatabaseServerFacts): Finding[] {
   }
   wrong.push(...judgeContent(schema));
   if (wrong.length > 0 || schema === "other") return wrong;
-  const roundTrip = `answers within ${facts.roundTripMs.toFixed(1)} ms`;
-  const server = `PostgreSQL ${version} ${roundTrip}`;
+  const server = `PostgreSQL ${version} answers ${within(facts.roundTripMs)}`;
   if (schema === null) {
     return [warn(name, `${server}, and is empty.`, "Nothing to do for a new installation: serve creates the tables.")];
   }

@@ -22,6 +22,11 @@ export function fail(name: string, detail: string, advice: string): Finding {
   return { name, status: "fail", detail, advice };
 }
 
+/** How long an answer took, rounded up: `within 0.1 ms`. */
+export function within(ms: number): string {
+  return `within ${(Math.ceil(ms * 10) / 10).toFixed(1)} ms`;
+}
+
 export function describeFailure(error: unknown): string {
   const cause = error instanceof Error && error.cause instanceof Error ? `: ${error.cause.message}` : "";
   return (error instanceof Error ? error.message : String(error)).replace(/[.:]+$/, "") + cause;

@@ -2,7 +2,7 @@
 import type { Config } from "../../config.ts";
 import { AppError } from "../../domain/errors.ts";
 import { checkProviders } from "../../services.ts";
-import { describeFailure, type Finding, fail, ok, warn } from "./finding.ts";
+import { describeFailure, type Finding, fail, ok, warn, within } from "./finding.ts";
 
 /** Each request waits for one round trip. */
 const slowRoundTripMs = 10;
@@ -17,7 +17,7 @@ export async function examineRedis(
   if (redisUrl === null) return [ok(name, "None is configured: PostgreSQL serves one instance.")];
   try {
     const { server, roundTripMs, warning } = await check(redisUrl);
-    const detail = `${server} answers within ${roundTripMs.toFixed(1)} ms.`;
+    const detail = `${server} answers ${within(roundTripMs)}.`;
     if (warning !== null) return [warn(name, detail, warning)];
     if (roundTripMs <= slowRoundTripMs) return [ok(name, detail)];
     return [warn(name, detail, "Move it closer to the servers: each request waits for it.")];

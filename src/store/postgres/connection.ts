@@ -1,6 +1,16 @@
 /** How we connect to PostgreSQL. */
 import { SQL } from "bun";
 
+/** As operators set it. */
+export interface PostgresOptions {
+  /** `postgres://…` */
+  url: string;
+  /** Connections at most, for requests. */
+  pool: number;
+  /** The same for what takes long. */
+  poolHeavy: number;
+}
+
 export interface ConnectionOptions {
   /** `postgres://…`; TLS is said in it. */
   url: string;

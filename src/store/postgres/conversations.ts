@@ -8,11 +8,12 @@ import type { PostgresEngine } from "./engine.ts";
 import { createMessagePages } from "./message-pages.ts";
 import type { StoreParts } from "./parts.ts";
 import { createRetention } from "./retention.ts";
+import { ofAccount } from "./rows/companion.ts";
 
 /** Only of an existing companion: conversations of a deleted one just wait for their own deletion. */
 const selectKey = `SELECT c.companion_id AS "companionId", c.session_id AS "sessionId", c.visitor_id AS "visitorId"
   FROM conversations c JOIN companions ON companions.id = c.companion_id WHERE c.id = $1 AND c.account_id = $2`;
-const selectCompanion = "SELECT 1 AS one FROM companions WHERE id = $1 AND account_id = $2";
+const selectCompanion = `SELECT 1 AS one FROM companions c WHERE c.id = $1 AND ${ofAccount("$2")}`;
 const deleteOne = deleteConversations("id = $2");
 const deleteOfVisitor = deleteConversations(
   "account_id = $2 AND visitor_id = $3 AND visitor_id <> '' AND companion_id = $4",

@@ -18,7 +18,7 @@ import type { Transaction } from "./transaction.ts";
 const toIndexText = createIndexText("\u0001");
 
 /** `LATERAL … OFFSET 0`: a lookup for each place, whatever the planner knows or believes about the table. */
-const lookUp = (place: string, block: string) => `LATERAL (SELECT m.members FROM companion_metadata m
+const lookUp = (place: string, block: string) => `LATERAL (SELECT m.members, m.ctid FROM companion_metadata m
   WHERE m.account_number = $1 AND m.path = ${place}.path AND m.value = ${place}.value AND m.block = ${block} OFFSET 0) AS found`;
 
 export const metadataQueries = {
@@ -35,12 +35,14 @@ export const metadataQueries = {
   readBlocks: `SELECT place.at::int AS at, found.members
     FROM unnest($2::text[], $3::text[], $4::int[]) WITH ORDINALITY AS place (path, value, block, at)
       CROSS JOIN ${lookUp("place", "place.block")}`,
+  deleteBlocks: `DELETE FROM companion_metadata emptied
+    USING unnest($2::text[], $3::text[], $4::int[]) AS place (path, value, block)
+      CROSS JOIN ${lookUp("place", "place.block")}
+    WHERE emptied.ctid = found.ctid`,
 };
 const writeBlocks = `INSERT INTO companion_metadata (account_number, path, value, block, members)
   SELECT $1, * FROM unnest($2::text[], $3::text[], $4::int[], $5::bytea[])
   ON CONFLICT (account_number, path, value, block) DO UPDATE SET members = excluded.members`;
-const deleteBlocks = `DELETE FROM companion_metadata m USING unnest($2::text[], $3::text[], $4::int[]) AS place (path, value, block)
-  WHERE m.account_number = $1 AND m.path = place.path AND m.value = place.value AND m.block = place.block`;
 
 /** How many blocks the first read takes; each further one takes more, so that a short walk stays cheap. */
 const firstWalk = 8;
@@ -87,7 +89,7 @@ export function createMetadataIndex() {
       const members = kept.map((place) => place.members);
       await transaction.run(writeBlocks, [accountNumber, ...toColumns(kept), members]);
     }
-    if (emptied.length > 0) await transaction.run(deleteBlocks, [accountNumber, ...toColumns(emptied)]);
+    if (emptied.length > 0) await transaction.run(metadataQueries.deleteBlocks, [accountNumber, ...toColumns(emptied)]);
   }
 
   /** From the rarest to the most frequent; empty if a value is nowhere. */

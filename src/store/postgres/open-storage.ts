@@ -1,11 +1,10 @@
 /** Opens the store for a server, with what it agrees on with others, or for a command. */
-import { buildInfo } from "../../build-info.ts";
 import type { OpenedStorage, OpenOptions } from "../engine.ts";
 import type { Store } from "../store.ts";
 import { explainStartFailure } from "./connect-failure.ts";
+import type { PostgresOptions } from "./connection.ts";
 import { openCoordination, type PostgresCoordination } from "./coordination/coordination.ts";
 import { openPostgresStore } from "./open.ts";
-import type { PostgresOptions } from "./postgres.ts";
 
 /** Rejects within 10 s, if PostgreSQL does not take long to refuse, with `unavailable` or `conflict` and a sentence. */
 export async function openStorage(options: PostgresOptions, openOptions: OpenOptions): Promise<OpenedStorage> {
@@ -17,7 +16,15 @@ export async function openStorage(options: PostgresOptions, openOptions: OpenOpt
 }
 
 async function open(options: PostgresOptions, openOptions: OpenOptions): Promise<OpenedStorage> {
-  const { log, clock, isCommand = false, isMigration = false, sharesWindows = false, beforeFirst } = openOptions;
+  const {
+    log,
+    clock,
+    version,
+    isCommand = false,
+    isMigration = false,
+    sharesWindows = false,
+    beforeFirst,
+  } = openOptions;
   const migrates = !isCommand || isMigration;
   const opened = await openPostgresStore({
     ...options,
@@ -28,7 +35,6 @@ async function open(options: PostgresOptions, openOptions: OpenOptions): Promise
   if (isCommand) return { store: opened.store, shared: null };
   try {
     const { url } = options;
-    const version = buildInfo.version;
     const shared = await openCoordination(opened, { url, version, sharesWindows, clock, log });
     return { store: withCoordination(opened.store, shared), shared };
   } catch (error) {

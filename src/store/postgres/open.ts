@@ -112,7 +112,6 @@ async function createParts(engine: PostgresEngine, { log }: PostgresStoreOptions
     erasures,
     settling: createSettling(engine, tickets),
     tickets,
-    turnBatches: { batches: 0, turns: 0 },
     usage: createUsageWriter(),
     voiceAgents,
   };

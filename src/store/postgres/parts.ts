@@ -31,12 +31,6 @@ export interface Removals {
   stop(): Promise<void>;
 }
 
-/** Counters for metrics: commits that settled turns, and the turns in them. */
-export interface TurnBatches {
-  batches: number;
-  turns: number;
-}
-
 export interface StoreParts {
   log: Log;
   arrivals: ArrivalMarks;
@@ -49,7 +43,6 @@ export interface StoreParts {
   removals: Removals;
   settling: Settling;
   tickets: OpenTickets;
-  turnBatches: TurnBatches;
   usage: UsageWriter;
   voiceAgents: VoiceAgentKeeper;
 }

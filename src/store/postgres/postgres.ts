@@ -9,13 +9,7 @@
  */
 import { AppError } from "../../domain/errors.ts";
 import type { StorageEngine } from "../engine.ts";
-
-export interface PostgresOptions {
-  /** `postgres://…` */
-  url: string;
-  pool: number;
-  poolHeavy: number;
-}
+import type { PostgresOptions } from "./connection.ts";
 
 export function createPostgres(options: PostgresOptions): StorageEngine {
   return {

@@ -26,6 +26,8 @@ export interface Settlement {
 }
 
 export interface Settling {
+  /** Commits that settled turns, and the turns in them. */
+  readonly counts: { readonly batches: number; readonly turns: number };
   /** Resolves once durable. Rejects with `unavailable` if PostgreSQL is away for too long: then it may have happened. */
   add(settlement: Settlement): Promise<void>;
   /** Settles what waits, if PostgreSQL is there. */
@@ -60,6 +62,7 @@ export function createSettling(engine: PostgresEngine, tickets: OpenTickets, pat
   let underWay: Waiting[] = [];
   let running: Promise<void> | null = null;
   let isClosed = false;
+  const counts = { batches: 0, turns: 0 };
 
   async function run(): Promise<void> {
     const timer = setInterval(giveUp, lookEveryMs);
@@ -97,6 +100,8 @@ export function createSettling(engine: PostgresEngine, tickets: OpenTickets, pat
       try {
         parameters ??= toParameters(batch);
         await engine.quickPool.once.run(settleTurns, parameters);
+        counts.batches++;
+        counts.turns += batch.length;
         for (const turn of batch) finish(turn);
         return;
       } catch (error) {
@@ -149,6 +154,7 @@ export function createSettling(engine: PostgresEngine, tickets: OpenTickets, pat
   }
 
   return {
+    counts,
     add(settlement) {
       const { kept } = settlement;
       return new Promise((resolve, reject) => {

@@ -7,6 +7,7 @@ import type { PostgresEngine } from "./engine.ts";
 import { matchesMetadata } from "./metadata-index.ts";
 import type { StoreParts } from "./parts.ts";
 import type { Parameter } from "./queries.ts";
+import { ofAccount } from "./rows/companion.ts";
 
 /** Companions of one query: each has a row for each day and key. */
 const companionsPerQuery = 500;
@@ -18,7 +19,7 @@ const selectFailures = `SELECT f.kind, sum(f.replies)::float8 AS replies, max(f.
     CROSS JOIN LATERAL (SELECT r.kind, r.replies, r.day FROM failed_replies r
       WHERE r.account_id = $2 AND r.day = days.day AND r.companion_id = $3 OFFSET 0) AS f
   GROUP BY f.kind ORDER BY sum(f.replies) DESC, f.kind`;
-const selectMetadata = "SELECT metadata FROM companions WHERE id = $1 AND account_id = $2";
+const selectMetadata = `SELECT c.metadata FROM companions c WHERE c.id = $1 AND ${ofAccount("$2")}`;
 const selectIds = "SELECT id FROM companions WHERE number = ANY ($1::bigint[])";
 
 export function createUsageStore(

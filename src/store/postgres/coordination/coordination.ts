@@ -8,6 +8,7 @@ import { type Clock, createSharedClock, systemClock } from "../../../lib/clock.t
 import type { Log } from "../../../lib/log.ts";
 import type { SharedCoordination } from "../../engine.ts";
 import { connect } from "../connection.ts";
+import { requireNoCopy } from "../copy-guard.ts";
 import type { OpenedPostgres } from "../open.ts";
 import { createDailyReservations } from "./daily-reservations.ts";
 import { createDuties } from "./duties.ts";
@@ -66,6 +67,8 @@ export async function openCoordination(
   const instanceClock = new InstanceClock();
   const reaper = new Reaper({ pool: engine.heavyPool, log });
   try {
+    // Again, now that a copy can see this server: one that began after the first look sees it, or is seen here.
+    await requireNoCopy(engine.quick);
     if (instance.session !== null) {
       await requireDirect(instance.session, engine.quickPool);
       await instanceClock.start(instance.session);
@@ -123,7 +126,7 @@ export async function openCoordination(
       );
       return row?.count ?? 0;
     },
-    probes: createProbes({ engine, turnBatches: parts.turnBatches, reaper, clock: instanceClock }),
+    probes: createProbes({ engine, settling: parts.settling, reaper, clock: instanceClock }),
     checkAlive: () => instance.checkAlive(),
     async close() {
       waiting.close();

@@ -19,7 +19,8 @@ export type Beat = (session: Session, isFresh: boolean) => Promise<number>;
 
 /** A killed server's place is free within this time. */
 const startPatienceMs = 10_000;
-const reopenAfterMs = 100;
+const firstReopenMs = 100;
+const lastReopenMs = 1_000;
 /** How long closing waits for what is under way. */
 const closingMs = 2_000;
 /** Without a beat for this long, others may take this server for dead soon. A beat comes each second. */
@@ -33,6 +34,8 @@ export class Instance {
   #isClosed = false;
   #beatMs = performance.now();
   #running: Promise<void> | null = null;
+  #reopenAfterMs = firstReopenMs;
+  #isSupplanted = false;
 
   /** Rejects with `conflict` if this server cannot serve beside those that do, and with `unavailable`. */
   static async start(options: InstanceOptions): Promise<Instance> {
@@ -111,8 +114,18 @@ export class Instance {
     this.#session?.end();
     this.#session = null;
     // The first time at once: others give a lost lock little time.
-    if (wasOpen) this.#options.log.warn("the session with the database was lost", { error });
-    else await Promise.race([Bun.sleep(reopenAfterMs), this.#closing.promise]);
+    if (wasOpen) {
+      this.#options.log.warn("the session with the database was lost", { error });
+      this.#reopenAfterMs = firstReopenMs;
+      return;
+    }
+    const isSupplanted = error instanceof AppError && error.code === "conflict";
+    if (isSupplanted && !this.#isSupplanted) {
+      this.#options.log.error("another server has taken the place of this one", { error });
+    }
+    this.#isSupplanted = isSupplanted;
+    await Promise.race([Bun.sleep(this.#reopenAfterMs), this.#closing.promise]);
+    this.#reopenAfterMs = Math.min(2 * this.#reopenAfterMs, lastReopenMs);
   }
 
   async #reopen(): Promise<Session> {

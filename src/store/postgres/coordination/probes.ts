@@ -1,19 +1,19 @@
 /** The state of what servers share, for metrics. */
 import type { Probe } from "../../../lib/probe.ts";
 import type { PostgresEngine } from "../engine.ts";
-import type { TurnBatches } from "../parts.ts";
 import type { Pool } from "../pool.ts";
+import type { Settling } from "../settling.ts";
 import type { InstanceClock } from "./instance-clock.ts";
 import type { Reaper } from "./reaper.ts";
 
 export interface ProbedParts {
   engine: PostgresEngine;
-  turnBatches: TurnBatches;
+  settling: Settling;
   reaper: Reaper;
   clock: InstanceClock;
 }
 
-export function createProbes({ engine, turnBatches, reaper, clock }: ProbedParts): Probe[] {
+export function createProbes({ engine, settling, reaper, clock }: ProbedParts): Probe[] {
   return [
     ...probesOfPool("quick", engine.quickPool),
     ...probesOfPool("heavy", engine.heavyPool),
@@ -21,13 +21,13 @@ export function createProbes({ engine, turnBatches, reaper, clock }: ProbedParts
       name: "companiond_turn_batches_total",
       help: "Commits that settled turns, each of one turn or several.",
       type: "counter",
-      read: () => turnBatches.batches,
+      read: () => settling.counts.batches,
     },
     {
       name: "companiond_turns_batched_total",
       help: "Turns that were settled in these commits.",
       type: "counter",
-      read: () => turnBatches.turns,
+      read: () => settling.counts.turns,
     },
     {
       name: "companiond_tickets_reaped_total",

@@ -9,6 +9,7 @@ import type {
 import { type Clock, secondsToMidnight } from "../../../lib/clock.ts";
 import { createKeyedQueue } from "../../../lib/keyed-queue.ts";
 import type { StopSignal } from "../../../lib/stop-signal.ts";
+import { unavailable } from "../failures.ts";
 import type { Ticket } from "./ticket-endings.ts";
 import type { Place, Tickets } from "./tickets.ts";
 import type { Admission, WaitingTurns } from "./waiting-turns.ts";
@@ -21,6 +22,7 @@ export interface TurnGateOptions {
 
 /** Calls of one conversation that wait for an answer of PostgreSQL; far more than it admits. */
 const mostCalls = 100;
+const patienceMs = 4_500;
 
 export function createTurnGate({ clock, tickets, waiting }: TurnGateOptions): TurnGate {
   /** PostgreSQL numbers tickets as they come, over several connections: one question at a time for a conversation. */
@@ -62,10 +64,13 @@ export function createTurnGate({ clock, tickets, waiting }: TurnGateOptions): Tu
   /** Asks for a ticket, after those that were asked for before. Null if too many are. */
   async function ask(place: Place, signal: StopSignal): Promise<Awaited<ReturnType<Tickets["enter"]>> | null> {
     if (place.queueKey === null) return await tickets.enter(place);
+    const untilMs = performance.now() + patienceMs;
     const turn = calls.enter(place.queueKey, signal);
     if (turn === null) return null;
     const release = await turn;
     try {
+      // Those before it had no answer; it must not wait as long again.
+      if (performance.now() > untilMs) throw unavailable();
       return await tickets.enter(place);
     } finally {
       release();

@@ -1,0 +1,114 @@
+/** What doctor and other commands say where the data is in PostgreSQL. */
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import { SQL } from "bun";
+import { makeSealingKey } from "../../src/lib/sealing.ts";
+import { type CliOutcome, runCommand } from "../support/cli.ts";
+import { findFreePort } from "../support/free-port.ts";
+import { createMigratedDatabase } from "../support/postgres-store.ts";
+import { type RedisServer, startRedisServer } from "../support/redis-server.ts";
+import { type TemporaryDirectory, temporaryDirectory } from "../support/temporary.ts";
+
+let directory: TemporaryDirectory;
+let database: Awaited<ReturnType<typeof createMigratedDatabase>>;
+let redis: RedisServer;
+
+beforeAll(async () => {
+  directory = temporaryDirectory();
+  database = await createMigratedDatabase();
+  redis = await startRedisServer();
+});
+afterAll(async () => {
+  await redis[Symbol.asyncDispose]();
+  await database.drop();
+  directory[Symbol.dispose]();
+});
+
+function run(words: string[], changes: Record<string, string> = {}): Promise<CliOutcome> {
+  return runCommand(words, {
+    environment: {
+      PORT: "0",
+      COMPANIOND_DATA_DIR: directory.file("data"),
+      COMPANIOND_SECRET_KEY: makeSealingKey(),
+      DATABASE_URL: database.url,
+      REDIS_URL: redis.url,
+      ...changes,
+    },
+  });
+}
+
+interface Check {
+  name: string;
+  status: string;
+  detail: string;
+  advice: string | null;
+}
+
+async function examine(changes: Record<string, string> = {}): Promise<{ exitCode: number; find(name: string): Check }> {
+  const { exitCode, stdout, stderr } = await run(["doctor", "--json"], changes);
+  expect(stderr).toBe("");
+  expect(stdout).not.toContain("hunter2");
+  const checks: Check[] = JSON.parse(stdout).checks;
+  return {
+    exitCode,
+    find(name) {
+      const found = checks.find((check) => check.name === name);
+      if (found === undefined) throw new Error(`doctor did not look at ${name}`);
+      return found;
+    },
+  };
+}
+
+test("doctor finds nothing wrong with good servers, and asks for nothing in the data directory", async () => {
+  const { exitCode, find } = await examine();
+  expect(exitCode).toBe(0);
+  expect(find("database")).toMatchObject({
+    status: "ok",
+    detail: expect.stringMatching(/^PostgreSQL \d+\.\d+ answers/),
+  });
+  const names = ["database TLS", "database clock", "connections", "instances", "secret key", "redis", "data directory"];
+  for (const name of [...names, "backups"]) expect({ name, status: find(name).status }).toEqual({ name, status: "ok" });
+  expect(() => find("disk")).toThrow();
+});
+
+test("doctor says of servers that cannot be used what is wrong, without the passwords", async () => {
+  const [databasePort, redisPort] = [findFreePort(), findFreePort()];
+  const { exitCode, find } = await examine({
+    DATABASE_URL: `postgres://app:hunter2@127.0.0.1:${databasePort}/companiond`,
+    REDIS_URL: `redis://:hunter2@127.0.0.1:${redisPort}`,
+  });
+  expect(exitCode).toBe(1);
+  expect(find("database")).toMatchObject({
+    status: "fail",
+    detail: expect.stringContaining(`127.0.0.1:${databasePort} cannot be reached`),
+  });
+  expect(find("redis")).toMatchObject({
+    status: "fail",
+    detail: expect.stringContaining(`127.0.0.1:${redisPort} cannot be reached`),
+  });
+});
+
+test("doctor warns of a database that an update has yet to migrate", async () => {
+  const older = await createMigratedDatabase();
+  await using sql = new SQL(older.url, { max: 1 });
+  await sql`UPDATE companiond SET version = version - 1`;
+  const { find } = await examine({ DATABASE_URL: older.url });
+  expect(find("database")).toMatchObject({ status: "warn", advice: expect.stringContaining("companiond migrate") });
+  await older.drop();
+});
+
+test.each([
+  ["backup", "pg_dump"],
+  ["restore", "pg_restore"],
+])("%s names %s, and writes nothing", async (command, tool) => {
+  const { exitCode, stdout, stderr } = await run([command, directory.file("a.db")]);
+  expect([exitCode, stdout]).toEqual([1, ""]);
+  expect(stderr).toContain(tool);
+  expect(await Bun.file(directory.file("a.db")).exists()).toBe(false);
+});
+
+test("migrate names the database, without user and password", async () => {
+  const { exitCode, stdout } = await run(["migrate"]);
+  const { host, pathname } = new URL(database.url);
+  expect(exitCode).toBe(0);
+  expect(stdout).toBe(`The database ${pathname.slice(1)} at ${host} is up to date.\n`);
+});
