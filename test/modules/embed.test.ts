@@ -1,6 +1,6 @@
 /** The public door: config, avatar, origins, CORS, limits and the order of the checks. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { startTestServer, type TestServer, testContext } from "../support/app.ts";
+import { startTestServer, type TestServer, type TestServerOptions, testContext } from "../support/app.ts";
 import { chat, readProblem, sendChat } from "../support/chat.ts";
 
 let server: TestServer;
@@ -212,8 +212,12 @@ describe("allowed origins", () => {
 });
 
 describe("limits", () => {
-  async function withLimits(environment: Record<string, string>, play: (limited: TestServer) => Promise<void>) {
-    const limited = await startTestServer({ environment });
+  async function withLimits(
+    environment: Record<string, string>,
+    play: (limited: TestServer) => Promise<void>,
+    options: TestServerOptions = {},
+  ) {
+    const limited = await startTestServer({ environment, ...options });
     try {
       await play(limited);
     } finally {
@@ -333,7 +337,8 @@ describe("limits", () => {
   });
 
   test("of the day admit exactly the quota under 200 requests at once, by plan, and over a restart", async () => {
-    await withLimits({ COMPANIOND_DAILY_FREE: "5", COMPANIOND_DAILY_PAID: "7" }, async (limited) => {
+    const environment = { COMPANIOND_DAILY_FREE: "5", COMPANIOND_DAILY_PAID: "7" };
+    const play = async (limited: TestServer) => {
       for (const [plan, quota] of [
         ["free", 5],
         ["paid", 7],
@@ -348,14 +353,13 @@ describe("limits", () => {
         expect(JSON.parse(refused[0]?.raw ?? "").code).toBe("quota_exceeded");
         expect(Number(refused[0]?.headers.get("retry-after"))).toBeWithin(1, 86_401);
 
-        const restarted = await startTestServer({
-          dataDir: limited.dataDir,
-          environment: { COMPANIOND_DAILY_FREE: "5", COMPANIOND_DAILY_PAID: "7" },
-        });
+        // Beside the first: what it knows, it knows from the database.
+        const restarted = await startTestServer({ dataDir: limited.dataDir, environment, isShared: true });
         expect((await chat(restarted.url, companion.embedToken, { message: "one more" })).status).toBe(429);
         await restarted.close();
       }
-    });
+    };
+    await withLimits(environment, play, { isShared: true });
   });
 
   test("of the day are given back when the provider fails before its first text", async () => {
