@@ -63,7 +63,7 @@ async function runGate(): Promise<void> {
   await step("types of browser code", tool("tsc", "--noEmit", "-p", "src/web"));
   await step("dead code", tool("knip"));
   await runTests("quick tests", runnable.filter(isParallel), quickFlags);
-  const again = runnable.filter((file) => file.isOnEachEngine && isParallel(file));
+  const again = runnable.filter((file) => file.isOnEachEngine);
   if (servers !== undefined) {
     await runTests("whole requests on PostgreSQL", again, quickFlags, { COMPANIOND_TEST_ENGINE: "postgres" });
   } else if (!options["no-system-packages"]) {

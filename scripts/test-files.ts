@@ -69,12 +69,14 @@ export function findTestFiles(): TestFile[] {
   return paths.map((path) => {
     const sources = readWithImports(join(root, path));
     const text = [...sources.values()].join("\n");
-    return {
+    const file = {
       path,
       programs: programs.filter((program) => text.includes(program.path)),
       needsExecutable: sources.has(join(root, "test/support/executable.ts")) || text.includes("scripts/build.ts"),
-      isOnEachEngine: sources.has(join(root, "test/support/engine.ts")) && !(path in onSqliteAlone),
     };
+    // What starts a database server itself has chosen its engine.
+    const isOpen = sources.has(join(root, "test/support/engine.ts")) && !(path in onSqliteAlone);
+    return { ...file, isOnEachEngine: isOpen && isQuick(file) };
   });
 }
 
@@ -84,7 +86,7 @@ export function missingPrograms(files: readonly TestFile[]): SystemProgram[] {
 }
 
 /** Those that need no browser or other program, and not the executable. */
-export function isQuick(file: TestFile): boolean {
+export function isQuick(file: Pick<TestFile, "programs" | "needsExecutable">): boolean {
   return file.programs.length === 0 && !file.needsExecutable;
 }
 

@@ -1,10 +1,7 @@
 /** The public door: config, avatar, origins, CORS, limits and the order of the checks. */
-
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { startTestServer, type TestServer, testContext } from "../support/app.ts";
+import { startTestServer, type TestServer, type TestServerOptions, testContext } from "../support/app.ts";
 import { chat, readProblem, sendChat } from "../support/chat.ts";
-import { dropEngineDatabase } from "../support/engine.ts";
-import { temporaryDirectory } from "../support/temporary.ts";
 
 let server: TestServer;
 beforeAll(async () => {
@@ -215,8 +212,12 @@ describe("allowed origins", () => {
 });
 
 describe("limits", () => {
-  async function withLimits(environment: Record<string, string>, play: (limited: TestServer) => Promise<void>) {
-    const limited = await startTestServer({ environment });
+  async function withLimits(
+    environment: Record<string, string>,
+    play: (limited: TestServer) => Promise<void>,
+    options: TestServerOptions = {},
+  ) {
+    const limited = await startTestServer({ environment, ...options });
     try {
       await play(limited);
     } finally {
@@ -335,35 +336,31 @@ describe("limits", () => {
     });
   });
 
-  test.each([
-    ["free", 5],
-    ["paid", 7],
-  ] as const)(
-    "of the day admit exactly the quota under 200 requests at once on the %s plan, and over a restart",
-    async (plan, quota) => {
-      using directory = temporaryDirectory();
-      const options = {
-        dataDir: directory.path,
-        environment: { COMPANIOND_DAILY_FREE: "5", COMPANIOND_DAILY_PAID: "7" },
-      };
-      const limited = await startTestServer(options);
-      const companion = await limited.createCompanion({}, await limited.createAccount({ plan }));
-      const responses = await Promise.all(
-        Array.from({ length: 200 }, () => chat(limited.url, companion.embedToken, { message: "[[say:yes]]" })),
-      );
-      expect(responses.filter((response) => response.isDone)).toHaveLength(quota);
-      const refused = responses.filter((response) => response.status === 429);
-      expect(refused).toHaveLength(200 - quota);
-      expect(JSON.parse(refused[0]?.raw ?? "").code).toBe("quota_exceeded");
-      expect(Number(refused[0]?.headers.get("retry-after"))).toBeWithin(1, 86_401);
-      await limited.close();
+  test("of the day admit exactly the quota under 200 requests at once, by plan, and over a restart", async () => {
+    const environment = { COMPANIOND_DAILY_FREE: "5", COMPANIOND_DAILY_PAID: "7" };
+    const play = async (limited: TestServer) => {
+      for (const [plan, quota] of [
+        ["free", 5],
+        ["paid", 7],
+      ] as const) {
+        const companion = await limited.createCompanion({}, await limited.createAccount({ plan }));
+        const responses = await Promise.all(
+          Array.from({ length: 200 }, () => chat(limited.url, companion.embedToken, { message: "[[say:yes]]" })),
+        );
+        expect(responses.filter((response) => response.isDone)).toHaveLength(quota);
+        const refused = responses.filter((response) => response.status === 429);
+        expect(refused).toHaveLength(200 - quota);
+        expect(JSON.parse(refused[0]?.raw ?? "").code).toBe("quota_exceeded");
+        expect(Number(refused[0]?.headers.get("retry-after"))).toBeWithin(1, 86_401);
 
-      const restarted = await startTestServer(options);
-      expect((await chat(restarted.url, companion.embedToken, { message: "one more" })).status).toBe(429);
-      await restarted.close();
-      await dropEngineDatabase(directory.path);
-    },
-  );
+        // Beside the first: what it knows, it knows from the database.
+        const restarted = await startTestServer({ dataDir: limited.dataDir, environment, isShared: true });
+        expect((await chat(restarted.url, companion.embedToken, { message: "one more" })).status).toBe(429);
+        await restarted.close();
+      }
+    };
+    await withLimits(environment, play, { isShared: true });
+  });
 
   test("of the day are given back when the provider fails before its first text", async () => {
     await withLimits({ COMPANIOND_DAILY_FREE: "1" }, async (limited) => {

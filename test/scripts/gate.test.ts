@@ -7,7 +7,7 @@ const files = new Map(findTestFiles().map((file) => [file.path, file]));
 
 test.each([
   ["test/web/pages.test.ts", ["chromium-headless-shell"], true, false],
-  ["test/ops/deploy.test.ts", ["prometheus", "systemd", "redis-server"], false, false],
+  ["test/ops/deploy.test.ts", ["prometheus", "systemd", "postgresql-15", "redis-server"], false, false],
   ["test/executable-chat.test.ts", [], true, false],
   ["test/ops/executable-targets.test.ts", [], true, false],
   ["test/support/postgres-server.test.ts", ["postgresql-15"], false, true],

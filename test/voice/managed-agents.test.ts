@@ -210,7 +210,7 @@ test("keeps trying to delete an agent, even after a restart", async () => {
   expect(server.voice.count("delete") - before).toBe(1);
   server.voice.heal();
   // Another process on the database stands in for the restarted one: what it knows, it knows from there.
-  const restarted = await startVoiceServer({ voice: server.voice, dataDir: server.dataDir });
+  const restarted = await startVoiceServer({ voice: server.voice, dataDir: server.dataDir, isShared: true });
   restarted.advance(2 * 3_600_000);
   await eventually(() => !server.voice.agents.has(agentId));
   await restarted.close();

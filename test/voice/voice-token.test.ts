@@ -183,7 +183,7 @@ async function countAdmitted(place: VoiceServer, token: string, asked: number): 
 const daily = { COMPANIOND_DAILY_VOICE_FREE: "3", COMPANIOND_DAILY_VOICE_PAID: "5" };
 
 test("admits a day's sessions by plan, however many ask at once, and over a restart", async () => {
-  const limited = await startVoiceServer({ voice: server.voice, environment: daily });
+  const limited = await startVoiceServer({ voice: server.voice, environment: daily, isShared: true });
   for (const [plan, limit] of [
     ["free", 3],
     ["paid", 5],
@@ -195,7 +195,12 @@ test("admits a day's sessions by plan, however many ask at once, and over a rest
     expect(server.voice.sessions.length).toBe(before + limit);
     expect(await limited.services.store.voice.countDay(id, toUtcDay(Date.now()))).toBe(limit);
     const { dataDir } = limited;
-    const restarted = await startVoiceServer({ voice: server.voice, environment: daily, dataDir });
+    const restarted = await startVoiceServer({
+      voice: server.voice,
+      environment: daily,
+      dataDir,
+      isShared: true,
+    });
     expect(await countAdmitted(restarted, embedToken, 2)).toBe(0);
     await restarted.close();
   }
@@ -223,7 +228,7 @@ test("counts sessions separately from messages, and from zero each UTC day", asy
 });
 
 test("gives back a session that the provider refused", async () => {
-  const limited = await startVoiceServer({ voice: server.voice, environment: daily });
+  const limited = await startVoiceServer({ voice: server.voice, environment: daily, isShared: true });
   const { embedToken } = await limited.createCompanion({ voiceId: "voice-1" });
   server.voice.fail({ kind: 500 });
   for (let count = 0; count < 5; count++) expect((await limited.askVoiceToken(embedToken)).status).toBe(502);
@@ -233,7 +238,7 @@ test("gives back a session that the provider refused", async () => {
 });
 
 test("reports a companion without a voice as such, whatever is left of its quota", async () => {
-  const limited = await startVoiceServer({ voice: server.voice, environment: daily });
+  const limited = await startVoiceServer({ voice: server.voice, environment: daily, isShared: true });
   const companion = await limited.createCompanion({ voiceId: "voice-1" });
   expect(await countAdmitted(limited, companion.embedToken, 4)).toBe(3);
   await limited.updateCompanion(companion, { voiceId: null });
