@@ -117,7 +117,9 @@ test("a batch whose connection is lost is settled once, though PostgreSQL goes o
 });
 
 test("a PostgreSQL server that crashes, and comes back", async () => {
-  await using postgres = await startPostgresServer();
+  // As careless as a server can be: what a commit leaves to it is lost.
+  const careless = { synchronous_commit: "off", wal_writer_delay: "10000" };
+  await using postgres = await startPostgresServer({ settings: careless });
   const attempts: string[] = [];
   const servers = await openPostgresServers({
     createDatabase: async () => ({ ...(await postgres.createDatabase()), drop: async () => {} }),
