@@ -256,7 +256,7 @@ CREATE FUNCTION "add_messages"(
 	"arrival_marks" text[], "message_counts" integer[], "first_times" bigint[], "last_times" bigint[],
 	"places" integer[], "message_ids" text[], "roles" text[], "channels" text[], "completes" boolean[],
 	"inputs" bigint[], "outputs" bigint[], "estimates" boolean[], "times" bigint[], "texts" text[]
-) RETURNS integer LANGUAGE plpgsql AS $$
+) RETURNS integer LANGUAGE plpgsql SET enable_nestloop = off AS $$
 DECLARE
 	"next_transaction" xid8;
 	"forgotten" xid8;

@@ -107,6 +107,6 @@ export interface StorageEngine {
    * a sentence that says what is wrong, without the password, if no answer comes within 5 s.
    */
   inspect?(): Promise<DatabaseServerFacts>;
-  /** Sizes of the data, for metrics; the first is that of the data itself. */
-  readonly sizes: readonly [StorageSize, ...StorageSize[]];
+  /** Sizes of the data on this machine, for metrics; the first is that of the data itself. */
+  readonly sizes: readonly StorageSize[];
 }

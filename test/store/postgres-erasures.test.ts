@@ -1,9 +1,11 @@
 /** What is erased at one server stays erased, whatever another one is settling meanwhile. */
 import { afterEach, beforeEach, expect, test } from "bun:test";
+import { SQL } from "bun";
 import { systemIds } from "../../src/lib/ids.ts";
 import type { SettledTurn } from "../../src/store/store.ts";
 import { eventually } from "../support/eventually.ts";
 import { openPostgresServers, type PostgresServers } from "../support/postgres-servers.ts";
+import { createMigratedDatabase } from "../support/postgres-store.ts";
 
 let servers: PostgresServers;
 beforeEach(async () => {
@@ -135,4 +137,23 @@ test("of a whole companion leave nothing of what settles meanwhile", async () =>
   await eventually(async () => (await count("removals")) === 0, { what: "all removals" });
   for (const table of ["messages", "conversations", "quota_daily"]) expect(await count(table)).toBe(0);
   expect(await count("usage_daily")).toBe(40);
+});
+
+test("are seen by who waited for them, whatever isolation the database has by default", async () => {
+  const isolated = await openPostgresServers({
+    async createDatabase() {
+      const database = await createMigratedDatabase();
+      await using sql = new SQL(database.url, { max: 1 });
+      const [row] = await sql`SELECT current_database() AS name`;
+      await sql.unsafe(`ALTER DATABASE ${row.name} SET default_transaction_isolation = 'serializable'`);
+      return database;
+    },
+  });
+  const { engine } = isolated.worlds[0].opened;
+  for (const queries of [engine.quick, engine.heavy, engine.quickPool.once]) {
+    expect(await queries.get("SHOW transaction_isolation")).toEqual({ transaction_isolation: "read committed" });
+  }
+  const isolation = await engine.write((transaction) => transaction.get("SHOW transaction_isolation"));
+  expect(isolation).toEqual({ transaction_isolation: "read committed" });
+  await isolated.close();
 });

@@ -40,13 +40,17 @@ function turnsOf({ worlds, companion }: PostgresServers, count: number, server: 
 
 const settling = "query LIKE '%settle_turns%' AND datname = current_database() AND pid <> pg_backend_pid()";
 
-/** Settles at both servers while `disturb` runs again and again; returns how many turns. */
+const turnsBetween = 40;
+
+/** Settles at both servers, and disturbs that each time some turns were settled; returns how many there were. */
 async function settleUnder(servers: PostgresServers, disturb: () => Promise<unknown>): Promise<number> {
-  let isDone = false;
   let settled = 0;
+  let isDone = false;
   const disturbing = (async () => {
-    while (!isDone) {
-      await Bun.sleep(20 + Math.random() * 60);
+    for (let next = turnsBetween; !isDone; next += turnsBetween) {
+      await eventually(() => settled >= next || isDone, { what: `${next} settled turns`, everyMs: 1 });
+      // At any point of the batches under way.
+      await Bun.sleep(Math.random() * 6);
       await disturb();
     }
   })();
@@ -57,8 +61,9 @@ async function settleUnder(servers: PostgresServers, disturb: () => Promise<unkn
       settled++;
     }
   });
-  await Promise.all(visitors);
-  isDone = true;
+  await Promise.all(visitors).finally(() => {
+    isDone = true;
+  });
   await disturbing;
   return settled;
 }

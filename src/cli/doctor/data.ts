@@ -28,7 +28,7 @@ export async function examineData(config: Config): Promise<Finding[]> {
     ];
   }
   const storage = storageOf(config);
-  const disk = examineDisk(dataDir, (await storage.sizes[0].read()) ?? 0);
+  const disk = examineDisk(dataDir, (await storage.sizes[0]?.read()) ?? 0);
   return [examineDirectory(dataDir), disk, examineDatabase(storage), examineBackups(config)];
 }
 

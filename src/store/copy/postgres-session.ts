@@ -29,14 +29,7 @@ export async function openPostgresSession(url: string): Promise<PostgresSession>
   const pool = new Pool({ connect: open, deadlineMs: statementMs + 10_000 });
   try {
     const connection = await pool.inTime(() => pool.reserve(), connectMs);
-    const queries = new Queries((text, parameters) => {
-      const query = connection.send(text, parameters);
-      return {
-        // biome-ignore lint/suspicious/noThenProperty: like the driver's own queries, which are sent when waited for
-        then: (done, failed) => pool.inTime(() => query).then(done, failed),
-        values: () => pool.inTime(() => query.values()),
-      };
-    });
+    const queries = new Queries((text, parameters) => pool.inTime(() => connection.send(text, parameters)));
     requireFit(await readServerFacts(queries));
     await waitAlone(queries);
     return { name: nameOf(url), queries, pool, close: () => pool.close() };

@@ -25,9 +25,6 @@ const keepResponse = `ON CONFLICT (account_id, method, path, key) DO UPDATE SET 
   status = excluded.status, body = excluded.body, created_at = excluded.created_at
   WHERE idempotency.created_at <= $1 RETURNING 1 AS written`;
 
-/** In one statement, whose parameters are limited to 65 535. */
-const mostEntries = 1_000;
-
 /** Call all of it inside a write, with its transaction. */
 export function createChangeRecorder(holdings: HoldingsKeeper) {
   async function audit(transaction: Queries, ...entries: AuditEntry[]): Promise<void> {
@@ -35,9 +32,7 @@ export function createChangeRecorder(holdings: HoldingsKeeper) {
       const { kind: actorKind, id: actorId, ipPrefix, requestId } = actor;
       return { ...entry, actorKind, actorId, ipPrefix, requestId };
     });
-    for (let at = 0; at < rows.length; at += mostEntries) {
-      await auditColumns.insert(transaction, rows.slice(at, at + mostEntries));
-    }
+    if (rows.length > 0) await auditColumns.insertMany(transaction, rows);
   }
 
   async function keep(transaction: Queries, { slot, ...response }: IdempotentWrite, nowMs: number): Promise<void> {

@@ -1,5 +1,4 @@
 /** Companions in PostgreSQL. */
-import { eq } from "drizzle-orm";
 import type { Plan } from "../../domain/account.ts";
 import type { Companion, CompanionSettings } from "../../domain/companion.ts";
 import { type CompanionStore, type EmbedTarget, toMadeCompanion } from "../contract/companions.ts";
@@ -10,7 +9,6 @@ import type { PostgresEngine } from "./engine.ts";
 import type { StoreParts } from "./parts.ts";
 import type { Queries } from "./queries.ts";
 import { type CompanionRow, companionColumns, ofAccount, toCompanion } from "./rows/companion.ts";
-import { companions } from "./schema/companions.ts";
 import type { Transaction } from "./transaction.ts";
 import { isGranted } from "./voice-agents.ts";
 
@@ -114,10 +112,8 @@ export function createCompanionStore(engine: PostgresEngine, parts: StoreParts):
         await voiceAgents.check(transaction, accountId, [{ voiceId, voiceAgentId }], before.voiceAgentId);
         const checkGrowth = await holdings.watchGrowth(transaction, accountId, context);
         if (patch.voiceId === null) await voiceAgents.dismiss(transaction, [id], context.nowMs);
-        await transaction.orm
-          .update(companions)
-          .set(toChangedColumns(patch, context.nowMs))
-          .where(eq(companions.number, before.number));
+        const changed = toChangedColumns(patch, context.nowMs);
+        await companionColumns.update(transaction, changed, "number = $1", [before.number]);
         await checkGrowth();
         if (patch.metadata !== undefined) {
           const accountNumber = await changes.requireAccount(transaction, accountId);

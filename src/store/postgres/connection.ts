@@ -53,6 +53,8 @@ export function connect({
     statement_timeout: String(statementMs),
     lock_timeout: String(Math.min(lockMs, statementMs)),
     idle_in_transaction_session_timeout: "30000",
+    // Whatever the database's default: who waited for a lock must see what was committed meanwhile.
+    default_transaction_isolation: "read committed",
     idle_session_timeout: String(idleSessionMs),
     // A server that lost contact must not keep its locks: keepalives notice an idle connection, the timeout a busy one.
     tcp_user_timeout: "5000",

@@ -31,19 +31,22 @@ const textPerConversation = 1_000;
 /** Behind all ids. */
 const afterAllIds = "~";
 
+// A subquery for one value: for EXISTS, PostgreSQL may read all companions first.
 function selectFrom(condition: string): string {
   return `SELECT ${conversationColumns.select("c")},
-      EXISTS (SELECT 1 FROM companions WHERE companions.id = c.companion_id) AS "isLive"
+      coalesce((SELECT true FROM companions k WHERE k.id = c.companion_id), false) AS "isLive"
     FROM conversations c WHERE (c.created_at, c.id) < ($1, $2) AND c.created_at >= $3 AND ${condition}
     ORDER BY c.created_at DESC, c.id DESC LIMIT $4`;
 }
 
-export const conversationListQueries = {
+// `|| ''` keeps PostgreSQL from an index that serves less. The second condition on the visitor tells it that it can use
+// the partial one.
+const ofVisitor = "c.account_id = $5 AND c.visitor_id = $6 AND c.visitor_id <> ''";
+const listQueries = {
   ofAccount: selectFrom("c.account_id = $5"),
-  ofCompanion: selectFrom("c.account_id = $5 AND c.companion_id = $6"),
-  // The second condition on the visitor tells PostgreSQL that it can use the partial index.
-  ofVisitor: selectFrom("c.account_id = $5 AND c.visitor_id = $6 AND c.visitor_id <> ''"),
-  ofVisitorAt: selectFrom("c.account_id = $5 AND c.visitor_id = $6 AND c.visitor_id <> '' AND c.companion_id = $7"),
+  ofCompanion: selectFrom("c.account_id || '' = $5 AND c.companion_id = $6"),
+  ofVisitor: selectFrom(ofVisitor),
+  ofVisitorAt: selectFrom(`${ofVisitor} AND c.companion_id || '' = $7`),
 };
 // If the cursor's conversation was deleted, the one whose id comes before it takes its place.
 const selectPosition = `SELECT id, created_at::float8 AS "createdAt" FROM conversations WHERE id <= $1
@@ -64,7 +67,7 @@ export function createConversationLists(engine: PostgresEngine) {
 
   function selectRows(queries: Queries, accountId: string, query: ConversationQuery, after: Position, limit: number) {
     const { companionId, visitorId } = query;
-    const { ofAccount, ofCompanion, ofVisitor, ofVisitorAt } = conversationListQueries;
+    const { ofAccount, ofCompanion, ofVisitor, ofVisitorAt } = listQueries;
     const range = [after.createdAt, after.id, query.fromMs ?? 0, limit, accountId];
     const read = (text: string, ...more: string[]) => queries.all<ListedRow>(text, [...range, ...more]);
     if (visitorId === null) return companionId === null ? read(ofAccount) : read(ofCompanion, companionId);

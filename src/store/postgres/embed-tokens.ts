@@ -1,10 +1,11 @@
 /** Embed tokens in PostgreSQL; a revoked one is deleted. */
-import { and, asc, eq } from "drizzle-orm";
+import type { EmbedToken } from "../../domain/companion.ts";
 import type { EmbedTokenStore } from "../contract/embed-tokens.ts";
 import type { PostgresEngine } from "./engine.ts";
 import { recordLastUses } from "./last-use.ts";
 import type { StoreParts } from "./parts.ts";
 import type { Queries } from "./queries.ts";
+import { mapColumns } from "./rows/columns.ts";
 import { ofAccount } from "./rows/companion.ts";
 import { embedTokens } from "./schema/companions.ts";
 
@@ -12,6 +13,11 @@ import { embedTokens } from "./schema/companions.ts";
 const refreshOldest = `UPDATE companions SET embed_token =
     (SELECT token FROM embed_tokens WHERE companion_id = companions.id ORDER BY created_at, id LIMIT 1)
   WHERE id = $1`;
+
+const tokenColumns = mapColumns(embedTokens);
+const selectOldestFirst = `SELECT ${tokenColumns.select("t")} FROM embed_tokens t WHERE t.companion_id = $1
+  ORDER BY t.created_at, t.id`;
+const deleteOne = "DELETE FROM embed_tokens WHERE id = $1 AND companion_id = $2 RETURNING name";
 
 const selectOwned = `SELECT FROM companions c WHERE c.id = $1 AND ${ofAccount("$2")}`;
 
@@ -28,7 +34,7 @@ export function createEmbedTokenStore(
       engine.change(accountId, async (transaction) => {
         if (!(await ownsCompanion(transaction, accountId, companionId))) return null;
         const made = { id, companionId, token, name, createdAt: context.nowMs, lastUsedAt: null };
-        await transaction.orm.insert(embedTokens).values(made);
+        await tokenColumns.insert(transaction, [made]);
         await holdings.checkNewToken(transaction, accountId, companionId, context);
         await transaction.run(refreshOldest, [companionId]);
         const details = { companionId, name };
@@ -38,21 +44,14 @@ export function createEmbedTokenStore(
 
     list: async (accountId, companionId) => {
       if (!(await ownsCompanion(engine.quick, accountId, companionId))) return null;
-      const oldestFirst = [asc(embedTokens.createdAt), asc(embedTokens.id)];
-      const own = eq(embedTokens.companionId, companionId);
-      return await engine.quick.orm
-        .select()
-        .from(embedTokens)
-        .where(own)
-        .orderBy(...oldestFirst);
+      return [...(await engine.quick.all<EmbedToken>(selectOldestFirst, [companionId]))];
     },
 
     revoke: (accountId, companionId, tokenId, context) =>
       engine.change(accountId, async (transaction) => {
         if (!(await ownsCompanion(transaction, accountId, companionId))) return false;
-        const own = and(eq(embedTokens.id, tokenId), eq(embedTokens.companionId, companionId));
-        const [revoked] = await transaction.orm.delete(embedTokens).where(own).returning({ name: embedTokens.name });
-        if (revoked === undefined) return false;
+        const revoked = await transaction.get<{ name: string | null }>(deleteOne, [tokenId, companionId]);
+        if (revoked === null) return false;
         await transaction.run(refreshOldest, [companionId]);
         const details = { companionId, name: revoked.name };
         const change = { accountId, action: "embed_token.revoke", targetId: tokenId, details };

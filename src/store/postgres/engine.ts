@@ -24,7 +24,7 @@ export class PostgresEngine {
   readonly quickPool: Pool;
   /** For searches, sums and background work, which requests must not queue behind. */
   readonly heavyPool: Pool;
-  /** Reads; also the query builder's, for queries outside hot paths. */
+  /** Reads. */
   readonly quick: Queries;
   readonly heavy: Queries;
   readonly #inOrder = createChangeOrder();

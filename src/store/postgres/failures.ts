@@ -51,10 +51,6 @@ function isAway(error: unknown): boolean {
   return error instanceof AppError && error.code === "unavailable";
 }
 
-export function isUniqueViolation(error: unknown): boolean {
-  return sqlState(error) === "23505";
-}
-
 const unavailableSentence = "Storage is currently unavailable. Try again later.";
 
 export function unavailable(cause?: unknown): AppError {

@@ -1,7 +1,7 @@
 /** Connections to PostgreSQL with deadlines of our own: the driver waits for an answer without limit. */
 import type { SQL } from "bun";
 import { isLostConnection, toStoreError, unavailable } from "./failures.ts";
-import { type DriverQuery, type Parameter, Queries } from "./queries.ts";
+import { type DriverQuery, type Parameter, Queries, type Rows } from "./queries.ts";
 
 export interface PoolObserver {
   /** A statement was sent, also `BEGIN` and `COMMIT`. */
@@ -99,27 +99,21 @@ export class Pool {
     await this.#sql.close({ timeout: 0 });
   }
 
-  #query(text: string, parameters: readonly Parameter[], isRepeatable: boolean): DriverQuery {
+  #query(text: string, parameters: readonly Parameter[], isRepeatable: boolean): Promise<Rows<unknown>> {
     const send = () => {
       this.#options.observer?.onStatement?.(text);
       return this.#sql.unsafe(text, parameters as Parameter[]) as unknown as DriverQuery;
     };
-    const run = <T>(sent: () => PromiseLike<T>): Promise<T> =>
-      this.inTime(async () => {
-        try {
-          return await sent();
-        } catch (error) {
-          if (!isRepeatable || !isLostConnection(error)) throw error;
-          // Where one connection was ended, the others often are, and the driver has not heard of all of them yet.
-          await Bun.sleep(repeatAfterMs);
-          return await sent();
-        }
-      });
-    return {
-      // biome-ignore lint/suspicious/noThenProperty: like the driver's own queries, which are sent when waited for
-      then: (done, failed) => run(send).then(done, failed),
-      values: () => run(() => send().values()),
-    };
+    return this.inTime(async () => {
+      try {
+        return await send();
+      } catch (error) {
+        if (!isRepeatable || !isLostConnection(error)) throw error;
+        // Where one connection was ended, the others often are, and the driver has not heard of all of them yet.
+        await Bun.sleep(repeatAfterMs);
+        return await send();
+      }
+    });
   }
 
   #replace(failed: SQL): void {

@@ -1,5 +1,4 @@
 /** Queries on whatever runs them: a pool, or one transaction. */
-import { drizzle } from "drizzle-orm/bun-sql";
 
 /** Arrays become arrays of PostgreSQL; name the type where one is used: `= ANY($1::text[])`. */
 export type Parameter = Scalar | readonly Scalar[];
@@ -8,11 +7,8 @@ type Scalar = string | number | boolean | null | Uint8Array;
 /** What the driver resolves with: the rows, and how many were read or changed. */
 export type Rows<Row> = Row[] & { readonly count: number };
 
-/** A query of the driver, which is sent when somebody waits for it. */
-export interface DriverQuery extends PromiseLike<Rows<unknown>> {
-  /** Rows as arrays of values. */
-  values(): Promise<unknown[][]>;
-}
+/** A query that is under way, or that is sent when somebody waits for it, as the driver's are. */
+export type DriverQuery = PromiseLike<Rows<unknown>>;
 
 export type RunQuery = (text: string, parameters: readonly Parameter[]) => DriverQuery;
 
@@ -22,7 +18,6 @@ export type RunQuery = (text: string, parameters: readonly Parameter[]) => Drive
  */
 export class Queries {
   readonly #run: RunQuery;
-  #orm: ReturnType<typeof drizzle> | null = null;
 
   constructor(run: RunQuery) {
     this.#run = run;
@@ -39,13 +34,5 @@ export class Queries {
   /** Resolves with the number of rows that were changed. */
   async run(text: string, parameters: readonly Parameter[] = []): Promise<number> {
     return (await this.#run(text, parameters)).count;
-  }
-
-  /** The query builder, for queries outside hot paths. Never use its `transaction`; use the engine's `write`. */
-  get orm() {
-    // The builder asks for no more of its client than this.
-    const client = { unsafe: (text: string, parameters: Parameter[]) => this.#run(text, parameters) };
-    this.#orm ??= drizzle({ client: client as never });
-    return this.#orm;
   }
 }

@@ -43,6 +43,8 @@ export function createChunkRemover(voiceAgents: VoiceAgentKeeper, add: Removals[
   }
 
   async function removeCompanionChunk(transaction: Transaction, { targetId }: RemovalRow): Promise<boolean> {
+    // Before the lock: a transcript that is being stored has its session's row, and waits for the lock.
+    await transaction.run("DELETE FROM voice_sessions WHERE companion_id = $1", [targetId]);
     // Behind the turns that are just being settled: they may have seen the companion (`share_companions`).
     await transaction.lock(`companion ${targetId}`);
     const conversations = await transaction.all<{ number: number }>(selectConversations, [targetId]);
@@ -53,10 +55,7 @@ export function createChunkRemover(voiceAgents: VoiceAgentKeeper, add: Removals[
       return false;
     }
     if ((await transaction.get(selectAnyConversation, [targetId])) !== null) return false;
-    await Promise.all([
-      transaction.run("DELETE FROM voice_sessions WHERE companion_id = $1", [targetId]),
-      transaction.run("DELETE FROM quota_daily WHERE companion_id = $1", [targetId]),
-    ]);
+    await transaction.run("DELETE FROM quota_daily WHERE companion_id = $1", [targetId]);
     return true;
   }
 

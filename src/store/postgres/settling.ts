@@ -93,11 +93,12 @@ export function createSettling(engine: PostgresEngine, tickets: OpenTickets, pat
   }
 
   async function settle(batch: readonly Waiting[]): Promise<void> {
-    const parameters = toParameters(batch);
+    let parameters: Parameter[] | null = null;
     // Until that is known, only the same batch may be sent again: the database knows whether it has it.
     let mayHaveHappened = false;
     for (;;) {
       try {
+        parameters ??= toParameters(batch);
         await engine.quickPool.once.run(settleTurns, parameters);
         counts.batches++;
         counts.turns += batch.length;

@@ -18,6 +18,14 @@ export function createProbes({ engine, settling, reaper, clock }: ProbedParts): 
     ...probesOfPool("quick", engine.quickPool),
     ...probesOfPool("heavy", engine.heavyPool),
     {
+      name: "companiond_database_bytes",
+      help: "Size of the database's files.",
+      type: "gauge",
+      // On the disk of PostgreSQL, not on ours.
+      labels: { file: "postgres" },
+      read: () => readSize(engine),
+    },
+    {
       name: "companiond_turn_batches_total",
       help: "Commits that settled turns, each of one turn or several.",
       type: "counter",
@@ -48,6 +56,15 @@ export function createProbes({ engine, settling, reaper, clock }: ProbedParts): 
       read: () => clock.offsetMs / 1000,
     },
   ];
+}
+
+async function readSize({ heavy }: PostgresEngine): Promise<number | null> {
+  try {
+    const size = "SELECT pg_database_size(current_database())::float8 AS bytes";
+    return (await heavy.get<{ bytes: number }>(size))?.bytes ?? null;
+  } catch {
+    return null;
+  }
 }
 
 function probesOfPool(name: string, pool: Pool): Probe[] {

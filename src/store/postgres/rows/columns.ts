@@ -64,6 +64,26 @@ export function mapColumns<Table extends PgTable, Hidden extends FieldOf<Table> 
       return await queries.all<Returned>(text, parameters);
     },
 
+    /** Sets the fields of the rows that meet the condition, whose own parameters come first: `$1` is the first of `of`. */
+    async update(
+      queries: Pick<Queries, "run">,
+      fields: Partial<InferSelectModel<Table>>,
+      condition: string,
+      of: readonly Parameter[],
+    ): Promise<void> {
+      const parameters: Parameter[] = [...of];
+      const values = fields as Record<string, unknown>;
+      const set = columns
+        .filter(([field]) => values[field] !== undefined)
+        .map(([field, column]) => {
+          const value = values[field] ?? null;
+          parameters.push((value === null ? null : column.mapToDriverValue(value)) as Parameter);
+          return `"${column.name}" = $${parameters.length}`;
+        });
+      if (set.length === 0) return;
+      await queries.run(`UPDATE ${getTableName(table)} SET ${set.join(", ")} WHERE ${condition}`, parameters);
+    },
+
     /**
      * The same for any number of rows: the statement has one array for each column, so its text is always the same.
      */
