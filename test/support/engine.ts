@@ -66,8 +66,7 @@ function databaseOf(dataDir: string): string {
 }
 
 function environmentOf(url: string): Record<string, string> {
-  // A few connections each: many servers run at the same time.
-  return { DATABASE_URL: url, COMPANIOND_SECRET_KEY: secretKey, COMPANIOND_DATABASE_POOL: "4" };
+  return { DATABASE_URL: url, COMPANIOND_SECRET_KEY: secretKey };
 }
 
 let template: Promise<string> | undefined;
