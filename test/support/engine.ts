@@ -13,7 +13,7 @@ import { createCapturedLog } from "./captured-log.ts";
 import { databasesOf, type PostgresDatabases } from "./postgres-databases.ts";
 import { temporaryDirectory } from "./temporary.ts";
 
-const isOnPostgres = process.env["COMPANIOND_TEST_ENGINE"] === "postgres";
+export const isOnPostgres = process.env["COMPANIOND_TEST_ENGINE"] === "postgres";
 
 /** For tests of what only one engine has; the reason is for the reader. On another engine there is no such test. */
 export function onlyOnSqlite(_reason: string): (name: string, run: () => Promise<void>) => void {
