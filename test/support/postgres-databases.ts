@@ -28,7 +28,7 @@ export function databasesOf(serverUrl: string): PostgresDatabases {
     url,
     async createDatabase(template = "template0") {
       const name = `test_${crypto.randomUUID().replaceAll("-", "")}`;
-      await run(`CREATE DATABASE ${name} TEMPLATE ${template}`);
+      await run(createStatement(name, template));
       return { name, url: url(name) };
     },
     async provideDatabase(name, fill = async () => {}, template = "template0") {
@@ -39,7 +39,7 @@ export function databasesOf(serverUrl: string): PostgresDatabases {
       if (existing === undefined) {
         const unfilled = `${name}_unfilled`;
         await admin.unsafe(`DROP DATABASE IF EXISTS ${unfilled} WITH (FORCE)`);
-        await admin.unsafe(`CREATE DATABASE ${unfilled} TEMPLATE ${template}`);
+        await admin.unsafe(createStatement(unfilled, template));
         await fill({ name: unfilled, url: url(unfilled) });
         await admin.unsafe(`ALTER DATABASE ${unfilled} RENAME TO ${name}`);
       }
@@ -49,6 +49,11 @@ export function databasesOf(serverUrl: string): PostgresDatabases {
       await run(`DROP DATABASE IF EXISTS ${name} WITH (FORCE)`);
     },
   };
+}
+
+/** Copied as files, which takes half the time of copying through the log. */
+function createStatement(name: string, template: string): string {
+  return `CREATE DATABASE ${name} TEMPLATE ${template} STRATEGY file_copy`;
 }
 
 async function runStatement(url: string, statement: string): Promise<void> {
