@@ -8,8 +8,8 @@ import { closedReason, RedisFailure } from "./connection.ts";
 const patienceMs = 2000;
 
 /**
- * The rest of a sentence that begins with the server's address, without anything secret. Asks the server once more, 2 s at
- * most, if the failure itself does not tell.
+ * The rest of a sentence that begins with the server's address, without anything secret. If the failure itself does
+ * not tell, asks the server once more, for at most 2 s.
  */
 export async function explainFailure(url: string, failure: unknown): Promise<string> {
   const reason = failure instanceof RedisFailure ? failure.reason : closedReason;
