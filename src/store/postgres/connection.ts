@@ -5,16 +5,16 @@ import { SQL } from "bun";
 export interface PostgresOptions {
   /** `postgres://…` */
   url: string;
-  /** Connections at most, for requests. */
+  /** The most connections for requests. */
   pool: number;
-  /** The same for what takes long. */
+  /** The most connections for what takes long. */
   poolHeavy: number;
 }
 
 export interface ConnectionOptions {
-  /** `postgres://…`; TLS is said in it. */
+  /** `postgres://…`; its parameters decide about TLS. */
   url: string;
-  /** Connections at most. */
+  /** The most connections that are open at once. */
   max: number;
   /** After this long the server itself gives up a statement. */
   statementMs: number;
@@ -56,6 +56,8 @@ export function connect({
     // Whatever the database's default: who waited for a lock must see what was committed meanwhile.
     default_transaction_isolation: "read committed",
     idle_session_timeout: String(idleSessionMs),
+    // Numbers and times come as text: all of their digits.
+    extra_float_digits: "1",
     // A server that lost contact must not keep its locks: keepalives notice an idle connection, the timeout a busy one.
     tcp_user_timeout: "5000",
     tcp_keepalives_idle: "2",

@@ -1,6 +1,7 @@
 /** Voice in PostgreSQL: managed agents with their locks and outbox, and sessions waiting for their transcripts. */
 import { textParts, uncounted } from "../../domain/conversation.ts";
 import type { VoiceAgent, VoiceOutboxItem, VoiceSession, VoiceStore } from "../contract/voice.ts";
+import { longestVoiceWaitMs } from "../rows/bounds.ts";
 import { toVisitorId } from "../rows/conversation.ts";
 import type { PostgresEngine } from "./engine.ts";
 import type { StoreParts } from "./parts.ts";
@@ -9,9 +10,6 @@ import { mapColumns } from "./rows/columns.ts";
 import { withoutNul } from "./rows/text.ts";
 import { voiceAgents as voiceAgentsTable } from "./schema/companions.ts";
 import type { Transaction } from "./transaction.ts";
-
-/** The longest lock or delay. Anything longer was written by a clock that has since been set back. */
-const longestWaitMs = 2 * 60 * 60_000;
 
 const agentColumns = mapColumns(voiceAgentsTable);
 const selectAgent = `SELECT ${agentColumns.select("a")} FROM voice_agents a WHERE a.companion_id = $1`;
@@ -71,7 +69,7 @@ export function createVoiceStore(
 
     lockAgent: (companionId, owner, nowMs, untilMs) =>
       engine.write(async (transaction) => {
-        const parameters = [companionId, owner, untilMs, nowMs + 1, nowMs + longestWaitMs];
+        const parameters = [companionId, owner, untilMs, nowMs + 1, nowMs + longestVoiceWaitMs];
         return (await transaction.run(takeLock, parameters)) > 0;
       }),
 
@@ -97,7 +95,7 @@ export function createVoiceStore(
       }),
 
     takeDueOutbox: async (nowMs, untilMs, limit) => {
-      const due = [nowMs, nowMs + longestWaitMs];
+      const due = [nowMs, nowMs + longestVoiceWaitMs];
       if ((await engine.heavy.get(`SELECT FROM voice_outbox WHERE ${isDue} LIMIT 1`, due)) === null) return [];
       const items = await engine.writeHeavy((transaction) =>
         transaction.all<VoiceOutboxItem & { dueAt: number }>(takeDue, [...due, limit, untilMs]),
