@@ -98,7 +98,7 @@ test("doctor warns of a database that an update has yet to migrate", async () =>
   await older.drop();
 });
 
-test("doctor names copy where the database is empty and the data still in the directory", async () => {
+test("doctor and migrate name copy where the database is empty and the data still in the directory", async () => {
   const dataDir = directory.file("not-copied");
   const made = await runCommand(["account", "create", "--email", "one@example.com"], {
     environment: { COMPANIOND_DATA_DIR: dataDir },
@@ -106,7 +106,11 @@ test("doctor names copy where the database is empty and the data still in the di
   expect(made.exitCode).toBe(0);
   const postgres = await sharedPostgres();
   const empty = await postgres.createDatabase();
-  const { exitCode, find } = await examine({ DATABASE_URL: empty.url, COMPANIOND_DATA_DIR: dataDir });
+  const changes = { DATABASE_URL: empty.url, COMPANIOND_DATA_DIR: dataDir };
+  const migrating = await run(["migrate"], changes);
+  expect(migrating.exitCode).toBe(1);
+  expect(migrating.stderr).toContain(`companiond copy --from sqlite:${dataDir} --to postgres`);
+  const { exitCode, find } = await examine(changes);
   expect(exitCode).toBe(1);
   expect(find("database")).toMatchObject({
     status: "fail",
