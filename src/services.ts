@@ -66,15 +66,8 @@ export async function openStore(
   config: Config,
   { log = processLog(), isMigration = false }: Partial<Pick<OpenOptions, "log" | "isMigration">> = {},
 ): Promise<Store> {
-  const options = {
-    log,
-    clock: systemClock,
-    version: buildInfo.version,
-    erasures: createErasureMarks(),
-    isCommand: true,
-    isMigration,
-  };
-  const { store } = await storageOf(config).open({ ...options, backupDir: config.backup.dir });
+  const options = toOpenOptions(config, {}, { log, erasures: createErasureMarks() });
+  const { store } = await storageOf(config).open({ ...options, isCommand: true, isMigration });
   return store;
 }
 

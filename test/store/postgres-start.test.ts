@@ -72,6 +72,8 @@ describe("a start on", () => {
       throw reason;
     };
     expect(await refusalOf(open(empty.url, { beforeFirst }))).toBe("Copy first.");
+    const migration = { isCommand: true, isMigration: true, beforeFirst };
+    expect(await refusalOf(open(empty.url, migration))).toBe("Copy first.");
     await open(empty.url);
     await open(empty.url, { beforeFirst });
   });
