@@ -1,6 +1,6 @@
 /** Time as a dependency, so that tests control it. */
 export interface Clock {
-  /** Wall-clock time in milliseconds since the Unix epoch; the operator may change it. */
+  /** Wall-clock time in whole milliseconds since the Unix epoch; the operator may change it. */
   nowMs(): number;
   /** Milliseconds since an arbitrary start; never goes back, never jumps. Use it for windows and deadlines. */
   monotonicMs(): number;
@@ -11,9 +11,9 @@ export const systemClock: Clock = {
   monotonicMs: () => performance.now(),
 };
 
-/** The wall clock of several machines: this one's, corrected to that of the database that they share. */
+/** The wall clock of several machines: this one's, corrected to that of the database that they share; whole milliseconds. */
 export function createSharedClock(shared: { readonly clockOffsetMs: number }, own: Clock = systemClock): Clock {
-  return { nowMs: () => own.nowMs() + shared.clockOffsetMs, monotonicMs: own.monotonicMs };
+  return { nowMs: () => Math.round(own.nowMs() + shared.clockOffsetMs), monotonicMs: own.monotonicMs };
 }
 
 /**

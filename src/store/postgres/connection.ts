@@ -56,6 +56,8 @@ export function connect({
     // Whatever the database's default: who waited for a lock must see what was committed meanwhile.
     default_transaction_isolation: "read committed",
     idle_session_timeout: String(idleSessionMs),
+    // Numbers and times come as text: all of their digits.
+    extra_float_digits: "1",
     // A server that lost contact must not keep its locks: keepalives notice an idle connection, the timeout a busy one.
     tcp_user_timeout: "5000",
     tcp_keepalives_idle: "2",

@@ -78,13 +78,15 @@ async function createState(connection: OwnConnection): Promise<void> {
   try {
     await connection.send(stateTable);
   } catch (error) {
-    if (sqlState(error) !== "42501") throw error;
-    throw refusal(
-      "does not let this user create tables. Grant CREATE on the schema, or make the user its owner.",
-      error,
-    );
+    const sentence = noTables[sqlState(error)];
+    throw sentence === undefined ? error : refusal(sentence, error);
   }
 }
+
+const noTables: Readonly<Record<string, string>> = {
+  "42501": "does not let this user create tables. Grant CREATE on the schema, or make the user its owner.",
+  "3F000": "has none of the schemas of this user's search_path. Create one of them: CREATE SCHEMA …",
+};
 
 async function applyMigration(connection: OwnConnection, migration: Migration): Promise<void> {
   try {

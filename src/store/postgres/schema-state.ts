@@ -22,8 +22,8 @@ export const stateTable = `CREATE TABLE companiond (
 export async function readSchemaState(queries: Queries): Promise<SchemaState | "other"> {
   const found = await queries.get<{ isOurs: boolean; others: number }>(
     `SELECT to_regclass(quote_ident(current_schema()) || '.companiond') IS NOT NULL AS "isOurs",
-       (SELECT count(*)::int FROM pg_class WHERE relnamespace = current_schema()::regnamespace AND relkind IN ('r', 'p'))
-         AS others`,
+       (SELECT count(*)::int FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
+         WHERE n.nspname = current_schema() AND c.relkind IN ('r', 'p')) AS others`,
   );
   if (found === null || !found.isOurs) {
     return (found?.others ?? 0) > 0 ? "other" : { version: 0, oldestReader: 0, copyFrom: null };

@@ -57,7 +57,8 @@ export function createVoiceAgentGrantStore(
 
     revoke: (accountId, agentId, context) =>
       engine.change(accountId, async (transaction) => {
-        const grant = await find(transaction, accountId, agentId);
+        // PostgreSQL refuses NUL, so no agent that has it was granted.
+        const grant = agentId.includes("\0") ? null : await find(transaction, accountId, agentId);
         if (grant === null) return null;
         await transaction.run("DELETE FROM voice_agent_grants WHERE account_id = $1 AND agent_id = $2", [
           accountId,

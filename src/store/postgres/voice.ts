@@ -7,6 +7,7 @@ import type { PostgresEngine } from "./engine.ts";
 import type { StoreParts } from "./parts.ts";
 import type { Queries } from "./queries.ts";
 import { mapColumns } from "./rows/columns.ts";
+import { withoutNul } from "./rows/text.ts";
 import { voiceAgents as voiceAgentsTable } from "./schema/companions.ts";
 import type { Transaction } from "./transaction.ts";
 
@@ -117,12 +118,13 @@ export function createVoiceStore(
       const { providerConversationId, accountId, companionId, keyId, day, sessionId, createdAt, ticketId } = session;
       await engine.write(async (transaction) => {
         const visitorId = session.visitorId ?? "";
-        const row = [providerConversationId, accountId, companionId, sessionId, visitorId, createdAt];
+        const keptId = providerConversationId === null ? null : withoutNul(providerConversationId);
+        const row = [keptId, accountId, companionId, sessionId, visitorId, createdAt];
         await Promise.all([
           transaction.run(shareCompanion, [companionId]),
           usage.add(transaction, [{ accountId, companionId, keyId, day, voiceSessions: 1 }]),
           quota.add(transaction, [{ kind: "voice_sessions", companionId, day }]),
-          providerConversationId === null ? null : transaction.run(insertSession, row),
+          keptId === null ? null : transaction.run(insertSession, row),
           // In the same commit, so that its place in the quota is neither taken twice nor free between.
           ticketId === null ? null : transaction.run("DELETE FROM open_turns WHERE id = $1", [ticketId]),
         ]);
@@ -133,16 +135,17 @@ export function createVoiceStore(
     countDay: (companionId, day) => quota.count(engine.quick, "voice_sessions", companionId, day),
 
     findSession: async (providerConversationId) => {
-      const row = await engine.quick.get<SessionRow>(selectSession, [providerConversationId]);
+      const row = await engine.quick.get<SessionRow>(selectSession, [withoutNul(providerConversationId)]);
       return row === null ? null : { ...row, visitorId: toVisitorId(row.visitorId) };
     },
 
     addTranscript: (providerConversationId, conversationId, messages) =>
       engine.write(async (transaction) => {
-        const session = await transaction.get<Omit<SessionRow, "createdAt">>(selectWaiting, [providerConversationId]);
+        const keptId = withoutNul(providerConversationId);
+        const session = await transaction.get<Omit<SessionRow, "createdAt">>(selectWaiting, [keptId]);
         if (session === null) return false;
         await transaction.run(shareVisitor, [session.companionId, session.visitorId]);
-        if ((await transaction.run(takeSession, [providerConversationId])) === 0) return false;
+        if ((await transaction.run(takeSession, [keptId])) === 0) return false;
         const key = { ...session, visitorId: toVisitorId(session.visitorId) };
         const spoken = messages.map(({ text, ...message }) => {
           return { ...message, parts: textParts(text), channel: "voice" as const, ...uncounted };

@@ -23,6 +23,8 @@ async function refusalOf(url: string): Promise<string> {
   );
   if (!(error instanceof Error)) throw new Error("it was not refused");
   expect(error).toMatchObject({ name: "AppError", code: "unavailable" });
+  // The driver's own words would contradict the sentence: to it, everything is a closed connection.
+  expect(error.cause).toBeUndefined();
   expect(Bun.inspect(error, { depth: 10 })).not.toContain(new URL(url).password || password);
   expect(Bun.inspect(error, { depth: 10 })).not.toContain(password);
   return error.message;
@@ -73,6 +75,13 @@ test("a server that is silent, and one that does not speak TLS", async () => {
   ]);
   expect(first).toBe(`REDIS_URL: 127.0.0.1:${silent.port} accepts connections, but does not answer.`);
   expect(second).toContain("does not speak TLS");
+});
+
+test("a server that is something else", async () => {
+  await using website = Bun.serve({ hostname: "127.0.0.1", port: 0, fetch: () => new Response("hello") });
+  expect(await refusalOf(`redis://127.0.0.1:${website.port}`)).toBe(
+    `REDIS_URL: 127.0.0.1:${website.port} is not Redis: something else listens there.`,
+  );
 });
 
 test("no TLS where it is expected, and a certificate that is not trusted", async () => {
