@@ -30,7 +30,7 @@ export async function runCase(one: ClusterCase, cluster: Cluster, context: RowCo
   const ledger = await cluster.openLedger(one.plan);
   cluster.model.wordMs = 5;
   await one.run({ cluster, ledger, tally, context }).finally(() => cluster.mend());
-  for (const { what, example } of await ledger.findFaults(cluster.api(cluster.url, one.plan)))
+  for (const { what, example } of await ledger.findFaults(cluster.api(cluster.instances.a.url, one.plan)))
     tally.fault(what, example);
   tally.did("messages", ledger.sent.length);
   tally.did("replies acknowledged", ledger.count("done"));

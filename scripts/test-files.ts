@@ -62,6 +62,13 @@ const onSqliteAlone: Readonly<Record<string, string>> = {
   "test/sealed-secrets.test.ts": "its key is a file of the data directory, which PostgreSQL's instances may not have",
   "test/store/sqlite-schema-updates.test.ts": "migrates SQLite's file",
   "test/performance-counts.test.ts": "counts SQLite's statements and commits",
+  "test/docs/openapi.test.ts": "the document is made without storage",
+  "test/docs/pages.test.ts": "pages that nothing is stored for",
+  "test/http/first-request.test.ts": "what of the program is made when",
+  "test/http/host-header.test.ts": "refused before anything is looked up",
+  "test/http/transport-security.test.ts": "one header, on responses of any kind",
+  "test/modules/own-address.test.ts": "what the server takes for its address",
+  "test/web/assets.test.ts": "files that are part of the program",
 };
 
 export function findTestFiles(): TestFile[] {

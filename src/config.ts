@@ -20,8 +20,8 @@ export interface Config {
   /** An absolute path. */
   readonly dataDir: string;
   /**
-   * PostgreSQL, or null for a file in the data directory. `url` names host and database, and holds the password. Give
-   * the driver the database's name apart from it: in the driver, PGDATABASE wins over the URL.
+   * PostgreSQL, or null for a file in the data directory. `url` names host and database, and holds the password. Pass
+   * the database's name to the driver separately: otherwise PGDATABASE would overrule the URL.
    */
   readonly database: { readonly url: string; readonly pool: number; readonly poolHeavy: number } | null;
   /** With the password, or null for counting in memory. Never set without `database`. */

@@ -50,20 +50,24 @@ export function storageOf({ dataDir, database = null }: Pick<Config, "dataDir"> 
   return database === null ? createSqlite(dataDir) : createPostgres(database);
 }
 
+/** Why no server begins with the empty database of `DATABASE_URL`: the data is still in the directory. Null if none is. */
+export function findUncopied(dataDir: string): { detail: string; advice: string } | null {
+  if (!createSqlite(dataDir).exists()) return null;
+  return {
+    detail: `${dataDir} holds a database, and that of DATABASE_URL is empty.`,
+    advice:
+      `Move the data with companiond copy --from sqlite:${dataDir} --to postgres, or name an empty directory with ` +
+      "--data-dir to begin without it.",
+  };
+}
+
 /** Opens only the store, for a command. */
 export async function openStore(
   config: Config,
   { log = processLog(), isMigration = false }: Partial<Pick<OpenOptions, "log" | "isMigration">> = {},
 ): Promise<Store> {
-  const options = {
-    log,
-    clock: systemClock,
-    version: buildInfo.version,
-    erasures: createErasureMarks(),
-    isCommand: true,
-    isMigration,
-  };
-  const { store } = await storageOf(config).open({ ...options, backupDir: config.backup.dir });
+  const options = toOpenOptions(config, {}, { log, erasures: createErasureMarks() });
+  const { store } = await storageOf(config).open({ ...options, isCommand: true, isMigration });
   return store;
 }
 
@@ -210,12 +214,8 @@ function toOpenOptions(
     backupDir: backup.dir,
     sharesWindows: redisUrl !== null,
     beforeFirst() {
-      if (!createSqlite(dataDir).exists()) return;
-      throw new AppError(
-        "conflict",
-        `${dataDir} holds a database, and that of DATABASE_URL is empty. Move the data with companiond copy ` +
-          `--from sqlite:${dataDir} --to postgres, or name an empty directory with --data-dir to begin without it.`,
-      );
+      const forgotten = findUncopied(dataDir);
+      if (forgotten !== null) throw new AppError("conflict", `${forgotten.detail} ${forgotten.advice}`);
     },
   };
 }

@@ -4,10 +4,11 @@ import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 
 const root = join(import.meta.dir, "..");
-/** Without the migration, which is generated. */
+/** Without the migrations, which are generated. */
 const places = [
   "src/domain/companion.ts",
   "src/modules/companions/fields.ts",
+  "src/store/postgres/schema/companions.ts",
   "src/store/sqlite/schema/companions.ts",
   "src/web/dashboard/companion/draft.ts",
   "src/web/dashboard/companion/sections.tsx",
@@ -20,9 +21,11 @@ function findFiles(name: RegExp): string[] {
 }
 
 test("a companion's field is named in the places that the README lists, and where something is done with it", () => {
-  const used = ["src/store/contract/conversations.ts", "src/store/sqlite/retention.ts"];
+  const engines = ["src/store/postgres/retention.ts", "src/store/sqlite/retention.ts"];
+  const used = ["src/store/contract/conversations.ts", ...engines];
   expect(findFiles(/\bretention_?days\b/i)).toEqual([...places, ...used].sort());
   const readme = readFileSync(join(root, "README.md"), "utf8");
   const row = readme.split("\n").find((line) => line.startsWith("| a companion's field |")) ?? "";
-  for (const place of places) expect(row).toContain(place.split("/").at(-1) ?? place);
+  for (const place of places)
+    expect(row).toContain(place.startsWith("src/store/") ? place : (place.split("/").at(-1) ?? place));
 });

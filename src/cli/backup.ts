@@ -5,7 +5,8 @@ import { singleCommand } from "./command.ts";
 
 export const backupCommand = singleCommand({
   name: "backup",
-  about: "Write a consistent, verified snapshot of the database to FILE, even while a server uses it.",
+  about:
+    "Write a consistent, verified snapshot of the database to FILE, even while a server uses it. For PostgreSQL use pg_dump.",
   operands: ["FILE"],
   async run({ args, loadConfig }) {
     const file = resolve(args.operand(0));

@@ -4,7 +4,9 @@ import { nameDatabase } from "./database-name.ts";
 
 export const migrateCommand = singleCommand({
   name: "migrate",
-  about: "Apply pending migrations; serve also does this. Refused while a server of an earlier version runs.",
+  about:
+    "Apply pending migrations; serve also does this. Refused while a server of an earlier version runs on the data directory; " +
+    "on PostgreSQL, such servers go on.",
   async run({ openStore, loadConfig }) {
     const store = await openStore({ isMigration: true });
     await store.check();

@@ -6,7 +6,8 @@ import { singleCommand } from "./command.ts";
 export const restoreCommand = singleCommand({
   name: "restore",
   about:
-    "Verify FILE and replace the database with it; the old one is kept aside. Refused while the database is in use.",
+    "Verify FILE and replace the database with it; the old one is kept aside. Refused while the database is in use. " +
+    "For PostgreSQL use pg_restore.",
   operands: ["FILE"],
   async run({ args, loadConfig, clock }) {
     const file = resolve(args.operand(0));

@@ -24,7 +24,8 @@ import { describeAction, describeCommand, describeProgram } from "./help.ts";
 export async function runCli(commands: readonly CommandEntry[], words: readonly string[], io: CliIo): Promise<number> {
   let hint = "companiond --help";
   try {
-    const [first] = words;
+    const [first, ...others] = words;
+    if (first === "help" && others.length > 0) return await runCli(commands, [...others, "--help"], io);
     if (first === undefined) {
       await io.writeError(`${await describeAll(commands)}\n`);
       return 2;
@@ -35,7 +36,7 @@ export async function runCli(commands: readonly CommandEntry[], words: readonly 
     }
     const command = await loadCommand(commands, first === "--version" ? "version" : first);
     hint = `companiond ${command.name} --help`;
-    const [action, rest] = findAction(command, words.slice(1));
+    const [action, rest] = findAction(command, others);
     if (action === null) {
       await io.writeOut(`${describeCommand(command)}\n`);
       return 0;

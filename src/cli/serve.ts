@@ -10,6 +10,7 @@ import { closeOnFailure, type OpenedServices, openServices, storageOf } from "..
 import { loadCertificate, reloadCertificate } from "./certificate.ts";
 import { type ActionInput, CommandFailure, singleCommand } from "./command.ts";
 import { findWeakness, makeDataDir } from "./data-rights.ts";
+import { nameDatabase } from "./database-name.ts";
 import { ensureDemo } from "./demo.ts";
 import { describeSettings } from "./help.ts";
 import { explainListenFailure } from "./listen-failure.ts";
@@ -79,6 +80,7 @@ async function serve(input: ActionInput): Promise<null> {
       version: buildInfo.version,
       commit: buildInfo.commit,
       dataDir: config.dataDir,
+      ...(config.database === null ? {} : { database: nameDatabase(config) }),
       llm: services.llm.name,
     });
     if (setup?.file)

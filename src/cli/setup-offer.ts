@@ -13,8 +13,9 @@ export interface SetupOffer {
 }
 
 /**
- * Creates a link, or returns null if an account already has a password, or another server offers one. Without a terminal the link is written to
- * `setup-link` in the data directory, readable by its owner only, because the log must not contain secrets.
+ * Creates a link, or returns null if an account already has a password, or another server offers one. Without a terminal
+ * the link is written to `setup-link` in the data directory, readable by its owner only, because the log must not contain
+ * secrets.
  */
 export async function offerSetup(
   services: Pick<OpenedServices, "store" | "coordination" | "ids" | "clock">,

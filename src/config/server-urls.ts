@@ -75,7 +75,7 @@ function checkTls(parameters: ReadonlyMap<string, string>, isSocket: boolean): v
   const isTls = tlsModes.includes(mode);
   // With "allow" and "prefer" the connection may be in clear text, and nobody would be told.
   if (!isTls && mode !== "disable") {
-    throw new BadValue(`must have an sslmode of disable, ${tlsModes.join(", ")}.`);
+    throw new BadValue(`must have an sslmode of disable, require, verify-ca or verify-full.`);
   }
   if (isTls && isSocket) throw new BadValue("cannot have an sslmode: a socket of this machine is not encrypted.");
   // The driver verifies everything as soon as it has a root certificate, whatever the mode says.

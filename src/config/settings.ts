@@ -180,7 +180,9 @@ export const settings = {
     variable: "COMPANIOND_SECRET_KEY",
     isSecret: true,
     parse: sealingKey,
-    about: "Seals secrets in the database: 32 bytes in base64. Without it, kept in secret.key in the data directory.",
+    about:
+      "Seals secrets in the database: 32 bytes in base64. Without it, kept in secret.key in the data directory; required " +
+      "with DATABASE_URL.",
   }),
   requireTotp: plain<TotpRequirement>(
     "COMPANIOND_REQUIRE_TOTP",
@@ -203,7 +205,7 @@ export const settings = {
     variable: "DATABASE_URL",
     isSecret: true,
     parse: databaseUrl,
-    about: "A PostgreSQL database for several instances, postgres://…; without it, a file in the data directory.",
+    about: "A PostgreSQL database that instances share, postgres://…; without it, the data is in the data directory.",
   }),
   redisUrl: optional({
     variable: "REDIS_URL",
@@ -211,7 +213,12 @@ export const settings = {
     parse: redisUrl,
     about: "Where instances count rates and failed sign-ins together, redis://… or rediss://…; needs DATABASE_URL.",
   }),
-  databasePool: plain("COMPANIOND_DATABASE_POOL", 10, connections, "Connections to PostgreSQL for quick queries."),
+  databasePool: plain(
+    "COMPANIOND_DATABASE_POOL",
+    10,
+    connections,
+    "Connections of each instance to PostgreSQL for quick queries.",
+  ),
   databasePoolHeavy: plain(
     "COMPANIOND_DATABASE_POOL_HEAVY",
     4,
@@ -221,7 +228,7 @@ export const settings = {
   backupCron: optional({
     variable: "COMPANIOND_BACKUP_CRON",
     parse: cronSchedule,
-    about: 'When to back up by itself: five cron fields, local time, such as "0 3 * * *".',
+    about: 'When to back up by itself: five cron fields, local time, such as "0 3 * * *". Not with DATABASE_URL.',
   }),
   backupDir: optional({
     variable: "COMPANIOND_BACKUP_DIR",

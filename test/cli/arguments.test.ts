@@ -102,6 +102,22 @@ test.each([
   expect({ exitCode, stdout }).toEqual({ exitCode: 2, stdout: "" });
 });
 
+test.each([
+  [["help", "serve"], "Usage: companiond serve [options]"],
+  [["help", "key", "create"], "Usage: companiond key create --account E"],
+  [["help", "key"], "  key revoke  Revoke a key"],
+])("shows for %j what that word is for", async (words, shown) => {
+  const { exitCode, stdout } = await runCommand(words);
+  expect(exitCode).toBe(0);
+  expect(stdout).toContain(shown);
+});
+
+test("help for an unknown command is wrong usage", async () => {
+  const { exitCode, stderr } = await runCommand(["help", "sevre"]);
+  expect(exitCode).toBe(2);
+  expect(stderr).toContain("Did you mean serve?");
+});
+
 test("shows a command's actions on --help", async () => {
   const { exitCode, stdout } = await runCommand(["key", "--help"]);
   expect(exitCode).toBe(0);

@@ -2,29 +2,19 @@
 import { afterEach, beforeEach, expect, test } from "bun:test";
 import { writeFileSync } from "node:fs";
 import { runCommand, runJson } from "../support/cli.ts";
-import { makeOddStore, readStore } from "../support/copy-world.ts";
+import { type CopyPlaces, makeCopyPlaces, makeOddStore, readStore } from "../support/copy-world.ts";
 import { queryRows } from "../support/postgres-databases.ts";
-import { sharedPostgres } from "../support/postgres-server.ts";
-import { type TemporaryDirectory, temporaryDirectory } from "../support/temporary.ts";
 
 const secretKey = Buffer.alloc(32, 7).toString("base64");
-let directory: TemporaryDirectory;
-let source: string;
-let url: string;
-let drop: () => Promise<void>;
-
+let places: CopyPlaces;
+let directory: CopyPlaces["directory"];
+let source: CopyPlaces["source"];
+let url: CopyPlaces["url"];
 beforeEach(async () => {
-  directory = temporaryDirectory();
-  source = directory.file("source");
-  const databases = await sharedPostgres();
-  const created = await databases.createDatabase();
-  url = created.url;
-  drop = () => databases.dropDatabase(created.name);
+  places = await makeCopyPlaces();
+  ({ directory, source, url } = places);
 });
-afterEach(async () => {
-  await drop();
-  directory[Symbol.dispose]();
-});
+afterEach(() => places.remove());
 
 const copy = (from: string, to: string, environment: Record<string, string> = {}) =>
   runCommand(["copy", "--from", from, "--to", to], { environment });

@@ -20,20 +20,22 @@ const good: DatabaseServerFacts = {
   schema: { applied: 4, known: 4, isReadable: true, isUnfinishedCopy: false },
   instances: [instance, instance],
   proof: null,
+  hasSecondFactors: false,
 };
 
 async function judge(
   changes: Partial<DatabaseServerFacts> = {},
-  { url = verified, redisUrl = "redis://cache.example", secretKey = makeSealingKey() }: Settings = {},
+  { url = verified, redisUrl = "redis://cache.example", secretKey = makeSealingKey(), uncopied = null }: Settings = {},
 ): Promise<Finding[]> {
   const database = { url, pool: 10, poolHeavy: 4 };
-  return judgeDatabase({ ...good, ...changes }, { database, redisUrl, secretKey });
+  return judgeDatabase({ ...good, ...changes }, { database, redisUrl, secretKey, uncopied });
 }
 
 interface Settings {
   url?: string;
   redisUrl?: string | null;
   secretKey?: string;
+  uncopied?: { detail: string; advice: string } | null;
 }
 
 async function judgeOne(name: string, changes: Partial<DatabaseServerFacts>, settings?: Settings): Promise<string> {
@@ -78,6 +80,14 @@ test.each([
   expect(judged).not.toContain("\n");
 });
 
+test("an empty database is wrong where the data is still in the directory", async () => {
+  const uncopied = { detail: "/data holds a database.", advice: "Move it with companiond copy." };
+  expect(await judgeOne("database", { schema: null }, { uncopied })).toBe(
+    "fail /data holds a database. Move it with companiond copy.",
+  );
+  expect(await judgeOne("database", {}, { uncopied })).toStartWith("ok ");
+});
+
 test("tells everything that is wrong with the server at once", async () => {
   const wrong = await judge({ isSupported: false, encoding: "LATIN1", isReadOnly: true });
   expect(wrong.filter(({ name }) => name === "database").map(({ status }) => status)).toEqual(["fail", "fail", "fail"]);
@@ -110,7 +120,10 @@ test("looks for room for one instance more than there are, as a replacement need
 
 test("warns of instances that count by themselves", async () => {
   const alone = { ...instance, sharesWindows: false };
-  expect(await judgeOne("instances", { instances: [instance, alone] })).toStartWith("warn 1 of 2 count rates by");
+  expect(await judgeOne("instances", { instances: [instance, alone] })).toStartWith(
+    "warn 1 of 2 runs without REDIS_URL",
+  );
+  expect(await judgeOne("instances", { instances: [alone] })).toStartWith("warn 1 of 1 runs without REDIS_URL");
   expect(await judgeOne("instances", {}, { redisUrl: null })).toStartWith("warn 2 serve it with Redis");
   expect(await judgeOne("instances", { instances: [alone] }, { redisUrl: null })).toBe(
     "ok 1 serves it: version 1.2.0.",
@@ -129,7 +142,9 @@ test("tells the key that sealed the secrets from another", async () => {
   const other = await judgeOne("secret key", { proof });
   expect(other).toStartWith("fail COMPANIOND_SECRET_KEY is not the key");
   expect(other).not.toContain(secretKey);
-  expect(await judgeOne("secret key", { proof, instances: [] })).toStartWith(
-    "warn COMPANIOND_SECRET_KEY is not the key",
+  const stopped = { proof, instances: [] };
+  expect(await judgeOne("secret key", stopped)).toStartWith("warn COMPANIOND_SECRET_KEY is not the key");
+  expect(await judgeOne("secret key", { ...stopped, hasSecondFactors: true })).toStartWith(
+    "fail COMPANIOND_SECRET_KEY is not the key",
   );
 });

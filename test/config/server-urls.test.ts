@@ -65,9 +65,9 @@ test.each([
 });
 
 test.each([
-  ["sslmode=prefer", "must have an sslmode of disable, require, verify-ca, verify-full."],
-  ["sslmode=allow", "must have an sslmode of disable, require, verify-ca, verify-full."],
-  ["sslmode=Require", "must have an sslmode of disable, require, verify-ca, verify-full."],
+  ["sslmode=prefer", "must have an sslmode of disable, require, verify-ca or verify-full."],
+  ["sslmode=allow", "must have an sslmode of disable, require, verify-ca or verify-full."],
+  ["sslmode=Require", "must have an sslmode of disable, require, verify-ca or verify-full."],
   ["sslmode=", "must have one value for sslmode."],
   ["sslmode=require&sslmode=disable", "must have one value for sslmode."],
   ["ssl=true", "not ssl."],

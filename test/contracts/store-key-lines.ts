@@ -64,6 +64,22 @@ export function keyLineStoreContract(open: OpenStore): void {
       expect(await revoke(child)).toEqual([]);
     });
 
+    test("ends in the order in which it was created, the key itself first, whichever of them was used last", async () => {
+      const { apiKeys, audit } = world.store;
+      const middle = await make({ name: "middle" });
+      const names = ["a", "b", "c", "d", "e", "f"];
+      const line: ApiKey[] = [];
+      for (const name of names) line.push(await makeBy(line.at(-3) ?? middle, { name }));
+      const use = ({ id }: ApiKey) => ({ keyId: id, requests: 1, lastUsedAt: world.clock.nowMs() });
+      for (const key of [middle, ...line.toReversed()]) await apiKeys.recordUses([use(key)], "2026-01-15");
+
+      const inOrder = ["middle", ...names];
+      expect((await revoke(middle)).map(({ name }) => name)).toEqual(inOrder);
+      const range = { fromMs: 0, toMs: Number.MAX_SAFE_INTEGER };
+      const { items } = await audit.list(account.id, range, { limit: names.length + 1, afterId: null });
+      expect(items.map(({ details }) => details["name"])).toEqual(inOrder.toReversed());
+    });
+
     test("ends from the middle down", async () => {
       const root = await make();
       const child = await makeBy(root);

@@ -38,6 +38,7 @@ export function voiceAgentGrantStoreContract(open: OpenStore): void {
       expect(await revoke("agent-1")).toEqual({ ...first, companions: 2 });
       expect(await revoke("agent-1")).toBeNull();
       expect(await revoke("agent-2", other)).toBeNull();
+      expect(await revoke("agent-2\0")).toBeNull();
       expect((await voiceAgentGrants.list(account.id)).map(({ agentId }) => agentId)).toEqual(["agent-2"]);
       expect(await voiceAgentGrants.list(other.id)).toHaveLength(1);
 

@@ -5,7 +5,7 @@ import type { Companion } from "../../src/domain/companion.ts";
 import { textOf } from "../../src/domain/conversation.ts";
 import { systemIds } from "../../src/lib/ids.ts";
 import type { NewVoiceSession, TranscriptMessage, VoiceAgent } from "../../src/store/store.ts";
-import { day, type OpenStore, openWorld, type StoreWorld } from "../support/store-world.ts";
+import { day, firstPage, type OpenStore, openWorld, type StoreWorld } from "../support/store-world.ts";
 
 const provider = "elevenlabs-convai";
 
@@ -169,6 +169,19 @@ export function voiceStoreContract(open: OpenStore): void {
       expect(await voice.findSession("conv-2")).toBeNull();
       const query = { fromDay: day, toDay: day, groupBy: [], companionId: null, metadata: [] };
       expect(await usage.query(account.id, query)).toMatchObject([{ voiceSessions: 2 }]);
+    });
+
+    test("are found whatever text the provider's id is", async () => {
+      const { conversations, voice } = world.store;
+      for (const id of ["conv\0 1", "\0", "conv\ud800"]) {
+        expect(await voice.findSession(id)).toBeNull();
+        await voice.startSession(newSession({ providerConversationId: id }));
+        expect(await voice.findSession(id)).toMatchObject({ companionId: companion.id });
+        expect(await voice.addTranscript(id, systemIds.uuid(), [spoken("Hello", world.clock.nowMs())])).toBe(true);
+        expect(await voice.addTranscript(id, systemIds.uuid(), [spoken("Hello", world.clock.nowMs())])).toBe(false);
+      }
+      const query = { companionId: null, visitorId: null, fromMs: null, toMs: null, q: null };
+      expect((await conversations.list(account.id, query, firstPage)).items).toMatchObject([{ messageCount: 3 }]);
     });
 
     test("count separately from messages, and not at all once the companion is deleted", async () => {

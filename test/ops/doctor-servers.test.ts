@@ -3,7 +3,9 @@ import { afterAll, beforeAll, expect, test } from "bun:test";
 import { SQL } from "bun";
 import { makeSealingKey } from "../../src/lib/sealing.ts";
 import { type CliOutcome, runCommand } from "../support/cli.ts";
+import { startExecutable } from "../support/executable.ts";
 import { findFreePort } from "../support/free-port.ts";
+import { sharedPostgres } from "../support/postgres-server.ts";
 import { createMigratedDatabase } from "../support/postgres-store.ts";
 import { type RedisServer, startRedisServer } from "../support/redis-server.ts";
 import { type TemporaryDirectory, temporaryDirectory } from "../support/temporary.ts";
@@ -94,6 +96,35 @@ test("doctor warns of a database that an update has yet to migrate", async () =>
   const { find } = await examine({ DATABASE_URL: older.url });
   expect(find("database")).toMatchObject({ status: "warn", advice: expect.stringContaining("companiond migrate") });
   await older.drop();
+});
+
+test("doctor and migrate name copy where the database is empty and the data still in the directory", async () => {
+  const dataDir = directory.file("not-copied");
+  const made = await runCommand(["account", "create", "--email", "one@example.com"], {
+    environment: { COMPANIOND_DATA_DIR: dataDir },
+  });
+  expect(made.exitCode).toBe(0);
+  const postgres = await sharedPostgres();
+  const empty = await postgres.createDatabase();
+  const changes = { DATABASE_URL: empty.url, COMPANIOND_DATA_DIR: dataDir };
+  const migrating = await run(["migrate"], changes);
+  expect(migrating.exitCode).toBe(1);
+  expect(migrating.stderr).toContain(`companiond copy --from sqlite:${dataDir} --to postgres`);
+  const { exitCode, find } = await examine(changes);
+  expect(exitCode).toBe(1);
+  expect(find("database")).toMatchObject({
+    status: "fail",
+    advice: expect.stringContaining(`companiond copy --from sqlite:${dataDir} --to postgres`),
+  });
+  await postgres.dropDatabase(empty.name);
+});
+
+test("a server logs which database it serves, without user and password", async () => {
+  await using server = await startExecutable({
+    env: { DATABASE_URL: database.url, REDIS_URL: redis.url, COMPANIOND_SECRET_KEY: makeSealingKey() },
+  });
+  const { host, pathname } = new URL(database.url);
+  expect(await server.logged("listening")).toMatchObject({ database: `${pathname.slice(1)} at ${host}` });
 });
 
 test.each([

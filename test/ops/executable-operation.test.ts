@@ -15,7 +15,7 @@ test("refuses a data directory that another server serves from, with a sentence"
     stdout: "",
     stderr:
       `companiond: another companiond serves from ${server.dataDir}. ` +
-      "Stop it first, or choose another directory with --data-dir.\n",
+      "Stop it first, or choose another data directory.\n",
   });
   // Commands work beside it, and the refused start did no harm.
   expect((await runExecutable(["account", "list", "--data-dir", server.dataDir])).exitCode).toBe(0);

@@ -13,35 +13,24 @@ import { migrations } from "../../src/store/sqlite/migrations.ts";
 import { migrateSqlite } from "../../src/store/sqlite/migrator.ts";
 import { createSqlite } from "../../src/store/sqlite/sqlite.ts";
 import { createCapturedLog } from "../support/captured-log.ts";
-import { makeOddStore, openDatabase, readStore } from "../support/copy-world.ts";
+import { type CopyPlaces, makeCopyPlaces, makeOddStore, openDatabase, readStore } from "../support/copy-world.ts";
 import { findFreePort } from "../support/free-port.ts";
 import { createManualClock } from "../support/manual-clock.ts";
 import { queryRows } from "../support/postgres-databases.ts";
 import { sharedPostgres, startPostgresServer } from "../support/postgres-server.ts";
 import { openStoreAt } from "../support/sqlite-store.ts";
-import { type TemporaryDirectory, temporaryDirectory } from "../support/temporary.ts";
 
-let directory: TemporaryDirectory;
-let source: string;
-let url: string;
-let drop: () => Promise<void>;
-let sqlite: Place;
-let postgres: Place;
-
+let places: CopyPlaces;
+let directory: CopyPlaces["directory"];
+let source: CopyPlaces["source"];
+let url: CopyPlaces["url"];
+let sqlite: CopyPlaces["sqlite"];
+let postgres: CopyPlaces["postgres"];
 beforeEach(async () => {
-  directory = temporaryDirectory();
-  source = directory.file("source");
-  const databases = await sharedPostgres();
-  const created = await databases.createDatabase();
-  url = created.url;
-  drop = () => databases.dropDatabase(created.name);
-  sqlite = { engine: "sqlite", dataDir: source };
-  postgres = { engine: "postgres", url };
+  places = await makeCopyPlaces();
+  ({ directory, source, url, sqlite, postgres } = places);
 });
-afterEach(async () => {
-  await drop();
-  directory[Symbol.dispose]();
-});
+afterEach(() => places.remove());
 
 /** The sentence, with its cause as the command shows it. */
 async function refusalOf(from: Place, to: Place): Promise<string> {

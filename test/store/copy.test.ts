@@ -15,39 +15,28 @@ import * as serverTables from "../../src/store/postgres/schema/servers.ts";
 import * as usageTables from "../../src/store/postgres/schema/usage.ts";
 import { testContext } from "../support/app.ts";
 import { createCapturedLog } from "../support/captured-log.ts";
-import { makeOddStore, openDatabase, readStore } from "../support/copy-world.ts";
+import { type CopyPlaces, makeCopyPlaces, makeOddStore, openDatabase, readStore } from "../support/copy-world.ts";
 import { readLines } from "../support/line-process.ts";
 import { queryRows } from "../support/postgres-databases.ts";
-import { sharedPostgres } from "../support/postgres-server.ts";
 import { createRandom } from "../support/random.ts";
 import { openStoreAt } from "../support/sqlite-store.ts";
 import { newApiKey, newCompanion, openWorld } from "../support/store-world.ts";
-import { type TemporaryDirectory, temporaryDirectory } from "../support/temporary.ts";
 
-let directory: TemporaryDirectory;
-let source: string;
+let places: CopyPlaces;
+let directory: CopyPlaces["directory"];
+let source: CopyPlaces["source"];
+let url: CopyPlaces["url"];
+let sqlite: CopyPlaces["sqlite"];
+let postgres: CopyPlaces["postgres"];
 let back: string;
-let url: string;
-let drop: () => Promise<void>;
-let sqlite: Place;
-let postgres: Place;
 let sqliteBack: Place;
-
 beforeEach(async () => {
-  directory = temporaryDirectory();
-  [source, back] = [directory.file("source"), directory.file("back")];
-  const databases = await sharedPostgres();
-  const created = await databases.createDatabase();
-  url = created.url;
-  drop = () => databases.dropDatabase(created.name);
-  sqlite = { engine: "sqlite", dataDir: source };
-  postgres = { engine: "postgres", url };
+  places = await makeCopyPlaces();
+  ({ directory, source, url, sqlite, postgres } = places);
+  back = directory.file("back");
   sqliteBack = { engine: "sqlite", dataDir: back };
 });
-afterEach(async () => {
-  await drop();
-  directory[Symbol.dispose]();
-});
+afterEach(() => places.remove());
 
 test("every table and column of both engines is copied, or left out for a reason", async () => {
   await makeOddStore(source, { rows: 1 });

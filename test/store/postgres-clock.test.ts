@@ -1,6 +1,8 @@
 /** How servers find out what time it is at the database. */
 import { expect, test } from "bun:test";
+import { ClockWatch } from "../../src/store/postgres/coordination/clock-watch.ts";
 import { InstanceClock } from "../../src/store/postgres/coordination/instance-clock.ts";
+import { createCapturedLog } from "../support/captured-log.ts";
 
 function clockAfter(...samples: (readonly [offsetMs: number, roundTripMs: number])[]): InstanceClock {
   const clock = new InstanceClock();
@@ -41,4 +43,14 @@ test("a slow answer, which tells little, moves nothing", () => {
   const clock = clockAfter([0, 1]);
   clock.add({ offsetMs: 400, roundTripMs: 900 });
   expect(clock.offsetMs).toBe(0);
+});
+
+test("clocks that are more than a second apart are told once, and so is their agreement", () => {
+  const log = createCapturedLog();
+  const watch = new ClockWatch(log);
+  for (const offsetMs of [0, 1000, -1000.4, -61_000, -61_002, 400, 0]) watch.look(offsetMs);
+  expect(log.events.map(({ level, fields }) => [level, fields])).toEqual([
+    ["warn", { offsetMs: -1000 }],
+    ["info", {}],
+  ]);
 });

@@ -72,6 +72,8 @@ describe("a start on", () => {
       throw reason;
     };
     expect(await refusalOf(open(empty.url, { beforeFirst }))).toBe("Copy first.");
+    const migration = { isCommand: true, isMigration: true, beforeFirst };
+    expect(await refusalOf(open(empty.url, migration))).toBe("Copy first.");
     await open(empty.url);
     await open(empty.url, { beforeFirst });
   });
@@ -157,7 +159,13 @@ describe("a start on", () => {
     expect(some?.instances).toEqual([{ version: "1.2.3", sharesWindows: true }]);
     expect(some?.connections.byOthers).toBeGreaterThan(0);
     expect(some).toMatchObject({ schema: { applied: migrations.length, known: migrations.length, isReadable: true } });
-    expect(some?.proof).toBe("sealed");
+    expect(some).toMatchObject({ proof: "sealed", hasSecondFactors: false });
+    await run(
+      empty.url,
+      `INSERT INTO accounts (id, email, plan, role, created_at, totp_secret)
+       VALUES ('${crypto.randomUUID()}', 'one@example.com', 'free', 'owner', 0, 'sealed')`,
+    );
+    expect(await storage.inspect?.()).toMatchObject({ hasSecondFactors: true });
     expect(Math.abs(some?.clockOffsetMs ?? Number.NaN)).toBeLessThan(5000);
     await instance.close();
   });
@@ -208,7 +216,7 @@ describe("a server that counts rates by itself", () => {
 
   test("is refused beside those that count together", async () => {
     const [one, other] = await Promise.all([openBriefly(true), openBriefly(true)]);
-    expect(await refusalOf(openBriefly(false))).toContain("with the same REDIS_URL");
+    expect(await refusalOf(openBriefly(false))).toContain("give all of them the same REDIS_URL");
     await one.close();
     await other.close();
     await eventually(() =>

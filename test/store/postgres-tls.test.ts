@@ -3,9 +3,10 @@
  * PostgreSQL (/usr/lib/postgresql/15/bin/postgres).
  */
 import { afterAll, beforeAll, expect, test } from "bun:test";
-import { chmodSync } from "node:fs";
+import { chmodSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { databaseUrl } from "../../src/config/server-urls.ts";
+import { explainStartFailure } from "../../src/store/postgres/connect-failure.ts";
 import { connect } from "../../src/store/postgres/connection.ts";
 import { type PostgresServer, startPostgresServer } from "../support/postgres-server.ts";
 import { temporaryDirectory } from "../support/temporary.ts";
@@ -14,6 +15,8 @@ const fixture = (name: string) => join(import.meta.dir, "../fixtures/tls", name)
 const directory = temporaryDirectory();
 let encrypted: PostgresServer;
 let plain: PostgresServer;
+/** With a certificate of an authority, and for encrypted connections alone, as managed services have it. */
+let managed: PostgresServer;
 
 /** A copy that PostgreSQL, which is picky about whose its key is, takes as its own. */
 function copyForPostgres(name: string): string {
@@ -23,28 +26,48 @@ function copyForPostgres(name: string): string {
   return directory.file(name);
 }
 
+function onlyEncrypted(): string {
+  writeFileSync(directory.file("hba.conf"), "hostssl all all all trust\n", { mode: 0o644 });
+  return directory.file("hba.conf");
+}
+
 beforeAll(async () => {
   chmodSync(directory.path, 0o755);
   const files = { ssl_cert_file: copyForPostgres("one.cert.pem"), ssl_key_file: copyForPostgres("one.key.pem") };
-  [encrypted, plain] = await Promise.all([
+  const issued = { ssl_cert_file: copyForPostgres("issued.cert.pem"), ssl_key_file: copyForPostgres("issued.key.pem") };
+  [encrypted, managed, plain] = await Promise.all([
     startPostgresServer({ settings: { ssl: "on", listen_addresses: "127.0.0.1,127.0.0.2", ...files } }),
+    startPostgresServer({ settings: { ssl: "on", hba_file: onlyEncrypted(), ...issued } }),
     startPostgresServer(),
   ]);
 });
 afterAll(async () => {
-  await Promise.all([encrypted[Symbol.asyncDispose](), plain[Symbol.asyncDispose]()]);
+  await Promise.all([encrypted[Symbol.asyncDispose](), managed[Symbol.asyncDispose](), plain[Symbol.asyncDispose]()]);
   directory[Symbol.dispose]();
 });
 
 /** The protocol, `clear`, or the code of the error. */
 async function tryUrl(url: string): Promise<string> {
+  const result = await connectOnce(url);
+  if (typeof result === "string") return result;
+  return "code" in result ? String(result.code) : String(result);
+}
+
+/** What an operator is told whose server cannot be used. */
+async function explain(url: string): Promise<string> {
+  const result = explainStartFailure(await connectOnce(url));
+  return result instanceof Error ? result.message : String(result);
+}
+
+async function connectOnce(url: string): Promise<string | Error> {
   // What is tested here must be what the settings take.
   const sql = connect({ url: databaseUrl(url), max: 1, statementMs: 5000 });
   try {
     const [row] = await sql`SELECT version FROM pg_stat_ssl WHERE pid = pg_backend_pid()`;
     return row.version ?? "clear";
   } catch (error) {
-    return error instanceof Error && "code" in error ? String(error.code) : String(error);
+    if (!(error instanceof Error)) throw error;
+    return error;
   } finally {
     await sql.close();
   }
@@ -75,4 +98,18 @@ test("only verify-full looks at the name on the certificate", async () => {
 
 test.each(["require", "verify-ca", "verify-full"])("a server without TLS is refused with sslmode=%s", async (mode) => {
   expect(await tryUrl(`${plain.url("postgres")}?sslmode=${mode}`)).toBe("ERR_POSTGRES_TLS_NOT_AVAILABLE");
+});
+
+test("a certificate of an authority is trusted by the file of that authority alone", async () => {
+  const url = managed.url("postgres");
+  const authority = `sslrootcert=${fixture("authority.cert.pem")}`;
+  expect(await tryUrl(`${url}?sslmode=verify-full&${authority}`)).toBe("TLSv1.3");
+  for (const parameters of ["sslmode=verify-full", `sslmode=verify-full&${otherAuthority}`]) {
+    expect(await explain(`${url}?${parameters}`)).toContain("has a TLS certificate that is not trusted (");
+  }
+});
+
+test("a server that admits nobody without TLS is answered with how to switch it on", async () => {
+  expect(await explain(managed.url("postgres"))).toContain("without TLS: add sslmode=verify-full.");
+  expect(await tryUrl(`${managed.url("postgres")}?sslmode=require`)).toBe("TLSv1.3");
 });

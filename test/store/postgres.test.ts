@@ -1,8 +1,10 @@
 /** The PostgreSQL engine against the contract of the store. */
-import { describe } from "bun:test";
+import { afterAll, describe } from "bun:test";
 import { storeContract } from "../contracts/store.ts";
-import { openTemporaryPostgresStore } from "../support/postgres-store.ts";
+import { openTemporaryPostgresStore, reuseDatabases } from "../support/postgres-store.ts";
 
 describe("the PostgreSQL engine", () => {
-  storeContract(openTemporaryPostgresStore);
+  const databases = reuseDatabases();
+  afterAll(() => databases[Symbol.asyncDispose]());
+  storeContract(() => openTemporaryPostgresStore({}, databases.make));
 });

@@ -1,13 +1,43 @@
-/** SQLite stores for tests of the copy: every table filled with odd rows, and what is in them. */
+/** Places to copy from and to, and SQLite stores for it: every table filled with odd rows, and what is in them. */
 import { Database, type SQLQueryBindings } from "bun:sqlite";
 import { join } from "node:path";
+import type { Place } from "../../src/store/copy/copy.ts";
 import { type CopiedTable, copiedTables, type Kind, leftOut } from "../../src/store/copy/tables.ts";
 import { migrateSqlite } from "../../src/store/sqlite/migrator.ts";
 import { hostileTexts } from "./hostile-texts.ts";
+import { sharedPostgres } from "./postgres-server.ts";
 import { createRandom } from "./random.ts";
+import { type TemporaryDirectory, temporaryDirectory } from "./temporary.ts";
 
 type Random = ReturnType<typeof createRandom>;
 type Stored = Record<string, unknown>;
+
+/** A data directory that is not there yet, and an empty PostgreSQL database. */
+export interface CopyPlaces {
+  directory: TemporaryDirectory;
+  /** In the directory. */
+  source: string;
+  url: string;
+  sqlite: Place;
+  postgres: Place;
+  remove(): Promise<void>;
+}
+
+export async function makeCopyPlaces(): Promise<CopyPlaces> {
+  const databases = await sharedPostgres();
+  const { name, url } = await databases.createDatabase();
+  const directory = temporaryDirectory();
+  const source = directory.file("source");
+  return {
+    ...{ directory, source, url },
+    sqlite: { engine: "sqlite", dataDir: source },
+    postgres: { engine: "postgres", url },
+    async remove() {
+      await databases.dropDatabase(name);
+      directory[Symbol.dispose]();
+    },
+  };
+}
 
 const oddTexts = [
   "",

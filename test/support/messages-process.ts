@@ -4,7 +4,8 @@ import { startTestServer } from "./app.ts";
 import { chat } from "./chat.ts";
 
 test("answers", async () => {
-  const server = await startTestServer();
+  // With the limiter that servers share, too.
+  const server = await startTestServer({ isShared: true });
   const { embedToken } = await server.createCompanion();
   const count = Number(process.env["MESSAGES"]);
   for (let message = 0; message < count; message++) {

@@ -14,11 +14,13 @@ export interface PostgresDatabases {
   url(database: string): string;
   /** An empty database under a name of its own, or a copy of the template, which nobody may be connected to. */
   createDatabase(template?: string): Promise<Database>;
-  /** The database of this name; the first call, of all processes, creates it and fills it. */
-  provideDatabase(name: string, fill?: (database: Database) => Promise<void>, template?: string): Promise<Database>;
+  /** The database of this name; the first call, of all processes, creates it from the template, or fills it. */
+  provideDatabase(name: string, source: DatabaseSource): Promise<Database>;
   /** Also ends the connections to it. Nothing happens if there is none of this name. */
   dropDatabase(name: string): Promise<void>;
 }
+
+export type DatabaseSource = { template: string } | { fill(database: Database): Promise<void> };
 
 /** `serverUrl` has no path. */
 export function databasesOf(serverUrl: string): PostgresDatabases {
@@ -28,27 +30,36 @@ export function databasesOf(serverUrl: string): PostgresDatabases {
     url,
     async createDatabase(template = "template0") {
       const name = `test_${crypto.randomUUID().replaceAll("-", "")}`;
-      await run(`CREATE DATABASE ${name} TEMPLATE ${template}`);
+      await run(createStatement(name, template));
       return { name, url: url(name) };
     },
-    async provideDatabase(name, fill = async () => {}, template = "template0") {
+    async provideDatabase(name, source) {
+      const database = { name, url: url(name) };
       await using admin = new SQL(url("postgres"), { max: 1 });
       // Held by this connection, and gone with it.
       await admin`SELECT pg_advisory_lock(hashtext(${name}))`;
       const [existing] = await admin`SELECT 1 FROM pg_database WHERE datname = ${name}`;
-      if (existing === undefined) {
-        const unfilled = `${name}_unfilled`;
-        await admin.unsafe(`DROP DATABASE IF EXISTS ${unfilled} WITH (FORCE)`);
-        await admin.unsafe(`CREATE DATABASE ${unfilled} TEMPLATE ${template}`);
-        await fill({ name: unfilled, url: url(unfilled) });
-        await admin.unsafe(`ALTER DATABASE ${unfilled} RENAME TO ${name}`);
+      if (existing !== undefined) return database;
+      if ("template" in source) {
+        await admin.unsafe(createStatement(name, source.template));
+        return database;
       }
-      return { name, url: url(name) };
+      const unfilled = `${name}_unfilled`;
+      await admin.unsafe(`DROP DATABASE IF EXISTS ${unfilled} WITH (FORCE)`);
+      await admin.unsafe(createStatement(unfilled, "template0"));
+      await source.fill({ name: unfilled, url: url(unfilled) });
+      await admin.unsafe(`ALTER DATABASE ${unfilled} RENAME TO ${name}`);
+      return database;
     },
     async dropDatabase(name) {
       await run(`DROP DATABASE IF EXISTS ${name} WITH (FORCE)`);
     },
   };
+}
+
+/** Copied as files, which takes half the time of copying through the log. */
+function createStatement(name: string, template: string): string {
+  return `CREATE DATABASE ${name} TEMPLATE ${template} STRATEGY file_copy`;
 }
 
 async function runStatement(url: string, statement: string): Promise<void> {

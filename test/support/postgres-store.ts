@@ -8,7 +8,7 @@ import {
   type PostgresStoreOptions,
 } from "../../src/store/postgres/open.ts";
 import { createCapturedLog } from "./captured-log.ts";
-import type { PostgresDatabases } from "./postgres-databases.ts";
+import { type PostgresDatabases, queryRows } from "./postgres-databases.ts";
 import { sharedPostgres } from "./postgres-server.ts";
 
 const pools = { pool: 10, poolHeavy: 4 };
@@ -22,8 +22,13 @@ async function makeTemplate(databases: PostgresDatabases): Promise<string> {
   return name;
 }
 
+export interface MigratedDatabase {
+  url: string;
+  drop(): Promise<void>;
+}
+
 /** A migrated, empty database. */
-export async function createMigratedDatabase(): Promise<{ url: string; drop(): Promise<void> }> {
+export async function createMigratedDatabase(): Promise<MigratedDatabase> {
   const databases = await sharedPostgres();
   template ??= makeTemplate(databases);
   const { name, url } = await databases.createDatabase(await template);
@@ -39,8 +44,9 @@ export interface TemporaryPostgresStore extends OpenedPostgres {
 /** `close` closes the store and drops its database. */
 export async function openTemporaryPostgresStore(
   options: Partial<PostgresStoreOptions> = {},
+  makeDatabase = createMigratedDatabase,
 ): Promise<TemporaryPostgresStore> {
-  const { url, drop } = await createMigratedDatabase();
+  const { url, drop } = await makeDatabase();
   const opened = await openPostgresStore({ url, ...pools, log: createCapturedLog(), ...options });
   const { arrivals } = opened.parts;
   async function close() {
@@ -49,3 +55,47 @@ export async function openTemporaryPostgresStore(
   }
   return { ...opened, url, arrivals, close };
 }
+
+export interface ReusedDatabases extends AsyncDisposable {
+  /** As `createMigratedDatabase`, but `drop` empties the database, which then is the next one's. */
+  make(): Promise<MigratedDatabase>;
+}
+
+/** For many small tests: to empty a database takes a tenth of the time that another one does. */
+export function reuseDatabases(): ReusedDatabases {
+  const free: MigratedDatabase[] = [];
+  return {
+    async make() {
+      const database = free.pop() ?? (await createMigratedDatabase());
+      async function drop() {
+        await queryRows(database.url, deleteEverything);
+        free.push(database);
+      }
+      return { url: database.url, drop };
+    },
+    async [Symbol.asyncDispose]() {
+      for (const { drop } of free.splice(0)) await drop();
+    },
+  };
+}
+
+/** All rows but the one that says how far the database is migrated, and before that the sessions that are still ending. */
+const deleteEverything = `DO $$
+DECLARE
+  name regclass;
+  has_rows boolean;
+BEGIN
+  PERFORM pg_terminate_backend(pid, 10000) FROM pg_stat_activity
+  WHERE datname = current_database() AND backend_type = 'client backend' AND pid <> pg_backend_pid();
+  -- Neither triggers nor foreign keys: everything goes.
+  SET LOCAL session_replication_role = replica;
+  FOR name IN
+    SELECT oid FROM pg_class
+    WHERE relnamespace = current_schema()::regnamespace AND relkind = 'r' AND relname <> 'companiond'
+  LOOP
+    EXECUTE format('SELECT EXISTS (SELECT FROM %s)', name) INTO has_rows;
+    IF has_rows THEN
+      EXECUTE format('DELETE FROM %s', name);
+    END IF;
+  END LOOP;
+END $$`;

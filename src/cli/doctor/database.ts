@@ -2,7 +2,7 @@
 import type { Config } from "../../config.ts";
 import { isLoopbackHost } from "../../lib/loopback.ts";
 import { opensProof } from "../../sealed-secrets.ts";
-import { storageOf } from "../../services.ts";
+import { findUncopied, storageOf } from "../../services.ts";
 import type { DatabaseServerFacts, LiveInstance } from "../../store/contract/inspection.ts";
 import { describeFailure, type Finding, fail, ok, warn, within } from "./finding.ts";
 
@@ -18,7 +18,8 @@ export async function examineDatabase(config: Config): Promise<Finding[]> {
   const storage = storageOf(config);
   if (storage.inspect === undefined) throw new Error("the storage engine has no server");
   try {
-    return await judgeDatabase(await storage.inspect(), { database, redisUrl, secretKey });
+    const uncopied = findUncopied(config.dataDir);
+    return await judgeDatabase(await storage.inspect(), { database, redisUrl, secretKey, uncopied });
   } catch (error) {
     const advice = "Check DATABASE_URL, and that the server runs and admits this machine and user.";
     return [fail("database", `${describeFailure(error)}.`, advice)];
@@ -27,12 +28,17 @@ export async function examineDatabase(config: Config): Promise<Finding[]> {
 
 type DatabaseConfig = NonNullable<Config["database"]>;
 
+interface Settings extends Pick<Config, "redisUrl" | "secretKey"> {
+  database: DatabaseConfig;
+  uncopied: ReturnType<typeof findUncopied>;
+}
+
 export async function judgeDatabase(
   facts: DatabaseServerFacts,
-  { database, redisUrl, secretKey }: { database: DatabaseConfig } & Pick<Config, "redisUrl" | "secretKey">,
+  { database, redisUrl, secretKey, uncopied }: Settings,
 ): Promise<Finding[]> {
   return [
-    ...judgeServer(facts),
+    ...judgeServer(facts, uncopied),
     judgeTls(facts, new URL(database.url)),
     judgeClock(facts),
     judgeConnections(facts, database),
@@ -52,7 +58,7 @@ function judgeContent(schema: DatabaseServerFacts["schema"]): Finding[] {
   return [fail(name, "A copy into it was not finished.", "Run the same companiond copy again: it goes on.")];
 }
 
-function judgeServer(facts: DatabaseServerFacts): Finding[] {
+function judgeServer(facts: DatabaseServerFacts, uncopied: Settings["uncopied"]): Finding[] {
   const name = "database";
   const { version, schema } = facts;
   const wrong: Finding[] = [];
@@ -73,6 +79,7 @@ function judgeServer(facts: DatabaseServerFacts): Finding[] {
   if (wrong.length > 0 || schema === "other") return wrong;
   const server = `PostgreSQL ${version} answers ${within(facts.roundTripMs)}`;
   if (schema === null) {
+    if (uncopied !== null) return [fail(name, uncopied.detail, uncopied.advice)];
     return [warn(name, `${server}, and is empty.`, "Nothing to do for a new installation: serve creates the tables.")];
   }
   if (schema.applied < schema.known) {
@@ -125,9 +132,9 @@ function judgeInstances(instances: readonly LiveInstance[], hasRedis: boolean): 
   const name = "instances";
   const versions = [...new Set(instances.map(({ version }) => version))].sort().join(", ");
   const alone = instances.filter(({ sharesWindows }) => !sharesWindows).length;
-  if (instances.length > 1 && alone > 0) {
-    const detail = `${alone} of ${instances.length} count rates by themselves: visitors get several times the limits.`;
-    return warn(name, detail, "Set the same REDIS_URL for all of them.");
+  if (alone > 0 && (hasRedis || instances.length > 1)) {
+    const detail = `${alone} of ${instances.length} runs without REDIS_URL, and counts rates by itself: others are refused.`;
+    return warn(name, detail, "Restart it with the same REDIS_URL as the others.");
   }
   if (instances.length === 0) return ok(name, "None serves this database now.");
   if (!hasRedis && instances.length > 1) {
@@ -137,11 +144,16 @@ function judgeInstances(instances: readonly LiveInstance[], hasRedis: boolean): 
   return ok(name, `${instances.length} ${instances.length === 1 ? "serves" : "serve"} it: version ${versions}.`);
 }
 
-async function judgeKey({ proof, instances }: DatabaseServerFacts, secretKey: string | null): Promise<Finding> {
+async function judgeKey(
+  { proof, hasSecondFactors, instances }: DatabaseServerFacts,
+  secretKey: string | null,
+): Promise<Finding> {
   const name = "secret key";
   if (proof === null || secretKey === null) return ok(name, "Nothing in the database is sealed yet.");
   if (await opensProof(secretKey, proof)) return ok(name, "COMPANIOND_SECRET_KEY opens what is sealed.");
   const detail = "COMPANIOND_SECRET_KEY is not the key that sealed the secrets in this database.";
   if (instances.length > 0) return fail(name, detail, "Give every instance the same key: serve refuses another.");
-  return warn(name, detail, "Put the earlier key back. Without it, second factors in the database cannot be opened.");
+  if (!hasSecondFactors) return warn(name, detail, "Nothing is lost: serve goes on with the key that it is given.");
+  const advice = "Put the earlier key back: serve refuses to start, since it cannot open the second factors.";
+  return fail(name, detail, advice);
 }

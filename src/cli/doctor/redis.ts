@@ -22,7 +22,8 @@ export async function examineRedis(
     if (roundTripMs <= slowRoundTripMs) return [ok(name, detail)];
     return [warn(name, detail, "Move it closer to the servers: each request waits for it.")];
   } catch (error) {
-    const advice = "Without Redis at its start, serve refuses; while it runs, each instance counts by itself.";
+    const advice =
+      "Fix this first: serve does not start without Redis. Instances that run count by themselves meanwhile.";
     return [fail(name, error instanceof AppError ? error.message : `${describeFailure(error)}.`, advice)];
   }
 }

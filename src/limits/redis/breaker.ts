@@ -32,7 +32,7 @@ const steadyMs = 10_000;
 export interface SharedRedis {
   /**
    * Runs the script and returns its numbers, or null if Redis is away or did not answer in time; then it is unknown
-   * whether it ran. Never rejects, takes `commandMs` at most. Calls made one after the other run in that order.
+   * whether it ran. Never rejects, and takes at most `commandMs`. Calls made one after the other run in that order.
    */
   ask(script: Script, keys: readonly string[], args: readonly string[]): Promise<readonly number[] | null>;
   /** Whether Redis is away now, so that this instance counts by itself. */

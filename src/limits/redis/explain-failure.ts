@@ -1,14 +1,15 @@
 /** Finds out why Redis could not be used: the driver reports every refusal as a closed connection. */
 import { connect as connectPlain, type Socket } from "node:net";
 import { connect as connectTls } from "node:tls";
+import { isUntrustedCertificate } from "../../lib/certificate-failure.ts";
 import { addressOf, type RedisAddress } from "./address.ts";
 import { closedReason, RedisFailure } from "./connection.ts";
 
 const patienceMs = 2000;
 
 /**
- * The rest of a sentence that begins with the server's address, without anything secret. Asks the server once more, 2 s at
- * most, if the failure itself does not tell.
+ * The rest of a sentence that begins with the server's address, without anything secret. If the failure itself does
+ * not tell, asks the server once more, for at most 2 s.
  */
 export async function explainFailure(url: string, failure: unknown): Promise<string> {
   const reason = failure instanceof RedisFailure ? failure.reason : closedReason;
@@ -73,6 +74,7 @@ function greet({ host, port, isTls }: RedisAddress, greeting: string): Promise<s
       answer += bytes.toString("latin1");
       const refusal = /^-([A-Z]+)/m.exec(answer)?.[1];
       if (refusal !== undefined) finish(explainAnswer(refusal, answer));
+      else if (!/^[-+%*$:_#,]/.test(answer)) finish("is not Redis: something else listens there.");
       else if (answer.includes("+PONG")) finish("did not answer in time. Try again.");
     });
     socket.on("error", (error: NodeJS.ErrnoException) => finish(explainError(error.code ?? "", isConnected, isTls)));
@@ -105,6 +107,6 @@ function explainError(code: string, isConnected: boolean, isTls: boolean): strin
   if (!isConnected) return `cannot be reached (${code}).`;
   if (!isTls) return explainClose(isTls);
   if (code === "ERR_TLS_CERT_ALTNAME_INVALID") return "has a TLS certificate for another name.";
-  if (!/CERT|SIGNED|ISSUER|EXPIRED/.test(code)) return `fails in the TLS handshake (${code}).`;
+  if (!isUntrustedCertificate(code)) return `fails in the TLS handshake (${code}).`;
   return `has a TLS certificate that is not trusted (${code}). NODE_EXTRA_CA_CERTS names the file of a private authority.`;
 }

@@ -18,9 +18,9 @@ export interface RedisLimiterOptions {
  * A verdict takes one round trip. It comes from `fallback` if Redis is away, or if it does not answer in time: then
  * after the deadline of a command, and for those that ask meanwhile at once.
  *
- * While Redis is away each of N instances counts by itself, so N times a limit is admitted at most. Nothing of that is
+ * While Redis is away each of N instances counts by itself, so at most N times a limit is admitted. Nothing of that is
  * merged into Redis, and what Redis had admitted is not known to the instances: in the minutes in which it leaves and
- * comes back, N + 1 times the limit is admitted at most. A visitor whose request timed out may occupy a place in both.
+ * comes back, at most N + 1 times the limit is admitted. A visitor whose request timed out may occupy a place in both.
  *
  * Redis' clock is a wall clock. Setting it back neither admits nor locks out anyone, but setting it forward frees
  * places early; clocks of instances do not matter.

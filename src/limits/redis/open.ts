@@ -63,7 +63,7 @@ async function connect(url: string): Promise<{ connection: RedisConnection; info
 
 async function unavailable(url: string, cause: unknown): Promise<AppError> {
   const sentence = await explainFailure(url, cause);
-  return new AppError("unavailable", `REDIS_URL: ${nameOf(addressOf(url))} ${sentence}`, { cause });
+  return new AppError("unavailable", `REDIS_URL: ${nameOf(addressOf(url))} ${sentence}`);
 }
 
 async function measureRoundTrip(connection: RedisConnection): Promise<number> {

@@ -16,7 +16,7 @@ export interface RedisSignInFailuresOptions {
 
 /**
  * No call rejects: while Redis is away, `fallback` answers. What it counted is not merged into Redis, so whoever guesses
- * then has as many attempts more as one instance gives. A failure noted in Redis that is taken back or forgotten
+ * then gets as many more attempts as one instance allows. A failure noted in Redis that is taken back or forgotten
  * while Redis is away stays until an hour after the last one.
  *
  * Bounded by time: a key expires an hour after the subject's last failure. Where Redis has a bound of memory, its

@@ -56,7 +56,8 @@ export interface TurnStore {
    * Stores the turn: conversation, messages, usage and the day's quota in one commit. If the companion was deleted
    * meanwhile, only usage is stored; if the visitor or conversation was erased after the message arrived, no messages
    * are. The turns of a conversation stay in the order in which they were settled, even if the clock is set back, and
-   * the messages of a turn in the order of the list. Resolves once durable; the ticket ends with it, and it does not matter if it was gone.
+   * the messages of a turn in the order of the list. Resolves once durable. The ticket ends in the same commit; it does
+   * not matter if it was gone before.
    */
   settle(turn: SettledTurn): Promise<void>;
   /**

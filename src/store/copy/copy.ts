@@ -19,7 +19,7 @@ export interface CopyOptions {
   /** Of the other engine. */
   to: Place;
   observer?: CopyObserver;
-  /** Rows of a page at most. */
+  /** The most rows that a page has. */
   mostRows?: number;
 }
 

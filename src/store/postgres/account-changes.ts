@@ -1,8 +1,8 @@
 /** Changes to accounts that several parts of the store make in their own writes. */
 import type { Account } from "../../domain/account.ts";
-import { invalidFields } from "../../domain/errors.ts";
 import type { NewAccount } from "../contract/accounts.ts";
 import type { WriteContext } from "../contract/write-context.ts";
+import { addressTaken } from "../rows/refusals.ts";
 import type { ChangeRecorder } from "./changes.ts";
 import type { Queries } from "./queries.ts";
 import { mapColumns } from "./rows/columns.ts";
@@ -33,9 +33,7 @@ export async function insertAccount(
   const made = { id, email, plan, role, suspendedAt: null, totpConfirmedAt: null, createdAt: context.nowMs };
   const row = { ...account, ...made, totpSecret: null, totpLastStep: null };
   const inserted = await accountColumns.insert(transaction, [row], "ON CONFLICT (email) DO NOTHING RETURNING 1 AS one");
-  if (inserted.length === 0) {
-    throw invalidFields([{ param: "email", detail: "There is already an account with this address." }]);
-  }
+  if (inserted.length === 0) throw addressTaken();
   const change = { accountId: id, action: "account.create", targetId: id, details: { plan, role } };
   await changes.record(transaction, context, change);
   return made;

@@ -22,7 +22,7 @@ export function createArrivalMarks(first: string): ArrivalMarks {
     begin() {
       const number = ++begun;
       return (snapshot) => {
-        // Answers may come in another order than questions were asked.
+        // Answers may arrive in another order than the questions were asked in.
         if (number < latestNumber) return;
         latestNumber = number;
         latest = snapshot;

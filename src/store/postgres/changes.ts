@@ -1,20 +1,14 @@
 /** What every change made by people also writes in its commit: the audit entry and the idempotent response. */
-import { AppError } from "../../domain/errors.ts";
 import type { AuditEntry } from "../contract/audit.ts";
 import type { IdempotentWrite } from "../contract/idempotency.ts";
 import type { WriteContext } from "../contract/write-context.ts";
-import { idempotencyLifetimeMs } from "../rows/idempotency-lifetime.ts";
+import { idempotencyLifetimeMs } from "../rows/bounds.ts";
+import { type Change, toAuditRow } from "../rows/changes.ts";
+import { answeredMeanwhile, noSuchAccount } from "../rows/refusals.ts";
 import type { HoldingsKeeper } from "./holdings.ts";
 import type { Queries } from "./queries.ts";
 import { mapColumns } from "./rows/columns.ts";
 import { audit as auditTable, idempotency } from "./schema/accounts.ts";
-
-export interface Change {
-  accountId: string;
-  action: string;
-  targetId: string | null;
-  details: AuditEntry["details"];
-}
 
 export type ChangeRecorder = ReturnType<typeof createChangeRecorder>;
 
@@ -28,21 +22,14 @@ const keepResponse = `ON CONFLICT (account_id, method, path, key) DO UPDATE SET 
 /** Call all of it inside a write, with its transaction. */
 export function createChangeRecorder(holdings: HoldingsKeeper) {
   async function audit(transaction: Queries, ...entries: AuditEntry[]): Promise<void> {
-    const rows = entries.map(({ actor, ...entry }) => {
-      const { kind: actorKind, id: actorId, ipPrefix, requestId } = actor;
-      return { ...entry, actorKind, actorId, ipPrefix, requestId };
-    });
-    if (rows.length > 0) await auditColumns.insertMany(transaction, rows);
+    if (entries.length > 0) await auditColumns.insertMany(transaction, entries.map(toAuditRow));
   }
 
   async function keep(transaction: Queries, { slot, ...response }: IdempotentWrite, nowMs: number): Promise<void> {
     const row = { ...slot, ...response, createdAt: nowMs };
     const written = await responseColumns.insert(transaction, [row], keepResponse, [nowMs - idempotencyLifetimeMs]);
     if (written.length > 0) return;
-    throw new AppError(
-      "conflict",
-      "Another request with this Idempotency-Key came first. Send it again for its response.",
-    );
+    throw answeredMeanwhile();
   }
 
   async function findAccountNumber(transaction: Queries, accountId: string): Promise<number | null> {
@@ -66,7 +53,7 @@ export function createChangeRecorder(holdings: HoldingsKeeper) {
     /** The account that a new row would belong to; it may have been deleted since the request was admitted. */
     async requireAccount(transaction: Queries, accountId: string): Promise<number> {
       const number = await findAccountNumber(transaction, accountId);
-      if (number === null) throw new AppError("not_found", "There is no such account.");
+      if (number === null) throw noSuchAccount();
       return number;
     },
   };

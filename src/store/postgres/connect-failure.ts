@@ -1,9 +1,13 @@
 /** Says why PostgreSQL could not be used at all, where the driver has a code and an operator needs a sentence. */
+import { isUntrustedCertificate } from "../../lib/certificate-failure.ts";
 import { isLostConnection, isPlainlyUnavailable, sqlState } from "./failures.ts";
 import { refusal } from "./fitness.ts";
 
 const pooler =
   "is no PostgreSQL, or a connection pooler that does not keep sessions apart. Name PostgreSQL itself: sessions hold locks";
+
+const withoutTls =
+  "does not admit this user from here without TLS: add sslmode=verify-full. Otherwise pg_hba.conf on the server decides";
 
 const states: Readonly<Record<string, string>> = {
   "28P01": "refuses the user or the password in it",
@@ -36,8 +40,10 @@ export function explainConnectFailure(error: unknown): string {
 export function explainStartFailure(error: unknown): unknown {
   const cause = isPlainlyUnavailable(error) ? error.cause : error;
   const reason = findReason(cause);
-  if (reason !== null) return refusal(`${reason}.`, cause);
-  if (isPlainlyUnavailable(error)) return refusal("does not answer. Check that it runs, and its host and port.", cause);
+  // The server's own words may tell more, the driver's only repeat the sentence.
+  const said = sqlState(cause) === "" ? undefined : cause;
+  if (reason !== null) return refusal(`${reason}.`, said);
+  if (isPlainlyUnavailable(error)) return refusal("does not answer. Check that it runs, and its host and port.", said);
   return error;
 }
 
@@ -48,13 +54,15 @@ export function nameServer(url: string): string {
 
 function findReason(error: unknown): string | null {
   const code = codeOf(error);
+  // It refuses by pg_hba.conf, and says of the attempt that it was not encrypted: on managed services that is why.
+  if (sqlState(error) === "28000" && /no encryption/.test(String(error))) return withoutTls;
   const known = states[sqlState(error)] ?? codes[code];
   if (known !== undefined) return known;
   // A setting of the connection that it does not know.
   if (sqlState(error) === "42704" && /configuration parameter/.test(String(error))) {
     return "is older than PostgreSQL 15, which companiond needs";
   }
-  if (/CERT|SIGNED|ISSUER/.test(code)) {
+  if (isUntrustedCertificate(code)) {
     return `has a TLS certificate that is not trusted (${code}); sslrootcert names the file of a private authority`;
   }
   if (code.includes("AUTHENTICATION")) return "asks for a password in a way that this program does not know";

@@ -5,16 +5,16 @@ import { SQL } from "bun";
 export interface PostgresOptions {
   /** `postgres://…` */
   url: string;
-  /** Connections at most, for requests. */
+  /** The most connections for requests. */
   pool: number;
-  /** The same for what takes long. */
+  /** The most connections for what takes long. */
   poolHeavy: number;
 }
 
 export interface ConnectionOptions {
-  /** `postgres://…`; TLS is said in it. */
+  /** `postgres://…`; its parameters decide about TLS. */
   url: string;
-  /** Connections at most. */
+  /** The most connections that are open at once. */
   max: number;
   /** After this long the server itself gives up a statement. */
   statementMs: number;

@@ -45,7 +45,7 @@ export function concernsItsRows(error: unknown): boolean {
   return isCollision(cause) || tooSlow.includes(sqlState(cause)) || !isAway(error);
 }
 
-/** A defect of the statement or its values, and no matter of time. */
+/** A defect of the statement or its values, which time does not heal. */
 export function isCertainlyUndone(error: unknown): boolean {
   return !isAway(error);
 }

@@ -2,19 +2,17 @@
  * What accounts hold, as counted by triggers, and whether it is within their limits. Changes of one account come one
  * after the other (`PostgresEngine.change`), so what is counted here is what there is.
  */
-import type { Holdings, Plan } from "../../domain/account.ts";
 import { limitReached } from "../../domain/holdings.ts";
 import type { Held } from "../contract/accounts.ts";
 import type { WriteContext } from "../contract/write-context.ts";
+import {
+  type HeldRow,
+  type LimitedHoldings,
+  requireRoomForAnswers,
+  requireRoomForCompanions,
+  requireRoomForGrowth,
+} from "../rows/holdings.ts";
 import type { Queries } from "./queries.ts";
-
-interface HeldRow {
-  number: number;
-  plan: Plan;
-  companions: number;
-  companionBytes: number;
-  answerBytes: number;
-}
 
 const selectHeld = `SELECT a.number::float8 AS number, a.plan, h.companions::float8 AS companions,
     h.companion_bytes::float8 AS "companionBytes", h.answer_bytes::float8 AS "answerBytes"
@@ -34,7 +32,7 @@ export function createHoldingsKeeper() {
     transaction: Queries,
     accountId: string,
     { holdings }: WriteContext,
-  ): Promise<{ held: HeldRow; limits: Holdings } | null> {
+  ): Promise<LimitedHoldings | null> {
     if (holdings === undefined) return null;
     const held = await transaction.get<HeldRow>(selectHeld, [accountId]);
     return held === null ? null : { held, limits: holdings[held.plan] };
@@ -54,10 +52,7 @@ export function createHoldingsKeeper() {
 
     async checkNewCompanions(transaction: Queries, accountId: string, context: WriteContext): Promise<void> {
       const found = await find(transaction, accountId, context);
-      if (found === null) return;
-      const { held, limits } = found;
-      if (held.companions > limits.companions) throw limitReached.companions(limits.companions);
-      if (held.companionBytes > limits.bytes) throw limitReached.bytes(limits.bytes);
+      if (found !== null) requireRoomForCompanions(found);
     },
 
     /** Call it before the change, and call the returned function after it. */
@@ -65,9 +60,7 @@ export function createHoldingsKeeper() {
       const before = (await find(transaction, accountId, context))?.held.companionBytes ?? 0;
       return async () => {
         const found = await find(transaction, accountId, context);
-        if (found === null) return;
-        const { held, limits } = found;
-        if (held.companionBytes > Math.max(before, limits.bytes)) throw limitReached.bytes(limits.bytes);
+        if (found !== null) requireRoomForGrowth(found, before);
       };
     },
 
@@ -92,8 +85,7 @@ export function createHoldingsKeeper() {
 
     async checkNewResponse(transaction: Queries, accountId: string, context: WriteContext): Promise<void> {
       const found = await find(transaction, accountId, context);
-      if (found === null || found.held.answerBytes <= found.limits.bytes) return;
-      throw limitReached.responses(found.limits.bytes);
+      if (found !== null) requireRoomForAnswers(found);
     },
   };
 }

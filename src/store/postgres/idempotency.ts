@@ -1,6 +1,6 @@
 /** Recorded responses of retried calls in PostgreSQL; `changes.ts` writes them. */
 import type { IdempotencyStore, IdempotentResponse } from "../contract/idempotency.ts";
-import { idempotencyLifetimeMs } from "../rows/idempotency-lifetime.ts";
+import { idempotencyLifetimeMs } from "../rows/bounds.ts";
 import type { PostgresEngine } from "./engine.ts";
 
 const selectResponse = `SELECT body_hash AS "bodyHash", status, body FROM idempotency

@@ -52,8 +52,9 @@ async function readFacts(queries: Queries): Promise<DatabaseServerFacts> {
     mayCreate,
     connections: { ...connections, besidesPools: ownConnections },
   };
-  if (state === "other") return { ...facts, schema: "other", instances: [], proof: null };
-  if (state.version === 0) return { ...facts, schema: null, instances: [], proof: null };
+  const nothing = { instances: [], proof: null, hasSecondFactors: false };
+  if (state === "other") return { ...facts, ...nothing, schema: "other" };
+  if (state.version === 0) return { ...facts, ...nothing, schema: null };
   const schema = {
     applied: state.version,
     known: migrations.length,
@@ -61,9 +62,16 @@ async function readFacts(queries: Queries): Promise<DatabaseServerFacts> {
     isUnfinishedCopy: state.copyFrom !== null,
   };
   // Of what a newer version has made, nothing is known.
-  if (!schema.isReadable) return { ...facts, schema, instances: [], proof: null };
-  const proof = await queries.get<{ sealed: string }>("SELECT sealed FROM server_secrets WHERE name = 'proof'");
-  return { ...facts, schema, instances: await listInstances(queries), proof: proof?.sealed ?? null };
+  if (!schema.isReadable) return { ...facts, ...nothing, schema };
+  return { ...facts, schema, instances: await listInstances(queries), ...(await readSealed(queries)) };
+}
+
+async function readSealed(queries: Queries): Promise<Pick<DatabaseServerFacts, "proof" | "hasSecondFactors">> {
+  const sealed = await queries.get<{ proof: string | null; hasSecondFactors: boolean }>(
+    `SELECT (SELECT sealed FROM server_secrets WHERE name = 'proof') AS proof,
+       EXISTS (SELECT FROM accounts WHERE totp_secret IS NOT NULL) AS "hasSecondFactors"`,
+  );
+  return sealed ?? { proof: null, hasSecondFactors: false };
 }
 
 async function measureDistance(queries: Queries): Promise<{ roundTripMs: number; clockOffsetMs: number }> {

@@ -1,7 +1,7 @@
 /** Ends the line of an API key: the key and all keys created from it. Call it inside a change of the account. */
 import { toRfc3339 } from "../../lib/clock.ts";
 import type { EndedKey, NewApiKey, Replacement } from "../contract/api-keys.ts";
-import { type KeyLineChange, requireLastingMaker, toLineEntry, toRevokeEntries } from "../rows/key-lines.ts";
+import { type KeyLineChange, requireLastingMaker, sortLine, toLineEntry, toRevokeEntries } from "../rows/key-lines.ts";
 import type { ChangeRecorder } from "./changes.ts";
 import type { Queries } from "./queries.ts";
 
@@ -34,8 +34,8 @@ export function createKeyLines(changes: ChangeRecorder) {
     line: readonly string[],
     ofRoot: Record<string, string> = {},
   ): Promise<EndedKey[]> {
-    const revoked = await transaction.all<EndedKey>(revokeLine, [line, change.context.nowMs]);
-    revoked.sort((a, b) => Number(b.id === keyId) - Number(a.id === keyId));
+    const rows = await transaction.all<EndedKey>(revokeLine, [line, change.context.nowMs]);
+    const revoked = sortLine(rows, keyId);
     await changes.audit(transaction, ...toRevokeEntries(change, revoked, ofRoot));
     return revoked;
   }
@@ -49,7 +49,7 @@ export function createKeyLines(changes: ChangeRecorder) {
   ): Promise<void> {
     const shortened = await transaction.all<EndedKey>(expireLine, [line, endsAt]);
     const details = { expires_at: toRfc3339(endsAt), expires_with: keyId };
-    const others = shortened.filter(({ id }) => id !== keyId);
+    const others = sortLine(shortened, keyId).filter(({ id }) => id !== keyId);
     await changes.audit(transaction, ...others.map((key) => toLineEntry(change, key, "key.expire", details)));
   }
 

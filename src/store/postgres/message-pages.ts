@@ -2,13 +2,11 @@
 import type { Message } from "../../domain/conversation.ts";
 import { textParts } from "../../domain/conversation.ts";
 import type { ConversationPage, MessagePageRequest } from "../contract/conversations.ts";
+import { messagePageBytes } from "../rows/bounds.ts";
 import { toConversation } from "../rows/conversation.ts";
 import type { PostgresEngine } from "./engine.ts";
 import { mapColumns } from "./rows/columns.ts";
 import { messages } from "./schema/conversations.ts";
-
-/** A page ends after this much text, however few messages it has: a bound on the memory of one response. */
-const pageBytes = 2 * 1024 * 1024;
 
 const messageColumns = mapColumns(messages, ["number", "conversationNumber"]);
 
@@ -44,7 +42,7 @@ const selectPage = `SELECT c.companion_id AS "companionId", c.session_id AS "ses
         ORDER BY created_at DESC, number DESC LIMIT $5::int + 1
       ) AS m
       WINDOW newest AS (ORDER BY m.created_at DESC, m.number DESC ROWS UNBOUNDED PRECEDING)
-    ) AS page ON page.newer_bytes < ${pageBytes} AND page.place <= $5::int
+    ) AS page ON page.newer_bytes < ${messagePageBytes} AND page.place <= $5::int
   WHERE c.id = $1 AND c.account_id = $2
   ORDER BY page.created_at, page.number`;
 

@@ -36,8 +36,6 @@ export function requireMigrated(version: number, known = allMigrations.length): 
   throw new AppError("unavailable", `The database is ${state}. Run companiond migrate first; serve does it as well.`);
 }
 
-/** A copy into it was begun: what is there is not all. */
-
 /** Applies pending migrations and returns their names, if any. `readers`: what to note as the oldest reader. */
 export async function migratePostgres(
   pool: Pool,

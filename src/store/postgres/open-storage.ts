@@ -30,7 +30,7 @@ async function open(options: PostgresOptions, openOptions: OpenOptions): Promise
     ...options,
     log,
     migrates,
-    beforeFirst: isCommand ? undefined : beforeFirst,
+    beforeFirst,
   });
   if (isCommand) return { store: opened.store, shared: null };
   try {

@@ -59,7 +59,7 @@ function toAddition({ key, conversationId, messages, arrivalMark }: SettledTurn)
   return { key, conversationId, messages: [first, ...others], arrivalMark };
 }
 
-/** What arrived nobody knows when may have been erased since: losing a turn is better than keeping an erased one. */
+/** If nobody knows when it arrived, it may have been erased since: better to lose a turn than to keep an erased one. */
 function isKnown(mark: ArrivalMark): mark is string {
   return typeof mark === "string" && isArrivalMark(mark);
 }

@@ -1,7 +1,7 @@
 /** Grants of voice agents in PostgreSQL. */
-import { invalidFields } from "../../domain/errors.ts";
 import type { VoiceAgentGrant, VoiceAgentGrantStore } from "../contract/voice-agent-grants.ts";
 import type { WriteContext } from "../contract/write-context.ts";
+import { agentIsGranted, agentIsManaged } from "../rows/refusals.ts";
 import type { PostgresEngine } from "./engine.ts";
 import type { StoreParts } from "./parts.ts";
 import type { Queries } from "./queries.ts";
@@ -33,10 +33,6 @@ export function createVoiceAgentGrantStore(
     await changes.record(transaction, context, { accountId, action, targetId: grant.agentId, details });
   }
 
-  function refuse(detail: string) {
-    return invalidFields([{ param: "agent_id", detail }]);
-  }
-
   return {
     list: async (accountId) => {
       const newestFirst = `${select} ORDER BY g.created_at DESC, g.agent_id`;
@@ -50,11 +46,9 @@ export function createVoiceAgentGrantStore(
       engine.change(accountId, async (transaction) => {
         await changes.requireAccount(transaction, accountId);
         await voiceAgents.lock(transaction, [agentId]);
-        if (await voiceAgents.isManaged(transaction, agentId)) {
-          throw refuse("The server keeps this agent for a companion.");
-        }
+        if (await voiceAgents.isManaged(transaction, agentId)) throw agentIsManaged();
         const inserted = await transaction.run(insert, [accountId, agentId, context.nowMs]);
-        if (inserted === 0) throw refuse("The account already has this agent.");
+        if (inserted === 0) throw agentIsGranted();
         const grant = await find(transaction, accountId, agentId);
         if (grant === null) throw new Error("an inserted grant is missing");
         await record(transaction, context, accountId, "voice_agent.grant", grant);
@@ -63,7 +57,8 @@ export function createVoiceAgentGrantStore(
 
     revoke: (accountId, agentId, context) =>
       engine.change(accountId, async (transaction) => {
-        const grant = await find(transaction, accountId, agentId);
+        // PostgreSQL refuses NUL, so no agent that has it was granted.
+        const grant = agentId.includes("\0") ? null : await find(transaction, accountId, agentId);
         if (grant === null) return null;
         await transaction.run("DELETE FROM voice_agent_grants WHERE account_id = $1 AND agent_id = $2", [
           accountId,

@@ -1,16 +1,15 @@
 /** Voice in PostgreSQL: managed agents with their locks and outbox, and sessions waiting for their transcripts. */
 import { textParts, uncounted } from "../../domain/conversation.ts";
 import type { VoiceAgent, VoiceOutboxItem, VoiceSession, VoiceStore } from "../contract/voice.ts";
+import { longestVoiceWaitMs } from "../rows/bounds.ts";
 import { toVisitorId } from "../rows/conversation.ts";
 import type { PostgresEngine } from "./engine.ts";
 import type { StoreParts } from "./parts.ts";
 import type { Queries } from "./queries.ts";
 import { mapColumns } from "./rows/columns.ts";
+import { withoutNul } from "./rows/text.ts";
 import { voiceAgents as voiceAgentsTable } from "./schema/companions.ts";
 import type { Transaction } from "./transaction.ts";
-
-/** The longest lock or delay. Anything longer was written by a clock that has since been set back. */
-const longestWaitMs = 2 * 60 * 60_000;
 
 const agentColumns = mapColumns(voiceAgentsTable);
 const selectAgent = `SELECT ${agentColumns.select("a")} FROM voice_agents a WHERE a.companion_id = $1`;
@@ -70,7 +69,7 @@ export function createVoiceStore(
 
     lockAgent: (companionId, owner, nowMs, untilMs) =>
       engine.write(async (transaction) => {
-        const parameters = [companionId, owner, untilMs, nowMs + 1, nowMs + longestWaitMs];
+        const parameters = [companionId, owner, untilMs, nowMs + 1, nowMs + longestVoiceWaitMs];
         return (await transaction.run(takeLock, parameters)) > 0;
       }),
 
@@ -96,7 +95,7 @@ export function createVoiceStore(
       }),
 
     takeDueOutbox: async (nowMs, untilMs, limit) => {
-      const due = [nowMs, nowMs + longestWaitMs];
+      const due = [nowMs, nowMs + longestVoiceWaitMs];
       if ((await engine.heavy.get(`SELECT FROM voice_outbox WHERE ${isDue} LIMIT 1`, due)) === null) return [];
       const items = await engine.writeHeavy((transaction) =>
         transaction.all<VoiceOutboxItem & { dueAt: number }>(takeDue, [...due, limit, untilMs]),
@@ -119,12 +118,13 @@ export function createVoiceStore(
       const { providerConversationId, accountId, companionId, keyId, day, sessionId, createdAt, ticketId } = session;
       await engine.write(async (transaction) => {
         const visitorId = session.visitorId ?? "";
-        const row = [providerConversationId, accountId, companionId, sessionId, visitorId, createdAt];
+        const keptId = providerConversationId === null ? null : withoutNul(providerConversationId);
+        const row = [keptId, accountId, companionId, sessionId, visitorId, createdAt];
         await Promise.all([
           transaction.run(shareCompanion, [companionId]),
           usage.add(transaction, [{ accountId, companionId, keyId, day, voiceSessions: 1 }]),
           quota.add(transaction, [{ kind: "voice_sessions", companionId, day }]),
-          providerConversationId === null ? null : transaction.run(insertSession, row),
+          keptId === null ? null : transaction.run(insertSession, row),
           // In the same commit, so that its place in the quota is neither taken twice nor free between.
           ticketId === null ? null : transaction.run("DELETE FROM open_turns WHERE id = $1", [ticketId]),
         ]);
@@ -135,16 +135,17 @@ export function createVoiceStore(
     countDay: (companionId, day) => quota.count(engine.quick, "voice_sessions", companionId, day),
 
     findSession: async (providerConversationId) => {
-      const row = await engine.quick.get<SessionRow>(selectSession, [providerConversationId]);
+      const row = await engine.quick.get<SessionRow>(selectSession, [withoutNul(providerConversationId)]);
       return row === null ? null : { ...row, visitorId: toVisitorId(row.visitorId) };
     },
 
     addTranscript: (providerConversationId, conversationId, messages) =>
       engine.write(async (transaction) => {
-        const session = await transaction.get<Omit<SessionRow, "createdAt">>(selectWaiting, [providerConversationId]);
+        const keptId = withoutNul(providerConversationId);
+        const session = await transaction.get<Omit<SessionRow, "createdAt">>(selectWaiting, [keptId]);
         if (session === null) return false;
         await transaction.run(shareVisitor, [session.companionId, session.visitorId]);
-        if ((await transaction.run(takeSession, [providerConversationId])) === 0) return false;
+        if ((await transaction.run(takeSession, [keptId])) === 0) return false;
         const key = { ...session, visitorId: toVisitorId(session.visitorId) };
         const spoken = messages.map(({ text, ...message }) => {
           return { ...message, parts: textParts(text), channel: "voice" as const, ...uncounted };

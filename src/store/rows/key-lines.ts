@@ -54,6 +54,12 @@ export function toLineEntry(
   return { id: makeAuditId(), accountId, actor, action, targetId: key.id, details, createdAt };
 }
 
+/** The key itself first, then its line in the order in which it was created: databases return rows in any order. */
+export function sortLine(keys: readonly EndedKey[], keyId: string): EndedKey[] {
+  const rank = ({ id }: EndedKey) => (id === keyId ? "" : id);
+  return keys.toSorted((one, other) => (rank(one) < rank(other) ? -1 : 1));
+}
+
 /** Of keys that were revoked together; the first of them is the key itself. */
 export function toRevokeEntries(
   change: KeyLineChange,

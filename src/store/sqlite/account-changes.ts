@@ -1,9 +1,9 @@
 /** Changes to accounts that several parts of the store make in their own writes. */
 import { and, eq, ne } from "drizzle-orm";
 import type { Account } from "../../domain/account.ts";
-import { invalidFields } from "../../domain/errors.ts";
 import type { NewAccount } from "../contract/accounts.ts";
 import type { WriteContext } from "../contract/write-context.ts";
+import { addressTaken } from "../rows/refusals.ts";
 import type { ChangeRecorder } from "./changes.ts";
 import type { SqliteEngine } from "./engine.ts";
 import { isUniqueViolation } from "./failures.ts";
@@ -26,7 +26,7 @@ export function insertAccount(
       .run();
   } catch (error) {
     if (!isUniqueViolation(error)) throw error;
-    throw invalidFields([{ param: "email", detail: "There is already an account with this address." }], error);
+    throw addressTaken(error);
   }
   const { id, email, plan, role } = account;
   const made = { id, email, plan, role, suspendedAt: null, totpConfirmedAt: null, createdAt };

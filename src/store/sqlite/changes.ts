@@ -1,22 +1,16 @@
 /** What every change made by people also writes in its commit: the audit entry and the idempotent response. */
-import { AppError } from "../../domain/errors.ts";
 import type { AuditEntry } from "../contract/audit.ts";
 import type { IdempotentWrite } from "../contract/idempotency.ts";
 import type { WriteContext } from "../contract/write-context.ts";
-import { idempotencyLifetimeMs } from "../rows/idempotency-lifetime.ts";
+import { idempotencyLifetimeMs } from "../rows/bounds.ts";
+import { type Change, toAuditRow } from "../rows/changes.ts";
+import { answeredMeanwhile, noSuchAccount } from "../rows/refusals.ts";
 import { createAccountNumberFinder } from "./account-number.ts";
 import type { SqliteEngine } from "./engine.ts";
 import type { HoldingsKeeper } from "./holdings.ts";
 import { mapColumns } from "./rows/columns.ts";
 import { audit as auditTable } from "./schema/accounts.ts";
 import { idempotency } from "./schema/clustered.ts";
-
-export interface Change {
-  accountId: string;
-  action: string;
-  targetId: string | null;
-  details: AuditEntry["details"];
-}
 
 export type ChangeRecorder = ReturnType<typeof createChangeRecorder>;
 
@@ -30,18 +24,12 @@ export function createChangeRecorder(engine: SqliteEngine, holdings: HoldingsKee
   );
   const findAccountNumber = createAccountNumberFinder(engine);
 
-  function audit({ actor, ...entry }: AuditEntry): void {
-    const { kind: actorKind, id: actorId, ipPrefix, requestId } = actor;
-    insertAudit({ ...entry, actorKind, actorId, ipPrefix, requestId });
-  }
+  const audit = (entry: AuditEntry): void => void insertAudit(toAuditRow(entry));
 
   function keepResponse({ slot, bodyHash, status, body }: IdempotentWrite, nowMs: number): void {
     const response = { ...slot, bodyHash, status, body, createdAt: nowMs };
     if (insertResponse(response, nowMs - idempotencyLifetimeMs) !== null) return;
-    throw new AppError(
-      "conflict",
-      "Another request with this Idempotency-Key came first. Send it again for its response.",
-    );
+    throw answeredMeanwhile();
   }
 
   return {
@@ -57,7 +45,7 @@ export function createChangeRecorder(engine: SqliteEngine, holdings: HoldingsKee
     /** The account that a new row would belong to; it may have been deleted since the request was admitted. */
     requireAccount(accountId: string): number {
       const number = findAccountNumber(accountId);
-      if (number === null) throw new AppError("not_found", "There is no such account.");
+      if (number === null) throw noSuchAccount();
       return number;
     },
   };

@@ -27,7 +27,7 @@ export function lockDataDir(dataDir: string): StorageLock {
     if (!isBusy(error)) throw unavailable(error);
     throw new AppError(
       "conflict",
-      `another companiond serves from ${dataDir}. Stop it first, or choose another directory with --data-dir.`,
+      `another companiond serves from ${dataDir}. Stop it first, or choose another data directory.`,
     );
   }
   return { release: () => database.close() };

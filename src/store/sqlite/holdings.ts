@@ -1,22 +1,21 @@
 /**
  * What accounts hold, as counted by triggers, and whether it is within their limits. Call it inside a write or a read.
  */
-import type { Holdings, Plan } from "../../domain/account.ts";
 import { limitReached } from "../../domain/holdings.ts";
 import type { Held } from "../contract/accounts.ts";
 import type { WriteContext } from "../contract/write-context.ts";
+import {
+  type HeldRow,
+  type LimitedHoldings,
+  requireRoomForAnswers,
+  requireRoomForCompanions,
+  requireRoomForGrowth,
+} from "../rows/holdings.ts";
 import type { SqliteEngine } from "./engine.ts";
 
-interface HeldRow {
-  number: number;
-  plan: Plan;
-  companions: number;
-  companion_bytes: number;
-  answer_bytes: number;
-}
-
 export const holdingsQueries = {
-  held: `SELECT a.number, a.plan, h.companions, h.companion_bytes, h.answer_bytes
+  held: `SELECT a.number, a.plan, h.companions, h.companion_bytes AS companionBytes,
+       h.answer_bytes AS answerBytes
      FROM accounts a JOIN account_holdings h ON h.account_id = a.id WHERE a.id = ?`,
   // Counts only up to the limit: commands can create far more.
   keys: "SELECT count(*) AS count FROM (SELECT 1 FROM api_keys WHERE account_number = ? AND revoked_at IS NULL LIMIT ?)",
@@ -32,7 +31,7 @@ export function createHoldingsKeeper(engine: SqliteEngine) {
   const countTokens = engine.query<{ count: number }, [string, number]>(holdingsQueries.tokens);
 
   /** Null if the write has no limits. */
-  function find(accountId: string, { holdings }: WriteContext): { held: HeldRow; limits: Holdings } | null {
+  function find(accountId: string, { holdings }: WriteContext): LimitedHoldings | null {
     const held = holdings === undefined ? null : selectHeld.get(accountId);
     return holdings === undefined || held === null ? null : { held, limits: holdings[held.plan] };
   }
@@ -42,25 +41,20 @@ export function createHoldingsKeeper(engine: SqliteEngine) {
       const held = selectHeld.get(accountId);
       if (held === null) return null;
       const keys = countKeys.get(held.number, Number.MAX_SAFE_INTEGER)?.count ?? 0;
-      return { companions: held.companions, keys, bytes: held.companion_bytes };
+      return { companions: held.companions, keys, bytes: held.companionBytes };
     },
 
     checkNewCompanions(accountId: string, context: WriteContext): void {
       const found = find(accountId, context);
-      if (found === null) return;
-      const { held, limits } = found;
-      if (held.companions > limits.companions) throw limitReached.companions(limits.companions);
-      if (held.companion_bytes > limits.bytes) throw limitReached.bytes(limits.bytes);
+      if (found !== null) requireRoomForCompanions(found);
     },
 
     /** Call it before the change, and call the returned function after it. */
     watchGrowth(accountId: string, context: WriteContext): () => void {
-      const before = find(accountId, context)?.held.companion_bytes ?? 0;
+      const before = find(accountId, context)?.held.companionBytes ?? 0;
       return () => {
         const found = find(accountId, context);
-        if (found === null) return;
-        const { held, limits } = found;
-        if (held.companion_bytes > Math.max(before, limits.bytes)) throw limitReached.bytes(limits.bytes);
+        if (found !== null) requireRoomForGrowth(found, before);
       };
     },
 
@@ -82,9 +76,7 @@ export function createHoldingsKeeper(engine: SqliteEngine) {
 
     checkNewResponse(accountId: string, context: WriteContext): void {
       const found = find(accountId, context);
-      if (found !== null && found.held.answer_bytes > found.limits.bytes) {
-        throw limitReached.responses(found.limits.bytes);
-      }
+      if (found !== null) requireRoomForAnswers(found);
     },
   };
 }

@@ -1,7 +1,7 @@
 /** Recorded responses of retried calls in SQLite; `changes.ts` writes them. */
 import { and, eq, gt } from "drizzle-orm";
 import type { IdempotencyStore } from "../contract/idempotency.ts";
-import { idempotencyLifetimeMs } from "../rows/idempotency-lifetime.ts";
+import { idempotencyLifetimeMs } from "../rows/bounds.ts";
 import type { SqliteEngine } from "./engine.ts";
 import { idempotency } from "./schema/clustered.ts";
 

@@ -5,6 +5,7 @@ import {
   type KeyLineChange,
   requireLastingMaker,
   requireReplaceable,
+  sortLine,
   toLineEntry,
   toRevokeEntries,
 } from "../rows/key-lines.ts";
@@ -37,8 +38,7 @@ export function createKeyLines(engine: SqliteEngine, changes: ChangeRecorder) {
 
   /** The key itself comes first. */
   function revoke(change: KeyLineChange, keyId: string, ofRoot: Record<string, string> = {}): EndedKey[] {
-    const revoked = revokeLine.all(keyId, change.accountNumber, change.context.nowMs);
-    revoked.sort((a, b) => Number(b.id === keyId) - Number(a.id === keyId));
+    const revoked = sortLine(revokeLine.all(keyId, change.accountNumber, change.context.nowMs), keyId);
     for (const entry of toRevokeEntries(change, revoked, ofRoot)) changes.audit(entry);
     return revoked;
   }
@@ -47,7 +47,8 @@ export function createKeyLines(engine: SqliteEngine, changes: ChangeRecorder) {
   function expire(change: KeyLineChange, keyId: string, endsAt: number): void {
     const shortened = expireLine.all(keyId, change.accountNumber, endsAt, endsAt);
     const details = { expires_at: toRfc3339(endsAt), expires_with: keyId };
-    for (const key of shortened) if (key.id !== keyId) changes.audit(toLineEntry(change, key, "key.expire", details));
+    const others = sortLine(shortened, keyId).filter(({ id }) => id !== keyId);
+    for (const key of others) changes.audit(toLineEntry(change, key, "key.expire", details));
   }
 
   return {

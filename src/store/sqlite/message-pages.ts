@@ -1,11 +1,9 @@
 /** Pages of a conversation's messages. */
 import type { Message } from "../../domain/conversation.ts";
 import type { MessagePageRequest, MessagePosition } from "../contract/conversations.ts";
+import { messagePageBytes } from "../rows/bounds.ts";
 import type { SqliteEngine } from "./engine.ts";
 import { type MessageRow, messageColumns, toMessage } from "./rows/message.ts";
-
-/** A page ends after this much text, however few messages it has: a bound on the memory of one response. */
-const pageBytes = 2 * 1024 * 1024;
 
 const newestBefore = `FROM messages WHERE conversation_number = ? AND (created_at, number) < (?, ?)
   ORDER BY created_at DESC, number DESC LIMIT ?`;
@@ -44,7 +42,7 @@ export function createMessagePages(engine: SqliteEngine) {
 
 /** How many of them fill a page; the first always fits, however long it is. */
 function countInPage(lengths: readonly { bytes: number }[]): number {
-  let leftBytes = pageBytes;
+  let leftBytes = messagePageBytes;
   const last = lengths.findIndex(({ bytes }) => {
     leftBytes -= bytes;
     return leftBytes <= 0;

@@ -1,7 +1,7 @@
 /** Grants of voice agents in SQLite. */
-import { invalidFields } from "../../domain/errors.ts";
 import type { VoiceAgentGrant, VoiceAgentGrantStore } from "../contract/voice-agent-grants.ts";
 import type { WriteContext } from "../contract/write-context.ts";
+import { agentIsGranted, agentIsManaged } from "../rows/refusals.ts";
 import type { ChangeRecorder } from "./changes.ts";
 import type { SqliteEngine } from "./engine.ts";
 import type { VoiceAgentKeeper } from "./voice-agents.ts";
@@ -31,10 +31,6 @@ export function createVoiceAgentGrantStore(
     changes.record(context, { accountId, action, targetId: grant.agentId, details });
   }
 
-  function refuse(detail: string) {
-    return invalidFields([{ param: "agent_id", detail }]);
-  }
-
   return {
     list: (accountId) => engine.read(() => selectAll.all(accountId)),
 
@@ -43,8 +39,8 @@ export function createVoiceAgentGrantStore(
     grant: (accountId, agentId, context) =>
       engine.write(() => {
         changes.requireAccount(accountId);
-        if (agents.isManaged(agentId)) throw refuse("The server keeps this agent for a companion.");
-        if (insert.run(accountId, agentId, context.nowMs) === 0) throw refuse("The account already has this agent.");
+        if (agents.isManaged(agentId)) throw agentIsManaged();
+        if (insert.run(accountId, agentId, context.nowMs) === 0) throw agentIsGranted();
         const grant = selectOne.get(accountId, agentId);
         if (grant === null) throw new Error("an inserted grant is missing");
         record(context, accountId, "voice_agent.grant", grant);

@@ -2,14 +2,12 @@
 import { and, eq, gte } from "drizzle-orm";
 import { textParts, uncounted } from "../../domain/conversation.ts";
 import type { VoiceStore } from "../contract/voice.ts";
+import { longestVoiceWaitMs } from "../rows/bounds.ts";
 import { toVisitorId } from "../rows/conversation.ts";
 import type { SqliteEngine } from "./engine.ts";
 import type { StoreParts } from "./parts.ts";
 import type { StoredRow } from "./rows/columns.ts";
 import { companions, voiceAgentLocks, voiceAgents, voiceOutbox, voiceSessions } from "./schema/companions.ts";
-
-/** The longest lock or delay. Anything longer was written by a clock that has since been set back. */
-const longestWaitMs = 2 * 60 * 60_000;
 
 export function createVoiceStore(
   engine: SqliteEngine,
@@ -65,7 +63,7 @@ export function createVoiceStore(
     canUseAgent: (accountId, agentId) => engine.read(() => agents.canUse(accountId, agentId)),
 
     lockAgent: (companionId, owner, nowMs, untilMs) =>
-      engine.write(() => takeLock.run(companionId, owner, untilMs, nowMs + 1, nowMs + longestWaitMs) > 0),
+      engine.write(() => takeLock.run(companionId, owner, untilMs, nowMs + 1, nowMs + longestVoiceWaitMs) > 0),
 
     unlockAgent: async (companionId, owner) => {
       const held = and(eq(voiceAgentLocks.companionId, companionId), eq(voiceAgentLocks.owner, owner));
@@ -91,10 +89,10 @@ export function createVoiceStore(
       }),
 
     takeDueOutbox: async (nowMs, untilMs, limit) => {
-      if ((await engine.read(() => selectDue.get(nowMs, nowMs + longestWaitMs, 1))) === null) return [];
+      if ((await engine.read(() => selectDue.get(nowMs, nowMs + longestVoiceWaitMs, 1))) === null) return [];
       return await engine.write(() => {
         // Read again under the lock: another process may have taken them since.
-        const due = selectDue.all(nowMs, nowMs + longestWaitMs, limit);
+        const due = selectDue.all(nowMs, nowMs + longestVoiceWaitMs, limit);
         for (const item of due) leaseItem.run(item.attempts, untilMs, item.provider, item.agentId);
         return due;
       });

@@ -23,6 +23,8 @@ async function refusalOf(url: string): Promise<string> {
   );
   if (!(error instanceof Error)) throw new Error("it was not refused");
   expect(error).toMatchObject({ name: "AppError", code: "unavailable" });
+  // The driver's own words would contradict the sentence: to it, everything is a closed connection.
+  expect(error.cause).toBeUndefined();
   expect(Bun.inspect(error, { depth: 10 })).not.toContain(new URL(url).password || password);
   expect(Bun.inspect(error, { depth: 10 })).not.toContain(password);
   return error.message;
@@ -75,6 +77,13 @@ test("a server that is silent, and one that does not speak TLS", async () => {
   expect(second).toContain("does not speak TLS");
 });
 
+test("a server that is something else", async () => {
+  await using website = Bun.serve({ hostname: "127.0.0.1", port: 0, fetch: () => new Response("hello") });
+  expect(await refusalOf(`redis://127.0.0.1:${website.port}`)).toBe(
+    `REDIS_URL: 127.0.0.1:${website.port} is not Redis: something else listens there.`,
+  );
+});
+
 test("no TLS where it is expected, and a certificate that is not trusted", async () => {
   await using secured = await startRedisServer({ password, isTls: true });
   expect(await refusalOf(secured.url.replace("rediss:", "redis:"))).toContain("does it expect TLS (rediss://)?");
@@ -109,7 +118,11 @@ test("TLS with an authority of one's own, and with a certificate for another nam
 });
 
 test("a cluster, a replica, a server without memory, and a database that it does not have", async () => {
-  await using cluster = await startRedisServer({ settings: ["--cluster-enabled", "yes"] });
+  // By default its second port is one that the system gives to outgoing connections.
+  const clusterPort = String(findFreePort());
+  await using cluster = await startRedisServer({
+    settings: ["--cluster-enabled", "yes", "--cluster-port", clusterPort],
+  });
   expect(await refusalOf(cluster.url)).toContain("is part of a Redis Cluster, which cannot be used.");
   await using replica = await startRedisServer({ settings: ["--replicaof", "127.0.0.1 1"] });
   expect(await refusalOf(replica.url)).toContain("is a replica, which takes no writes.");

@@ -10,6 +10,7 @@ import type { SharedCoordination } from "../../engine.ts";
 import { connect } from "../connection.ts";
 import { requireNoCopy } from "../copy-guard.ts";
 import type { OpenedPostgres } from "../open.ts";
+import { ClockWatch } from "./clock-watch.ts";
 import { createDailyReservations } from "./daily-reservations.ts";
 import { createDuties } from "./duties.ts";
 import { Instance } from "./instance.ts";
@@ -65,6 +66,7 @@ export async function openCoordination(
     ...(patienceMs === undefined ? {} : { patienceMs }),
   });
   const instanceClock = new InstanceClock();
+  const clockWatch = new ClockWatch(log);
   const reaper = new Reaper({ pool: engine.heavyPool, log });
   try {
     // Again, now that a copy can see this server: one that began after the first look sees it, or is seen here.
@@ -72,6 +74,7 @@ export async function openCoordination(
     if (instance.session !== null) {
       await requireDirect(instance.session, engine.quickPool);
       await instanceClock.start(instance.session);
+      clockWatch.look(instanceClock.offsetMs);
     }
   } catch (error) {
     await instance.close();
@@ -105,6 +108,7 @@ export async function openCoordination(
   instance.startBeating(async (session, isFresh) => {
     if (isFresh) reaper.beginGrace();
     await instanceClock.measure(session);
+    clockWatch.look(instanceClock.offsetMs);
     const isSomebodyMissing = await reaper.look(session);
     await notifications.echo(session);
     if (++beats % sweepEachBeats === 0) void tickets.sweep().catch(() => {});

@@ -36,7 +36,7 @@ export async function joinOthers(session: Session, sharesWindows: boolean, patie
 function explainConflict(sharesWindows: boolean): string {
   return sharesWindows
     ? "A companiond without REDIS_URL serves this database, and counts rates by itself. Give it the same REDIS_URL first."
-    : "Another companiond serves this database. Several can only with the same REDIS_URL, to count rates together.";
+    : "Another companiond serves this database. To run several, give all of them the same REDIS_URL, where they count rates.";
 }
 
 /** Puts the server on the list, and takes the lock of its number, which it returns. */

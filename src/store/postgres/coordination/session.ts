@@ -43,7 +43,7 @@ export async function openSession(connect: (onClose: () => void) => SQL): Promis
   }
 
   try {
-    // The driver would replace a connection that ends; a reserved one it does not.
+    // The driver would replace a connection that ends, but not a reserved one.
     const connection = await inTime(sql.reserve(), connectMs);
     return {
       async ask<Row>(text: string, parameters: readonly Parameter[] = []) {

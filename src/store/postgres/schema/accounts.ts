@@ -24,7 +24,7 @@ export const accounts = pgTable("accounts", {
   totpLastStep: wholeColumn("totp_last_step"),
 });
 
-/** What an account holds, kept by triggers (0001_functions): no way of writing can pass it by. */
+/** What an account holds, kept by triggers (0001_holdings): no way of writing can pass it by. */
 export const accountHoldings = pgTable("account_holdings", {
   accountId: textColumn("account_id")
     .primaryKey()

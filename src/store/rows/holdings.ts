@@ -1,0 +1,32 @@
+/** Whether what an account holds is within its limits. Call it after writing the rows: what it throws undoes them. */
+import type { Holdings, Plan } from "../../domain/account.ts";
+import { limitReached } from "../../domain/holdings.ts";
+
+/** As triggers count it. */
+export interface HeldRow {
+  number: number;
+  plan: Plan;
+  companions: number;
+  companionBytes: number;
+  answerBytes: number;
+}
+
+/** A row, and the limits of its plan. */
+export interface LimitedHoldings {
+  held: HeldRow;
+  limits: Holdings;
+}
+
+export function requireRoomForCompanions({ held, limits }: LimitedHoldings): void {
+  if (held.companions > limits.companions) throw limitReached.companions(limits.companions);
+  if (held.companionBytes > limits.bytes) throw limitReached.bytes(limits.bytes);
+}
+
+/** Who holds more than the limit may still change what there is, as long as it does not grow. */
+export function requireRoomForGrowth({ held, limits }: LimitedHoldings, bytesBefore: number): void {
+  if (held.companionBytes > Math.max(bytesBefore, limits.bytes)) throw limitReached.bytes(limits.bytes);
+}
+
+export function requireRoomForAnswers({ held, limits }: LimitedHoldings): void {
+  if (held.answerBytes > limits.bytes) throw limitReached.responses(limits.bytes);
+}

@@ -1,0 +1,28 @@
+/** What every engine refuses in the same words. */
+import { AppError, invalidFields } from "../../domain/errors.ts";
+
+/** `cause`: what the database said, where it was that which found out. */
+export function addressTaken(cause?: unknown): AppError {
+  return invalidFields([{ param: "email", detail: "There is already an account with this address." }], cause);
+}
+
+/** Of a grant: the agent belongs to the server itself. */
+export function agentIsManaged(): AppError {
+  return invalidFields([{ param: "agent_id", detail: "The server keeps this agent for a companion." }]);
+}
+
+export function agentIsGranted(): AppError {
+  return invalidFields([{ param: "agent_id", detail: "The account already has this agent." }]);
+}
+
+export function noSuchAccount(): AppError {
+  return new AppError("not_found", "There is no such account.");
+}
+
+/** The commit of another request with the same key was first, and this one's is undone. */
+export function answeredMeanwhile(): AppError {
+  return new AppError(
+    "conflict",
+    "Another request with this Idempotency-Key came first. Send it again for its response.",
+  );
+}
