@@ -12,7 +12,14 @@ import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { startTestServers } from "../test/support/test-servers.ts";
 import { installMissing } from "./system-packages.ts";
-import { findTestFiles, isParallel, isQuick, missingPrograms, type TestFile } from "./test-files.ts";
+import {
+  findTestFiles,
+  isParallel,
+  isQuick,
+  missingPrograms,
+  type SystemProgram,
+  type TestFile,
+} from "./test-files.ts";
 
 const root = join(import.meta.dir, "..");
 const bun = process.execPath;
@@ -56,7 +63,7 @@ async function runQuick(): Promise<void> {
 
 async function runGate(): Promise<void> {
   const runnable = await findRunnable();
-  await using servers = await startServers(testFiles);
+  await using servers = await startServers();
   await step("browser bundles", [bun, "scripts/build.ts", "--web-only"]);
   await step("format and lint", tool("biome", "ci", "--colors=off", "."));
   await step("types", tool("tsc", "--noEmit", "-p", "."));
@@ -66,7 +73,9 @@ async function runGate(): Promise<void> {
   const again = runnable.filter((file) => file.isOnEachEngine);
   if (servers !== undefined) {
     await runTests("whole requests on PostgreSQL", again, quickFlags, { COMPANIOND_TEST_ENGINE: "postgres" });
-  } else if (!options["no-system-packages"]) {
+  } else if (options["no-system-packages"] && missingServers().length > 0) {
+    await skip("whole requests on PostgreSQL", again, missingServers());
+  } else {
     console.log("PostgreSQL or Redis did not start: no whole request was tested on them.");
     failed++;
   }
@@ -84,9 +93,18 @@ async function runGate(): Promise<void> {
 }
 
 /** One PostgreSQL and one Redis for all tests of this run; where they do not start, each test that needs them says why. */
-async function startServers(files: readonly TestFile[]): Promise<AsyncDisposable | undefined> {
-  const isPossible = missingPrograms(files).every((program) => !program.isQuiet);
-  return isPossible ? await startTestServers().catch(() => undefined) : undefined;
+async function startServers(): Promise<AsyncDisposable | undefined> {
+  if (missingServers().length > 0) return undefined;
+  try {
+    return await startTestServers();
+  } catch (error) {
+    console.log(error);
+    return undefined;
+  }
+}
+
+function missingServers(): SystemProgram[] {
+  return missingPrograms(testFiles).filter((program) => program.isQuiet);
 }
 
 /** All test files, or those that need nothing that is missing; what is left out is counted and named. */
@@ -97,18 +115,20 @@ async function findRunnable(): Promise<TestFile[]> {
     return testFiles;
   }
   const isLeftOut = (file: TestFile) => missingPrograms([file]).length > 0;
-  for (const file of testFiles.filter(isLeftOut)) {
-    const count = await countTests(file.path);
-    const names = missingPrograms([file]).map((program) => program.package);
-    console.log(`skipped ${file.path}: ${count} tests, for want of ${names.join(", ")}`);
-    skipped += count;
-  }
+  for (const file of testFiles.filter(isLeftOut)) await skip(file.path, [file], missingPrograms([file]));
   return testFiles.filter((file) => !isLeftOut(file));
 }
 
-/** Loads the file, and runs nothing of it. */
-async function countTests(path: string): Promise<number> {
-  const child = Bun.spawn([bun, "test", "-t", "^no test has this name$", `./${path}`], {
+/** Counts and names what is left out. */
+async function skip(title: string, files: readonly TestFile[], missing: readonly SystemProgram[]): Promise<void> {
+  const count = await countTests(files.map((file) => file.path));
+  console.log(`skipped ${title}: ${count} tests, for want of ${missing.map((program) => program.package).join(", ")}`);
+  skipped += count;
+}
+
+/** Loads the files, and runs nothing of them. */
+async function countTests(paths: readonly string[]): Promise<number> {
+  const child = Bun.spawn([bun, "test", "-t", "^no test has this name$", ...paths.map((path) => `./${path}`)], {
     cwd: root,
     stdin: "ignore",
     stdout: "ignore",

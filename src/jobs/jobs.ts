@@ -7,7 +7,7 @@ import { watchSteps } from "../lib/clock.ts";
 export type JobServices = Pick<Services, "store" | "coordination" | "clock" | "log">;
 
 export interface Jobs {
-  /** Starts no further steps; resolves when the current one has finished. */
+  /** Starts no further steps; resolves when the current one has finished, or takes too long to wait for. */
   stop(): Promise<void>;
 }
 
@@ -15,11 +15,14 @@ export interface JobTimes {
   /** Delay after the start, so that the first visitors do not wait for a cleanup. */
   firstMs: number;
   intervalMs: number;
+  /** How long stopping waits for the current step: with a database that does not answer, it would be a minute. */
+  lastStepMs?: number;
 }
 
 /** Rows per commit, with a pause after each: streams must not wait for a cleanup. */
 const chunk = 200;
 const pauseMs = 20;
+const usualLastStepMs = 5_000;
 /** A larger forward step is more than a correction, and may itself be corrected. */
 const longestStepMs = 60 * 60_000;
 
@@ -66,7 +69,7 @@ export function startJobs(services: JobServices, times: JobTimes = { firstMs: 30
     stop() {
       isStopped = true;
       clearTimeout(timer);
-      return running;
+      return Promise.race([running, Bun.sleep(times.lastStepMs ?? usualLastStepMs)]);
     },
   };
 }

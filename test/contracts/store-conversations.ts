@@ -23,7 +23,9 @@ export function conversationStoreContract(open: OpenStore): void {
     afterEach(() => world.close());
 
     /** Returns the conversation's id. */
-    async function converse(fields: { of?: Companion; visitorId?: string; said?: string; answered?: string } = {}) {
+    async function converse(
+      fields: { of?: Companion; visitorId?: string; said?: string; answered?: string; atMs?: number } = {},
+    ) {
       const { of = companion, visitorId = null, ...texts } = fields;
       const key = { companionId: of.id, sessionId: systemIds.randomUuid(), visitorId };
       const turn = world.turnOf(of, { key, ...texts });
@@ -67,6 +69,17 @@ export function conversationStoreContract(open: OpenStore): void {
       const third = await conversations.list(account.id, anything, { limit: 3, afterId: second.nextAfterId });
       expect(third.items.map((item) => item.id)).toEqual(ids.slice(6));
       expect(third.nextAfterId).toBeNull();
+    });
+
+    test("are not passed over when a deleted one follows a call that began before them", async () => {
+      const { conversations } = world.store;
+      const atMs = world.clock.nowMs();
+      const [first, second] = [await converse({ atMs }), await converse({ atMs: atMs + 1000 })];
+      const call = await converse({ atMs: atMs - 1000 });
+      const last = await converse({ atMs: atMs + 2000 });
+      await conversations.delete(account.id, last, world.context());
+      const rest = await conversations.list(account.id, anything, { limit: 3, afterId: last });
+      expect(rest.items.map(({ id }) => id)).toEqual([second, first, call]);
     });
 
     test("of one millisecond are all listed when each page is deleted before the next is read", async () => {

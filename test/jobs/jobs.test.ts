@@ -7,6 +7,7 @@ import { apiClient } from "../support/api-client.ts";
 import { startTestServer, type TestServer } from "../support/app.ts";
 import { createCapturedLog } from "../support/captured-log.ts";
 import { openDashboard } from "../support/dashboard.ts";
+import { inTime } from "../support/eventually.ts";
 import { keepTurn } from "../support/kept-turn.ts";
 import { createManualClock } from "../support/manual-clock.ts";
 
@@ -137,6 +138,17 @@ test("runs on its own after the start, and stops between two steps", async () =>
   release.resolve(200);
   await stopped;
   expect(steps).toBe(1);
+});
+
+test("stops without a step that does not end", async () => {
+  const started = Promise.withResolvers<void>();
+  const { services } = servicesWith(() => {
+    started.resolve();
+    return new Promise<number>(() => {});
+  });
+  const jobs = startJobs(services, { firstMs: 1, intervalMs: 1, lastStepMs: 10 });
+  await started.promise;
+  expect(await inTime(jobs.stop(), { what: "the end of the jobs" })).toBeUndefined();
 });
 
 test("runs again after the interval", async () => {

@@ -153,3 +153,28 @@ test("turns outlive a crash of PostgreSQL, those that wait too, and a lost ticke
   await eventually(async () => (await readTickets(one)).length === 0);
   await Promise.all([one.close(), other.close(), engine.close()]);
 });
+
+test("a server that is alone waits for the end of its own lost session, and takes it for nobody else's", async () => {
+  await using alone = await createMigratedDatabase().then(async ({ url, drop }) => {
+    const instance = await openPostgresInstance(url, { sharesWindows: false });
+    return { instance, [Symbol.asyncDispose]: () => instance.close().then(drop) };
+  });
+  const { engine, log } = alone.instance;
+  const findLocks = async (isGranted: boolean) =>
+    await engine.heavy.all<{ pid: number }>(
+      `SELECT DISTINCT pid FROM pg_locks WHERE locktype = 'advisory' AND classid = 1668246896 AND granted = $1
+       AND database = (SELECT oid FROM pg_database WHERE datname = current_database())`,
+      [isGranted],
+    );
+  const wasLogged = (event: string) => log.events.some((logged) => logged.event.includes(event));
+  const [session] = await findLocks(true);
+  // It cannot even end: its locks stay.
+  process.kill(session?.pid ?? 0, "SIGSTOP");
+  try {
+    await eventually(async () => wasLogged("has taken the place") || (await findLocks(false)).length > 0);
+  } finally {
+    process.kill(session?.pid ?? 0, "SIGCONT");
+  }
+  await eventually(() => wasLogged("is back"));
+  expect(wasLogged("has taken the place")).toBe(false);
+});

@@ -1,5 +1,5 @@
 /** Servers that agree through PostgreSQL: the contract, and what several of them promise one another. */
-import { afterEach, beforeEach, describe, expect, test } from "bun:test";
+import { afterAll, afterEach, beforeEach, describe, expect, test } from "bun:test";
 import type { TurnGate, TurnTicket } from "../../src/coordination/coordination.ts";
 import { createSignInFailures } from "../../src/coordination/sign-in-failures.ts";
 import type { Queries } from "../../src/store/postgres/queries.ts";
@@ -13,14 +13,17 @@ import {
   type PostgresInstance,
   readProbe,
 } from "../support/postgres-instance.ts";
-import { createMigratedDatabase } from "../support/postgres-store.ts";
+import { reuseDatabases } from "../support/postgres-store.ts";
 import { openWorld } from "../support/store-world.ts";
 import { turnsOfTheLoop } from "../support/turns-of-the-loop.ts";
 
 const stays = new AbortController().signal;
 
+const databases = reuseDatabases();
+afterAll(() => databases[Symbol.asyncDispose]());
+
 async function openAlone(choices: InstanceChoices) {
-  const database = await createMigratedDatabase();
+  const database = await databases.make();
   const instance = await openPostgresInstance(database.url, choices);
   async function close() {
     await instance.close();
@@ -58,7 +61,7 @@ describe("servers that share a database", () => {
   let one: PostgresInstance;
   let other: PostgresInstance;
   beforeEach(async () => {
-    database = await createMigratedDatabase();
+    database = await databases.make();
     [one, other] = await Promise.all([openPostgresInstance(database.url), openPostgresInstance(database.url)]);
   });
   afterEach(async () => {

@@ -6,6 +6,7 @@ import { connect } from "../../src/store/postgres/connection.ts";
 import type { PostgresEngine } from "../../src/store/postgres/engine.ts";
 import { createEngine } from "../../src/store/postgres/open.ts";
 import { Pool } from "../../src/store/postgres/pool.ts";
+import { transact } from "../../src/store/postgres/transaction.ts";
 import { createCapturedLog } from "../support/captured-log.ts";
 import { createMigratedDatabase } from "../support/postgres-store.ts";
 
@@ -170,6 +171,35 @@ test("waiting in vain for a free connection ends no transaction that others run"
     expect(row).toEqual({ two: 2 });
   } finally {
     connection.release();
+    await pool.close();
+  }
+});
+
+test("a transaction whose time is up writes nothing any more, and its connection comes back clean", async () => {
+  const pool = new Pool({ connect: () => connect({ url: database.url, max: 2, statementMs: 5_000 }), deadlineMs: 300 });
+  const slow = Promise.withResolvers<void>();
+  const late = Promise.withResolvers<unknown>();
+  // Something is answered meanwhile, so the connections are not replaced.
+  const ticking = setInterval(() => void pool.reads.get("SELECT 1"), 20);
+  try {
+    const writing = transact(pool, async (transaction) => {
+      await transaction.run(addSecret, ["in time", "1"]);
+      await slow.promise;
+      late.resolve(await transaction.run(addSecret, ["too late", "1"]).catch((error: unknown) => error));
+    });
+    await expect(writing).rejects.toMatchObject({ code: "unavailable" });
+    slow.resolve();
+    expect(await late.promise).toMatchObject({ code: "unavailable" });
+    clearInterval(ticking);
+    const both = await Promise.all([pool.reserve(), pool.reserve()]);
+    for (const connection of both) {
+      const [row] = await connection.send('SELECT pg_current_xact_id_if_assigned() IS NULL AS "isClean"');
+      expect(row).toEqual({ isClean: true });
+      connection.release();
+    }
+    expect(await countSecrets()).toEqual({ count: 0 });
+  } finally {
+    clearInterval(ticking);
     await pool.close();
   }
 });

@@ -44,26 +44,34 @@ export interface TemporaryPostgresStore extends OpenedPostgres {
 /** `close` closes the store and drops its database. */
 export async function openTemporaryPostgresStore(
   options: Partial<PostgresStoreOptions> = {},
+  makeDatabase = createMigratedDatabase,
 ): Promise<TemporaryPostgresStore> {
-  const { url, drop } = await createMigratedDatabase();
-  return await openAt(url, drop, options);
+  const { url, drop } = await makeDatabase();
+  const opened = await openPostgresStore({ url, ...pools, log: createCapturedLog(), ...options });
+  const { arrivals } = opened.parts;
+  async function close() {
+    await opened.store.close();
+    await drop();
+  }
+  return { ...opened, url, arrivals, close };
 }
 
 export interface ReusedDatabases extends AsyncDisposable {
-  /** `close` closes the store and empties its database, which then is the next one's. */
-  open(): Promise<TemporaryPostgresStore>;
+  /** As `createMigratedDatabase`, but `drop` empties the database, which then is the next one's. */
+  make(): Promise<MigratedDatabase>;
 }
 
 /** For many small tests: to empty a database takes a tenth of the time that another one does. */
 export function reuseDatabases(): ReusedDatabases {
   const free: MigratedDatabase[] = [];
   return {
-    async open() {
+    async make() {
       const database = free.pop() ?? (await createMigratedDatabase());
-      return await openAt(database.url, async () => {
+      async function drop() {
         await queryRows(database.url, deleteEverything);
         free.push(database);
-      });
+      }
+      return { url: database.url, drop };
     },
     async [Symbol.asyncDispose]() {
       for (const { drop } of free.splice(0)) await drop();
@@ -71,39 +79,23 @@ export function reuseDatabases(): ReusedDatabases {
   };
 }
 
-async function openAt(
-  url: string,
-  clear: () => Promise<void>,
-  options: Partial<PostgresStoreOptions> = {},
-): Promise<TemporaryPostgresStore> {
-  const opened = await openPostgresStore({ url, ...pools, log: createCapturedLog(), ...options });
-  const { arrivals } = opened.parts;
-  async function close() {
-    await opened.store.close();
-    await clear();
-  }
-  return { ...opened, url, arrivals, close };
-}
-
-/** All rows but the one that says how far the database is migrated; numbers begin anew. */
+/** All rows but the one that says how far the database is migrated, and before that the sessions that are still ending. */
 const deleteEverything = `DO $$
 DECLARE
-  of_schema record;
+  name regclass;
   has_rows boolean;
 BEGIN
+  PERFORM pg_terminate_backend(pid, 10000) FROM pg_stat_activity
+  WHERE datname = current_database() AND backend_type = 'client backend' AND pid <> pg_backend_pid();
   -- Neither triggers nor foreign keys: everything goes.
   SET LOCAL session_replication_role = replica;
-  FOR of_schema IN
-    SELECT oid::regclass AS name, relkind AS kind FROM pg_class
-    WHERE relnamespace = current_schema()::regnamespace AND relkind IN ('r', 'S') AND relname <> 'companiond'
+  FOR name IN
+    SELECT oid FROM pg_class
+    WHERE relnamespace = current_schema()::regnamespace AND relkind = 'r' AND relname <> 'companiond'
   LOOP
-    IF of_schema.kind = 'S' THEN
-      PERFORM setval(of_schema.name, 1, false);
-    ELSE
-      EXECUTE format('SELECT EXISTS (SELECT FROM %s)', of_schema.name) INTO has_rows;
-      IF has_rows THEN
-        EXECUTE format('DELETE FROM %s', of_schema.name);
-      END IF;
+    EXECUTE format('SELECT EXISTS (SELECT FROM %s)', name) INTO has_rows;
+    IF has_rows THEN
+      EXECUTE format('DELETE FROM %s', name);
     END IF;
   END LOOP;
 END $$`;

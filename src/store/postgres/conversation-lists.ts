@@ -3,7 +3,7 @@ import type { InferSelectModel } from "drizzle-orm";
 import type { Conversation } from "../../domain/conversation.ts";
 import type { ConversationQuery } from "../contract/conversations.ts";
 import type { Page, PageRequest } from "../contract/page.ts";
-import { toConversation } from "../rows/conversation.ts";
+import { findPlace, mostBefore, toConversation } from "../rows/conversation.ts";
 import type { PostgresEngine } from "./engine.ts";
 import { createMessageSearch } from "./message-search.ts";
 import type { Queries } from "./queries.ts";
@@ -48,9 +48,8 @@ const listQueries = {
   ofVisitor: selectFrom(ofVisitor),
   ofVisitorAt: selectFrom(`${ofVisitor} AND c.companion_id || '' = $7`),
 };
-// If the cursor's conversation was deleted, the one whose id comes before it takes its place.
-const selectPosition = `SELECT id, created_at::float8 AS "createdAt" FROM conversations WHERE id <= $1
-  ORDER BY id DESC LIMIT 1`;
+const selectPositions = `SELECT id, created_at::float8 AS "createdAt" FROM conversations WHERE id <= $1
+  ORDER BY id DESC LIMIT ${mostBefore}`;
 
 export function createConversationLists(engine: PostgresEngine) {
   const search = createMessageSearch(engine.heavy);
@@ -59,8 +58,10 @@ export function createConversationLists(engine: PostgresEngine) {
   async function startOf(queries: Queries, query: ConversationQuery, afterId: string | null): Promise<Position> {
     const end = { createdAt: query.toMs ?? Number.MAX_SAFE_INTEGER, id: "" };
     if (afterId === null) return end;
-    const row = await queries.get<Position>(selectPosition, [afterId]);
-    const after = row ?? { createdAt: 0, id: "" };
+    const after = findPlace(await queries.all<Position>(selectPositions, [afterId]), afterId) ?? {
+      createdAt: 0,
+      id: "",
+    };
     if (after.createdAt >= end.createdAt) return end;
     return after.id === afterId ? after : { ...after, id: after.id + afterAllIds };
   }

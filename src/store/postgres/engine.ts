@@ -18,6 +18,8 @@ const quickDeadlineMs = 5_000;
 const heavyDeadlineMs = 60_000;
 /** How often a transaction is begun anew. */
 const mostTries = 5;
+/** Where connections cannot be had, the driver itself takes seconds to say so. */
+const reconnectMs = 3_000;
 
 export class PostgresEngine {
   /** For requests. */
@@ -90,12 +92,14 @@ async function inAccount<T>(
 }
 
 async function repeat<T>(run: () => Promise<T>): Promise<T> {
+  const reconnectsUntilMs = performance.now() + reconnectMs;
   for (let tries = 1; ; tries++) {
     try {
       return await run();
     } catch (error) {
       const cause = causeOf(error);
-      if (tries === mostTries || !(isCollision(cause) || isLostConnection(cause))) throw toStoreError(error);
+      const isWorthIt = isCollision(cause) || (isLostConnection(cause) && performance.now() < reconnectsUntilMs);
+      if (tries === mostTries || !isWorthIt) throw toStoreError(error);
     }
   }
 }

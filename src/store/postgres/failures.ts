@@ -25,8 +25,11 @@ export function isLostConnection(error: unknown): boolean {
 
 /** A lock was not free, or a statement took too long. */
 const tooSlow = ["55P03", "57014", "25P03"];
-/** Too many connections, no disk space, no memory, a read-only replica, a database that is going away. */
-const shortOf = /^(53|58|25006|57)/;
+/**
+ * Too many connections, no disk space, no memory, a database that is going away; and two for a read-only replica, of which
+ * one is its answer to `BEGIN READ WRITE`.
+ */
+const shortOf = /^(53|58|25006|0A000|57)/;
 
 function isUnavailable(error: unknown): boolean {
   const state = sqlState(error);

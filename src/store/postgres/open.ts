@@ -58,6 +58,8 @@ export interface OpenedPostgres {
 
 /** Whoever asks whether this server is ready has less patience than a request. */
 const checkMs = 3_000;
+/** How long closing waits for deletions under way; what does not end is undone, and left for the next start. */
+const lastRemovalMs = 3_000;
 // The server gives up first: our own deadline replaces all connections.
 const quickStatementMs = 4_800;
 const heavyStatementMs = 59_000;
@@ -145,7 +147,7 @@ function createStore(engine: PostgresEngine, parts: StoreParts): Store {
     },
     async close() {
       await settling.close();
-      await removals.stop();
+      await Promise.race([removals.stop(), Bun.sleep(lastRemovalMs)]);
       await engine.close();
     },
   };

@@ -27,33 +27,43 @@ const askAgainMs = 100;
 /** Runs `work` in a transaction, which is on disk when this resolves. Rejects with the driver's own errors. */
 export async function transact<T>(pool: Pool, work: (transaction: Transaction) => Promise<T>): Promise<T> {
   const connection = await pool.reserve();
-  let isDone = false;
-  const done = () => {
-    if (!isDone) connection.release();
-    isDone = true;
-  };
+  // Work that goes on after its time is up must touch the connection no more: others may have it by then.
+  let isOver = false;
+  const transaction = new Transaction((text, parameters) => {
+    if (!isOver) return connection.send(text, parameters);
+    return Promise.reject(unavailable(new Error("the transaction has ended")));
+  });
+  let isClean = false;
   try {
     return await pool.inTime(async () => {
       const [, [begun]] = await Promise.all([connection.send("BEGIN READ WRITE"), connection.send(beginStatement)]);
       const { id } = begun as { id: string };
-      const result = await finish(connection, () =>
-        work(new Transaction((text, parameters) => connection.send(text, parameters))),
-      );
-      await commit(pool, connection, id);
-      return result;
+      try {
+        const result = await work(transaction);
+        if (isOver) throw unavailable(new Error("the transaction has ended"));
+        await commit(pool, connection, id);
+        isClean = true;
+        return result;
+      } catch (error) {
+        // A lost connection has rolled back already.
+        if (!isOver && !isLostConnection(error)) await connection.send("ROLLBACK");
+        isClean = !isOver;
+        throw error;
+      }
     });
   } finally {
-    done();
+    isOver = true;
+    if (isClean) connection.release();
+    // Behind whatever still runs on it; nobody else gets the connection before.
+    else void rollBack(connection).finally(() => connection.release());
   }
 }
 
-async function finish<T>(connection: OwnConnection, work: () => Promise<T>): Promise<T> {
+async function rollBack(connection: OwnConnection): Promise<void> {
   try {
-    return await work();
-  } catch (error) {
-    // A lost connection has rolled back already.
-    if (!isLostConnection(error)) await connection.send("ROLLBACK");
-    throw error;
+    await connection.send("ROLLBACK");
+  } catch {
+    // It was lost, and has rolled back.
   }
 }
 

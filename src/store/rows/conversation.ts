@@ -18,3 +18,18 @@ export function toConversation({
 export function toVisitorId(stored: string): string | null {
   return stored === "" ? null : stored;
 }
+
+/** How many conversations `findPlace` is given. */
+export const mostBefore = 50;
+
+/**
+ * Where a list goes on: the conversation of that id; if it was deleted, the newest of those with ids before it. The very
+ * one before it may be that of a call, which began long before its transcript came.
+ *
+ * `rows` have the id or smaller ones, the greatest first.
+ */
+export function findPlace<Row extends { id: string; createdAt: number }>(rows: readonly Row[], id: string): Row | null {
+  const [before = null] = rows;
+  if (before === null || before.id === id) return before;
+  return rows.reduce((newest, row) => (row.createdAt > newest.createdAt ? row : newest), before);
+}

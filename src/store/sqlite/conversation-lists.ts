@@ -3,7 +3,7 @@ import type { Conversation } from "../../domain/conversation.ts";
 import { later } from "../../lib/later.ts";
 import type { ConversationQuery } from "../contract/conversations.ts";
 import type { Page, PageRequest } from "../contract/page.ts";
-import { toConversation } from "../rows/conversation.ts";
+import { findPlace, mostBefore, toConversation } from "../rows/conversation.ts";
 import type { SqliteEngine } from "./engine.ts";
 import { yieldToEventLoop } from "./retry.ts";
 import { type ConversationRow, conversationColumns } from "./rows/conversation.ts";
@@ -50,9 +50,8 @@ export function createConversationLists(engine: SqliteEngine) {
   const ofVisitor = engine.query<ListedRow, [string, string, string | null, ...Range]>(
     () => conversationListQueries.ofVisitor,
   );
-  // If the cursor's conversation was deleted, the one created just before it takes its place.
-  const selectPosition = engine.query<{ id: string; created_at: number; number: number }, [string]>(
-    "SELECT id, created_at, number FROM conversations WHERE id <= ? ORDER BY id DESC LIMIT 1",
+  const selectPositions = engine.query<Position & { id: string }, [string, number]>(
+    "SELECT id, created_at AS createdAt, number FROM conversations WHERE id <= ? ORDER BY id DESC LIMIT ?",
   );
   // Within one millisecond, ids are ordered by start, numbers by the end of the first reply.
   const selectTwin = engine.query<{ id: string }, [string, string, number]>(
@@ -71,12 +70,12 @@ export function createConversationLists(engine: SqliteEngine) {
   }
 
   function positionOf(id: string): Position {
-    const row = selectPosition.get(id);
-    if (row?.id === id) return { createdAt: row.created_at, number: row.number };
+    const row = findPlace(selectPositions.all(id, mostBefore), id);
+    if (row?.id === id) return { createdAt: row.createdAt, number: row.number };
     const { prefix, epochMs } = timeOf(id);
     // Another one of the same millisecond may come before or after the deleted one: better twice than never.
     if (selectTwin.get(id, `${prefix}.`, epochMs) !== null) return { createdAt: epochMs + 1, number: 0 };
-    return row === null ? { createdAt: 0, number: 0 } : { createdAt: row.created_at, number: row.number + 1 };
+    return row === null ? { createdAt: 0, number: 0 } : { createdAt: row.createdAt + 1, number: 0 };
   }
 
   function selectRows(accountId: string, query: ConversationQuery, after: Position, limit: number): ListedRow[] {

@@ -118,7 +118,11 @@ test("TLS with an authority of one's own, and with a certificate for another nam
 });
 
 test("a cluster, a replica, a server without memory, and a database that it does not have", async () => {
-  await using cluster = await startRedisServer({ settings: ["--cluster-enabled", "yes"] });
+  // By default its second port is one that the system gives to outgoing connections.
+  const clusterPort = String(findFreePort());
+  await using cluster = await startRedisServer({
+    settings: ["--cluster-enabled", "yes", "--cluster-port", clusterPort],
+  });
   expect(await refusalOf(cluster.url)).toContain("is part of a Redis Cluster, which cannot be used.");
   await using replica = await startRedisServer({ settings: ["--replicaof", "127.0.0.1 1"] });
   expect(await refusalOf(replica.url)).toContain("is a replica, which takes no writes.");

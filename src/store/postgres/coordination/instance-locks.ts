@@ -66,8 +66,9 @@ export async function registerAgain(session: Session, number: number, facts: Ins
        AND database = (SELECT oid FROM pg_database WHERE datname = current_database()) AND pid <> pg_backend_pid()`,
     [number],
   );
-  await joinOthers(session, { sharesWindows: facts.sharesWindows, patienceMs: 0 });
+  // Waits for the end of that session, whose other lock may be free a moment later.
   await session.ask(`SELECT pg_advisory_lock(${lockClass}, $1::integer)`, [number]);
+  await joinOthers(session, { sharesWindows: facts.sharesWindows, patienceMs: 2 * askAgainMs });
   await session.ask(
     `INSERT INTO instances (number, id, url, version, shares_windows, started_at)
      VALUES ($1, $2, $3, $4, $5, $6) ON CONFLICT DO NOTHING`,
