@@ -64,7 +64,7 @@ test("a source that is missing, in use, not ours, or of another schema", async (
   await migrateSqlite({ dataDir: older, migrations: migrations.slice(0, 4) });
   const olderPlace: Place = { engine: "sqlite", dataDir: older };
   expect(await refusalOf(olderPlace, postgres)).toBe(
-    `The database in ${older} has an older schema. Run "companiond migrate --data-dir ${older}" first.`,
+    `The database in ${older} has an older schema. Run "companiond migrate --data-dir ${older}" first, without DATABASE_URL.`,
   );
   const lock = lockDataDir(older);
   expect(await refusalOf(olderPlace, postgres)).toContain(`another companiond serves from ${older}. Stop it first`);

@@ -206,6 +206,10 @@ describe("a server that counts rates by itself", () => {
 
   test("serves a database alone, and leaves it to the next one", async () => {
     const alone = await openBriefly(false);
+    // Otherwise nobody knows what a start that takes seconds is busy with.
+    const log = createCapturedLog();
+    await refusalOf(openPostgresInstance(database.url, { sharesWindows: false, patienceMs: 300, log }));
+    expect(log.events.map(({ event }) => event)).toEqual(["another server has the database: waiting for it to stop"]);
     expect(await refusalOf(openBriefly(false))).toContain("Another companiond serves this database");
     expect(await refusalOf(openBriefly(true))).toContain("A companiond without REDIS_URL serves this database");
     // One that waits gets the place of one that ends.

@@ -14,12 +14,13 @@ export interface InstanceChoices {
   clock?: Clock;
   sharesWindows?: boolean;
   patienceMs?: number;
+  log?: ReturnType<typeof createCapturedLog>;
 }
 
 export async function openPostgresInstance(url: string, choices: InstanceChoices = {}): Promise<PostgresInstance> {
-  const log = createCapturedLog();
+  const { log = createCapturedLog() } = choices;
   const opened = await openPostgresStore({ url, pool: 10, poolHeavy: 2, log });
-  const options = { url, log, version: "1.2.3", clock: systemClock, sharesWindows: true, ...choices };
+  const options = { url, version: "1.2.3", clock: systemClock, sharesWindows: true, ...choices, log };
   try {
     const coordination = await openCoordination(opened, options);
     async function close() {

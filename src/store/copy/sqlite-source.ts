@@ -60,6 +60,6 @@ function requireSchema(database: StoreDatabase, dataDir: string): void {
     throw refuse(`was written by a newer companiond (schema ${version}; this program knows ${migrations.length}).`);
   }
   if (version < migrations.length) {
-    throw refuse(`has an older schema. Run "companiond migrate --data-dir ${dataDir}" first.`);
+    throw refuse(`has an older schema. Run "companiond migrate --data-dir ${dataDir}" first, without DATABASE_URL.`);
   }
 }

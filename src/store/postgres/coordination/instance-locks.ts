@@ -20,15 +20,20 @@ export interface InstanceFacts {
 
 const askAgainMs = 200;
 
-/** Waits `patienceMs` for its place beside the others, then rejects with `conflict`. */
-export async function joinOthers(session: Session, sharesWindows: boolean, patienceMs: number): Promise<void> {
+/** Waits `patienceMs` for its place beside the others, then rejects with `conflict`. `onWait` is called if it has to. */
+export async function joinOthers(
+  session: Session,
+  { sharesWindows, patienceMs, onWait }: { sharesWindows: boolean; patienceMs: number; onWait?: () => void },
+): Promise<void> {
   const statement = sharesWindows
     ? `SELECT pg_try_advisory_lock_shared(${lockClass}, 0) AS "isFree"`
     : `SELECT pg_try_advisory_lock(${lockClass}, 0) AS "isFree"`;
-  for (const untilMs = performance.now() + patienceMs; ; ) {
+  const untilMs = performance.now() + patienceMs;
+  for (let isFirst = true; ; isFirst = false) {
     const [row] = await session.ask<{ isFree: boolean }>(statement);
     if (row?.isFree) return;
     if (performance.now() >= untilMs) throw new AppError("conflict", explainConflict(sharesWindows));
+    if (isFirst) onWait?.();
     await Bun.sleep(askAgainMs);
   }
 }
@@ -63,7 +68,7 @@ export async function registerAgain(session: Session, number: number, facts: Ins
   );
   // Waits for the end of that session, whose other lock may be free a moment later.
   await session.ask(`SELECT pg_advisory_lock(${lockClass}, $1::integer)`, [number]);
-  await joinOthers(session, facts.sharesWindows, 2 * askAgainMs);
+  await joinOthers(session, { sharesWindows: facts.sharesWindows, patienceMs: 2 * askAgainMs });
   await session.ask(
     `INSERT INTO instances (number, id, url, version, shares_windows, started_at)
      VALUES ($1, $2, $3, $4, $5, $6) ON CONFLICT DO NOTHING`,

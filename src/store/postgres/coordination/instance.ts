@@ -39,10 +39,12 @@ export class Instance {
 
   /** Rejects with `conflict` if this server cannot serve beside those that do, and with `unavailable`. */
   static async start(options: InstanceOptions): Promise<Instance> {
-    const { connect, facts, patienceMs = startPatienceMs } = options;
+    const { connect, facts, log, patienceMs = startPatienceMs } = options;
     const session = await openSession(connect);
     try {
-      await joinOthers(session, facts.sharesWindows, patienceMs);
+      const onWait = () =>
+        log.info("another server has the database: waiting for it to stop", { atMostMs: patienceMs });
+      await joinOthers(session, { sharesWindows: facts.sharesWindows, patienceMs, onWait });
       return new Instance(options, session, await register(session, facts));
     } catch (error) {
       session.end();
