@@ -3,9 +3,11 @@ import { createScript } from "./script.ts";
 
 /**
  * A window is a string of times, oldest first, six bytes each: of the structures that are exact it takes the least
- * memory, and the least time where limits are low. It never holds more than the limit, and expires with its newest.
+ * memory, and the least time where limits are low. One with a high limit is a list of times, since a string is copied as
+ * a whole with each request. Neither ever holds more than the limit, and both expire with their newest time.
  *
- * Keys: the windows. Arguments after the time: limit and length in milliseconds of each. Returns three numbers for each:
+ * Keys: the windows. Arguments after the time, for each: limit, length in milliseconds, and 1 if it is a list. Returns
+ * three numbers for each:
  * whether it has room, what is left after this request, and the milliseconds until the oldest leaves.
  *
  * If the clock of Redis was set back, the times of a window move with it: nobody waits for longer than the window, and no
@@ -31,9 +33,8 @@ local function expiredCount(times, windowMs)
   return low
 end
 
-local answer, windows, isAdmitted = {}, {}, true
-for index, key in ipairs(KEYS) do
-  local limit, windowMs = tonumber(ARGV[index * 2]), tonumber(ARGV[index * 2 + 1])
+-- The string's count and oldest time; what is left of it goes into kept.
+local function openString(key, windowMs, kept)
   local times = redis.call('GET', key) or ''
   local aheadMs = #times > 0 and timeAt(times, #times / 6 - 1) - now or 0
   if aheadMs > 0 then
@@ -41,18 +42,54 @@ for index, key in ipairs(KEYS) do
     redis.call('SET', key, times, 'PX', windowMs + spare)
   end
   times = string.sub(times, expiredCount(times, windowMs) * 6 + 1)
-  local count = #times / 6
+  kept[key] = times
+  return #times / 6, #times > 0 and timeAt(times, 0) or now
+end
+
+local function setListBack(key, windowMs, byMs)
+  local times = redis.call('LRANGE', key, 0, -1)
+  redis.call('DEL', key)
+  for first = 1, #times, 1000 do
+    local moved = {}
+    for index = first, math.min(first + 999, #times) do moved[#moved + 1] = math.max(0, times[index] - byMs) end
+    redis.call('RPUSH', key, unpack(moved))
+  end
+  redis.call('PEXPIRE', key, windowMs + spare)
+end
+
+local function openList(key, windowMs)
+  local newest = redis.call('LINDEX', key, -1)
+  if newest and newest - now > 0 then setListBack(key, windowMs, newest - now) end
+  local low, high = 0, redis.call('LLEN', key)
+  local length = high
+  while low < high do
+    local middle = math.floor((low + high) / 2)
+    if now - redis.call('LINDEX', key, middle) < windowMs then high = middle else low = middle + 1 end
+  end
+  if low > 0 then redis.call('LTRIM', key, low, -1) end
+  return length - low, tonumber(redis.call('LINDEX', key, 0) or now)
+end
+
+local answer, kept, isAdmitted = {}, {}, true
+for index, key in ipairs(KEYS) do
+  local limit, windowMs = tonumber(ARGV[index * 3 - 1]), tonumber(ARGV[index * 3])
+  local open = ARGV[index * 3 + 1] == '1' and openList or openString
+  local count, oldest = open(key, windowMs, kept)
   local hasRoom = count < limit
   isAdmitted = isAdmitted and hasRoom
-  windows[index] = times
   answer[#answer + 1] = hasRoom and 1 or 0
   answer[#answer + 1] = hasRoom and limit - count - 1 or 0
-  answer[#answer + 1] = (count > 0 and timeAt(times, 0) or now) + windowMs - now
+  answer[#answer + 1] = oldest + windowMs - now
 end
 if isAdmitted then
   for index, key in ipairs(KEYS) do
-    local windowMs = tonumber(ARGV[index * 2 + 1])
-    redis.call('SET', key, windows[index] .. struct.pack('>I6', now), 'PX', windowMs + spare)
+    local windowMs = tonumber(ARGV[index * 3])
+    if kept[key] then
+      redis.call('SET', key, kept[key] .. struct.pack('>I6', now), 'PX', windowMs + spare)
+    else
+      redis.call('RPUSH', key, now)
+      redis.call('PEXPIRE', key, windowMs + spare)
+    end
   end
 end
 return answer
