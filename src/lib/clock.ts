@@ -1,3 +1,6 @@
+/** Clocks, and times as text. */
+import { dayMs } from "./instant.ts";
+
 /** Time as a dependency, so that tests control it. */
 export interface Clock {
   /** Wall-clock time in whole milliseconds since the Unix epoch; the operator may change it. */
@@ -33,8 +36,6 @@ export function watchSteps(clock: Clock): () => number {
 export function toUtcDay(epochMs: number): string {
   return new Date(epochMs).toISOString().slice(0, 10);
 }
-
-const dayMs = 86_400_000;
 
 /** Whole seconds until the next UTC midnight; at least 1. */
 export function secondsToMidnight(nowMs: number): number {

@@ -8,11 +8,6 @@ export class Transaction extends Queries {
   async lock(name: string): Promise<void> {
     await this.run(lockStatement, [name]);
   }
-
-  /** The same, but held together with others that only share it. */
-  async lockShared(name: string): Promise<void> {
-    await this.run("SELECT pg_advisory_xact_lock_shared(hashtextextended($1, 0))", [name]);
-  }
 }
 
 const lockStatement = "SELECT pg_advisory_xact_lock(hashtextextended($1, 0))";
