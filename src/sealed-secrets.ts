@@ -69,6 +69,7 @@ export function createSealedSecrets({
   return {
     seal: async (name, text) => (await use()).seal(name, text),
     open: async (name, sealed) => (await use()).open(name, sealed),
+    digest: async (name, text) => (await use()).digest(name, text),
     async check() {
       const proof = await store.serverSecrets.find(proofName);
       const problem = proof === null ? null : await findProblem(proof);

@@ -42,7 +42,7 @@ export interface Reservation {
 
 export interface QuotaRefusal {
   readonly isAdmitted: false;
-  readonly reason: "day_used_up";
+  readonly reason: "day_used_up" | "visitor_day_used_up";
   /** Until the next UTC midnight; at least 1. */
   readonly retryAfterSeconds: number;
 }
@@ -62,8 +62,15 @@ export interface TurnEntry {
   companionId: string;
   /** Turns with the same key run one at a time, in the order of their calls. Null: it does not queue. */
   queueKey: string | null;
-  /** Messages that the companion may answer per UTC day. */
-  messagesPerDay: number;
+  /**
+   * Messages that the companion may answer per UTC day. Null: the turn takes none, because it runs again, or is no
+   * message.
+   */
+  messagesPerDay: number | null;
+  /** For a visitor with a daily limit of their own; it holds besides the companion's, and ends with the same calls. */
+  visitor: { readonly id: string; readonly messagesPerDay: number } | null;
+  /** The client's name for the message, under which other instances find the turn. */
+  messageId: string | null;
 }
 
 /** The right to run one turn: its place in the queue, and one message of the companion's daily quota. */
@@ -87,16 +94,29 @@ export interface QueueRefusal {
   readonly retryAfterSeconds: number;
 }
 
+/** The same message of the same conversation runs or waits at another instance. */
+export interface ElsewhereRefusal {
+  readonly isAdmitted: false;
+  readonly reason: "runs_elsewhere";
+}
+
 export interface TurnGate {
   /**
    * Joins the queue, and resolves when it is the turn's time and a message has been reserved for it, by the rules of
    * `DailyQuota`. Refuses at once with `queue_full` if `maxWaitingTurns` are waiting already; otherwise with
-   * `day_used_up` if the quota is used up. A refused turn holds nothing.
+   * `day_used_up` if the quota is used up, or `visitor_day_used_up` if the visitor's is. With `runs_elsewhere` if a turn
+   * of the same `queueKey` and `messageId` has a ticket already; the caller prevents that within its own instance. A
+   * refused turn holds nothing.
    *
    * Rejects with the signal's reason if the signal fires before that: then the turn holds nothing, and those behind it
    * move up. A signal that fires later has no effect.
    */
-  enter(entry: TurnEntry, signal: StopSignal): Promise<TurnTicket | QueueRefusal | QuotaRefusal>;
+  enter(entry: TurnEntry, signal: StopSignal): Promise<TurnTicket | QueueRefusal | QuotaRefusal | ElsewhereRefusal>;
+  /**
+   * Where another instance runs the turn, or lets it wait: its URL, or null if that is not known. Null if none does. A
+   * turn that was settled is found in the store by then.
+   */
+  findElsewhere(queueKey: string, messageId: string): Promise<{ readonly url: string | null } | null>;
   /** Turns waiting at this instance. */
   readonly waitingCount: number;
 }

@@ -1,4 +1,5 @@
 /** Companions, which visitors talk to. */
+import type { VisitorAuth } from "./visitor.ts";
 
 export type JsonValue = string | number | boolean | null | JsonValue[] | { [key: string]: JsonValue };
 export type JsonObject = { [key: string]: JsonValue };
@@ -24,6 +25,9 @@ export interface CompanionSettings {
   starters: string[];
   /** Conversations without activity for longer are deleted; null keeps them. */
   retentionDays: number | null;
+  visitorAuth: VisitorAuth;
+  /** Messages that one verified visitor may send in a UTC day; null: no limit of their own. */
+  dailyPerVisitor: number | null;
   enabled: boolean;
 }
 
@@ -70,6 +74,8 @@ export function newCompanionSettings(name: string): CompanionSettings {
     allowedOrigins: [],
     starters: [],
     retentionDays: null,
+    visitorAuth: "off",
+    dailyPerVisitor: null,
     enabled: true,
   };
 }

@@ -8,12 +8,17 @@ export interface ConversationKey {
   companionId: string;
   /** Lower case. */
   sessionId: string;
-  /** Lower case; null is a value of its own, never a wildcard. */
+  /**
+   * Who the visitor is: a UUID in lower case that the client made up, or a verified visitor's id (`domain/visitor.ts`),
+   * which no client can send. Null is a value of its own, never a wildcard.
+   */
   visitorId: string | null;
 }
 
 export interface Conversation extends ConversationKey {
   id: string;
+  /** What the latest token said of a verified visitor, sealed; null for others. */
+  sealedVisitor: string | null;
   messageCount: number;
   createdAt: number;
   updatedAt: number;

@@ -5,6 +5,7 @@ export const errorCodes = {
   voice_not_configured: { status: 400, title: "Voice is not configured" },
   unauthorized: { status: 401, title: "Unauthorized" },
   totp_required: { status: 401, title: "Second factor required" },
+  visitor_unverified: { status: 401, title: "Visitor not verified" },
   origin_not_allowed: { status: 403, title: "Origin not allowed" },
   insufficient_scope: { status: 403, title: "Insufficient scope" },
   limit_reached: { status: 403, title: "Limit of the account reached" },

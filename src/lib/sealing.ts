@@ -6,6 +6,11 @@ export interface Sealing {
   seal(name: string, text: string): Promise<string>;
   /** Rejects if the text was sealed with another key or name, or was changed. */
   open(name: string, sealed: string): Promise<string>;
+  /**
+   * A keyed digest of the text (HMAC-SHA-256, base64url): the same for the same name and text, and of no use to anyone
+   * without the key.
+   */
+  digest(name: string, text: string): Promise<string>;
 }
 
 const version = "v1.";
@@ -25,6 +30,7 @@ export function makeSealingKey(): string {
 
 export async function createSealing(key: Uint8Array<ArrayBuffer>): Promise<Sealing> {
   const imported = await crypto.subtle.importKey("raw", key, "AES-GCM", false, ["encrypt", "decrypt"]);
+  const digestKey = await deriveDigestKey(key);
   const algorithm = (iv: Uint8Array<ArrayBuffer>, name: string) => ({
     name: "AES-GCM",
     iv,
@@ -36,6 +42,13 @@ export async function createSealing(key: Uint8Array<ArrayBuffer>): Promise<Seali
       const sealed = await crypto.subtle.encrypt(algorithm(iv, name), imported, new TextEncoder().encode(text));
       return version + new Uint8Array([...iv, ...new Uint8Array(sealed)]).toBase64({ alphabet: "base64url" });
     },
+    async digest(name, text) {
+      const bytes = new TextEncoder().encode(`${name}\n${text}`);
+      return new Uint8Array(await crypto.subtle.sign("HMAC", digestKey, bytes)).toBase64({
+        alphabet: "base64url",
+        omitPadding: true,
+      });
+    },
     async open(name, sealed) {
       if (!sealed.startsWith(version)) throw new Error("unknown sealing version");
       const bytes = Uint8Array.fromBase64(sealed.slice(version.length), { alphabet: "base64url" });
@@ -44,4 +57,16 @@ export async function createSealing(key: Uint8Array<ArrayBuffer>): Promise<Seali
       return new TextDecoder().decode(text);
     },
   };
+}
+
+/** A key of its own, since the same one must not be used for two purposes (HKDF, RFC 5869). */
+async function deriveDigestKey(key: Uint8Array<ArrayBuffer>): Promise<CryptoKey> {
+  const material = await crypto.subtle.importKey("raw", key, "HKDF", false, ["deriveKey"]);
+  const derivation = {
+    name: "HKDF",
+    hash: "SHA-256",
+    salt: new Uint8Array(),
+    info: new TextEncoder().encode("companiond digest"),
+  };
+  return crypto.subtle.deriveKey(derivation, material, { name: "HMAC", hash: "SHA-256", length: 256 }, false, ["sign"]);
 }

@@ -64,6 +64,8 @@ export interface StorageSize {
 export interface SharedCoordination extends Omit<Coordination, "signInFailures"> {
   /** What to add to this machine's time to get the database's, in milliseconds: leases compare times of several machines. */
   readonly clockOffsetMs: number;
+  /** Tells the others where this server is reached, as an absolute URL; again whenever that changes. */
+  announce(url: string): Promise<void>;
   /** How many other servers run on this database now. */
   countOthers(): Promise<number>;
   /** The state of what is shared, for metrics. */

@@ -22,6 +22,7 @@ import type { SecondFactorStore, ServerSecretStore } from "./contract/second-fac
 import type { SessionStore } from "./contract/sessions.ts";
 import type { TurnStore } from "./contract/turns.ts";
 import type { UsageStore } from "./contract/usage.ts";
+import type { VisitorKeyStore } from "./contract/visitor-keys.ts";
 import type { VoiceStore } from "./contract/voice.ts";
 import type { VoiceAgentGrantStore } from "./contract/voice-agent-grants.ts";
 
@@ -38,6 +39,7 @@ export interface Store {
   readonly sessions: SessionStore;
   readonly turns: TurnStore;
   readonly usage: UsageStore;
+  readonly visitorKeys: VisitorKeyStore;
   readonly voice: VoiceStore;
   readonly voiceAgentGrants: VoiceAgentGrantStore;
 
@@ -59,6 +61,7 @@ export type * from "./contract/second-factors.ts";
 export type * from "./contract/sessions.ts";
 export type * from "./contract/turns.ts";
 export type * from "./contract/usage.ts";
+export type * from "./contract/visitor-keys.ts";
 export type * from "./contract/voice.ts";
 export type * from "./contract/voice-agent-grants.ts";
 export type * from "./contract/write-context.ts";

@@ -1,5 +1,5 @@
 /** Conversations, for the owner to read, search and erase. */
-import type { Conversation, Message } from "../../domain/conversation.ts";
+import type { Conversation, ConversationKey, Message } from "../../domain/conversation.ts";
 import type { Page, PageRequest } from "./page.ts";
 import type { WriteContext } from "./write-context.ts";
 
@@ -46,6 +46,12 @@ export interface ConversationStore {
    * search returns what it has found after a bounded amount of reading.
    */
   list(accountId: string, query: ConversationQuery, page: PageRequest): Promise<Page<Conversation>>;
+  /**
+   * Gives an anonymous conversation to a verified visitor, with all that is in it. False, and nothing changes, if there
+   * is no such conversation, or the visitor has one of that session already. Call it only while no turn of the
+   * conversation runs.
+   */
+  merge(from: ConversationKey, visitor: { id: string; sealed: string }): Promise<boolean>;
   /** With a page of its messages, by default the newest hundred. */
   find(accountId: string, id: string, page?: MessagePageRequest): Promise<ConversationPage | null>;
   /**
@@ -54,12 +60,17 @@ export interface ConversationStore {
    */
   delete(accountId: string, id: string, context: WriteContext): Promise<boolean>;
   /**
-   * Erases everything that this visitor said to the companion, and deletes their voice sessions, so that no transcript
-   * follows. No later read shows it, and the engine has removed it from its storage, as its own page says. A turn that
+   * Erases everything that these visitors said to the companion, what is known of them and counted for them, and deletes
+   * their voice sessions, so that no transcript follows. No later read shows it, and the engine has removed it from its storage, as its own page says. A turn that
    * is still running is erased when it is settled. False if the account has no such companion; true for a visitor
    * without conversations. Audit: `visitor.erase`, without the visitor's id.
    */
-  eraseVisitor(accountId: string, companionId: string, visitorId: string, context: WriteContext): Promise<boolean>;
+  eraseVisitors(
+    accountId: string,
+    companionId: string,
+    visitorIds: readonly string[],
+    context: WriteContext,
+  ): Promise<boolean>;
   /** Deletes up to `limit` conversations past their companion's `retentionDays`; returns how many. */
   deleteExpired(nowMs: number, limit: number): Promise<number>;
 }

@@ -2,6 +2,7 @@
 import type { ArrivalMark, TicketId } from "../../coordination/coordination.ts";
 import type { ConversationKey, HistoryMessage, Message } from "../../domain/conversation.ts";
 import type { FailureKind } from "../../domain/reply-failure.ts";
+import type { StreamErrorCode } from "../../domain/stream-end.ts";
 import type { TokenUsage } from "../../domain/usage.ts";
 
 /** One settled exchange: what is stored of it and what it cost. */
@@ -10,8 +11,19 @@ export interface SettledTurn {
   key: ConversationKey;
   /** Used if the conversation is new. */
   conversationId: string;
-  /** The visitor's message, then what the turn produced, in order; empty if the visitor left before the first text. */
+  /**
+   * The visitor's message, then what the turn produced, in order. A turn that is run again has no visitor's message: it
+   * is stored already; and none at all if nothing was produced this time either.
+   */
   messages: readonly Message[];
+  /** The client's name for the exchange, in lower case, stored with each of the messages; null if it gave none. */
+  messageId: string | null;
+  /** Why an exchange with a `messageId` ended without a complete reply, where the server ended it. */
+  endCode: StreamErrorCode | null;
+  /** False for a turn that is run again: it was counted as a message, in usage and in quotas, when it ran first. */
+  isCounted: boolean;
+  /** Null unless the visitor is verified. */
+  visitor: SettledVisitor | null;
   /** When the message arrived; it may have waited for its turn. */
   arrivalMark: ArrivalMark;
   /** Of the turn that was admitted. */
@@ -24,6 +36,24 @@ export interface SettledTurn {
   keyId: string | null;
   /** UTC day of admission, for quota and usage. */
   day: string;
+}
+
+export interface SettledVisitor {
+  /** Replaces what the conversation says of its visitor. */
+  sealed: string;
+  /** Whether the message counts in the visitor's own day. */
+  isLimited: boolean;
+}
+
+/** An exchange that a client has named, as it was stored. */
+export interface StoredExchange {
+  question: string;
+  /** Null if nothing of a reply was stored. */
+  reply: string | null;
+  isComplete: boolean;
+  endCode: StreamErrorCode | null;
+  /** Of the reply; without one, when the message was sent. */
+  endedAtMs: number;
 }
 
 /** A turn without a conversation (`test-chat`): one message in usage and in the day's quota. */
@@ -49,15 +79,18 @@ export interface FailedTurn {
 export interface TurnStore {
   /**
    * Messages of the conversation, newest first, read until their text exceeds `maxBytes` of UTF-8 (the last one
-   * included).
+   * included). Without those of `exceptMessageId`.
    */
-  listHistory(key: ConversationKey, maxBytes: number): Promise<HistoryMessage[]>;
+  listHistory(key: ConversationKey, maxBytes: number, exceptMessageId?: string): Promise<HistoryMessage[]>;
+  /** The exchange of that `messageId` in the conversation; null if there is none, or it was erased. One indexed lookup. */
+  findExchange(key: ConversationKey, messageId: string): Promise<StoredExchange | null>;
   /**
    * Stores the turn: conversation, messages, usage and the day's quota in one commit. If the companion was deleted
    * meanwhile, only usage is stored; if the visitor or conversation was erased after the message arrived, no messages
    * are. The turns of a conversation stay in the order in which they were settled, even if the clock is set back, and
    * the messages of a turn in the order of the list. Resolves once durable. The ticket ends in the same commit; it does
-   * not matter if it was gone before.
+   * not matter if it was gone before. A turn that is run again updates `endCode` of the stored message if it produced
+   * nothing.
    */
   settle(turn: SettledTurn): Promise<void>;
   /**
@@ -68,4 +101,6 @@ export interface TurnStore {
   recordFailure(turn: FailedTurn): Promise<void>;
   /** Messages counted in the day's quota so far. */
   countDay(companionId: string, day: string): Promise<number>;
+  /** Messages counted in a verified visitor's own day so far: those that were settled as `isLimited`. */
+  countVisitorDay(companionId: string, visitorId: string, day: string): Promise<number>;
 }

@@ -24,8 +24,10 @@ export interface NewVoiceSession {
   companionId: string;
   /** In lower case. */
   sessionId: string;
-  /** In lower case, or null. */
+  /** As in `ConversationKey`. */
   visitorId: string | null;
+  /** What is known of a verified visitor; it goes to the conversation with the transcript. Null for others. */
+  sealedVisitor: string | null;
   /** The key that created the companion, for usage; null for the dashboard. */
   keyId: string | null;
   /** UTC day of admission, for quota and usage. */

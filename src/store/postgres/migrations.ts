@@ -2,6 +2,7 @@
 import initial from "../../../drizzle/postgres/0000_initial.sql" with { type: "text" };
 import holdings from "../../../drizzle/postgres/0001_holdings.sql" with { type: "text" };
 import functions from "../../../drizzle/postgres/0002_functions.sql" with { type: "text" };
+import resumeAndVisitors from "../../../drizzle/postgres/0003_resume_and_visitors.sql" with { type: "text" };
 
 export interface Migration {
   name: string;
@@ -12,6 +13,7 @@ export const migrations: readonly Migration[] = [
   { name: "0000_initial", sql: initial },
   { name: "0001_holdings", sql: holdings },
   { name: "0002_functions", sql: functions },
+  { name: "0003_resume_and_visitors", sql: resumeAndVisitors },
 ];
 
 /**

@@ -5,6 +5,7 @@ import narrowKeys from "../../../drizzle/sqlite/0002_narrow_keys.sql" with { typ
 import secondFactor from "../../../drizzle/sqlite/0003_second_factor.sql" with { type: "text" };
 import keyLineage from "../../../drizzle/sqlite/0004_key_lineage.sql" with { type: "text" };
 import accountHoldings from "../../../drizzle/sqlite/0005_account_holdings.sql" with { type: "text" };
+import resumeAndVisitors from "../../../drizzle/sqlite/0006_resume_and_visitors.sql" with { type: "text" };
 
 export interface Migration {
   name: string;
@@ -18,4 +19,5 @@ export const migrations: readonly Migration[] = [
   { name: "0003_second_factor", sql: secondFactor },
   { name: "0004_key_lineage", sql: keyLineage },
   { name: "0005_account_holdings", sql: accountHoldings },
+  { name: "0006_resume_and_visitors", sql: resumeAndVisitors },
 ];

@@ -2,6 +2,7 @@
 import { sql } from "drizzle-orm";
 import { index, integer, pgTable, primaryKey } from "drizzle-orm/pg-core";
 import type { Plan, Role } from "../../../domain/account.ts";
+import type { VisitorKeyAlgorithm } from "../../../domain/visitor.ts";
 import type { AuditActor, AuditEntry } from "../../contract/audit.ts";
 import type { OneTimeLink } from "../../contract/sessions.ts";
 import { jsonColumn, numberColumn, textColumn, wholeColumn } from "./column-types.ts";
@@ -51,6 +52,23 @@ export const serverSecrets = pgTable("server_secrets", {
   name: textColumn("name").primaryKey(),
   sealed: textColumn("sealed").notNull(),
 });
+
+/** Revoked ones stay, without what was sealed: conversations of their time hold sealed text. */
+export const visitorKeys = pgTable(
+  "visitor_keys",
+  {
+    id: textColumn("id").primaryKey(),
+    accountId: textColumn("account_id")
+      .notNull()
+      .references(() => accounts.id, { onDelete: "cascade" }),
+    name: textColumn("name").notNull(),
+    algorithm: textColumn("algorithm").$type<VisitorKeyAlgorithm>().notNull(),
+    /** Null once it is revoked. */
+    sealed: textColumn("sealed"),
+    createdAt: wholeColumn("created_at").notNull(),
+  },
+  (table) => [index("visitor_keys_account").on(table.accountId, table.createdAt)],
+);
 
 export const sessions = pgTable(
   "sessions",

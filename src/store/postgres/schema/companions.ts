@@ -2,6 +2,7 @@
 import { sql } from "drizzle-orm";
 import { boolean, customType, doublePrecision, index, integer, pgTable, primaryKey } from "drizzle-orm/pg-core";
 import type { JsonObject } from "../../../domain/companion.ts";
+import type { VisitorAuth } from "../../../domain/visitor.ts";
 import { accounts } from "./accounts.ts";
 import { jsonColumn, numberColumn, textColumn, wholeColumn } from "./column-types.ts";
 
@@ -31,6 +32,8 @@ export const companions = pgTable(
     maxOutputTokens: integer("max_output_tokens"),
     contextTokens: integer("context_tokens"),
     retentionDays: integer("retention_days"),
+    visitorAuth: textColumn("visitor_auth").$type<VisitorAuth>().notNull().default("off"),
+    dailyPerVisitor: integer("daily_per_visitor"),
     createdByKeyId: textColumn("created_by_key_id"),
     createdAt: wholeColumn("created_at").notNull(),
     updatedAt: wholeColumn("updated_at").notNull(),
@@ -131,6 +134,7 @@ export const voiceSessions = pgTable(
     sessionId: textColumn("session_id").notNull(),
     /** Empty for no visitor, as in conversations. */
     visitorId: textColumn("visitor_id").notNull(),
+    sealedVisitor: textColumn("sealed_visitor"),
     createdAt: wholeColumn("created_at").notNull(),
     isTaken: boolean("is_taken").notNull().default(false),
   },

@@ -2,6 +2,7 @@
 import { sql } from "drizzle-orm";
 import { boolean, index, pgTable, uniqueIndex } from "drizzle-orm/pg-core";
 import type { MessageChannel, MessageRole } from "../../../domain/conversation.ts";
+import type { StreamErrorCode } from "../../../domain/stream-end.ts";
 import { numberColumn, textColumn, wholeColumn } from "./column-types.ts";
 
 // No foreign keys: the conversations of a deleted companion are deleted in chunks, after it.
@@ -15,6 +16,7 @@ export const conversations = pgTable(
     sessionId: textColumn("session_id").notNull(),
     /** Empty for no visitor, so that the key below is unique without one too. */
     visitorId: textColumn("visitor_id").notNull(),
+    sealedVisitor: textColumn("sealed_visitor"),
     messageCount: wholeColumn("message_count").notNull(),
     createdAt: wholeColumn("created_at").notNull(),
     updatedAt: wholeColumn("updated_at").notNull(),
@@ -43,9 +45,16 @@ export const messages = pgTable(
     tokensEstimated: boolean("tokens_estimated").notNull(),
     createdAt: wholeColumn("created_at").notNull(),
     text: textColumn("text").notNull(),
+    /** The client's name for the exchange that the message belongs to. */
+    clientId: textColumn("client_id"),
+    /** Why the exchange ended early; on its last message. */
+    endCode: textColumn("end_code").$type<StreamErrorCode>(),
   },
-  // By time, not by number: a transcript arrives after turns that were written during the call.
-  (table) => [index("messages_conversation").on(table.conversationNumber, table.createdAt, table.number)],
+  (table) => [
+    // By time, not by number: a transcript arrives after turns that were written during the call.
+    index("messages_conversation").on(table.conversationNumber, table.createdAt, table.number),
+    index("messages_client").on(table.conversationNumber, table.clientId).where(sql`client_id IS NOT NULL`),
+  ],
 );
 
 /** Rows without an owner that are still to be deleted, in chunks; survives a restart. */

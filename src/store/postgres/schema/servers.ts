@@ -30,13 +30,18 @@ export const openTurns = pgTable(
     id: textColumn("id").notNull().unique(),
     instanceNumber: wholeColumn("instance_number").notNull(),
     companionId: textColumn("companion_id").notNull(),
-    kind: textColumn("kind").$type<"message" | "voice_session">().notNull(),
+    /** Only messages and voice sessions take one of the day. */
+    kind: textColumn("kind").$type<"message" | "voice_session" | "uncounted">().notNull(),
     /** Turns with the same key run one at a time; null: it does not queue. */
     queueKey: textColumn("queue_key"),
     /** False while it waits: then nothing of the day is taken for it. */
     isRunning: boolean("is_running").notNull(),
     /** The UTC day that it counts towards. */
     day: textColumn("day").notNull(),
+    /** The client's name for the message. */
+    messageId: textColumn("message_id"),
+    /** A verified visitor with a daily limit of their own, of which it takes one as well. */
+    limitedVisitorId: textColumn("limited_visitor_id"),
   },
   (table) => [
     index("open_turns_companion").on(table.companionId, table.day),

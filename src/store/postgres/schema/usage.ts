@@ -71,3 +71,15 @@ export const failedReplies = pgTable(
   },
   (table) => [primaryKey({ columns: [table.accountId, table.day, table.companionId, table.kind] })],
 );
+
+/** Messages of verified visitors with a daily limit of their own. */
+export const visitorDaily = pgTable(
+  "visitor_daily",
+  {
+    companionId: textColumn("companion_id").notNull(),
+    day: textColumn("day").notNull(),
+    visitorId: textColumn("visitor_id").notNull(),
+    messages: wholeColumn("messages").notNull(),
+  },
+  (table) => [primaryKey({ columns: [table.companionId, table.day, table.visitorId] })],
+);

@@ -1,6 +1,7 @@
 /** Tables of accounts, their dashboard sessions and one-time links, and the audit log. */
 import { index, integer, primaryKey, text } from "drizzle-orm/sqlite-core";
 import type { Plan, Role } from "../../../domain/account.ts";
+import type { VisitorKeyAlgorithm } from "../../../domain/visitor.ts";
 import type { AuditActor, AuditEntry } from "../../contract/audit.ts";
 import type { OneTimeLink } from "../../contract/sessions.ts";
 import { lazyTable } from "./lazy-table.ts";
@@ -52,6 +53,23 @@ export const voiceAgentGrants = lazyTable(
     createdAt: integer("created_at").notNull(),
   }),
   (table) => [primaryKey({ columns: [table.accountId, table.agentId] })],
+);
+
+/** Revoked ones stay, without what was sealed: conversations of their time hold sealed text. */
+export const visitorKeys = lazyTable(
+  "visitor_keys",
+  () => ({
+    id: text("id").primaryKey(),
+    accountId: text("account_id")
+      .notNull()
+      .references(() => accounts.id, { onDelete: "cascade" }),
+    name: text("name").notNull(),
+    algorithm: text("algorithm").$type<VisitorKeyAlgorithm>().notNull(),
+    /** Null once it is revoked. */
+    sealed: text("sealed"),
+    createdAt: integer("created_at").notNull(),
+  }),
+  (table) => [index("visitor_keys_account").on(table.accountId, table.createdAt)],
 );
 
 export const sessions = lazyTable(

@@ -49,6 +49,18 @@ export const quotaDaily = lazyTable(
   (table) => [primaryKey({ columns: [table.companionId, table.day] })],
 );
 
+/** Messages of verified visitors with a daily limit of their own. */
+export const visitorDaily = lazyTable(
+  "visitor_daily",
+  () => ({
+    companionId: text("companion_id").notNull(),
+    day: text("day").notNull(),
+    visitorId: text("visitor_id").notNull(),
+    messages: integer("messages").notNull(),
+  }),
+  (table) => [primaryKey({ columns: [table.companionId, table.day, table.visitorId] })],
+);
+
 /** Failed replies by day and kind; an empty companion stands for the whole account. */
 export const failedReplies = lazyTable(
   "failed_replies",

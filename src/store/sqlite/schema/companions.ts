@@ -2,6 +2,7 @@
 import { sql } from "drizzle-orm";
 import { index, integer, primaryKey, real, text } from "drizzle-orm/sqlite-core";
 import type { JsonObject } from "../../../domain/companion.ts";
+import type { VisitorAuth } from "../../../domain/visitor.ts";
 import { lazyTable } from "./lazy-table.ts";
 
 /**
@@ -32,6 +33,8 @@ export const companions = lazyTable(
     maxOutputTokens: integer("max_output_tokens"),
     contextTokens: integer("context_tokens"),
     retentionDays: integer("retention_days"),
+    visitorAuth: text("visitor_auth").$type<VisitorAuth>().notNull().default("off"),
+    dailyPerVisitor: integer("daily_per_visitor"),
     createdByKeyId: text("created_by_key_id"),
     createdAt: integer("created_at").notNull(),
     updatedAt: integer("updated_at").notNull(),
@@ -89,6 +92,7 @@ export const voiceSessions = lazyTable(
     sessionId: text("session_id").notNull(),
     /** Empty for no visitor, as in conversations. */
     visitorId: text("visitor_id").notNull(),
+    sealedVisitor: text("sealed_visitor"),
     createdAt: integer("created_at").notNull(),
     isTaken: integer("is_taken", { mode: "boolean" }).notNull().default(false),
   }),

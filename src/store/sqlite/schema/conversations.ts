@@ -2,6 +2,7 @@
 import { sql } from "drizzle-orm";
 import { index, integer, text, uniqueIndex } from "drizzle-orm/sqlite-core";
 import type { MessageChannel, MessageRole } from "../../../domain/conversation.ts";
+import type { StreamErrorCode } from "../../../domain/stream-end.ts";
 import { lazyTable } from "./lazy-table.ts";
 
 // No foreign keys: the conversations of a deleted companion are deleted in chunks, after it.
@@ -15,6 +16,7 @@ export const conversations = lazyTable(
     sessionId: text("session_id").notNull(),
     /** Empty for no visitor: in a unique index every NULL would count as a different value. */
     visitorId: text("visitor_id").notNull(),
+    sealedVisitor: text("sealed_visitor"),
     messageCount: integer("message_count").notNull(),
     createdAt: integer("created_at").notNull(),
     updatedAt: integer("updated_at").notNull(),
@@ -42,9 +44,16 @@ export const messages = lazyTable(
     tokensEstimated: integer("tokens_estimated", { mode: "boolean" }).notNull(),
     createdAt: integer("created_at").notNull(),
     text: text("text").notNull(),
+    /** The client's name for the exchange that the message belongs to. */
+    clientId: text("client_id"),
+    /** Why the exchange ended early; on its last message. */
+    endCode: text("end_code").$type<StreamErrorCode>(),
   }),
-  // By time, not by number: a transcript arrives after turns that were written during the call.
-  (table) => [index("messages_conversation").on(table.conversationNumber, table.createdAt)],
+  (table) => [
+    // By time, not by number: a transcript arrives after turns that were written during the call.
+    index("messages_conversation").on(table.conversationNumber, table.createdAt),
+    index("messages_client").on(table.conversationNumber, table.clientId).where(sql`client_id IS NOT NULL`),
+  ],
 );
 
 /** Stretches of numbers whose messages are all erased, including removed ones. */

@@ -1,0 +1,34 @@
+/** Visitors whose website vouches for them: who they are, and what is known of them. */
+import type { JsonObject } from "./companion.ts";
+
+/** Whether a companion's visitors may, or must, bring a token of their website. With `off` a token is ignored. */
+export const visitorAuths = ["off", "optional", "required"] as const;
+export type VisitorAuth = (typeof visitorAuths)[number];
+
+/** What a token says of its visitor. */
+export interface VisitorClaims {
+  /** The website's own name for the visitor: 1 to 255 characters. */
+  sub: string;
+  name: string | null;
+  email: string | null;
+  /** At most 2 KiB of UTF-8 JSON. */
+  attributes: JsonObject;
+}
+
+export const visitorKeyAlgorithms = ["HS256", "ES256", "EdDSA"] as const;
+export type VisitorKeyAlgorithm = (typeof visitorKeyAlgorithms)[number];
+
+/** At most this many keys of an account are live, so that one can take the other's place. */
+export const mostVisitorKeys = 2;
+
+const verifiedStart = "sub:";
+
+/** The id under which a verified visitor is stored. `digest`: of the account and the `sub`, made with the server's key. */
+export function toVerifiedId(digest: string): string {
+  return verifiedStart + digest;
+}
+
+/** Whether it is a verified visitor's id: no UUID is. */
+export function isVerifiedId(visitorId: string | null): visitorId is string {
+  return visitorId?.startsWith(verifiedStart) === true;
+}
