@@ -7,12 +7,19 @@ import { isEmbedToken } from "../domain/credentials.ts";
 import { AppError } from "../domain/errors.ts";
 import { isOriginAllowed } from "../domain/origin.ts";
 import type { EmbedTarget } from "../store/store.ts";
+import type { VerifiedVisitor } from "../visitors/visitors.ts";
 import { knownBaseUrlOf } from "./base-url.ts";
 import { clientOf } from "./client.ts";
 import type { HeaderBag } from "./problem.ts";
 import { admitClient, refuse, writeRateLimitHeaders } from "./rate-limit.ts";
 
 export type EmbedDependencies = Pick<Services, "settings" | "store" | "limiter" | "rules" | "ids" | "log" | "uses">;
+
+export interface Embedded {
+  readonly target: EmbedTarget;
+  /** Null unless the companion asks who its visitors are, and the request has a good token. */
+  readonly visitor: VerifiedVisitor | null;
+}
 
 /**
  * Admits an embed request, or throws: per-IP limit 429, token 404, origin 403, per-token limit 429.
@@ -23,7 +30,7 @@ export async function openEmbed(
   request: Request,
   token: string,
   headers: HeaderBag,
-): Promise<EmbedTarget> {
+): Promise<Embedded> {
   const { rules } = dependencies;
   const byIp = await admitClient(dependencies.limiter, rules.ip, clientOf(dependencies, request));
   // The plan is unknown before the token is known.
@@ -46,7 +53,7 @@ export async function openEmbed(
   writeRateLimitHeaders(headers, rules, plan, byIp, byToken);
   refuse(byToken, "This companion has had too many requests.");
   dependencies.uses.noteToken(tokenId);
-  return target;
+  return { target, visitor: null };
 }
 
 /** The same for every token that does not work, whatever the reason. */

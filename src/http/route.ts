@@ -29,6 +29,7 @@
 import type { Services } from "../dependencies.ts";
 import type { Principal } from "../domain/account.ts";
 import type { EmbedTarget, WriteContext } from "../store/store.ts";
+import type { VerifiedVisitor } from "../visitors/visitors.ts";
 import type { Access, ApiTag, RouteDocument } from "./api-description.ts";
 import { openEmbed } from "./embed-guard.ts";
 import type { Creator, Idempotency } from "./idempotency.ts";
@@ -64,7 +65,7 @@ interface PrincipalCall<Who extends Principal> {
 type GuardedCall<Who extends Access> = Who extends "public"
   ? unknown
   : Who extends "embed"
-    ? { readonly target: EmbedTarget }
+    ? { readonly target: EmbedTarget; readonly visitor: VerifiedVisitor | null }
     : PrincipalCall<Who extends "session" | "operator" ? OpenedSession : Principal>;
 
 interface BodyCall<Body> {
@@ -174,7 +175,7 @@ async function openGuard(route: RouteFacts, call: RequestCall<string>) {
   if (access === "public") return {};
   if (access === "embed") {
     const { token = "" } = call.params as { token?: string };
-    return { target: await openEmbed(services, request, token, set.headers) };
+    return await openEmbed(services, request, token, set.headers);
   }
   const principal = await openPrincipal(services, request, access, set.headers, route);
   return { principal, writeContext: () => writeContext(services, request, principal) };
