@@ -178,7 +178,9 @@ function floorOf(path: string): number {
 
 /** Rules, as against what turns requests into calls of them and what they give back into bytes. */
 function mayKnowHttp(path: string): boolean {
-  return !/^src\/(turns|visitors|instances|metrics|schemas)\//.test(path) && !/^src\/modules\/[^/]+\/service\.ts$/.test(path);
+  return (
+    !/^src\/(turns|visitors|instances|metrics|schemas)\//.test(path) && !/^src\/modules\/[^/]+\/service\.ts$/.test(path)
+  );
 }
 
 /** A contract that comes with logic of its own keeps it in files beside it. */
