@@ -7,23 +7,24 @@ import { createCallProofs } from "./call-proofs.ts";
 import type { Instances } from "./instances.ts";
 import { createPassing, type PassingDeadlines } from "./passing.ts";
 
-interface InstancesOptions {
+export interface InstancesOptions {
   sealing: Pick<Sealing, "digest">;
   clock: Clock;
   ids: IdSource;
   log: Log;
   /** Tells the others the address; null where no others can be. */
   tell: ((url: string) => Promise<void>) | null;
+  /** Shortened in tests. */
   deadlines?: Partial<PassingDeadlines>;
+  tellAgainMs?: number;
 }
 
-const retryMs = 1_000;
-
-export function openInstances({ sealing, clock, ids, log, tell, deadlines = {} }: InstancesOptions): Instances {
+export function openInstances(options: InstancesOptions): Instances {
+  const { sealing, clock, ids, log, tell, deadlines = {}, tellAgainMs = 1_000 } = options;
   const proofs = createCallProofs({ sealing, clock, ids });
   let ownUrl: string | null = null;
   const passing = createPassing({ proofs, getOwnUrl: () => ownUrl, deadlines });
-  let retry: ReturnType<typeof setTimeout> | undefined;
+  let again: ReturnType<typeof setTimeout> | undefined;
   let isClosed = false;
 
   async function announce(url: string): Promise<void> {
@@ -33,7 +34,7 @@ export function openInstances({ sealing, clock, ids, log, tell, deadlines = {} }
       await tell(url);
     } catch (error) {
       log.warn("the other instances do not know this one's address yet", { url, error });
-      if (!isClosed) retry = setTimeout(() => void announce(url), retryMs);
+      if (!isClosed) again = setTimeout(() => void announce(url), tellAgainMs);
     }
   }
 
@@ -48,7 +49,7 @@ export function openInstances({ sealing, clock, ids, log, tell, deadlines = {} }
     pass: passing.pass,
     close() {
       isClosed = true;
-      clearTimeout(retry);
+      clearTimeout(again);
       passing[Symbol.dispose]();
     },
   };
