@@ -81,7 +81,7 @@ export function findTestFiles(): TestFile[] {
     const file = {
       path,
       programs: programs.filter((program) => text.includes(program.path)),
-      isMeasuring: sources.has(join(root, "test/support/resident-memory.ts")),
+      isMeasuring: sources.get(join(root, path))?.includes("/resident-memory.ts") === true,
       needsExecutable: sources.has(join(root, "test/support/executable.ts")) || text.includes("scripts/build.ts"),
     };
     // What starts a database server itself has chosen its engine.
