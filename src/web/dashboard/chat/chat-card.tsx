@@ -16,10 +16,14 @@ interface ChatCardProps {
   chat: ChatState;
   /** Above the chat. */
   head: ComponentChildren;
+  /** Beside starting over. */
+  actions?: ComponentChildren;
+  /** Beside stopping, while a reply is under way. */
+  whileRunning?: ComponentChildren;
   onStartOver?: () => void;
 }
 
-export function ChatCard({ companion, chat, head, onStartOver }: ChatCardProps) {
+export function ChatCard({ companion, chat, head, actions, whileRunning, onStartOver }: ChatCardProps) {
   const { turns, text, setText, problem, isRunning } = chat;
   const log = useRef<HTMLDivElement>(null);
   const input = useRef<HTMLTextAreaElement>(null);
@@ -47,18 +51,21 @@ export function ChatCard({ companion, chat, head, onStartOver }: ChatCardProps) 
     <div class="card fills-window flex flex-col">
       <div class="flex flex-wrap items-center justify-between gap-x-3 gap-y-2 border-b border-line px-4 py-2.5">
         <div class="min-w-0 flex-1 basis-64">{head}</div>
-        <Button
-          kind="ghost"
-          disabled={turns.length === 0}
-          onClick={() => {
-            goOn();
-            chat.startOver();
-            onStartOver?.();
-          }}
-        >
-          <RotateCcw size={15} aria-hidden="true" />
-          Start over
-        </Button>
+        <div class="flex flex-wrap items-center gap-2">
+          {actions}{" "}
+          <Button
+            kind="ghost"
+            disabled={turns.length === 0}
+            onClick={() => {
+              goOn();
+              chat.startOver();
+              onStartOver?.();
+            }}
+          >
+            <RotateCcw size={15} aria-hidden="true" />
+            Start over
+          </Button>
+        </div>{" "}
       </div>
       <div
         ref={log}
@@ -126,16 +133,18 @@ export function ChatCard({ companion, chat, head, onStartOver }: ChatCardProps) 
         />
         {isRunning ? (
           // Keys, so that one button never becomes the other under the very click that stops.
-          <Button
-            key="stop"
-            onClick={() => {
-              goOn();
-              chat.stop();
-            }}
-          >
-            <Square size={15} aria-hidden="true" />
-            Stop
-          </Button>
+          <div key="running" class="flex gap-2 max-sm:flex-col">
+            {whileRunning}
+            <Button
+              onClick={() => {
+                goOn();
+                chat.stop();
+              }}
+            >
+              <Square size={15} aria-hidden="true" />
+              Stop
+            </Button>
+          </div>
         ) : (
           <Button key="send" type="submit" kind="primary" disabled={text.trim() === ""}>
             <ArrowUp size={16} aria-hidden="true" />

@@ -1,9 +1,7 @@
 /** The playground's visitor: the public client in a browser of its own, with a connection that can be cut. */
+import { openLine } from "../../page/cut-line.ts";
 import { CompanionError, createCompanion } from "../../sdk/index.ts";
 import { ApiError } from "../lib/api.ts";
-
-/** Longer than the client's first try to come back, so that the second one succeeds. */
-const outageMs = 2000;
 
 export interface Visit {
   /** Yields the reply; rejects with `ApiError` if it did not begin, or broke off. */
@@ -16,8 +14,7 @@ export interface Visit {
 /** `visitorToken`: what makes the visitor a verified one. */
 export function beginVisit(embedToken: string, visitorToken: string | null): Visit {
   const memory = new Map<string, string>();
-  let line = new AbortController();
-  let outageEndMs = 0;
+  const line = openLine((url, init) => fetch(url, init));
   const companion = createCompanion({
     baseUrl: location.origin,
     token: embedToken,
@@ -26,11 +23,7 @@ export function beginVisit(embedToken: string, visitorToken: string | null): Vis
       setItem: (key, value) => void memory.set(key, value),
       removeItem: (key) => void memory.delete(key),
     },
-    async fetch(url, init) {
-      if (performance.now() < outageEndMs) throw new TypeError("The connection is cut.");
-      const signal = AbortSignal.any([line.signal, ...(init.signal ? [init.signal] : [])]);
-      return fetch(url, { ...init, signal });
-    },
+    fetch: line.fetch,
   });
   if (visitorToken !== null) companion.identify(visitorToken);
   return {
@@ -41,11 +34,7 @@ export function beginVisit(embedToken: string, visitorToken: string | null): Vis
         throw error instanceof CompanionError ? new ApiError(sentenceOf(error), error.status, error.code) : error;
       }
     },
-    cut() {
-      outageEndMs = performance.now() + outageMs;
-      line.abort();
-      line = new AbortController();
-    },
+    cut: line.cut,
     newConversation: () => void companion.newConversation(),
   };
 }

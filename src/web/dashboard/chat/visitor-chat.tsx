@@ -62,30 +62,32 @@ export function VisitorChat({ companion, choice }: VisitorChatProps) {
         chat={chat}
         onStartOver={() => visit.current?.newConversation()}
         head={
-          <div class="space-y-2">
+          <>
             {choice}
-            <div class="flex flex-wrap items-center gap-2">
-              {canVerify && (
-                <Button icon={UserRoundCheck} disabled={chat.isRunning} onClick={() => setIsAsked(true)}>
-                  Chat as…
-                </Button>
-              )}
-              <Button
-                icon={Unplug}
-                disabled={!chat.isRunning || isCut}
-                onClick={() => {
-                  cutAtMs.current = performance.now();
-                  setIsCut(true);
-                  visit.current?.cut();
-                }}
-              >
-                Cut the connection
-              </Button>
-              <span role="status" class="min-w-0 text-[0.94rem] text-muted wrap-anywhere">
-                {isCut ? "Cut: the server goes on writing." : canVerify && <Who token={token} />}
-              </span>
-            </div>
-          </div>
+            <p role="status" class="mt-1 text-[0.94rem] text-muted wrap-anywhere">
+              {isCut ? "The connection is cut: the server goes on writing." : canVerify && <Who token={token} />}
+            </p>
+          </>
+        }
+        actions={
+          canVerify && (
+            <Button icon={UserRoundCheck} disabled={chat.isRunning} onClick={() => setIsAsked(true)}>
+              Chat as…
+            </Button>
+          )
+        }
+        whileRunning={
+          <Button
+            icon={Unplug}
+            disabled={isCut}
+            onClick={() => {
+              cutAtMs.current = performance.now();
+              setIsCut(true);
+              visit.current?.cut();
+            }}
+          >
+            Cut the connection
+          </Button>
         }
       />
       {isAsked && (

@@ -74,7 +74,7 @@ export function NewVisitorKeyDialog({ isFull, onMade, onClose }: NewVisitorKeyPr
         hint={
           algorithm === "HS256"
             ? "The simplest: your server signs with a secret that you copy once."
-            : "Your server keeps the private key. This one never sees it, so it could not sign a token even if it were stolen."
+            : "Your server keeps the private key. This server never sees it: nobody who breaks in here could sign a token."
         }
         error={fieldProblem(submit.error, "algorithm")}
       />
