@@ -33,7 +33,7 @@ test("every request of the page works, with a token that its snippet signs", asy
       VISITOR_ID: visitorId,
     };
     const run = async (...commands: string[]) => {
-      const strict = "set -eu\ncurl() { command curl --fail-with-body --max-time 20 \"$@\"; }\n";
+      const strict = 'set -eu\ncurl() { command curl --fail-with-body --max-time 20 "$@"; }\n';
       const child = Bun.spawn(["bash", "-c", strict + commands.join("\n")], {
         env: { ...process.env, ...environment },
         stdout: "pipe",

@@ -80,7 +80,7 @@ test("each visitor finds their own conversation, and the next one at this browse
   await bos.log.getByText("You said: I am the second").waitFor();
   await page.context().close();
 
-  const prompts = server.mockLlm.requests.map(({ messages }) => messages[0]?.content);
+  const prompts = server.mockLlm.requests.map(({ body }) => Object(body["messages"])[0].content);
   expect(prompts).toEqual(["You talk to Ada, on pro.", "You talk to Bo, on free."]);
   const conversations = await Promise.all(["42", "43"].map(readConversations));
   expect(conversations).toMatchObject([
