@@ -18,6 +18,7 @@ import type { UseRecorder } from "./metrics/use-recorder.ts";
 import type { Attempts } from "./modules/session/attempts.ts";
 import type { Store } from "./store/store.ts";
 import type { OpenTurns } from "./turns/open-turns.ts";
+import type { Visitors } from "./visitors/visitors.ts";
 import type { Voice } from "./voice/voice.ts";
 
 export interface Settings {
@@ -66,6 +67,7 @@ export interface Services {
   readonly uses: UseRecorder;
   /** Seals secrets in the store. */
   readonly sealing: Sealing;
+  readonly visitors: Visitors;
   /** The other servers of the same database. */
   readonly instances: Instances;
   readonly signInAttempts: Attempts;

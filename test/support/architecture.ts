@@ -150,7 +150,8 @@ function judgeImport(from: string, to: string, isTypeOnly: boolean): string | nu
     return `imports ${to}: only services.ts and the copy between engines know engines`;
   }
   if (shared.has(fromArea) && toArea === "modules") return `imports ${to}: what rooms share knows no room`;
-  if (toArea === "http" && !mayKnowHttp(from)) return `imports ${to}: turns, metrics and services know no HTTP`;
+  if (toArea === "http" && !mayKnowHttp(from))
+    return `imports ${to}: turns, visitors, metrics and services know no HTTP`;
   if (fromArea === "modules" && toArea === "modules" && roomOf(from) !== roomOf(to)) {
     return `imports ${to}: rooms never import one another`;
   }
