@@ -19,9 +19,15 @@ const frameEnd = "\n\n";
 /** Far more than an event ever has. */
 const maxFrameUnits = 8 * 1024 * 1024;
 
+/** The part of a stream's reader that is used here: the types of Bun and of the web do not agree on the whole. */
+interface Source {
+  read(): Promise<{ done: boolean; value?: Uint8Array | undefined }>;
+  cancel(): Promise<void>;
+}
+
 /** A reply that runs at another instance, for one reader, who sets the pace. */
 export class PassedReply implements FollowedTurn {
-  readonly #source: ReadableStreamDefaultReader<Uint8Array>;
+  readonly #source: Source;
   readonly #decoder = new TextDecoder();
   #reader: TurnReader | null = null;
   /** The start of an event that has not arrived whole. */
