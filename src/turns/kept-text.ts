@@ -82,7 +82,8 @@ export class KeptText implements TurnText {
   /** What follows after so many units: empty at the end, else as much as is at hand, never half a pair. */
   read(offset: number): string {
     if (offset >= this.units) return "";
-    if (offset === this.units - this.#latest.length) return this.#latest;
+    const { length } = this.#latest;
+    if (offset === this.units - length && length <= maxReadUnits) return this.#latest;
     const block = offset >= this.#tailStart ? this.#tailBlock() : this.#blocks.findLast(({ start }) => start <= offset);
     const text = block?.text ?? "";
     const from = offset - (block?.start ?? 0);
