@@ -110,6 +110,7 @@ export async function openServices(config: Config, overrides: ServiceOverrides =
     clock,
     arrivals: erasures,
     countMessages: (companionId, day) => store.turns.countDay(companionId, day),
+    countVisitorMessages: (companionId, visitorId, day) => store.turns.countVisitorDay(companionId, visitorId, day),
     countVoiceSessions: (companionId, day) => store.voice.countDay(companionId, day),
   });
   const sealing = createSealedSecrets({

@@ -9,6 +9,7 @@ import type { StoredExchange } from "../store/store.ts";
 import { toQueueKey } from "../turns/conversation-keeper.ts";
 import type { KeptReply } from "../turns/kept-reply.ts";
 import type { ReplyName } from "../turns/named-replies.ts";
+import { idleSeconds, streamSilenceSeconds } from "./heartbeats.ts";
 import { NumberedStream } from "./numbered-stream.ts";
 import { contextOf } from "./request-context.ts";
 import { EventStream } from "./sse.ts";
@@ -81,6 +82,21 @@ export async function respondWithReply(
   run(() => stream.follow(follower));
   if (!isFollowing) await reply.begun;
   return openResponse(stream, {}, contextOf(request, ids));
+}
+
+/** The response of the instance at `url`; null and failures as `OtherInstances.pass` has them. */
+export async function passOn(
+  { instances, ids }: Pick<Services, "instances" | "ids">,
+  url: string | null,
+  call: ReplyCall,
+  request: Request,
+): Promise<Response | null> {
+  const response = await instances.pass(url, call, request.signal);
+  if (response === null || response.body === null || !response.ok) return response;
+  const { allowSilence } = contextOf(request, ids);
+  allowSilence(streamSilenceSeconds);
+  const body = response.body.pipeThrough(new TransformStream({ flush: () => allowSilence(idleSeconds) }));
+  return new Response(body, { status: response.status, headers: response.headers });
 }
 
 /** A name belongs to one message. */

@@ -13,6 +13,7 @@ import {
 import { eventually } from "../support/eventually.ts";
 import { createManualClock, type ManualClock } from "../support/manual-clock.ts";
 import { createRandom } from "../support/random.ts";
+import { turnEntry } from "../support/turn-entry.ts";
 import { turnsOfTheLoop } from "../support/turns-of-the-loop.ts";
 
 export interface CoordinationUnderTest {
@@ -46,7 +47,7 @@ export function testCoordinationContract(
       const events: string[] = [];
       const tickets = new Map<string, TurnTicket>();
       function enter(name: string, { queueKey = "k" as string | null, perDay = 100, signal = stays } = {}): void {
-        coordination.turns.enter({ companionId: "c", queueKey, messagesPerDay: perDay }, signal).then(
+        coordination.turns.enter(turnEntry({ queueKey, messagesPerDay: perDay }), signal).then(
           (verdict) => {
             events.push(verdict.isAdmitted ? name : `${name} ${verdict.reason}`);
             if (verdict.isAdmitted) tickets.set(name, verdict);
@@ -63,7 +64,7 @@ export function testCoordinationContract(
     }
 
     async function take(queueKey: string | null = null, perDay = 100): Promise<TurnTicket> {
-      const verdict = await coordination.turns.enter({ companionId: "c", queueKey, messagesPerDay: perDay }, stays);
+      const verdict = await coordination.turns.enter(turnEntry({ queueKey, messagesPerDay: perDay }), stays);
       if (!verdict.isAdmitted) throw new Error(verdict.reason);
       return verdict;
     }
@@ -185,7 +186,7 @@ export function testCoordinationContract(
       clock.step(12 * 60 * minuteMs - 1);
       const late = await take(null, 1);
       expect(late.day).toBe("2026-01-15");
-      const verdict = await coordination.turns.enter({ companionId: "c", queueKey: null, messagesPerDay: 1 }, stays);
+      const verdict = await coordination.turns.enter(turnEntry({ messagesPerDay: 1 }), stays);
       expect(verdict).toEqual({ isAdmitted: false, reason: "day_used_up", retryAfterSeconds: 1 });
       clock.step(1);
       expect((await take(null, 1)).day).toBe("2026-01-16");
@@ -203,10 +204,7 @@ export function testCoordinationContract(
         const queueKey = random.pick(["a", "b", "c", "d"]);
         const leaving = new AbortController();
         const isImpatient = random.below(5) === 0;
-        const entering = coordination.turns.enter(
-          { companionId: "c", queueKey, messagesPerDay: perDay },
-          leaving.signal,
-        );
+        const entering = coordination.turns.enter(turnEntry({ queueKey, messagesPerDay: perDay }), leaving.signal);
         if (isImpatient) setImmediate(() => leaving.abort(new Error("gone")));
         const verdict = await entering.catch(() => null);
         if (verdict === null || !verdict.isAdmitted) return;
@@ -258,7 +256,7 @@ export function testCoordinationContract(
 
     test("counts voice sessions and messages apart", async () => {
       expect((await reserve("c", 1)).isAdmitted).toBe(true);
-      const entry = { companionId: "c", queueKey: null, messagesPerDay: 1 };
+      const entry = turnEntry({ messagesPerDay: 1 });
       expect((await coordination.turns.enter(entry, stays)).isAdmitted).toBe(true);
       expect((await reserve("c", 1)).isAdmitted).toBe(false);
     });

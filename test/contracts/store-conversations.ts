@@ -216,7 +216,7 @@ export function conversationStoreContract(open: OpenStore): void {
         await converse(),
       ];
       const erase = (accountId: string) =>
-        conversations.eraseVisitor(accountId, companion.id, visitorId, world.context());
+        conversations.eraseVisitors(accountId, companion.id, [visitorId], world.context());
       expect(await erase(systemIds.uuid())).toBe(false);
       expect(await erase(account.id)).toBe(true);
       expect(await list({})).toEqual(kept.reverse());

@@ -153,7 +153,14 @@ export function voiceStoreContract(open: OpenStore): void {
     function newSession(fields: Partial<NewVoiceSession> = {}): NewVoiceSession {
       const createdAt = world.clock.nowMs();
       const session = { providerConversationId: "conv-1", sessionId, visitorId, keyId: null, day, createdAt };
-      return { ...session, ticketId: null, accountId: account.id, companionId: companion.id, ...fields };
+      return {
+        sealedVisitor: null,
+        ...session,
+        ticketId: null,
+        accountId: account.id,
+        companionId: companion.id,
+        ...fields,
+      };
     }
 
     function spoken(text: string, createdAt: number): TranscriptMessage {
@@ -244,7 +251,7 @@ export function voiceStoreContract(open: OpenStore): void {
       await voice.startSession(newSession());
       await voice.startSession(newSession({ providerConversationId: "conv-2", companionId: sibling.id }));
       await voice.startSession(newSession({ providerConversationId: "conv-3", visitorId: null, createdAt: 100 }));
-      await conversations.eraseVisitor(account.id, companion.id, visitorId, world.context());
+      await conversations.eraseVisitors(account.id, companion.id, [visitorId], world.context());
       await companions.delete(account.id, sibling.id, world.context());
       expect(await voice.deleteSessions(100, 10)).toBe(0);
       expect(await voice.deleteSessions(101, 10)).toBe(1);

@@ -5,6 +5,7 @@ import { createSignInFailures } from "../../src/coordination/sign-in-failures.ts
 import { testCoordinationContract } from "../contracts/coordination.ts";
 import { testSignInFailuresContract } from "../contracts/sign-in-failures.ts";
 import { createManualClock } from "../support/manual-clock.ts";
+import { countNothing, turnEntry } from "../support/turn-entry.ts";
 
 testCoordinationContract("memory", async (clock) => {
   const durable = new Map<string, number>();
@@ -15,6 +16,8 @@ testCoordinationContract("memory", async (clock) => {
     coordination: createMemoryCoordination({
       clock,
       countMessages: countOf("message"),
+      countVisitorMessages: async (companionId, visitorId, day) =>
+        countOf("message")(`${companionId} ${visitorId}`, day),
       countVoiceSessions: countOf("voice_session"),
     }),
     async keep(kind, companionId, day) {
@@ -35,10 +38,10 @@ test("a turn whose day cannot be counted is unavailable, holds nothing, and the 
   };
   const { turns } = createMemoryCoordination({
     clock: createManualClock(),
+    ...countNothing,
     countMessages,
-    countVoiceSessions: countMessages,
   });
-  const entry = { companionId: "c", queueKey: "k", messagesPerDay: 1 };
+  const entry = turnEntry({ queueKey: "k", messagesPerDay: 1 });
   const stays = new AbortController().signal;
   await expect(turns.enter(entry, stays)).rejects.toMatchObject({ code: "unavailable" });
   isBroken = false;
@@ -50,10 +53,10 @@ test("a visitor who leaves while the day is counted takes none of it, and gives 
   const countMessages = () => counting.promise;
   const { turns } = createMemoryCoordination({
     clock: createManualClock(),
+    ...countNothing,
     countMessages,
-    countVoiceSessions: countMessages,
   });
-  const entry = { companionId: "c", queueKey: "k", messagesPerDay: 1 };
+  const entry = turnEntry({ queueKey: "k", messagesPerDay: 1 });
   const leaving = new AbortController();
   const left = turns.enter(entry, leaving.signal);
   const next = turns.enter(entry, new AbortController().signal);

@@ -1,4 +1,5 @@
 /** `POST /api/embed/{token}/chat`: a visitor's message in, the reply streamed out (spec 4.2). */
+import { invalidFields } from "../../domain/errors.ts";
 import { embedTokenParam, eventStream } from "../../http/api-description.ts";
 import { clientOf } from "../../http/client.ts";
 import { noCompanion } from "../../http/embed-guard.ts";
@@ -10,8 +11,10 @@ import { respondWithTurn } from "../../http/stream-response.ts";
 import type { CompanionStore } from "../../store/store.ts";
 import { ConversationKeeper } from "../../turns/conversation-keeper.ts";
 import { Turn } from "../../turns/turn.ts";
-import type { TurnRight } from "../../turns/turn-start.ts";
-import { chatRequest } from "./model.ts";
+import type { NamedStart, TurnRight } from "../../turns/turn-start.ts";
+import { chatRequest, listNamingFaults } from "./model.ts";
+import { replyRoutes } from "./reply-routes.ts";
+import { answerMessage } from "./reply-responses.ts";
 
 /** A separate function, so that the closure does not keep the request alive as long as the reply. */
 function rightOf(companions: CompanionStore, token: string): TurnRight {
@@ -30,29 +33,42 @@ export const chatRoutes: readonly Route[] = [
     document: () => ({
       description:
         "The status is held back until the reply's first text, so a failing provider is a true 502. Turns of one " +
-        "conversation run in order; a fourth waiting one gets 429, and so does one address with too many running replies. Unknown fields are ignored.",
+        "conversation run in order; a fourth waiting one gets 429, and so does one address with too many running replies. Unknown fields are ignored.\n\n" +
+        "The same request again, with the same `message_id`, gets the same reply from its start, running or stored, and " +
+        "takes nothing: no second message, no quota, no place in the queue. If the first one was refused, or failed " +
+        "before its first text, the message runs anew. With another `message` it is 409, and so is a message that was cancelled.",
       params: { token: embedTokenParam },
       responses: { 200: { ...eventStream, headers: ["X-Session-Id"] } },
-      errors: ["quota_exceeded", "upstream_error"],
+      errors: ["conflict", "quota_exceeded", "upstream_error"],
     }),
-    async handle({ services, request, params, set, target: { companion, plan }, readBody }) {
+    async handle({ services, request, params, set, target: { companion, plan }, visitor, readBody }) {
       // Even without a body.
       requireJsonContentType(request);
-      const { message, session_id, visitor_id } = await readBody();
+      const body = await readBody();
+      const { message, session_id, visitor_id, message_id } = body;
+      const faults = message_id || body.resume ? listNamingFaults(body) : [];
+      if (faults.length > 0) throw invalidFields(faults);
       const sessionId = session_id?.toLowerCase() ?? services.ids.randomUuid();
       set.headers["x-session-id"] = sessionId;
-      const visitor = { sessionId, visitorId: visitor_id?.toLowerCase() ?? null };
+      const key = { companionId: companion.id, sessionId, visitorId: visitor?.id ?? visitor_id?.toLowerCase() ?? null };
       const context = contextOf(request, services.ids);
-      const turn = new Turn(services, {
+      const start = {
         companion,
         plan,
         message,
         requestId: context.requestId,
         address: clientOf(services, request).limitSubject,
         right: rightOf(services.store.companions, params.token),
-        keeper: new ConversationKeeper(services, companion, visitor, message),
-      });
-      return respondWithTurn(turn, new EventStream(request.signal, services.heartbeats), set, context);
+        visitor: limitOf(companion, visitor),
+      };
+      const makeTurn = (named: NamedStart | null) => {
+        const keeper = new ConversationKeeper(services, companion, key, { text: message, named, visitor });
+        return new Turn(services, named === null ? { ...start, keeper } : { ...start, keeper, named });
+      };
+      if (!message_id) {
+        return respondWithTurn(makeTurn(null), new EventStream(request.signal, services.heartbeats), set, context);
+      }
     },
   }),
+  ...replyRoutes,
 ];

@@ -1,7 +1,6 @@
 /** What happens to a message that its client has named: attached to, passed on, read from the store, or run here. */
 import type { Services } from "../../dependencies.ts";
 import { AppError } from "../../domain/errors.ts";
-import { minuteMs } from "../../lib/instant.ts";
 import {
   answerReplyCall,
   answerStoredReply,
@@ -21,7 +20,7 @@ import { type NamedStart, RunsElsewhere } from "../../turns/turn-start.ts";
 const maxRounds = 4;
 
 /** How long a client can come back to a reply that has ended. */
-const followableMs = 10 * minuteMs;
+const followableMs = 10 * 60_000;
 
 /** A call that begins or repeats a message. */
 export type MessageCall = ReplyCall & { readonly action: "attach"; readonly message: string };
@@ -84,9 +83,10 @@ export async function followReply(services: Services, call: ReplyCall, request: 
   return await answerStoredReply(services, found, call, request);
 }
 
-/** Resolves once the reply has ended for everyone. */
-export async function cancelReply(services: Services, call: ReplyCall, request: Request): Promise<void> {
-  await findReply(services, call, request);
+/** Resolves with 204 once the reply has ended for everyone, however it did. */
+export async function cancelReply(services: Services, call: ReplyCall, request: Request): Promise<Response> {
+  const found = await findReply(services, call, request);
+  return found instanceof Response ? found : new Response(null, { status: 204 });
 }
 
 /** The response of the instance that runs it, or what is stored. */
@@ -102,6 +102,6 @@ async function findReply(services: Services, call: ReplyCall, request: Request):
   return stored;
 }
 
-export function noSuchReply(): AppError {
+function noSuchReply(): AppError {
   return new AppError("not_found", "There is no such reply, or it ended too long ago.");
 }

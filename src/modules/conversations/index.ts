@@ -137,7 +137,7 @@ export const conversationRoutes: readonly Route[] = [
       const visitorId = readId(params.visitorId, "visitor");
       contextOf(request, ids).allowSilence(erasureSilenceSeconds);
       const { conversations } = store;
-      const isKnown = await conversations.eraseVisitor(principal.account.id, companionId, visitorId, writeContext());
+      const isKnown = await conversations.eraseVisitors(principal.account.id, companionId, [visitorId], writeContext());
       if (!isKnown) throw missing("companion");
     },
   }),

@@ -59,6 +59,7 @@ function keepSession(
     companionId: companion.id,
     sessionId,
     visitorId,
+    sealedVisitor: null,
     keyId: companion.createdByKeyId,
     day,
     createdAt: clock.nowMs(),
