@@ -17,6 +17,7 @@ import type { UseRecorder } from "./metrics/use-recorder.ts";
 import type { Attempts } from "./modules/session/attempts.ts";
 import type { Store } from "./store/store.ts";
 import type { OpenTurns } from "./turns/open-turns.ts";
+import type { Visitors } from "./visitors/visitors.ts";
 import type { Voice } from "./voice/voice.ts";
 
 export interface Settings {
@@ -65,6 +66,7 @@ export interface Services {
   readonly uses: UseRecorder;
   /** Seals secrets in the store. */
   readonly sealing: Sealing;
+  readonly visitors: Visitors;
   readonly signInAttempts: Attempts;
   /** Memory for the bodies of arriving transcripts. */
   readonly webhookBodies: BodyBudget;

@@ -29,6 +29,7 @@ import { createPostgres } from "./store/postgres/postgres.ts";
 import { createSqlite } from "./store/sqlite/sqlite.ts";
 import type { Store } from "./store/store.ts";
 import { createOpenTurns } from "./turns/open-turns.ts";
+import { createVisitors } from "./visitors/verifier.ts";
 import { openVoiceProviders } from "./voice/registry.ts";
 import { createVoice } from "./voice/voice.ts";
 
@@ -188,6 +189,7 @@ export async function openServices(config: Config, overrides: ServiceOverrides =
     voice,
     uses,
     sealing,
+    visitors: createVisitors({ store, sealing, clock, log }),
     signInAttempts: createAttempts({ failures: coordination.signInFailures, clock }),
     webhookBodies,
     heartbeats,

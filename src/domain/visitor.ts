@@ -1,5 +1,7 @@
 /** Visitors whose website vouches for them: who they are, and what is known of them. */
-import type { JsonObject } from "./companion.ts";
+
+import { AppError } from "./errors.ts";
+import type { JsonObject } from "./json.ts";
 
 /** Whether a companion's visitors may, or must, bring a token of their website. With `off` a token is ignored. */
 export const visitorAuths = ["off", "optional", "required"] as const;
@@ -31,4 +33,13 @@ export function toVerifiedId(digest: string): string {
 /** Whether it is a verified visitor's id: no UUID is. */
 export function isVerifiedId(visitorId: string | null): visitorId is string {
   return visitorId?.startsWith(verifiedStart) === true;
+}
+
+/** `visitor_unverified`, the same whatever is wrong: the sentence must not help anyone to forge a token. */
+export function unverified(): AppError {
+  return new AppError(
+    "visitor_unverified",
+    "The visitor token is missing or not valid: send a new one from the website in X-Visitor-Token.",
+    { headers: { "www-authenticate": "Bearer" } },
+  );
 }
