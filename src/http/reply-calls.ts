@@ -13,7 +13,7 @@ import { idleSeconds, streamSilenceSeconds } from "./heartbeats.ts";
 import { NumberedStream } from "./numbered-stream.ts";
 import { contextOf } from "./request-context.ts";
 import { EventStream } from "./sse.ts";
-import { openResponse } from "./stream-response.ts";
+import { openResponse, sseHeaders } from "./stream-response.ts";
 
 export type ReplyServices = Pick<Services, "replies" | "heartbeats" | "ids">;
 
@@ -92,11 +92,11 @@ export async function passOn(
   request: Request,
 ): Promise<Response | null> {
   const response = await instances.pass(url, call, request.signal);
-  if (response === null || response.body === null || !response.ok) return response;
+  if (response === null || response.body === null) return response;
   const { allowSilence } = contextOf(request, ids);
   allowSilence(streamSilenceSeconds);
   const body = response.body.pipeThrough(new TransformStream({ flush: () => allowSilence(idleSeconds) }));
-  return new Response(body, { status: response.status, headers: response.headers });
+  return new Response(body, { headers: { ...sseHeaders } });
 }
 
 /** A name belongs to one message. */

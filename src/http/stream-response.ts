@@ -5,7 +5,7 @@ import type { HeaderBag } from "./problem.ts";
 import type { RequestContext } from "./request-context.ts";
 import type { EventStream } from "./sse.ts";
 
-const sseHeaders = {
+export const sseHeaders = {
   "content-type": "text/event-stream; charset=utf-8",
   "cache-control": "no-store",
   "x-accel-buffering": "no",
@@ -24,6 +24,13 @@ export async function respondWithTurn(
   // Elysia returns a Response unchanged only if nothing else was set.
   set.headers = {};
   return openResponse(stream, headers, facts);
+}
+
+/** Adds what the guards have said to a response that is made already. */
+export function addHeaders(response: Response, set: { headers: unknown }): Response {
+  for (const [name, value] of Object.entries(set.headers as HeaderBag)) response.headers.set(name, String(value));
+  set.headers = {};
+  return response;
 }
 
 /** The response that carries the stream; the request ends with it. */

@@ -43,7 +43,10 @@ export class ReplyFollower implements FollowedTurn {
   advance(): void {
     while (this.#reader !== null && !this.#isStalled && this.#reader.heldUnits < maxAheadUnits) {
       const text = this.#reply.read(this.#offset);
-      if (text === "") return this.#finish(this.#reader);
+      if (text === "") {
+        this.#finish(this.#reader);
+        return;
+      }
       this.#offset += text.length;
       const accepted = this.#reader.take({ type: "text", deltas: [text] });
       if (accepted !== undefined) void this.#pause(accepted);

@@ -1,4 +1,6 @@
 /** `POST /api/embed/{token}/chat`: a visitor's message in, the reply streamed out (spec 4.2). */
+import type { TurnEntry } from "../../coordination/coordination.ts";
+import type { Companion } from "../../domain/companion.ts";
 import { invalidFields } from "../../domain/errors.ts";
 import { embedTokenParam, eventStream } from "../../http/api-description.ts";
 import { clientOf } from "../../http/client.ts";
@@ -7,14 +9,21 @@ import { embedBodyLimitBytes, jsonBody, requireJsonContentType } from "../../htt
 import { contextOf } from "../../http/request-context.ts";
 import { type Route, route } from "../../http/route.ts";
 import { EventStream } from "../../http/sse.ts";
-import { respondWithTurn } from "../../http/stream-response.ts";
+import { addHeaders, respondWithTurn } from "../../http/stream-response.ts";
 import type { CompanionStore } from "../../store/store.ts";
 import { ConversationKeeper } from "../../turns/conversation-keeper.ts";
 import { Turn } from "../../turns/turn.ts";
 import type { NamedStart, TurnRight } from "../../turns/turn-start.ts";
+import type { VerifiedVisitor } from "../../visitors/visitors.ts";
 import { chatRequest, listNamingFaults } from "./model.ts";
-import { replyRoutes } from "./reply-routes.ts";
 import { answerMessage } from "./reply-responses.ts";
+import { replyRoutes } from "./reply-routes.ts";
+
+/** Their own limit of the day, if the companion sets one. */
+function limitOf({ dailyPerVisitor }: Companion, visitor: VerifiedVisitor | null): TurnEntry["visitor"] {
+  if (visitor === null || dailyPerVisitor === null) return null;
+  return { id: visitor.id, messagesPerDay: dailyPerVisitor };
+}
 
 /** A separate function, so that the closure does not keep the request alive as long as the reply. */
 function rightOf(companions: CompanionStore, token: string): TurnRight {
@@ -68,6 +77,9 @@ export const chatRoutes: readonly Route[] = [
       if (!message_id) {
         return respondWithTurn(makeTurn(null), new EventStream(request.signal, services.heartbeats), set, context);
       }
+      const messageId = message_id.toLowerCase();
+      const call = { action: "attach", key, messageId, message, resume: body.resume === true, offset: 0 } as const;
+      return addHeaders(await answerMessage(services, call, request, makeTurn), set);
     },
   }),
   ...replyRoutes,

@@ -102,6 +102,6 @@ async function findReply(services: Services, call: ReplyCall, request: Request):
   return stored;
 }
 
-function noSuchReply(): AppError {
+export function noSuchReply(): AppError {
   return new AppError("not_found", "There is no such reply, or it ended too long ago.");
 }
