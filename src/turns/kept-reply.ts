@@ -4,15 +4,22 @@
  */
 import { AppError } from "../domain/errors.ts";
 import type { StreamErrorCode } from "../domain/stream-end.ts";
-import type { TurnEnd, TurnEvent, TurnReader } from "./events.ts";
+import type { FollowedTurn, TurnEnd, TurnEvent, TurnReader } from "./events.ts";
 import type { KeptText } from "./kept-text.ts";
 import { type FollowedReply, ReplyFollower } from "./reply-follower.ts";
-import type { Turn } from "./turn.ts";
 
 /** Of one reply, so that nobody opens thousands. */
 const maxFollowers = 16;
 
-type KeptTurn = Pick<Turn, "attach" | "begin" | "ended" | "isStopped" | "stop" | "stopUnread">;
+/** What a reply needs of its turn: see `Turn`. */
+interface KeptTurn extends FollowedTurn {
+  readonly isStopped: boolean;
+  /** Never rejects. */
+  readonly ended: Promise<void>;
+  begin(): Promise<void>;
+  stop(code: StreamErrorCode, error: AppError): void;
+  stopUnread(): void;
+}
 
 /** What a reply needs of its registry. */
 export interface KeptReplyHost {
