@@ -88,7 +88,7 @@ export function startServer(services: OpenedServices, options: ServerOptions): R
       const opened = await open(request);
       if (opened === null) return await handle(request, server);
       const facts = beginRequest(request, server);
-      const response = opened.respond(facts);
+      const response = opened.respond();
       counts ??= services.measurements.addRoute("POST", path);
       accessLog.watchRoute(request, facts, counts, response);
       return await response;

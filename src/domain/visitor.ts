@@ -9,7 +9,7 @@ export type VisitorAuth = (typeof visitorAuths)[number];
 
 /** What a token says of its visitor. */
 export interface VisitorClaims {
-  /** The website's own name for the visitor: 1 to 255 characters. */
+  /** The website's own name for the visitor; see `isSub`. */
   sub: string;
   name: string | null;
   email: string | null;
@@ -22,6 +22,13 @@ export type VisitorKeyAlgorithm = (typeof visitorKeyAlgorithms)[number];
 
 /** At most this many keys of an account are live, so that one can take the other's place. */
 export const mostVisitorKeys = 2;
+
+export const maxSubLength = 255;
+
+/** Whether a website may call a visitor so. The length is counted in code points. */
+export function isSub(text: string): boolean {
+  return text !== "" && text.isWellFormed() && !text.includes("\0") && [...text].length <= maxSubLength;
+}
 
 const verifiedStart = "sub:";
 

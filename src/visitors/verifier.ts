@@ -2,13 +2,17 @@
 import type { Services } from "../dependencies.ts";
 import { AppError } from "../domain/errors.ts";
 import { toVerifiedId, unverified, type VisitorClaims } from "../domain/visitor.ts";
+import type { Sealing } from "../lib/sealing.ts";
 import type { VisitorKey } from "../store/store.ts";
 import { ImportedKeys } from "./imported-keys.ts";
 import { isSignedWith } from "./key-material.ts";
 import { readClaims, readToken } from "./visitor-token.ts";
 import type { Visitors } from "./visitors.ts";
 
-type VisitorServices = Pick<Services, "store" | "sealing" | "clock" | "log">;
+interface VisitorServices extends Pick<Services, "store" | "clock" | "log"> {
+  /** `hasSealed`: whether anything was ever sealed. */
+  readonly sealing: Sealing & { hasSealed(): Promise<boolean> };
+}
 
 export function createVisitors({ store, sealing, clock, log }: VisitorServices): Visitors {
   const importedKeys = new ImportedKeys(sealing);
@@ -38,7 +42,7 @@ export function createVisitors({ store, sealing, clock, log }: VisitorServices):
       return { id: await idOf(accountId, claims.sub), claims };
     },
 
-    idOf,
+    findId: async (accountId, sub) => ((await sealing.hasSealed()) ? await idOf(accountId, sub) : null),
 
     seal: ({ id, claims }) => sealing.seal(sealedClaimsName(id), JSON.stringify(claims)),
 

@@ -1,10 +1,9 @@
 /** Reads visitor tokens: JSON Web Tokens (RFC 7519) in compact form (RFC 7515), by stricter rules than theirs. */
 import type { JsonObject, JsonValue } from "../domain/json.ts";
-import type { VisitorClaims } from "../domain/visitor.ts";
+import { isSub, type VisitorClaims } from "../domain/visitor.ts";
 import { readStrictObject } from "./strict-json.ts";
 
 const maxLength = 4096;
-const maxSubLength = 255;
 const maxNameLength = 255;
 const maxEmailLength = 320;
 const maxAttributesBytes = 2048;
@@ -70,7 +69,7 @@ function encode(bytes: Uint8Array): string {
 export function readClaims(payload: JsonObject, companionId: string, nowSeconds: number): VisitorClaims | null {
   const { aud, sub, name = null, email = null, attributes = null } = payload;
   if (!isFor(aud, companionId) || !isTimely(payload, nowSeconds)) return null;
-  if (!isText(sub, maxSubLength) || sub === "") return null;
+  if (typeof sub !== "string" || !isSub(sub)) return null;
   if (name !== null && !isText(name, maxNameLength)) return null;
   if (email !== null && !isText(email, maxEmailLength)) return null;
   const known = attributes ?? {};

@@ -1,6 +1,5 @@
 /** Two instances without anything else: one passes calls on, and at the other a function of the test answers. */
 
-import { contextOf } from "../../src/http/request-context.ts";
 import type { Instances, ReplyCall } from "../../src/instances/instances.ts";
 import { type InstancesOptions, openInstances } from "../../src/instances/open-instances.ts";
 import type { PassingDeadlines } from "../../src/instances/passing.ts";
@@ -39,7 +38,7 @@ export async function openInstancePair(deadlines: Partial<PassingDeadlines> = {}
   const there = await openLoneInstance(oneKey);
   const settings = { publicUrl: null, trustedProxies: 0, isTls: false };
   const services = { instances: there, settings, ids: systemIds, log: createCapturedLog() };
-  const door = createInstanceDoor(services as never, (call, request, facts) => pair.answer(call, request, facts));
+  const door = createInstanceDoor(services as never, (call, request) => pair.answer(call, request));
   const requests: Request[] = [];
   const server = Bun.serve({
     hostname: "127.0.0.1",
@@ -47,7 +46,7 @@ export async function openInstancePair(deadlines: Partial<PassingDeadlines> = {}
     async fetch(request) {
       requests.push(request);
       const opened: OpenedCall | null = await door.open(request);
-      return opened === null ? new Response(null, { status: 404 }) : opened.respond(contextOf(request, systemIds));
+      return opened === null ? new Response(null, { status: 404 }) : opened.respond();
     },
   });
   const url = server.url.origin;

@@ -2,6 +2,7 @@
 import type { TurnEntry } from "../../coordination/coordination.ts";
 import type { Companion } from "../../domain/companion.ts";
 import { invalidFields } from "../../domain/errors.ts";
+import { instructFor } from "../../domain/visitor-prompt.ts";
 import { embedTokenParam, eventStream } from "../../http/api-description.ts";
 import { clientOf } from "../../http/client.ts";
 import { noCompanion } from "../../http/embed-guard.ts";
@@ -62,7 +63,7 @@ export const chatRoutes: readonly Route[] = [
       const key = { companionId: companion.id, sessionId, visitorId: visitor?.id ?? visitor_id?.toLowerCase() ?? null };
       const context = contextOf(request, services.ids);
       const start = {
-        companion,
+        companion: instructFor(companion, visitor?.claims ?? null),
         plan,
         message,
         requestId: context.requestId,

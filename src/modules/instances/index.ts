@@ -6,7 +6,6 @@ import type { Services } from "../../dependencies.ts";
 import { describeFailure } from "../../http/error-handling.ts";
 import { parseJson, readJsonText } from "../../http/json-body.ts";
 import { toAppError } from "../../http/problem.ts";
-import type { RequestContext } from "../../http/request-context.ts";
 import { callPath, endedStatus, proofHeader, type ReplyCall } from "../../instances/instances.ts";
 import { sha256Hex } from "../../lib/sha256.ts";
 import { checkReplyCall } from "./model.ts";
@@ -18,7 +17,7 @@ const bodyLimitBytes = 32 * 1024;
  * What this instance itself does with a call: a stream of events or 204; null if it does not run the reply. Throws what
  * the client is told.
  */
-export type AnswerCall = (call: ReplyCall, request: Request, facts: RequestContext) => Promise<Response | null>;
+export type AnswerCall = (call: ReplyCall, request: Request) => Promise<Response | null>;
 
 export interface InstanceDoor {
   readonly path: string;
@@ -28,7 +27,7 @@ export interface InstanceDoor {
 
 export interface OpenedCall {
   /** Never rejects. */
-  respond(facts: RequestContext): Promise<Response>;
+  respond(): Promise<Response>;
 }
 
 export function createInstanceDoor(
@@ -41,12 +40,12 @@ export function createInstanceDoor(
     const text = await readJsonText(request, bodyLimitBytes);
     if (sha256Hex(text) !== proven.bodyHash) return null;
     const headers = { [proofHeader]: proven.answerProof };
-    return { respond: (facts) => respond(text, { request, facts, headers }) };
+    return { respond: () => respond(text, request, headers) };
   }
 
-  async function respond(text: string, { request, facts, headers }: Call): Promise<Response> {
+  async function respond(text: string, request: Request, headers: Record<string, string>): Promise<Response> {
     try {
-      const response = await answer(checkReplyCall(parseJson(text)), request, facts);
+      const response = await answer(checkReplyCall(parseJson(text)), request);
       if (response === null) return new Response(null, { status: endedStatus, headers });
       for (const name in headers) response.headers.set(name, headers[name] ?? "");
       return response;
@@ -58,10 +57,4 @@ export function createInstanceDoor(
   }
 
   return { path: callPath, open: (request) => find(request).catch(() => null) };
-}
-
-interface Call {
-  readonly request: Request;
-  readonly facts: RequestContext;
-  readonly headers: Readonly<Record<string, string>>;
 }
