@@ -4,6 +4,7 @@ import type { HoldingsByPlan, Plan } from "./domain/account.ts";
 import type { TotpRequirement } from "./domain/second-factor.ts";
 import type { BodyBudget } from "./http/body-budget.ts";
 import type { HeartbeatTicker } from "./http/heartbeats.ts";
+import type { Instances } from "./instances/instances.ts";
 import type { Clock } from "./lib/clock.ts";
 import type { IdSource } from "./lib/ids.ts";
 import type { Log } from "./lib/log.ts";
@@ -67,6 +68,8 @@ export interface Services {
   /** Seals secrets in the store. */
   readonly sealing: Sealing;
   readonly visitors: Visitors;
+  /** The other servers of the same database. */
+  readonly instances: Instances;
   readonly signInAttempts: Attempts;
   /** Memory for the bodies of arriving transcripts. */
   readonly webhookBodies: BodyBudget;

@@ -35,7 +35,7 @@ const engines = [
 const copyFolder = "src/store/copy/";
 
 /** What rooms share, beside one another. */
-const shared = new Set(["http", "turns", "visitors", "metrics", "schemas"]);
+const shared = new Set(["http", "turns", "visitors", "instances", "metrics", "schemas"]);
 
 /** Where each vendor may be named. */
 const vendors: readonly { name: RegExp; places: RegExp; rule: string }[] = [
@@ -179,7 +179,9 @@ function floorOf(path: string): number {
 
 /** Rules, as against what turns requests into calls of them and what they give back into bytes. */
 function mayKnowHttp(path: string): boolean {
-  return !/^src\/(turns|visitors|metrics|schemas)\//.test(path) && !/^src\/modules\/[^/]+\/service\.ts$/.test(path);
+  return (
+    !/^src\/(turns|visitors|instances|metrics|schemas)\//.test(path) && !/^src\/modules\/[^/]+\/service\.ts$/.test(path)
+  );
 }
 
 /** A contract that comes with logic of its own keeps it in files beside it. */
