@@ -42,7 +42,7 @@ export const chatRoutes: readonly Route[] = [
       const { message, session_id, visitor_id } = await readBody();
       const sessionId = session_id?.toLowerCase() ?? services.ids.randomUuid();
       set.headers["x-session-id"] = sessionId;
-      const place = { sessionId, visitorId: visitor_id?.toLowerCase() ?? null };
+      const place = { sessionId, visitorId: visitor?.id ?? visitor_id?.toLowerCase() ?? null };
       const context = contextOf(request, services.ids);
       const turn = new Turn(services, {
         companion: instructFor(companion, visitor?.claims ?? null),
