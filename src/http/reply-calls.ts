@@ -6,7 +6,7 @@ import type { Services } from "../dependencies.ts";
 import { AppError, invalidFields } from "../domain/errors.ts";
 import type { ReplyCall } from "../instances/instances.ts";
 import type { StoredExchange } from "../store/store.ts";
-import { toQueueKey } from "../turns/conversation-keeper.ts";
+import { queueKeyOf } from "../turns/conversation-keeper.ts";
 import type { KeptReply } from "../turns/kept-reply.ts";
 import type { ReplyName } from "../turns/named-replies.ts";
 import { idleSeconds, streamSilenceSeconds } from "./heartbeats.ts";
@@ -18,7 +18,7 @@ import { openResponse, sseHeaders } from "./stream-response.ts";
 export type ReplyServices = Pick<Services, "replies" | "heartbeats" | "ids">;
 
 export function nameOf({ key, messageId }: Pick<ReplyCall, "key" | "messageId">): ReplyName {
-  return { queueKey: toQueueKey(key), messageId };
+  return { queueKey: queueKeyOf(key), messageId };
 }
 
 /**
