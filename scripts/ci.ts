@@ -84,11 +84,14 @@ async function runGate(): Promise<void> {
   if (!isBuilt) return;
   const slow = runnable.filter((file) => !isParallel(file));
   const isWeb = (file: TestFile) => file.path.startsWith("test/web/");
-  // One after the other: some of them measure memory, or wait for the server's own clock.
+  const ofExecutable = slow.filter((file) => !isWeb(file));
   await runTests(
-    "tests of the executable",
-    slow.filter((file) => !isWeb(file)),
+    "tests of the executable that measure",
+    ofExecutable.filter((file) => file.isMeasuring),
   );
+  // Two at a time: most of their time they wait for a deadline of the server's.
+  const others = ofExecutable.filter((file) => !file.isMeasuring);
+  await runTests("tests of the executable", others, ["--parallel=2"]);
   await runTests("tests in the browser", slow.filter(isWeb), ["--parallel=2"]);
 }
 

@@ -51,6 +51,8 @@ export interface TestFile {
   programs: readonly SystemProgram[];
   /** Whether it runs or builds `dist/companiond`. */
   needsExecutable: boolean;
+  /** Whether it measures what a process takes, which others beside it would falsify. */
+  isMeasuring: boolean;
   /** Whether it runs on each storage engine. */
   isOnEachEngine: boolean;
 }
@@ -79,6 +81,7 @@ export function findTestFiles(): TestFile[] {
     const file = {
       path,
       programs: programs.filter((program) => text.includes(program.path)),
+      isMeasuring: sources.get(join(root, path))?.includes("/resident-memory.ts") === true,
       needsExecutable: sources.has(join(root, "test/support/executable.ts")) || text.includes("scripts/build.ts"),
     };
     // What starts a database server itself has chosen its engine.

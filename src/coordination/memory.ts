@@ -5,12 +5,14 @@ import { type Coordination, type Duties, type ErasureMarks, maxWaitingTurns, typ
 import { type CountDay, MemoryDailyQuota } from "./daily-quota.ts";
 import { createErasureMarks } from "./erasure-marks.ts";
 import { createSignInFailures } from "./sign-in-failures.ts";
+import { type CountVisitorDay, createTurnQuota, type TurnQuota } from "./turn-quota.ts";
 
 export interface MemoryCoordinationOptions {
   clock: Pick<Clock, "nowMs" | "monotonicMs">;
   arrivals?: ErasureMarks;
   /** Read the durable counts of a companion's day. */
   countMessages: CountDay;
+  countVisitorMessages: CountVisitorDay;
   countVoiceSessions: CountDay;
 }
 
@@ -22,7 +24,7 @@ export function createMemoryCoordination(options: MemoryCoordinationOptions): Me
   const { clock, arrivals = createErasureMarks() } = options;
   const voiceSessions = new MemoryDailyQuota(options.countVoiceSessions);
   return {
-    turns: createTurnGate(clock, new MemoryDailyQuota(options.countMessages)),
+    turns: createTurnGate(clock, createTurnQuota(options)),
     voiceSessions: { reserve: (companionId, limit) => voiceSessions.reserve(companionId, limit, clock.nowMs()) },
     arrivals,
     duties: { take: async () => true, exclude: createTakingTurns() },
@@ -30,15 +32,16 @@ export function createMemoryCoordination(options: MemoryCoordinationOptions): Me
   };
 }
 
-function createTurnGate(clock: Pick<Clock, "nowMs">, messages: MemoryDailyQuota): TurnGate {
+function createTurnGate(clock: Pick<Clock, "nowMs">, quota: TurnQuota): TurnGate {
   const queue = createKeyedQueue({ maxWaiting: maxWaitingTurns });
   return {
-    async enter({ companionId, queueKey, messagesPerDay }, signal) {
+    async enter(entry, signal) {
+      const { queueKey } = entry;
       const place = queueKey === null ? waitsForNone : queue.enter(queueKey, signal);
       if (place === null) return { isAdmitted: false, reason: "queue_full", retryAfterSeconds: 1 };
       const leaveQueue = await place;
       try {
-        const message = await messages.reserve(companionId, messagesPerDay, clock.nowMs());
+        const message = await quota.reserve(entry, clock.nowMs());
         if (!message.isAdmitted) {
           leaveQueue();
           return message;
@@ -55,6 +58,8 @@ function createTurnGate(clock: Pick<Clock, "nowMs">, messages: MemoryDailyQuota)
         throw error;
       }
     },
+    // There is no other instance.
+    findElsewhere: async () => null,
     get waitingCount() {
       return queue.waitingCount;
     },

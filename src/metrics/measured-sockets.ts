@@ -26,9 +26,11 @@ export function measureCoordination(coordination: Coordination, { verdicts }: Me
     turns: {
       async enter(entry, signal) {
         const verdict = await turns.enter(entry, signal);
-        if (verdict.isAdmitted || verdict.reason === "day_used_up") count(verdicts.daily, verdict.isAdmitted);
+        if (entry.messagesPerDay === null) return verdict;
+        if (verdict.isAdmitted || isUsedUp(verdict)) count(verdicts.daily, verdict.isAdmitted);
         return verdict;
       },
+      findElsewhere: (queueKey, messageId) => turns.findElsewhere(queueKey, messageId),
       get waitingCount() {
         return turns.waitingCount;
       },
@@ -78,6 +80,10 @@ function measureCalls(call: Member, seconds: Histogram, measurements: Measuremen
       seconds.observe((performance.now() - startedMs) / 1000);
     }
   };
+}
+
+function isUsedUp({ reason }: { readonly reason: string }): boolean {
+  return reason === "day_used_up" || reason === "visitor_day_used_up";
 }
 
 function isUnavailable(error: unknown): boolean {

@@ -16,10 +16,12 @@ export async function enterTurn(
   { companionId, plan, queueKey }: { companionId: string; plan: Plan; queueKey: string | null },
   signal: StopSignal,
 ): Promise<TurnTicket> {
-  const entry = { companionId, queueKey, messagesPerDay: settings.dailyMessages[plan] };
+  const limits = { messagesPerDay: settings.dailyMessages[plan], visitor: null };
+  const entry = { companionId, queueKey, ...limits, messageId: null };
   const verdict = await coordination.turns.enter(entry, signal);
   if (verdict.isAdmitted) return verdict;
   if (verdict.reason === "day_used_up") throw usedUp("answered all its messages", verdict);
+  if (verdict.reason !== "queue_full") throw new Error(`a turn without a name was refused: ${verdict.reason}`);
   throw new AppError("rate_limited", "This conversation has too many messages waiting. Wait for the reply.", {
     retryAfterSeconds: verdict.retryAfterSeconds,
   });

@@ -13,12 +13,15 @@ import {
 import { eventually } from "../support/eventually.ts";
 import { createManualClock, type ManualClock } from "../support/manual-clock.ts";
 import { createRandom } from "../support/random.ts";
+import { turnEntry } from "../support/turn-entry.ts";
 import { turnsOfTheLoop } from "../support/turns-of-the-loop.ts";
 
 export interface CoordinationUnderTest {
   coordination: Pick<Coordination, "turns" | "voiceSessions" | "arrivals">;
   /** Makes one message or voice session of the companion's day durable, as a store's commit does. */
   keep(kind: "message" | "voice_session", companionId: string, day: string): Promise<void>;
+  /** The same for one of a verified visitor's own day. */
+  keepOwn(companionId: string, visitorId: string, day: string): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -46,7 +49,7 @@ export function testCoordinationContract(
       const events: string[] = [];
       const tickets = new Map<string, TurnTicket>();
       function enter(name: string, { queueKey = "k" as string | null, perDay = 100, signal = stays } = {}): void {
-        coordination.turns.enter({ companionId: "c", queueKey, messagesPerDay: perDay }, signal).then(
+        coordination.turns.enter(turnEntry({ queueKey, messagesPerDay: perDay }), signal).then(
           (verdict) => {
             events.push(verdict.isAdmitted ? name : `${name} ${verdict.reason}`);
             if (verdict.isAdmitted) tickets.set(name, verdict);
@@ -63,7 +66,7 @@ export function testCoordinationContract(
     }
 
     async function take(queueKey: string | null = null, perDay = 100): Promise<TurnTicket> {
-      const verdict = await coordination.turns.enter({ companionId: "c", queueKey, messagesPerDay: perDay }, stays);
+      const verdict = await coordination.turns.enter(turnEntry({ queueKey, messagesPerDay: perDay }), stays);
       if (!verdict.isAdmitted) throw new Error(verdict.reason);
       return verdict;
     }
@@ -185,7 +188,7 @@ export function testCoordinationContract(
       clock.step(12 * 60 * minuteMs - 1);
       const late = await take(null, 1);
       expect(late.day).toBe("2026-01-15");
-      const verdict = await coordination.turns.enter({ companionId: "c", queueKey: null, messagesPerDay: 1 }, stays);
+      const verdict = await coordination.turns.enter(turnEntry({ messagesPerDay: 1 }), stays);
       expect(verdict).toEqual({ isAdmitted: false, reason: "day_used_up", retryAfterSeconds: 1 });
       clock.step(1);
       expect((await take(null, 1)).day).toBe("2026-01-16");
@@ -203,10 +206,7 @@ export function testCoordinationContract(
         const queueKey = random.pick(["a", "b", "c", "d"]);
         const leaving = new AbortController();
         const isImpatient = random.below(5) === 0;
-        const entering = coordination.turns.enter(
-          { companionId: "c", queueKey, messagesPerDay: perDay },
-          leaving.signal,
-        );
+        const entering = coordination.turns.enter(turnEntry({ queueKey, messagesPerDay: perDay }), leaving.signal);
         if (isImpatient) setImmediate(() => leaving.abort(new Error("gone")));
         const verdict = await entering.catch(() => null);
         if (verdict === null || !verdict.isAdmitted) return;
@@ -227,6 +227,109 @@ export function testCoordinationContract(
       for (let left = perDay - settled; left > 0; left--) await take(null, perDay);
       await expect(take(null, perDay)).rejects.toThrow("day_used_up");
     });
+  });
+
+  describe(`visitors with a day of their own: ${engine}`, () => {
+    const enter = (visitorId: string, { ofVisitor = 2, perDay = 100, companionId = "c" } = {}) => {
+      const visitor = { id: visitorId, messagesPerDay: ofVisitor };
+      return coordination.turns.enter(turnEntry({ companionId, messagesPerDay: perDay, visitor }), stays);
+    };
+
+    async function take(visitorId: string, limits = {}): Promise<TurnTicket> {
+      const verdict = await enter(visitorId, limits);
+      if (!verdict.isAdmitted) throw new Error(verdict.reason);
+      return verdict;
+    }
+
+    test("are let in exactly as often as is left of it, however many come at once, and go on from what is durable", async () => {
+      for (let i = 0; i < 3; i++) await opened.keepOwn("c", "v", "2026-01-15");
+      const verdicts = await Promise.all(Array.from({ length: 60 }, () => enter("v", { ofVisitor: 5 })));
+      expect(verdicts.filter(({ isAdmitted }) => isAdmitted)).toHaveLength(2);
+      for (const verdict of verdicts) {
+        if (!verdict.isAdmitted) expect(verdict.reason).toBe("visitor_day_used_up");
+      }
+      // Those who were refused took nothing of the companion's.
+      for (let left = 3; left > 0; left--) await take(`other-${left}`, { perDay: 5 });
+      await expect(take("another", { perDay: 5 })).rejects.toThrow(/^day_used_up$/);
+    });
+
+    test("get back what is not settled, of both days, and keep what is", async () => {
+      const [first, second] = [await take("v", { perDay: 2 }), await take("v", { perDay: 2 })];
+      await expect(take("v", { perDay: 9 })).rejects.toThrow("visitor_day_used_up");
+      for (let i = 0; i < 3; i++) first.leave();
+      await opened.keep("message", "c", second.day);
+      await opened.keepOwn("c", "v", second.day);
+      second.settle();
+      second.leave();
+      await take("v", { perDay: 2 });
+      await expect(take("v", { perDay: 9 })).rejects.toThrow("visitor_day_used_up");
+      await expect(take("w", { perDay: 2 })).rejects.toThrow(/^day_used_up$/);
+    });
+
+    test("take nothing of their own where the companion's is used up", async () => {
+      await take("w", { perDay: 1 });
+      await expect(take("v", { ofVisitor: 1, perDay: 1 })).rejects.toThrow(/^day_used_up$/);
+      await take("v", { ofVisitor: 1, perDay: 2 });
+    });
+
+    test("are counted apart from one another, with each companion, and anew on the next day", async () => {
+      clock.step(12 * 60 * minuteMs - 1);
+      for (const [visitorId, companionId] of [
+        ["v", "c"],
+        ["w", "c"],
+        ["v", "d"],
+      ] as const) {
+        await take(visitorId, { companionId, ofVisitor: 1 });
+        await expect(take(visitorId, { companionId, ofVisitor: 1 })).rejects.toThrow("visitor_day_used_up");
+      }
+      expect(await enter("v", { ofVisitor: 1 })).toEqual({
+        isAdmitted: false,
+        reason: "visitor_day_used_up",
+        retryAfterSeconds: 1,
+      });
+      clock.step(1);
+      expect((await take("v", { ofVisitor: 1 })).day).toBe("2026-01-16");
+    });
+
+    test("who wait in a conversation are asked for theirs when it is their turn", async () => {
+      const visitor = { id: "v", messagesPerDay: 1 };
+      const first = await coordination.turns.enter(turnEntry({ queueKey: "k", visitor }), stays);
+      const second = coordination.turns.enter(turnEntry({ queueKey: "k", visitor }), stays);
+      const third = coordination.turns.enter(turnEntry({ queueKey: "k" }), stays);
+      if (!first.isAdmitted) throw new Error(first.reason);
+      await opened.keepOwn("c", "v", first.day);
+      first.settle();
+      first.leave();
+      expect(await second).toMatchObject({ isAdmitted: false, reason: "visitor_day_used_up" });
+      expect(await third).toMatchObject({ isAdmitted: true });
+    });
+  });
+
+  describe(`turns that take nothing of the day: ${engine}`, () => {
+    const uncounted = turnEntry({ queueKey: "k", messagesPerDay: null, messageId: "m" });
+
+    test("come in when it is used up, wait for their turn, and leave no trace in it", async () => {
+      await coordination.turns.enter(turnEntry({ messagesPerDay: 1 }), stays);
+      const first = await coordination.turns.enter(uncounted, stays);
+      const second = coordination.turns.enter({ ...uncounted, messageId: "n" }, stays);
+      if (!first.isAdmitted) throw new Error(first.reason);
+      expect(first.day).toBe("2026-01-15");
+      expect(coordination.turns.waitingCount).toBe(1);
+      first.settle();
+      first.leave();
+      expect(await second).toMatchObject({ isAdmitted: true });
+      expect((await coordination.turns.enter(turnEntry({ messagesPerDay: 2 }), stays)).isAdmitted).toBe(true);
+      expect((await coordination.turns.enter(turnEntry({ messagesPerDay: 2 }), stays)).isAdmitted).toBe(false);
+    });
+  });
+
+  test(`${engine}: a turn of this instance is found at no other`, async () => {
+    const { turns } = coordination;
+    expect(await turns.findElsewhere("k", "m")).toBeNull();
+    const verdict = await turns.enter(turnEntry({ queueKey: "k", messageId: "m" }), stays);
+    expect(await turns.findElsewhere("k", "m")).toBeNull();
+    if (verdict.isAdmitted) verdict.leave();
+    expect(await turns.findElsewhere("k", "m")).toBeNull();
   });
 
   describe(`daily quota: ${engine}`, () => {
@@ -258,7 +361,7 @@ export function testCoordinationContract(
 
     test("counts voice sessions and messages apart", async () => {
       expect((await reserve("c", 1)).isAdmitted).toBe(true);
-      const entry = { companionId: "c", queueKey: null, messagesPerDay: 1 };
+      const entry = turnEntry({ messagesPerDay: 1 });
       expect((await coordination.turns.enter(entry, stays)).isAdmitted).toBe(true);
       expect((await reserve("c", 1)).isAdmitted).toBe(false);
     });

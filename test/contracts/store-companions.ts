@@ -21,6 +21,8 @@ const everything: CompanionSettings = {
   allowedOrigins: ["https://shop.example"],
   starters: ["What is a loom?"],
   retentionDays: 30,
+  visitorAuth: "required",
+  dailyPerVisitor: 20,
   enabled: true,
 };
 

@@ -34,6 +34,7 @@ export function turnStoreContract(open: OpenStore): void {
         {
           id: turn.conversationId,
           ...turn.key,
+          sealedVisitor: null,
           messageCount: 4,
           createdAt: turn.messages[0]?.createdAt ?? 0,
           updatedAt: second.messages[1]?.createdAt ?? 0,
@@ -134,7 +135,7 @@ export function turnStoreContract(open: OpenStore): void {
       await turns.settle(world.turnOf(companion, { key: erased }));
       const underWay = [erased, fresh].map((key) => world.turnOf(companion, { key }));
       const other = world.turnOf(companion, { key: { ...erased, visitorId: systemIds.randomUuid() } });
-      await conversations.eraseVisitor(account.id, companion.id, visitorId, world.context());
+      await conversations.eraseVisitors(account.id, companion.id, [visitorId], world.context());
       for (const turn of [...underWay, other]) await turns.settle(turn);
       const { items } = await conversations.list(account.id, anything, firstPage);
       expect(items.map((item) => item.visitorId)).toEqual([other.key.visitorId]);
@@ -151,11 +152,11 @@ export function turnStoreContract(open: OpenStore): void {
       const key = { companionId: companion.id, sessionId: systemIds.randomUuid(), visitorId };
       const underWay = world.turnOf(companion, { key });
       world.clock.step(-3_600_000);
-      await conversations.eraseVisitor(account.id, companion.id, visitorId, world.context());
+      await conversations.eraseVisitors(account.id, companion.id, [visitorId], world.context());
       await turns.settle(underWay);
       expect(await turns.listHistory(key, 1000)).toEqual([]);
       world.clock.step(7_200_000);
-      await conversations.eraseVisitor(account.id, companion.id, visitorId, world.context());
+      await conversations.eraseVisitors(account.id, companion.id, [visitorId], world.context());
       world.clock.step(-3_600_000);
       await turns.settle(world.turnOf(companion, { key }));
       expect(await turns.listHistory(key, 1000)).toHaveLength(2);

@@ -39,6 +39,7 @@ export function usageStoreContract(open: OpenStore): void {
         providerConversationId: null,
         sessionId: "s1",
         visitorId: null,
+        sealedVisitor: null,
         keyId: "k1",
         createdAt: 1,
       };

@@ -3,6 +3,7 @@ import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import type { Account } from "../../src/domain/account.ts";
 import type { Companion } from "../../src/domain/companion.ts";
 import { textOf } from "../../src/domain/conversation.ts";
+import { toVerifiedId } from "../../src/domain/visitor.ts";
 import { systemIds } from "../../src/lib/ids.ts";
 import type { NewVoiceSession, TranscriptMessage, VoiceAgent } from "../../src/store/store.ts";
 import { day, firstPage, type OpenStore, openWorld, type StoreWorld } from "../support/store-world.ts";
@@ -153,7 +154,14 @@ export function voiceStoreContract(open: OpenStore): void {
     function newSession(fields: Partial<NewVoiceSession> = {}): NewVoiceSession {
       const createdAt = world.clock.nowMs();
       const session = { providerConversationId: "conv-1", sessionId, visitorId, keyId: null, day, createdAt };
-      return { ...session, ticketId: null, accountId: account.id, companionId: companion.id, ...fields };
+      return {
+        sealedVisitor: null,
+        ...session,
+        ticketId: null,
+        accountId: account.id,
+        companionId: companion.id,
+        ...fields,
+      };
     }
 
     function spoken(text: string, createdAt: number): TranscriptMessage {
@@ -238,13 +246,46 @@ export function voiceStoreContract(open: OpenStore): void {
       expect(found?.conversation).toMatchObject({ sessionId, visitorId, messageCount: 1, createdAt: 5, updatedAt: 5 });
     });
 
+    test("bring what is known of a verified visitor into the conversation with the transcript", async () => {
+      const { conversations, turns, voice } = world.store;
+      const verified = { visitorId: toVerifiedId("digest"), sealedVisitor: "sealed" };
+      await voice.startSession(newSession(verified));
+      await voice.startSession(
+        newSession({ ...verified, sessionId: systemIds.randomUuid(), providerConversationId: "conv-2" }),
+      );
+      const turn = world.turnOf(companion, {
+        key: { companionId: companion.id, sessionId, visitorId: verified.visitorId },
+      });
+      await turns.settle(turn);
+      const conversationId = systemIds.uuid();
+      expect(await voice.addTranscript("conv-1", systemIds.uuid(), [spoken("hello", 5)])).toBe(true);
+      expect(await voice.addTranscript("conv-2", conversationId, [spoken("hello", 5)])).toBe(true);
+      for (const id of [turn.conversationId, conversationId]) {
+        expect((await conversations.find(account.id, id))?.conversation).toMatchObject(verified);
+      }
+    });
+
+    test("follow a conversation that a verified visitor takes over, so that the transcript is theirs", async () => {
+      const { conversations, turns, voice } = world.store;
+      const key = { companionId: companion.id, sessionId, visitorId };
+      await turns.settle(world.turnOf(companion, { key }));
+      await voice.startSession(newSession());
+      await voice.startSession(newSession({ providerConversationId: "conv-2", sessionId: systemIds.randomUuid() }));
+      const verified = { id: toVerifiedId("digest"), sealed: "sealed" };
+      expect(await conversations.merge(key, verified)).toBe(true);
+      expect(await voice.findSession("conv-1")).toMatchObject({ visitorId: verified.id });
+      expect(await voice.findSession("conv-2")).toMatchObject({ visitorId });
+      expect(await voice.addTranscript("conv-1", systemIds.uuid(), [spoken("hello", 5)])).toBe(true);
+      expect(await turns.listHistory({ ...key, visitorId: verified.id }, 1000)).toHaveLength(3);
+    });
+
     test("of an erased visitor, of a deleted companion or of long ago take no transcript", async () => {
       const { companions, conversations, voice } = world.store;
       const sibling = await world.createCompanion(account);
       await voice.startSession(newSession());
       await voice.startSession(newSession({ providerConversationId: "conv-2", companionId: sibling.id }));
       await voice.startSession(newSession({ providerConversationId: "conv-3", visitorId: null, createdAt: 100 }));
-      await conversations.eraseVisitor(account.id, companion.id, visitorId, world.context());
+      await conversations.eraseVisitors(account.id, companion.id, [visitorId], world.context());
       await companions.delete(account.id, sibling.id, world.context());
       expect(await voice.deleteSessions(100, 10)).toBe(0);
       expect(await voice.deleteSessions(101, 10)).toBe(1);

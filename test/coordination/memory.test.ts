@@ -5,22 +5,26 @@ import { createSignInFailures } from "../../src/coordination/sign-in-failures.ts
 import { testCoordinationContract } from "../contracts/coordination.ts";
 import { testSignInFailuresContract } from "../contracts/sign-in-failures.ts";
 import { createManualClock } from "../support/manual-clock.ts";
+import { countNothing, turnEntry } from "../support/turn-entry.ts";
 
 testCoordinationContract("memory", async (clock) => {
   const durable = new Map<string, number>();
   const countOf = (kind: string) => async (companionId: string, day: string) => {
     return durable.get(`${kind} ${companionId} ${day}`) ?? 0;
   };
+  const keep = async (kind: string, name: string, day: string) => {
+    const key = `${kind} ${name} ${day}`;
+    durable.set(key, (durable.get(key) ?? 0) + 1);
+  };
   return {
     coordination: createMemoryCoordination({
       clock,
       countMessages: countOf("message"),
+      countVisitorMessages: (companionId, visitorId, day) => countOf("own")(`${companionId} ${visitorId}`, day),
       countVoiceSessions: countOf("voice_session"),
     }),
-    async keep(kind, companionId, day) {
-      const key = `${kind} ${companionId} ${day}`;
-      durable.set(key, (durable.get(key) ?? 0) + 1);
-    },
+    keep,
+    keepOwn: (companionId, visitorId, day) => keep("own", `${companionId} ${visitorId}`, day),
     async close() {},
   };
 });
@@ -35,10 +39,10 @@ test("a turn whose day cannot be counted is unavailable, holds nothing, and the 
   };
   const { turns } = createMemoryCoordination({
     clock: createManualClock(),
+    ...countNothing,
     countMessages,
-    countVoiceSessions: countMessages,
   });
-  const entry = { companionId: "c", queueKey: "k", messagesPerDay: 1 };
+  const entry = turnEntry({ queueKey: "k", messagesPerDay: 1 });
   const stays = new AbortController().signal;
   await expect(turns.enter(entry, stays)).rejects.toMatchObject({ code: "unavailable" });
   isBroken = false;
@@ -50,10 +54,10 @@ test("a visitor who leaves while the day is counted takes none of it, and gives 
   const countMessages = () => counting.promise;
   const { turns } = createMemoryCoordination({
     clock: createManualClock(),
+    ...countNothing,
     countMessages,
-    countVoiceSessions: countMessages,
   });
-  const entry = { companionId: "c", queueKey: "k", messagesPerDay: 1 };
+  const entry = turnEntry({ queueKey: "k", messagesPerDay: 1 });
   const leaving = new AbortController();
   const left = turns.enter(entry, leaving.signal);
   const next = turns.enter(entry, new AbortController().signal);

@@ -192,9 +192,21 @@ test("a session takes the place of its ticket in one commit, and its transcript 
       [ticketId, companion.id, day],
     ),
   );
-  const session = { providerConversationId: "conv-1", sessionId: systemIds.randomUuid(), visitorId: null, keyId: null };
+  const session = {
+    providerConversationId: "conv-1",
+    sessionId: systemIds.randomUuid(),
+    visitorId: null,
+    sealedVisitor: null,
+  };
   const owner = { accountId: account.id, companionId: companion.id };
-  await a.store.voice.startSession({ ...session, ...owner, ticketId, day, createdAt: world.clock.nowMs() });
+  await a.store.voice.startSession({
+    ...session,
+    ...owner,
+    keyId: null,
+    ticketId,
+    day,
+    createdAt: world.clock.nowMs(),
+  });
   expect(await b.store.voice.countDay(companion.id, day)).toBe(1);
   expect(await b.engine.quick.get("SELECT FROM open_turns")).toBeNull();
   expect(a.parts.tickets.takeEnded(ticketId)).toBe(true);

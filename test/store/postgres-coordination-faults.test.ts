@@ -10,9 +10,10 @@ import { type FaultProxy, startFaultProxy } from "../support/fault-proxy.ts";
 import { openPostgresInstance, type PostgresInstance, readProbe } from "../support/postgres-instance.ts";
 import { startPostgresServer } from "../support/postgres-server.ts";
 import { createMigratedDatabase } from "../support/postgres-store.ts";
+import { turnEntry } from "../support/turn-entry.ts";
 
 const stays = new AbortController().signal;
-const entry = { companionId: "c", queueKey: "k", messagesPerDay: 1000 };
+const entry = turnEntry({ queueKey: "k", messagesPerDay: 1000 });
 const enter = ({ coordination }: PostgresInstance, queueKey = "k") =>
   coordination.turns.enter({ ...entry, queueKey }, stays);
 

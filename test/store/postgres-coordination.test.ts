@@ -15,6 +15,7 @@ import {
 } from "../support/postgres-instance.ts";
 import { reuseDatabases } from "../support/postgres-store.ts";
 import { openWorld } from "../support/store-world.ts";
+import { turnEntry } from "../support/turn-entry.ts";
 import { turnsOfTheLoop } from "../support/turns-of-the-loop.ts";
 
 const stays = new AbortController().signal;
@@ -42,11 +43,20 @@ async function keep({ quick }: { quick: Queries }, kind: string, companionId: st
   );
 }
 
+async function keepOwn({ quick }: { quick: Queries }, ...row: [companionId: string, visitorId: string, day: string]) {
+  await quick.run(
+    `INSERT INTO visitor_daily AS v (companion_id, visitor_id, day, messages) VALUES ($1, $2, $3, 1)
+     ON CONFLICT (companion_id, day, visitor_id) DO UPDATE SET messages = v.messages + 1`,
+    row,
+  );
+}
+
 testCoordinationContract("PostgreSQL", async (clock) => {
   const { instance, close } = await openAlone({ clock });
   return {
     coordination: { ...instance.coordination, signInFailures: createSignInFailures(clock) },
     keep: (kind, companionId, day) => keep(instance.engine, kind, companionId, day),
+    keepOwn: (...row) => keepOwn(instance.engine, ...row),
     close,
   };
 });
@@ -69,7 +79,7 @@ describe("servers that share a database", () => {
     await database.drop();
   });
 
-  const entry = { companionId: "c", queueKey: "k", messagesPerDay: 1000 };
+  const entry = turnEntry({ queueKey: "k", messagesPerDay: 1000 });
 
   async function enter({ coordination }: PostgresInstance, queueKey = "k"): Promise<TurnTicket> {
     const verdict = await inTime(coordination.turns.enter({ ...entry, queueKey }, stays), { what: "a turn" });
@@ -141,7 +151,7 @@ describe("servers that share a database", () => {
     const { store, parts } = one;
     const world = await openWorld(async () => ({ store, arrivals: parts.arrivals, close: async () => {} }));
     const companion = await world.createCompanion(await world.createAccount());
-    const own = { companionId: companion.id, queueKey: "k", messagesPerDay: 2 };
+    const own = turnEntry({ companionId: companion.id, queueKey: "k", messagesPerDay: 2 });
     const running = await one.coordination.turns.enter(own, stays);
     if (!running.isAdmitted) throw new Error(running.reason);
     const waiting = other.coordination.turns.enter(own, stays);

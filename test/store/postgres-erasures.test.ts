@@ -44,7 +44,7 @@ test("of a visitor, or of a conversation, leave nothing of what arrived before t
     if (!isOfVisitor) await here.store.turns.settle(first);
     const erase = () =>
       isOfVisitor
-        ? there.store.conversations.eraseVisitor(account.id, companion.id, key.visitorId, there.context())
+        ? there.store.conversations.eraseVisitors(account.id, companion.id, [key.visitorId], there.context())
         : there.store.conversations.delete(account.id, first.conversationId, there.context());
     const settleAll = underWay.map(async (turn, at) => {
       await wait(((round * 7) % 23) + at * 9);
@@ -68,7 +68,7 @@ test("leave what arrives next at their own server, without another request in be
   const { worlds, account, companion } = servers;
   const [{ store, turnOf, context }] = worlds;
   const key = newKey();
-  await store.conversations.eraseVisitor(account.id, companion.id, key.visitorId, context());
+  await store.conversations.eraseVisitors(account.id, companion.id, [key.visitorId], context());
   await store.turns.settle(turnOf(companion, { key }));
   expect(await store.turns.listHistory(key, 1000)).toHaveLength(2);
 });
@@ -87,7 +87,7 @@ test("that are forgotten still cover what arrived before them, and nothing else"
   const [old, other] = [turnOf(companion, { key: newKey() }), turnOf(companion, { key: newKey() })];
   const { erasures } = opened.parts;
   for (const turn of [old, turnOf(companion, { key: newKey() })]) {
-    await store.conversations.eraseVisitor(account.id, companion.id, turn.key.visitorId ?? "", context());
+    await store.conversations.eraseVisitors(account.id, companion.id, [turn.key.visitorId ?? ""], context());
   }
   await erasures.forgetOld();
   expect([...(await sql`SELECT companion_id FROM erasures`)]).toHaveLength(2);

@@ -93,7 +93,7 @@ test("an erasure ends when all text that was deleted before is gone, whoever rem
     await held.promise;
   });
   await locked.promise;
-  const erasing = here.store.conversations.eraseVisitor(account.id, companion.id, visitorId, here.context());
+  const erasing = here.store.conversations.eraseVisitors(account.id, companion.id, [visitorId], here.context());
   const isWaiting = async () =>
     (await count("pg_stat_activity WHERE wait_event_type = 'Lock' AND query LIKE '%removals%'")) > 0;
   await eventually(isWaiting, { what: "the erasure to wait" });

@@ -45,7 +45,7 @@ test("a visitor's words are in the files before, and nowhere after", async () =>
   await world.store.turns.settle(world.turnOf(companion, { said: "MARKER-OTHER" }));
   for (const marker of ["MARKER-ASKED", "MARKER-END", "MARKER-ANSWERED", visitorId])
     expect(filesWith(marker)).not.toEqual([]);
-  await world.store.conversations.eraseVisitor(account.id, companion.id, visitorId, world.context());
+  await world.store.conversations.eraseVisitors(account.id, companion.id, [visitorId], world.context());
   for (const marker of ["MARKER-ASKED", "MARKER-END", "MARKER-ANSWERED", visitorId])
     expect(filesWith(marker)).toEqual([]);
   expect(filesWith("MARKER-OTHER")).not.toEqual([]);
@@ -57,7 +57,7 @@ test("words of a conversation that was deleted just before are erased too", asyn
   const turn = world.turnOf(companion, { key, said: "MARKER-DELETED" });
   await world.store.turns.settle(turn);
   const isDeleted = world.store.conversations.delete(account.id, turn.conversationId, world.context());
-  const isErased = world.store.conversations.eraseVisitor(account.id, companion.id, visitorId, world.context());
+  const isErased = world.store.conversations.eraseVisitors(account.id, companion.id, [visitorId], world.context());
   expect(await Promise.all([isDeleted, isErased])).toEqual([true, true]);
   expect(filesWith("MARKER-DELETED")).toEqual([]);
 });
@@ -100,7 +100,7 @@ test("no stale copy is left by whatever was written and deleted around them", as
     };
     const some = await world.store.conversations.list(account.id, query, { limit: 20, afterId: null });
     for (const { id } of some.items) await world.store.conversations.delete(account.id, id, world.context());
-    await world.store.conversations.eraseVisitor(account.id, companion.id, visitor.id, world.context());
+    await world.store.conversations.eraseVisitors(account.id, companion.id, [visitor.id], world.context());
     expect(filesWith(visitor.marker)).toEqual([]);
     expect(countRows(`text LIKE '%${visitor.marker}%'`)).toBe(0);
   }
@@ -125,7 +125,7 @@ test("messages that are kept stay whole and in order, wherever others are erased
       kept.set(key.sessionId, [...(kept.get(key.sessionId) ?? []), said, `${at}`]);
     }
     const erased = keys[round % 2];
-    await world.store.conversations.eraseVisitor(account.id, companion.id, erased?.visitorId ?? "", world.context());
+    await world.store.conversations.eraseVisitors(account.id, companion.id, [erased?.visitorId ?? ""], world.context());
     kept.delete(erased?.sessionId ?? "");
     for (const key of keys) {
       const history = await world.store.turns.listHistory(key, 1_000_000);

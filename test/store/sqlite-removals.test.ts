@@ -7,6 +7,7 @@ import { SqliteEngine } from "../../src/store/sqlite/engine.ts";
 import { createMessageEraser } from "../../src/store/sqlite/message-eraser.ts";
 import { migrateDatabase } from "../../src/store/sqlite/migrator.ts";
 import { createRemovals } from "../../src/store/sqlite/removals.ts";
+import { createVisitorDays } from "../../src/store/sqlite/visitor-days.ts";
 import { createVoiceAgentKeeper } from "../../src/store/sqlite/voice-agents.ts";
 import { createCapturedLog } from "../support/captured-log.ts";
 import { eventually } from "../support/eventually.ts";
@@ -58,6 +59,7 @@ test("empties the log behind a deletion whose messages an erasure has taken alon
   engine.emptyLog = async () => void emptied++;
   const removals = createRemovals(engine, {
     eraser: createMessageEraser(engine),
+    visitorDays: createVisitorDays(engine),
     voiceAgents: createVoiceAgentKeeper(engine),
     log: createCapturedLog(),
   });

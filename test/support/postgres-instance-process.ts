@@ -3,10 +3,11 @@
  * prints "in", and holds it until it is killed or its standard input ends.
  */
 import { openPostgresInstance } from "./postgres-instance.ts";
+import { turnEntry } from "./turn-entry.ts";
 
 const [, , url = "", queueKey = ""] = process.argv;
 const { coordination } = await openPostgresInstance(url);
-const entry = { companionId: "c", queueKey, messagesPerDay: 100 };
+const entry = turnEntry({ queueKey });
 const verdict = await coordination.turns.enter(entry, new AbortController().signal);
 console.log(verdict.isAdmitted ? "in" : verdict.reason);
 for await (const _ of Bun.stdin.stream());

@@ -20,6 +20,7 @@ import { createCapturedLog } from "../support/captured-log.ts";
 import { createManualClock } from "../support/manual-clock.ts";
 import { createRandom } from "../support/random.ts";
 import { turnCompanion as companion } from "../support/turn-companion.ts";
+import { countNothing, turnEntry } from "../support/turn-entry.ts";
 
 const turnCount = 3_000;
 /** Used up before the end. */
@@ -106,12 +107,12 @@ function createWorld(seed: number) {
     llm: watchProvider(scripted, { baseUrl: null, nowMs: () => 0, measurements }).llm,
     coordination: createMemoryCoordination({
       clock: createManualClock(),
+      ...countNothing,
       async countMessages() {
         await pause();
         failSometimes(0.5);
         return 0;
       },
-      countVoiceSessions: async () => 0,
     }),
     openTurns: createOpenTurns({ perAddress: 20, getChangeMark: async () => random.below(1_000), lookEveryMs: 1 }),
     settings: {
@@ -203,7 +204,7 @@ test.each([1, 2, 3])("nothing stays of thousands of turns, whatever becomes of t
   expect([counts.recorded, measurements.failedReplies.refused_key]).toEqual([counts.failedEarly, counts.failedEarly]);
   expect(measurements.failedReplies.broken_off).toBe(counts.failedLate);
   // The day counts what was settled, and nothing else.
-  const entry = { companionId: companion.id, queueKey: null };
+  const entry = turnEntry({ companionId: companion.id });
   const full = await coordination.turns.enter({ ...entry, messagesPerDay: counts.settled }, new Stop());
   const free = await coordination.turns.enter({ ...entry, messagesPerDay: counts.settled + 1 }, new Stop());
   expect([full.isAdmitted, free.isAdmitted]).toEqual([false, true]);

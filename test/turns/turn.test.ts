@@ -18,6 +18,7 @@ import { createCapturedLog } from "../support/captured-log.ts";
 import { eventually } from "../support/eventually.ts";
 import { createManualClock } from "../support/manual-clock.ts";
 import { turnCompanion as companion } from "../support/turn-companion.ts";
+import { countNothing, turnEntry } from "../support/turn-entry.ts";
 
 const complete: ReplyOutcome = { complete: true, usage: null, failure: null };
 const stopped: ReplyOutcome = { complete: false, usage: null, failure: null };
@@ -51,7 +52,10 @@ function createWorld() {
     settled: [] as TurnResult[],
     log: createCapturedLog(),
     openTurns: createOpenTurns({ perAddress: 2, getChangeMark: async () => 1 }),
-    coordination: createMemoryCoordination({ clock, countMessages: async () => 0, countVoiceSessions: async () => 0 }),
+    coordination: createMemoryCoordination({
+      clock,
+      ...countNothing,
+    }),
   };
   const services: TurnServices = {
     store: {
@@ -136,7 +140,7 @@ async function leftToday(): Promise<number> {
   let left = 0;
   const taken: (() => void)[] = [];
   for (;;) {
-    const entry = { companionId: companion.id, queueKey: null, messagesPerDay: dailyLimit };
+    const entry = turnEntry({ companionId: companion.id, messagesPerDay: dailyLimit });
     const verdict = await world.coordination.turns.enter(entry, new Stop());
     if (!verdict.isAdmitted) break;
     left++;
@@ -149,7 +153,7 @@ async function leftToday(): Promise<number> {
 /** Whether whoever comes next need not wait for a place in the conversation. */
 async function isQueueFree(): Promise<boolean> {
   const impatient = new Stop();
-  const entry = { companionId: companion.id, queueKey, messagesPerDay: Number.MAX_SAFE_INTEGER };
+  const entry = turnEntry({ companionId: companion.id, queueKey, messagesPerDay: Number.MAX_SAFE_INTEGER });
   const entering = world.coordination.turns.enter(entry, impatient);
   const isFree = world.coordination.turns.waitingCount === 0;
   if (!isFree) impatient.abort(new Error("It would have to wait."));

@@ -150,7 +150,7 @@ test("drops the transcript of a visitor who was erased meanwhile", async () => {
   const visitorId = crypto.randomUUID();
   const { companion, conversationId } = await startSession({ visitor_id: visitorId });
   const { accountId, id } = companion;
-  await server.services.store.conversations.eraseVisitor(accountId, id, visitorId, testContext());
+  await server.services.store.conversations.eraseVisitors(accountId, id, [visitorId], testContext());
   expect((await deliver(postCallEvent(conversationId, talk))).status).toBe(200);
   expect(await readConversations(companion)).toEqual([]);
 });

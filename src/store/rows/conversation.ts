@@ -7,11 +7,13 @@ export function toConversation({
   companionId,
   sessionId,
   visitorId,
+  sealedVisitor,
   messageCount,
   createdAt,
   updatedAt,
 }: Conversation & { visitorId: string }): Conversation {
-  return { id, companionId, sessionId, visitorId: toVisitorId(visitorId), messageCount, createdAt, updatedAt };
+  const key = { companionId, sessionId, visitorId: toVisitorId(visitorId) };
+  return { id, ...key, sealedVisitor, messageCount, createdAt, updatedAt };
 }
 
 /** An empty text stands for no visitor. */

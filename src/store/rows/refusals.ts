@@ -1,5 +1,6 @@
 /** What every engine refuses in the same words. */
 import { AppError, invalidFields } from "../../domain/errors.ts";
+import { mostVisitorKeys } from "../../domain/visitor.ts";
 
 /** `cause`: what the database said, where it was that which found out. */
 export function addressTaken(cause?: unknown): AppError {
@@ -25,4 +26,9 @@ export function answeredMeanwhile(): AppError {
     "conflict",
     "Another request with this Idempotency-Key came first. Send it again for its response.",
   );
+}
+
+export function tooManyVisitorKeys(): AppError {
+  const sentence = `An account has at most ${mostVisitorKeys} visitor keys. Revoke one first.`;
+  return new AppError("conflict", sentence);
 }

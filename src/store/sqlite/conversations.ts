@@ -1,5 +1,6 @@
 /** Conversations in SQLite: lists, reading, deletion and erasure. */
 import { and, eq } from "drizzle-orm";
+import { isVerifiedId } from "../../domain/visitor.ts";
 import { type ConversationStore, newestMessages } from "../contract/conversations.ts";
 import { toConversation } from "../rows/conversation.ts";
 import { createConversationLists } from "./conversation-lists.ts";
@@ -15,7 +16,7 @@ import { conversations } from "./schema/conversations.ts";
 const erasedPerCommit = 100;
 
 export function createConversationStore(engine: SqliteEngine, parts: StoreParts): ConversationStore {
-  const { changes, erasures, eraser, removals } = parts;
+  const { changes, erasures, eraser, removals, visitorDays } = parts;
   const { orm } = engine;
   const lists = createConversationLists(engine);
   const pages = createMessagePages(engine);
@@ -32,6 +33,17 @@ export function createConversationStore(engine: SqliteEngine, parts: StoreParts)
   const deleteVoiceSessions = engine.query<null, [string, string]>(
     "DELETE FROM voice_sessions WHERE companion_id = ? AND visitor_id = ?",
   );
+  const takeOver = engine.query<null, [string, string, string, string, string, string]>(
+    `UPDATE conversations SET visitor_id = ?, sealed_visitor = ?
+     WHERE companion_id = ? AND session_id = ? AND visitor_id = ? AND NOT EXISTS
+       (SELECT 1 FROM conversations AS own WHERE own.companion_id = conversations.companion_id
+         AND own.session_id = conversations.session_id AND own.visitor_id = ?)`,
+  );
+  // Their transcripts are still to come.
+  const takeCallsOver = engine.query<null, [string, string, string, string, string]>(
+    `UPDATE voice_sessions SET visitor_id = ?, sealed_visitor = ?
+     WHERE companion_id = ? AND visitor_id = ? AND session_id = ? AND is_taken = 0`,
+  );
   /** Only of an existing companion: conversations of a deleted one just wait for their own deletion. */
   function selectOne(accountId: string, id: string) {
     const row = orm
@@ -43,15 +55,26 @@ export function createConversationStore(engine: SqliteEngine, parts: StoreParts)
     return row?.conversation ?? null;
   }
 
+  function findOfVisitors(accountId: string, companionId: string, visitorIds: readonly string[]) {
+    for (const visitorId of visitorIds) {
+      const found = selectOfVisitor.get(accountId, visitorId, companionId);
+      if (found !== null) return found;
+    }
+    return null;
+  }
+
   /**
-   * Erases messages of the visitor, and of conversations deleted before; returns fewer than a full commit when none is
+   * Erases messages of the visitors, and of conversations deleted before; returns fewer than a full commit when none is
    * left.
    */
-  function eraseSome(accountId: string, companionId: string, visitorId: string): number {
-    deleteVoiceSessions.run(companionId, visitorId);
+  function eraseSome(accountId: string, companionId: string, visitorIds: readonly string[]): number {
+    for (const visitorId of visitorIds) {
+      deleteVoiceSessions.run(companionId, visitorId);
+      visitorDays.erase(companionId, visitorId);
+    }
     let erased = 0;
     while (erased < erasedPerCommit) {
-      const conversation = selectOfVisitor.get(accountId, visitorId, companionId);
+      const conversation = findOfVisitors(accountId, companionId, visitorIds);
       const removal = conversation === null ? selectRemoval.get() : null;
       const number = conversation?.number ?? removal?.target_number;
       if (number === undefined) break;
@@ -68,6 +91,18 @@ export function createConversationStore(engine: SqliteEngine, parts: StoreParts)
 
   return {
     list: (accountId, query, page) => lists.list(accountId, query, page),
+
+    merge: async (from, visitor) => {
+      if (isVerifiedId(from.visitorId)) return false;
+      const { companionId, sessionId } = from;
+      const anonymousId = from.visitorId ?? "";
+      return await engine.append(() => {
+        const taken = takeOver.run(visitor.id, visitor.sealed, companionId, sessionId, anonymousId, visitor.id);
+        if (taken === 0) return false;
+        takeCallsOver.run(visitor.id, visitor.sealed, companionId, anonymousId, sessionId);
+        return true;
+      });
+    },
 
     find: (accountId, id, page = newestMessages) =>
       engine.snapshot(() => {
@@ -91,16 +126,16 @@ export function createConversationStore(engine: SqliteEngine, parts: StoreParts)
       return isDeleted;
     },
 
-    eraseVisitor: async (accountId, companionId, visitorId, context) => {
+    eraseVisitors: async (accountId, companionId, visitorIds, context) => {
       const own = and(eq(companions.id, companionId), eq(companions.accountId, accountId));
       const isOwn = await engine.write(() => {
         if (orm.select({ id: companions.id }).from(companions).where(own).get() === undefined) return false;
-        erasures.noteVisitor(companionId, visitorId);
+        for (const visitorId of visitorIds) erasures.noteVisitor(companionId, visitorId);
         changes.record(context, { accountId, action: "visitor.erase", targetId: companionId, details: {} });
         return true;
       });
       if (!isOwn) return false;
-      while ((await engine.write(() => eraseSome(accountId, companionId, visitorId))) >= erasedPerCommit) {
+      while ((await engine.write(() => eraseSome(accountId, companionId, visitorIds))) >= erasedPerCommit) {
         await yieldToEventLoop();
       }
       await engine.emptyLog();

@@ -8,6 +8,7 @@
  * rebalancing moves only erased rows. Short stretches of live rows in between are copied to the end, and then erased
  * too.
  */
+import type { StreamErrorCode } from "../../domain/stream-end.ts";
 import type { SqliteEngine } from "./engine.ts";
 
 /** Erased rows of this size on either side keep removals away from live rows: at least four pages. */
@@ -35,16 +36,18 @@ const sharedBytes = "100 + min(octet_length(text), 400) AS bytes";
 export function createMessageEraser(engine: SqliteEngine) {
   // The same length keeps the row in its place.
   const overwrite = `UPDATE messages SET conversation_number = -conversation_number,
-     text = substr(hex(zeroblob((octet_length(text) + 1) / 2)), 1, octet_length(text))`;
+     text = ${zerosFor("text")}, client_id = ${zerosFor("client_id")}`;
   const selectRows = engine.query<Row, [number, number]>(
     `SELECT number, ${sharedBytes} FROM messages WHERE conversation_number = ? ORDER BY number LIMIT ?`,
   );
   const eraseRow = engine.query<null, [number]>(`${overwrite} WHERE number = ?`);
+  const kept = `conversation_number, id, role, channel, complete, input_tokens, output_tokens, tokens_estimated, created_at,
+     text, client_id`;
   const copyRow = engine.query<null, [number]>(
-    `INSERT INTO messages (conversation_number, id, role, channel, complete, input_tokens, output_tokens,
-       tokens_estimated, created_at, text)
-     SELECT conversation_number, id, role, channel, complete, input_tokens, output_tokens, tokens_estimated, created_at,
-       text FROM messages WHERE number = ?`,
+    `INSERT INTO messages (${kept}, end_code) SELECT ${kept}, end_code FROM messages WHERE number = ?`,
+  );
+  const copyWithEndCode = engine.query<null, [string | null, number]>(
+    `INSERT INTO messages (${kept}, end_code) SELECT ${kept}, ? FROM messages WHERE number = ?`,
   );
   const selectBetween = engine.query<Row, [number, number]>(
     `SELECT number, ${sharedBytes} FROM messages WHERE number BETWEEN ? AND ? ORDER BY number`,
@@ -117,23 +120,38 @@ export function createMessageEraser(engine: SqliteEngine) {
     );
   }
 
+  function eraseAll(rows: readonly Row[]): void {
+    const firsts = new Set<number>();
+    for (const row of rows) {
+      eraseRow.run(row.number);
+      firsts.add(note(row).first);
+    }
+    for (const first of firsts) {
+      const range = selectRangeUpTo.get(first);
+      // Ranges that were joined to another no longer exist.
+      if (range?.first === first) tidy(range);
+    }
+  }
+
   return {
     /** Call it inside a write: erases up to `limit` messages of the conversation and returns how many. */
     erase(conversationNumber: number, limit: number): number {
       const rows = selectRows.all(conversationNumber, limit);
-      const firsts = new Set<number>();
-      for (const row of rows) {
-        eraseRow.run(row.number);
-        firsts.add(note(row).first);
-      }
-      for (const first of firsts) {
-        const range = selectRangeUpTo.get(first);
-        // Ranges that were joined to another no longer exist.
-        if (range?.first === first) tidy(range);
-      }
+      eraseAll(rows);
       return rows.length;
     },
+
+    /** Call it inside a write. A row that grows in its place could move others: it is copied to the end instead. */
+    replaceEndCode(number: number, endCode: StreamErrorCode | null): void {
+      copyWithEndCode.run(endCode, number);
+      eraseAll(selectBetween.all(number, number));
+    },
   };
+}
+
+/** As many zeros as the column has bytes; null for null. */
+function zerosFor(column: string): string {
+  return `substr(hex(zeroblob((octet_length(${column}) + 1) / 2)), 1, octet_length(${column}))`;
 }
 
 /** The index of the row that completes the margin; past the end if none does. */

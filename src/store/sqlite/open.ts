@@ -13,6 +13,7 @@ import { createConversationStore } from "./conversations.ts";
 import type { StoreObserver } from "./database.ts";
 import { createEmbedTokenStore } from "./embed-tokens.ts";
 import { SqliteEngine } from "./engine.ts";
+import { createExchanges } from "./exchanges.ts";
 import { createHoldingsKeeper } from "./holdings.ts";
 import { createIdempotencyStore } from "./idempotency.ts";
 import { createMessageEraser } from "./message-eraser.ts";
@@ -25,6 +26,8 @@ import { createSessionStore } from "./sessions.ts";
 import { createTurnStore } from "./turns.ts";
 import { createUsageStore } from "./usage.ts";
 import { createUsageWriter } from "./usage-writer.ts";
+import { createVisitorDays } from "./visitor-days.ts";
+import { createVisitorKeyStore } from "./visitor-keys.ts";
 import { createVoiceStore } from "./voice.ts";
 import { createVoiceAgentGrantStore } from "./voice-agent-grants.ts";
 import { createVoiceAgentKeeper } from "./voice-agents.ts";
@@ -60,8 +63,11 @@ function createStore(engine: SqliteEngine, { erasures, log }: SqliteStoreOptions
   const voiceAgents = createVoiceAgentKeeper(engine);
   const conversations = createConversationWriter(engine);
   const eraser = createMessageEraser(engine);
-  const removals = createRemovals(engine, { eraser, voiceAgents, log });
-  const shared = { changes, conversations, eraser, erasures, holdings, metadata, quota, removals, usage, voiceAgents };
+  const exchanges = createExchanges(engine, conversations, eraser);
+  const visitorDays = createVisitorDays(engine);
+  const removals = createRemovals(engine, { eraser, visitorDays, voiceAgents, log });
+  const counters = { holdings, quota, usage, visitorDays };
+  const shared = { changes, conversations, eraser, erasures, exchanges, metadata, removals, voiceAgents, ...counters };
   const checkRead = engine.query<{ one: number }>("SELECT 1 AS one FROM accounts LIMIT 1");
 
   // Continue deletions that an earlier process left unfinished.
@@ -79,6 +85,7 @@ function createStore(engine: SqliteEngine, { erasures, log }: SqliteStoreOptions
     sessions: createSessionStore(engine, changes),
     turns: createTurnStore(engine, shared),
     usage: createUsageStore(engine, metadata),
+    visitorKeys: createVisitorKeyStore(engine, changes),
     voice: createVoiceStore(engine, shared),
     voiceAgentGrants: createVoiceAgentGrantStore(engine, changes, voiceAgents),
 

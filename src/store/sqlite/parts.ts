@@ -2,12 +2,14 @@
 import type { ErasureMarks } from "../../coordination/coordination.ts";
 import type { ChangeRecorder } from "./changes.ts";
 import type { ConversationWriter } from "./conversation-writer.ts";
+import type { Exchanges } from "./exchanges.ts";
 import type { HoldingsKeeper } from "./holdings.ts";
 import type { MessageEraser } from "./message-eraser.ts";
 import type { MetadataIndex } from "./metadata-index.ts";
 import type { QuotaCounts } from "./quota.ts";
 import type { Removals } from "./removals.ts";
 import type { UsageWriter } from "./usage-writer.ts";
+import type { VisitorDays } from "./visitor-days.ts";
 import type { VoiceAgentKeeper } from "./voice-agents.ts";
 
 export interface StoreParts {
@@ -15,10 +17,12 @@ export interface StoreParts {
   conversations: ConversationWriter;
   eraser: MessageEraser;
   erasures: ErasureMarks;
+  exchanges: Exchanges;
   holdings: HoldingsKeeper;
   metadata: MetadataIndex;
   quota: QuotaCounts;
   removals: Removals;
   usage: UsageWriter;
+  visitorDays: VisitorDays;
   voiceAgents: VoiceAgentKeeper;
 }

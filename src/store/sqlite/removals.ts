@@ -3,6 +3,7 @@ import type { Log } from "../../lib/log.ts";
 import type { SqliteEngine } from "./engine.ts";
 import type { MessageEraser } from "./message-eraser.ts";
 import { yieldToEventLoop } from "./retry.ts";
+import type { VisitorDays } from "./visitor-days.ts";
 import type { VoiceAgentKeeper } from "./voice-agents.ts";
 
 /** Rows per commit: a few milliseconds of work. */
@@ -32,6 +33,7 @@ export interface Removals {
 
 export interface RemovalDependencies {
   eraser: MessageEraser;
+  visitorDays: VisitorDays;
   voiceAgents: VoiceAgentKeeper;
   log: Log;
 }
@@ -124,7 +126,7 @@ export function createRemovals(engine: SqliteEngine, dependencies: RemovalDepend
 /** Returns a function that deletes the next chunk; call it inside a write. */
 function createChunkRemover(
   engine: SqliteEngine,
-  { eraser, voiceAgents }: RemovalDependencies,
+  { eraser, visitorDays, voiceAgents }: RemovalDependencies,
   add: Removals["add"],
 ): () => void {
   const selectNext = engine.query<RemovalRow>("SELECT * FROM removals ORDER BY number DESC LIMIT 1");
@@ -166,7 +168,7 @@ function createChunkRemover(
       if (conversation === null) {
         deleteVoiceSessions.run(removal.target_id);
         deleteQuota.run(removal.target_id);
-        return true;
+        return visitorDays.removeSome(removal.target_id, rowsPerChunk) < rowsPerChunk;
       }
       rows += removeConversationChunk(conversation.number);
     }

@@ -2,7 +2,7 @@
 import { type HistoryMessage, type MessageRole, textParts } from "../../domain/conversation.ts";
 import type { FailureKind } from "../../domain/reply-failure.ts";
 import type { TokenUsage } from "../../domain/usage.ts";
-import type { TurnStore } from "../contract/turns.ts";
+import type { SettledTurn, TurnStore } from "../contract/turns.ts";
 import type { UsagePlace } from "../rows/usage-counters.ts";
 import type { SqliteEngine } from "./engine.ts";
 import type { StoreParts } from "./parts.ts";
@@ -12,28 +12,49 @@ const firstHistoryRead = 32;
 
 export function createTurnStore(
   engine: SqliteEngine,
-  { conversations, usage, quota, erasures }: StoreParts,
+  { conversations, exchanges, usage, quota, visitorDays, erasures }: StoreParts,
 ): TurnStore {
-  const selectHistory = engine.query<{ role: MessageRole; text: string }, [string, string, string, number, number]>(
-    `SELECT role, text FROM messages
+  type HistoryRow = { role: MessageRole; text: string };
+  const selectFrom = (condition = "") => `SELECT role, text FROM messages
      WHERE conversation_number =
-       (SELECT number FROM conversations WHERE companion_id = ? AND session_id = ? AND visitor_id = ?)
-     ORDER BY created_at DESC, number DESC LIMIT ? OFFSET ?`,
+       (SELECT number FROM conversations WHERE companion_id = ? AND session_id = ? AND visitor_id = ?) ${condition}
+     ORDER BY created_at DESC, number DESC LIMIT ? OFFSET ?`;
+  const selectHistory = engine.query<HistoryRow, [string, string, string, number, number]>(selectFrom);
+  const selectHistoryExcept = engine.query<HistoryRow, [string, string, string, string, number, number]>(() =>
+    selectFrom("AND client_id IS NOT ?"),
   );
 
-  function count(place: UsagePlace, { inputTokens, outputTokens }: TokenUsage, failure: FailureKind | null): void {
-    usage.add(place, { messages: 1, inputTokens, outputTokens, errors: failure === null ? 0 : 1 });
+  function count(place: UsagePlace, messages: 0 | 1, tokens: TokenUsage, failure: FailureKind | null): void {
+    const { inputTokens, outputTokens } = tokens;
+    usage.add(place, { messages, inputTokens, outputTokens, errors: failure === null ? 0 : 1 });
     if (failure !== null) usage.addFailure(place, failure);
   }
 
+  /** The visitor's own day is part of what an erasure takes. */
+  function keep(turn: SettledTurn): void {
+    const { key, visitor, messageId } = turn;
+    if (messageId !== null) exchanges.add(turn, messageId);
+    else if (visitor === null) conversations.add(key, turn.conversationId, turn.messages);
+    else {
+      const facts = { clientId: null, endCode: null, sealedVisitor: visitor.sealed };
+      conversations.add(key, turn.conversationId, turn.messages, facts);
+    }
+    if (visitor === null || !visitor.isLimited || !turn.isCounted || key.visitorId === null) return;
+    visitorDays.add(key.companionId, key.visitorId, turn.day);
+  }
+
   return {
-    listHistory: (key, maxBytes) =>
+    listHistory: ({ companionId, sessionId, visitorId }, maxBytes, exceptMessageId) =>
       engine.read(() => {
         const history: HistoryMessage[] = [];
         let leftBytes = maxBytes;
         for (;;) {
           const limit = Math.max(firstHistoryRead, history.length);
-          const rows = selectHistory.all(key.companionId, key.sessionId, key.visitorId ?? "", limit, history.length);
+          const key = [companionId, sessionId, visitorId ?? ""] as const;
+          const rows =
+            exceptMessageId === undefined
+              ? selectHistory.all(...key, limit, history.length)
+              : selectHistoryExcept.all(...key, exceptMessageId, limit, history.length);
           for (const { role, text } of rows) {
             history.push({ role, parts: textParts(text) });
             leftBytes -= Buffer.byteLength(text, "utf8");
@@ -45,16 +66,16 @@ export function createTurnStore(
 
     settle: (turn) =>
       engine.append(() => {
-        const { accountId, key, keyId, day, failure } = turn;
-        const place = { accountId, companionId: key.companionId, keyId, day };
-        if (!erasures.cover(key, turn.arrivalMark)) conversations.add(key, turn.conversationId, turn.messages);
-        count(place, turn.usage, failure);
-        quota.add("messages", key.companionId, day);
+        const { accountId, key, keyId, day, isCounted } = turn;
+        const { companionId } = key;
+        if (!erasures.cover(key, turn.arrivalMark)) keep(turn);
+        count({ accountId, companionId, keyId, day }, isCounted ? 1 : 0, turn.usage, turn.failure);
+        if (isCounted) quota.add("messages", companionId, day);
       }),
 
     settleUnkept: ({ usage: tokens, failure, ...place }) =>
       engine.append(() => {
-        count(place, tokens, failure);
+        count(place, 1, tokens, failure);
         quota.add("messages", place.companionId, place.day);
       }),
 
@@ -65,5 +86,9 @@ export function createTurnStore(
       }),
 
     countDay: (companionId, day) => engine.read(() => quota.count("messages", companionId, day)),
+
+    findExchange: (key, messageId) => engine.read(() => exchanges.find(key, messageId)),
+
+    countVisitorDay: (companionId, visitorId, day) => engine.read(() => visitorDays.count(companionId, visitorId, day)),
   };
 }

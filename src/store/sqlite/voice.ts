@@ -27,12 +27,12 @@ export function createVoiceStore(
     "UPDATE voice_outbox SET attempts = ?, due_at = ? WHERE provider = ? AND agent_id = ?",
   );
   const takeSession = engine.query<
-    Pick<StoredRow<typeof voiceSessions>, "companionId" | "sessionId" | "visitorId">,
+    Pick<StoredRow<typeof voiceSessions>, "companionId" | "sessionId" | "visitorId" | "sealedVisitor">,
     [providerConversationId: string]
   >(
     `UPDATE voice_sessions SET is_taken = 1 WHERE provider_conversation_id = ? AND is_taken = 0
        AND EXISTS (SELECT 1 FROM companions WHERE id = companion_id)
-     RETURNING companion_id AS companionId, session_id AS sessionId, visitor_id AS visitorId`,
+     RETURNING companion_id AS companionId, session_id AS sessionId, visitor_id AS visitorId, sealed_visitor AS sealedVisitor`,
   );
   const deleteSessions = engine.query<null, [number, number]>(
     `DELETE FROM voice_sessions WHERE provider_conversation_id IN
@@ -108,7 +108,7 @@ export function createVoiceStore(
 
     startSession: (session) =>
       engine.write(() => {
-        const { providerConversationId, accountId, companionId, keyId, day, sessionId, createdAt } = session;
+        const { providerConversationId, accountId, companionId, keyId, day, ...facts } = session;
         usage.add({ accountId, companionId, keyId, day }, { voiceSessions: 1 });
         quota.add("voice_sessions", companionId, day);
         if (providerConversationId === null) return;
@@ -118,10 +118,11 @@ export function createVoiceStore(
           .where(eq(companions.id, companionId))
           .get();
         if (companion === undefined) return;
-        const visitorId = session.visitorId ?? "";
+        const { sessionId, sealedVisitor, createdAt } = facts;
+        const visitorId = facts.visitorId ?? "";
         orm
           .insert(voiceSessions)
-          .values({ providerConversationId, accountId, companionId, sessionId, visitorId, createdAt })
+          .values({ providerConversationId, accountId, companionId, sessionId, visitorId, sealedVisitor, createdAt })
           .onConflictDoNothing()
           .run();
       }),
@@ -146,11 +147,11 @@ export function createVoiceStore(
       engine.write(() => {
         const session = takeSession.get(providerConversationId);
         if (session === null) return false;
-        const key = { ...session, visitorId: toVisitorId(session.visitorId) };
+        const { sealedVisitor, ...key } = { ...session, visitorId: toVisitorId(session.visitorId) };
         const spoken = messages.map(({ text, ...message }) => {
           return { ...message, parts: textParts(text), channel: "voice" as const, ...uncounted };
         });
-        return conversations.add(key, conversationId, spoken);
+        return conversations.add(key, conversationId, spoken, { clientId: null, endCode: null, sealedVisitor });
       }),
 
     deleteSessions: (beforeMs, limit) => engine.write(() => deleteSessions.run(beforeMs, limit)),

@@ -1,12 +1,19 @@
 /** Messages as rows and as the domain knows them. */
 import { type Message, textOf, textParts } from "../../../domain/conversation.ts";
+import type { StreamErrorCode } from "../../../domain/stream-end.ts";
 import type { SqliteEngine } from "../engine.ts";
 import { messages } from "../schema/conversations.ts";
 import { mapColumns, type StoredRow } from "./columns.ts";
 
-export const messageColumns = mapColumns(messages, ["number", "conversationNumber"]);
+export const messageColumns = mapColumns(messages, ["number", "conversationNumber", "clientId", "endCode"]);
 
-export type MessageRow = Omit<StoredRow<typeof messages>, "number" | "conversationNumber">;
+export type MessageRow = Omit<StoredRow<typeof messages>, "number" | "conversationNumber" | keyof ExchangeMark>;
+
+/** How a message shows which exchange it belongs to, where the client has named it. */
+export interface ExchangeMark {
+  clientId: string | null;
+  endCode: StreamErrorCode | null;
+}
 
 const read = messageColumns.createReader();
 
@@ -18,7 +25,8 @@ export function toMessage(row: MessageRow): Message {
 /** For a message that is `delayMs` later than it says. */
 export function createMessageInsert(engine: SqliteEngine) {
   const insert = messageColumns.createInsert(engine);
-  return (conversationNumber: number, message: Message, delayMs: number): void => {
-    insert({ ...message, conversationNumber, createdAt: message.createdAt + delayMs, text: textOf(message) });
+  return (conversationNumber: number, message: Message, delayMs: number, { clientId, endCode }: ExchangeMark): void => {
+    const createdAt = message.createdAt + delayMs;
+    insert({ ...message, conversationNumber, createdAt, text: textOf(message), clientId, endCode });
   };
 }

@@ -1,0 +1,23 @@
+// Puts the chat on the page, and hands it the visitor's tokens.
+const { name, baseUrl, token } = await (await fetch("/session")).json();
+document.getElementById("who").textContent = name === null ? "Nobody is signed in." : `You are ${name}.`;
+document.getElementById(name === null ? "sign-in" : "sign-out").hidden = false;
+
+const script = document.createElement("script");
+script.src = `${baseUrl}/widget.js`;
+const chat = document.createElement("companion-chat");
+chat.setAttribute("token", token);
+document.body.append(chat, script);
+await customElements.whenDefined("companion-chat");
+
+async function fetchVisitorToken() {
+  const response = await fetch("/visitor-token", { cache: "no-store" });
+  if (!response.ok) throw new Error("Nobody is signed in.");
+  return await response.text();
+}
+
+// A function, so that the chat gets a new token before the old one ends.
+if (name !== null) chat.identify(fetchVisitorToken);
+
+// The next one at this browser must not see what this visitor said.
+document.getElementById("sign-out").addEventListener("submit", () => chat.identify(null));
