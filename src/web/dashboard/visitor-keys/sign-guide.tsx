@@ -19,9 +19,10 @@ export function SignGuide({ keys }: { keys: readonly VisitorKey[] }) {
   const key = keys.find(({ id }) => id === keyId) ?? keys[0];
   if (key === undefined) return null;
   const facts = { companionId: companion?.id ?? "COMPANION_ID", keyId: key.id };
-  const isPair = key.algorithm !== "HS256";
+  const { algorithm } = key;
+  const isPair = algorithm !== "HS256";
   const chosen = languages.find(({ name }) => name === language) ?? languages[0];
-  const code = isPair ? pairSnippet(key.algorithm, facts) : (chosen?.snippet(facts) ?? "");
+  const code = algorithm === "HS256" ? (chosen?.snippet(facts) ?? "") : pairSnippet(algorithm, facts);
   return (
     <>
       <Section
@@ -56,7 +57,7 @@ export function SignGuide({ keys }: { keys: readonly VisitorKey[] }) {
           {isPair ? (
             <>
               It reads the private key from the file that <Code>{privateKeyVariable}</Code> names. In another language,
-              any JWT library signs the same header and claims with {key.algorithm}.
+              any JWT library signs the same header and claims with {algorithm}.
             </>
           ) : (
             <>
