@@ -70,12 +70,16 @@ export function SignGuide({ keys }: { keys: readonly VisitorKey[] }) {
       </Section>
       <Section
         title="In your page"
-        hint="The widget asks your server for a token, and for a new one before it ends. Other visitors get the plain chat where the companion allows it."
+        hint="Where somebody is signed in. The widget asks your server for a token when it needs one, and for a new one before that ends."
       >
         <Snippet
           text={pageSnippet(server.base_url, companion?.embed_token ?? "EMBED_TOKEN")}
           copyLabel="Copy the page's code"
         />
+        <p class="mt-3 text-[0.94rem] text-pretty text-muted">
+          When they sign out, call <Code>identify(null)</Code>: their chat leaves the browser with them. Where nobody is
+          signed in, leave the second script away.
+        </p>
       </Section>
     </>
   );
