@@ -60,6 +60,7 @@ export async function buildWeb(): Promise<WebAsset[]> {
   });
   const sdk = await bundle("sdk.js", "sdk/index.ts");
   const welcome = await bundle("welcome.js", "page/welcome.ts", { format: "iife" });
+  const visitor = await bundle("visitor.js", "page/visitor.ts", { format: "iife" });
 
   const dashboard = [
     ...(await bundle("dashboard.js", "dashboard/index.tsx", { splitting: true })),
@@ -75,6 +76,7 @@ export async function buildWeb(): Promise<WebAsset[]> {
     ...panel,
     ...sdk,
     ...welcome,
+    ...visitor,
     ...dashboard,
     ...voice,
     ...worklets,

@@ -15,6 +15,7 @@ import type { Route } from "./http/route.ts";
 import { createRouteTable } from "./http/route-table.ts";
 import { later } from "./lib/later.ts";
 import { embedConfigRoute } from "./modules/embed/index.ts";
+import { createInstanceDoor, type InstanceDoor } from "./modules/instances/index.ts";
 import { routes } from "./routes.ts";
 
 const methods = ["GET", "POST", "PATCH", "DELETE"];
@@ -34,6 +35,8 @@ export interface App {
   readonly routes: Site["routes"];
   /** Routes that a listener finds without the sitemap. */
   readonly directRoutes: readonly DirectRoute[];
+  /** Where other instances come in: not in the sitemap either. */
+  readonly instanceDoor: InstanceDoor;
 }
 
 export function createApp(services: Services): App {
@@ -57,6 +60,7 @@ export function createApp(services: Services): App {
       return [...publicSite.routes, ...openManagementSite().routes];
     },
     directRoutes: [embedConfigRoute(services)],
+    instanceDoor: createInstanceDoor(services, async () => null),
   };
 }
 

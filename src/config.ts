@@ -26,6 +26,8 @@ export interface Config {
   readonly database: { readonly url: string; readonly pool: number; readonly poolHeavy: number } | null;
   /** With the password, or null for counting in memory. Never set without `database`. */
   readonly redisUrl: string | null;
+  /** Where other instances reach this one, as an origin; null for the address that it listens on. Unused without `database`. */
+  readonly instanceUrl: string | null;
   /** An origin without a trailing slash, or null: then it is derived from each request. */
   readonly publicUrl: string | null;
   /** Whether `serve` keeps a demo companion. */
@@ -128,6 +130,7 @@ function toConfig(values: SettingValues, tls: Config["server"]["tls"], isDemo: b
         ? null
         : { url: values.databaseUrl, pool: values.databasePool, poolHeavy: values.databasePoolHeavy },
     redisUrl: values.redisUrl,
+    instanceUrl: values.instanceUrl,
     publicUrl: values.publicUrl,
     isDemo,
     llm: {

@@ -4,6 +4,7 @@ import type { HoldingsByPlan, Plan } from "./domain/account.ts";
 import type { TotpRequirement } from "./domain/second-factor.ts";
 import type { BodyBudget } from "./http/body-budget.ts";
 import type { HeartbeatTicker } from "./http/heartbeats.ts";
+import type { Instances } from "./instances/instances.ts";
 import type { Clock } from "./lib/clock.ts";
 import type { IdSource } from "./lib/ids.ts";
 import type { Log } from "./lib/log.ts";
@@ -17,6 +18,7 @@ import type { UseRecorder } from "./metrics/use-recorder.ts";
 import type { Attempts } from "./modules/session/attempts.ts";
 import type { Store } from "./store/store.ts";
 import type { OpenTurns } from "./turns/open-turns.ts";
+import type { Visitors } from "./visitors/visitors.ts";
 import type { Voice } from "./voice/voice.ts";
 
 export interface Settings {
@@ -65,6 +67,9 @@ export interface Services {
   readonly uses: UseRecorder;
   /** Seals secrets in the store. */
   readonly sealing: Sealing;
+  readonly visitors: Visitors;
+  /** The other servers of the same database. */
+  readonly instances: Instances;
   readonly signInAttempts: Attempts;
   /** Memory for the bodies of arriving transcripts. */
   readonly webhookBodies: BodyBudget;

@@ -9,8 +9,8 @@ export interface ListenerOptions {
   port: number;
   tls: Certificate | null;
   handle: Handle<Request>;
-  /** GET routes by path, served without `handle`, which gets everything else. */
-  direct: Readonly<Record<string, Handle<BunRequest<string>>>>;
+  /** By path and method, served without `handle`, which gets everything else. */
+  direct: Readonly<Record<string, { readonly [Method in "GET" | "POST"]?: Handle<BunRequest<string>> }>>;
 }
 
 export type Handle<R extends Request> = (request: R, server: Server<unknown>) => Response | Promise<Response>;
@@ -65,7 +65,6 @@ const canShare = process.platform === "linux";
 /** Throws `ListenFailure`. */
 export function openListener(options: ListenerOptions): Listener {
   const { host, handle, direct } = options;
-  const routes = Object.fromEntries(Object.entries(direct).map(([path, GET]) => [path, { GET }]));
   const isShared = options.tls !== null && canShare;
   let tls = options.tls;
 
@@ -75,7 +74,7 @@ export function openListener(options: ListenerOptions): Listener {
         hostname: host,
         port,
         ...(tls === null ? {} : { tls: { ...tls, ciphers } }),
-        routes,
+        routes: direct,
         fetch: handle,
         maxRequestBodySize: maxRequestBodyBytes,
         idleTimeout: idleSeconds,

@@ -16,6 +16,7 @@ import { pageRoutes } from "./modules/pages/index.ts";
 import { sessionRoutes } from "./modules/session/index.ts";
 import { statusRoutes } from "./modules/status/index.ts";
 import { usageRoutes } from "./modules/usage/index.ts";
+import { visitorKeyRoutes } from "./modules/visitor-keys/index.ts";
 import { voiceTokenRoutes } from "./modules/voice-token/index.ts";
 import { webhookRoutes } from "./modules/webhooks/index.ts";
 
@@ -27,6 +28,7 @@ export const routes: readonly Route[] = [
   ...conversationRoutes,
   ...usageRoutes,
   ...keyRoutes,
+  ...visitorKeyRoutes,
   ...auditRoutes,
   ...sessionRoutes,
   ...accountRoutes,

@@ -6,6 +6,8 @@ import { createSealing, makeSealingKey, readSealingKey, type Sealing } from "./l
 import type { Store } from "./store/store.ts";
 
 export interface SealedSecrets extends Sealing {
+  /** Whether anything was ever sealed, by any key. */
+  hasSealed(): Promise<boolean>;
   /** Throws `unavailable`, naming the key, if the sealed secrets cannot be opened. One query if there are none. */
   check(): Promise<void>;
 }
@@ -14,7 +16,7 @@ interface SealedSecretsOptions {
   /** As given, 32 bytes in base64. Null: it is in a file in the data directory, created on first use. */
   secretKey: string | null;
   dataDir: string;
-  store: Pick<Store, "serverSecrets" | "secondFactors">;
+  store: Pick<Store, "serverSecrets" | "secondFactors" | "visitorKeys">;
   /** How many other servers run on this database; null where there can be none. They must all have one key. */
   countOthers?: (() => Promise<number>) | null;
 }
@@ -45,7 +47,7 @@ export function createSealedSecrets({
   /** The key, proven to be the one that sealed everything else. */
   async function openProven(): Promise<Sealing> {
     const proof = await store.serverSecrets.find(proofName);
-    const isBound = proof !== null && (await store.secondFactors.listHolders(1)).length > 0;
+    const isBound = proof !== null && (await hasHolders());
     const key = await openKey(!isBound);
     if (proof !== null && (await isProof(key, proof))) return key;
     if (isBound) throw new Error(`${source} is a different key than before`);
@@ -70,17 +72,37 @@ export function createSealedSecrets({
     seal: async (name, text) => (await use()).seal(name, text),
     open: async (name, sealed) => (await use()).open(name, sealed),
     digest: async (name, text) => (await use()).digest(name, text),
+    hasSealed: async () => (await store.serverSecrets.find(proofName)) !== null,
     async check() {
       const proof = await store.serverSecrets.find(proofName);
       const problem = proof === null ? null : await findProblem(proof);
       if (problem !== null) {
-        const holders = await store.secondFactors.listHolders(namedHolders + 1);
-        if (holders.length > 0) throw keyLost(problem, holders);
+        const lost = await listLost();
+        if (lost.length > 0) throw keyLost(problem, lost);
       }
       // Servers that share a database agree on the key before anything is sealed.
       if (countOthers !== null) await use();
     },
   };
+
+  async function hasHolders(): Promise<boolean> {
+    const holders = await store.secondFactors.listHolders(1);
+    return holders.length > 0 || (await store.visitorKeys.listHolders(1)).length > 0;
+  }
+
+  /** What cannot be opened without the key, and what gives it up. */
+  async function listLost(): Promise<LostSecrets[]> {
+    const kinds = [
+      { what: "second factors", reset: "reset-totp", holding: store.secondFactors },
+      { what: "visitor keys", reset: "reset-visitor-keys", holding: store.visitorKeys },
+    ];
+    const lost: LostSecrets[] = [];
+    for (const { what, reset, holding } of kinds) {
+      const holders = await holding.listHolders(namedHolders + 1);
+      if (holders.length > 0) lost.push({ what, reset, holders });
+    }
+    return lost;
+  }
 
   async function findProblem(proof: string): Promise<string | null> {
     try {
@@ -112,13 +134,25 @@ function keyDiffers(source: string): AppError {
   );
 }
 
-function keyLost(problem: string, holders: readonly string[]): AppError {
-  const named = holders.slice(0, namedHolders).join(", ");
-  const whose = holders.length > namedHolders ? `${named} and others` : named;
+interface LostSecrets {
+  what: string;
+  /** The command that gives them up for one account. */
+  reset: string;
+  /** E-mail addresses. */
+  holders: readonly string[];
+}
+
+function keyLost(problem: string, lost: readonly LostSecrets[]): AppError {
+  const all = lost.map(({ what }) => what).join(" and the ");
+  const commands = lost.map(({ what, reset, holders }) => {
+    const named = holders.slice(0, namedHolders).join(", ");
+    const whose = holders.length > namedHolders ? `${named} and others` : named;
+    return `"companiond account ${reset} E" for each account that has ${what} (${whose})`;
+  });
   return new AppError(
     "unavailable",
-    `the second factors in the database cannot be opened: ${problem}. Put the key back. If it is lost, run "companiond ` +
-      `account reset-totp E" for each account that has one (${whose}), and they set it up anew.`,
+    `the ${all} in the database cannot be opened: ${problem}. Put the key back. If it is lost, run ` +
+      `${commands.join(", and ")}; they are set up anew then.`,
   );
 }
 

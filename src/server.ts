@@ -4,11 +4,14 @@ import { createApp } from "./app.ts";
 import { createAccessLog } from "./http/access-log.ts";
 import type { DirectRequest, DirectRoute } from "./http/direct-route.ts";
 import { noteContext, type RequestContext } from "./http/request-context.ts";
+import { ownUrlOf } from "./instances/own-url.ts";
 import { startIdleMemory } from "./jobs/idle-memory.ts";
 import { startJobs } from "./jobs/jobs.ts";
 import { type Certificate, readCertificateExpiry } from "./lib/certificate.ts";
 import { type Handle, openListener } from "./listener.ts";
+import type { RouteCounts } from "./metrics/measurements.ts";
 import { type MetricsListener, openMetricsListener } from "./metrics-listener.ts";
+import type { InstanceDoor } from "./modules/instances/index.ts";
 import type { OpenedServices } from "./services.ts";
 
 export interface ServerOptions {
@@ -17,6 +20,8 @@ export interface ServerOptions {
   tls?: Certificate;
   /** Loopback port that serves `/metrics` without a token; 0 takes a free port. */
   metricsPort?: number | null;
+  /** Where other instances reach this one; by default the address that it listens on. */
+  instanceUrl?: string | null;
 }
 
 export interface RunningServer {
@@ -76,8 +81,25 @@ export function startServer(services: OpenedServices, options: ServerOptions): R
     };
   }
 
+  /** For whoever is no instance there is nothing at this address, as at any other that the sitemap does not know. */
+  function handleCall({ open, path }: InstanceDoor): Handle<DirectRequest> {
+    let counts: RouteCounts | null = null;
+    return async (request, server) => {
+      const opened = await open(request);
+      if (opened === null) return await handle(request, server);
+      const facts = beginRequest(request, server);
+      const response = opened.respond();
+      counts ??= services.measurements.addRoute("POST", path);
+      accessLog.watchRoute(request, facts, counts, response);
+      return await response;
+    };
+  }
+
   let expiresAtMs = options.tls === undefined ? null : readCertificateExpiry(options.tls);
-  const direct = Object.fromEntries(app.directRoutes.map((route) => [route.path, handleDirectly(route)]));
+  const direct = {
+    ...Object.fromEntries(app.directRoutes.map((route) => [route.path, { GET: handleDirectly(route) }])),
+    [app.instanceDoor.path]: { POST: handleCall(app.instanceDoor) },
+  };
   const listener = openListener({ host: options.host, port: options.port, tls: options.tls ?? null, handle, direct });
   const metrics = openMetrics();
   services.measurements.probes.push({
@@ -116,6 +138,8 @@ export function startServer(services: OpenedServices, options: ServerOptions): R
   const scheme = options.tls ? "https" : "http";
   const { port } = listener;
   const host = options.host.includes(":") ? `[${options.host}]` : options.host;
+  const isTls = options.tls !== undefined;
+  void services.instances.announce(options.instanceUrl ?? ownUrlOf({ host: options.host, port, isTls }));
   return {
     url: `${scheme}://${host}:${port}`,
     port,

@@ -8,6 +8,7 @@ import type { Services } from "./dependencies.ts";
 import { AppError } from "./domain/errors.ts";
 import { createBodyBudget } from "./http/body-budget.ts";
 import { createHeartbeatTicker } from "./http/heartbeats.ts";
+import { openInstances } from "./instances/open-instances.ts";
 import { type Clock, createSharedClock, systemClock } from "./lib/clock.ts";
 import { type IdSource, systemIds } from "./lib/ids.ts";
 import { type Log, processLog } from "./lib/log.ts";
@@ -29,6 +30,7 @@ import { createPostgres } from "./store/postgres/postgres.ts";
 import { createSqlite } from "./store/sqlite/sqlite.ts";
 import type { Store } from "./store/store.ts";
 import { createOpenTurns } from "./turns/open-turns.ts";
+import { createVisitors } from "./visitors/verifier.ts";
 import { openVoiceProviders } from "./voice/registry.ts";
 import { createVoice } from "./voice/voice.ts";
 
@@ -148,6 +150,8 @@ export async function openServices(config: Config, overrides: ServiceOverrides =
     getChangeMark: () => store.companions.getChangeMark(),
   });
   const uses = createUseRecorder({ store, clock, log });
+  const tell = shared === null ? null : (url: string) => shared.announce(url);
+  const instances = openInstances({ sealing, clock, ids, log, tell });
 
   let closing: Promise<void> | null = null;
   async function closeOnce() {
@@ -157,6 +161,7 @@ export async function openServices(config: Config, overrides: ServiceOverrides =
     windows.limiter.close();
     windows.close();
     llm.close();
+    instances.close();
     // Closed before the store, which its last work needs.
     await voice.close();
     await uses.close();
@@ -188,6 +193,8 @@ export async function openServices(config: Config, overrides: ServiceOverrides =
     voice,
     uses,
     sealing,
+    visitors: createVisitors({ store, sealing, clock, log }),
+    instances,
     signInAttempts: createAttempts({ failures: coordination.signInFailures, clock }),
     webhookBodies,
     heartbeats,

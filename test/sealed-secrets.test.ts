@@ -79,7 +79,9 @@ describe("the server does not start", () => {
     rmSync(keyFile);
     const sentence = await refusal();
     expect(sentence).toContain(`${keyFile} is missing, and COMPANIOND_SECRET_KEY is not set`);
-    expect(sentence).toContain('"companiond account reset-totp E" for each account that has one (ada@shop.example)');
+    expect(sentence).toContain(
+      '"companiond account reset-totp E" for each account that has second factors (ada@shop.example)',
+    );
     expect(existsSync(keyFile)).toBe(false);
   });
 

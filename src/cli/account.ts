@@ -122,6 +122,24 @@ const resetTotp: Action = {
   },
 };
 
+const resetVisitorKeys: Action = {
+  name: "reset-visitor-keys",
+  about: "Delete an account's visitor keys, and what is known of its verified visitors, if the server's key is lost.",
+  operands: ["E"],
+  options: { yes: { about: "Confirm it: nothing of this can be brought back." } },
+  async run(input) {
+    const email = readEmail(input.args.operand(0));
+    if (!input.args.has("yes")) {
+      throw new Misuse(
+        `This deletes the visitor keys of ${email}, and what is known of its verified visitors. Add --yes to do it.`,
+      );
+    }
+    const { store, account } = await openAccount(input, email);
+    if (!(await store.visitorKeys.reset(account.id, input.audit()))) throw gone(email);
+    return describe(account, `${email} has no visitor keys any more, and can create new ones.`);
+  },
+};
+
 const setupLink: Action = {
   name: "setup-link",
   about: "Print a link to create the first operator in the dashboard; it works once, for 30 minutes.",
@@ -138,7 +156,19 @@ const setupLink: Action = {
 export const accountCommand: Command = {
   name: "account",
   about: "Create and manage accounts.",
-  actions: [create, list, setPlan, suspend, resume, remove, resetLink, resetTotp, setupLink, ...voiceAgentActions],
+  actions: [
+    create,
+    list,
+    setPlan,
+    suspend,
+    resume,
+    remove,
+    resetLink,
+    resetTotp,
+    resetVisitorKeys,
+    setupLink,
+    ...voiceAgentActions,
+  ],
 };
 
 async function change(input: ActionInput, patch: AccountPatch): Promise<Account> {

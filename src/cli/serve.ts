@@ -123,11 +123,12 @@ async function announce(
 
 async function listen(
   services: OpenedServices,
-  { server: { host, port }, metrics }: Config,
+  { server: { host, port }, metrics, instanceUrl }: Config,
   tls: Certificate | null,
 ): Promise<RunningServer> {
   try {
-    return startServer(services, { host, port, metricsPort: metrics.port, ...(tls === null ? {} : { tls }) });
+    const metricsPort = metrics.port;
+    return startServer(services, { host, port, metricsPort, instanceUrl, ...(tls === null ? {} : { tls }) });
   } catch (error) {
     if (!(error instanceof ListenFailure)) throw error;
     const { wrong, advice } = await explainListenFailure(error);

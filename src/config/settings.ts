@@ -213,6 +213,11 @@ export const settings = {
     parse: redisUrl,
     about: "Where instances count rates and failed sign-ins together, redis://… or rediss://…; needs DATABASE_URL.",
   }),
+  instanceUrl: optional({
+    variable: "COMPANIOND_INSTANCE_URL",
+    parse: originUrl,
+    about: "Where the other instances reach this one; without it, the address that it listens on.",
+  }),
   databasePool: plain(
     "COMPANIOND_DATABASE_POOL",
     10,

@@ -1,8 +1,8 @@
 /** Companions, which visitors talk to. */
+import type { JsonObject } from "./json.ts";
 import type { VisitorAuth } from "./visitor.ts";
 
-export type JsonValue = string | number | boolean | null | JsonValue[] | { [key: string]: JsonValue };
-export type JsonObject = { [key: string]: JsonValue };
+export type { JsonObject, JsonValue } from "./json.ts";
 
 /** What the owner sets. Null means "not set": the server's default applies, and nothing is sent to a provider. */
 export interface CompanionSettings {

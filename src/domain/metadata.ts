@@ -20,8 +20,11 @@ function isWithin(value: JsonValue, levels: number): boolean {
   return levels > 0 && Object.values(value).every((part) => isWithin(part, levels - 1));
 }
 
-/** Recursion is safe: the depth has been checked. */
-function isClean(value: JsonValue): boolean {
+/**
+ * Whether all names and texts are well-formed and without NUL, and all numbers within range. Check the depth first: it
+ * calls itself for each level.
+ */
+export function isClean(value: JsonValue): boolean {
   // JSON.parse reads a number out of range as Infinity, which would be stored as null.
   if (typeof value === "number") return Number.isFinite(value);
   if (typeof value === "string") return value.isWellFormed() && !value.includes("\0");

@@ -1,5 +1,7 @@
 /** Visitors whose website vouches for them: who they are, and what is known of them. */
-import type { JsonObject } from "./companion.ts";
+
+import { AppError } from "./errors.ts";
+import type { JsonObject } from "./json.ts";
 
 /** Whether a companion's visitors may, or must, bring a token of their website. With `off` a token is ignored. */
 export const visitorAuths = ["off", "optional", "required"] as const;
@@ -7,7 +9,7 @@ export type VisitorAuth = (typeof visitorAuths)[number];
 
 /** What a token says of its visitor. */
 export interface VisitorClaims {
-  /** The website's own name for the visitor: 1 to 255 characters. */
+  /** The website's own name for the visitor; see `isSub`. */
   sub: string;
   name: string | null;
   email: string | null;
@@ -21,6 +23,13 @@ export type VisitorKeyAlgorithm = (typeof visitorKeyAlgorithms)[number];
 /** At most this many keys of an account are live, so that one can take the other's place. */
 export const mostVisitorKeys = 2;
 
+export const maxSubLength = 255;
+
+/** Whether a website may call a visitor so. The length is counted in code points. */
+export function isSub(text: string): boolean {
+  return text !== "" && text.isWellFormed() && !text.includes("\0") && [...text].length <= maxSubLength;
+}
+
 const verifiedStart = "sub:";
 
 /** The id under which a verified visitor is stored. `digest`: of the account and the `sub`, made with the server's key. */
@@ -31,4 +40,13 @@ export function toVerifiedId(digest: string): string {
 /** Whether it is a verified visitor's id: no UUID is. */
 export function isVerifiedId(visitorId: string | null): visitorId is string {
   return visitorId?.startsWith(verifiedStart) === true;
+}
+
+/** `visitor_unverified`, the same whatever is wrong: the sentence must not help anyone to forge a token. */
+export function unverified(): AppError {
+  return new AppError(
+    "visitor_unverified",
+    "The visitor token is missing or not valid: send a new one from the website in X-Visitor-Token.",
+    { headers: { "www-authenticate": "Bearer" } },
+  );
 }

@@ -6,10 +6,16 @@ import { later } from "../lib/later.ts";
 import { namedObject } from "../schemas/named-object.ts";
 
 /**
- * Who may call: anyone, holders of the embed token in the path, an API key with the scope (or the dashboard), the
- * dashboard only, or an operator's dashboard only. Determines the security scheme and the errors of the guards.
+ * Who may call: anyone, holders of the embed token in the path, of these only verified visitors, an API key with the
+ * scope (or the dashboard), the dashboard only, or an operator's dashboard only. Determines the security scheme and the
+ * errors of the guards.
  */
-export type Access = "public" | "embed" | "session" | "operator" | Scope;
+export type Access = "public" | EmbedAccess | "session" | "operator" | Scope;
+export type EmbedAccess = "embed" | "visitor";
+
+export function isEmbedAccess(access: Access): access is EmbedAccess {
+  return access === "embed" || access === "visitor";
+}
 
 export type ApiHeader =
   | "X-Session-Id"
@@ -34,6 +40,8 @@ export const apiTags = {
   Conversations: "What was said, and its erasure.",
   Usage: "What was used, for audit and billing.",
   "API keys": "Keys for servers: never in client-side code.",
+  "Visitor keys":
+    "Keys with which websites sign tokens for their visitors: on their servers, never in client-side code.",
   Audit: "Who changed what.",
   Session: "Signing in to the dashboard. Platforms do not need it.",
   Accounts: "For operators, in the dashboard.",

@@ -1,11 +1,13 @@
 /**
- * The guard of embed routes: client address, embed token, origin and token limit, in the order fixed by the contract.
+ * The guard of embed routes: client address, embed token, origin, visitor and token limit, in the order fixed by the contract.
  */
 
 import type { Services } from "../dependencies.ts";
+import type { Companion } from "../domain/companion.ts";
 import { isEmbedToken } from "../domain/credentials.ts";
 import { AppError } from "../domain/errors.ts";
 import { isOriginAllowed } from "../domain/origin.ts";
+import { unverified } from "../domain/visitor.ts";
 import type { EmbedTarget } from "../store/store.ts";
 import type { VerifiedVisitor } from "../visitors/visitors.ts";
 import { knownBaseUrlOf } from "./base-url.ts";
@@ -13,7 +15,10 @@ import { clientOf } from "./client.ts";
 import type { HeaderBag } from "./problem.ts";
 import { admitClient, refuse, writeRateLimitHeaders } from "./rate-limit.ts";
 
-export type EmbedDependencies = Pick<Services, "settings" | "store" | "limiter" | "rules" | "ids" | "log" | "uses">;
+export type EmbedDependencies = Pick<
+  Services,
+  "settings" | "store" | "limiter" | "rules" | "ids" | "log" | "uses" | "visitors"
+>;
 
 export interface Embedded {
   readonly target: EmbedTarget;
@@ -21,8 +26,11 @@ export interface Embedded {
   readonly visitor: VerifiedVisitor | null;
 }
 
+/** Who must show who they are: nobody, so that nothing is looked at; whoever the companion asks; or everyone. */
+export type AskedVisitors = "nobody" | "as the companion does" | "everyone";
+
 /**
- * Admits an embed request, or throws: per-IP limit 429, token 404, origin 403, per-token limit 429.
+ * Admits an embed request, or throws: per-IP limit 429, token 404, origin 403, visitor 401, per-token limit 429.
  * Writes the rate-limit headers of the checks that were made.
  */
 export async function openEmbed(
@@ -30,6 +38,7 @@ export async function openEmbed(
   request: Request,
   token: string,
   headers: HeaderBag,
+  asks: AskedVisitors,
 ): Promise<Embedded> {
   const { rules } = dependencies;
   const byIp = await admitClient(dependencies.limiter, rules.ip, clientOf(dependencies, request));
@@ -49,11 +58,32 @@ export async function openEmbed(
     throw new AppError("origin_not_allowed", "This companion may not be used from this website.");
   }
 
+  let visitor: VerifiedVisitor | null = null;
+  if (asks === "everyone" || (companion.visitorAuth !== "off" && asks !== "nobody")) {
+    // Written first: the headers of a refusal, which anything below may be.
+    writeRateLimitHeaders(headers, rules, plan, byIp);
+    visitor = await openVisitor(dependencies, request, companion, asks);
+  }
+
   const byToken = await dependencies.limiter.admit(rules.token[plan], token);
   writeRateLimitHeaders(headers, rules, plan, byIp, byToken);
   refuse(byToken, "This companion has had too many requests.");
   dependencies.uses.noteToken(tokenId);
-  return { target, visitor: null };
+  return { target, visitor };
+}
+
+/** The visitor of the request's token; null if it has none and needs none. */
+async function openVisitor(
+  { visitors }: EmbedDependencies,
+  request: Request,
+  companion: Companion,
+  asks: AskedVisitors,
+): Promise<VerifiedVisitor | null> {
+  const token = companion.visitorAuth === "off" ? null : request.headers.get("x-visitor-token");
+  // Frameworks send an empty header where there is no token.
+  if (token !== null && token !== "") return await visitors.verify(companion, token);
+  if (asks === "everyone" || companion.visitorAuth === "required") throw unverified();
+  return null;
 }
 
 /** The same for every token that does not work, whatever the reason. */

@@ -7,7 +7,7 @@ import { AppError } from "../domain/errors.ts";
 import { lacksTotp } from "../domain/second-factor.ts";
 import { sha256 } from "../lib/sha256.ts";
 import type { WriteContext } from "../store/store.ts";
-import type { Access } from "./api-description.ts";
+import type { Access, EmbedAccess } from "./api-description.ts";
 import { clientOf } from "./client.ts";
 import type { HeaderBag } from "./problem.ts";
 import { refuse, writeRateLimitHeaders } from "./rate-limit.ts";
@@ -29,7 +29,7 @@ type PrincipalDependencies = Pick<
 export async function openPrincipal(
   dependencies: PrincipalDependencies,
   request: Request,
-  access: Exclude<Access, "public" | "embed">,
+  access: Exclude<Access, "public" | EmbedAccess>,
   headers: HeaderBag,
   { maySetUp = false } = {},
 ): Promise<KeyPrincipal | OpenedSession> {

@@ -30,7 +30,7 @@ import type { Services } from "../dependencies.ts";
 import type { Principal } from "../domain/account.ts";
 import type { EmbedTarget, WriteContext } from "../store/store.ts";
 import type { VerifiedVisitor } from "../visitors/visitors.ts";
-import type { Access, ApiTag, RouteDocument } from "./api-description.ts";
+import { type Access, type ApiTag, type EmbedAccess, isEmbedAccess, type RouteDocument } from "./api-description.ts";
 import { openEmbed } from "./embed-guard.ts";
 import type { Creator, Idempotency } from "./idempotency.ts";
 import { type JsonBody, readJsonBody } from "./json-body.ts";
@@ -64,8 +64,11 @@ interface PrincipalCall<Who extends Principal> {
 
 type GuardedCall<Who extends Access> = Who extends "public"
   ? unknown
-  : Who extends "embed"
-    ? { readonly target: EmbedTarget; readonly visitor: VerifiedVisitor | null }
+  : Who extends EmbedAccess
+    ? {
+        readonly target: EmbedTarget;
+        readonly visitor: Who extends "visitor" ? VerifiedVisitor : VerifiedVisitor | null;
+      }
     : PrincipalCall<Who extends "session" | "operator" ? OpenedSession : Principal>;
 
 interface BodyCall<Body> {
@@ -96,6 +99,8 @@ interface RouteFacts {
   readonly tag: ApiTag;
   readonly summary: string;
   readonly access: Access;
+  /** For an embed route that says nothing of anyone: visitor tokens are neither asked for nor looked at. */
+  readonly ignoresVisitor?: true;
   /** Also admits an account that still has to set up a required second factor. */
   readonly maySetUp?: true;
   /** The status of a response with a JSON body; 200 by default. */
@@ -140,7 +145,7 @@ export function route<
   const Once extends boolean = false,
 >(definition: Definition<Path, Who, Query, Body, Once>): Route {
   const { body = null, query, isIdempotent = false, status = 200, ...facts } = definition;
-  const isPrivate = facts.access !== "public" && facts.access !== "embed";
+  const isPrivate = facts.access !== "public" && !isEmbedAccess(facts.access);
   const openQuery = query !== undefined || isPrivate ? createQueryOpener(query ?? {}) : null;
   return {
     ...facts,
@@ -170,12 +175,13 @@ export function route<
 }
 
 async function openGuard(route: RouteFacts, call: RequestCall<string>) {
-  const { access } = route;
+  const { access, ignoresVisitor = false } = route;
   const { services, request, set } = call;
   if (access === "public") return {};
-  if (access === "embed") {
+  if (isEmbedAccess(access)) {
     const { token = "" } = call.params as { token?: string };
-    return await openEmbed(services, request, token, set.headers);
+    const asks = ignoresVisitor ? "nobody" : access === "visitor" ? "everyone" : "as the companion does";
+    return await openEmbed(services, request, token, set.headers, asks);
   }
   const principal = await openPrincipal(services, request, access, set.headers, route);
   return { principal, writeContext: () => writeContext(services, request, principal) };

@@ -21,9 +21,44 @@ export interface ReplyCall {
 
 export interface OtherInstances {
   /**
-   * The response of the instance at `url`, with its body streaming, headers of its own and none of the guards'. Null if
-   * the reply has ended there meanwhile: the store has it, if anything is left of it. Rejects with `unavailable` and a
-   * `Retry-After` of 1 if the instance does not answer, or its address is unknown. The signal ends the request.
+   * The response of the instance at `url`: a stream of events, which breaks if that instance does, or 204. Null if the
+   * reply has ended there meanwhile: the store has it, if anything is left of it. Its headers say what the body is, and
+   * nothing of guards.
+   *
+   * Rejects with the error that the instance answers; with `unavailable` and a `Retry-After` of 1 if it does not answer
+   * in time, or its address is unknown; with the signal's reason. The signal ends the request until the response is
+   * there; after that, cancelling its body does, at once. A body that is not read holds one piece of what arrives, and
+   * keeps the other instance from sending more.
    */
   pass(url: string | null, call: ReplyCall, signal: AbortSignal): Promise<Response | null>;
 }
+
+/** What one instance is to the others. */
+export interface Instances extends OtherInstances {
+  /** Where the others reach this one, as an origin; null until it listens, and for ever where there are no others. */
+  readonly ownUrl: string | null;
+  /**
+   * Tells the others. Resolves whether they could be told or not; in the latter case it is tried again, until `close`.
+   */
+  announce(url: string): Promise<void>;
+  /**
+   * Whether a request to this instance was sent by one of its own kind, by its proof alone: null if it was not, or was
+   * seen before. The body that it came with counts only if its digest is `bodyHash`.
+   */
+  check(method: string, path: string, proof: string | null): Promise<CheckedCall | null>;
+  close(): void;
+}
+
+export interface CheckedCall {
+  /** SHA-256, in hexadecimal. */
+  readonly bodyHash: string;
+  /** What the response must carry: that it comes from an instance, too. */
+  readonly answerProof: string;
+}
+
+/** Where an instance takes calls of others. No proxy lets anyone else reach it, and it proves who calls. */
+export const callPath = "/internal/replies";
+/** In requests and in responses. */
+export const proofHeader = "x-companiond-proof";
+/** The status for "it has ended here": a reply that an instance does not know. */
+export const endedStatus = 410;

@@ -37,7 +37,7 @@ export interface LogOptions {
 }
 
 // The last line of defence: whatever a provider or driver writes into an error message passes through here.
-const secretPattern = /\b(cmp_live_|emb_|sk-|sk_|xi-|wsec_|cvtkn_|Bearer\s+)[0-9A-Za-z_.-]{8,}/g;
+const secretPattern = /\b(cmp_live_|emb_|sk-|sk_|xi-|wsec_|cvtkn_|vsk_|Bearer\s+)[0-9A-Za-z_.-]{8,}/g;
 
 export function redact(text: string): string {
   return text.replace(secretPattern, "$1[redacted]");

@@ -6,8 +6,8 @@
  * first reply.
  */
 import OpenAI, { APIError } from "openai";
-import type { RequestHead } from "./http/client.ts";
-import type { ResponseHead } from "./http/response-reader.ts";
+import type { RequestHead } from "../lib/http/client.ts";
+import type { ResponseHead } from "../lib/http/response-reader.ts";
 import { isTransientStatus, ProviderFailure } from "./provider-failure.ts";
 
 export interface OpenAiClientOptions {

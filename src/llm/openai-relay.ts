@@ -1,5 +1,5 @@
 /** Relays one reply from the body of a provider's response to the sink. */
-import type { BodyReader, HttpBody } from "./http/exchange.ts";
+import type { BodyReader, HttpBody } from "../lib/http/exchange.ts";
 import { OpenAiStream } from "./openai-stream.ts";
 import type { ReplyOutcome, ReplySink } from "./provider.ts";
 import { ProviderFailure } from "./provider-failure.ts";

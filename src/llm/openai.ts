@@ -1,12 +1,12 @@
 /** The engine for OpenAI and every endpoint that speaks its chat completions. */
 import type { JsonObject } from "../domain/companion.ts";
 import { AppError } from "../domain/errors.ts";
+import { readBounded } from "../lib/http/bounded-text.ts";
+import { createHttpClient, type HttpTarget } from "../lib/http/client.ts";
+import { ConnectionError } from "../lib/http/connection.ts";
+import type { HttpBody } from "../lib/http/exchange.ts";
 import type { Log } from "../lib/log.ts";
 import type { StopSignal } from "../lib/stop-signal.ts";
-import { readBounded } from "./http/bounded-text.ts";
-import { createHttpClient, type HttpTarget } from "./http/client.ts";
-import { ConnectionError } from "./http/connection.ts";
-import type { HttpBody } from "./http/exchange.ts";
 import type { readRefusal } from "./openai-client.ts";
 import { relayReply } from "./openai-relay.ts";
 import { buildRequestBody, learnFromRefusal, type ModelQuirks } from "./openai-request.ts";

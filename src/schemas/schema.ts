@@ -6,6 +6,8 @@ import { AppError, type FieldError, invalidFields } from "../domain/errors.ts";
 interface TextOptions {
   minLength?: number;
   maxLength?: number;
+  /** All values there are. */
+  enum?: readonly string[];
   /** A JSON Schema pattern (ECMA-262). */
   pattern?: string;
   /** The sentence for a value that does not match, shown to the caller. */
@@ -30,6 +32,7 @@ type TextSchema = TSchema & TextOptions & { [ruleKey]: TextRules };
 // TypeBox counts UTF-16 units and lets NUL and lone surrogates pass; JSON Schema and our contract count code points.
 TypeRegistry.Set<TextSchema>("Text", (schema, value) => {
   if (typeof value !== "string" || !value.isWellFormed() || value.includes("\0")) return false;
+  if (schema.enum !== undefined) return schema.enum.includes(value);
   const { minLength = 0, maxLength = Number.POSITIVE_INFINITY } = schema;
   if (value.length < minLength || (value.length > maxLength && countCodePoints(value) > maxLength)) return false;
   const { compiled, accepts, findProblem } = schema[ruleKey];
@@ -170,6 +173,7 @@ function describe(error: ValueError): string {
 
 function describeText(schema: TextOptions, value: unknown, nullable: string): string {
   if (schema.problem !== undefined) return schema.problem;
+  if (schema.enum !== undefined) return `Must be one of: ${schema.enum.join(", ")}.`;
   if (typeof value !== "string") return `Must be a string${nullable}.`;
   if (!value.isWellFormed() || value.includes("\0")) return "Must be well-formed text without NUL characters.";
   const length = countCodePoints(value);

@@ -11,6 +11,11 @@ import {
 } from "../domain/conversation.ts";
 import type { TurnKeeper, TurnResult } from "./turn-start.ts";
 
+/** Turns of one conversation run one at a time, whatever else they are. */
+export function queueKeyOf({ companionId, sessionId, visitorId }: ConversationKey): string {
+  return `${companionId} ${sessionId} ${visitorId}`;
+}
+
 type KeeperServices = Pick<Services, "store" | "coordination" | "clock" | "ids">;
 
 /** Create it when the message arrives: an erasure from then on includes the message. */
@@ -29,7 +34,7 @@ export class ConversationKeeper implements TurnKeeper {
   ) {
     this.#key = { companionId: companion.id, sessionId, visitorId };
     this.#arrivalMark = services.coordination.arrivals.mark();
-    this.queueKey = `${companion.id} ${sessionId} ${visitorId}`;
+    this.queueKey = queueKeyOf(this.#key);
   }
 
   begin(maxBytes: number): Promise<HistoryMessage[]> {

@@ -19,8 +19,11 @@ export interface Visitors {
    * nothing on the next request.
    */
   verify(companion: Pick<Companion, "id" | "accountId">, token: string): Promise<VerifiedVisitor>;
-  /** The id under which conversations of the account's visitor `sub` are stored. */
-  idOf(accountId: string, sub: string): Promise<string>;
+  /**
+   * The id under which conversations of the account's visitor `sub` are stored. Null if there can be none, since nobody
+   * was ever verified: looking makes no key.
+   */
+  findId(accountId: string, sub: string): Promise<string | null>;
   /** What the store keeps of a visitor: `sealedVisitor`. */
   seal(visitor: VerifiedVisitor): Promise<string>;
   /** Null if it cannot be opened, which is logged. */

@@ -3,6 +3,7 @@
  */
 import { type Companion, defaultGreeting } from "../domain/companion.ts";
 import { AppError } from "../domain/errors.ts";
+import { instructFor } from "../domain/visitor-prompt.ts";
 import type { Clock } from "../lib/clock.ts";
 import type { IdSource } from "../lib/ids.ts";
 import type { Log } from "../lib/log.ts";
@@ -146,7 +147,8 @@ export function createAgentKeeper({
 function toAgentSettings(companion: Companion, voiceId: string): AgentSettings {
   return {
     name: companion.name,
-    systemPrompt: companion.systemPrompt ?? "",
+    // One agent speaks with all visitors, so it knows none of them.
+    systemPrompt: instructFor(companion, null).systemPrompt ?? "",
     greeting: companion.greeting ?? defaultGreeting(companion.name),
     voiceId,
   };

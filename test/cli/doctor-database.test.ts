@@ -6,7 +6,7 @@ import { createSealing, makeSealingKey, readSealingKey } from "../../src/lib/sea
 import type { DatabaseServerFacts } from "../../src/store/contract/inspection.ts";
 
 const verified = "postgres://app:pw@db.example/companiond?sslmode=verify-full";
-const instance = { version: "1.2.0", sharesWindows: true };
+const instance = { version: "1.2.0", sharesWindows: true, url: "http://10.0.0.11:3000" };
 const good: DatabaseServerFacts = {
   version: "15.18",
   isSupported: true,

@@ -20,6 +20,8 @@ export interface CoordinationUnderTest {
   coordination: Pick<Coordination, "turns" | "voiceSessions" | "arrivals">;
   /** Makes one message or voice session of the companion's day durable, as a store's commit does. */
   keep(kind: "message" | "voice_session", companionId: string, day: string): Promise<void>;
+  /** The same for one of a verified visitor's own day. */
+  keepOwn(companionId: string, visitorId: string, day: string): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -225,6 +227,109 @@ export function testCoordinationContract(
       for (let left = perDay - settled; left > 0; left--) await take(null, perDay);
       await expect(take(null, perDay)).rejects.toThrow("day_used_up");
     });
+  });
+
+  describe(`visitors with a day of their own: ${engine}`, () => {
+    const enter = (visitorId: string, { ofVisitor = 2, perDay = 100, companionId = "c" } = {}) => {
+      const visitor = { id: visitorId, messagesPerDay: ofVisitor };
+      return coordination.turns.enter(turnEntry({ companionId, messagesPerDay: perDay, visitor }), stays);
+    };
+
+    async function take(visitorId: string, limits = {}): Promise<TurnTicket> {
+      const verdict = await enter(visitorId, limits);
+      if (!verdict.isAdmitted) throw new Error(verdict.reason);
+      return verdict;
+    }
+
+    test("are let in exactly as often as is left of it, however many come at once, and go on from what is durable", async () => {
+      for (let i = 0; i < 3; i++) await opened.keepOwn("c", "v", "2026-01-15");
+      const verdicts = await Promise.all(Array.from({ length: 60 }, () => enter("v", { ofVisitor: 5 })));
+      expect(verdicts.filter(({ isAdmitted }) => isAdmitted)).toHaveLength(2);
+      for (const verdict of verdicts) {
+        if (!verdict.isAdmitted) expect(verdict.reason).toBe("visitor_day_used_up");
+      }
+      // Those who were refused took nothing of the companion's.
+      for (let left = 3; left > 0; left--) await take(`other-${left}`, { perDay: 5 });
+      await expect(take("another", { perDay: 5 })).rejects.toThrow(/^day_used_up$/);
+    });
+
+    test("get back what is not settled, of both days, and keep what is", async () => {
+      const [first, second] = [await take("v", { perDay: 2 }), await take("v", { perDay: 2 })];
+      await expect(take("v", { perDay: 9 })).rejects.toThrow("visitor_day_used_up");
+      for (let i = 0; i < 3; i++) first.leave();
+      await opened.keep("message", "c", second.day);
+      await opened.keepOwn("c", "v", second.day);
+      second.settle();
+      second.leave();
+      await take("v", { perDay: 2 });
+      await expect(take("v", { perDay: 9 })).rejects.toThrow("visitor_day_used_up");
+      await expect(take("w", { perDay: 2 })).rejects.toThrow(/^day_used_up$/);
+    });
+
+    test("take nothing of their own where the companion's is used up", async () => {
+      await take("w", { perDay: 1 });
+      await expect(take("v", { ofVisitor: 1, perDay: 1 })).rejects.toThrow(/^day_used_up$/);
+      await take("v", { ofVisitor: 1, perDay: 2 });
+    });
+
+    test("are counted apart from one another, with each companion, and anew on the next day", async () => {
+      clock.step(12 * 60 * minuteMs - 1);
+      for (const [visitorId, companionId] of [
+        ["v", "c"],
+        ["w", "c"],
+        ["v", "d"],
+      ] as const) {
+        await take(visitorId, { companionId, ofVisitor: 1 });
+        await expect(take(visitorId, { companionId, ofVisitor: 1 })).rejects.toThrow("visitor_day_used_up");
+      }
+      expect(await enter("v", { ofVisitor: 1 })).toEqual({
+        isAdmitted: false,
+        reason: "visitor_day_used_up",
+        retryAfterSeconds: 1,
+      });
+      clock.step(1);
+      expect((await take("v", { ofVisitor: 1 })).day).toBe("2026-01-16");
+    });
+
+    test("who wait in a conversation are asked for theirs when it is their turn", async () => {
+      const visitor = { id: "v", messagesPerDay: 1 };
+      const first = await coordination.turns.enter(turnEntry({ queueKey: "k", visitor }), stays);
+      const second = coordination.turns.enter(turnEntry({ queueKey: "k", visitor }), stays);
+      const third = coordination.turns.enter(turnEntry({ queueKey: "k" }), stays);
+      if (!first.isAdmitted) throw new Error(first.reason);
+      await opened.keepOwn("c", "v", first.day);
+      first.settle();
+      first.leave();
+      expect(await second).toMatchObject({ isAdmitted: false, reason: "visitor_day_used_up" });
+      expect(await third).toMatchObject({ isAdmitted: true });
+    });
+  });
+
+  describe(`turns that take nothing of the day: ${engine}`, () => {
+    const uncounted = turnEntry({ queueKey: "k", messagesPerDay: null, messageId: "m" });
+
+    test("come in when it is used up, wait for their turn, and leave no trace in it", async () => {
+      await coordination.turns.enter(turnEntry({ messagesPerDay: 1 }), stays);
+      const first = await coordination.turns.enter(uncounted, stays);
+      const second = coordination.turns.enter({ ...uncounted, messageId: "n" }, stays);
+      if (!first.isAdmitted) throw new Error(first.reason);
+      expect(first.day).toBe("2026-01-15");
+      expect(coordination.turns.waitingCount).toBe(1);
+      first.settle();
+      first.leave();
+      expect(await second).toMatchObject({ isAdmitted: true });
+      expect((await coordination.turns.enter(turnEntry({ messagesPerDay: 2 }), stays)).isAdmitted).toBe(true);
+      expect((await coordination.turns.enter(turnEntry({ messagesPerDay: 2 }), stays)).isAdmitted).toBe(false);
+    });
+  });
+
+  test(`${engine}: a turn of this instance is found at no other`, async () => {
+    const { turns } = coordination;
+    expect(await turns.findElsewhere("k", "m")).toBeNull();
+    const verdict = await turns.enter(turnEntry({ queueKey: "k", messageId: "m" }), stays);
+    expect(await turns.findElsewhere("k", "m")).toBeNull();
+    if (verdict.isAdmitted) verdict.leave();
+    expect(await turns.findElsewhere("k", "m")).toBeNull();
   });
 
   describe(`daily quota: ${engine}`, () => {

@@ -2,10 +2,11 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import type { Account } from "../../src/domain/account.ts";
 import type { Companion } from "../../src/domain/companion.ts";
-import { textOf } from "../../src/domain/conversation.ts";
+import { type ConversationKey, textOf } from "../../src/domain/conversation.ts";
+import { toVerifiedId } from "../../src/domain/visitor.ts";
 import { systemIds } from "../../src/lib/ids.ts";
 import type { ConversationQuery, MessagePosition } from "../../src/store/store.ts";
-import { firstPage, type OpenStore, openWorld, type StoreWorld } from "../support/store-world.ts";
+import { day, firstPage, type OpenStore, openWorld, type StoreWorld } from "../support/store-world.ts";
 
 const anything: ConversationQuery = { companionId: null, visitorId: null, fromMs: null, toMs: null, q: null };
 const dayMs = 24 * 60 * 60_000;
@@ -224,6 +225,90 @@ export function conversationStoreContract(open: OpenStore): void {
       const trail = await audit.list(account.id, { fromMs: 0, toMs: Number.MAX_SAFE_INTEGER }, firstPage);
       expect(trail.items[0]).toMatchObject({ action: "visitor.erase", targetId: companion.id });
       expect(JSON.stringify(trail)).not.toContain(visitorId);
+    });
+
+    test("of several ids of one visitor are erased in one go, and all that is known of them", async () => {
+      const { audit, conversations, turns } = world.store;
+      const verifiedId = toVerifiedId("digest");
+      const key = { companionId: companion.id, sessionId: systemIds.randomUuid(), visitorId: verifiedId };
+      const visitor = { sealed: "sealed", isLimited: true };
+      await turns.settle(world.turnOf(companion, { key, visitor }));
+      const visitorId = systemIds.randomUuid();
+      for (let at = 0; at < 3; at++) await converse({ visitorId });
+      const kept = await converse({ visitorId: systemIds.randomUuid() });
+      const underWay = [key, { ...key, visitorId }].map((one) => world.turnOf(companion, { key: one }));
+      const erased = [systemIds.randomUuid(), visitorId, verifiedId];
+      expect(await conversations.eraseVisitors(account.id, companion.id, erased, world.context())).toBe(true);
+      for (const turn of underWay) await turns.settle(turn);
+      expect(await list({})).toEqual([kept]);
+      expect(await turns.countVisitorDay(companion.id, verifiedId, day)).toBe(0);
+      const trail = await audit.list(account.id, { fromMs: 0, toMs: Number.MAX_SAFE_INTEGER }, firstPage);
+      expect(trail.items.filter(({ action }) => action === "visitor.erase")).toHaveLength(1);
+      for (const id of erased) expect(JSON.stringify(trail)).not.toContain(id);
+    });
+
+    describe("that a verified visitor takes over", () => {
+      const verified = { id: toVerifiedId("digest"), sealed: "sealed" };
+
+      function newKey(visitorId: string | null = systemIds.randomUuid()): ConversationKey {
+        return { companionId: companion.id, sessionId: systemIds.randomUuid(), visitorId };
+      }
+
+      test("come with all that was said, and with the names of their exchanges", async () => {
+        const { conversations, turns } = world.store;
+        for (const key of [newKey(), newKey(null)]) {
+          const messageId = systemIds.randomUuid();
+          const turn = world.turnOf(companion, { key, messageId, said: "before" });
+          await turns.settle(turn);
+          expect(await conversations.merge(key, verified)).toBe(true);
+          const taken = { ...key, visitorId: verified.id };
+          expect((await turns.listHistory(taken, 1000)).map(textOf)).toEqual(["Hi there", "before"]);
+          expect(await turns.findExchange(taken, messageId)).toMatchObject({ question: "before" });
+          expect(await turns.findExchange(key, messageId)).toBeNull();
+          expect(await turns.listHistory(key, 1000)).toEqual([]);
+          const found = await conversations.find(account.id, turn.conversationId);
+          expect(found?.conversation).toMatchObject({ ...taken, sealedVisitor: "sealed", messageCount: 2 });
+          expect(await list({ visitorId: verified.id })).toContain(turn.conversationId);
+        }
+      });
+
+      test("are taken once, by whoever comes first, and the session begins anew without a visitor", async () => {
+        const { conversations, turns } = world.store;
+        const key = newKey();
+        await turns.settle(world.turnOf(companion, { key }));
+        const rivals = Array.from({ length: 5 }, (_, at) => ({ id: toVerifiedId(`digest-${at}`), sealed: "s" }));
+        const taken = await Promise.all(rivals.map((rival) => conversations.merge(key, rival)));
+        expect(taken.filter((isTaken) => isTaken)).toHaveLength(1);
+        await turns.settle(world.turnOf(companion, { key, said: "anew" }));
+        expect((await turns.listHistory(key, 1000)).map(textOf)).toEqual(["Hi there", "anew"]);
+      });
+
+      test("change nothing where the visitor has that session, where there is none, and for another's", async () => {
+        const { conversations, turns } = world.store;
+        const key = newKey();
+        const own = { ...key, visitorId: verified.id };
+        await turns.settle(world.turnOf(companion, { key, said: "anonymous" }));
+        await turns.settle(
+          world.turnOf(companion, { key: own, said: "own", visitor: { sealed: "s", isLimited: false } }),
+        );
+        const before = await conversations.list(account.id, anything, firstPage);
+        expect(await conversations.merge(key, verified)).toBe(false);
+        expect(await conversations.merge(newKey(), verified)).toBe(false);
+        expect(await conversations.merge({ ...key, visitorId: null }, verified)).toBe(false);
+        const other = { id: toVerifiedId("other"), sealed: "other" };
+        expect(await conversations.merge(own, other)).toBe(false);
+        expect(await conversations.merge(own, verified)).toBe(false);
+        expect(await conversations.list(account.id, anything, firstPage)).toEqual(before);
+      });
+
+      test("go with that visitor's erasure", async () => {
+        const { conversations, turns } = world.store;
+        const key = newKey();
+        await turns.settle(world.turnOf(companion, { key }));
+        await conversations.merge(key, verified);
+        await conversations.eraseVisitors(account.id, companion.id, [verified.id], world.context());
+        expect(await list({})).toEqual([]);
+      });
     });
 
     test("past their companion's time are deleted, up to the limit, the rest kept", async () => {

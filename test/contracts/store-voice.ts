@@ -3,6 +3,7 @@ import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import type { Account } from "../../src/domain/account.ts";
 import type { Companion } from "../../src/domain/companion.ts";
 import { textOf } from "../../src/domain/conversation.ts";
+import { toVerifiedId } from "../../src/domain/visitor.ts";
 import { systemIds } from "../../src/lib/ids.ts";
 import type { NewVoiceSession, TranscriptMessage, VoiceAgent } from "../../src/store/store.ts";
 import { day, firstPage, type OpenStore, openWorld, type StoreWorld } from "../support/store-world.ts";
@@ -243,6 +244,39 @@ export function voiceStoreContract(open: OpenStore): void {
       expect(await voice.addTranscript("unknown", systemIds.uuid(), [spoken("hello", 5)])).toBe(false);
       const found = await conversations.find(account.id, conversationId);
       expect(found?.conversation).toMatchObject({ sessionId, visitorId, messageCount: 1, createdAt: 5, updatedAt: 5 });
+    });
+
+    test("bring what is known of a verified visitor into the conversation with the transcript", async () => {
+      const { conversations, turns, voice } = world.store;
+      const verified = { visitorId: toVerifiedId("digest"), sealedVisitor: "sealed" };
+      await voice.startSession(newSession(verified));
+      await voice.startSession(
+        newSession({ ...verified, sessionId: systemIds.randomUuid(), providerConversationId: "conv-2" }),
+      );
+      const turn = world.turnOf(companion, {
+        key: { companionId: companion.id, sessionId, visitorId: verified.visitorId },
+      });
+      await turns.settle(turn);
+      const conversationId = systemIds.uuid();
+      expect(await voice.addTranscript("conv-1", systemIds.uuid(), [spoken("hello", 5)])).toBe(true);
+      expect(await voice.addTranscript("conv-2", conversationId, [spoken("hello", 5)])).toBe(true);
+      for (const id of [turn.conversationId, conversationId]) {
+        expect((await conversations.find(account.id, id))?.conversation).toMatchObject(verified);
+      }
+    });
+
+    test("follow a conversation that a verified visitor takes over, so that the transcript is theirs", async () => {
+      const { conversations, turns, voice } = world.store;
+      const key = { companionId: companion.id, sessionId, visitorId };
+      await turns.settle(world.turnOf(companion, { key }));
+      await voice.startSession(newSession());
+      await voice.startSession(newSession({ providerConversationId: "conv-2", sessionId: systemIds.randomUuid() }));
+      const verified = { id: toVerifiedId("digest"), sealed: "sealed" };
+      expect(await conversations.merge(key, verified)).toBe(true);
+      expect(await voice.findSession("conv-1")).toMatchObject({ visitorId: verified.id });
+      expect(await voice.findSession("conv-2")).toMatchObject({ visitorId });
+      expect(await voice.addTranscript("conv-1", systemIds.uuid(), [spoken("hello", 5)])).toBe(true);
+      expect(await turns.listHistory({ ...key, visitorId: verified.id }, 1000)).toHaveLength(3);
     });
 
     test("of an erased visitor, of a deleted companion or of long ago take no transcript", async () => {

@@ -1,4 +1,5 @@
 /** What every storage engine must do: one suite per noun. */
+import { describe } from "bun:test";
 import type { OpenStore } from "../support/store-world.ts";
 import { accountStoreContract } from "./store-accounts.ts";
 import { apiKeyStoreContract } from "./store-api-keys.ts";
@@ -6,6 +7,7 @@ import { auditStoreContract } from "./store-audit.ts";
 import { companionStoreContract } from "./store-companions.ts";
 import { conversationStoreContract } from "./store-conversations.ts";
 import { embedTokenStoreContract } from "./store-embed-tokens.ts";
+import { exchangeStoreContract } from "./store-exchanges.ts";
 import { holdingsContract } from "./store-holdings.ts";
 import { idempotencyStoreContract } from "./store-idempotency.ts";
 import { keyLineStoreContract } from "./store-key-lines.ts";
@@ -14,6 +16,7 @@ import { secondFactorStoreContract } from "./store-second-factors.ts";
 import { sessionStoreContract } from "./store-sessions.ts";
 import { turnStoreContract } from "./store-turns.ts";
 import { usageStoreContract } from "./store-usage.ts";
+import { visitorKeyStoreContract } from "./store-visitor-keys.ts";
 import { voiceStoreContract } from "./store-voice.ts";
 import { voiceAgentGrantStoreContract } from "./store-voice-agent-grants.ts";
 
@@ -25,6 +28,7 @@ export function storeContract(open: OpenStore): void {
   companionStoreContract(open);
   conversationStoreContract(open);
   embedTokenStoreContract(open);
+  describe("exchanges", () => exchangeStoreContract(open));
   holdingsContract(open);
   idempotencyStoreContract(open);
   metadataContract(open);
@@ -32,6 +36,7 @@ export function storeContract(open: OpenStore): void {
   sessionStoreContract(open);
   turnStoreContract(open);
   usageStoreContract(open);
+  visitorKeyStoreContract(open);
   voiceStoreContract(open);
   voiceAgentGrantStoreContract(open);
 }

@@ -12,18 +12,19 @@ testCoordinationContract("memory", async (clock) => {
   const countOf = (kind: string) => async (companionId: string, day: string) => {
     return durable.get(`${kind} ${companionId} ${day}`) ?? 0;
   };
+  const keep = async (kind: string, name: string, day: string) => {
+    const key = `${kind} ${name} ${day}`;
+    durable.set(key, (durable.get(key) ?? 0) + 1);
+  };
   return {
     coordination: createMemoryCoordination({
       clock,
       countMessages: countOf("message"),
-      countVisitorMessages: async (companionId, visitorId, day) =>
-        countOf("message")(`${companionId} ${visitorId}`, day),
+      countVisitorMessages: (companionId, visitorId, day) => countOf("own")(`${companionId} ${visitorId}`, day),
       countVoiceSessions: countOf("voice_session"),
     }),
-    async keep(kind, companionId, day) {
-      const key = `${kind} ${companionId} ${day}`;
-      durable.set(key, (durable.get(key) ?? 0) + 1);
-    },
+    keep,
+    keepOwn: (companionId, visitorId, day) => keep("own", `${companionId} ${visitorId}`, day),
     async close() {},
   };
 });

@@ -147,6 +147,16 @@ test("nginx passes 502 and 429 of companiond on without asking another instance"
   ]);
 });
 
+test("nginx keeps to itself where instances speak to one another", async () => {
+  await using one = standIn(() => new Response("inside"));
+  await using proxy = await startClusterNginx([one.port, one.port, one.port]);
+  for (const path of ["/internal/replies", "//internal/replies", "/x/../internal/replies", "/%69nternal/replies"]) {
+    const response = await fetch(proxy.url + path, { method: "POST", tls: { rejectUnauthorized: false } });
+    expect([path, response.status, await response.text()]).toEqual([path, 404, expect.not.stringContaining("inside")]);
+  }
+  expect(one.requests).toEqual([]);
+});
+
 test("nginx passes streams on as they arrive, and prefers whoever has fewer of them", async () => {
   const ends: (() => void)[] = [];
   const stream = () => {

@@ -85,6 +85,13 @@ describe.each([
     data[Symbol.dispose]();
   });
 
+  test("nobody outside reaches where instances would speak to one another", async () => {
+    const refused = await ask(`${proxy.url}/internal/replies`, {});
+    expect([refused.status, await readRest(refused)]).toEqual([404, expect.not.stringContaining("not_found")]);
+    const unknown = await ask(`${proxy.url}/replies`, {});
+    expect([unknown.status, await readRest(unknown)]).toEqual([404, expect.stringContaining("not_found")]);
+  });
+
   test("a reply arrives piece by piece", async () => {
     const gates = [Promise.withResolvers<void>(), Promise.withResolvers<void>()] as const;
     mock.respond(async (_request, response) => {

@@ -43,11 +43,20 @@ async function keep({ quick }: { quick: Queries }, kind: string, companionId: st
   );
 }
 
+async function keepOwn({ quick }: { quick: Queries }, ...row: [companionId: string, visitorId: string, day: string]) {
+  await quick.run(
+    `INSERT INTO visitor_daily AS v (companion_id, visitor_id, day, messages) VALUES ($1, $2, $3, 1)
+     ON CONFLICT (companion_id, day, visitor_id) DO UPDATE SET messages = v.messages + 1`,
+    row,
+  );
+}
+
 testCoordinationContract("PostgreSQL", async (clock) => {
   const { instance, close } = await openAlone({ clock });
   return {
     coordination: { ...instance.coordination, signInFailures: createSignInFailures(clock) },
     keep: (kind, companionId, day) => keep(instance.engine, kind, companionId, day),
+    keepOwn: (...row) => keepOwn(instance.engine, ...row),
     close,
   };
 });

@@ -100,13 +100,15 @@ test("tells what the user may do, and the tightest limit of connections", async 
 
 test("lists the instances that are alive, whoever else is in the table", async () => {
   const url = await createMigrated(
-    `INSERT INTO instances (number, id, version, shares_windows, started_at) OVERRIDING SYSTEM VALUE
-     VALUES (1, 'killed', '1.0.0', false, 0), (2, 'alive', '1.1.0', true, 0)`,
+    `INSERT INTO instances (number, id, version, shares_windows, started_at, url) OVERRIDING SYSTEM VALUE
+     VALUES (1, 'killed', '1.0.0', false, 0, null), (2, 'alive', '1.1.0', true, 0, 'http://10.0.0.2:3000')`,
   );
   await using alive = new SQL(url, { max: 1 });
   // As an instance does for as long as it lives.
   await alive`SELECT pg_advisory_lock(1668246896, 2)`;
-  expect((await inspectPostgres(url)).instances).toEqual([{ version: "1.1.0", sharesWindows: true }]);
+  expect((await inspectPostgres(url)).instances).toEqual([
+    { version: "1.1.0", sharesWindows: true, url: "http://10.0.0.2:3000" },
+  ]);
 });
 
 async function refusalOf(url: string): Promise<string> {

@@ -144,8 +144,8 @@ test("a PostgreSQL server that crashes, and comes back", async () => {
   const impatient = createSettling(opened.engine, createOpenTickets(), 0);
   const { accountId, key, day, keyId } = turnsOf(servers, 1)[0] as SettledTurn;
   const usage = { accountId, companionId: key.companionId, keyId, day, errors: 1 };
-  const settlement = { kept: null, usage, failure: null, isCounted: false, ticketId: null };
-  await expect(impatient.add(settlement)).rejects.toMatchObject({ code: "unavailable" });
+  const nothing = { kept: null, again: null, failure: null, isCounted: false, isLimited: false, ticketId: null };
+  await expect(impatient.add({ ...nothing, usage })).rejects.toMatchObject({ code: "unavailable" });
 
   await postgres.start();
   await Promise.all([...before, ...meanwhile]);

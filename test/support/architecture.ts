@@ -35,7 +35,7 @@ const engines = [
 const copyFolder = "src/store/copy/";
 
 /** What rooms share, beside one another. */
-const shared = new Set(["http", "turns", "metrics", "schemas"]);
+const shared = new Set(["http", "turns", "visitors", "instances", "metrics", "schemas"]);
 
 /** Where each vendor may be named. */
 const vendors: readonly { name: RegExp; places: RegExp; rule: string }[] = [
@@ -150,7 +150,8 @@ function judgeImport(from: string, to: string, isTypeOnly: boolean): string | nu
     return `imports ${to}: only services.ts and the copy between engines know engines`;
   }
   if (shared.has(fromArea) && toArea === "modules") return `imports ${to}: what rooms share knows no room`;
-  if (toArea === "http" && !mayKnowHttp(from)) return `imports ${to}: turns, metrics and services know no HTTP`;
+  if (toArea === "http" && !mayKnowHttp(from))
+    return `imports ${to}: turns, visitors, metrics and services know no HTTP`;
   if (fromArea === "modules" && toArea === "modules" && roomOf(from) !== roomOf(to)) {
     return `imports ${to}: rooms never import one another`;
   }
@@ -178,7 +179,9 @@ function floorOf(path: string): number {
 
 /** Rules, as against what turns requests into calls of them and what they give back into bytes. */
 function mayKnowHttp(path: string): boolean {
-  return !/^src\/(turns|metrics|schemas)\//.test(path) && !/^src\/modules\/[^/]+\/service\.ts$/.test(path);
+  return (
+    !/^src\/(turns|visitors|instances|metrics|schemas)\//.test(path) && !/^src\/modules\/[^/]+\/service\.ts$/.test(path)
+  );
 }
 
 /** A contract that comes with logic of its own keeps it in files beside it. */

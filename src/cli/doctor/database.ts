@@ -5,6 +5,7 @@ import { opensProof } from "../../sealed-secrets.ts";
 import { findUncopied, storageOf } from "../../services.ts";
 import type { DatabaseServerFacts, LiveInstance } from "../../store/contract/inspection.ts";
 import { describeFailure, type Finding, fail, ok, warn, within } from "./finding.ts";
+import { examineInstanceUrls } from "./instances.ts";
 
 /** Leases and expiry compare times of several machines. */
 const clockToleranceMs = 1000;
@@ -19,7 +20,11 @@ export async function examineDatabase(config: Config): Promise<Finding[]> {
   if (storage.inspect === undefined) throw new Error("the storage engine has no server");
   try {
     const uncopied = findUncopied(config.dataDir);
-    return await judgeDatabase(await storage.inspect(), { database, redisUrl, secretKey, uncopied });
+    const facts = await storage.inspect();
+    return [
+      ...(await judgeDatabase(facts, { database, redisUrl, secretKey, uncopied })),
+      await examineInstanceUrls(config, facts.instances),
+    ];
   } catch (error) {
     const advice = "Check DATABASE_URL, and that the server runs and admits this machine and user.";
     return [fail("database", `${describeFailure(error)}.`, advice)];

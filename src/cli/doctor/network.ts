@@ -11,7 +11,7 @@ const dayMs = 24 * 60 * 60_000;
 const limitMs = 5_000;
 
 /** The version and headers of a companiond server at this URL; null if something else responds, or nothing. */
-async function findServer(baseUrl: string): Promise<{ version: string; headers: Headers } | null> {
+export async function findServer(baseUrl: string): Promise<{ version: string; headers: Headers } | null> {
   try {
     const response = await fetch(`${baseUrl}/healthz`, {
       signal: AbortSignal.timeout(limitMs),

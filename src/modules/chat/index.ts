@@ -1,4 +1,5 @@
 /** `POST /api/embed/{token}/chat`: a visitor's message in, the reply streamed out (spec 4.2). */
+import { instructFor } from "../../domain/visitor-prompt.ts";
 import { embedTokenParam, eventStream } from "../../http/api-description.ts";
 import { clientOf } from "../../http/client.ts";
 import { noCompanion } from "../../http/embed-guard.ts";
@@ -35,22 +36,22 @@ export const chatRoutes: readonly Route[] = [
       responses: { 200: { ...eventStream, headers: ["X-Session-Id"] } },
       errors: ["quota_exceeded", "upstream_error"],
     }),
-    async handle({ services, request, params, set, target: { companion, plan }, readBody }) {
+    async handle({ services, request, params, set, target: { companion, plan }, visitor, readBody }) {
       // Even without a body.
       requireJsonContentType(request);
       const { message, session_id, visitor_id } = await readBody();
       const sessionId = session_id?.toLowerCase() ?? services.ids.randomUuid();
       set.headers["x-session-id"] = sessionId;
-      const visitor = { sessionId, visitorId: visitor_id?.toLowerCase() ?? null };
+      const place = { sessionId, visitorId: visitor_id?.toLowerCase() ?? null };
       const context = contextOf(request, services.ids);
       const turn = new Turn(services, {
-        companion,
+        companion: instructFor(companion, visitor?.claims ?? null),
         plan,
         message,
         requestId: context.requestId,
         address: clientOf(services, request).limitSubject,
         right: rightOf(services.store.companions, params.token),
-        keeper: new ConversationKeeper(services, companion, visitor, message),
+        keeper: new ConversationKeeper(services, companion, place, message),
       });
       return respondWithTurn(turn, new EventStream(request.signal, services.heartbeats), set, context);
     },

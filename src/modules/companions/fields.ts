@@ -2,6 +2,7 @@
 import { type TNull, type TOptional, type TSchema, type TUnion, Type as t } from "@sinclair/typebox";
 import { type CompanionSettings, companionDefaults, type JsonObject } from "../../domain/companion.ts";
 import { maxOriginLength, normalizeOrigin } from "../../domain/origin.ts";
+import { visitorAuths } from "../../domain/visitor.ts";
 import { type SnakeCase, toCamelCase } from "../../lib/field-names.ts";
 import { nameText } from "../../schemas/name.ts";
 import { Nullable, Text } from "../../schemas/schema.ts";
@@ -37,6 +38,8 @@ export function toWireSettings(settings: CompanionSettings): WireSettings {
     allowed_origins: settings.allowedOrigins,
     starters: settings.starters,
     retention_days: settings.retentionDays,
+    visitor_auth: settings.visitorAuth,
+    daily_per_visitor: settings.dailyPerVisitor,
     enabled: settings.enabled,
   };
 }
@@ -145,6 +148,20 @@ function makeFields() {
       maximum: 36_500,
       description: "Conversations untouched for longer are deleted. Not set: they are kept.",
       examples: [90],
+    }),
+    visitor_auth: Text({
+      enum: visitorAuths,
+      description:
+        "Whether visitors bring a token of their website that says who they are: `off` ignores it, `optional` also " +
+        "talks to visitors without one, `required` does not.",
+      examples: ["off"],
+    }),
+    daily_per_visitor: t.Integer({
+      minimum: 1,
+      maximum: 10_000,
+      description:
+        "Messages that one verified visitor may send in a UTC day, by the `sub` of the token. Not set: no limit of their own.",
+      examples: [50],
     }),
     enabled: t.Boolean({ description: "False: its embed routes respond with 404; its tokens are kept." }),
   } satisfies Record<Exclude<WireSetting, "name">, TSchema>;

@@ -1,4 +1,5 @@
 /** `/api/companions`: companions, and the owner's trial chat. */
+import { instructFor } from "../../domain/visitor-prompt.ts";
 import { eventStream, idParam, jsonResponse } from "../../http/api-description.ts";
 import { readSlot } from "../../http/idempotency.ts";
 import { jsonBody, uncheckedBody } from "../../http/json-body.ts";
@@ -147,7 +148,8 @@ export const companionRoutes: readonly Route[] = [
     async handle({ services, principal, request, params, set, readBody }) {
       // The key is checked as everywhere, but a stream is never replayed.
       readSlot(request, principal);
-      const companion = await getCompanion(services, principal, params.id);
+      // As for a visitor who is not known.
+      const companion = instructFor(await getCompanion(services, principal, params.id), null);
       const body = await readBody();
       const context = contextOf(request, services.ids);
       const stream = new EventStream(request.signal, services.heartbeats);

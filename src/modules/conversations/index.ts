@@ -1,17 +1,21 @@
 /** `/api/conversations`: what visitors and companions said, and how to erase it. */
+import { Type as t } from "@sinclair/typebox";
 import type { Services } from "../../dependencies.ts";
 import { missing, readId } from "../../domain/resource-id.ts";
+import { isSub, maxSubLength } from "../../domain/visitor.ts";
 import { idParam, jsonResponse } from "../../http/api-description.ts";
 import { pageQuery, toWireList } from "../../http/paging.ts";
 import { type QueryValues, uuidQuery, valueQuery } from "../../http/query.ts";
 import { contextOf } from "../../http/request-context.ts";
 import { type Route, route } from "../../http/route.ts";
 import { rangeQuery } from "../../http/time-range.ts";
+import { toUuid } from "../../lib/ids.ts";
 import { listOf } from "../../schemas/list.ts";
 import { Text } from "../../schemas/schema.ts";
-import { messagePageQuery, toWireConversationPage } from "./message-paging.ts";
-import { toWireConversation } from "./model.ts";
+import { messagePageQuery, toWireMessages } from "./message-paging.ts";
+import { showConversation, toWireMessage } from "./model.ts";
 import { ConversationObject, ConversationWithMessages } from "./responses.ts";
+import { visitorConversationRoutes } from "./visitor-routes.ts";
 
 /** A visitor may have said a lot, and the response is sent only when all of it is erased. */
 const erasureSilenceSeconds = 120;
@@ -22,6 +26,18 @@ const maxSearchLength = 200;
 const filterQuery = {
   visitorId: uuidQuery("visitor_id", () =>
     Text({ description: "Only those of this visitor.", examples: ["0b8f3f5e-59a5-4d3b-9f5e-8c3a9d8a1c11"] }),
+  ),
+  visitorSub: valueQuery(
+    "visitor_sub",
+    () =>
+      Text({
+        minLength: 1,
+        maxLength: maxSubLength,
+        description: "Only those of the verified visitor whom the website calls by this `sub`.",
+        examples: ["customer-42"],
+      }),
+    (text) => (isSub(text) ? text : undefined),
+    `Must be 1 to ${maxSubLength} characters.`,
   ),
   range: rangeQuery,
   q: valueQuery(
@@ -40,13 +56,18 @@ const filterQuery = {
 };
 
 async function listConversations(
-  { store }: Services,
+  { store, visitors }: Services,
   accountId: string,
   companionId: string | null,
-  { visitorId, range, q, page }: QueryValues<typeof filterQuery>,
+  { visitorId, visitorSub, range, q, page }: QueryValues<typeof filterQuery>,
 ) {
-  const found = await store.conversations.list(accountId, { companionId, visitorId, ...range, q }, page);
-  return toWireList(found, toWireConversation);
+  const verifiedId = visitorSub === null ? null : await visitors.findId(accountId, visitorSub);
+  // Nobody is both, nor one who was never seen.
+  const isNobody = visitorSub !== null && (verifiedId === null || visitorId !== null);
+  const filter = { companionId, visitorId: verifiedId ?? visitorId, ...range, q };
+  const found = isNobody ? { items: [], nextAfterId: null } : await store.conversations.list(accountId, filter, page);
+  const shown = await Promise.all(found.items.map((conversation) => showConversation(visitors, conversation)));
+  return toWireList({ ...found, items: shown }, (conversation) => conversation);
 }
 
 const makeListResponses = () => ({
@@ -98,7 +119,8 @@ export const conversationRoutes: readonly Route[] = [
       const id = readId(params.id, "conversation");
       const found = await services.store.conversations.find(principal.account.id, id, query.page);
       if (found === null) throw missing("conversation");
-      return toWireConversationPage(found);
+      const shown = await showConversation(services.visitors, found.conversation);
+      return { ...shown, ...toWireMessages(found, toWireMessage) };
     },
   }),
   route({
@@ -121,24 +143,36 @@ export const conversationRoutes: readonly Route[] = [
   route({
     id: "eraseVisitor",
     method: "DELETE",
-    path: "/api/companions/{id}/visitors/{visitor_id}",
+    path: "/api/companions/{id}/visitors/{sub}",
     tag: "Conversations",
     summary: "Erase all that a visitor said",
     access: "conversations:write",
     document: () => ({
       description:
-        "Also erased from the database's files, not only from its tables; where the operator uses PostgreSQL, once that " +
+        "Of the verified visitor with this `sub`, and of the anonymous one with this `visitor_id`: what was said, what is " +
+        "known of them, and what was counted. Also erased from the database's files, not only from its tables; where the operator uses PostgreSQL, once that " +
         "has vacuumed them. Earlier backups still contain it. Also 204 for a visitor of whom nothing is stored.",
-      params: { id: idParam("companion"), visitor_id: idParam("visitor") },
+      params: {
+        id: idParam("companion"),
+        sub: t.String({
+          minLength: 1,
+          maxLength: maxSubLength,
+          description: "The visitor's `sub`, or `visitor_id`; percent-encoded.",
+          examples: ["customer-42"],
+        }),
+      },
       responses: { 204: { description: "Erased." } },
     }),
-    async handle({ services: { store, ids }, request, principal, params, writeContext }) {
+    async handle({ services: { store, ids, visitors }, request, principal, params, writeContext }) {
       const companionId = readId(params.id, "companion");
-      const visitorId = readId(params.visitorId, "visitor");
+      if (!isSub(params.sub)) throw missing("visitor");
       contextOf(request, ids).allowSilence(erasureSilenceSeconds);
-      const { conversations } = store;
-      const isKnown = await conversations.eraseVisitors(principal.account.id, companionId, [visitorId], writeContext());
+      const accountId = principal.account.id;
+      const visitorIds = [await visitors.findId(accountId, params.sub), toUuid(params.sub) ?? null];
+      const known = visitorIds.filter((id) => id !== null);
+      const isKnown = await store.conversations.eraseVisitors(accountId, companionId, known, writeContext());
       if (!isKnown) throw missing("companion");
     },
   }),
+  ...visitorConversationRoutes,
 ];

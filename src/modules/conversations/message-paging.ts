@@ -1,9 +1,9 @@
 /** Pages of a conversation's messages: `messages_limit` and `messages_cursor` in, `messages_next_cursor` out. */
 import { Type as t } from "@sinclair/typebox";
+import type { Message } from "../../domain/conversation.ts";
 import type { QueryPart } from "../../http/query.ts";
 import { isUuid } from "../../lib/ids.ts";
 import type { ConversationPage, MessagePageRequest, MessagePosition } from "../../store/store.ts";
-import { toWireConversation, toWireMessage } from "./model.ts";
 
 const defaultMessages = 100;
 const maxMessages = 200;
@@ -29,10 +29,10 @@ export const messagePageQuery: QueryPart<MessagePageRequest> = {
   },
 };
 
-export function toWireConversationPage({ conversation, messages, nextBefore }: ConversationPage) {
+/** The page's messages, as they are shown to this reader. */
+export function toWireMessages<Wire>({ messages, nextBefore }: ConversationPage, show: (message: Message) => Wire) {
   return {
-    ...toWireConversation(conversation),
-    messages: messages.map(toWireMessage),
+    messages: messages.map(show),
     messages_next_cursor: nextBefore === null ? null : encodeCursor(nextBefore),
   };
 }

@@ -1,16 +1,65 @@
 /** Conversations on the wire. */
+import { Type as t } from "@sinclair/typebox";
 import { type Conversation, type Message, textOf } from "../../domain/conversation.ts";
+import { isVerifiedId } from "../../domain/visitor.ts";
 import { toRfc3339 } from "../../lib/clock.ts";
+import { nullableUuid } from "../../schemas/chat-message.ts";
+import { compileChecker, Text, uuidPattern } from "../../schemas/schema.ts";
+import type { Visitors } from "../../visitors/visitors.ts";
 
-export function toWireConversation(conversation: Conversation) {
+/** A conversation that was anonymous until now. */
+export const mergeBody = compileChecker(() =>
+  t.Object(
+    {
+      session_id: Text({
+        pattern: uuidPattern,
+        problem: "Must be a UUID.",
+        description: "The `session_id` of the conversation.",
+        examples: ["7b1f5f0e-6c1e-4a55-8d0c-0d7f3d1b9a10"],
+      }),
+      visitor_id: t.Optional(nullableUuid("Its `visitor_id`; null or left out: the conversation without one.")),
+    },
+    { $id: "VisitorMerge" },
+  ),
+);
+
+/** What owners see of a conversation and of who it is with. */
+export async function showConversation(visitors: Visitors, conversation: Conversation) {
+  const { visitorId, sealedVisitor } = conversation;
+  const isVerified = isVerifiedId(visitorId);
   return {
     id: conversation.id,
     companion_id: conversation.companionId,
     session_id: conversation.sessionId,
-    visitor_id: conversation.visitorId,
+    // The id of a verified visitor is the server's own affair.
+    visitor_id: isVerified ? null : visitorId,
+    visitor: isVerified && sealedVisitor !== null ? await visitors.open(visitorId, sealedVisitor) : null,
     message_count: conversation.messageCount,
     created_at: toRfc3339(conversation.createdAt),
     updated_at: toRfc3339(conversation.updatedAt),
+  };
+}
+
+/** What verified visitors see of their own. */
+export function toVisitorConversation(conversation: Conversation) {
+  return {
+    id: conversation.id,
+    session_id: conversation.sessionId,
+    message_count: conversation.messageCount,
+    created_at: toRfc3339(conversation.createdAt),
+    updated_at: toRfc3339(conversation.updatedAt),
+  };
+}
+
+/** Without what the reply cost. */
+export function toVisitorMessage(message: Message) {
+  return {
+    id: message.id,
+    role: message.role,
+    channel: message.channel,
+    text: textOf(message),
+    complete: message.complete,
+    created_at: toRfc3339(message.createdAt),
   };
 }
 

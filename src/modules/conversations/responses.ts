@@ -1,5 +1,6 @@
 /** Responses of the conversation routes: schemas for the API document, created on first use, and types for the dashboard. */
 import { type Static, Type as t } from "@sinclair/typebox";
+import type { JsonObject } from "../../domain/json.ts";
 import { namedObject } from "../../schemas/named-object.ts";
 import { Nullable } from "../../schemas/schema.ts";
 
@@ -18,11 +19,23 @@ const MessageObject = namedObject("Message", () => ({
 }));
 export type Message = Static<typeof MessageObject>;
 
+const VerifiedVisitor = namedObject(
+  "VerifiedVisitor",
+  () => ({
+    sub: t.String({ description: "The website's own name for the visitor.", examples: ["customer-42"] }),
+    name: Nullable(t.String({ examples: ["Ada Lovelace"] })),
+    email: Nullable(t.String({ examples: ["ada@shop.example"] })),
+    attributes: t.Unsafe<JsonObject>(t.Object({}, { additionalProperties: true, examples: [{ plan: "pro" }] })),
+  }),
+  { description: "What the latest token said of a verified visitor; null for others." },
+);
+
 const makeFields = () => ({
   id: t.String({ format: "uuid" }),
   companion_id: t.String({ format: "uuid" }),
   session_id: t.String({ format: "uuid", description: "The client's own id for it." }),
-  visitor_id: Nullable(t.String({ format: "uuid", description: "Null if the client sent none." })),
+  visitor_id: Nullable(t.String({ format: "uuid", description: "Null if the client sent none, or is verified." })),
+  visitor: Nullable(VerifiedVisitor),
   message_count: t.Integer({ examples: [2] }),
   created_at: instant("When it began."),
   updated_at: instant("When its last message was sent."),
@@ -39,3 +52,25 @@ export const ConversationWithMessages = namedObject("ConversationWithMessages", 
   ),
 }));
 export type ConversationWithMessages = Static<typeof ConversationWithMessages>;
+
+const makeVisitorFields = () => {
+  const { id, session_id, message_count, created_at, updated_at } = makeFields();
+  return { id, session_id, message_count, created_at, updated_at };
+};
+
+export const OwnConversation = namedObject("OwnConversation", makeVisitorFields, { additionalProperties: false });
+
+export const OwnConversationWithMessages = namedObject(
+  "OwnConversationWithMessages",
+  () => {
+    const { messages_next_cursor } = ConversationWithMessages.properties;
+    const { id, role, channel, text, complete, created_at } = MessageObject.properties;
+    const message = t.Object({ id, role, channel, text, complete, created_at }, { additionalProperties: false });
+    return {
+      ...makeVisitorFields(),
+      messages: t.Array(message, { description: "One page, oldest first; without a cursor the newest page." }),
+      messages_next_cursor,
+    };
+  },
+  { additionalProperties: false },
+);

@@ -4,8 +4,9 @@ import { type ErrorCode, errorCodes } from "../../domain/errors.ts";
 import { type ApiResponse, apiTags, ProblemObject } from "../../http/api-description.ts";
 import type { Route } from "../../http/route.ts";
 import { type DescribedRoute, describeRoute } from "./described-route.ts";
+import { asksVisitor, listErrorCodes } from "./error-codes.ts";
 import { guideText } from "./guide.ts";
-import { listHeaders, sharedHeaders } from "./headers.ts";
+import { listHeaders, sharedHeaders, visitorTokenHeader } from "./headers.ts";
 import { exampleOf, type JsonSchema, SchemaCollector } from "./schema-text.ts";
 import { securityOf, securitySchemes } from "./security.ts";
 
@@ -127,7 +128,8 @@ function listParameters(builder: Builder, operation: DescribedRoute): OpenApiPar
   const parameters: OpenApiParameter[] = [];
   const add = (place: OpenApiParameter["in"], name: string, schema: JsonSchema) => {
     const { description = "", ...rest } = schema;
-    parameters.push({ name, in: place, required: place === "path", description: String(description), schema: rest });
+    const required = place === "path" || (place === "header" && operation.access === "visitor");
+    parameters.push({ name, in: place, required, description: String(description), schema: rest });
   };
   for (const [name, schema] of Object.entries(operation.params ?? {})) add("path", name, builder.schemas.add(schema));
   for (const [name, schema] of Object.entries(operation.query)) add("query", name, builder.schemas.add(schema));
@@ -141,6 +143,7 @@ function listParameters(builder: Builder, operation: DescribedRoute): OpenApiPar
         "matches if an element does.",
     });
   }
+  if (asksVisitor(operation)) add("header", "X-Visitor-Token", visitorTokenHeader);
   if (operation.isIdempotent) {
     add("header", "Idempotency-Key", {
       type: "string",
@@ -193,7 +196,7 @@ function describeErrors(builder: Builder, operation: DescribedRoute): Record<str
 
 function describeProblem({ facts }: Builder, codes: readonly ErrorCode[], isPage: boolean): JsonSchema {
   const isLimit = codes.some((code) => errorCodes[code].status === 429);
-  const isAuth = codes.includes("unauthorized");
+  const isAuth = codes.includes("unauthorized") || codes.includes("visitor_unverified");
   return {
     description: `${codes.map((code) => `\`${code}\``).join(" or ")}: ${codes.map((code) => errorCodes[code].title).join("; ")}`,
     headers: listHeaders("public", [...(isLimit ? ["Retry-After"] : []), ...(isAuth ? ["WWW-Authenticate"] : [])]),
@@ -220,25 +223,6 @@ function exampleProblem(code: ErrorCode, baseUrl: string) {
     request_id: "0192f3c1-7d2e-7a44-9a10-3f5b8c6d2e10",
     ...(code === "invalid_request" ? { errors: [{ param: "name", detail: "This field is required." }] } : {}),
   };
-}
-
-/** All errors from guards, body, parameters and the route itself, in the order of the table of codes. */
-function listErrorCodes(operation: DescribedRoute): ErrorCode[] {
-  const { access, method, path, body } = operation;
-  const codes = new Set<ErrorCode>(["internal", "unavailable", ...(operation.errors ?? [])]);
-  const add = (...more: ErrorCode[]) => {
-    for (const code of more) codes.add(code);
-  };
-  if (access === "embed") add("rate_limited", "not_found", "origin_not_allowed");
-  else if (access !== "public") {
-    add("unauthorized", "totp_required", "insufficient_scope", "rate_limited", "invalid_request");
-    if (method !== "GET") add("origin_not_allowed");
-    if (path.includes("{")) add("not_found");
-  }
-  if (body) add("invalid_request", "payload_too_large", "unsupported_media_type");
-  // Creating can exceed a limit, and so can storing the responses.
-  if (operation.isIdempotent) add("conflict", "idempotency_mismatch", "limit_reached");
-  return (Object.keys(errorCodes) as ErrorCode[]).filter((code) => codes.has(code));
 }
 
 function toComponentName(code: ErrorCode): string {

@@ -32,6 +32,12 @@ export const errorGuide: Record<ErrorCode, ErrorHelp> = {
     remedy:
       "Send the code that the authenticator app shows, or a recovery code, as `totp` beside the password. To set a second factor up, sign in to the dashboard. Anyone who has lost it asks the operator: `companiond account reset-totp E`.",
   },
+  visitor_unverified: {
+    meaning:
+      "The companion asks who its visitors are, and the request has no token of the website, or one that does not hold: expired, more than a day long, for another companion, larger than 4 KiB, or not signed with one of the account's visitor keys. The answer is the same whatever is wrong. Lists and histories of conversations are for verified visitors alone.",
+    remedy:
+      "Sign a new token on the website's server and send it as `X-Visitor-Token`. `aud` is the companion's id, `exp` at most 24 hours ahead, the algorithm that of the key, and `kid` its id where two keys are live. Check the clock of the server that signs.",
+  },
   origin_not_allowed: {
     meaning:
       "The website is not among the companion's `allowed_origins`, or another site's page tried to use the dashboard's session.",
@@ -59,9 +65,10 @@ export const errorGuide: Record<ErrorCode, ErrorHelp> = {
     remedy: "Use one of the methods in the `Allow` header.",
   },
   conflict: {
-    meaning: "A request with the same `Idempotency-Key` is still running.",
+    meaning:
+      "A request with the same `Idempotency-Key` is still running, or what the sentence says: two visitor keys are live already.",
     remedy:
-      "Wait as long as `Retry-After` says and send the same request again: you get its response, and nothing is created twice.",
+      "With `Retry-After`: wait that long and send the same request again: you get its response, and nothing is created twice. Otherwise do what the sentence says.",
   },
   payload_too_large: {
     meaning:

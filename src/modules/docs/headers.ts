@@ -31,6 +31,16 @@ export const sharedHeaders: Record<string, JsonSchema> = {
   "Access-Control-Allow-Origin": text("Which origin may read it.", "*"),
 };
 
+/** Of requests to embed routes. */
+export const visitorTokenHeader: JsonSchema = {
+  type: "string",
+  maxLength: 4096,
+  examples: ["eyJhbGciOiJIUzI1NiJ9.…"],
+  description:
+    "A JSON Web Token of the website that says who the visitor is, signed with one of the account's visitor keys. Ignored " +
+    "unless the companion's `visitor_auth` is `optional` or `required`.",
+};
+
 /** References to a response's headers: its own, and those added by its kind of access. */
 export function listHeaders(access: Access, own: readonly string[]): Record<string, JsonSchema> {
   const names = ["X-Request-Id", ...(access !== "public" ? ["RateLimit-Policy", "RateLimit"] : []), ...own];

@@ -1,6 +1,6 @@
 /** Who may call what, as OpenAPI security schemes. */
 import { scopes } from "../../domain/account.ts";
-import type { Access } from "../../http/api-description.ts";
+import { type Access, isEmbedAccess } from "../../http/api-description.ts";
 import type { JsonSchema } from "./schema-text.ts";
 
 const cookie = (name: string, where: string): JsonSchema => ({
@@ -25,7 +25,7 @@ export const securitySchemes: Record<string, JsonSchema> = {
 
 /** Alternatives, of which one suffices. Embed tokens are part of the path, for which OpenAPI has no security scheme. */
 export function securityOf(access: Access): Record<string, string[]>[] {
-  if (access === "public" || access === "embed") return [];
+  if (access === "public" || isEmbedAccess(access)) return [];
   const cookies = [{ sessionCookie: [] }, { localSessionCookie: [] }];
   return access === "session" || access === "operator" ? cookies : [{ apiKey: [access] }, ...cookies];
 }

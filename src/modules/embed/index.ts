@@ -78,7 +78,7 @@ export function embedConfigRoute(services: Services): DirectRoute {
     headers: configHeaders,
     async respond(request, headers) {
       const { token = "" } = request.params;
-      const { target } = await openEmbed(services, request, token, headers);
+      const { target } = await openEmbed(services, request, token, headers, "nobody");
       return renderResponse(services, request, token, target, headers);
     },
   });
@@ -92,6 +92,7 @@ export const embedRoutes: readonly Route[] = [
     tag: "Embed",
     summary: "Get what a widget needs to draw the chat",
     access: "embed",
+    ignoresVisitor: true,
     document: () => ({
       description:
         "A browser may cache the response for a minute, and then revalidates it. Each request that arrives is checked anew.",

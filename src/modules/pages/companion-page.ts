@@ -1,12 +1,23 @@
 /** `/c/{token}`: one companion as a page of its own, and what makes the page installable. */
 import { type Companion, companionDefaults, defaultGreeting } from "../../domain/companion.ts";
 import { maxOriginLength, normalizeOrigin } from "../../domain/origin.ts";
+import type { VisitorAuth } from "../../domain/visitor.ts";
 import { contentSecurityPolicy, escapeHtml } from "../../http/html.ts";
+import { embeddedAssets } from "../../web/generated/assets.ts";
 
 const style =
   "html{color-scheme:light dark;background:#fff}body{margin:0;font-family:system-ui,sans-serif}" +
-  "noscript{display:block;padding:3rem 1.5rem;text-align:center}" +
+  "noscript,main:not([hidden]){display:block;padding:3rem 1.5rem;text-align:center;text-wrap:balance}" +
+  "h1{font-size:1.5rem}main p{max-width:32rem;margin:auto;line-height:1.6}" +
   "@media(prefers-color-scheme:dark){html{background:#16181e}}";
+
+/** For visitors whom nobody vouches for. The page shows it in place of the chat. */
+const unknownVisitor = `<main hidden>
+<h1>Open this chat from its website</h1>
+<p>It answers only visitors whom that website vouches for. Your link does not say who you are, or is too old: sign in
+there, and open the chat again.</p>
+</main>
+`;
 
 const shareImagePath = "/share.png";
 const shareImageSize =
@@ -35,11 +46,12 @@ export function renderCompanionPage({ companion, token, baseUrl, lang }: Compani
   if (image !== null) links.push(`<meta property="og:image" content="${escapeHtml(image)}">`);
   if (image !== null && companion.avatarUrl === null) links.push(shareImageSize);
   if (baseUrl !== null) links.push(`<meta property="og:url" content="${escapeHtml(`${baseUrl}/c/${token}`)}">`);
+  const { visitorAuth } = companion;
   return `<!doctype html>
 <html lang="en">
 <head>
 <meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1, viewport-fit=cover, interactive-widget=resizes-content">
+${visitorAuth === "off" ? "" : renderVisitorScript(visitorAuth)}<meta name="viewport" content="width=device-width, initial-scale=1, viewport-fit=cover, interactive-widget=resizes-content">
 <title>${name}</title>
 <meta name="description" content="${description}">
 <meta name="robots" content="noindex">
@@ -57,10 +69,16 @@ ${links.join("\n")}
 </head>
 <body>
 <companion-chat mode="page" lang="${lang}" token="${token}"></companion-chat>
-<noscript>This chat needs JavaScript.</noscript>
+${visitorAuth === "required" ? unknownVisitor : ""}<noscript>This chat needs JavaScript.</noscript>
 </body>
 </html>
 `;
+}
+
+/** First of all, and not async: the token leaves the address before any other script runs. */
+function renderVisitorScript(visitorAuth: VisitorAuth): string {
+  const fileName = embeddedAssets.find(({ name }) => name === "visitor.js")?.fileName ?? "";
+  return `<script src="/assets/${fileName}" data-visitors="${visitorAuth}"></script>\n`;
 }
 
 export function companionPagePolicy({ companion, baseUrl, isEncrypted, hasVoice }: CompanionPage): string {

@@ -46,7 +46,9 @@ ${renderSnippet(token, baseUrl)}
 </ol>
 </section>
 <section class="stage" aria-label="The demo companion">
-<companion-chat mode="inline" token="${token}"></companion-chat>
+<div class="chat"><companion-chat mode="inline" token="${token}"></companion-chat></div>
+<p class="cut"><button type="button" data-cut>Cut the connection</button> Try it while she answers: the reply goes on
+at the server, and nothing of it is lost.</p>
 </section>
 </main>`,
   );

@@ -39,6 +39,8 @@ pre { flex: 1; min-width: 0; margin: 0; padding: 8px 0; overflow-x: auto; font-s
 button { flex: none; min-width: 72px; padding: 6px 12px; border: 0; border-radius: 9px; background: var(--ground); color: var(--text); font: inherit; font-size: .875rem; cursor: pointer; }
 button:hover { color: var(--accent); }
 :focus-visible { outline: 2px solid var(--accent); outline-offset: 2px; }
-.stage { border-radius: 18px; box-shadow: 0 24px 64px rgb(15 18 30 / 12%); }
+.chat { border-radius: 18px; box-shadow: 0 24px 64px rgb(15 18 30 / 12%); }
+.cut { display: flex; gap: 12px; align-items: center; margin: 16px 0 0; color: var(--muted); font-size: .875rem; text-wrap: pretty; }
+.cut button { border: 1px solid var(--line); background: var(--card); white-space: nowrap; }
 @media (max-width: 900px) { main { grid-template-columns: minmax(0, 1fr); gap: 40px; padding: 32px 20px; } }
 `;

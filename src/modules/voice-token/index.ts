@@ -27,13 +27,15 @@ export const voiceTokenRoutes: readonly Route[] = [
       responses: { 200: jsonResponse("Where the session is held.", VoiceTokenResponse, "X-Session-Id") },
       errors: ["voice_not_configured", "quota_exceeded", "upstream_error"],
     }),
-    async handle({ services, request, set, target, readBody }) {
+    async handle({ services, request, set, target, visitor, readBody }) {
       const body = await readBody();
       const sessionId = body.session_id?.toLowerCase() ?? services.ids.randomUuid();
       set.headers["x-session-id"] = sessionId;
-      const visitorId = body.visitor_id?.toLowerCase() ?? null;
+      const visitorId = visitor?.id ?? body.visitor_id?.toLowerCase() ?? null;
+      const sealedVisitor = visitor && (await services.visitors.seal(visitor));
       contextOf(request, services.ids).allowSilence(providerSilenceSeconds);
-      const response = await startVoiceSession(services, { target, sessionId, visitorId, signal: request.signal });
+      const spoken = { target, sessionId, visitorId, sealedVisitor };
+      const response = await startVoiceSession(services, { ...spoken, signal: request.signal });
       // The URL opens a paid session: no cache may keep it.
       set.headers["cache-control"] = "no-store";
       return response;

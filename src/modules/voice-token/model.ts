@@ -9,7 +9,7 @@ export const voiceTokenRequest = compileChecker(() =>
       session_id: t.Optional(
         nullableUuid("The session's conversation. If left out, a new one begins; its id is in `X-Session-Id`."),
       ),
-      visitor_id: t.Optional(nullableUuid("Identifies the visitor across conversations.")),
+      visitor_id: t.Optional(nullableUuid("Identifies the visitor across conversations; ignored for a verified one.")),
     },
     { $id: "VoiceTokenRequest", description: "May be left out altogether." },
   ),

@@ -14,6 +14,8 @@ export interface SessionRequest {
   target: EmbedTarget;
   sessionId: string;
   visitorId: string | null;
+  /** Of a verified visitor. */
+  sealedVisitor: string | null;
   /** Fires when the visitor has left. */
   signal: AbortSignal;
 }
@@ -48,7 +50,7 @@ export async function startVoiceSession(
 
 function keepSession(
   { store, clock }: SessionServices,
-  { target: { companion }, sessionId, visitorId }: SessionRequest,
+  { target: { companion }, sessionId, visitorId, sealedVisitor }: SessionRequest,
   { conversationId }: OpenedSession,
   { id: ticketId, day }: Reservation,
 ): Promise<void> {
@@ -59,7 +61,7 @@ function keepSession(
     companionId: companion.id,
     sessionId,
     visitorId,
-    sealedVisitor: null,
+    sealedVisitor,
     keyId: companion.createdByKeyId,
     day,
     createdAt: clock.nowMs(),

@@ -5,6 +5,8 @@ export interface LiveInstance {
   readonly version: string;
   /** Whether it counts rates together with others, in a server that they share. */
   readonly sharesWindows: boolean;
+  /** Where others reach it; null if it has not told. */
+  readonly url: string | null;
 }
 
 export interface SchemaFacts {

@@ -1,5 +1,6 @@
 /** Adds messages to conversations, which are created if new; shared by text turns and voice transcripts. */
 import { type ConversationKey, type Message, textOf } from "../../domain/conversation.ts";
+import type { StreamErrorCode } from "../../domain/stream-end.ts";
 import type { Parameter, Queries } from "./queries.ts";
 import { places, toArrays } from "./rows/arrays.ts";
 import { withoutNul } from "./rows/text.ts";
@@ -12,11 +13,17 @@ export interface ConversationAddition {
   messages: readonly [Message, ...Message[]];
   /** Nothing is added if it was erased since. Null: not asked. */
   arrivalMark: string | null;
+  /** Replaces what is known of the visitor; null leaves it. */
+  sealedVisitor: string | null;
+  /** The client's name for the exchange, stored with each of the messages. */
+  clientId: string | null;
+  /** Stored with the last message. */
+  endCode: StreamErrorCode | null;
 }
 
 /** Of the parameters of `add_messages`, after the first. */
 export const messageTypes = [
-  ...[...Array(5).fill("text[]"), "integer[]", "bigint[]", "bigint[]"],
+  ...[...Array(5).fill("text[]"), "integer[]", "bigint[]", "bigint[]", "text[]", "text[]"],
   ...[
     "integer[]",
     "text[]",
@@ -27,6 +34,7 @@ export const messageTypes = [
     "bigint[]",
     "boolean[]",
     "bigint[]",
+    "text[]",
     "text[]",
   ],
 ];
@@ -45,7 +53,11 @@ export function toMessageArrays(additions: readonly ConversationAddition[]): Par
     ({ messages }) => messages[0].createdAt,
     (addition) => lastOf(addition).createdAt,
   ]);
-  const placed = additions.flatMap(({ messages }, at) => messages.map((message) => ({ message, place: at + 1 })));
+  const sealed = additions.map(({ sealedVisitor }) => sealedVisitor);
+  const clientIds = additions.map(({ clientId }) => clientId);
+  const placed = additions.flatMap((addition, at) =>
+    addition.messages.map((message) => ({ addition, message, place: at + 1 })),
+  );
   const messages = toArrays(placed, [
     ({ place }) => place,
     ({ message }) => message.id,
@@ -58,7 +70,13 @@ export function toMessageArrays(additions: readonly ConversationAddition[]): Par
     ({ message }) => message.createdAt,
     ({ message }) => withoutNul(textOf(message)),
   ]);
-  return [...conversations, ...messages];
+  const endCodes = placed.map(({ addition, message }) => (message === lastOf(addition) ? addition.endCode : null));
+  return [...conversations, orNone(sealed), orNone(clientIds), ...messages, orNone(endCodes)];
+}
+
+/** What most turns have nothing of is not sent at all. */
+function orNone(values: readonly (string | null)[]): readonly (string | null)[] {
+  return values.every((value) => value === null) ? [] : values;
 }
 
 const addMessages = `SELECT add_messages($1::boolean, ${places(messageTypes, 2)}) AS added`;
@@ -70,13 +88,15 @@ export function createConversationWriter() {
     /** Call it inside a write; false if the companion is deleted. `messages` in order of time. */
     async add(
       transaction: Queries,
-      key: ConversationKey,
+      { key, sealedVisitor }: Pick<ConversationAddition, "key" | "sealedVisitor">,
       conversationId: string,
       messages: readonly Message[],
     ): Promise<boolean> {
       const [first, ...others] = messages;
       if (first === undefined) return true;
-      const arrays = toMessageArrays([{ key, conversationId, messages: [first, ...others], arrivalMark: null }]);
+      const unnamed = { arrivalMark: null, clientId: null, endCode: null };
+      const addition = { key, conversationId, messages: [first, ...others], sealedVisitor, ...unnamed } as const;
+      const arrays = toMessageArrays([addition]);
       const row = await transaction.get<{ added: number }>(addMessages, [first.channel === "text", ...arrays]);
       return row?.added === 1;
     },

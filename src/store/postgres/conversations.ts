@@ -1,8 +1,8 @@
 /** Conversations in PostgreSQL: lists, reading, deletion and erasure. */
 import type { ConversationKey } from "../../domain/conversation.ts";
 import { type ConversationStore, newestMessages } from "../contract/conversations.ts";
-import { toVisitorId } from "../rows/conversation.ts";
 import { createConversationLists } from "./conversation-lists.ts";
+import { mergeConversation } from "./conversation-merge.ts";
 import { deleteConversations } from "./conversation-removal.ts";
 import type { PostgresEngine } from "./engine.ts";
 import { createMessagePages } from "./message-pages.ts";
@@ -15,10 +15,19 @@ const selectKey = `SELECT c.companion_id AS "companionId", c.session_id AS "sess
   FROM conversations c JOIN companions ON companions.id = c.companion_id WHERE c.id = $1 AND c.account_id = $2`;
 const selectCompanion = `SELECT 1 AS one FROM companions c WHERE c.id = $1 AND ${ofAccount("$2")}`;
 const deleteOne = deleteConversations("id = $2");
-const deleteOfVisitor = deleteConversations(
-  "account_id = $2 AND visitor_id = $3 AND visitor_id <> '' AND companion_id = $4",
+const deleteOfVisitors = deleteConversations(
+  "account_id = $2 AND visitor_id = ANY($3::text[]) AND visitor_id <> '' AND companion_id = $4",
 );
-const deleteVoiceSessions = "DELETE FROM voice_sessions WHERE companion_id = $1 AND visitor_id = $2";
+const deleteVoiceSessions = "DELETE FROM voice_sessions WHERE companion_id = $1 AND visitor_id = ANY($2::text[])";
+/** Day by day, of which there are few: no index begins with the visitor. */
+const deleteVisitorDays = `WITH RECURSIVE days AS (
+    (SELECT day FROM visitor_daily WHERE companion_id = $1 ORDER BY day LIMIT 1)
+    UNION ALL
+    SELECT (SELECT v.day FROM visitor_daily v WHERE v.companion_id = $1 AND v.day > days.day ORDER BY v.day LIMIT 1)
+      FROM days WHERE days.day IS NOT NULL
+  )
+  DELETE FROM visitor_daily v USING days
+  WHERE v.companion_id = $1 AND v.day = days.day AND v.visitor_id = ANY($2::text[])`;
 
 export function createConversationStore(engine: PostgresEngine, parts: StoreParts): ConversationStore {
   const { changes, erasures, removals, log } = parts;
@@ -38,8 +47,8 @@ export function createConversationStore(engine: PostgresEngine, parts: StorePart
       const isDeleted = await engine.change(accountId, async (transaction) => {
         const row = await transaction.get<ConversationKey & { visitorId: string }>(selectKey, [id, accountId]);
         if (row === null) return false;
-        const { companionId, visitorId } = row;
-        await erasures.note(transaction, { ...row, visitorId: toVisitorId(visitorId) });
+        const { companionId, sessionId, visitorId } = row;
+        await erasures.note(transaction, { companionId, visitorIds: [visitorId], sessionId });
         if ((await transaction.run(deleteOne, [context.nowMs, id])) === 0) return false;
         const change = { accountId, action: "conversation.delete", targetId: id, details: { companionId } };
         await changes.record(transaction, context, change);
@@ -51,15 +60,19 @@ export function createConversationStore(engine: PostgresEngine, parts: StorePart
       return true;
     },
 
-    eraseVisitor: async (accountId, companionId, visitorId, context) => {
+    merge: (from, visitor) => mergeConversation(engine, from, visitor),
+
+    eraseVisitors: async (accountId, companionId, visitorIds, context) => {
       const isOwn = await engine.change(accountId, async (transaction) => {
         if ((await transaction.get(selectCompanion, [companionId, accountId])) === null) return false;
         const change = { accountId, action: "visitor.erase", targetId: companionId, details: {} };
         await changes.record(transaction, context, change);
-        // Before the lock: a transcript that is being stored has its session's row, and waits for the lock.
-        await transaction.run(deleteVoiceSessions, [companionId, visitorId]);
-        await erasures.note(transaction, { companionId, visitorId, sessionId: null });
-        await transaction.run(deleteOfVisitor, [context.nowMs, accountId, visitorId, companionId]);
+        await erasures.note(transaction, { companionId, visitorIds, sessionId: null });
+        await Promise.all([
+          transaction.run(deleteVoiceSessions, [companionId, visitorIds]),
+          transaction.run(deleteVisitorDays, [companionId, visitorIds]),
+          transaction.run(deleteOfVisitors, [context.nowMs, accountId, visitorIds, companionId]),
+        ]);
         return true;
       });
       if (!isOwn) return false;

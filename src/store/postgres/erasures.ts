@@ -9,14 +9,14 @@ import type { Transaction } from "./transaction.ts";
 export interface ErasedPart {
   companionId: string;
   /** Null for a conversation without a visitor. */
-  visitorId: string | null;
-  /** Null: all that this visitor said. */
+  visitorIds: readonly (string | null)[];
+  /** Null: all that these visitors said. */
   sessionId: string | null;
 }
 
 export interface Erasures {
   /**
-   * Notes it, after the turns that are just being settled; until the transaction ends, others of this visitor wait.
+   * Notes it, after the turns that are just being settled; until the transaction ends, others of these visitors wait.
    * Delete what there is afterwards, and call `renewMark` after the commit.
    */
   note(transaction: Transaction, part: ErasedPart): Promise<void>;
@@ -31,8 +31,12 @@ const kept = "6 hours";
 /** Far longer than a batch is sent again. */
 const batchesKept = "10 minutes";
 
-const insertErasure = `INSERT INTO erasures (companion_id, visitor_id, session_id, transaction)
-  VALUES ($1, $2, $3, pg_current_xact_id())`;
+/** As `share_visitors` names and orders the locks, so that two transactions never wait for each other in a circle. */
+const lockVisitors = `SELECT pg_advisory_xact_lock(k.key) FROM (
+    SELECT DISTINCT hashtextextended('visitor ' || $1::text || ' ' || id, 0) AS key FROM unnest($2::text[]) AS id ORDER BY 1
+  ) AS k`;
+const insertErasures = `INSERT INTO erasures (companion_id, visitor_id, session_id, transaction)
+  SELECT $1, id, $3, pg_current_xact_id() FROM unnest($2::text[]) AS id`;
 const before = (age: string) => `(extract(epoch FROM clock_timestamp() - interval '${age}') * 1000)::bigint`;
 /** The newest of them stays as a row without a companion: what arrived before it may have been erased by any of them. */
 const forgetErasures = `WITH forgotten AS (DELETE FROM erasures WHERE erased_at < ${before(kept)} RETURNING transaction)
@@ -40,13 +44,22 @@ const forgetErasures = `WITH forgotten AS (DELETE FROM erasures WHERE erased_at 
   SELECT '', '', transaction FROM forgotten ORDER BY transaction DESC LIMIT 1`;
 const forgetBatches = `DELETE FROM settled_batches WHERE settled_at < ${before(batchesKept)}`;
 
+/** Waits for the turns of these visitors that are just being settled, and keeps others out. An empty id: no visitor. */
+export async function lockVisitorsAlone(
+  transaction: Transaction,
+  companionId: string,
+  visitorIds: readonly string[],
+): Promise<void> {
+  await transaction.run(lockVisitors, [companionId, visitorIds]);
+}
+
 export function createErasures(engine: PostgresEngine, arrivals: ArrivalMarks): Erasures {
   return {
-    async note(transaction, { companionId, visitorId, sessionId }) {
+    async note(transaction, { companionId, visitorIds, sessionId }) {
+      const ids = visitorIds.map((visitorId) => visitorId ?? "");
       await Promise.all([
-        // As `share_visitors` names it.
-        transaction.lock(`visitor ${companionId} ${visitorId ?? ""}`),
-        transaction.run(insertErasure, [companionId, visitorId ?? "", sessionId]),
+        lockVisitorsAlone(transaction, companionId, ids),
+        transaction.run(insertErasures, [companionId, ids, sessionId]),
       ]);
     },
 

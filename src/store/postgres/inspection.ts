@@ -123,7 +123,8 @@ async function listInstances(queries: Queries): Promise<LiveInstance[]> {
   );
   if (known?.isThere !== true) return [];
   return await queries.all<LiveInstance>(
-    `SELECT i.version, i.shares_windows AS "sharesWindows" FROM instances i
+    // By name, since an earlier version's table has no such column.
+    `SELECT i.version, i.shares_windows AS "sharesWindows", to_jsonb(i) ->> 'url' AS url FROM instances i
      WHERE i.number IN (SELECT live_instances()) ORDER BY i.number`,
   );
 }

@@ -8,12 +8,13 @@ import type { PostgresEngine } from "./engine.ts";
 import { mapColumns } from "./rows/columns.ts";
 import { messages } from "./schema/conversations.ts";
 
-const messageColumns = mapColumns(messages, ["number", "conversationNumber"]);
+const messageColumns = mapColumns(messages, ["number", "conversationNumber", "clientId", "endCode"]);
 
 interface ConversationFields {
   companionId: string;
   sessionId: string;
   visitorId: string;
+  sealedVisitor: string | null;
   messageCount: number;
   beganAt: number;
   updatedAt: number;
@@ -30,7 +31,7 @@ interface PageRow extends ConversationFields, Omit<Message, "id" | "parts"> {
 // One statement, so that all of it is of one moment. Of a text that is left out, only the length is read. One more than
 // the page shows whether there are older ones; the first always fits, however long it is.
 const selectPage = `SELECT c.companion_id AS "companionId", c.session_id AS "sessionId", c.visitor_id AS "visitorId",
-    c.message_count::float8 AS "messageCount", c.created_at::float8 AS "beganAt", c.updated_at::float8 AS "updatedAt",
+    c.sealed_visitor AS "sealedVisitor", c.message_count::float8 AS "messageCount", c.created_at::float8 AS "beganAt", c.updated_at::float8 AS "updatedAt",
     page.following::float8 AS following, ${messageColumns.select("page")}
   FROM conversations c JOIN companions ON companions.id = c.companion_id
     LEFT JOIN LATERAL (
@@ -54,9 +55,9 @@ export function createMessagePages(engine: PostgresEngine) {
       const rows = await engine.quick.all<PageRow>(selectPage, [id, accountId, ...position, limit]);
       const [oldest] = rows;
       if (oldest === undefined) return null;
-      const { companionId, sessionId, visitorId, messageCount, beganAt: createdAt, updatedAt } = oldest;
+      const { companionId, sessionId, visitorId, sealedVisitor, messageCount, beganAt: createdAt, updatedAt } = oldest;
       const conversation = toConversation({
-        ...{ id, companionId, sessionId, visitorId },
+        ...{ id, companionId, sessionId, visitorId, sealedVisitor },
         ...{ messageCount, createdAt, updatedAt },
       });
       const found = rows.flatMap((row) => toMessage(row) ?? []);

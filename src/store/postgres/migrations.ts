@@ -3,6 +3,7 @@ import initial from "../../../drizzle/postgres/0000_initial.sql" with { type: "t
 import holdings from "../../../drizzle/postgres/0001_holdings.sql" with { type: "text" };
 import functions from "../../../drizzle/postgres/0002_functions.sql" with { type: "text" };
 import resumeAndVisitors from "../../../drizzle/postgres/0003_resume_and_visitors.sql" with { type: "text" };
+import namedTurns from "../../../drizzle/postgres/0004_named_turns_and_visitors.sql" with { type: "text" };
 
 export interface Migration {
   name: string;
@@ -14,6 +15,7 @@ export const migrations: readonly Migration[] = [
   { name: "0001_holdings", sql: holdings },
   { name: "0002_functions", sql: functions },
   { name: "0003_resume_and_visitors", sql: resumeAndVisitors },
+  { name: "0004_named_turns_and_visitors", sql: namedTurns },
 ];
 
 /**

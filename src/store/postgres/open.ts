@@ -31,6 +31,7 @@ import { createSettling } from "./settling.ts";
 import { createTurnStore } from "./turns.ts";
 import { createUsageStore } from "./usage.ts";
 import { createUsageWriter } from "./usage-writer.ts";
+import { createVisitorKeyStore } from "./visitor-keys.ts";
 import { createVoiceStore } from "./voice.ts";
 import { createVoiceAgentGrantStore } from "./voice-agent-grants.ts";
 import { createVoiceAgentKeeper } from "./voice-agents.ts";
@@ -136,6 +137,7 @@ function createStore(engine: PostgresEngine, parts: StoreParts): Store {
     sessions: createSessionStore(engine, changes),
     turns: createTurnStore(engine, parts),
     usage: createUsageStore(engine, parts),
+    visitorKeys: createVisitorKeyStore(engine, parts),
     voice: createVoiceStore(engine, parts),
     voiceAgentGrants: createVoiceAgentGrantStore(engine, parts),
 

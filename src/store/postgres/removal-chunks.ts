@@ -20,6 +20,7 @@ const selectCompanions = `SELECT number::float8 AS number, id FROM companions
 const deleteSome = (table: string, condition: string) => `DELETE FROM ${table}
   WHERE ctid = ANY (ARRAY (SELECT ctid FROM ${table} WHERE ${condition} LIMIT ${rowsPerChunk}))`;
 const deleteIndexRows = deleteSome("companion_metadata", "account_number = $1");
+const deleteVisitorDays = deleteSome("visitor_daily", "companion_id = $1");
 const deleteMessages = deleteSome("messages", "conversation_number = ANY ($1::bigint[])");
 // What somebody erases just now needs no removal.
 const selectConversations = `SELECT number::float8 AS number FROM conversations
@@ -43,10 +44,9 @@ export function createChunkRemover(voiceAgents: VoiceAgentKeeper, add: Removals[
   }
 
   async function removeCompanionChunk(transaction: Transaction, { targetId }: RemovalRow): Promise<boolean> {
-    // Before the lock: a transcript that is being stored has its session's row, and waits for the lock.
-    await transaction.run("DELETE FROM voice_sessions WHERE companion_id = $1", [targetId]);
     // Behind the turns that are just being settled: they may have seen the companion (`share_companions`).
     await transaction.lock(`companion ${targetId}`);
+    await transaction.run("DELETE FROM voice_sessions WHERE companion_id = $1", [targetId]);
     const conversations = await transaction.all<{ number: number }>(selectConversations, [targetId]);
     const numbers = conversations.map(({ number }) => number);
     if (numbers.length > 0) {
@@ -56,7 +56,7 @@ export function createChunkRemover(voiceAgents: VoiceAgentKeeper, add: Removals[
     }
     if ((await transaction.get(selectAnyConversation, [targetId])) !== null) return false;
     await transaction.run("DELETE FROM quota_daily WHERE companion_id = $1", [targetId]);
-    return true;
+    return (await transaction.run(deleteVisitorDays, [targetId])) < rowsPerChunk;
   }
 
   async function finish(transaction: Transaction, removals: readonly RemovalRow[]): Promise<void> {

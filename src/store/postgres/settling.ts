@@ -2,28 +2,11 @@
  * Settles turns in batches: one batch is under way, the others gather. A batch is one statement and one commit, so the
  * round trip and the disk are paid once for all of its turns.
  */
-import type { TicketId } from "../../coordination/coordination.ts";
-import type { FailureKind } from "../../domain/reply-failure.ts";
-import { systemIds } from "../../lib/ids.ts";
-import { type ConversationAddition, messageTypes, toMessageArrays } from "./conversation-writer.ts";
 import type { PostgresEngine } from "./engine.ts";
 import { concernsItsRows, isCertainlyUndone, unavailable } from "./failures.ts";
 import type { OpenTickets } from "./open-tickets.ts";
 import type { Parameter } from "./queries.ts";
-import { quotaTypes, toQuotaArrays } from "./quota.ts";
-import { places, toArrays } from "./rows/arrays.ts";
-import { toUsageArrays, type UsageAddition, usageTypes } from "./usage-writer.ts";
-
-/** What one turn leaves. */
-export interface Settlement {
-  /** Null if no message is kept. */
-  kept: ConversationAddition | null;
-  usage: UsageAddition & { companionId: string };
-  failure: FailureKind | null;
-  /** Whether it takes one message of the companion's day. */
-  isCounted: boolean;
-  ticketId: TicketId;
-}
+import { countCharacters, type Settlement, settleTurns, toParameters } from "./settlement.ts";
 
 export interface Settling {
   /** Commits that settled turns, and the turns in them. */
@@ -51,10 +34,6 @@ const mostCharacters = 2_000_000;
 const usualPatienceMs = 15_000;
 const lookEveryMs = 500;
 const tryAgainMs = 100;
-
-const failureTypes = Array(4).fill("text[]");
-const types = ["text", ...messageTypes, ...usageTypes, ...failureTypes, ...quotaTypes, "text[]"];
-const settleTurns = `SELECT settle_turns(${places(types)})`;
 
 /** `patienceMs`: how long a turn waits for PostgreSQL. */
 export function createSettling(engine: PostgresEngine, tickets: OpenTickets, patienceMs = usualPatienceMs): Settling {
@@ -161,7 +140,7 @@ export function createSettling(engine: PostgresEngine, tickets: OpenTickets, pat
         waiting.push({
           ...settlement,
           conversation: kept === null ? null : Object.values(kept.key).join(" "),
-          characters: kept === null ? 0 : countCharacters(kept),
+          characters: countCharacters(kept),
           untilMs: performance.now() + patienceMs,
           isAlone: false,
           isOver: false,
@@ -176,31 +155,4 @@ export function createSettling(engine: PostgresEngine, tickets: OpenTickets, pat
       await running;
     },
   };
-}
-
-function countCharacters({ messages }: ConversationAddition): number {
-  let characters = 0;
-  for (const { parts } of messages) for (const part of parts) characters += part.text.length;
-  return characters;
-}
-
-function toParameters(batch: readonly Settlement[]): Parameter[] {
-  const kept = batch.flatMap((turn) => turn.kept ?? []);
-  const usage = batch.map((turn) => turn.usage);
-  const failed = batch.flatMap((turn) => (turn.failure === null ? [] : [{ ...turn.usage, kind: turn.failure }]));
-  const counted = batch.filter(({ isCounted }) => isCounted);
-  const ticketIds = batch.flatMap(({ ticketId }) => ticketId ?? []);
-  return [
-    systemIds.uuid(),
-    ...toMessageArrays(kept),
-    ...toUsageArrays(usage),
-    ...toArrays(failed, [
-      ({ accountId }) => accountId,
-      ({ companionId }) => companionId,
-      ({ day }) => day,
-      ({ kind }) => kind,
-    ]),
-    ...toQuotaArrays(counted.map(({ usage: { companionId, day } }) => ({ kind: "messages", companionId, day }))),
-    ticketIds,
-  ];
 }

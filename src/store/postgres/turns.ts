@@ -1,14 +1,32 @@
 /** Turns in PostgreSQL: the hot path of the program. */
 import type { ArrivalMark } from "../../coordination/coordination.ts";
 import { type ConversationKey, type HistoryMessage, type MessageRole, textParts } from "../../domain/conversation.ts";
-import type { SettledTurn, TurnStore } from "../contract/turns.ts";
+import type { StreamErrorCode } from "../../domain/stream-end.ts";
+import type { SettledTurn, StoredExchange, TurnStore } from "../contract/turns.ts";
 import { isArrivalMark } from "./arrival-marks.ts";
 import type { ConversationAddition } from "./conversation-writer.ts";
 import type { PostgresEngine } from "./engine.ts";
 import type { QuotaCounts } from "./quota.ts";
 import type { Settling } from "./settling.ts";
 
-const readHistory = `SELECT role, "text" FROM read_history($1, $2, $3, $4)`;
+interface ExchangeRow {
+  role: MessageRole;
+  text: string;
+  complete: boolean;
+  endCode: StreamErrorCode | null;
+  createdAt: number;
+}
+
+export const turnQueries = {
+  history: `SELECT role, "text" FROM read_history($1, $2, $3, $4)`,
+  otherHistory: `SELECT role, "text" FROM read_history($1, $2, $3, $4, $5)`,
+  exchange: `SELECT m.role, m."text", m.complete, m.end_code AS "endCode", m.created_at::float8 AS "createdAt"
+    FROM messages m WHERE m.conversation_number = (
+      SELECT c.number FROM conversations c WHERE c.companion_id = $1 AND c.session_id = $2 AND c.visitor_id = $3
+    ) AND m.client_id = $4 ORDER BY m.created_at, m.number`,
+  visitorDay: `SELECT messages::float8 AS messages FROM visitor_daily
+    WHERE companion_id = $1 AND visitor_id = $2 AND day = $3`,
+};
 
 export interface TurnParts {
   quota: QuotaCounts;
@@ -17,23 +35,34 @@ export interface TurnParts {
 
 export function createTurnStore(engine: PostgresEngine, { quota, settling }: TurnParts): TurnStore {
   return {
-    async listHistory({ companionId, sessionId, visitorId }: ConversationKey, maxBytes): Promise<HistoryMessage[]> {
-      const parameters = [companionId, sessionId, visitorId ?? "", maxBytes];
-      const rows = await engine.quick.all<{ role: MessageRole; text: string }>(readHistory, parameters);
+    async listHistory(key, maxBytes, exceptMessageId): Promise<HistoryMessage[]> {
+      const parameters = [...toColumns(key), maxBytes];
+      const rows = await (exceptMessageId === undefined
+        ? engine.quick.all<{ role: MessageRole; text: string }>(turnQueries.history, parameters)
+        : engine.quick.all<{ role: MessageRole; text: string }>(turnQueries.otherHistory, [
+            ...parameters,
+            exceptMessageId,
+          ]));
       return rows.map(({ role, text }) => ({ role, parts: textParts(text) }));
     },
 
+    async findExchange(key, messageId) {
+      return toExchange(await engine.quick.all<ExchangeRow>(turnQueries.exchange, [...toColumns(key), messageId]));
+    },
+
     settle(turn) {
-      const { accountId, key, keyId, day, failure, ticketId } = turn;
+      const { accountId, key, keyId, day, failure, ticketId, isCounted } = turn;
       const { inputTokens, outputTokens } = turn.usage;
       return settling.add({
         kept: toAddition(turn),
+        again: toAgain(turn),
         usage: {
           ...{ accountId, companionId: key.companionId, keyId, day },
-          ...{ messages: 1, inputTokens, outputTokens, errors: failure === null ? 0 : 1 },
+          ...{ messages: isCounted ? 1 : 0, inputTokens, outputTokens, errors: failure === null ? 0 : 1 },
         },
         failure,
-        isCounted: true,
+        isCounted,
+        isLimited: isCounted && turn.visitor?.isLimited === true,
         ticketId,
       });
     },
@@ -41,22 +70,50 @@ export function createTurnStore(engine: PostgresEngine, { quota, settling }: Tur
     settleUnkept({ ticketId, failure, usage: { inputTokens, outputTokens }, accountId, companionId, keyId, day }) {
       const usage = { accountId, companionId, keyId, day, messages: 1, inputTokens, outputTokens };
       const errors = failure === null ? 0 : 1;
-      return settling.add({ kept: null, usage: { ...usage, errors }, failure, isCounted: true, ticketId });
+      return settling.add({ ...unkept, usage: { ...usage, errors }, failure, isCounted: true, ticketId });
     },
 
     recordFailure({ kind, accountId, companionId, keyId, day }) {
       const usage = { accountId, companionId, keyId, day, errors: 1 };
-      return settling.add({ kept: null, usage, failure: kind, isCounted: false, ticketId: null });
+      return settling.add({ ...unkept, usage, failure: kind, isCounted: false, ticketId: null });
     },
 
     countDay: (companionId, day) => quota.count(engine.quick, "messages", companionId, day),
+
+    async countVisitorDay(companionId, visitorId, day) {
+      const row = await engine.quick.get<{ messages: number }>(turnQueries.visitorDay, [companionId, visitorId, day]);
+      return row?.messages ?? 0;
+    },
   };
 }
 
-function toAddition({ key, conversationId, messages, arrivalMark }: SettledTurn): ConversationAddition | null {
+const unkept = { kept: null, again: null, isLimited: false };
+
+const toColumns = ({ companionId, sessionId, visitorId }: ConversationKey) => [companionId, sessionId, visitorId ?? ""];
+
+function toExchange(rows: readonly ExchangeRow[]): StoredExchange | null {
+  const question = rows.find(({ role }) => role === "user");
+  if (question === undefined) return null;
+  const reply = rows.findLast(({ role }) => role === "assistant") ?? null;
+  return {
+    question: question.text,
+    reply: reply?.text ?? null,
+    isComplete: reply?.complete ?? false,
+    endCode: rows.at(-1)?.endCode ?? null,
+    endedAtMs: (reply ?? question).createdAt,
+  };
+}
+
+function toAddition(turn: SettledTurn): ConversationAddition | null {
+  const { key, conversationId, messages, arrivalMark, messageId: clientId, endCode, visitor } = turn;
   const [first, ...others] = messages;
   if (first === undefined || !isKnown(arrivalMark)) return null;
-  return { key, conversationId, messages: [first, ...others], arrivalMark };
+  const sealedVisitor = visitor?.sealed ?? null;
+  return { key, conversationId, messages: [first, ...others], arrivalMark, sealedVisitor, clientId, endCode };
+}
+
+function toAgain({ key, messages, messageId, endCode }: SettledTurn) {
+  return messages.length === 0 && messageId !== null ? { key, clientId: messageId, endCode } : null;
 }
 
 /** If nobody knows when it arrived, it may have been erased since: better to lose a turn than to keep an erased one. */

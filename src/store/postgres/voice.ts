@@ -30,15 +30,16 @@ const takeDue = `WITH due AS MATERIALIZED (SELECT provider, agent_id, due_at FRO
 const shareCompanion = "SELECT share_companions(ARRAY[$1::text])";
 const shareVisitor = "SELECT share_companions(ARRAY[$1::text]), share_visitors(ARRAY[$1::text], ARRAY[$2::text])";
 const insertSession = `INSERT INTO voice_sessions
-    (provider_conversation_id, account_id, companion_id, session_id, visitor_id, created_at)
-  SELECT $1, $2, id, $4, $5, $6 FROM companions WHERE id = $3 ON CONFLICT DO NOTHING`;
+    (provider_conversation_id, account_id, companion_id, session_id, visitor_id, created_at, sealed_visitor)
+  SELECT $1, $2, id, $4, $5, $6, $7 FROM companions WHERE id = $3 ON CONFLICT DO NOTHING`;
 const selectSession = `SELECT s.companion_id AS "companionId", s.session_id AS "sessionId", s.visitor_id AS "visitorId",
     s.created_at::float8 AS "createdAt"
   FROM voice_sessions s JOIN companions c ON c.id = s.companion_id WHERE s.provider_conversation_id = $1`;
 const selectWaiting = `SELECT companion_id AS "companionId", session_id AS "sessionId", visitor_id AS "visitorId"
   FROM voice_sessions WHERE provider_conversation_id = $1 AND NOT is_taken`;
 const takeSession = `UPDATE voice_sessions SET is_taken = true WHERE provider_conversation_id = $1 AND NOT is_taken
-  AND EXISTS (SELECT FROM companions WHERE id = companion_id)`;
+  AND visitor_id = $2 AND EXISTS (SELECT FROM companions WHERE id = companion_id)
+  RETURNING sealed_visitor AS "sealedVisitor"`;
 const deleteSessions = `WITH old AS MATERIALIZED (SELECT provider_conversation_id FROM voice_sessions
       WHERE created_at < $1 ORDER BY created_at LIMIT $2 FOR UPDATE SKIP LOCKED)
   DELETE FROM voice_sessions s USING old WHERE s.provider_conversation_id = old.provider_conversation_id`;
@@ -61,6 +62,19 @@ export function createVoiceStore(
     const companion = await transaction.get<{ voiceId: string | null }>(lockCompanion, [companionId]);
     const held = await transaction.get(selectHeld, [companionId, owner, nowMs]);
     return held !== null && (companion?.voiceId ?? null) !== null;
+  }
+
+  /** For its transcript. Null if it is unknown, or was taken before. */
+  async function take(transaction: Transaction, keptId: string) {
+    for (let lockedFor: string | null = null; ; ) {
+      const session = await transaction.get<Omit<SessionRow, "createdAt">>(selectWaiting, [keptId]);
+      // Once more if it changed hands while this waited for the lock: a session does so once.
+      if (session === null || session.visitorId === lockedFor) return null;
+      lockedFor = session.visitorId;
+      await transaction.run(shareVisitor, [session.companionId, lockedFor]);
+      const taken = await transaction.get<{ sealedVisitor: string | null }>(takeSession, [keptId, lockedFor]);
+      if (taken !== null) return { ...session, ...taken };
+    }
   }
 
   return {
@@ -119,7 +133,7 @@ export function createVoiceStore(
       await engine.write(async (transaction) => {
         const visitorId = session.visitorId ?? "";
         const keptId = providerConversationId === null ? null : withoutNul(providerConversationId);
-        const row = [keptId, accountId, companionId, sessionId, visitorId, createdAt];
+        const row = [keptId, accountId, companionId, sessionId, visitorId, createdAt, session.sealedVisitor];
         await Promise.all([
           transaction.run(shareCompanion, [companionId]),
           usage.add(transaction, [{ accountId, companionId, keyId, day, voiceSessions: 1 }]),
@@ -142,15 +156,14 @@ export function createVoiceStore(
     addTranscript: (providerConversationId, conversationId, messages) =>
       engine.write(async (transaction) => {
         const keptId = withoutNul(providerConversationId);
-        const session = await transaction.get<Omit<SessionRow, "createdAt">>(selectWaiting, [keptId]);
+        const session = await take(transaction, keptId);
         if (session === null) return false;
-        await transaction.run(shareVisitor, [session.companionId, session.visitorId]);
-        if ((await transaction.run(takeSession, [keptId])) === 0) return false;
-        const key = { ...session, visitorId: toVisitorId(session.visitorId) };
+        const { companionId, sessionId, visitorId, sealedVisitor } = session;
+        const key = { companionId, sessionId, visitorId: toVisitorId(visitorId) };
         const spoken = messages.map(({ text, ...message }) => {
           return { ...message, parts: textParts(text), channel: "voice" as const, ...uncounted };
         });
-        return await conversations.add(transaction, key, conversationId, spoken);
+        return await conversations.add(transaction, { key, sealedVisitor }, conversationId, spoken);
       }),
 
     deleteSessions: (beforeMs, limit) =>

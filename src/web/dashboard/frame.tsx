@@ -11,6 +11,7 @@ import {
   ScrollText,
   Sun,
   UserRound,
+  UserRoundCheck,
   UsersRound,
   X,
 } from "lucide-preact";
@@ -21,6 +22,7 @@ import { usePath } from "./lib/router.ts";
 import { signOut, useSession } from "./lib/session.ts";
 import { use } from "./lib/state.ts";
 import { type Theme, theme } from "./lib/theme.ts";
+import { visitorKeysPath } from "./paths.ts";
 import { IconButton } from "./ui/button.tsx";
 import { lazy } from "./ui/lazy.tsx";
 import { say } from "./ui/toast.tsx";
@@ -31,6 +33,7 @@ const places = [
   { href: "/app/conversations", label: "Conversations", Icon: MessagesSquare },
   { href: "/app/usage", label: "Usage", Icon: ChartNoAxesColumn },
   { href: "/app/api-keys", label: "API keys", Icon: KeyRound },
+  { href: visitorKeysPath, label: "Visitor keys", Icon: UserRoundCheck },
   { href: "/app/audit", label: "Audit trail", Icon: ScrollText },
 ] as const;
 const operatorPlace = { href: "/app/accounts", label: "Accounts", Icon: UsersRound } as const;

@@ -8,3 +8,4 @@ export type PageComponent = ComponentType<{ params: Params }>;
 export const homePath = "/app/companions";
 export const signInPath = "/app/sign-in";
 export const secondFactorPath = "/app/account/second-factor";
+export const visitorKeysPath = "/app/visitor-keys";

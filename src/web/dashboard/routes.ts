@@ -1,5 +1,5 @@
 /** Every page of the dashboard: its address, its file, and who may see it. */
-import { type PageComponent, type Params, secondFactorPath, signInPath } from "./paths.ts";
+import { type PageComponent, type Params, secondFactorPath, signInPath, visitorKeysPath } from "./paths.ts";
 
 export interface Route {
   pattern: string;
@@ -20,6 +20,7 @@ export const routes: readonly Route[] = [
   { pattern: "/app/conversations", load: () => import("./pages/conversations.tsx"), access: "signed-in" },
   { pattern: "/app/conversations/:id", load: () => import("./pages/conversation.tsx"), access: "signed-in" },
   { pattern: "/app/api-keys", load: () => import("./pages/api-keys.tsx"), access: "signed-in" },
+  { pattern: visitorKeysPath, load: () => import("./pages/visitor-keys.tsx"), access: "signed-in" },
   { pattern: "/app/usage", load: () => import("./pages/usage.tsx"), access: "signed-in" },
   { pattern: "/app/audit", load: () => import("./pages/audit.tsx"), access: "signed-in" },
   { pattern: "/app/account", load: () => import("./pages/account.tsx"), access: "signed-in" },

@@ -1,4 +1,5 @@
-/** The welcome page's script: copies text to the clipboard. */
+/** The welcome page's script: copies text to the clipboard, and cuts the demo's connection where asked to. */
+import { openLine } from "./cut-line.ts";
 
 for (const button of document.querySelectorAll<HTMLButtonElement>("button[data-copy]")) {
   const label = button.textContent;
@@ -10,3 +11,11 @@ for (const button of document.querySelectorAll<HTMLButtonElement>("button[data-c
     }, 2000);
   });
 }
+
+const { fetch: plainFetch } = globalThis;
+const line = openLine(plainFetch);
+/** The widget's requests go through the line: it asks for `fetch` each time. */
+globalThis.fetch = ((url: string, init: RequestInit = {}) =>
+  /\/api\/embed\/.*\/chat/.test(url) ? line.fetch(url, init) : plainFetch(url, init)) as typeof fetch;
+
+document.querySelector("button[data-cut]")?.addEventListener("click", line.cut);

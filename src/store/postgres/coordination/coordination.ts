@@ -123,6 +123,7 @@ export async function openCoordination(
     get clockOffsetMs() {
       return instanceClock.offsetMs;
     },
+    announce: (url) => instance.announce(url),
     async countOthers() {
       const row = await engine.quick.get<{ count: number }>(
         "SELECT count(*)::int AS count FROM live_instances() AS l (number) WHERE l.number <> $1::bigint",

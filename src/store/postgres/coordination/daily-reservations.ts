@@ -11,6 +11,8 @@ export function createDailyReservations(clock: Pick<Clock, "nowMs">, tickets: Ti
         kind: "voice_session",
         queueKey: null,
         perDay: limit,
+        visitor: null,
+        messageId: null,
       });
       if (verdict !== "run") {
         return { isAdmitted: false, reason: "day_used_up", retryAfterSeconds: secondsToMidnight(clock.nowMs()) };

@@ -29,6 +29,7 @@ const aliveMs = 4_000;
 export class Instance {
   readonly number: number;
   readonly #options: InstanceOptions;
+  #facts: InstanceFacts;
   readonly #closing = Promise.withResolvers<void>();
   #session: Session | null;
   #isClosed = false;
@@ -54,6 +55,7 @@ export class Instance {
 
   private constructor(options: InstanceOptions, session: Session, number: number) {
     this.#options = options;
+    this.#facts = options.facts;
     this.#session = session;
     this.number = number;
   }
@@ -61,6 +63,17 @@ export class Instance {
   /** The session as it is now; null while there is none. */
   get session(): Session | null {
     return this.#session;
+  }
+
+  /** Where others reach this server from now on. Without a session they are told with the next one. */
+  async announce(url: string): Promise<void> {
+    this.#facts = { ...this.#facts, url };
+    const session = this.#session;
+    try {
+      if (session !== null) await this.#writeUrl(session);
+    } catch (error) {
+      if (!session?.hasEnded) throw error;
+    }
   }
 
   /** Call it once. A beat that fails ends the session, and another one is opened. */
@@ -89,12 +102,20 @@ export class Instance {
     await this.#session?.ask("SELECT pg_advisory_unlock_all()");
   }
 
+  async #writeUrl(session: Session): Promise<void> {
+    await session.ask("UPDATE instances SET url = $2 WHERE number = $1::bigint AND url IS DISTINCT FROM $2", [
+      ...[this.number, this.#facts.url],
+    ]);
+  }
+
   async #run(beat: Beat): Promise<void> {
     let isFresh = true;
     while (!this.#isClosed) {
       try {
         if (this.#session === null) {
           this.#session = await this.#reopen();
+          // Again, as it is now: it may have been announced while there was no session.
+          await this.#writeUrl(this.#session);
           isFresh = true;
         }
         const session = this.#session;
@@ -131,10 +152,10 @@ export class Instance {
   }
 
   async #reopen(): Promise<Session> {
-    const { connect, facts, log } = this.#options;
+    const { connect, log } = this.#options;
     const session = await openSession(connect);
     try {
-      await registerAgain(session, this.number, facts);
+      await registerAgain(session, this.number, this.#facts);
     } catch (error) {
       session.end();
       throw error;

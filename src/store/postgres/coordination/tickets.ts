@@ -10,15 +10,20 @@ import { type Ticket, TicketEndings } from "./ticket-endings.ts";
 
 export interface Place {
   companionId: string;
-  kind: "message" | "voice_session";
+  /** `uncounted` takes nothing of a day. */
+  kind: "message" | "voice_session" | "uncounted";
   /** Null: it does not queue. */
   queueKey: string | null;
-  /** Of this kind, for the companion's UTC day. */
-  perDay: number;
+  /** Of this kind, for the companion's UTC day; null where nothing is taken. */
+  perDay: number | null;
+  /** A visitor with a limit of their own, which holds besides. */
+  visitor: { readonly id: string; readonly messagesPerDay: number } | null;
+  /** The client's name for the message. */
+  messageId: string | null;
 }
 
 /** `wait`: it is in the queue, and nothing of the day is taken for it. */
-export type Verdict = "run" | "wait" | "queue_full" | "day_used_up";
+export type Verdict = "run" | "wait" | "queue_full" | "day_used_up" | "visitor_day_used_up" | "runs_elsewhere";
 
 export interface TicketsOptions {
   /** Its statements may be sent twice. */
@@ -30,8 +35,11 @@ export interface TicketsOptions {
 }
 
 const enterStatement = `SELECT enter_turn($1::text, $2::bigint, $3::text, $4::text, $5::text, ${maxWaitingTurns},
-  $6::text, $7::bigint, $8::text[]) AS verdict`;
-const takeStatement = `SELECT verdict, counted_day AS "countedDay" FROM take_turn($1::text, $2::text, $3::text, $4::bigint)`;
+  $6::text, $7::bigint, $8::text[], $9::text, $10::text, $11::bigint) AS verdict`;
+const takeStatement = `SELECT verdict, counted_day AS "countedDay"
+  FROM take_turn($1::text, $2::text, $3::text, $4::bigint, $5::bigint)`;
+export const elsewhereStatement = `SELECT i.url FROM open_turns t LEFT JOIN instances i ON i.number = t.instance_number
+  WHERE t.queue_key = $1 AND t.message_id = $2 AND t.instance_number <> $3::bigint LIMIT 1`;
 const ownStatement = `SELECT id, companion_id AS "companionId", queue_key AS "queueKey" FROM open_turns
   WHERE instance_number = $1::bigint`;
 
@@ -58,7 +66,7 @@ export class Tickets {
     place: Place,
     id: string = crypto.randomUUID(),
   ): Promise<{ ticket: Ticket; verdict: Verdict; day: string }> {
-    const { companionId, kind, queueKey, perDay } = place;
+    const { companionId, kind, queueKey, perDay, visitor, messageId } = place;
     const { pool, instanceNumber, clock, tickets } = this.#options;
     const ticket = { id, companionId, queueKey };
     const day = toUtcDay(clock.nowMs());
@@ -70,6 +78,7 @@ export class Tickets {
       const row = await pool.reads.get<{ verdict: Verdict }>(enterStatement, [
         ...[id, instanceNumber, companionId, kind, queueKey, day, perDay],
         ended,
+        ...[messageId, visitor?.id ?? null, visitor?.messagesPerDay ?? null],
       ]);
       if (row === null) throw new Error("PostgreSQL said nothing of a ticket");
       this.#endings.confirm(along);
@@ -83,15 +92,24 @@ export class Tickets {
   }
 
   /** Whether a waiting ticket's time has come. `gone`: the database has lost it. Rejects as above, and the ticket stays. */
-  async take({ id, companionId }: Ticket, { perDay }: Place): Promise<{ verdict: Verdict | "gone"; day: string }> {
+  async take(
+    { id, companionId }: Ticket,
+    { perDay, visitor }: Place,
+  ): Promise<{ verdict: Verdict | "gone"; day: string }> {
     const { pool, clock, tickets } = this.#options;
     const today = toUtcDay(clock.nowMs());
     const row = await pool.reads.get<{ verdict: Verdict | "gone"; countedDay: string | null }>(takeStatement, [
-      ...[id, companionId, today, perDay],
+      ...[id, companionId, today, perDay, visitor?.messagesPerDay ?? null],
     ]);
     if (row === null) throw new Error("PostgreSQL said nothing of a ticket");
-    if (row.verdict === "day_used_up") tickets.takeEnded(id);
+    if (row.verdict === "day_used_up" || row.verdict === "visitor_day_used_up") tickets.takeEnded(id);
     return { verdict: row.verdict, day: row.countedDay ?? today };
+  }
+
+  /** The URL of another server that has a ticket for this message; null if none has. */
+  findElsewhere(queueKey: string, messageId: string): Promise<{ url: string | null } | null> {
+    const { pool, instanceNumber } = this.#options;
+    return pool.reads.get<{ url: string | null }>(elsewhereStatement, [queueKey, messageId, instanceNumber]);
   }
 
   /** Returns at once. Call it once for each ticket. */

@@ -1,5 +1,6 @@
 /** Whose turn it is, at any server of the database. */
 import type {
+  ElsewhereRefusal,
   QueueRefusal,
   QuotaRefusal,
   TurnEntry,
@@ -39,8 +40,9 @@ export function createTurnGate({ clock, tickets, waiting }: TurnGateOptions): Tu
     return before;
   }
 
-  function refuse(verdict: "queue_full" | "day_used_up"): QueueRefusal | QuotaRefusal {
+  function refuse(verdict: Exclude<Admission["verdict"], "run">): QueueRefusal | QuotaRefusal | ElsewhereRefusal {
     if (verdict === "queue_full") return { isAdmitted: false, reason: verdict, retryAfterSeconds: 1 };
+    if (verdict === "runs_elsewhere") return { isAdmitted: false, reason: verdict };
     return { isAdmitted: false, reason: verdict, retryAfterSeconds: secondsToMidnight(clock.nowMs()) };
   }
 
@@ -93,7 +95,8 @@ export function createTurnGate({ clock, tickets, waiting }: TurnGateOptions): Tu
   }
 
   return {
-    async enter({ companionId, queueKey, messagesPerDay }: TurnEntry, signal) {
+    async enter(entry: TurnEntry, signal) {
+      const { queueKey } = entry;
       if (signal.aborted) throw signal.reason;
       let isCounted = false;
       const noteWaiting = () => {
@@ -103,8 +106,7 @@ export function createTurnGate({ clock, tickets, waiting }: TurnGateOptions): Tu
       if (countHere(queueKey, 1) > 0) noteWaiting();
       let isIn = false;
       try {
-        const place: Place = { companionId, kind: "message", queueKey, perDay: messagesPerDay };
-        const verdict = await enter(place, signal, noteWaiting);
+        const verdict = await enter(toPlace(entry), signal, noteWaiting);
         isIn = verdict.isAdmitted;
         return verdict;
       } finally {
@@ -112,8 +114,15 @@ export function createTurnGate({ clock, tickets, waiting }: TurnGateOptions): Tu
         if (!isIn) countHere(queueKey, -1);
       }
     },
+    findElsewhere: (queueKey, messageId) => tickets.findElsewhere(queueKey, messageId),
     get waitingCount() {
       return waitingCount;
     },
   };
+}
+
+function toPlace({ companionId, queueKey, messagesPerDay, visitor, messageId }: TurnEntry): Place {
+  const isCounted = messagesPerDay !== null;
+  const kind = isCounted ? "message" : "uncounted";
+  return { companionId, kind, queueKey, perDay: messagesPerDay, visitor: isCounted ? visitor : null, messageId };
 }

@@ -8,10 +8,12 @@ import type { Companion, Page } from "../lib/types.ts";
 interface PickerProps {
   /** An id; empty for all. */
   value: string;
+  /** What all of them together are called; null if it must be one. */
+  everyone?: string | null;
   onValue(id: string | null): void;
 }
 
-export function CompanionPicker({ value, onValue }: PickerProps) {
+export function CompanionPicker({ value, everyone = "All companions", onValue }: PickerProps) {
   const id = useId();
   const names = useCompanionNames([value]);
   const [typed, setTyped] = useState<string | null>(null);
@@ -20,10 +22,10 @@ export function CompanionPicker({ value, onValue }: PickerProps) {
   const q = useSettled(typed ?? "");
   const found = useLoad<Page<Companion>>(isOpen ? `/api/companions${toSearch({ q, limit: 8 })}` : null);
   const options = [
-    { id: "", name: "All companions" },
+    ...(everyone === null ? [] : [{ id: "", name: everyone }]),
     ...(found.data?.data ?? []).map(({ id, name }) => ({ id, name })),
   ];
-  const shown = value === "" ? "All companions" : (names[value] ?? "One companion");
+  const shown = value === "" ? (everyone ?? "") : (names[value] ?? "One companion");
 
   function choose(option: { id: string; name: string } | undefined): void {
     if (!option) return;
@@ -64,13 +66,13 @@ export function CompanionPicker({ value, onValue }: PickerProps) {
         onInput={(event) => {
           setTyped(event.currentTarget.value);
           setIsOpen(true);
-          setAt(event.currentTarget.value === "" ? 0 : 1);
+          setAt(event.currentTarget.value === "" || everyone === null ? 0 : 1);
         }}
         onKeyDown={(event) => {
           if (event.key === "ArrowDown" || event.key === "ArrowUp") {
             event.preventDefault();
             setIsOpen(true);
-            setAt((at + (event.key === "ArrowDown" ? 1 : options.length - 1)) % options.length);
+            setAt((at + (event.key === "ArrowDown" ? 1 : options.length - 1)) % Math.max(1, options.length));
           } else if (event.key === "Enter" && isOpen) {
             event.preventDefault();
             choose(options[Math.min(at, options.length - 1)]);

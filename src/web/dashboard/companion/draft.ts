@@ -12,6 +12,7 @@ const numberFields = {
   max_output_tokens: 1_000_000,
   context_tokens: 10_000_000,
   retention_days: 36_500,
+  daily_per_visitor: 10_000,
 } as const;
 type NumberField = keyof typeof numberFields;
 const plainFields = [...textFields, ...(Object.keys(numberFields) as NumberField[])];
@@ -29,6 +30,7 @@ export interface Draft extends PlainFields<string> {
   metadata: MetadataDraft;
   /** One per line. */
   allowed_origins: string;
+  visitor_auth: Companion["visitor_auth"];
 }
 
 export type DraftField = keyof Draft;
@@ -47,6 +49,7 @@ export function emptyDraft(): Draft {
     voice_value: "",
     metadata: toMetadataDraft({}),
     allowed_origins: "",
+    visitor_auth: "off",
   };
 }
 
@@ -59,6 +62,7 @@ export function toDraft(companion: Companion): Draft {
     voice_value: companion.voice_id ?? companion.voice_agent_id ?? "",
     metadata: toMetadataDraft(companion.metadata),
     allowed_origins: companion.allowed_origins.join("\n"),
+    visitor_auth: companion.visitor_auth,
   };
 }
 
@@ -90,6 +94,7 @@ export function findProblems(draft: Draft): Problems {
     const value = Number(draft[field]);
     const isWhole = field === "temperature" || Number.isInteger(value);
     const least = field === "temperature" ? 0 : 1;
+    if (field === "daily_per_visitor" && draft.visitor_auth === "off") continue;
     if (draft[field] !== "" && !(isWhole && value >= least && value <= most)) {
       problems[field] = `Must be a ${field === "temperature" ? "" : "whole "}number from ${least} to ${most}.`;
     }
@@ -119,6 +124,9 @@ export function toBody(draft: Draft): Body {
     voice_agent_id: draft.voice === "voice_agent_id" ? draft.voice_value.trim() : null,
     metadata: "value" in metadata ? metadata.value : {},
     allowed_origins: splitLines(draft.allowed_origins),
+    visitor_auth: draft.visitor_auth,
+    // Without verified visitors there is nobody to count by.
+    ...(draft.visitor_auth === "off" && { daily_per_visitor: null }),
   };
 }
 

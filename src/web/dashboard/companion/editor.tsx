@@ -10,6 +10,7 @@ import { Problem } from "../ui/states.tsx";
 import { type Draft, type DraftField, findProblems, type Problems } from "./draft.ts";
 import { Preview } from "./preview.tsx";
 import { AccessSection, BehaviourSection, IdentitySection, MetadataSection, VoiceSection } from "./sections.tsx";
+import { VisitorsSection } from "./visitors-section.tsx";
 
 interface EditorProps {
   /** The companion as saved. */
@@ -49,6 +50,7 @@ export function Editor({ kept, isNew, onSave, children }: EditorProps) {
           <BehaviourSection {...section} />
           <VoiceSection {...section} />
           <AccessSection {...section} />
+          <VisitorsSection {...section} />
           <MetadataSection {...section} />
           {save.error !== null && <Problem>{toSentence(save.error)}</Problem>}
           {(isNew || isDirty) && (

@@ -8,6 +8,7 @@ import { ColorField } from "./color-field.tsx";
 import { type SectionProps, shownColor, splitLines, tie } from "./draft.ts";
 import { MetadataEditor } from "./metadata-editor.tsx";
 import { StartersEditor } from "./starters-editor.tsx";
+import { PlaceholderGuide } from "./visitors-section.tsx";
 
 export function IdentitySection(props: SectionProps) {
   const { draft } = props;
@@ -54,6 +55,7 @@ export function BehaviourSection(props: SectionProps) {
           placeholder="You help the customers of a bicycle shop. Be brief, and friendly. When you do not know something, say so."
           hint="Sent to the language model with every message, so its tokens count every time."
         />
+        {draft.visitor_auth !== "off" && <PlaceholderGuide />}
         <div class="grid gap-5 sm:grid-cols-2">
           <SelectField
             label="Model"

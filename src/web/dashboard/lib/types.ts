@@ -12,6 +12,7 @@ export type { ConversationWithMessages } from "../../../modules/conversations/re
 export type { RecoveryCodes, Session, TotpSecret } from "../../../modules/session/responses.ts";
 export type { Status } from "../../../modules/status/responses.ts";
 export type { FailedReplies, Quota } from "../../../modules/usage/responses.ts";
+export type { NewVisitorKey, VisitorKey } from "../../../modules/visitor-keys/responses.ts";
 export type { ApiKey, Companion, Conversation, Message, SignedIn, UsageRow };
 
 export type Account = SignedIn["account"];
@@ -24,3 +25,6 @@ export interface Page<Item> {
 
 /** With the secret, which is shown once. */
 export type MadeKey = Required<NewApiKey>;
+
+/** Who a verified visitor is, as the website's token says. */
+export type Visitor = NonNullable<Conversation["visitor"]>;

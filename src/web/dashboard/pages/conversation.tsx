@@ -3,7 +3,8 @@ import { Download, Mic, Trash2, UserRoundX } from "lucide-preact";
 import { useState } from "preact/hooks";
 import { Bubble } from "../chat/bubble.tsx";
 import { useTranscript } from "../chat/transcript.ts";
-import { ApiError, call, toSentence } from "../lib/api.ts";
+import { EraseVisitor, VisitorFacts, visitorName } from "../conversations/visitor.tsx";
+import { ApiError, call, toSearch, toSentence } from "../lib/api.ts";
 import { useCompanionNames } from "../lib/companion-names.ts";
 import { formatInstant, formatNumber } from "../lib/format.ts";
 import { useAction, useEvery } from "../lib/load.ts";
@@ -47,7 +48,7 @@ export default function ConversationPage({ params }: { params: Params }) {
     );
   }
   const name = names[conversation.companion_id] ?? "Companion";
-  const { visitor_id: visitorId } = conversation;
+  const { visitor, visitor_id: visitorId } = conversation;
 
   return (
     <>
@@ -62,7 +63,7 @@ export default function ConversationPage({ params }: { params: Params }) {
             <Button icon={Trash2} kind="risk" onClick={() => setAsked("delete")}>
               Delete…
             </Button>
-            {visitorId !== null && (
+            {(visitorId !== null || visitor !== null) && (
               <Button icon={UserRoundX} kind="risk" onClick={() => setAsked("erase")}>
                 Erase visitor…
               </Button>
@@ -79,7 +80,16 @@ export default function ConversationPage({ params }: { params: Params }) {
             </a>
           </>
         )}
+        {visitor !== null && (
+          <>
+            , with{" "}
+            <a href={`${listPath}${toSearch({ visitor_sub: visitor.sub })}`} class="wrap-anywhere underline" dir="auto">
+              {visitorName(visitor)}
+            </a>
+          </>
+        )}
       </PageHead>
+      {visitor !== null && <VisitorFacts visitor={visitor} />}
       {exporting.error !== null && <Failure error={exporting.error} onRetry={() => void exporting.run(name)} />}
       {goingBack.error !== null && <Problem class="mb-4">{toSentence(goingBack.error)}</Problem>}
       {transcript.hasEarlier && (
@@ -95,7 +105,7 @@ export default function ConversationPage({ params }: { params: Params }) {
             key={message.id}
             speaker={message.role}
             text={message.text}
-            name={message.role === "user" ? "Visitor" : name}
+            name={message.role === "user" ? (visitor ? visitorName(visitor) : "Visitor") : name}
           >
             <MessageFoot message={message} />
           </Bubble>
@@ -105,24 +115,22 @@ export default function ConversationPage({ params }: { params: Params }) {
         <Confirm
           title="Delete this conversation?"
           action="Delete"
-          onConfirm={() => end(path, "Deleted.")}
+          onConfirm={async () => {
+            await call("DELETE", path);
+            leave("Deleted.");
+          }}
           onClose={() => setAsked(null)}
         >
           <p>Its messages are removed. Usage stays as it was counted.</p>
         </Confirm>
       )}
-      {asked === "erase" && visitorId !== null && (
-        <Confirm
-          title="Erase this visitor?"
-          action="Erase"
-          onConfirm={() => end(`/api/companions/${conversation.companion_id}/visitors/${visitorId}`, "Erased.")}
+      {asked === "erase" && (
+        <EraseVisitor
+          conversation={conversation}
+          companionName={name}
+          onErased={() => leave("Erased.")}
           onClose={() => setAsked(null)}
-        >
-          <p>
-            Everything that this visitor and {name} said is erased, in all their conversations. Backups made before
-            still hold it.
-          </p>
-        </Confirm>
+        />
       )}
     </>
   );
@@ -134,8 +142,7 @@ function exportConversation(whole: ConversationWithMessages, companionName: stri
   saveFile(`conversation-${conversation.id}.json`, text, "application/json");
 }
 
-async function end(path: string, done: string): Promise<void> {
-  await call("DELETE", path);
+function leave(done: string): void {
   navigate(listPath, { replace: true });
   say(done);
 }

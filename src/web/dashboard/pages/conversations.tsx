@@ -2,8 +2,8 @@
 import { Search } from "lucide-preact";
 import { useState } from "preact/hooks";
 import { CompanionPicker } from "../companion/companion-picker.tsx";
+import { VisitorButton } from "../conversations/visitor.tsx";
 import { useCompanionNames } from "../lib/companion-names.ts";
-import { shortId } from "../lib/format.ts";
 import { useEvery, useList, useSettled } from "../lib/load.ts";
 import { replaceSearch, useSearch } from "../lib/router.ts";
 import type { Conversation } from "../lib/types.ts";
@@ -23,6 +23,7 @@ export default function ConversationsPage() {
   const filters = {
     companion_id: value("companion_id"),
     visitor_id: value("visitor_id"),
+    visitor_sub: value("visitor_sub"),
     from: edgeOf(value("from"), false),
     to: edgeOf(value("to"), true),
     q,
@@ -32,6 +33,7 @@ export default function ConversationsPage() {
   useEvery(pollMs, () => {
     if (!list.isLoading && !list.isLoadingMore) void list.reload();
   });
+  const visitor = filters.visitor_sub || filters.visitor_id;
   const isFiltered = Object.values(filters).some(Boolean);
 
   const columns: readonly Column<Conversation>[] = [
@@ -46,19 +48,12 @@ export default function ConversationsPage() {
     },
     {
       title: "Visitor",
-      cell: ({ visitor_id }) =>
-        visitor_id === null ? (
-          <span class="text-muted">unknown</span>
-        ) : (
-          <button
-            type="button"
-            title="Only this visitor"
-            onClick={() => replaceSearch({ visitor_id })}
-            class="font-mono text-[0.86rem] text-muted hover:text-accent hover:underline"
-          >
-            …{shortId(visitor_id)}
-          </button>
-        ),
+      cell: (conversation) => (
+        <VisitorButton
+          conversation={conversation}
+          onOnly={(only) => replaceSearch({ visitor_id: null, visitor_sub: null, ...only })}
+        />
+      ),
     },
     { title: "Messages", isNumber: true, cell: ({ message_count }) => message_count },
     { title: "Began", class: "whitespace-nowrap text-muted", cell: ({ created_at }) => <Time at={created_at} /> },
@@ -92,10 +87,10 @@ export default function ConversationsPage() {
         <TextField label="From" type="date" value={value("from")} onValue={(from) => replaceSearch({ from })} />
         <TextField label="To" type="date" value={value("to")} onValue={(to) => replaceSearch({ to })} />
       </div>
-      {filters.visitor_id && (
+      {visitor && (
         <p class="mb-4 flex flex-wrap items-center gap-3 text-muted">
-          Only visitor <code class="font-mono text-[0.86rem] wrap-anywhere">{filters.visitor_id}</code>
-          <Button onClick={() => replaceSearch({ visitor_id: null })}>Show all</Button>
+          Only visitor <code class="font-mono text-[0.86rem] wrap-anywhere">{visitor}</code>
+          <Button onClick={() => replaceSearch({ visitor_id: null, visitor_sub: null })}>Show all</Button>
         </p>
       )}
       <List

@@ -125,11 +125,12 @@ export function SelectField({ label, hint, error, value, onValue, options, disab
 
 interface CheckProps {
   label: ComponentChildren;
+  hint?: string;
   checked: boolean;
   onChecked(checked: boolean): void;
 }
 
-export function CheckField({ label, checked, onChecked }: CheckProps) {
+export function CheckField({ label, hint, checked, onChecked }: CheckProps) {
   const id = useId();
   return (
     <div class="flex items-start gap-2.5">
@@ -137,11 +138,17 @@ export function CheckField({ label, checked, onChecked }: CheckProps) {
         id={id}
         type="checkbox"
         checked={checked}
+        aria-describedby={hint && `${id}-hint`}
         onChange={(event) => onChecked(event.currentTarget.checked)}
         class="mt-[0.2rem] size-[1.05rem] shrink-0 accent-accent"
       />
       <div class="min-w-0 flex-1">
         <label for={id}>{label}</label>
+        {hint && (
+          <p id={`${id}-hint`} class="mt-0.5 text-[0.88rem] text-pretty text-muted">
+            {hint}
+          </p>
+        )}
       </div>
     </div>
   );

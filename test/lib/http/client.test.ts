@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, expect, test } from "bun:test";
 import { join } from "node:path";
-import { createHttpClient, type HttpClient } from "../../../src/llm/http/client.ts";
-import type { HttpBody } from "../../../src/llm/http/exchange.ts";
+import { createHttpClient, type HttpClient } from "../../../src/lib/http/client.ts";
+import type { HttpBody } from "../../../src/lib/http/exchange.ts";
 import { eventually } from "../../support/eventually.ts";
 import { type MockLlm, startMockLlm } from "../../support/mock-llm.ts";
 import { rested } from "../../support/rested.ts";
@@ -220,7 +220,7 @@ test("over TLS, nothing is sent to a host whose certificate is not trusted", asy
 
     // Which roots are trusted is read when a process starts: one that trusts this certificate asks both names.
     const script = `
-      import { createHttpClient } from ${JSON.stringify(join(import.meta.dir, "../../../src/llm/http/client.ts"))};
+      import { createHttpClient } from ${JSON.stringify(join(import.meta.dir, "../../../src/lib/http/client.ts"))};
       const client = createHttpClient();
       for (const host of ["localhost", "127.0.0.1"]) {
         const target = client.prepare({ url: new URL("https://" + host + ":${server.port}/"), method: "POST", headers: [] });

@@ -1,4 +1,4 @@
-/** One connection to a provider, plain or TLS: sends a request, reads its response, and is then free for the next. */
+/** One HTTP/1.1 connection, plain or TLS: sends a request, reads its response, and is then free for the next. */
 import type { Socket, SocketHandler } from "bun";
 import { Exchange, type HttpResponse, StaleConnectionError, type Wire } from "./exchange.ts";
 import { ResponseReader } from "./response-reader.ts";
@@ -32,10 +32,10 @@ export interface ConnectionOwner {
   onSurplus(connection: Connection): void;
 }
 
-/** A fast provider's read is up to 512 KiB: as one string, it would take new memory from the kernel every time. */
+/** A fast server's read is up to 512 KiB: as one string, it would take new memory from the kernel every time. */
 const partBytes = 16 * 1024;
 
-type ProviderSocket = Socket<Connection>;
+type ClientSocket = Socket<Connection>;
 
 const handlers: SocketHandler<Connection> = {
   open: (socket) => socket.data.onOpen(socket),
@@ -55,7 +55,7 @@ export class Connection implements Wire {
   restedAtMs = 0;
   /** Pending while the connection is being opened; null once it is open. */
   #opening: PromiseWithResolvers<void> | null = null;
-  #socket: ProviderSocket | null = null;
+  #socket: ClientSocket | null = null;
   #isOpen = false;
   #isClosed = false;
   #exchange: Exchange | null = null;
@@ -120,7 +120,7 @@ export class Connection implements Wire {
     this.#socket?.terminate();
   }
 
-  onOpen(socket: ProviderSocket): void {
+  onOpen(socket: ClientSocket): void {
     if (this.#isClosed) {
       socket.terminate();
       return;

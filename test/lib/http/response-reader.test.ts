@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { HttpProtocolError, ResponseReader } from "../../../src/llm/http/response-reader.ts";
+import { HttpProtocolError, ResponseReader } from "../../../src/lib/http/response-reader.ts";
 import { createRandom } from "../../support/random.ts";
 
 function read(...reads: string[]) {

@@ -1,5 +1,5 @@
 /**
- * HTTP/1.1 requests to a provider over our own sockets: any number at once, with connections kept for the next request.
+ * HTTP/1.1 requests over our own sockets: any number at once, with connections kept for the next request.
  *
  * Not `fetch`, which runs at most 256 requests at once per process, and not `node:http`, whose streams cost about twice
  * the time per read: a chat stream has fifty reads a second per visitor.

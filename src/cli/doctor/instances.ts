@@ -1,0 +1,43 @@
+/** Checks where the instances of one database reach one another. */
+import type { Config } from "../../config.ts";
+import { ownUrlOf } from "../../instances/own-url.ts";
+import { isLoopbackHost } from "../../lib/loopback.ts";
+import type { LiveInstance } from "../../store/contract/inspection.ts";
+import { type Finding, fail, ok, warn } from "./finding.ts";
+import { findServer } from "./network.ts";
+
+/** `find` is null for what does not answer as a server of ours. */
+export async function examineInstanceUrls(
+  config: Pick<Config, "server" | "instanceUrl">,
+  instances: readonly LiveInstance[],
+  find: (url: string) => Promise<unknown> = findServer,
+): Promise<Finding> {
+  const name = "instance URL";
+  const own = describeOwn(config);
+  const urls = instances.flatMap(({ url }) => url ?? []);
+  const twice = urls.find((url, index) => urls.indexOf(url) !== index);
+  if (twice !== undefined) {
+    const advice = "Set COMPANIOND_INSTANCE_URL of each to an address that is its own, past the proxy.";
+    return fail(name, `${own} Several instances say that they are reached at ${twice}.`, advice);
+  }
+  const answers = await Promise.all(urls.map(find));
+  const silent = urls.filter((_, index) => answers[index] === null);
+  if (silent.length > 0) {
+    const detail = `${own} From this machine, nothing answers at ${silent.join(", ")}.`;
+    const advice = isLoopbackUrl(silent[0])
+      ? "Set COMPANIOND_INSTANCE_URL of that instance to an address that reaches it from the others."
+      : "Let the instances reach one another, past the proxy; https needs a certificate for the name.";
+    return warn(name, detail, `${advice} Replies cannot be resumed through another instance otherwise.`);
+  }
+  if (urls.length === 0) return ok(name, own);
+  return ok(name, `${own} ${urls.length} of ${instances.length} that run have told theirs, and answer.`);
+}
+
+function describeOwn({ server: { host, port, tls }, instanceUrl }: Pick<Config, "server" | "instanceUrl">): string {
+  if (instanceUrl === null && port === 0) return "The others reach this one at the port that it takes.";
+  return `The others reach this one at ${instanceUrl ?? ownUrlOf({ host, port, isTls: tls !== null })}.`;
+}
+
+function isLoopbackUrl(url = ""): boolean {
+  return isLoopbackHost(new URL(url).hostname);
+}

@@ -1,0 +1,101 @@
+/** Passes a call on to the instance that runs the reply, over a connection of its own. */
+import { AppError, type ErrorCode, errorCodes, type FieldError } from "../domain/errors.ts";
+import { readBounded } from "../lib/http/bounded-text.ts";
+import { createHttpClient, type HttpClient } from "../lib/http/client.ts";
+import type { HttpResponse } from "../lib/http/exchange.ts";
+import { streamBody } from "./body-stream.ts";
+import type { CallProofs } from "./call-proofs.ts";
+import { callPath, endedStatus, type OtherInstances, proofHeader, type ReplyCall } from "./instances.ts";
+
+/** Shortened in tests. */
+export interface PassingDeadlines {
+  connectMs: number;
+  /** From the request to the response's head. An `attach` waits for the reply's first text, for 10 s at most. */
+  headMs: Readonly<Record<ReplyCall["action"], number>>;
+  /** Between two pieces of the body; the other instance sends a heartbeat every 10 s. */
+  silenceMs: number;
+}
+
+export const passingDeadlines: PassingDeadlines = {
+  connectMs: 2_000,
+  headMs: { attach: 20_000, follow: 5_000, cancel: 5_000 },
+  silenceMs: 25_000,
+};
+
+interface PassingOptions {
+  proofs: CallProofs;
+  getOwnUrl: () => string | null;
+  deadlines?: Partial<PassingDeadlines>;
+}
+
+export function createPassing({ proofs, getOwnUrl, ...options }: PassingOptions): OtherInstances & Disposable {
+  const { connectMs, headMs, silenceMs } = { ...passingDeadlines, ...options.deadlines };
+  // No connection is kept: a new one tells at once whether the other machine is there.
+  const http = createHttpClient({ connectTimeoutMs: connectMs, maxIdle: 0 });
+  return {
+    async pass(url, call, signal) {
+      if (url === null) throw unanswered(new Error("its address is not known yet"));
+      // One that was here before, and whose tickets are still to be released.
+      if (url === getOwnUrl()) throw unanswered(new Error(`${url} is this instance`));
+      const deadline = AbortSignal.timeout(headMs[call.action]);
+      const either = AbortSignal.any([signal, deadline]);
+      try {
+        const response = await send(http, proofs, { url, call, signal: either });
+        return await read(response, silenceMs, either);
+      } catch (error) {
+        signal.throwIfAborted();
+        throw error instanceof AppError ? error : unanswered(error);
+      }
+    },
+    [Symbol.dispose]: () => http.close(),
+  };
+}
+
+interface Sending {
+  url: string;
+  call: ReplyCall;
+  signal: AbortSignal;
+}
+
+/** Rejects unless the response comes from an instance. */
+async function send(http: HttpClient, proofs: CallProofs, { url, call, signal }: Sending): Promise<HttpResponse> {
+  const address = url + callPath;
+  const body = JSON.stringify(call);
+  const proof = await proofs.make("POST", address, body);
+  const headers: [string, string][] = [
+    ["Content-Type", "application/json"],
+    [proofHeader, proof],
+  ];
+  const response = await http.send(http.prepare({ url: new URL(address), method: "POST", headers }), body, signal);
+  if (response.headers.get(proofHeader) === (await proofs.answer(proof))) return response;
+  response.body.cancel();
+  throw new Error(`what answers at ${url} (${response.status}) is not the instance: another key, clock or address`);
+}
+
+async function read(response: HttpResponse, silenceMs: number, signal: AbortSignal): Promise<Response | null> {
+  const { status, headers, body } = response;
+  if (status === 200) {
+    const contentType = headers.get("content-type") ?? "";
+    return new Response(streamBody(body, silenceMs), { headers: { "content-type": contentType } });
+  }
+  const text = await readBounded(body, signal);
+  if (status === 204) return new Response(null, { status });
+  if (status === endedStatus) return null;
+  throw readProblem(text, headers.get("retry-after"));
+}
+
+/** The other's problem as an error of our own, which gets our request id and links. */
+function readProblem(text: string, retryAfter: string | undefined): AppError {
+  const problem = JSON.parse(text) as { code: ErrorCode; detail: string; errors?: FieldError[] };
+  if (!Object.hasOwn(errorCodes, problem.code)) throw new Error("the other instance answers with an unknown error");
+  return new AppError(problem.code, problem.detail, {
+    cause: new Error("told by the instance that runs the reply"),
+    ...(retryAfter === undefined ? {} : { retryAfterSeconds: Number(retryAfter) }),
+    ...(problem.errors === undefined ? {} : { errors: problem.errors }),
+  });
+}
+
+function unanswered(cause: unknown): AppError {
+  const sentence = "This reply runs on another server, which does not answer. Try again in a moment.";
+  return new AppError("unavailable", sentence, { cause, retryAfterSeconds: 1 });
+}

@@ -1,0 +1,60 @@
+/**
+ * Takes calls of other instances about replies that run here. Not in the sitemap: to whoever cannot prove to be an
+ * instance, there is nothing at this address.
+ */
+import type { Services } from "../../dependencies.ts";
+import { describeFailure } from "../../http/error-handling.ts";
+import { parseJson, readJsonText } from "../../http/json-body.ts";
+import { toAppError } from "../../http/problem.ts";
+import { callPath, endedStatus, proofHeader, type ReplyCall } from "../../instances/instances.ts";
+import { sha256Hex } from "../../lib/sha256.ts";
+import { checkReplyCall } from "./model.ts";
+
+/** A message of 2000 characters in its longest form. */
+const bodyLimitBytes = 32 * 1024;
+
+/**
+ * What this instance itself does with a call: a stream of events or 204; null if it does not run the reply. Throws what
+ * the client is told.
+ */
+export type AnswerCall = (call: ReplyCall, request: Request) => Promise<Response | null>;
+
+export interface InstanceDoor {
+  readonly path: string;
+  /** Null if the request is not an instance's. Never rejects, and reads no body before the proof is good. */
+  open(request: Request): Promise<OpenedCall | null>;
+}
+
+export interface OpenedCall {
+  /** Never rejects. */
+  respond(): Promise<Response>;
+}
+
+export function createInstanceDoor(
+  services: Pick<Services, "instances" | "settings" | "ids" | "log">,
+  answer: AnswerCall,
+): InstanceDoor {
+  async function find(request: Request): Promise<OpenedCall | null> {
+    const proven = await services.instances.check("POST", callPath, request.headers.get(proofHeader));
+    if (proven === null) return null;
+    const text = await readJsonText(request, bodyLimitBytes);
+    if (sha256Hex(text) !== proven.bodyHash) return null;
+    const headers = { [proofHeader]: proven.answerProof };
+    return { respond: () => respond(text, request, headers) };
+  }
+
+  async function respond(text: string, request: Request, headers: Record<string, string>): Promise<Response> {
+    try {
+      const response = await answer(checkReplyCall(parseJson(text)), request);
+      if (response === null) return new Response(null, { status: endedStatus, headers });
+      for (const name in headers) response.headers.set(name, headers[name] ?? "");
+      return response;
+    } catch (error) {
+      const failure = describeFailure(services, toAppError(error), request);
+      const all = { ...failure.headers, ...headers } as Record<string, string>;
+      return new Response(failure.body, { status: failure.status, headers: all });
+    }
+  }
+
+  return { path: callPath, open: (request) => find(request).catch(() => null) };
+}

@@ -1,0 +1,23 @@
+/** What another instance sends: proven to be one, but perhaps of another version. */
+import { Type as t } from "@sinclair/typebox";
+import type { ReplyCall } from "../../instances/instances.ts";
+import { messageText } from "../../schemas/chat-message.ts";
+import { compileChecker, Nullable, Text, uuidPattern } from "../../schemas/schema.ts";
+
+const uuid = () => Text({ pattern: uuidPattern });
+
+const replyCall = compileChecker(() =>
+  t.Object({
+    action: t.Union([t.Literal("attach"), t.Literal("follow"), t.Literal("cancel")]),
+    key: t.Object({ companionId: uuid(), sessionId: uuid(), visitorId: Nullable(Text({ maxLength: 100 })) }),
+    messageId: uuid(),
+    message: Nullable(messageText()),
+    resume: t.Boolean(),
+    offset: t.Integer({ minimum: 0 }),
+  }),
+);
+
+/** Throws `invalid_request`. */
+export function checkReplyCall(value: unknown): ReplyCall {
+  return replyCall.check(value);
+}

@@ -1,0 +1,87 @@
+/** What an account can do with its visitor keys. */
+import type { Services } from "../../dependencies.ts";
+import { AppError, type FieldError, invalidFields } from "../../domain/errors.ts";
+import { missing, readId } from "../../domain/resource-id.ts";
+import { omitFields } from "../../lib/omit-fields.ts";
+import type { VisitorKey, WriteContext } from "../../store/store.ts";
+import { sealedKeyName } from "../../visitors/imported-keys.ts";
+import { makeSecret, type PublicJwk, readPublicJwk } from "../../visitors/key-material.ts";
+import { type NewVisitorKeyBody, newVisitorKeyBody, readOnlyVisitorKeyFields, type ShownVisitorKey } from "./model.ts";
+
+/** A key that is about to be created; `write` commits it. */
+export interface PreparedVisitorKey {
+  made: ShownVisitorKey;
+  /** For HS256. */
+  secret: string | null;
+  write(context: WriteContext): Promise<unknown>;
+}
+
+export async function prepareVisitorKey(
+  { store, ids, sealing }: Pick<Services, "store" | "ids" | "sealing">,
+  accountId: string,
+  body: unknown,
+  createdAt: number,
+): Promise<PreparedVisitorKey> {
+  const settable = omitFields(body, readOnlyVisitorKeyFields);
+  const errors = newVisitorKeyBody.listErrors(settable);
+  const isAtFault = (param: string) => errors.some((error) => error.param === param);
+  if (isAtFault("")) newVisitorKeyBody.check(settable);
+  const { algorithm, ...unchecked } = settable as NewVisitorKeyBody;
+  const publicJwk =
+    isAtFault("algorithm") || isAtFault("public_jwk") ? null : await readJwk(algorithm, unchecked, errors);
+  if (errors.length > 0) throw invalidFields(errors);
+  const { name } = newVisitorKeyBody.check(settable);
+  const id = ids.uuid();
+  const secret = publicJwk === null ? makeSecret(ids.bytes) : null;
+  const sealed = await sealing.seal(sealedKeyName(accountId, id), secret ?? JSON.stringify(publicJwk));
+  return {
+    made: { id, name, algorithm, publicJwk, createdAt },
+    secret,
+    write: (context) => store.visitorKeys.create(accountId, { id, name, algorithm, sealed, createdAt }, context),
+  };
+}
+
+async function readJwk(
+  algorithm: NewVisitorKeyBody["algorithm"],
+  { public_jwk: sent }: Pick<NewVisitorKeyBody, "public_jwk">,
+  errors: FieldError[],
+): Promise<PublicJwk | null> {
+  if (algorithm === "HS256") {
+    if (sent != null)
+      errors.push({ param: "public_jwk", detail: "Only for ES256 and EdDSA: the server makes the secret." });
+    return null;
+  }
+  if (sent == null) {
+    errors.push({ param: "public_jwk", detail: `Required for ${algorithm}: the public key as a JWK.` });
+    return null;
+  }
+  const read = await readPublicJwk(algorithm, sent);
+  if (!Array.isArray(read)) return read;
+  errors.push(...read);
+  return null;
+}
+
+/** With its public key, which is sealed too, so that nobody can put another in its place. */
+export async function showVisitorKey(
+  { sealing }: Pick<Services, "sealing">,
+  accountId: string,
+  { id, name, algorithm, sealed, createdAt }: VisitorKey,
+): Promise<ShownVisitorKey> {
+  if (algorithm === "HS256") return { id, name, algorithm, publicJwk: null, createdAt };
+  try {
+    const publicJwk: PublicJwk = JSON.parse(await sealing.open(sealedKeyName(accountId, id), sealed));
+    return { id, name, algorithm, publicJwk, createdAt };
+  } catch (cause) {
+    throw new AppError("unavailable", "The visitor keys cannot be opened at the moment.", { cause });
+  }
+}
+
+/** Tokens that are signed with it are refused from their next request on. */
+export async function revokeVisitorKey(
+  { store }: Pick<Services, "store">,
+  accountId: string,
+  id: string,
+  context: WriteContext,
+): Promise<void> {
+  if (!(await store.visitorKeys.revoke(accountId, readId(id, "visitor key"), context))) throw missing("visitor key");
+}

@@ -1,0 +1,45 @@
+/** Waits until no turn of a conversation runs, for what must not happen beside one. */
+import type { Services } from "../dependencies.ts";
+import type { ConversationKey } from "../domain/conversation.ts";
+import { AppError } from "../domain/errors.ts";
+import { queueKeyOf } from "./conversation-keeper.ts";
+
+/** Shorter than browsers and proxies wait for a response. */
+export const longestWaitSeconds = 20;
+const retryAfterSeconds = 5;
+
+/**
+ * Does it in the conversation's queue, as if it were a turn. Rejects with `rate_limited` if too many turns are waiting
+ * already, or with `unavailable` if they take too long; then nothing was done.
+ */
+export async function whileQuiet<Result>(
+  { coordination }: Pick<Services, "coordination">,
+  key: ConversationKey,
+  leaving: AbortSignal,
+  work: () => Promise<Result>,
+): Promise<Result> {
+  const entry = {
+    companionId: key.companionId,
+    queueKey: queueKeyOf(key),
+    messagesPerDay: null,
+    visitor: null,
+    messageId: null,
+  };
+  const patience = AbortSignal.timeout(longestWaitSeconds * 1000);
+  const verdict = await coordination.turns
+    .enter(entry, AbortSignal.any([leaving, patience]))
+    .catch((error: unknown) => {
+      throw patience.aborted ? stillRunning("unavailable", error) : error;
+    });
+  if (!verdict.isAdmitted) throw stillRunning("rate_limited", undefined);
+  try {
+    return await work();
+  } finally {
+    verdict.leave();
+  }
+}
+
+function stillRunning(code: "unavailable" | "rate_limited", cause: unknown): AppError {
+  const sentence = "A reply of this conversation is still running. Try again when it has ended.";
+  return new AppError(code, sentence, { retryAfterSeconds, cause });
+}

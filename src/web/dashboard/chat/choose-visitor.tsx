@@ -1,0 +1,117 @@
+/** Who the playground's visitor is: nobody known, or somebody whose token is pasted, or signed here. */
+import { useState } from "preact/hooks";
+import { useAction, useLoad } from "../lib/load.ts";
+import type { Companion, Page, VisitorKey } from "../lib/types.ts";
+import { visitorKeysPath } from "../paths.ts";
+import { FormDialog } from "../ui/dialog.tsx";
+import { SelectField, TextField } from "../ui/field.tsx";
+import { Notice } from "../ui/states.tsx";
+import { canSign, readVisitorName, signVisitorToken } from "./visitor-token.ts";
+
+interface ChooseVisitorProps {
+  companion: Companion;
+  /** Null: an anonymous visitor. */
+  onChosen(token: string | null): void;
+  onClose(): void;
+}
+
+type Way = "sign" | "paste" | "anonymous";
+
+const ways: readonly { value: Way; label: string }[] = [
+  { value: "sign", label: "Somebody verified: sign a token here" },
+  { value: "paste", label: "Somebody verified: paste a token of your server" },
+  { value: "anonymous", label: "Somebody unknown, without a token" },
+];
+
+export function ChooseVisitor({ companion, onChosen, onClose }: ChooseVisitorProps) {
+  const keys = useLoad<Page<VisitorKey>>("/api/visitor-keys");
+  const [way, setWay] = useState<Way>(canSign() ? "sign" : "paste");
+  const [token, setToken] = useState("");
+  const [facts, setFacts] = useState({ secret: "", sub: "", name: "", email: "" });
+  const [keyId, setKeyId] = useState("");
+  const signing = keys.data?.data.filter(({ algorithm }) => algorithm === "HS256") ?? [];
+  const tie = (field: keyof typeof facts) => ({
+    value: facts[field],
+    onValue: (value: string) => setFacts((before) => ({ ...before, [field]: value })),
+  });
+  const submit = useAction(async () => {
+    if (way === "anonymous") onChosen(null);
+    else if (way === "paste") onChosen(token.trim());
+    else {
+      const kid = keyId || (signing[0]?.id ?? null);
+      const { secret, ...visitor } = facts;
+      onChosen(await signVisitorToken({ ...visitor, secret: secret.trim(), keyId: kid, companionId: companion.id }));
+    }
+    onClose();
+  });
+  const isNoToken = token.trim() !== "" && readVisitorName(token.trim()) === null;
+  const isReady =
+    way === "anonymous" ||
+    (way === "paste" ? token.trim() !== "" && !isNoToken : facts.secret !== "" && facts.sub !== "");
+  return (
+    <FormDialog
+      title="Chat as"
+      action="Begin"
+      isReady={isReady}
+      submit={submit}
+      class="space-y-5"
+      isWide
+      onClose={onClose}
+    >
+      <SelectField
+        label="The visitor is"
+        value={way}
+        onValue={(value) => setWay(value as Way)}
+        options={ways.filter(({ value }) => value !== "sign" || canSign())}
+      />
+      {way === "anonymous" && companion.visitor_auth === "required" && (
+        <Notice>This companion answers only verified visitors: you will see how it refuses others.</Notice>
+      )}
+      {way !== "anonymous" && keys.data?.data.length === 0 && (
+        <Notice>
+          There is no visitor key yet, so no token can be good.{" "}
+          <a href={visitorKeysPath} class="font-medium underline">
+            Make one
+          </a>
+        </Notice>
+      )}
+      {way === "paste" && (
+        <TextField
+          label="Token"
+          isCode
+          rows={5}
+          value={token}
+          onValue={setToken}
+          placeholder="eyJ…"
+          error={isNoToken ? "This is no visitor's token." : undefined}
+        />
+      )}
+      {way === "sign" && (
+        <>
+          <div class="grid gap-5 sm:grid-cols-2">
+            {signing.length > 1 && (
+              <SelectField
+                label="Key"
+                value={keyId || (signing[0]?.id ?? "")}
+                onValue={setKeyId}
+                options={signing.map(({ id, name }) => ({ value: id, label: name }))}
+              />
+            )}
+            <TextField
+              label="Secret of the key"
+              isCode
+              {...tie("secret")}
+              placeholder="vsk_…"
+              hint="Used in this browser alone: it is not sent, and forgotten at once."
+            />
+          </div>
+          <div class="grid gap-5 sm:grid-cols-3">
+            <TextField label="Id on your website" maxLength={255} {...tie("sub")} placeholder="customer-42" />
+            <TextField label="Name" maxLength={255} {...tie("name")} placeholder="Zoë" />
+            <TextField label="E-mail" maxLength={320} {...tie("email")} placeholder="zoe@shop.example" />
+          </div>
+        </>
+      )}
+    </FormDialog>
+  );
+}

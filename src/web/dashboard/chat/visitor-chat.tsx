@@ -1,0 +1,117 @@
+/** The playground as a visitor has it: the public interface, a conversation that is kept, a reply that outlives a cut. */
+import { Unplug, UserRoundCheck } from "lucide-preact";
+import type { ComponentChildren } from "preact";
+import { useRef, useState } from "preact/hooks";
+import { formatDuration } from "../lib/format.ts";
+import type { Companion } from "../lib/types.ts";
+import { Button } from "../ui/button.tsx";
+import { lazy } from "../ui/lazy.tsx";
+import { Badge, Empty } from "../ui/states.tsx";
+import { ChatCard } from "./chat-card.tsx";
+import { type Ask, useChat } from "./use-chat.ts";
+import { beginVisit, type Visit } from "./visit.ts";
+import { readVisitorName } from "./visitor-token.ts";
+
+const ChooseVisitor = lazy(async () => (await import("./choose-visitor.tsx")).ChooseVisitor);
+
+interface VisitorChatProps {
+  companion: Companion;
+  /** What chooses between the ways to try the companion. */
+  choice: ComponentChildren;
+}
+
+export function VisitorChat({ companion, choice }: VisitorChatProps) {
+  const { embed_token: embedToken } = companion;
+  const [token, setToken] = useState<string | null>(null);
+  const [isAsked, setIsAsked] = useState(false);
+  const visit = useRef<Visit | null>(null);
+  const cutAtMs = useRef<number | null>(null);
+  const [isCut, setIsCut] = useState(false);
+
+  const chat = useChat(async ({ message, signal, onText, onChange }: Ask) => {
+    visit.current ??= beginVisit(embedToken ?? "", token);
+    try {
+      for await (const fragment of visit.current.chat(message, signal)) {
+        if (cutAtMs.current !== null) {
+          onChange({ line: `Cut for ${formatDuration(performance.now() - cutAtMs.current)}, and nothing was lost.` });
+          cutAtMs.current = null;
+          setIsCut(false);
+        }
+        onText(fragment);
+      }
+    } finally {
+      cutAtMs.current = null;
+      setIsCut(false);
+    }
+    return true;
+  });
+
+  if (embedToken === null) {
+    return (
+      <>
+        {choice}
+        <Empty title="No embed token">Visitors come by an embed token: add one under Install.</Empty>
+      </>
+    );
+  }
+  const canVerify = companion.visitor_auth !== "off";
+  return (
+    <>
+      <ChatCard
+        companion={companion}
+        chat={chat}
+        onStartOver={() => visit.current?.newConversation()}
+        head={
+          <>
+            {choice}
+            <p role="status" class="mt-1 text-[0.94rem] text-muted wrap-anywhere">
+              {isCut ? "The connection is cut: the server goes on writing." : canVerify && <Who token={token} />}
+            </p>
+          </>
+        }
+        actions={
+          canVerify && (
+            <Button icon={UserRoundCheck} disabled={chat.isRunning} onClick={() => setIsAsked(true)}>
+              Chat as…
+            </Button>
+          )
+        }
+        whileRunning={
+          <Button
+            icon={Unplug}
+            disabled={isCut}
+            onClick={() => {
+              cutAtMs.current = performance.now();
+              setIsCut(true);
+              visit.current?.cut();
+            }}
+          >
+            Cut the connection
+          </Button>
+        }
+      />
+      {isAsked && (
+        <ChooseVisitor
+          companion={companion}
+          onChosen={(chosen) => {
+            // Somebody else begins with nothing of the one before.
+            visit.current = null;
+            chat.startOver();
+            setToken(chosen);
+          }}
+          onClose={() => setIsAsked(false)}
+        />
+      )}
+    </>
+  );
+}
+
+function Who({ token }: { token: string | null }) {
+  if (token === null) return <>You are unknown to it.</>;
+  return (
+    <>
+      You are <strong class="font-medium text-ink">{readVisitorName(token)}</strong>{" "}
+      <Badge tone="good">with a token</Badge>
+    </>
+  );
+}

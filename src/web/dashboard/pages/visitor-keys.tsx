@@ -1,0 +1,109 @@
+/** `/app/visitor-keys`: the keys with which websites vouch for their visitors, and the code that does so. */
+import { Plus } from "lucide-preact";
+import { useState } from "preact/hooks";
+import { formatDay, formatInstant } from "../lib/format.ts";
+import { useList } from "../lib/load.ts";
+import type { VisitorKey } from "../lib/types.ts";
+import { Button } from "../ui/button.tsx";
+import { lazy } from "../ui/lazy.tsx";
+import { type Column, List } from "../ui/list.tsx";
+import { PageHead, Section } from "../ui/page.tsx";
+import { Badge, Empty } from "../ui/states.tsx";
+import { SignGuide } from "../visitor-keys/sign-guide.tsx";
+
+const NewVisitorKeyDialog = lazy(async () => (await import("../visitor-keys/new-visitor-key.tsx")).NewVisitorKeyDialog);
+const RevokeVisitorKey = lazy(async () => (await import("../visitor-keys/revoke-visitor-key.tsx")).RevokeVisitorKey);
+
+/** As many as can be live at a time, so that one can replace the other. */
+const mostKeys = 2;
+
+type Asked = { what: "create" } | { what: "revoke"; key: VisitorKey } | null;
+
+export default function VisitorKeysPage() {
+  const list = useList<VisitorKey>("/api/visitor-keys");
+  const [asked, setAsked] = useState<Asked>(null);
+  const close = () => setAsked(null);
+  const create = (
+    <Button icon={Plus} kind="primary" onClick={() => setAsked({ what: "create" })}>
+      New key
+    </Button>
+  );
+  const columns: readonly Column<VisitorKey>[] = [
+    {
+      title: "Name",
+      class: "title",
+      cell: ({ id, name }) => (
+        <span class="block min-w-0">
+          <span dir="auto" class="font-medium wrap-anywhere">
+            {name}
+          </span>
+          <code class="block font-mono text-[0.86rem] text-muted wrap-anywhere">{id}</code>
+        </span>
+      ),
+    },
+    { title: "Algorithm", cell: ({ algorithm }) => <Badge>{algorithm}</Badge> },
+    {
+      title: "Created",
+      class: "whitespace-nowrap text-muted",
+      cell: ({ created_at }) => (
+        <time dateTime={created_at} title={formatInstant(created_at)}>
+          {formatDay(created_at)}
+        </time>
+      ),
+    },
+    {
+      title: "",
+      class: "text-right",
+      cell: (key) => (
+        <Button kind="risk" onClick={() => setAsked({ what: "revoke", key })}>
+          Revoke…
+          <span class="sr-only">{key.name}</span>
+        </Button>
+      ),
+    },
+  ];
+  const { items } = list;
+  return (
+    <>
+      <PageHead title="Visitor keys" actions={create}>
+        Your website knows who is signed in. With one of these keys it tells your companions so, in a token that nobody
+        else can make.
+      </PageHead>
+      <div class="space-y-6">
+        <List
+          label="Visitor keys"
+          columns={columns}
+          list={list}
+          empty={
+            <Empty title="No visitor keys yet" action={create}>
+              With a key your server signs a token for each visitor: their conversations follow them from one device to
+              another, and nobody else can read or continue them.
+            </Empty>
+          }
+        />
+        {items.length > 0 && (
+          <>
+            <Section title="Replacing a key">
+              <p class="text-pretty text-muted">
+                Make a second key and let your server sign with it, while tokens of the first stay good. When the last
+                of those has ended, an hour later with the code below, revoke the first.
+              </p>
+            </Section>
+            <SignGuide keys={items} />
+          </>
+        )}
+      </div>
+      {asked?.what === "create" && (
+        <NewVisitorKeyDialog isFull={items.length >= mostKeys} onMade={list.reload} onClose={close} />
+      )}
+      {asked?.what === "revoke" && (
+        <RevokeVisitorKey
+          visitorKey={asked.key}
+          other={items.find(({ id }) => id !== asked.key.id) ?? null}
+          onChanged={list.reload}
+          onClose={close}
+        />
+      )}
+    </>
+  );
+}

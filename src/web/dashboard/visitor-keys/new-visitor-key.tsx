@@ -1,0 +1,137 @@
+/** A new visitor key: a secret that is shown once, or the public half of a pair that the website has made. */
+import { useState } from "preact/hooks";
+import { call, fieldProblem } from "../lib/api.ts";
+import { useAction } from "../lib/load.ts";
+import type { NewVisitorKey, VisitorKey } from "../lib/types.ts";
+import { Button } from "../ui/button.tsx";
+import { Snippet } from "../ui/copy.tsx";
+import { Dialog, DialogActions, FormDialog } from "../ui/dialog.tsx";
+import { SelectField, TextField } from "../ui/field.tsx";
+import { Notice } from "../ui/states.tsx";
+import { say } from "../ui/toast.tsx";
+import { readPublicJwk } from "./public-jwk.ts";
+import { pairCommand, secretVariable } from "./snippets.ts";
+
+type Algorithm = VisitorKey["algorithm"];
+
+const algorithms: readonly { value: Algorithm; label: string }[] = [
+  { value: "HS256", label: "HS256: a secret that this server makes" },
+  { value: "ES256", label: "ES256: a pair of your own, on the curve P-256" },
+  { value: "EdDSA", label: "EdDSA: a pair of your own, Ed25519" },
+];
+
+interface NewVisitorKeyProps {
+  /** Two keys are live: no further one can be made. */
+  isFull: boolean;
+  onMade(): Promise<void>;
+  onClose(): void;
+}
+
+export function NewVisitorKeyDialog({ isFull, onMade, onClose }: NewVisitorKeyProps) {
+  const [name, setName] = useState("");
+  const [algorithm, setAlgorithm] = useState<Algorithm>("HS256");
+  const [pasted, setPasted] = useState("");
+  const [secret, setSecret] = useState<string | null>(null);
+  const found = algorithm === "HS256" || pasted.trim() === "" ? null : readPublicJwk(pasted, algorithm);
+  const jwk = found !== null && "jwk" in found ? found.jwk : undefined;
+  const submit = useAction(async () => {
+    const body = { name, algorithm, ...(jwk && { public_jwk: jwk }) };
+    const made = await call<NewVisitorKey>("POST", "/api/visitor-keys", { body });
+    if (made.secret === undefined) {
+      onClose();
+      say("The key is live.");
+    } else setSecret(made.secret);
+    await onMade();
+  });
+  if (secret !== null) return <SecretShown secret={secret} onClose={onClose} />;
+  if (isFull) return <NoThirdKey onClose={onClose} />;
+  return (
+    <FormDialog
+      title="New visitor key"
+      action="Create key"
+      isReady={name.trim() !== "" && (algorithm === "HS256" || jwk !== undefined)}
+      submit={submit}
+      class="space-y-5"
+      isWide
+      onClose={onClose}
+    >
+      <TextField
+        label="Name"
+        required
+        autofocus
+        maxLength={100}
+        value={name}
+        onValue={setName}
+        placeholder="Shop, 2026"
+        hint="Where the tokens are signed, so that you recognise the key later."
+        error={fieldProblem(submit.error, "name")}
+      />
+      <SelectField
+        label="Algorithm"
+        value={algorithm}
+        onValue={(value) => setAlgorithm(value as Algorithm)}
+        options={algorithms}
+        hint={
+          algorithm === "HS256"
+            ? "The simplest: your server signs with a secret that you copy once."
+            : "Your server keeps the private key. This server never sees it: nobody who breaks in here could sign a token."
+        }
+        error={fieldProblem(submit.error, "algorithm")}
+      />
+      {algorithm !== "HS256" && (
+        <>
+          <div>
+            <p class="mb-1.5 font-medium">Make the pair on your server</p>
+            <Snippet text={pairCommand(algorithm)} copyLabel="Copy the command" />
+          </div>
+          <TextField
+            label="Public key, as a JWK"
+            isCode
+            rows={5}
+            value={pasted}
+            onValue={setPasted}
+            placeholder='{"kty": …, "crv": …, "x": …}'
+            hint="What the command prints. The private key stays in visitor-key.pem."
+            error={found !== null && "problem" in found ? found.problem : fieldProblem(submit.error, "public_jwk")}
+          />
+        </>
+      )}
+    </FormDialog>
+  );
+}
+
+function SecretShown({ secret, onClose }: { secret: string; onClose(): void }) {
+  return (
+    <Dialog title="The secret of your new key" onClose={onClose} isSticky isWide>
+      <div class="space-y-4">
+        <Notice>Copy it now: it is stored encrypted, and nobody can show it to you again.</Notice>
+        <Snippet text={secret} copyLabel="Copy the secret" />
+        <p class="text-muted">
+          Give it to your server as <code class="font-mono text-[0.92em]">{secretVariable}</code>, never to a browser:
+          whoever has it can be any visitor.
+        </p>
+      </div>
+      <DialogActions>
+        <Button kind="primary" onClick={onClose}>
+          I have saved it
+        </Button>
+      </DialogActions>
+    </Dialog>
+  );
+}
+
+function NoThirdKey({ onClose }: { onClose(): void }) {
+  return (
+    <Dialog title="Two keys are live already" onClose={onClose}>
+      <p class="text-muted">
+        There can be no third: two are enough to replace one by the other. Revoke the key that your server no longer
+        signs with, then make the new one.
+      </p>
+      <DialogActions>
+        <Button kind="primary" onClick={onClose}>
+          Close
+        </Button>
+      </DialogActions>
+    </Dialog>
+  );
+}

@@ -1,0 +1,93 @@
+/** What goes onto the website: the code of its server, which signs, and of its page, which hands the token over. */
+import { useState } from "preact/hooks";
+import { CompanionPicker } from "../companion/companion-picker.tsx";
+import { useLoad } from "../lib/load.ts";
+import { replaceSearch, useSearch } from "../lib/router.ts";
+import { useSession } from "../lib/session.ts";
+import type { Companion, Page, VisitorKey } from "../lib/types.ts";
+import { Snippet } from "../ui/copy.tsx";
+import { SelectField } from "../ui/field.tsx";
+import { Section } from "../ui/page.tsx";
+import { languages, pageSnippet, pairSnippet, privateKeyVariable, secretVariable } from "./snippets.ts";
+
+/** `keys`: newest first. */
+export function SignGuide({ keys }: { keys: readonly VisitorKey[] }) {
+  const { server } = useSession();
+  const companion = useChosenCompanion();
+  const [language, setLanguage] = useState(languages[0]?.name ?? "");
+  const [keyId, setKeyId] = useState("");
+  const key = keys.find(({ id }) => id === keyId) ?? keys[0];
+  if (key === undefined) return null;
+  const facts = { companionId: companion?.id ?? "COMPANION_ID", keyId: key.id };
+  const isPair = key.algorithm !== "HS256";
+  const chosen = languages.find(({ name }) => name === language) ?? languages[0];
+  const code = isPair ? pairSnippet(key.algorithm, facts) : (chosen?.snippet(facts) ?? "");
+  return (
+    <>
+      <Section
+        title="On your server"
+        hint="It signs a token for whoever is signed in to your website: for one companion, good for an hour."
+      >
+        <div class="mb-5 grid gap-4 sm:grid-cols-2 lg:grid-cols-3">
+          <CompanionPicker
+            value={companion?.id ?? ""}
+            everyone={null}
+            onValue={(companion_id) => replaceSearch({ companion_id })}
+          />
+          {keys.length > 1 && (
+            <SelectField
+              label="Key"
+              value={key.id}
+              onValue={setKeyId}
+              options={keys.map(({ id, name }) => ({ value: id, label: name }))}
+            />
+          )}
+          {!isPair && (
+            <SelectField
+              label="Language"
+              value={language}
+              onValue={setLanguage}
+              options={languages.map(({ name }) => ({ value: name, label: name }))}
+            />
+          )}
+        </div>
+        <Snippet text={code} copyLabel="Copy the server's code" />
+        <p class="mt-3 text-[0.94rem] text-pretty text-muted">
+          {isPair ? (
+            <>
+              It reads the private key from the file that <Code>{privateKeyVariable}</Code> names. In another language,
+              any JWT library signs the same header and claims with {key.algorithm}.
+            </>
+          ) : (
+            <>
+              It reads the secret from <Code>{secretVariable}</Code>.
+            </>
+          )}{" "}
+          <Code>sub</Code> is your own name for the visitor, and must never change hands; <Code>name</Code>,{" "}
+          <Code>email</Code> and an object <Code>attributes</Code> may be left out.
+        </p>
+      </Section>
+      <Section
+        title="In your page"
+        hint="The widget asks your server for a token, and for a new one before it ends. Other visitors get the plain chat where the companion allows it."
+      >
+        <Snippet
+          text={pageSnippet(server.base_url, companion?.embed_token ?? "EMBED_TOKEN")}
+          copyLabel="Copy the page's code"
+        />
+      </Section>
+    </>
+  );
+}
+
+function Code({ children }: { children: string }) {
+  return <code class="font-mono text-[0.92em]">{children}</code>;
+}
+
+/** The one in the address; without one, the newest. */
+function useChosenCompanion(): Companion | null {
+  const id = useSearch().get("companion_id");
+  const named = useLoad<Companion>(id === null ? null : `/api/companions/${encodeURIComponent(id)}`);
+  const newest = useLoad<Page<Companion>>(id === null ? "/api/companions?limit=1" : null);
+  return named.data ?? newest.data?.data[0] ?? null;
+}

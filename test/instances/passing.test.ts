@@ -1,0 +1,200 @@
+/** A call goes to the instance that runs the reply, and what that one says comes back. */
+import { afterEach, beforeEach, expect, test } from "bun:test";
+import { AppError } from "../../src/domain/errors.ts";
+import { proofHeader, type ReplyCall } from "../../src/instances/instances.ts";
+import { createCapturedLog } from "../support/captured-log.ts";
+import { eventually, inTime } from "../support/eventually.ts";
+import { type InstancePair, oneKey, openInstancePair, openLoneInstance, replyCall } from "../support/instance-pair.ts";
+import { turnsOfTheLoop } from "../support/turns-of-the-loop.ts";
+
+let pair: InstancePair;
+const never = new AbortController().signal;
+
+beforeEach(async () => {
+  pair = await openInstancePair();
+});
+afterEach(() => pair[Symbol.asyncDispose]());
+
+const pass = (call: ReplyCall, signal: AbortSignal = never) => pair.here.pass(pair.url, call, signal);
+
+/** A stream of events, and what its reader does. */
+function makeEvents() {
+  const { readable, writable } = new TransformStream<Uint8Array, Uint8Array>();
+  const writer = writable.getWriter();
+  const response = new Response(readable, { headers: { "content-type": "text/event-stream; charset=utf-8" } });
+  const write = (text: string) => void writer.write(Buffer.from(text)).catch(() => {});
+  // Bun sends no head before the first bytes.
+  write(": ping\n\n");
+  return { response, write, end: () => void writer.close() };
+}
+
+async function refusalOf(passing: Promise<unknown>): Promise<AppError> {
+  const thrown = await passing.then(
+    () => null,
+    (error: unknown) => error,
+  );
+  if (!(thrown instanceof AppError)) throw new Error(`no refusal, but ${thrown}`);
+  return thrown;
+}
+
+const unanswered = { code: "unavailable", retryAfterSeconds: 1 };
+
+test("a call arrives as it was sent, and its stream comes back byte by byte", async () => {
+  const events = makeEvents();
+  const arrived: ReplyCall[] = [];
+  pair.answer = async (call) => {
+    arrived.push(call);
+    return events.response;
+  };
+  const call = replyCall({ key: { ...replyCall().key, visitorId: "sub:abc" }, message: 'Ünïcode "🦜"\n' });
+  const response = await pass(call);
+  expect(arrived).toEqual([call]);
+  expect(response?.headers.get("content-type")).toBe("text/event-stream; charset=utf-8");
+  const reader = response?.body?.getReader();
+  const read = async () => Buffer.from((await reader?.read())?.value ?? []).toString();
+  expect(await read()).toBe(": ping\n\n");
+  events.write('data: {"text":"Grüße 🦜"}\n\n');
+  expect(await read()).toBe('data: {"text":"Grüße 🦜"}\n\n');
+  events.end();
+  expect((await reader?.read())?.done).toBe(true);
+});
+
+test("a reply that has ended there is null, and one that was cancelled is 204", async () => {
+  expect(await pass(replyCall({ action: "follow" }))).toBeNull();
+  pair.answer = async () => new Response(null, { status: 204 });
+  expect((await pass(replyCall({ action: "cancel" })))?.status).toBe(204);
+});
+
+test("an error there is the same error here, but for the request it belongs to", async () => {
+  const details = [{ param: "offset", detail: "Is past the end." }];
+  pair.answer = async () => {
+    throw new AppError("conflict", "Another message has this id.");
+  };
+  expect(await refusalOf(pass(replyCall()))).toMatchObject({
+    code: "conflict",
+    message: "Another message has this id.",
+    retryAfterSeconds: undefined,
+  });
+  pair.answer = async () => {
+    throw new AppError("invalid_request", "Check offset.", { errors: details });
+  };
+  expect(await refusalOf(pass(replyCall()))).toMatchObject({ code: "invalid_request", errors: details });
+  pair.answer = async () => {
+    throw new AppError("rate_limited", "Too many wait.", { retryAfterSeconds: 7 });
+  };
+  expect(await refusalOf(pass(replyCall()))).toMatchObject({ code: "rate_limited", retryAfterSeconds: 7 });
+  pair.answer = async () => {
+    throw new Error("private");
+  };
+  const internal = await refusalOf(pass(replyCall()));
+  expect(internal.code).toBe("internal");
+  expect(internal.message).not.toContain("private");
+});
+
+test("an instance that is gone, unknown, or this one itself does not answer: unavailable, in a second", async () => {
+  await pair.kill();
+  expect(await refusalOf(pass(replyCall()))).toMatchObject(unanswered);
+  expect(await refusalOf(pair.here.pass(null, replyCall(), never))).toMatchObject(unanswered);
+  await pair.here.announce("http://127.0.0.1:1");
+  expect(await refusalOf(pair.here.pass("http://127.0.0.1:1", replyCall(), never))).toMatchObject(unanswered);
+});
+
+test("an instance that takes the request and says nothing is given up", async () => {
+  const quick = await openLoneInstance(oneKey, { deadlines: { headMs: { attach: 50, follow: 50, cancel: 50 } } });
+  const left = Promise.withResolvers<void>();
+  pair.answer = async (_, request) => {
+    request.signal.addEventListener("abort", () => left.resolve());
+    await left.promise;
+    return null;
+  };
+  expect(await refusalOf(quick.pass(pair.url, replyCall(), never))).toMatchObject(unanswered);
+  await inTime(left.promise, { what: "the end of the request there" });
+});
+
+test("whatever else answers at the address, with another key or none, is no instance", async () => {
+  const stranger = await openLoneInstance(new Uint8Array(32).fill(8));
+  expect(await refusalOf(stranger.pass(pair.url, replyCall(), never))).toMatchObject(unanswered);
+  const headers = { "content-type": "text/event-stream", [proofHeader]: "A".repeat(43) };
+  using impostor = Bun.serve({
+    hostname: "127.0.0.1",
+    port: 0,
+    fetch: () => new Response("data: [DONE]\n\n", { headers }),
+  });
+  expect(await refusalOf(pair.here.pass(impostor.url.origin, replyCall(), never))).toMatchObject(unanswered);
+});
+
+test("a client that leaves ends the request there, before its head and in the middle of its stream", async () => {
+  const begin = Promise.withResolvers<void>();
+  pair.answer = async () => {
+    await begin.promise;
+    return makeEvents().response;
+  };
+  const leaving = new AbortController();
+  const waiting = pass(replyCall(), leaving.signal);
+  await eventually(() => pair.requests.length === 1);
+  leaving.abort(new Error("left"));
+  await expect(waiting).rejects.toThrow("left");
+  await eventually(() => pair.requests[0]?.signal.aborted === true);
+
+  begin.resolve();
+  const response = await pass(replyCall());
+  await response?.body?.cancel();
+  await eventually(() => pair.requests[1]?.signal.aborted === true);
+});
+
+test("a reader who does not read keeps the other instance from sending", async () => {
+  const piece = new Uint8Array(64 * 1024).fill(120);
+  const total = 1024;
+  let sent = 0;
+  const endless = new ReadableStream<Uint8Array>({
+    pull(controller) {
+      if (sent++ < total) controller.enqueue(piece);
+      else controller.close();
+    },
+  });
+  pair.answer = async () => new Response(endless, { headers: { "content-type": "text/event-stream" } });
+  const response = await pass(replyCall());
+  let before = -1;
+  await eventually(async () => {
+    const isStill = sent === before;
+    before = sent;
+    await turnsOfTheLoop(50);
+    return isStill;
+  });
+  // What the sockets of both sides hold.
+  expect(sent).toBeLessThan(total / 2);
+  expect((await response?.arrayBuffer())?.byteLength).toBe(total * piece.length);
+});
+
+test("the stream breaks when the other instance does, and when it falls silent", async () => {
+  const events = makeEvents();
+  pair.answer = async () => events.response;
+  const response = await pass(replyCall());
+  const reader = response?.body?.getReader();
+  await reader?.read();
+  await pair.kill();
+  await expect(reader?.read()).rejects.toThrow("broke off");
+
+  await using silent = await openInstancePair({ silenceMs: 50 });
+  silent.answer = async () => makeEvents().response;
+  const quiet = await silent.here.pass(silent.url, replyCall(), never);
+  await expect(quiet?.text()).rejects.toThrow("fallen silent");
+});
+
+test("an address that could not be told is told again", async () => {
+  const told: string[] = [];
+  const log = createCapturedLog();
+  const instance = await openLoneInstance(oneKey, {
+    log,
+    tellAgainMs: 1,
+    async tell(url) {
+      told.push(url);
+      if (told.length === 1) throw new Error("PostgreSQL is away");
+    },
+  });
+  await instance.announce("http://10.0.0.1:3000");
+  await eventually(() => told.length === 2);
+  expect(told).toEqual(["http://10.0.0.1:3000", "http://10.0.0.1:3000"]);
+  expect(log.events.map(({ level }) => level)).toEqual(["warn"]);
+  instance.close();
+});
