@@ -40,7 +40,8 @@ afterEach(() => server.mockLlm.respond(null));
 /** The model says one piece after the other, each when the test lets it. */
 function tell(pieces: readonly string[]) {
   const gates = pieces.map(() => Promise.withResolvers<void>());
-  const isFirst = server.mockLlm.requests.length;
+  const requestsBefore = server.mockLlm.requests.length;
+  let told = 0;
   server.mockLlm.respond(async (_request, response) => {
     for (const [index, piece] of pieces.entries()) {
       await gates[index]?.promise;
@@ -50,8 +51,8 @@ function tell(pieces: readonly string[]) {
     response.end();
   });
   return {
-    next: () => gates.shift()?.resolve(),
-    countRequests: () => server.mockLlm.requests.length - isFirst,
+    next: () => gates[told++]?.resolve(),
+    countRequests: () => server.mockLlm.requests.length - requestsBefore,
   };
 }
 
