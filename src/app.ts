@@ -10,6 +10,7 @@ import type { DirectRoute } from "./http/direct-route.ts";
 import { errorHandling } from "./http/error-handling.ts";
 import { mountRoutes } from "./http/mount-routes.ts";
 import { everyResponseHeaders } from "./http/problem.ts";
+import { answerReplyCall } from "./http/reply-calls.ts";
 import { contextOf } from "./http/request-context.ts";
 import type { Route } from "./http/route.ts";
 import { createRouteTable } from "./http/route-table.ts";
@@ -60,7 +61,7 @@ export function createApp(services: Services): App {
       return [...publicSite.routes, ...openManagementSite().routes];
     },
     directRoutes: [embedConfigRoute(services)],
-    instanceDoor: createInstanceDoor(services, async () => null),
+    instanceDoor: createInstanceDoor(services, (call, request) => answerReplyCall(services, call, request)),
   };
 }
 

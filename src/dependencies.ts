@@ -17,6 +17,7 @@ import type { ProviderHealth } from "./metrics/provider-health.ts";
 import type { UseRecorder } from "./metrics/use-recorder.ts";
 import type { Attempts } from "./modules/session/attempts.ts";
 import type { Store } from "./store/store.ts";
+import type { NamedReplies } from "./turns/named-replies.ts";
 import type { OpenTurns } from "./turns/open-turns.ts";
 import type { Visitors } from "./visitors/visitors.ts";
 import type { Voice } from "./voice/voice.ts";
@@ -60,6 +61,8 @@ export interface Services {
   readonly coordination: Coordination;
   /** Running turns. Shutdown waits for them, since each still has to commit. */
   readonly openTurns: OpenTurns;
+  /** Running replies that clients can come back to. */
+  readonly replies: NamedReplies;
   readonly llm: LlmProvider;
   readonly providerHealth: ProviderHealth;
   readonly voice: Voice;

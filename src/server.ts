@@ -127,8 +127,10 @@ export function startServer(services: OpenedServices, options: ServerOptions): R
   async function drainOnce(graceMs: number, noticeMs: number): Promise<void> {
     services.lifecycle.isDraining = true;
     if (noticeMs > 0) await Bun.sleep(noticeMs);
-    await Promise.race([listener.stop(), sleep(graceMs)]);
+    // Replies that nobody reads may end as well; without requests, none begins any more.
+    await Promise.race([listener.stop().then(() => services.openTurns.whenEnded()), sleep(graceMs)]);
     if (services.heartbeats.interruptAll()) await sleep(lastWordsMs);
+    services.replies.stopAll();
     await Promise.all([listener.cut(), metrics?.stop()]);
     await Promise.allSettled([jobs.stop(), idleMemory.stop(), services.openTurns.whenEnded()]);
     accessLog.close();

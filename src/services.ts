@@ -13,6 +13,7 @@ import { type Clock, createSharedClock, systemClock } from "./lib/clock.ts";
 import { type IdSource, systemIds } from "./lib/ids.ts";
 import { type Log, processLog } from "./lib/log.ts";
 import { isLoopbackAddress } from "./lib/loopback.ts";
+import type { After } from "./lib/spaced-queue.ts";
 import { createMemoryLimiter } from "./limits/memory.ts";
 import { openWindows } from "./limits/registry.ts";
 import { createRateRules, webhookBodyLimits } from "./limits/rules.ts";
@@ -29,6 +30,7 @@ import type { OpenedStorage, OpenOptions, StorageEngine } from "./store/engine.t
 import { createPostgres } from "./store/postgres/postgres.ts";
 import { createSqlite } from "./store/sqlite/sqlite.ts";
 import type { Store } from "./store/store.ts";
+import { createNamedReplies } from "./turns/named-replies.ts";
 import { createOpenTurns } from "./turns/open-turns.ts";
 import { createVisitors } from "./visitors/verifier.ts";
 import { openVoiceProviders } from "./voice/registry.ts";
@@ -45,6 +47,8 @@ export interface ServiceOverrides {
   ids?: IdSource;
   log?: Log;
   storage?: (erasures: ErasureMarks) => Promise<OpenedStorage>;
+  /** Times the replies that nobody reads. */
+  after?: After;
 }
 
 /** The storage engine that the configuration chooses. */
@@ -149,6 +153,7 @@ export async function openServices(config: Config, overrides: ServiceOverrides =
     perAddress: config.streamsPerIp,
     getChangeMark: () => store.companions.getChangeMark(),
   });
+  const replies = createNamedReplies(overrides);
   const uses = createUseRecorder({ store, clock, log });
   const tell = shared === null ? null : (url: string) => shared.announce(url);
   const instances = openInstances({ sealing, clock, ids, log, tell });
@@ -188,6 +193,7 @@ export async function openServices(config: Config, overrides: ServiceOverrides =
     limiter: measureLimiter(windows.limiter, measurements),
     rules: createRateRules(config.rates),
     openTurns,
+    replies,
     llm,
     providerHealth,
     voice,

@@ -234,15 +234,13 @@ BEGIN
 END $$;
 --> statement-breakpoint
 -- Counts messages in the days of visitors who have their own; nothing for a deleted companion, and nothing that was
--- erased after it had arrived. A visitor's first of a day lets old ones go: not yesterday's, as messages admitted before
--- midnight may be counted after it, and by the database's clock where another one is ahead.
+-- erased after it had arrived. A visitor's first of a day lets old ones go, as `add_quota` does with days.
 CREATE FUNCTION "add_visitor_days"(
 	"companion_ids" text[], "session_ids" text[], "visitor_ids" text[], "arrival_marks" text[], "days" text[]
 ) RETURNS void LANGUAGE plpgsql SET enable_seqscan = off AS $$
 DECLARE
 	"next_transaction" xid8;
 	"forgotten" xid8;
-	"today" text := to_char(clock_timestamp() AT TIME ZONE 'UTC', 'YYYY-MM-DD');
 	"begun_ids" text[];
 	"begun_days" text[];
 BEGIN
@@ -282,7 +280,13 @@ BEGIN
 		) AS n
 		CROSS JOIN LATERAL (
 			SELECT v.ctid AS "place" FROM "visitor_daily" AS v
-			WHERE v."companion_id" = n."id" AND v."day" < to_char(least(n."day", "today")::date - 1, 'YYYY-MM-DD')
+			WHERE v."companion_id" = n."id" AND v."day" < to_char(n."day"::date - 1, 'YYYY-MM-DD') AND v."day" < (
+				SELECT max(k."day") FROM "visitor_daily" AS k WHERE k."companion_id" = n."id" AND k."day" < (
+					SELECT max(k."day") FROM "visitor_daily" AS k WHERE k."companion_id" = n."id" AND k."day" < (
+						SELECT max(k."day") FROM "visitor_daily" AS k WHERE k."companion_id" = n."id"
+					)
+				)
+			)
 			ORDER BY v."day", v."visitor_id" LIMIT n."most" FOR UPDATE SKIP LOCKED
 		) AS "old"
 	));

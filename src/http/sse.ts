@@ -6,12 +6,6 @@ import type { StreamErrorCode, StreamOutcome } from "../domain/stream-end.ts";
 import type { FollowedTurn, TurnEvent, TurnReader } from "../turns/events.ts";
 import type { HeartbeatTicker } from "./heartbeats.ts";
 
-export const sseHeaders = {
-  "content-type": "text/event-stream; charset=utf-8",
-  "cache-control": "no-store",
-  "x-accel-buffering": "no",
-} as const;
-
 const doneFrame = "data: [DONE]\n\n";
 const pingFrame = ": ping\n\n";
 
@@ -61,6 +55,8 @@ export class EventStream implements TurnReader {
   outcome: StreamOutcome | null = null;
   /** Monotonic; null before the first text. */
   firstTextAtMs: number | null = null;
+  /** Called once, when Bun begins to read. */
+  onOpen: (() => void) | null = null;
   /** Called once, before the last bytes are written. */
   onClosing: (() => void) | null = null;
   /** Called once, at the end. */
@@ -102,16 +98,24 @@ export class EventStream implements TurnReader {
   /** Sends the event; a returned promise means "stop reading the provider until it resolves". */
   take(event: TurnEvent): Promise<void> | undefined {
     if (event.type === "text") {
-      const sent = this.#send(frameDeltas(event.deltas));
+      const sent = this.#send(this.frameText(event.deltas));
       this.firstTextAtMs ??= performance.now();
       return sent;
     }
     if (event.type === "waiting") this.#send(pingFrame);
-    else if (event.outcome === "complete") this.#end("complete", doneFrame);
+    else if (event.outcome === "complete") this.#end("complete", this.frameDone());
     // No terminator, but a comment for people who read the raw stream.
     else if (event.outcome === "broken") this.#end("broken", errorFrame(event.code));
     else this.drop();
     return undefined;
+  }
+
+  protected frameText(deltas: readonly string[]): string {
+    return frameDeltas(deltas);
+  }
+
+  protected frameDone(): string {
+    return doneFrame;
   }
 
   /** The visitor's signal has fired. */
@@ -156,6 +160,7 @@ export class EventStream implements TurnReader {
       return undefined;
     }
     this.#release();
+    this.onOpen?.();
     return new Promise((resolve) => {
       this.#finishPull = resolve;
     });

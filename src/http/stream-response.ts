@@ -3,7 +3,13 @@ import type { Turn } from "../turns/turn.ts";
 import { idleSeconds, streamSilenceSeconds } from "./heartbeats.ts";
 import type { HeaderBag } from "./problem.ts";
 import type { RequestContext } from "./request-context.ts";
-import { type EventStream, sseHeaders } from "./sse.ts";
+import type { EventStream } from "./sse.ts";
+
+export const sseHeaders = {
+  "content-type": "text/event-stream; charset=utf-8",
+  "cache-control": "no-store",
+  "x-accel-buffering": "no",
+} as const;
 
 /** Begins the turn, and resolves when the response may begin; rejects as `Turn.begin` does. */
 export async function respondWithTurn(
@@ -14,9 +20,22 @@ export async function respondWithTurn(
 ): Promise<Response> {
   stream.follow(turn);
   await turn.begin();
-  const headers = { ...(set.headers as HeaderBag), ...sseHeaders } as Record<string, string>;
+  const headers = set.headers as HeaderBag;
   // Elysia returns a Response unchanged only if nothing else was set.
   set.headers = {};
+  return openResponse(stream, headers, facts);
+}
+
+/** Adds what the guards have said to a response that is made already. */
+export function addHeaders(response: Response, set: { headers: unknown }): Response {
+  for (const [name, value] of Object.entries(set.headers as HeaderBag)) response.headers.set(name, String(value));
+  set.headers = {};
+  return response;
+}
+
+/** The response that carries the stream; the request ends with it. */
+export function openResponse(stream: EventStream, others: HeaderBag, facts: RequestContext): Response {
+  const headers = { ...others, ...sseHeaders } as Record<string, string>;
   if (stream.outcome === null) {
     facts.allowSilence(streamSilenceSeconds);
     // The timeout would stay with the connection, which is kept for the visitor's next message: an idle connection, or

@@ -112,21 +112,21 @@ class Relay implements BodyReader {
   #finish(reason: ProviderFailure | null): void {
     if (this.#isOver) return;
     this.#isOver = true;
-    const { hasContent, finishReason, hasDoneMark, usage, failure } = this.#stream;
+    const { hasContent, finishReason, hasDoneMark, usage, failure, endsInHalf } = this.#stream;
     if (this.#watch.hasLeft) {
-      this.#resolve({ complete: false, usage, failure: null });
+      this.#resolve({ complete: false, usage, failure: null, endsInHalf });
       return;
     }
     const isComplete = hasContent && (finishReason !== null || hasDoneMark);
     if (isComplete) {
-      this.#resolve({ complete: true, usage, failure: null });
+      this.#resolve({ complete: true, usage, failure: null, endsInHalf });
       return;
     }
     const cause =
       failure ??
       reason ??
       new ProviderFailure(describeEnd(this.#stream), { kind: hasContent ? "broken_off" : "empty" });
-    if (hasContent) this.#resolve({ complete: false, usage, failure: cause });
+    if (hasContent) this.#resolve({ complete: false, usage, failure: cause, endsInHalf });
     else this.#reject(cause);
   }
 }

@@ -44,6 +44,11 @@ export class OpenAiStream {
     this.#limits = limits;
   }
 
+  /** Whether the text so far ends with the first half of a surrogate pair, which is held back. */
+  get endsInHalf(): boolean {
+    return this.#highSurrogate !== "";
+  }
+
   /** The text deltas in the data of one read: none empty, all well-formed, without NUL. */
   feed(bytes: string): string[] {
     if (this.isDone) return [];

@@ -54,6 +54,8 @@ export interface ReplyOutcome {
   usage: { inputTokens: number; outputTokens: number } | null;
   /** Why the reply is not complete; private, for the log. Null if complete or stopped by the signal. */
   failure: unknown;
+  /** Whether the text ended with the first half of a surrogate pair, which was not passed on. */
+  endsInHalf?: boolean;
 }
 
 /** The kind of failure that an incomplete reply counts as; null if it is complete or was stopped by the signal. */

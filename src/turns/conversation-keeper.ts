@@ -9,19 +9,34 @@ import {
   textParts,
   uncounted,
 } from "../domain/conversation.ts";
-import type { TurnKeeper, TurnResult } from "./turn-start.ts";
+import type { StoredExchange } from "../store/store.ts";
+import type { VerifiedVisitor } from "../visitors/visitors.ts";
+import { type NamedStart, RunsElsewhere, type TurnKeeper, type TurnResult } from "./turn-start.ts";
+
+type KeeperServices = Pick<Services, "store" | "coordination" | "clock" | "ids" | "visitors">;
+
+/** What is said in the conversation. */
+export interface KeptMessage {
+  readonly text: string;
+  /** Null unless the client gave the message a name. */
+  readonly named: Pick<NamedStart, "messageId" | "isRerun"> | null;
+  /** Null unless the visitor is verified. */
+  readonly visitor: VerifiedVisitor | null;
+}
 
 /** Turns of one conversation run one at a time, whatever else they are. */
 export function queueKeyOf({ companionId, sessionId, visitorId }: ConversationKey): string {
   return `${companionId} ${sessionId} ${visitorId}`;
 }
 
-type KeeperServices = Pick<Services, "store" | "coordination" | "clock" | "ids">;
+/** Whether the same message runs anew: nothing of a reply was stored, and nobody cancelled it. */
+export function runsAgain({ reply, endCode }: StoredExchange): boolean {
+  return reply === null && endCode !== "cancelled";
+}
 
 /** Create it when the message arrives: an erasure from then on includes the message. */
 export class ConversationKeeper implements TurnKeeper {
   readonly queueKey: string;
-  readonly #key: ConversationKey;
   readonly #arrivalMark: ArrivalMark;
   #sentAt = 0;
   #conversationId = "";
@@ -29,12 +44,11 @@ export class ConversationKeeper implements TurnKeeper {
   constructor(
     private readonly services: KeeperServices,
     private readonly companion: Companion,
-    { sessionId, visitorId }: Pick<ConversationKey, "sessionId" | "visitorId">,
-    private readonly message: string,
+    private readonly key: ConversationKey,
+    private readonly message: KeptMessage,
   ) {
-    this.#key = { companionId: companion.id, sessionId, visitorId };
     this.#arrivalMark = services.coordination.arrivals.mark();
-    this.queueKey = queueKeyOf(this.#key);
+    this.queueKey = queueKeyOf(key);
   }
 
   begin(maxBytes: number): Promise<HistoryMessage[]> {
@@ -42,20 +56,25 @@ export class ConversationKeeper implements TurnKeeper {
     // Only now, after the previous turn: lists assume that ids are in the order in which conversations began.
     this.#sentAt = clock.nowMs();
     this.#conversationId = ids.uuid();
-    return store.turns.listHistory(this.#key, maxBytes);
+    const { named } = this.message;
+    return named === null ? store.turns.listHistory(this.key, maxBytes) : this.#beginNamed(named, maxBytes);
   }
 
-  settle(result: TurnResult): Promise<void> {
-    const { store } = this.services;
-    return store.turns.settle({
+  async settle(result: TurnResult): Promise<void> {
+    const { store, visitors } = this.services;
+    const { named, visitor } = this.message;
+    await store.turns.settle({
       accountId: this.companion.accountId,
-      key: this.#key,
+      key: this.key,
       conversationId: this.#conversationId,
       messages: this.#toMessages(result),
-      messageId: null,
-      endCode: null,
-      isCounted: true,
-      visitor: null,
+      messageId: named === null ? null : named.messageId,
+      endCode: named === null ? null : result.endCode,
+      isCounted: named?.isRerun !== true,
+      visitor:
+        visitor === null
+          ? null
+          : { sealed: await visitors.seal(visitor), isLimited: this.companion.dailyPerVisitor !== null },
       arrivalMark: this.#arrivalMark,
       usage: result.usage,
       failure: result.failure,
@@ -65,13 +84,26 @@ export class ConversationKeeper implements TurnKeeper {
     });
   }
 
+  /** Another instance may have settled the message since it was looked for. Now that the turn has its ticket, none can. */
+  async #beginNamed({ messageId, isRerun }: Pick<NamedStart, "messageId" | "isRerun">, maxBytes: number) {
+    const { turns } = this.services.store;
+    const stored = await turns.findExchange(this.key, messageId);
+    if ((stored !== null && runsAgain(stored)) !== isRerun || (stored !== null && !isRerun)) throw new RunsElsewhere();
+    return isRerun ? turns.listHistory(this.key, maxBytes, messageId) : turns.listHistory(this.key, maxBytes);
+  }
+
   #toMessages({ reply, complete, usage: { inputTokens, outputTokens, estimated } }: TurnResult): Message[] {
     const { clock, ids } = this.services;
-    const asked = { id: ids.uuid(), role: "user", channel: "text", parts: textParts(this.message) } as const;
-    const question: Message = { ...asked, ...uncounted, complete: true, createdAt: this.#sentAt };
-    if (reply.length === 0) return [question];
+    const messages: Message[] = [];
+    // That of a turn that runs again is stored already.
+    if (this.message.named?.isRerun !== true) {
+      const asked = { id: ids.uuid(), role: "user", channel: "text", parts: textParts(this.message.text) } as const;
+      messages.push({ ...asked, ...uncounted, complete: true, createdAt: this.#sentAt });
+    }
+    if (reply.length === 0) return messages;
     const said = { id: ids.uuid(), role: "assistant", channel: "text", parts: reply, complete } as const;
     const counted = { inputTokens, outputTokens, tokensEstimated: estimated };
-    return [question, { ...said, ...counted, createdAt: Math.max(this.#sentAt, clock.nowMs()) }];
+    messages.push({ ...said, ...counted, createdAt: Math.max(this.#sentAt, clock.nowMs()) });
+    return messages;
   }
 }

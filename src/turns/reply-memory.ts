@@ -3,6 +3,7 @@
  * when the sockets in between are full. Each reply has a small allowance of its own; long ones share the rest.
  */
 import { GatheredText } from "../lib/gathered-text.ts";
+import type { TurnText } from "./turn-start.ts";
 
 /** For each reply, whatever the others do: its text so far, and what its readers' sockets have not accepted. */
 export const ownBytes = 64 * 1024;
@@ -38,12 +39,11 @@ export class ReplyMemory {
 export const replyMemory = new ReplyMemory();
 
 /** The text of one reply so far. */
-export class ReplyText implements Disposable {
+export class ReplyText implements TurnText {
   readonly #text = new GatheredText();
   /** Taken of the memory that long replies share. */
   #shareBytes = 0;
 
-  /** Null if all of it fits; otherwise the part that did, after which nothing more fits. */
   add(deltas: readonly string[]): string | null {
     const whole = deltas.length === 1 ? (deltas[0] ?? "") : deltas.join("");
     const roomUnits = maxReplyUnits - this.#text.units;
@@ -52,7 +52,6 @@ export class ReplyText implements Disposable {
     return whole.length <= roomUnits ? null : fitting;
   }
 
-  /** Takes memory for the text and what its readers hold, in UTF-16 code units; false if none is left. */
   hold(readersUnits: number): boolean {
     // Two bytes a character at most.
     const bytes = replyMemory.take(this.#shareBytes, 2 * (this.#text.units + readersUnits));

@@ -1,10 +1,11 @@
 /** A turn's input: its companion and message, the right to run it, and where it is stored. */
-import type { TicketId } from "../coordination/coordination.ts";
+import type { TicketId, TurnEntry } from "../coordination/coordination.ts";
 import type { Plan } from "../domain/account.ts";
 import type { Companion } from "../domain/companion.ts";
 import type { HistoryMessage, MessagePart } from "../domain/conversation.ts";
-import type { AppError } from "../domain/errors.ts";
+import { AppError } from "../domain/errors.ts";
 import type { FailureKind } from "../domain/reply-failure.ts";
+import type { StreamErrorCode } from "../domain/stream-end.ts";
 import type { TokenUsage } from "../domain/usage.ts";
 import type { ReplyRequest } from "../llm/provider.ts";
 
@@ -18,6 +19,29 @@ export interface TurnStart {
   address: string | null;
   right: TurnRight;
   keeper: TurnKeeper;
+  /** For a message to which its client gave a name. */
+  readonly named?: NamedStart;
+  /** For a visitor with a daily limit of their own. */
+  readonly visitor?: TurnEntry["visitor"];
+}
+
+export interface NamedStart {
+  /** Lower case. */
+  readonly messageId: string;
+  /** Whether it ran before, without a reply: it was counted then, and is not again. */
+  readonly isRerun: boolean;
+  /** Holds the reply for clients that come back. */
+  readonly text: TurnText;
+}
+
+/** The text of a turn's reply so far, within bounds. Disposed of once the turn no longer needs it. */
+export interface TurnText extends Disposable {
+  /** Null if all of it fits; otherwise the part that did, after which nothing more fits. */
+  add(deltas: readonly string[]): string | null;
+  /** Takes memory for the text and what its readers hold, in UTF-16 code units; false if none is left. */
+  hold(readersUnits: number): boolean;
+  /** Well-formed. */
+  toString(): string;
 }
 
 /** The right to run a turn: usually an embed token, which can be revoked meanwhile. */
@@ -28,13 +52,25 @@ export interface TurnRight {
   refusal(): AppError;
 }
 
+/**
+ * The message was settled, or begun at another instance, between the look for it and its turn; nothing is held. Look
+ * again: whoever cannot should try in a second.
+ */
+export class RunsElsewhere extends AppError {
+  constructor() {
+    super("unavailable", "The reply to this message runs at another server. Try again shortly.", {
+      retryAfterSeconds: 1,
+    });
+  }
+}
+
 /** Loads what was said before a turn, and stores the turn in one commit at its end. */
 export interface TurnKeeper {
   /** Turns with the same key run one at a time, in the order of arrival; null: the turn does not queue. */
   readonly queueKey: string | null;
   /**
    * Called once, when the turn may run. Resolves with earlier messages, newest first: all of them, or as many as it
-   * takes to exceed `maxBytes` of UTF-8.
+   * takes to exceed `maxBytes` of UTF-8. Rejects with `RunsElsewhere` if the turn must not run.
    */
   begin(maxBytes: number): Promise<readonly HistoryMessage[]>;
   /** Called once, unless the provider failed before its first text. Resolves once durable. */
@@ -51,6 +87,8 @@ export interface TurnResult {
   readonly complete: boolean;
   /** Why a reply counts as an error in usage. Null if it is complete, or was stopped, but not for its length. */
   readonly failure: FailureKind | null;
+  /** Why the server or the provider ended it early; null if it is complete, or all readers left. */
+  readonly endCode: StreamErrorCode | null;
   readonly usage: TokenUsage;
   /** UTC day of admission, under which quota and usage count. */
   readonly day: string;

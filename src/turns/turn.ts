@@ -16,9 +16,9 @@ import { enterTurn } from "./admission.ts";
 import type { FollowedTurn, TurnEnd, TurnEvent, TurnReader } from "./events.ts";
 import { countFailedReply, toUpstreamError } from "./failed-replies.ts";
 import type { OpenTurn } from "./open-turns.ts";
-import { maxReplyUnits, ReplyText } from "./reply-memory.ts";
+import { ReplyText } from "./reply-memory.ts";
 import { countTokens, historyTokensOf, toReplyRequest } from "./reply-request.ts";
-import type { TurnResult, TurnStart } from "./turn-start.ts";
+import type { TurnResult, TurnStart, TurnText } from "./turn-start.ts";
 
 export type TurnServices = Pick<
   Services,
@@ -38,7 +38,7 @@ export class Turn implements OpenTurn, FollowedTurn, ReplySink {
   readonly #start: TurnStart;
   readonly #stop = new Stop();
   readonly #beginning = Promise.withResolvers<void>();
-  readonly #text = new ReplyText();
+  readonly #text: TurnText;
   /** Replaced with every change, because a reader may leave while an event is sent to all. */
   #readers: readonly TurnReader[] = [];
   /** Why the server stopped it; null if it did not, or if all readers left. */
@@ -52,6 +52,7 @@ export class Turn implements OpenTurn, FollowedTurn, ReplySink {
   constructor(services: TurnServices, start: TurnStart) {
     this.#services = services;
     this.#start = start;
+    this.#text = start.named?.text ?? new ReplyText();
   }
 
   /**
@@ -76,8 +77,12 @@ export class Turn implements OpenTurn, FollowedTurn, ReplySink {
   leave(reader: TurnReader): void {
     if (!this.#readers.includes(reader)) return;
     this.#readers = this.#readers.filter((other) => other !== reader);
-    // This alone decides that the operator does not pay for a reply that nobody reads.
-    if (this.#readers.length === 0) this.#stop.abort(new AppError("unavailable", "All readers have left."));
+    if (this.#readers.length === 0) this.stopUnread();
+  }
+
+  /** Nobody reads it any more: this alone decides that the operator does not pay for such a reply. */
+  stopUnread(): void {
+    this.#stop.abort(new AppError("unavailable", "All readers have left."));
   }
 
   /** Stops the turn for everyone. If it was stopped before, the first reason stays. */
@@ -96,14 +101,12 @@ export class Turn implements OpenTurn, FollowedTurn, ReplySink {
   /** Runs the whole turn. Never rejects, because nobody awaits it. */
   async #live(): Promise<void> {
     const { openTurns } = this.#services;
-    const { address, companion, plan, keeper } = this.#start;
     try {
       // Everything that the turn takes is given back in reverse order, however it ends.
       using taken = new DisposableStack();
-      taken.defer(openTurns.enter(this, address));
+      taken.defer(openTurns.enter(this, this.#start.address));
       // If the turn is stopped while it waits, it is dropped and costs nothing.
-      const entry = { companionId: companion.id, plan, queueKey: keeper.queueKey };
-      const ticket = await enterTurn(this.#services, entry, this.#stop);
+      const ticket = await enterTurn(this.#services, this.#start, this.#stop);
       taken.defer(ticket.leave);
       taken.use(this.#text);
       const request = await this.#buildRequest();
@@ -146,7 +149,7 @@ export class Turn implements OpenTurn, FollowedTurn, ReplySink {
     const last = this.#text.add(event.deltas);
     if (last !== null) {
       if (last !== "") this.#tell({ type: "text", deltas: [last] });
-      this.stop("too_long", new AppError("upstream_error", `The reply is longer than ${maxReplyUnits} characters.`));
+      this.stop("too_long", new AppError("upstream_error", "The reply is too long."));
       return undefined;
     }
     const stalled = this.#tell(event);
@@ -165,13 +168,15 @@ export class Turn implements OpenTurn, FollowedTurn, ReplySink {
     const usage = countTokens(request, text, outcome);
     const reply = text === "" ? [] : textParts(text);
     const { complete } = outcome;
-    return { request, reply, complete, failure, usage, day, ticketId: id, firstTextMs: this.#firstTextMs };
+    const endCode = complete ? null : (this.#ending?.code ?? (outcome.failure === null ? null : "upstream_error"));
+    return { request, reply, complete, failure, endCode, usage, day, ticketId: id, firstTextMs: this.#firstTextMs };
   }
 
   /** Stores the turn, and reports to its readers how it ended. */
   async #settle(request: ReplyRequest, outcome: ReplyOutcome, ticket: TurnTicket): Promise<void> {
     if (this.#ending !== null && !this.#hasBegun) this.#beginning.reject(this.#ending.error);
     else this.#open();
+    if (outcome.endsInHalf && this.#start.named) this.emit({ type: "text", deltas: ["\ufffd"] });
     const result = this.#collect(request, outcome, ticket);
     this.#services.measurements.countTokens(result.usage);
     try {
@@ -229,7 +234,8 @@ export class Turn implements OpenTurn, FollowedTurn, ReplySink {
     if (this.#hasBegun && isProviders) this.#services.log.warn("reply failed", this.#logged(error));
     else if (this.#hasBegun) this.#services.log.error("turn failed", this.#logged(error));
     this.#beginning.reject(error);
-    this.#tell({ type: "end", outcome: "broken", code: isProviders ? "upstream_error" : "unavailable" });
+    const code = this.#ending?.code ?? (isProviders ? "upstream_error" : "unavailable");
+    this.#tell({ type: "end", outcome: "broken", code });
   }
 
   #logged(error: unknown) {

@@ -1,4 +1,7 @@
 /** `POST /api/embed/{token}/chat`: a visitor's message in, the reply streamed out (spec 4.2). */
+import type { TurnEntry } from "../../coordination/coordination.ts";
+import type { Companion } from "../../domain/companion.ts";
+import { invalidFields } from "../../domain/errors.ts";
 import { instructFor } from "../../domain/visitor-prompt.ts";
 import { embedTokenParam, eventStream } from "../../http/api-description.ts";
 import { clientOf } from "../../http/client.ts";
@@ -7,12 +10,21 @@ import { embedBodyLimitBytes, jsonBody, requireJsonContentType } from "../../htt
 import { contextOf } from "../../http/request-context.ts";
 import { type Route, route } from "../../http/route.ts";
 import { EventStream } from "../../http/sse.ts";
-import { respondWithTurn } from "../../http/stream-response.ts";
+import { addHeaders, respondWithTurn } from "../../http/stream-response.ts";
 import type { CompanionStore } from "../../store/store.ts";
 import { ConversationKeeper } from "../../turns/conversation-keeper.ts";
 import { Turn } from "../../turns/turn.ts";
-import type { TurnRight } from "../../turns/turn-start.ts";
-import { chatRequest } from "./model.ts";
+import type { NamedStart, TurnRight } from "../../turns/turn-start.ts";
+import type { VerifiedVisitor } from "../../visitors/visitors.ts";
+import { chatRequest, listNamingFaults } from "./model.ts";
+import { answerMessage } from "./reply-responses.ts";
+import { replyRoutes } from "./reply-routes.ts";
+
+/** Their own limit of the day, if the companion sets one. */
+function limitOf({ dailyPerVisitor }: Companion, visitor: VerifiedVisitor | null): TurnEntry["visitor"] {
+  if (visitor === null || dailyPerVisitor === null) return null;
+  return { id: visitor.id, messagesPerDay: dailyPerVisitor };
+}
 
 /** A separate function, so that the closure does not keep the request alive as long as the reply. */
 function rightOf(companions: CompanionStore, token: string): TurnRight {
@@ -31,29 +43,45 @@ export const chatRoutes: readonly Route[] = [
     document: () => ({
       description:
         "The status is held back until the reply's first text, so a failing provider is a true 502. Turns of one " +
-        "conversation run in order; a fourth waiting one gets 429, and so does one address with too many running replies. Unknown fields are ignored.",
+        "conversation run in order; a fourth waiting one gets 429, and so does one address with too many running replies. Unknown fields are ignored.\n\n" +
+        "The same request again, with the same `message_id`, gets the same reply from its start, running or stored, and " +
+        "takes nothing: no second message, no quota, no place in the queue. If the first one was refused, or failed " +
+        "before its first text, the message runs anew. With another `message` it is 409, and so is a message that was cancelled.",
       params: { token: embedTokenParam },
       responses: { 200: { ...eventStream, headers: ["X-Session-Id"] } },
-      errors: ["quota_exceeded", "upstream_error"],
+      errors: ["conflict", "quota_exceeded", "upstream_error"],
     }),
     async handle({ services, request, params, set, target: { companion, plan }, visitor, readBody }) {
       // Even without a body.
       requireJsonContentType(request);
-      const { message, session_id, visitor_id } = await readBody();
+      const body = await readBody();
+      const { message, session_id, visitor_id, message_id } = body;
+      const faults = message_id || body.resume ? listNamingFaults(body) : [];
+      if (faults.length > 0) throw invalidFields(faults);
       const sessionId = session_id?.toLowerCase() ?? services.ids.randomUuid();
       set.headers["x-session-id"] = sessionId;
-      const place = { sessionId, visitorId: visitor_id?.toLowerCase() ?? null };
+      const key = { companionId: companion.id, sessionId, visitorId: visitor?.id ?? visitor_id?.toLowerCase() ?? null };
       const context = contextOf(request, services.ids);
-      const turn = new Turn(services, {
+      const start = {
         companion: instructFor(companion, visitor?.claims ?? null),
         plan,
         message,
         requestId: context.requestId,
         address: clientOf(services, request).limitSubject,
         right: rightOf(services.store.companions, params.token),
-        keeper: new ConversationKeeper(services, companion, place, message),
-      });
-      return respondWithTurn(turn, new EventStream(request.signal, services.heartbeats), set, context);
+        visitor: limitOf(companion, visitor),
+      };
+      const makeTurn = (named: NamedStart | null) => {
+        const keeper = new ConversationKeeper(services, companion, key, { text: message, named, visitor });
+        return new Turn(services, named === null ? { ...start, keeper } : { ...start, keeper, named });
+      };
+      if (!message_id) {
+        return respondWithTurn(makeTurn(null), new EventStream(request.signal, services.heartbeats), set, context);
+      }
+      const messageId = message_id.toLowerCase();
+      const call = { action: "attach", key, messageId, message, resume: body.resume === true, offset: 0 } as const;
+      return addHeaders(await answerMessage(services, call, request, makeTurn), set);
     },
   }),
+  ...replyRoutes,
 ];

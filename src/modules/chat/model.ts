@@ -1,5 +1,6 @@
 /** What a visitor's widget sends. */
 import { type Static, Type as t } from "@sinclair/typebox";
+import type { FieldError } from "../../domain/errors.ts";
 import { messageText, nullableUuid } from "../../schemas/chat-message.ts";
 import { compileChecker } from "../../schemas/schema.ts";
 
@@ -11,8 +12,34 @@ export const chatRequest = compileChecker(() =>
         nullableUuid("Identifies the conversation. If left out, a new one begins; its id is in `X-Session-Id`."),
       ),
       visitor_id: t.Optional(nullableUuid("Identifies the visitor across conversations.")),
+      message_id: t.Optional(
+        nullableUuid(
+          "Names the message, so that the same request can be made again: it gets the same reply, and nothing is " +
+            "counted twice. Needs `session_id`.",
+        ),
+      ),
+      resume: t.Optional(
+        t.Boolean({
+          default: false,
+          description:
+            "Whether the reply goes on when its reader leaves, for two minutes at most. Needs `message_id`, under which " +
+            "the client comes back.",
+        }),
+      ),
     },
     { $id: "ChatRequest" },
   ),
 );
 export type ChatRequest = Static<typeof chatRequest.schema>;
+
+/** What a named message lacks. */
+export function listNamingFaults({ message_id, session_id, resume }: ChatRequest): FieldError[] {
+  const faults: FieldError[] = [];
+  if (resume === true && !message_id) {
+    faults.push({ param: "message_id", detail: "This field is required where resume is true." });
+  }
+  if (message_id && !session_id) {
+    faults.push({ param: "session_id", detail: "This field is required where there is a message_id." });
+  }
+  return faults;
+}

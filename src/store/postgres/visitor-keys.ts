@@ -37,14 +37,14 @@ const revokeOne = `UPDATE visitor_keys SET sealed = NULL WHERE account_id = $1 A
 const forgetOthers = "DELETE FROM visitor_keys WHERE account_id = $1 AND id <> $2 AND sealed IS NULL";
 const selectHolders = `SELECT a.email FROM accounts a WHERE a.id IN (SELECT account_id FROM visitor_keys)
   ORDER BY a.number LIMIT $1`;
-const forgetSome = `WITH some AS MATERIALIZED (
+const forgetSome = `WITH next AS MATERIALIZED (
     SELECT number, created_at, id FROM conversations
     WHERE account_id = $1 AND (created_at, id) > ($2, $3) ORDER BY created_at, id LIMIT ${conversationsPerCommit}
   ), forgotten AS (
-    UPDATE conversations c SET sealed_visitor = NULL FROM some
-    WHERE c.number = some.number AND c.sealed_visitor IS NOT NULL
+    UPDATE conversations c SET sealed_visitor = NULL FROM next
+    WHERE c.number = next.number AND c.sealed_visitor IS NOT NULL
   )
-  SELECT created_at::float8 AS "createdAt", id FROM some ORDER BY created_at DESC, id DESC LIMIT 1`;
+  SELECT created_at::float8 AS "createdAt", id FROM next ORDER BY created_at DESC, id DESC LIMIT 1`;
 const forgetCallers =
   "UPDATE voice_sessions SET sealed_visitor = NULL WHERE account_id = $1 AND sealed_visitor IS NOT NULL";
 

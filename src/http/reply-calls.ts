@@ -1,0 +1,122 @@
+/**
+ * Answers what clients want with a named reply that runs at this instance: the same for a visitor's own request and for
+ * one that another instance passes on.
+ */
+import type { Services } from "../dependencies.ts";
+import { AppError, invalidFields } from "../domain/errors.ts";
+import type { ReplyCall } from "../instances/instances.ts";
+import type { StoredExchange } from "../store/store.ts";
+import { queueKeyOf } from "../turns/conversation-keeper.ts";
+import type { KeptReply } from "../turns/kept-reply.ts";
+import type { ReplyName } from "../turns/named-replies.ts";
+import { idleSeconds, streamSilenceSeconds } from "./heartbeats.ts";
+import { NumberedStream } from "./numbered-stream.ts";
+import { contextOf } from "./request-context.ts";
+import { EventStream } from "./sse.ts";
+import { openResponse, sseHeaders } from "./stream-response.ts";
+
+export type ReplyServices = Pick<Services, "replies" | "heartbeats" | "ids">;
+
+export function nameOf({ key, messageId }: Pick<ReplyCall, "key" | "messageId">): ReplyName {
+  return { queueKey: queueKeyOf(key), messageId };
+}
+
+/**
+ * Null if the reply does not run here, or has just ended: the store has what is left of it. `request` is the one to
+ * respond to: its signal says when the client has left. The response has headers of its own only, which may be added to.
+ * Rejects with `conflict` (another message, or cancelled), `invalid_request` (the offset), `rate_limited` (too many
+ * readers), or as `Turn.begin` does.
+ */
+export async function answerReplyCall(
+  services: ReplyServices,
+  call: ReplyCall,
+  request: Request,
+): Promise<Response | null> {
+  const reply = services.replies.find(nameOf(call));
+  if (reply === null || !(await reply.isRunning)) return null;
+  if (reply.isLeft) await reply.ended;
+  if (reply.hasEnded || reply.isLeft) return null;
+  if (call.action === "cancel") return await cancel(reply);
+  if (call.action === "attach") requireSameMessage(call, reply.message);
+  else requirePlace(reply, call.offset);
+  services.replies.resumedCount++;
+  if (call.resume) reply.makeResumable();
+  return await respondWithReply(services, reply, call, request);
+}
+
+/** Answers from the store. */
+export async function answerStoredReply(
+  services: ReplyServices,
+  exchange: StoredExchange,
+  call: ReplyCall,
+  request: Request,
+): Promise<Response> {
+  const reply = services.replies.open(exchange);
+  try {
+    if (call.action === "follow") {
+      requirePlace(reply, call.offset);
+      if (exchange.isComplete && call.offset === reply.text.units) return new Response(null, { status: 204 });
+    }
+    return await respondWithReply(services, reply, call, request);
+  } finally {
+    reply.forgetUnread();
+  }
+}
+
+/** The stream of a reply from the call's offset: with ids for who follows, the plain one for a repeated message. */
+export async function respondWithReply(
+  { heartbeats, ids }: ReplyServices,
+  reply: KeptReply,
+  { action, offset }: Pick<ReplyCall, "action" | "offset">,
+  request: Request,
+  run: (first: () => void) => void = (first) => first(),
+): Promise<Response> {
+  const isFollowing = action === "follow";
+  const follower = reply.follow(offset);
+  const stream = isFollowing
+    ? new NumberedStream(request.signal, heartbeats, offset)
+    : new EventStream(request.signal, heartbeats);
+  stream.onOpen = () => follower.advance();
+  // Its first byte takes the head along.
+  if (isFollowing) stream.comment("ping");
+  run(() => stream.follow(follower));
+  if (!isFollowing) await reply.begun;
+  return openResponse(stream, {}, contextOf(request, ids));
+}
+
+/** The response of the instance at `url`; null and failures as `OtherInstances.pass` has them. */
+export async function passOn(
+  { instances, ids }: Pick<Services, "instances" | "ids">,
+  url: string | null,
+  call: ReplyCall,
+  request: Request,
+): Promise<Response | null> {
+  const response = await instances.pass(url, call, request.signal);
+  if (response === null || response.body === null) return response;
+  const { allowSilence } = contextOf(request, ids);
+  allowSilence(streamSilenceSeconds);
+  const body = response.body.pipeThrough(new TransformStream({ flush: () => allowSilence(idleSeconds) }));
+  return new Response(body, { headers: { ...sseHeaders } });
+}
+
+/** A name belongs to one message. */
+export function requireSameMessage({ message }: Pick<ReplyCall, "message">, known: string): void {
+  if (message === known) return;
+  throw new AppError("conflict", "Another message has this message_id already. Send this one under a new one.");
+}
+
+export function wasCancelled(): AppError {
+  return new AppError("conflict", "This message was cancelled. Send it again under a new message_id.");
+}
+
+async function cancel(reply: KeptReply): Promise<Response> {
+  reply.stop("cancelled", wasCancelled());
+  await reply.ended;
+  return new Response(null, { status: 204 });
+}
+
+function requirePlace({ text }: KeptReply, offset: number): void {
+  if (text.isPlace(offset)) return;
+  const detail = "Must not be past the end of the reply, nor within a character.";
+  throw invalidFields([{ param: "offset", detail }]);
+}

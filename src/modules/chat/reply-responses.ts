@@ -1,0 +1,107 @@
+/** What happens to a message that its client has named: attached to, passed on, read from the store, or run here. */
+import type { Services } from "../../dependencies.ts";
+import { AppError } from "../../domain/errors.ts";
+import {
+  answerReplyCall,
+  answerStoredReply,
+  nameOf,
+  passOn,
+  requireSameMessage,
+  respondWithReply,
+  wasCancelled,
+} from "../../http/reply-calls.ts";
+import type { ReplyCall } from "../../instances/instances.ts";
+import type { StoredExchange } from "../../store/store.ts";
+import { runsAgain } from "../../turns/conversation-keeper.ts";
+import type { Turn } from "../../turns/turn.ts";
+import { type NamedStart, RunsElsewhere } from "../../turns/turn-start.ts";
+
+/** Between a look and what follows from it, the message may move; it soon comes to rest. */
+const maxRounds = 4;
+
+/** How long a client can come back to a reply that has ended. */
+const followableMs = 10 * 60_000;
+
+/** A call that begins or repeats a message. */
+export type MessageCall = ReplyCall & { readonly action: "attach"; readonly message: string };
+
+/** Answers the message, whether it is new or repeated. `makeTurn` is called for one that runs here. */
+export async function answerMessage(
+  services: Services,
+  call: MessageCall,
+  request: Request,
+  makeTurn: (named: NamedStart) => Turn,
+): Promise<Response> {
+  for (let round = 0; round < maxRounds; round++) {
+    try {
+      const attached = await answerReplyCall(services, call, request);
+      const response = attached ?? (await answerOrRun(services, call, request, makeTurn));
+      if (response !== null) return response;
+    } catch (error) {
+      if (!(error instanceof RunsElsewhere)) throw error;
+    }
+  }
+  throw new RunsElsewhere();
+}
+
+/** Null if the message has moved meanwhile: look again. */
+async function answerOrRun(
+  services: Services,
+  call: MessageCall,
+  request: Request,
+  makeTurn: (named: NamedStart) => Turn,
+): Promise<Response | null> {
+  const { replies, coordination, store } = services;
+  const { queueKey, messageId } = nameOf(call);
+  const reply = replies.claim(nameOf(call), call.message, call.resume);
+  if (reply === null) return null;
+  let isRun = false;
+  let elsewhere: { readonly url: string | null } | null;
+  let stored: StoredExchange | null = null;
+  try {
+    elsewhere = await coordination.turns.findElsewhere(queueKey, messageId);
+    if (elsewhere === null) stored = await store.turns.findExchange(call.key, messageId);
+    if (elsewhere === null && (stored === null || (runsAgain(stored) && stored.question === call.message))) {
+      const turn = makeTurn({ messageId, isRerun: stored !== null, text: reply.text });
+      isRun = true;
+      return await respondWithReply(services, reply, call, request, (first) => reply.run(turn, first));
+    }
+  } finally {
+    if (!isRun) reply.drop();
+  }
+  if (stored === null) return await passOn(services, elsewhere?.url ?? null, call, request);
+  requireSameMessage(call, stored.question);
+  if (stored.reply === null) throw wasCancelled();
+  return await answerStoredReply(services, stored, call, request);
+}
+
+/** Answers a client that comes back to a reply. */
+export async function followReply(services: Services, call: ReplyCall, request: Request): Promise<Response> {
+  const found = await findReply(services, call, request);
+  if (found instanceof Response) return found;
+  if (services.clock.nowMs() - found.endedAtMs > followableMs) throw noSuchReply();
+  return await answerStoredReply(services, found, call, request);
+}
+
+/** Resolves with 204 once the reply has ended for everyone, however it did. */
+export async function cancelReply(services: Services, call: ReplyCall, request: Request): Promise<Response> {
+  const found = await findReply(services, call, request);
+  return found instanceof Response ? found : new Response(null, { status: 204 });
+}
+
+/** The response of the instance that runs it, or what is stored. */
+async function findReply(services: Services, call: ReplyCall, request: Request): Promise<Response | StoredExchange> {
+  const here = await answerReplyCall(services, call, request);
+  if (here !== null) return here;
+  const { queueKey, messageId } = nameOf(call);
+  const elsewhere = await services.coordination.turns.findElsewhere(queueKey, messageId);
+  const passed = elsewhere === null ? null : await passOn(services, elsewhere.url, call, request);
+  if (passed !== null) return passed;
+  const stored = await services.store.turns.findExchange(call.key, messageId);
+  if (stored === null) throw noSuchReply();
+  return stored;
+}
+
+export function noSuchReply(): AppError {
+  return new AppError("not_found", "There is no such reply, or it ended too long ago.");
+}
