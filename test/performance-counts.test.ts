@@ -1,8 +1,12 @@
 /** What a benchmark would show late and uncertainly, counted: statements, commits, writes, and requests left behind. */
 import { afterAll, beforeAll, beforeEach, expect, test } from "bun:test";
+import type { Companion } from "../src/domain/companion.ts";
+import { toVerifiedId } from "../src/domain/visitor.ts";
+import type { SettledTurn } from "../src/store/store.ts";
 import { startTestServer, type TestServer } from "./support/app.ts";
 import { chat } from "./support/chat.ts";
 import { eventually } from "./support/eventually.ts";
+import { keepTurn } from "./support/kept-turn.ts";
 import { chunk, doneMark } from "./support/mock-llm-replies.ts";
 import { startRawChat } from "./support/raw-visitor.ts";
 import { openTemporaryStore } from "./support/sqlite-store.ts";
@@ -12,6 +16,7 @@ const statements: string[] = [];
 const commits: number[] = [];
 let server: TestServer;
 let closeStore: () => Promise<void>;
+let companion: Companion;
 let token: string;
 let key: string;
 
@@ -29,7 +34,8 @@ beforeAll(async () => {
     },
   });
   const account = await server.createAccount();
-  ({ embedToken: token } = await server.createCompanion({}, account));
+  const created = await server.createCompanion({}, account);
+  [companion, token] = [created, created.embedToken];
   ({ key } = await server.createKey(account));
 });
 beforeEach(() => server.mockLlm.respond(null));
@@ -85,6 +91,21 @@ test("a turn is one commit and a dozen statements, none of them compiled anew", 
   expect(counted.statements.length).toBeLessThanOrEqual(12);
   // SQLite itself would compile those with a bare parameter anew, which nothing here could count.
   expect(counted.statements.filter((sql) => /(^|[^+])\?/.test(sql))).toEqual([]);
+});
+
+test("storing a turn is one commit: a name costs it one statement more, a visitor's own day another, a plain one none", async () => {
+  const kept = { sessionId: crypto.randomUUID(), visitorId: toVerifiedId("digest") };
+  const count = async (more: () => Partial<SettledTurn>) => {
+    const counted = await counting(() => keepTurn(server, companion, { ...kept, more: more() }));
+    expect(counted.prepared).toEqual([]);
+    expect(counted.commits).toEqual([1]);
+    return counted.statements.length;
+  };
+  const plain = await count(() => ({}));
+  const named = await count(() => ({ messageId: crypto.randomUUID() }));
+  const known = await count(() => ({ visitor: { sealed: "sealed", isLimited: false } }));
+  const limited = await count(() => ({ visitor: { sealed: "sealed", isLimited: true } }));
+  expect([named, known, limited]).toEqual([plain + 1, plain, plain + 1]);
 });
 
 test("what one read brings from the provider leaves in one write, however many events it holds", async () => {

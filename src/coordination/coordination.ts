@@ -67,7 +67,10 @@ export interface TurnEntry {
    * message.
    */
   messagesPerDay: number | null;
-  /** For a visitor with a daily limit of their own; it holds besides the companion's, and ends with the same calls. */
+  /**
+   * For a visitor with a daily limit of their own; it holds besides the companion's, and ends with the same calls. Null
+   * where `messagesPerDay` is.
+   */
   visitor: { readonly id: string; readonly messagesPerDay: number } | null;
   /** The client's name for the message, under which other instances find the turn. */
   messageId: string | null;

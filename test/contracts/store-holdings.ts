@@ -135,7 +135,8 @@ export function holdingsContract(open: OpenStore): void {
       await expect(failing).rejects.toThrow();
       expect(await held()).toEqual({ companions: 3, keys: 0, bytes: 3 * bytes });
       const [first, second] = many;
-      const cleared = { systemPrompt: null, metadata: {}, voiceId: null };
+      const unweighed = { visitorAuth: "required", dailyPerVisitor: 10_000 } as const;
+      const cleared = { systemPrompt: null, metadata: {}, voiceId: null, ...unweighed };
       await companions.update(account.id, first?.id ?? "", cleared, world.context());
       expect(await held()).toMatchObject({ bytes: 3 * bytes - "promptvoice".length - '{"plan":"pro"}'.length + 2 });
       await companions.delete(account.id, first?.id ?? "", world.context());

@@ -49,6 +49,20 @@ test("a turn whose day cannot be counted is unavailable, holds nothing, and the 
   expect(await turns.enter(entry, stays)).toMatchObject({ isAdmitted: true });
 });
 
+test("a turn whose visitor's day cannot be counted gives the companion's message back", async () => {
+  let isBroken = true;
+  const countVisitorMessages = async () => {
+    if (isBroken) throw new Error("disk I/O error");
+    return 0;
+  };
+  const { turns } = createMemoryCoordination({ clock: createManualClock(), ...countNothing, countVisitorMessages });
+  const entry = turnEntry({ queueKey: "k", messagesPerDay: 1, visitor: { id: "v", messagesPerDay: 1 } });
+  const stays = new AbortController().signal;
+  await expect(turns.enter(entry, stays)).rejects.toMatchObject({ code: "unavailable" });
+  isBroken = false;
+  expect(await turns.enter(entry, stays)).toMatchObject({ isAdmitted: true });
+});
+
 test("a visitor who leaves while the day is counted takes none of it, and gives the place up", async () => {
   const counting = Promise.withResolvers<number>();
   const countMessages = () => counting.promise;

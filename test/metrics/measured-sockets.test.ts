@@ -1,12 +1,15 @@
 /** What a call of the store is counted as. */
 import { afterAll, beforeAll, beforeEach, expect, test } from "bun:test";
+import { createMemoryCoordination } from "../../src/coordination/memory.ts";
 import type { Histogram } from "../../src/lib/histogram.ts";
-import { measureStore } from "../../src/metrics/measured-sockets.ts";
+import { measureCoordination, measureStore } from "../../src/metrics/measured-sockets.ts";
 import { Measurements } from "../../src/metrics/measurements.ts";
 import { storeCalls } from "../../src/metrics/store-calls.ts";
 import type { Store } from "../../src/store/store.ts";
 import { testContext } from "../support/app.ts";
+import { createManualClock } from "../support/manual-clock.ts";
 import { openTemporaryStore } from "../support/sqlite-store.ts";
+import { countNothing, turnEntry } from "../support/turn-entry.ts";
 
 let opened: Awaited<ReturnType<typeof openTemporaryStore>>;
 let measurements: Measurements;
@@ -44,4 +47,22 @@ test("every member of every noun is declared, and nothing else", () => {
   const own = ["check", "close"];
   const nouns = Object.keys(opened.store).filter((name) => !own.includes(name));
   expect(Object.keys(storeCalls).toSorted()).toEqual(nouns.toSorted());
+});
+
+test("a turn is a verdict of the daily quota if it asks for one of the day, its visitor's included", async () => {
+  const coordination = createMemoryCoordination({ clock: createManualClock(), ...countNothing });
+  const { turns } = measureCoordination(coordination, measurements);
+  const stays = new AbortController().signal;
+  const visitor = { id: "v", messagesPerDay: 1 };
+  for (const entry of [
+    turnEntry({ messagesPerDay: 2, visitor }),
+    turnEntry({ messagesPerDay: 2, visitor }),
+    turnEntry({ messagesPerDay: 2 }),
+    turnEntry({ messagesPerDay: 2 }),
+    turnEntry({ messagesPerDay: null }),
+  ]) {
+    await turns.enter(entry, stays);
+  }
+  expect(measurements.verdicts.daily).toEqual({ admitted: 2, refused: 2 });
+  expect(await turns.findElsewhere("k", "m")).toBeNull();
 });

@@ -231,12 +231,16 @@ test("erases a visitor from all that is stored, and leaves others alone", async 
   expect((await client.call("GET", `/api/conversations/${kept}`)).status).toBe(200);
   // Of whom nothing is kept there is nothing left to erase, which is what was asked for.
   expect((await client.call("DELETE", path)).status).toBe(204);
-  expectProblem(await client.call("DELETE", `/api/companions/${companion.id}/visitors/nobody`), 404, "not_found");
+  const { call } = client;
+  expect((await call("DELETE", `/api/companions/${companion.id}/visitors/nobody`)).status).toBe(204);
+  for (const malformed of ["%00", "%ff", "x".repeat(256)]) {
+    expectProblem(await call("DELETE", `/api/companions/${companion.id}/visitors/${malformed}`), 404, "not_found");
+  }
 
   const { data } = (await client.call("GET", "/api/audit")).json;
   const entries = data.filter(({ action }) => action === "visitor.erase");
-  expect(entries).toHaveLength(2);
-  expect(JSON.stringify(entries)).not.toContain(visitor);
+  expect(entries).toHaveLength(3);
+  expect(JSON.stringify(entries)).not.toMatch(/7d1f5f0e|nobody/);
 });
 
 test.each([

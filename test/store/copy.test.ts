@@ -4,6 +4,7 @@ import { cpSync, existsSync } from "node:fs";
 import { join } from "node:path";
 import { getTableConfig, PgTable } from "drizzle-orm/pg-core";
 import type { Companion } from "../../src/domain/companion.ts";
+import { toVerifiedId } from "../../src/domain/visitor.ts";
 import { sha256 } from "../../src/lib/sha256.ts";
 import { copyStore, type Place } from "../../src/store/copy/copy.ts";
 import { copiedTables, leftOut } from "../../src/store/copy/tables.ts";
@@ -105,7 +106,12 @@ test("what nouns have written is found by the nouns of the other engine, and new
   for (const value of values)
     companions.push(await world.createCompanion(account, { metadata: { value, [value]: 1 } }));
   const key = await world.store.apiKeys.create(account.id, newApiKey(), world.context());
-  await world.store.turns.settle(world.turnOf(companions[0] ?? expect.unreachable()));
+  const verifiedId = toVerifiedId("digest");
+  const named = world.turnOf(companions[0] ?? expect.unreachable(), { messageId: "m1", endCode: "too_long" });
+  const turn = { ...named, key: { ...named.key, visitorId: verifiedId }, visitor: { sealed: "s", isLimited: true } };
+  await world.store.turns.settle(turn);
+  const visitorKey = { id: "vk1", name: "Shop", algorithm: "EdDSA", sealed: "v1.x", createdAt: 5 } as const;
+  await world.store.visitorKeys.create(account.id, visitorKey, world.context());
   const last = await world.createCompanion(account);
   await world.store.companions.delete(account.id, last.id, world.context());
   const held = await world.store.accounts.findHeld(account.id);
@@ -127,6 +133,11 @@ test("what nouns have written is found by the nouns of the other engine, and new
       expect(items.map(({ id }) => id)).toEqual([companions[at]?.id ?? ""]);
     }
     expect(await opened.accounts.findHeld(account.id)).toEqual(held);
+    expect(await opened.turns.findExchange(turn.key, "m1")).toMatchObject({ question: "Hello", endCode: "too_long" });
+    expect(await opened.turns.countVisitorDay(turn.key.companionId, verifiedId, turn.day)).toBe(1);
+    const stored = await opened.conversations.find(account.id, turn.conversationId);
+    expect(stored?.conversation).toMatchObject({ visitorId: verifiedId, sealedVisitor: "s" });
+    expect(await opened.visitorKeys.list(account.id)).toEqual([visitorKey]);
     expect(await opened.apiKeys.findByHash(sha256(key.id))).toMatchObject({ keyId: key.id });
   };
   await expectFound(store);

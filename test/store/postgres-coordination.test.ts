@@ -169,14 +169,16 @@ describe("servers that share a database", () => {
   });
 
   test("let the next one in when a server is killed", async () => {
-    const killed = startLineProcess("postgres-instance-process.ts", database.url, "k");
+    const killed = startLineProcess("postgres-instance-process.ts", database.url, "k", "m-1");
     expect(await killed.readLine()).toBe("in");
+    expect(await one.coordination.turns.findElsewhere("k", "m-1")).toEqual({ url: null });
     const { ticket } = await waitAt(other);
     const countLive = () => readProbe(one, "companiond_instances");
     await eventually(async () => (await countLive()) === 3);
     killed.kill("SIGKILL");
     await killed.exited;
     expect(await inTime(ticket, { what: "the next turn" })).toMatchObject({ isAdmitted: true });
+    expect(await one.coordination.turns.findElsewhere("k", "m-1")).toBeNull();
     await eventually(async () => (await countLive()) === 2);
     const countReaped = async () => {
       const counts = await Promise.all([one, other].map((each) => readProbe(each, "companiond_tickets_reaped_total")));

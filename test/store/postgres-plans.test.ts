@@ -2,7 +2,10 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { companionListQueries } from "../../src/store/postgres/companion-lists.ts";
 import { companionQueries } from "../../src/store/postgres/companions.ts";
+import { elsewhereStatement } from "../../src/store/postgres/coordination/tickets.ts";
 import { metadataQueries } from "../../src/store/postgres/metadata-index.ts";
+import { turnQueries } from "../../src/store/postgres/turns.ts";
+import { visitorKeyQueries } from "../../src/store/postgres/visitor-keys.ts";
 import { openTemporaryPostgresStore, type TemporaryPostgresStore } from "../support/postgres-store.ts";
 
 let opened: TemporaryPostgresStore;
@@ -43,6 +46,10 @@ const cases: [name: string, text: string, index: string][] = [
   ["the blocks of values", metadataQueries.walkBlocks, `Index Scan Backward ${blocks}`],
   ["blocks to change", metadataQueries.readBlocks, blocks],
   ["blocks that are empty", metadataQueries.deleteBlocks, blocks],
+  ["an exchange by its name", turnQueries.exchange, "messages_client"],
+  ["a visitor's own day", turnQueries.visitorDay, "visitor_daily_companion_id_day_visitor_id_pk"],
+  ["where a turn runs", elsewhereStatement, "open_turns_queue"],
+  ["the keys of visitors' tokens", visitorKeyQueries.list, "visitor_keys_account"],
 ];
 
 test.each(cases)("%s", async (_, text, index) => {

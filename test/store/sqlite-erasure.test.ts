@@ -6,11 +6,12 @@ import { join } from "node:path";
 import type { Account } from "../../src/domain/account.ts";
 import type { Companion } from "../../src/domain/companion.ts";
 import { textOf } from "../../src/domain/conversation.ts";
+import { toVerifiedId } from "../../src/domain/visitor.ts";
 import { systemIds } from "../../src/lib/ids.ts";
 import { eventually } from "../support/eventually.ts";
 import { createRandom } from "../support/random.ts";
 import { openTemporaryStore } from "../support/sqlite-store.ts";
-import { openWorld, type StoreWorld } from "../support/store-world.ts";
+import { day, openWorld, type StoreWorld } from "../support/store-world.ts";
 
 let world: StoreWorld;
 let dataDir: string;
@@ -30,9 +31,9 @@ function filesWith(text: string): string[] {
   return readdirSync(dataDir).filter((name) => readFileSync(join(dataDir, name)).includes(text));
 }
 
-function countRows(where: string): number {
+function countRows(where: string, from = "messages"): number {
   using database = new Database(join(dataDir, "companiond.db"), { readonly: true });
-  const row = database.query<{ count: number }, []>(`SELECT count(*) AS count FROM messages WHERE ${where}`).get();
+  const row = database.query<{ count: number }, []>(`SELECT count(*) AS count FROM ${from} WHERE ${where}`).get();
   return row?.count ?? -1;
 }
 
@@ -49,6 +50,31 @@ test("a visitor's words are in the files before, and nowhere after", async () =>
   for (const marker of ["MARKER-ASKED", "MARKER-END", "MARKER-ANSWERED", visitorId])
     expect(filesWith(marker)).toEqual([]);
   expect(filesWith("MARKER-OTHER")).not.toEqual([]);
+});
+
+test("nothing of a verified visitor is left in any table: no id, no sealed text, no day, no name of an exchange", async () => {
+  const visitorId = toVerifiedId("MARKER-DIGEST");
+  const anonymousId = systemIds.randomUuid();
+  const visitor = { sealed: "MARKER-SEALED", isLimited: true };
+  const messageIds = [systemIds.randomUuid(), systemIds.randomUuid()];
+  const keyOf = (id: string) => ({ companionId: companion.id, sessionId: systemIds.randomUuid(), visitorId: id });
+  for (const messageId of messageIds) {
+    const named = { messageId, said: "MARKER-ASKED" };
+    await world.store.turns.settle(world.turnOf(companion, { key: keyOf(visitorId), visitor, ...named }));
+    await world.store.turns.settle(world.turnOf(companion, { key: keyOf(anonymousId), answered: null, ...named }));
+  }
+  const call = { providerConversationId: "conv-1", sessionId: "s", visitorId, sealedVisitor: "MARKER-SEALED" };
+  const place = { ticketId: null, accountId: account.id, companionId: companion.id, keyId: null, day, createdAt: 1 };
+  await world.store.voice.startSession({ ...call, ...place });
+  const markers = ["MARKER-DIGEST", "MARKER-SEALED", "MARKER-ASKED", anonymousId, ...messageIds];
+  for (const marker of markers) expect(filesWith(marker)).not.toEqual([]);
+
+  const erased = [visitorId, anonymousId];
+  await world.store.conversations.eraseVisitors(account.id, companion.id, erased, world.context());
+  for (const table of ["conversations", "voice_sessions", "visitor_daily"]) expect(countRows("true", table)).toBe(0);
+  expect(countRows(`client_id IN ('${messageIds.join("', '")}')`)).toBe(0);
+  // In so small a file no row has moved, and nothing is left in unused space either.
+  for (const marker of markers) expect(filesWith(marker)).toEqual([]);
 });
 
 test("words of a conversation that was deleted just before are erased too", async () => {
@@ -105,6 +131,18 @@ test("no stale copy is left by whatever was written and deleted around them", as
     expect(countRows(`text LIKE '%${visitor.marker}%'`)).toBe(0);
   }
   expect(countRows("conversation_number > 0 AND text LIKE 'MARKER-%'")).toBeGreaterThan(100);
+});
+
+test("the row of an exchange that ends anew is written anew, because a row that grew could move others", async () => {
+  const visitorId = systemIds.randomUuid();
+  const key = { companionId: companion.id, sessionId: systemIds.randomUuid(), visitorId };
+  const turn = world.turnOf(companion, { key, messageId: systemIds.randomUuid(), said: "MARKER-LEFT", answered: null });
+  await world.store.turns.settle(turn);
+  await world.store.turns.settle({ ...turn, messages: [], isCounted: false, endCode: "cancelled" });
+  expect(countRows("number = 1 AND conversation_number < 0 AND text = '00000000000' AND end_code IS NULL")).toBe(1);
+  expect(countRows("number = 2 AND text = 'MARKER-LEFT' AND end_code = 'cancelled'")).toBe(1);
+  await world.store.conversations.eraseVisitors(account.id, companion.id, [visitorId], world.context());
+  expect(filesWith("MARKER-LEFT")).toEqual([]);
 });
 
 test("messages that are kept stay whole and in order, wherever others are erased between them", async () => {

@@ -4,11 +4,14 @@ import { apiKeyQueries } from "../../src/store/sqlite/api-keys.ts";
 import { companionListQueries } from "../../src/store/sqlite/companion-lists.ts";
 import { openConnection } from "../../src/store/sqlite/connection.ts";
 import { conversationListQueries } from "../../src/store/sqlite/conversation-lists.ts";
+import { exchangeQuery } from "../../src/store/sqlite/exchanges.ts";
 import { holdingsQueries } from "../../src/store/sqlite/holdings.ts";
 import { keyLineQueries } from "../../src/store/sqlite/key-lines.ts";
 import { messagePageQuery } from "../../src/store/sqlite/message-pages.ts";
 import { metadataQueries } from "../../src/store/sqlite/metadata-index.ts";
 import { migrateDatabase } from "../../src/store/sqlite/migrator.ts";
+import { visitorDayQueries } from "../../src/store/sqlite/visitor-days.ts";
+import { visitorKeyQueries } from "../../src/store/sqlite/visitor-keys.ts";
 import { temporaryDirectory } from "../support/temporary.ts";
 
 const key = "account_number=? AND path=? AND value=?";
@@ -75,6 +78,44 @@ const plans: [name: string, sql: string, plan: string[]][] = [
     "a page of a conversation's messages",
     messagePageQuery(),
     ["SEARCH messages USING INDEX messages_conversation (conversation_number=? AND created_at<?)"],
+  ],
+  [
+    "an exchange by its name",
+    exchangeQuery,
+    [
+      "SEARCH messages USING INDEX messages_client (conversation_number=? AND client_id=?)",
+      "SCALAR SUBQUERY 1",
+      "SEARCH conversations USING COVERING INDEX conversations_key (companion_id=? AND session_id=? AND visitor_id=?)",
+      "USE TEMP B-TREE FOR ORDER BY",
+    ],
+  ],
+  [
+    "the live visitor keys of an account",
+    visitorKeyQueries.list,
+    [
+      "SEARCH visitor_keys USING INDEX visitor_keys_account (account_id=?)",
+      "USE TEMP B-TREE FOR LAST TERM OF ORDER BY",
+    ],
+  ],
+  [
+    "days of visitors that are forgotten",
+    visitorDayQueries.forgetOld,
+    [
+      "SEARCH visitor_daily USING PRIMARY KEY (companion_id=? AND day=? AND visitor_id=?)",
+      "LIST SUBQUERY 5",
+      "SEARCH visitor_daily USING PRIMARY KEY (companion_id=? AND day<?)",
+      "SCALAR SUBQUERY 3",
+      "SEARCH visitor_daily USING PRIMARY KEY (companion_id=? AND day<?)",
+      "SCALAR SUBQUERY 2",
+      "SEARCH visitor_daily USING PRIMARY KEY (companion_id=? AND day<?)",
+      "SCALAR SUBQUERY 1",
+      "SEARCH visitor_daily USING PRIMARY KEY (companion_id=?)",
+    ],
+  ],
+  [
+    "the next day with visitors",
+    visitorDayQueries.nextDay,
+    ["SEARCH visitor_daily USING PRIMARY KEY (companion_id=? AND day>?)"],
   ],
   [
     "names of companions",

@@ -2,6 +2,7 @@
 import { Database } from "bun:sqlite";
 import { expect, test } from "bun:test";
 import { createErasureMarks } from "../../src/coordination/erasure-marks.ts";
+import { toVerifiedId } from "../../src/domain/visitor.ts";
 import { openConnection } from "../../src/store/sqlite/connection.ts";
 import { SqliteEngine } from "../../src/store/sqlite/engine.ts";
 import { createMessageEraser } from "../../src/store/sqlite/message-eraser.ts";
@@ -33,7 +34,11 @@ test("goes on after a restart until nothing is left, in commits of bounded size"
   const account = await first.world.createAccount();
   const companion = await first.world.createCompanion(account, { metadata: { plan: "pro" } });
   const { key } = first.world.turnOf(companion);
-  const turns = Array.from({ length: 1000 }, () => ({ ...first.world.turnOf(companion), key }));
+  const turns = Array.from({ length: 1000 }, (_, at) => {
+    const visitor = { sealed: "s", isLimited: true };
+    const own = { key: { ...key, visitorId: toVerifiedId(`digest-${at}`) }, visitor };
+    return { ...first.world.turnOf(companion), key, ...(at < 250 ? own : {}) };
+  });
   await Promise.all(turns.map((turn) => first.world.store.turns.settle(turn)));
   await first.world.store.accounts.delete(account.id, first.world.context());
   await first.world.close();
@@ -42,7 +47,14 @@ test("goes on after a restart until nothing is left, in commits of bounded size"
   const second = await openAt(directory);
   await eventually(() => count(directory, "removals") === 0);
   expect(second.commits.length).toBeGreaterThan(2);
-  for (const left of ["companions", "conversations", "embed_tokens", "companion_metadata", "quota_daily"]) {
+  for (const left of [
+    "companions",
+    "conversations",
+    "embed_tokens",
+    "companion_metadata",
+    "quota_daily",
+    "visitor_daily",
+  ]) {
     expect(count(directory, left)).toBe(0);
   }
   expect(count(directory, "messages WHERE conversation_number > 0")).toBe(0);

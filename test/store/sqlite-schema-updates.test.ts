@@ -1,12 +1,17 @@
 /** Databases of earlier programs: what their rows become. */
 import { Database } from "bun:sqlite";
 import { expect, test } from "bun:test";
+import { createErasureMarks } from "../../src/coordination/erasure-marks.ts";
 import { type Plan, scopes } from "../../src/domain/account.ts";
+import { textOf } from "../../src/domain/conversation.ts";
+import { toVerifiedId } from "../../src/domain/visitor.ts";
 import { sha256, sha256Hex } from "../../src/lib/sha256.ts";
 import { migrations } from "../../src/store/sqlite/migrations.ts";
 import { migrateSqlite } from "../../src/store/sqlite/migrator.ts";
+import { restoreSqlite } from "../../src/store/sqlite/restore.ts";
 import { testContext } from "../support/app.ts";
 import { openStoreAt } from "../support/sqlite-store.ts";
+import { openWorld } from "../support/store-world.ts";
 import { temporaryDirectory } from "../support/temporary.ts";
 
 /** Two of them, as every schema so far can hold them. */
@@ -131,4 +136,71 @@ test("what accounts of schema 5 hold is counted on the way, and goes on being co
   await store.companions.delete("ada", "c1", testContext());
   expect(await store.accounts.findHeld("ada")).toEqual({ companions: 1, keys: 0, bytes: plainBytes });
   await store.close();
+});
+
+test("conversations and companions of schema 6, out of a backup, are served and go on, with names and visitors from now on", async () => {
+  using old = temporaryDirectory();
+  await migrateSqlite({ dataDir: old.path, migrations: migrations.slice(0, 6) });
+  const database = new Database(old.file("companiond.db"));
+  insertAccounts(database, "free");
+  database.run(
+    `INSERT INTO companions (id, account_id, enabled, name, name_folded, created_at, updated_at, allowed_origins, starters,
+       metadata) VALUES ('c1', 'ada', 1, 'Ada', 'ada', 1, 1, '[]', '[]', '{}')`,
+  );
+  const insert = database.prepare(
+    `INSERT INTO messages (conversation_number, id, role, channel, complete, tokens_estimated, created_at, text)
+     VALUES (?, ?, ?, 'text', 1, 0, ?, ?)`,
+  );
+  for (const number of [1, 2]) {
+    database.run(
+      `INSERT INTO conversations (number, id, account_id, companion_id, session_id, visitor_id, message_count, created_at,
+         updated_at) VALUES (?, ?, 'ada', 'c1', 's1', ?, 2, 10, 20)`,
+      [number, `v${number}`, `visitor-${number}`],
+    );
+    insert.run(number, `q${number}`, "user", 10, `asked by ${number}`);
+    insert.run(number, `a${number}`, "assistant", 20, `answered to ${number}`);
+  }
+  // Erased before, in place.
+  insert.run(-3, "gone", "user", 5, "0000");
+  database.run("INSERT INTO erased_ranges (first, last, bytes) VALUES (5, 5, 104)");
+  database.run(
+    `INSERT INTO voice_sessions (provider_conversation_id, account_id, companion_id, session_id, visitor_id, created_at)
+     VALUES ('conv-1', 'ada', 'c1', 's1', 'visitor-1', 30)`,
+  );
+  database.close();
+
+  using restored = temporaryDirectory();
+  restoreSqlite(restored.path, old.file("companiond.db"), 0);
+  const world = await openWorld(async () => {
+    const arrivals = createErasureMarks();
+    const store = await openStoreAt(restored.path, { erasures: arrivals });
+    return { store, arrivals, close: () => store.close() };
+  });
+  const { companions, conversations, turns, visitorKeys, voice } = world.store;
+  const companion = (await companions.find("ada", "c1")) ?? expect.unreachable();
+  expect(companion).toMatchObject({ visitorAuth: "off", dailyPerVisitor: null });
+  expect(await world.store.accounts.findHeld("ada")).toMatchObject({ companions: 1, bytes: "Ada[][]{}".length });
+  const key = { companionId: "c1", sessionId: "s1", visitorId: "visitor-1" };
+  const found = await conversations.find("ada", "v1");
+  expect(found?.conversation).toMatchObject({ ...key, sealedVisitor: null, messageCount: 2 });
+  expect(found?.messages.map(({ id }) => id)).toEqual(["q1", "a1"]);
+
+  const spoken = { id: "t1", role: "user", text: "spoken", complete: true, createdAt: 40 } as const;
+  expect(await voice.addTranscript("conv-1", "unused", [spoken])).toBe(true);
+  await turns.settle(
+    world.turnOf(companion, { key, messageId: "m1", said: "named", answered: null, endCode: "abandoned" }),
+  );
+  expect(await turns.findExchange(key, "m1")).toMatchObject({ question: "named", endCode: "abandoned" });
+  const verified = { id: toVerifiedId("digest"), sealed: "sealed" };
+  expect(await conversations.merge(key, verified)).toBe(true);
+  const texts = (await turns.listHistory({ ...key, visitorId: verified.id }, 1000)).map(textOf);
+  expect(texts).toEqual(["named", "spoken", "answered to 1", "asked by 1"]);
+  expect(await visitorKeys.list("ada")).toEqual([]);
+  await companions.update("ada", "c1", { visitorAuth: "required", dailyPerVisitor: 5 }, testContext());
+  expect(await companions.find("ada", "c1")).toMatchObject({ visitorAuth: "required", dailyPerVisitor: 5 });
+  expect(await world.store.accounts.findHeld("ada")).toMatchObject({ companions: 1, bytes: "Ada[][]{}".length });
+  await conversations.eraseVisitors("ada", "c1", ["visitor-2", verified.id], world.context());
+  const query = { companionId: "c1", visitorId: null, fromMs: null, toMs: null, q: null };
+  expect((await conversations.list("ada", query, { limit: 5, afterId: null })).items).toEqual([]);
+  await world.close();
 });

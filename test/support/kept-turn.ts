@@ -3,6 +3,7 @@ import type { Arrivals } from "../../src/coordination/coordination.ts";
 import type { Companion } from "../../src/domain/companion.ts";
 import { toUtcDay } from "../../src/lib/clock.ts";
 import { systemIds } from "../../src/lib/ids.ts";
+import type { SettledTurn } from "../../src/store/store.ts";
 import type { TestServer } from "./app.ts";
 import { turnMessages } from "./turn-messages.ts";
 
@@ -14,6 +15,8 @@ export interface KeptTurn {
   atMs?: number;
   inputTokens?: number;
   outputTokens?: number;
+  /** Whatever else is settled with it. */
+  more?: Partial<SettledTurn>;
 }
 
 /** Returns the id of the conversation that the turn started. */
@@ -54,6 +57,7 @@ export async function keepTurn(
     failure: null,
     keyId: companion.createdByKeyId,
     day: toUtcDay(atMs),
+    ...turn.more,
   });
   return conversationId;
 }

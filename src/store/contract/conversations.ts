@@ -47,9 +47,9 @@ export interface ConversationStore {
    */
   list(accountId: string, query: ConversationQuery, page: PageRequest): Promise<Page<Conversation>>;
   /**
-   * Gives an anonymous conversation to a verified visitor, with all that is in it. False, and nothing changes, if there
-   * is no such conversation, or the visitor has one of that session already. Call it only while no turn of the
-   * conversation runs.
+   * Gives an anonymous conversation to a verified visitor, with all that is in it, and its voice sessions that wait for
+   * their transcript. False, and nothing changes, if there is no such conversation, if it is a verified visitor's, or if
+   * the visitor has one of that session already. Call it only while no turn of the conversation runs.
    */
   merge(from: ConversationKey, visitor: { id: string; sealed: string }): Promise<boolean>;
   /** With a page of its messages, by default the newest hundred. */
@@ -61,9 +61,9 @@ export interface ConversationStore {
   delete(accountId: string, id: string, context: WriteContext): Promise<boolean>;
   /**
    * Erases everything that these visitors said to the companion, what is known of them and counted for them, and deletes
-   * their voice sessions, so that no transcript follows. No later read shows it, and the engine has removed it from its storage, as its own page says. A turn that
-   * is still running is erased when it is settled. False if the account has no such companion; true for a visitor
-   * without conversations. Audit: `visitor.erase`, without the visitor's id.
+   * their voice sessions, so that no transcript follows. No later read shows it, and the engine has removed it from its
+   * storage, as its own page says. A turn that is still running is erased when it is settled. False if the account has no
+   * such companion; true for visitors without conversations. Audit: `visitor.erase`, without the visitors' ids.
    */
   eraseVisitors(
     accountId: string,

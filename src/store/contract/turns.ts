@@ -87,10 +87,13 @@ export interface TurnStore {
   /**
    * Stores the turn: conversation, messages, usage and the day's quota in one commit. If the companion was deleted
    * meanwhile, only usage is stored; if the visitor or conversation was erased after the message arrived, no messages
-   * are. The turns of a conversation stay in the order in which they were settled, even if the clock is set back, and
-   * the messages of a turn in the order of the list. Resolves once durable. The ticket ends in the same commit; it does
-   * not matter if it was gone before. A turn that is run again updates `endCode` of the stored message if it produced
-   * nothing.
+   * are, and the visitor's own day is not counted. The turns of a conversation stay in the order in which they were
+   * settled, even if the clock is set back, and the messages of a turn in the order of the list. Resolves once durable.
+   * The ticket ends in the same commit; it does not matter if it was gone before.
+   *
+   * A turn that is run again updates `endCode` of the stored message if it produced nothing. An exchange that is stored
+   * with its reply already, by an instance that others had given up, stays as it is: of the second turn only what it cost
+   * is counted.
    */
   settle(turn: SettledTurn): Promise<void>;
   /**
