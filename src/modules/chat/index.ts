@@ -5,16 +5,15 @@ import { invalidFields } from "../../domain/errors.ts";
 import { instructFor } from "../../domain/visitor-prompt.ts";
 import { embedTokenParam, eventStream } from "../../http/api-description.ts";
 import { clientOf } from "../../http/client.ts";
-import { noCompanion } from "../../http/embed-guard.ts";
+import { rightOfToken } from "../../http/embed-guard.ts";
 import { embedBodyLimitBytes, jsonBody, requireJsonContentType } from "../../http/json-body.ts";
 import { contextOf } from "../../http/request-context.ts";
 import { type Route, route } from "../../http/route.ts";
 import { EventStream } from "../../http/sse.ts";
 import { addHeaders, respondWithTurn } from "../../http/stream-response.ts";
-import type { CompanionStore } from "../../store/store.ts";
 import { ConversationKeeper } from "../../turns/conversation-keeper.ts";
 import { Turn } from "../../turns/turn.ts";
-import type { NamedStart, TurnRight } from "../../turns/turn-start.ts";
+import type { NamedStart } from "../../turns/turn-start.ts";
 import type { VerifiedVisitor } from "../../visitors/visitors.ts";
 import { chatRequest, listNamingFaults } from "./model.ts";
 import { answerMessage } from "./reply-responses.ts";
@@ -24,11 +23,6 @@ import { replyRoutes } from "./reply-routes.ts";
 function limitOf({ dailyPerVisitor }: Companion, visitor: VerifiedVisitor | null): TurnEntry["visitor"] {
   if (visitor === null || dailyPerVisitor === null) return null;
   return { id: visitor.id, messagesPerDay: dailyPerVisitor };
-}
-
-/** A separate function, so that the closure does not keep the request alive as long as the reply. */
-function rightOf(companions: CompanionStore, token: string): TurnRight {
-  return { check: () => companions.checkEmbedToken(token), refusal: noCompanion };
 }
 
 export const chatRoutes: readonly Route[] = [
@@ -68,7 +62,7 @@ export const chatRoutes: readonly Route[] = [
         message,
         requestId: context.requestId,
         address: clientOf(services, request).limitSubject,
-        right: rightOf(services.store.companions, params.token),
+        right: rightOfToken(services.store.companions, params.token),
         visitor: limitOf(companion, visitor),
       };
       const makeTurn = (named: NamedStart | null) => {
@@ -80,7 +74,7 @@ export const chatRoutes: readonly Route[] = [
       }
       const messageId = message_id.toLowerCase();
       const call = { action: "attach", key, messageId, message, resume: body.resume === true, offset: 0 } as const;
-      return addHeaders(await answerMessage(services, call, request, makeTurn), set);
+      return addHeaders(await answerMessage(services, call, request, { right: start.right, makeTurn }), set);
     },
   }),
   ...replyRoutes,
