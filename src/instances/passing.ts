@@ -10,7 +10,7 @@ import { callPath, endedStatus, type OtherInstances, proofHeader, type ReplyCall
 /** Shortened in tests. */
 export interface PassingDeadlines {
   connectMs: number;
-  /** From the request to the response's head. An `attach` waits for the reply's first text, for 10 s at most. */
+  /** From the request to the response's head: `attach` waits for the first text, `cancel` for the commit. */
   headMs: Readonly<Record<ReplyCall["action"], number>>;
   /** Between two pieces of the body; the other instance sends a heartbeat every 10 s. */
   silenceMs: number;
@@ -18,7 +18,7 @@ export interface PassingDeadlines {
 
 export const passingDeadlines: PassingDeadlines = {
   connectMs: 2_000,
-  headMs: { attach: 20_000, follow: 5_000, cancel: 5_000 },
+  headMs: { attach: 20_000, follow: 5_000, cancel: 20_000 },
   silenceMs: 25_000,
 };
 

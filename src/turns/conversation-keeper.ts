@@ -24,8 +24,8 @@ export interface KeptMessage {
   readonly visitor: VerifiedVisitor | null;
 }
 
-/** What orders the turns of the conversation. */
-export function toQueueKey({ companionId, sessionId, visitorId }: ConversationKey): string {
+/** Turns of one conversation run one at a time, whatever else they are. */
+export function queueKeyOf({ companionId, sessionId, visitorId }: ConversationKey): string {
   return `${companionId} ${sessionId} ${visitorId}`;
 }
 
@@ -48,7 +48,7 @@ export class ConversationKeeper implements TurnKeeper {
     private readonly message: KeptMessage,
   ) {
     this.#arrivalMark = services.coordination.arrivals.mark();
-    this.queueKey = toQueueKey(key);
+    this.queueKey = queueKeyOf(key);
   }
 
   begin(maxBytes: number): Promise<HistoryMessage[]> {

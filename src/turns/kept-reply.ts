@@ -76,7 +76,12 @@ export class KeptReply implements TurnReader, FollowedReply {
 
   /** Whether it ends because everyone has left: whoever comes now should wait for that, and ask the store. */
   get isLeft(): boolean {
-    return this.#turn?.isStopped === true && this.#followers.size === 0;
+    return this.#turn?.isStopped === true && this.isUnread;
+  }
+
+  /** Whether nobody follows it at the moment. */
+  get isUnread(): boolean {
+    return this.#followers.size === 0;
   }
 
   get hasEnded(): boolean {
@@ -136,7 +141,7 @@ export class KeptReply implements TurnReader, FollowedReply {
     this.#host.forget(this);
   }
 
-  read(offset: number): string {
+  read(offset: number): readonly string[] {
     return this.text.read(offset);
   }
 
@@ -161,7 +166,7 @@ export class KeptReply implements TurnReader, FollowedReply {
 
   /** Forgets it if it has ended, and nobody follows it. */
   forgetUnread(): void {
-    if (this.hasEnded && this.#followers.size === 0) this.#host.forget(this);
+    if (this.hasEnded && this.isUnread) this.#host.forget(this);
   }
 
   /** The turn's text is this reply's, and nothing of it is held twice. */

@@ -35,8 +35,9 @@ export class KeptText implements TurnText {
   readonly #blocks: Block[] = [];
   #tail: GatheredText = new GatheredText();
   #tailStart = 0;
-  /** What was added last, for all followers who keep up. */
-  #latest = "";
+  /** What was added last, as it came, for all followers who keep up. */
+  #latest: readonly string[] = [];
+  #latestStart = 0;
 
   constructor(memory: KeptMemory) {
     this.#memory = memory;
@@ -47,19 +48,20 @@ export class KeptText implements TurnText {
     const wholeBytes = Buffer.byteLength(whole);
     const roomBytes = maxKeptBytes - this.#utf8Bytes;
     if (wholeBytes <= roomBytes) {
-      this.#append(whole, wholeBytes);
+      this.#append(deltas, whole, wholeBytes);
       return null;
     }
     // Never splits a character.
     const { read, written } = new TextEncoder().encodeInto(whole, new Uint8Array(roomBytes));
     const fitting = whole.slice(0, read);
-    this.#append(fitting, written);
+    this.#append([fitting], fitting, written);
     return fitting;
   }
 
-  #append(text: string, bytes: number): void {
+  #append(deltas: readonly string[], text: string, bytes: number): void {
     if (text === "") return;
-    this.#latest = text;
+    this.#latest = deltas;
+    this.#latestStart = this.units;
     this.#tail.add(text);
     this.units += text.length;
     this.#utf8Bytes += bytes;
@@ -79,22 +81,21 @@ export class KeptText implements TurnText {
     return true;
   }
 
-  /** What follows after so many units: empty at the end, else as much as is at hand, never half a pair. */
-  read(offset: number): string {
-    if (offset >= this.units) return "";
-    const { length } = this.#latest;
-    if (offset === this.units - length && length <= maxReadUnits) return this.#latest;
-    const block = offset >= this.#tailStart ? this.#tailBlock() : this.#blocks.findLast(({ start }) => start <= offset);
-    const text = block?.text ?? "";
-    const from = offset - (block?.start ?? 0);
-    const end = from + maxReadUnits;
-    return text.slice(from, isLowHalf(text.charCodeAt(end)) ? end - 1 : end);
+  /** What follows after so many units: nothing at the end, else as much as is at hand, never half a pair. */
+  read(offset: number): readonly string[] {
+    if (offset >= this.units) return [];
+    if (offset === this.#latestStart && this.units - offset <= maxReadUnits) return this.#latest;
+    const isInTail = offset >= this.#tailStart;
+    const { start, text } =
+      (isInTail ? null : this.#blocks.findLast((block) => block.start <= offset)) ?? this.#tailBlock();
+    const end = offset - start + maxReadUnits;
+    return [text.slice(offset - start, isLowHalf(text.charCodeAt(end)) ? end - 1 : end)];
   }
 
   /** Whether text can be read from here: not past the end, and not between the halves of a pair. */
   isPlace(offset: number): boolean {
     if (offset >= this.units) return offset === this.units;
-    return !isLowHalf(this.read(offset).charCodeAt(0));
+    return !isLowHalf(this.read(offset)[0]?.charCodeAt(0) ?? 0);
   }
 
   toString(): string {
@@ -107,7 +108,7 @@ export class KeptText implements TurnText {
     this.#takenBytes = 0;
     this.#blocks.length = 0;
     this.#tail = new GatheredText();
-    this.#latest = "";
+    this.#latest = [];
     this.units = 0;
   }
 

@@ -2,7 +2,7 @@
 import type { Services } from "../dependencies.ts";
 import type { ConversationKey } from "../domain/conversation.ts";
 import { AppError } from "../domain/errors.ts";
-import { toQueueKey } from "./conversation-keeper.ts";
+import { queueKeyOf } from "./conversation-keeper.ts";
 
 /** Shorter than browsers and proxies wait for a response. */
 export const longestWaitSeconds = 20;
@@ -20,7 +20,7 @@ export async function whileQuiet<Result>(
 ): Promise<Result> {
   const entry = {
     companionId: key.companionId,
-    queueKey: toQueueKey(key),
+    queueKey: queueKeyOf(key),
     messagesPerDay: null,
     visitor: null,
     messageId: null,

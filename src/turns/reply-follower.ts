@@ -6,8 +6,8 @@ const maxAheadUnits = 32 * 1024;
 
 /** What a follower reads. */
 export interface FollowedReply {
-  /** What follows after so many UTF-16 code units: empty if that is all so far. */
-  read(offset: number): string;
+  /** What follows after so many UTF-16 code units: nothing if that is all so far. */
+  read(offset: number): readonly string[];
   /** How it ended; null while it runs. */
   readonly end: TurnEnd | null;
   /** Whether it has been without text for so long that responses begin all the same. */
@@ -42,20 +42,20 @@ export class ReplyFollower implements FollowedTurn {
   /** There is more to read, or the reader accepts more. */
   advance(): void {
     while (this.#reader !== null && !this.#isStalled && this.#reader.heldUnits < maxAheadUnits) {
-      const text = this.#reply.read(this.#offset);
-      if (text === "") {
+      const deltas = this.#reply.read(this.#offset);
+      if (deltas.length === 0) {
         this.#finish(this.#reader);
         return;
       }
-      this.#offset += text.length;
-      const accepted = this.#reader.take({ type: "text", deltas: [text] });
+      for (const delta of deltas) this.#offset += delta.length;
+      const accepted = this.#reader.take({ type: "text", deltas });
       if (accepted !== undefined) void this.#pause(accepted);
     }
   }
 
   /** There is no text yet. */
   wait(): void {
-    if (this.#offset === 0 && this.#reply.read(0) === "") this.#reader?.take({ type: "waiting" });
+    if (this.#offset === 0 && this.#reply.read(0).length === 0) this.#reader?.take({ type: "waiting" });
   }
 
   /** The rest is gone: ends the reader where it is. */

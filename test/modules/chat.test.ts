@@ -4,7 +4,7 @@ import { createParser, type EventSourceMessage } from "eventsource-parser";
 import { startTestServer, type TestServer, testContext } from "../support/app.ts";
 import { chat, type Problem, readProblem, sendChat } from "../support/chat.ts";
 import { eventually } from "../support/eventually.ts";
-import { withText } from "../support/turn-messages.ts";
+import { keptMessages } from "../support/turn-messages.ts";
 
 let server: TestServer;
 beforeAll(async () => {
@@ -14,16 +14,6 @@ afterAll(() => server.close());
 
 const session = "0b6c1de2-7f0a-4c59-9c3e-3c6f3f0e8a11";
 const visitor = "9a0e7a34-54c8-4f0e-8f6d-0a1b2c3d4e5f";
-
-/** What is kept of the companion's conversations. */
-async function keptMessages(companion: { accountId: string; id: string }) {
-  const query = { companionId: companion.id, visitorId: null, fromMs: null, toMs: null, q: null };
-  const page = await server.services.store.conversations.list(companion.accountId, query, { limit: 10, afterId: null });
-  const found = await Promise.all(
-    page.items.map((each) => server.services.store.conversations.find(companion.accountId, each.id)),
-  );
-  return found.flatMap((each) => (each?.messages ?? []).map(withText));
-}
 
 const today = () => new Date().toISOString().slice(0, 10);
 
@@ -54,7 +44,7 @@ describe("a reply", () => {
   test("is kept with the message, its usage and the day's count before the terminator", async () => {
     const companion = await server.createCompanion();
     await chat(server.url, companion.embedToken, { message: "[[say:Kept]]", session_id: session, visitor_id: visitor });
-    expect(await keptMessages(companion)).toMatchObject([
+    expect(await keptMessages(server, companion)).toMatchObject([
       { role: "user", channel: "text", text: "[[say:Kept]]", complete: true },
       {
         role: "assistant",
@@ -72,7 +62,7 @@ describe("a reply", () => {
   test("has its tokens estimated and marked where the provider counts none", async () => {
     const companion = await server.createCompanion();
     await chat(server.url, companion.embedToken, { message: "[[nousage]][[say:12345678]]" });
-    const reply = (await keptMessages(companion)).at(-1);
+    const reply = (await keptMessages(server, companion)).at(-1);
     expect(reply).toMatchObject({ outputTokens: 2, tokensEstimated: true });
   });
 
@@ -82,7 +72,7 @@ describe("a reply", () => {
       message: "[[finish:length]][[say:cut by length]]",
     });
     expect(response.isDone).toBe(true);
-    expect((await keptMessages(companion)).at(-1)?.complete).toBe(true);
+    expect((await keptMessages(server, companion)).at(-1)?.complete).toBe(true);
   });
 });
 
@@ -216,7 +206,7 @@ describe("a body that breaks the rules", () => {
       expect(problem).toMatchObject({ status, code: status === 413 ? "payload_too_large" : "invalid_request" });
       expect(response.headers.get("x-request-id")).toBe(problem.request_id);
       expect(server.mockLlm.requests.length).toBe(asked);
-      expect(await keptMessages(companion)).toEqual([]);
+      expect(await keptMessages(server, companion)).toEqual([]);
       expect(await server.services.store.turns.countDay(companion.id, today())).toBe(0);
     });
   }
@@ -273,7 +263,7 @@ describe("a provider that fails", () => {
       expect(JSON.parse(text).code).toBe("upstream_error");
       expect(text).not.toContain("sk-");
       expect(text).not.toContain(server.mockLlm.url);
-      expect(await keptMessages(companion)).toEqual([]);
+      expect(await keptMessages(server, companion)).toEqual([]);
       expect(await server.services.store.turns.countDay(companion.id, today())).toBe(0);
     });
   }
@@ -286,7 +276,7 @@ describe("a provider that fails", () => {
       expect(response.isDone).toBe(false);
       expect(response.raw).toEndWith("\n\n: error upstream_error\n\n");
       expect(response.text).toBe("one two ");
-      expect((await keptMessages(companion)).at(-1)).toMatchObject({ text: "one two ", complete: false });
+      expect((await keptMessages(server, companion)).at(-1)).toMatchObject({ text: "one two ", complete: false });
       expect(await server.services.store.turns.countDay(companion.id, today())).toBe(1);
     });
   }
@@ -328,7 +318,7 @@ describe("a visitor who leaves", () => {
     leaving.abort();
     await server.mockLlm.until(() => server.mockLlm.openRequests === 0);
     await server.services.openTurns.whenEnded();
-    expect((await keptMessages(companion)).at(-1)).toMatchObject({
+    expect((await keptMessages(server, companion)).at(-1)).toMatchObject({
       role: "assistant",
       text: "one two ",
       complete: false,
@@ -345,7 +335,7 @@ describe("a visitor who leaves", () => {
     await pending.catch(() => {});
     await server.mockLlm.until(() => server.mockLlm.openRequests === 0);
     await server.services.openTurns.whenEnded();
-    expect(await keptMessages(companion)).toMatchObject([{ role: "user", text: "[[hang]]" }]);
+    expect(await keptMessages(server, companion)).toMatchObject([{ role: "user", text: "[[hang]]" }]);
     expect(await server.services.store.turns.countDay(companion.id, today())).toBe(1);
   });
 });

@@ -156,7 +156,7 @@ describe("a start on", () => {
     await other`SELECT 1`;
     const instance = await openPostgresInstance(empty.url);
     const some = await storage.inspect?.();
-    expect(some?.instances).toEqual([{ version: "1.2.3", sharesWindows: true }]);
+    expect(some?.instances).toEqual([{ version: "1.2.3", sharesWindows: true, url: null }]);
     expect(some?.connections.byOthers).toBeGreaterThan(0);
     expect(some).toMatchObject({ schema: { applied: migrations.length, known: migrations.length, isReadable: true } });
     expect(some).toMatchObject({ proof: "sealed", hasSecondFactors: false });

@@ -98,7 +98,8 @@ export async function startTestServer(options: TestServerOptions = {}): Promise<
   const log = createCapturedLog();
   const services = await openServices(config, { log, ...options });
   const tls = await loadCertificate(config);
-  const server = startServer(services, { host: "127.0.0.1", port: 0, ...(tls === null ? {} : { tls }) });
+  const { instanceUrl } = config;
+  const server = startServer(services, { host: "127.0.0.1", port: 0, instanceUrl, ...(tls === null ? {} : { tls }) });
   let made = 0;
 
   async function createAccount(fields: { email?: string; plan?: Plan; role?: Role } = {}): Promise<Account> {

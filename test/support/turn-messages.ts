@@ -1,6 +1,7 @@
 /** What a turn leaves in a conversation: the visitor's message, and a reply where there was one. */
 import { type Message, textOf, textParts, uncounted } from "../../src/domain/conversation.ts";
 import { systemIds } from "../../src/lib/ids.ts";
+import type { TestServer } from "./app.ts";
 
 export interface TurnWords {
   said: string;
@@ -36,4 +37,13 @@ export function turnMessages({ said, answered, atMs, complete = true, ...words }
 /** The message as the wire shows it: with its words as one text. */
 export function withText(message: Message) {
   return { ...message, text: textOf(message) };
+}
+
+/** What is kept of the companion's conversations, in the order in which it was said. */
+export async function keptMessages({ services }: TestServer, companion: { accountId: string; id: string }) {
+  const { conversations } = services.store;
+  const query = { companionId: companion.id, visitorId: null, fromMs: null, toMs: null, q: null };
+  const page = await conversations.list(companion.accountId, query, { limit: 10, afterId: null });
+  const found = await Promise.all(page.items.map(({ id }) => conversations.find(companion.accountId, id)));
+  return found.flatMap((each) => (each?.messages ?? []).map(withText));
 }

@@ -116,7 +116,7 @@ describe("with servers that misbehave", () => {
     });
     return {
       companion: (options: { timeoutMs?: number; maxRetryWaitMs?: number } = {}) =>
-        createCompanion({ baseUrl: server.url.href, token: "t", storage: memory(), ...options }),
+        createCompanion({ baseUrl: server.url.href, token: "t", storage: memory(), reconnectDelaysMs: [], ...options }),
       count: () => count,
       [Symbol.dispose]: () => void server.stop(true),
     };
@@ -194,7 +194,7 @@ describe("with servers that misbehave", () => {
     );
     const { text, error } = await collect(halting.companion({ timeoutMs: 50 }).chat("hi"));
     expect(text).toBe("one");
-    expect(error).toMatchObject({ code: "timeout" });
+    expect(error).toMatchObject({ code: "incomplete", cause: { code: "timeout" } });
   });
 
   /** Sends the pieces, each after the one before was taken, and tells whether the client stayed to the end. */

@@ -4,9 +4,11 @@
 export type ServerErrorCode =
   | "invalid_request"
   | "voice_not_configured"
+  | "visitor_unverified"
   | "origin_not_allowed"
   | "not_found"
   | "method_not_allowed"
+  | "conflict"
   | "payload_too_large"
   | "unsupported_media_type"
   | "rate_limited"
@@ -15,15 +17,20 @@ export type ServerErrorCode =
   | "upstream_error"
   | "unavailable";
 
+/** Why the server ended a reply before it was whole, besides `upstream_error` and `unavailable`. */
+export type ReplyEndCode = "cancelled" | "abandoned" | "too_long";
+
 /**
  * - `network`: no response came, or the connection broke.
  * - `timeout`: the server was silent for too long.
  * - `incomplete`: the reply ended before its terminator; what arrived is only a part.
  * - `bad_response`: the response is not one of this interface.
+ * - `replaced`: the server lost the reply and has begun another one to the same message.
+ * - `identify_failed`: the page's function gave no visitor token; its own error is the `cause`.
  */
-export type ClientErrorCode = "network" | "timeout" | "incomplete" | "bad_response";
+export type ClientErrorCode = "network" | "timeout" | "incomplete" | "bad_response" | "replaced" | "identify_failed";
 
-export type CompanionErrorCode = ServerErrorCode | ClientErrorCode;
+export type CompanionErrorCode = ServerErrorCode | ReplyEndCode | ClientErrorCode;
 
 export interface CompanionErrorFacts {
   message?: string;
@@ -35,6 +42,8 @@ export interface CompanionErrorFacts {
   limit?: "ip" | "token" | null;
   /** The server's id of the request, for support. */
   requestId?: string | null;
+  /** The connection ended before the answer did: what it was about may go on at the server. */
+  isCut?: boolean;
   cause?: unknown;
 }
 
@@ -44,11 +53,12 @@ export class CompanionError extends Error {
   declare readonly retryAfterMs: number | null;
   declare readonly limit: "ip" | "token" | null;
   declare readonly requestId: string | null;
+  declare readonly isCut: boolean;
 
   /** The message is the server's public sentence, or the code alone where no server spoke. */
   constructor(code: CompanionErrorCode, { message = code, cause, ...facts }: CompanionErrorFacts = {}) {
     super(message, { cause });
-    const nothing = { status: 0, retryAfterMs: null, limit: null, requestId: null };
+    const nothing = { status: 0, retryAfterMs: null, limit: null, requestId: null, isCut: false };
     Object.assign(this, { name: "CompanionError", code, ...nothing, ...facts });
   }
 }

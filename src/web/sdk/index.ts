@@ -1,43 +1,40 @@
 /** The client of companiond's public interface, for websites that bring their own chat: no dependencies, no UI. */
+import {
+  type CallOptions,
+  type CompanionConfig,
+  type ConfigOptions,
+  type ConnectionOptions,
+  createConnection,
+  isHarmlessAgain,
+} from "./connection.ts";
 import { CompanionError } from "./errors.ts";
-import { createReplyReader } from "./reply-reader.ts";
-import { type Fetch, type OpenedResponse, type RequestOptions, request } from "./request.ts";
-import { isUuid, makeUuid, openStorage, type TextStorage } from "./storage.ts";
+import { type ConversationPage, type ConversationWithMessages, readConversation, readPage } from "./history.ts";
+import { createIdentity, type TokenSource } from "./identity.ts";
+import { createIds, type Ids, makeUuid } from "./ids.ts";
+import { createPendingKeeper, type PendingReply } from "./pending.ts";
+import { cancelReply } from "./reply-stream.ts";
+import { followReply } from "./resumable-reply.ts";
+import { joinSignals } from "./signals.ts";
+import { openStorage, type TextStorage } from "./storage.ts";
 
-/** How long a server may leave a stream open behind its terminator. */
-const endMs = 1000;
-
-export { type ClientErrorCode, CompanionError, type CompanionErrorCode, type ServerErrorCode } from "./errors.ts";
+export type { CallOptions, CompanionConfig, ConfigOptions } from "./connection.ts";
+export {
+  type ClientErrorCode,
+  CompanionError,
+  type CompanionErrorCode,
+  type ReplyEndCode,
+  type ServerErrorCode,
+} from "./errors.ts";
+export type { ConversationPage, ConversationSummary, ConversationWithMessages, StoredMessage } from "./history.ts";
+export type { TokenSource } from "./identity.ts";
+export type { PendingReply } from "./pending.ts";
 export type { TextStorage } from "./storage.ts";
 
-export interface CompanionOptions {
-  /** Where the server is, such as `https://chat.example.com`. */
-  baseUrl: string;
-  /** The companion's embed token. */
-  token: string;
+export interface CompanionOptions extends ConnectionOptions {
   /** Keeps the ids; default `localStorage`, or memory where that is blocked. */
   storage?: TextStorage;
-  /** Default: the global one. */
-  fetch?: Fetch;
-  /** Silence that ends a request with `timeout`; default 30 000. While a reply is awaited the server speaks every 10 s. */
-  timeoutMs?: number;
-  /** The longest `Retry-After` that is waited out by itself; default 5000. Longer ones are thrown, with `retryAfterMs`. */
-  maxRetryWaitMs?: number;
-}
-
-/** The public configuration, as the server sends it. */
-export interface CompanionConfig {
-  name: string;
-  avatar_url: string;
-  greeting: string;
-  /** `#rrggbb` */
-  theme_color: string;
-  has_voice: boolean;
-  has_text_agent: boolean;
-  /** `none`, or the voice-agent provider in use. */
-  voice_provider: string;
-  /** Suggested first questions; absent where there are none. */
-  starters?: string[];
+  /** The waits before each try to come back to a reply; default 1000, 2000 and 4000. An empty list: it never does. */
+  reconnectDelaysMs?: readonly number[];
 }
 
 /** What opens one voice session; short-lived. */
@@ -46,172 +43,147 @@ export interface VoiceSession {
   agentId: string;
 }
 
-export interface CallOptions {
-  /** Ends the call; it then rejects with the signal's reason (an `AbortError`). */
-  signal?: AbortSignal;
-  /** Retries, only where they are safe; default 2. */
-  retries?: number;
+export interface ChatOptions extends CallOptions {
+  /** Ends the call alone: the reply goes on at the server for two minutes, and `resume` continues it. */
+  leave?: AbortSignal | undefined;
+  /** Calls with false when the connection is lost within a reply, and with true when it is back. */
+  onConnection?: ((isConnected: boolean) => void) | undefined;
+  /** A UUID; default a new one. The same one again attaches to the same reply, and sends nothing twice. */
+  messageId?: string | undefined;
 }
 
-export interface ConfigOptions extends CallOptions {
-  /** As of `fetch`; default `default`: a response that the browser cached in the last minute will do. */
-  cache?: NonNullable<RequestInit["cache"]>;
+export interface ResumeOptions extends ChatOptions {
+  /** Which reply; default `pending`. */
+  reply?: PendingReply;
+  /** What the page still has of it; default nothing. Only what follows is yielded. */
+  received?: string;
 }
 
-export interface Companion {
-  /** Identifies the visitor; kept across conversations. */
-  readonly visitorId: string;
-  /** Identifies the conversation; kept until `newConversation`. */
-  readonly sessionId: string;
-  /** Begins a new conversation, and returns its id. */
-  newConversation(): string;
-  /** Goes on with a conversation of this visitor, by its id. Throws `invalid_request` where that is no UUID. */
-  resumeConversation(sessionId: string): void;
+export interface Companion extends Ids {
+  /** Null, or the reply that was under way when the page went away, or whose connection was lost for good. */
+  readonly pending: PendingReply | null;
   config(options?: ConfigOptions): Promise<CompanionConfig>;
   /**
-   * Sends the message and yields the reply, fragment by fragment. It ends normally only when the reply is complete:
-   * one that was cut off throws `CompanionError` with the code `incomplete`, and the server's reason as its `cause`
-   * where there is one. Leaving the loop ends the request.
+   * Sends the message and yields the reply, fragment by fragment, each once: after a cut it comes back by itself. It ends
+   * normally only when the reply is complete; one that was cut off throws `CompanionError` with the code `incomplete`, and
+   * the reason as its `cause` where there is one. Leaving the loop and the signal are the stop button: they end the reply
+   * at the server, which keeps what there is of it.
+   *
+   * A reply that ended incomplete is not asked for again by itself: the same message sent once more is a new message, and
+   * the model sees both. Only where the error has `isCut` the reply may still be had: by `resume`, or by the same
+   * `messageId`.
    */
-  chat(message: string, options?: CallOptions): AsyncGenerator<string, void, undefined>;
+  chat(message: string, options?: ChatOptions): AsyncGenerator<string, void, undefined>;
+  /**
+   * Goes on with a reply, such as after a reload: yields it from its first character, or what follows `received`. Ends at
+   * once where none is pending. Where the server had lost it and wrote another one, which cannot go on after `received`,
+   * the error's `cause` is `replaced`; without `received` it yields that one.
+   */
+  resume(options?: ResumeOptions): AsyncGenerator<string, void, undefined>;
   /** Asks for a voice session; a new one is needed for each. */
   voice(options?: CallOptions): Promise<VoiceSession>;
+  /**
+   * Says who the visitor is, by a token that the website's server has signed, or by a function that fetches one: it is
+   * asked when the first request needs it, and anew a minute before the token ends or when the server refuses it. Of a
+   * function that fails, requests reject with `identify_failed`. What the visitor said before without a token is taken
+   * along; what another one left in this browser is forgotten.
+   *
+   * `null` signs out: whatever this browser keeps of the companion is forgotten, replies under way are left, and new ids
+   * begin.
+   */
+  identify(visitor: TokenSource): void;
+  /** Resolves once the visitor's token is there and `sessionId` is theirs; rejects as a request would. Without one at once. */
+  ready(options?: CallOptions): Promise<void>;
+  /** A verified visitor's own conversations, newest first. */
+  conversations(options?: CallOptions & { limit?: number; cursor?: string }): Promise<ConversationPage>;
+  /** One of them, with its newest messages, oldest first. */
+  conversation(id: string, options?: CallOptions): Promise<ConversationWithMessages>;
 }
 
 export function createCompanion(options: CompanionOptions): Companion {
-  const { token, storage = openStorage("localStorage"), timeoutMs = 30_000, maxRetryWaitMs = 5000 } = options;
-  const base = `${options.baseUrl.replace(/\/+$/, "")}/api/embed/${encodeURIComponent(token)}`;
-  // By companion: one owner must not recognise the visitor of another on a page that hosts both.
-  const visitorKey = `companion:${token}:visitor`;
-  const sessionKey = `companion:${token}:session`;
+  const { token, storage = openStorage("localStorage"), reconnectDelaysMs = [1000, 2000, 4000] } = options;
+  const ids = createIds(token, storage);
+  const pending = createPendingKeeper(token, storage);
+  const plain = createConnection(options);
+  const identity = createIdentity(plain, { token, storage, timeoutMs: options.timeoutMs ?? 30_000 });
+  const { connection } = identity;
 
-  function keep(key: string, id: string): string {
-    storage.setItem(key, id);
-    return id;
-  }
-
-  function keptId(key: string): string {
-    const kept = storage.getItem(key);
-    return isUuid(kept) ? kept : keep(key, makeUuid());
-  }
-
-  function requestOptions(call: CallOptions, canRetry: RequestOptions["canRetry"]): RequestOptions {
-    return {
-      fetch: options.fetch ?? ((url, init) => fetch(url, init)),
-      signal: call.signal,
-      timeoutMs,
-      retries: call.retries ?? 2,
-      maxRetryWaitMs,
-      canRetry,
-    };
-  }
-
-  async function callForJson(
-    path: string,
-    init: RequestInit,
-    options: RequestOptions,
-  ): Promise<Record<string, unknown>> {
-    const opened = await request(base + path, init, options);
-    let isRead = false;
+  async function* follow(
+    reply: PendingReply,
+    isNew: boolean,
+    { signal, leave, retries, received = "", onConnection }: ResumeOptions,
+  ): AsyncGenerator<string, void, undefined> {
+    const { gone } = identity;
+    const { messageId, sessionId, message } = reply;
+    const name = { messageId, sessionId, visitorId: ids.visitorId };
+    const joined = joinSignals(signal, leave, gone);
+    const call = { signal: joined.signal, retries, delaysMs: reconnectDelaysMs, received, isNew, onConnection };
+    let isEnded = false;
+    joined.signal.throwIfAborted();
+    pending.begin(reply);
     try {
-      const body = Object(await opened.next(opened.response.json()));
-      isRead = true;
-      return body;
+      yield* followReply(connection, message, name, call);
+      isEnded = true;
+      pending.end(messageId);
+    } catch (error) {
+      isEnded = error instanceof CompanionError;
+      if (error instanceof CompanionError && !error.isCut) pending.end(messageId);
+      throw error;
     } finally {
-      opened.close(isRead);
+      joined.release();
+      if (!isEnded && !leave?.aborted && !gone.aborted) {
+        pending.end(messageId);
+        void cancelReply(connection, name);
+      }
     }
   }
 
   return {
     get visitorId() {
-      return keptId(visitorKey);
+      return ids.visitorId;
     },
-
     get sessionId() {
-      return keptId(sessionKey);
+      return ids.sessionId;
     },
-
-    newConversation() {
-      return keep(sessionKey, makeUuid());
+    newConversation: ids.newConversation,
+    resumeConversation: ids.resumeConversation,
+    config: plain.config,
+    get pending() {
+      return pending.read();
     },
-
-    resumeConversation(sessionId) {
-      if (!isUuid(sessionId)) throw new CompanionError("invalid_request");
-      keep(sessionKey, sessionId);
-    },
-
-    async config({ cache = "default", ...call } = {}) {
-      const canRetry = ({ code, status }: CompanionError) =>
-        status >= 500 || status === 429 || code === "network" || code === "timeout";
-      const body = await callForJson("", { cache }, requestOptions(call, canRetry));
-      if (typeof body.name !== "string") {
-        throw new CompanionError("bad_response");
-      }
-      return body as unknown as CompanionConfig;
-    },
+    identify: identity.identify,
+    ready: ({ signal } = {}) => identity.settle(signal),
 
     async *chat(message, call = {}) {
-      const init = {
-        method: "POST",
-        headers: { "Content-Type": "application/json" },
-        body: JSON.stringify({ message, session_id: keptId(sessionKey), visitor_id: keptId(visitorKey) }),
-      };
-      const opened = await request(`${base}/chat`, init, requestOptions(call, isRefusedUnheard));
-      // Of a copy: Chromium cancels what may not be stored once it is read to its end, and logs a failed request.
-      const stream = opened.response.clone().body?.getReader();
-      const reply = createReplyReader();
-      let hasText = false;
-      try {
-        while (stream && !reply.isDone) {
-          const { done, value } = await opened.next(stream.read(), "incomplete");
-          for (const fragment of reply.push(done ? undefined : value)) {
-            hasText = true;
-            yield fragment;
-          }
-          if (done) break;
-        }
-      } finally {
-        if (stream && reply.isDone) void readToEnd(stream, opened.close);
-        else opened.close();
-      }
-      if (reply.isDone) return;
-      const requestId = opened.response.headers.get("x-request-id");
-      const cause = reply.failure && new CompanionError(reply.failure, { requestId });
-      // The server had begun the stream: before any text, this is a refusal that came too late for a status.
-      throw cause && !hasText ? cause : new CompanionError("incomplete", { requestId, cause });
+      await identity.settle(call.signal);
+      yield* follow({ messageId: call.messageId ?? makeUuid(), sessionId: ids.sessionId, message }, true, call);
+    },
+
+    async *resume(call = {}) {
+      await identity.settle(call.signal);
+      const reply = call.reply ?? pending.read();
+      if (reply) yield* follow(reply, false, call);
     },
 
     async voice(call = {}) {
-      const { signed_url, agent_id } = await callForJson(
-        "/voice-token",
-        { method: "POST" },
-        requestOptions(call, isRefusedUnheard),
-      );
+      const { signed_url, agent_id } = await connection.load("/voice-token", { method: "POST" }, call);
       if (typeof signed_url !== "string" || typeof agent_id !== "string") {
         throw new CompanionError("bad_response");
       }
       return { signedUrl: signed_url, agentId: agent_id };
     },
+
+    async conversations({ limit, cursor, ...call } = {}) {
+      const query = new URLSearchParams();
+      if (limit !== undefined) query.set("limit", String(limit));
+      if (cursor !== undefined) query.set("cursor", cursor);
+      return readPage(await connection.load(`/conversations?${query}`, {}, call, isHarmlessAgain));
+    },
+
+    async conversation(id, call = {}) {
+      return readConversation(
+        await connection.load(`/conversations/${encodeURIComponent(id)}`, {}, call, isHarmlessAgain),
+      );
+    },
   };
-}
-
-/** The rest is ignored, but browsers log a request whose body is left unread as failed. */
-async function readToEnd(
-  stream: { read(): Promise<{ done: boolean }> },
-  close: OpenedResponse["close"],
-): Promise<void> {
-  const timer = setTimeout(close, endMs);
-  try {
-    while (!(await stream.read()).done);
-    close(true);
-  } catch {
-    // The connection broke, or the time was over: the reply is whole all the same.
-    close();
-  }
-  clearTimeout(timer);
-}
-
-/** The server refused the request before it did anything with it. */
-function isRefusedUnheard({ code, retryAfterMs }: CompanionError): boolean {
-  return code === "rate_limited" || (code === "unavailable" && retryAfterMs !== null);
 }

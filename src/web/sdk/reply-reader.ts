@@ -1,11 +1,13 @@
 /** Reads the bytes of a streamed reply by the client rule of the interface; knows nothing of how they arrive. */
-import { CompanionError, type ServerErrorCode } from "./errors.ts";
+import { CompanionError, type ReplyEndCode, type ServerErrorCode } from "./errors.ts";
+
+type EndCode = ServerErrorCode | ReplyEndCode;
 
 export interface ReplyReader {
   /** Whether the terminator came: only then is the reply whole. */
   readonly isDone: boolean;
   /** Why the server ended the reply before its terminator, where it said so. */
-  readonly failure: ServerErrorCode | null;
+  readonly failure: EndCode | null;
   /**
    * Returns the fragments that these bytes completed. Without bytes the connection is closed: a last line may lack its
    * line break. Throws `bad_response` where a payload is not JSON.
@@ -21,7 +23,7 @@ export function createReplyReader(): ReplyReader {
   const decoder = new TextDecoder();
   let rest = "";
   let isDone = false;
-  let failure: ServerErrorCode | null = null;
+  let failure: EndCode | null = null;
   return {
     get isDone() {
       return isDone;
@@ -36,7 +38,7 @@ export function createReplyReader(): ReplyReader {
       const fragments: string[] = [];
       const read = (line: string): void => {
         // Other clients take this for a comment.
-        if (line.startsWith(": error ")) failure = line.slice(8) as ServerErrorCode;
+        if (line.startsWith(": error ")) failure = line.slice(8) as EndCode;
         if (isDone || !line.startsWith("data: ")) return;
         const payload = line.slice(6);
         isDone = payload === "[DONE]";
@@ -50,7 +52,8 @@ export function createReplyReader(): ReplyReader {
         throw new CompanionError("bad_response", { cause });
       }
       try {
-        if (!bytes) read(rest);
+        // A comment may have been cut, too, and would then be another one.
+        if (!bytes && !rest.startsWith(":")) read(rest);
       } catch {
         // A line cut by the end of the connection means a reply that was cut off, not a malformed one.
       }

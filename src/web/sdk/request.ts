@@ -60,7 +60,7 @@ async function tryOnce(
       return await part;
     } catch (cause) {
       signal?.throwIfAborted();
-      throw new CompanionError(isLate ? "timeout" : failure, { cause });
+      throw new CompanionError(isLate ? "timeout" : failure, { cause, isCut: true });
     } finally {
       clearTimeout(timer);
     }
@@ -86,7 +86,8 @@ async function tryOnce(
   }
 }
 
-function sleep(durationMs: number, signal: AbortSignal | undefined): Promise<void> {
+/** Rejects with the signal's reason once that fires. */
+export function sleep(durationMs: number, signal: AbortSignal | undefined): Promise<void> {
   return new Promise((resolve, reject) => {
     const stop = () => {
       clearTimeout(timer);

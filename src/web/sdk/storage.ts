@@ -3,10 +3,14 @@
 export interface TextStorage {
   getItem(key: string): string | null;
   setItem(key: string, value: string): void;
+  /** Where it is missing, an empty text is set instead. */
+  removeItem?(key: string): void;
 }
 
+export type StorageName = "localStorage" | "sessionStorage";
+
 /** Never throws: a sandboxed frame refuses the storage itself, a full one each write. */
-export function openStorage(name: "localStorage" | "sessionStorage"): TextStorage {
+export function openStorage(name: StorageName): Required<TextStorage> {
   const memory = new Map<string, string | null>();
   return {
     getItem(key) {
@@ -24,21 +28,35 @@ export function openStorage(name: "localStorage" | "sessionStorage"): TextStorag
         memory.set(key, value);
       }
     },
+    removeItem(key) {
+      memory.delete(key);
+      try {
+        globalThis[name].removeItem(key);
+      } catch {
+        // What is refused holds nothing.
+      }
+    },
   };
 }
 
-/** A random UUID, also on plain-HTTP pages, where browsers hide `crypto.randomUUID`. */
-export function makeUuid(): string {
-  return (
-    crypto.randomUUID?.() ??
-    "10000000-1000-4000-8000-100000000000".replace(/[018]/g, (digit) => {
-      const [random = 0] = crypto.getRandomValues(new Uint8Array(1));
-      // 8 stands for the variant's digit, of which only the lower two bits are random.
-      return (Number(digit) ^ (random & (15 >> (Number(digit) / 4)))).toString(16);
-    })
-  );
+/** Where everything about a companion is kept. */
+export function keyPrefix(token: string): string {
+  // By companion: one owner must not recognise the visitor of another on a page that hosts both.
+  return `companion:${token}:`;
 }
 
-export function isUuid(text: string | null): text is string {
-  return /^[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}$/i.test(text ?? "");
+/** The browser's and the tab's. */
+export const everywhere = ["localStorage", "sessionStorage"] as const;
+
+/** Removes all that is kept of a companion there, whichever part wrote it. */
+export function forgetCompanion(token: string, places: readonly StorageName[] = everywhere): void {
+  for (const name of places) {
+    try {
+      for (const key of Object.keys(globalThis[name])) {
+        if (key.startsWith(keyPrefix(token))) globalThis[name].removeItem(key);
+      }
+    } catch {
+      // What is refused holds nothing.
+    }
+  }
 }

@@ -19,9 +19,10 @@ export function SignGuide({ keys }: { keys: readonly VisitorKey[] }) {
   const key = keys.find(({ id }) => id === keyId) ?? keys[0];
   if (key === undefined) return null;
   const facts = { companionId: companion?.id ?? "COMPANION_ID", keyId: key.id };
-  const isPair = key.algorithm !== "HS256";
+  const { algorithm } = key;
+  const isPair = algorithm !== "HS256";
   const chosen = languages.find(({ name }) => name === language) ?? languages[0];
-  const code = isPair ? pairSnippet(key.algorithm, facts) : (chosen?.snippet(facts) ?? "");
+  const code = algorithm === "HS256" ? (chosen?.snippet(facts) ?? "") : pairSnippet(algorithm, facts);
   return (
     <>
       <Section
@@ -56,7 +57,7 @@ export function SignGuide({ keys }: { keys: readonly VisitorKey[] }) {
           {isPair ? (
             <>
               It reads the private key from the file that <Code>{privateKeyVariable}</Code> names. In another language,
-              any JWT library signs the same header and claims with {key.algorithm}.
+              any JWT library signs the same header and claims with {algorithm}.
             </>
           ) : (
             <>
@@ -69,12 +70,16 @@ export function SignGuide({ keys }: { keys: readonly VisitorKey[] }) {
       </Section>
       <Section
         title="In your page"
-        hint="The widget asks your server for a token, and for a new one before it ends. Other visitors get the plain chat where the companion allows it."
+        hint="Where somebody is signed in. The widget asks your server for a token when it needs one, and for a new one before that ends."
       >
         <Snippet
           text={pageSnippet(server.base_url, companion?.embed_token ?? "EMBED_TOKEN")}
           copyLabel="Copy the page's code"
         />
+        <p class="mt-3 text-[0.94rem] text-pretty text-muted">
+          When they sign out, call <Code>identify(null)</Code>: their chat leaves the browser with them. Where nobody is
+          signed in, leave the second script away.
+        </p>
       </Section>
     </>
   );

@@ -1,0 +1,101 @@
+/** The requests of one companion: where they go, and what a failure of each means. */
+import { CompanionError } from "./errors.ts";
+import { type Fetch, type OpenedResponse, request } from "./request.ts";
+
+export interface ConnectionOptions {
+  /** Where the server is, such as `https://chat.example.com`. */
+  baseUrl: string;
+  /** The companion's embed token. */
+  token: string;
+  /** Default: the global one. */
+  fetch?: Fetch | undefined;
+  /** Silence that ends a request with `timeout`; default 30 000. While a reply is awaited the server speaks every 10 s. */
+  timeoutMs?: number | undefined;
+  /** The longest `Retry-After` that is waited out by itself; default 5000. Longer ones are thrown, with `retryAfterMs`. */
+  maxRetryWaitMs?: number | undefined;
+}
+
+export interface CallOptions {
+  /** Ends the call; it then rejects with the signal's reason (an `AbortError`). */
+  signal?: AbortSignal | undefined;
+  /** Retries, only where they are safe; default 2. */
+  retries?: number | undefined;
+}
+
+/** The public configuration, as the server sends it. */
+export interface CompanionConfig {
+  name: string;
+  avatar_url: string;
+  greeting: string;
+  /** `#rrggbb` */
+  theme_color: string;
+  has_voice: boolean;
+  has_text_agent: boolean;
+  /** `none`, or the voice-agent provider in use. */
+  voice_provider: string;
+  /** Suggested first questions; absent where there are none. */
+  starters?: string[];
+}
+
+export interface ConfigOptions extends CallOptions {
+  /** As of `fetch`; default `default`: a response that the browser cached in the last minute will do. */
+  cache?: NonNullable<RequestInit["cache"]>;
+}
+
+export interface Connection {
+  /** Resolves with a response of status 2xx, whose body the caller must read to its end or close. */
+  open(path: string, init: RequestInit, call: CallOptions, canRetry?: CanRetry): Promise<OpenedResponse>;
+  /** The same for a JSON object; an empty one where there is no body. */
+  load(path: string, init: RequestInit, call: CallOptions, canRetry?: CanRetry): Promise<Record<string, unknown>>;
+  config(options?: ConfigOptions): Promise<CompanionConfig>;
+}
+
+type CanRetry = (error: CompanionError) => boolean;
+
+export function createConnection({
+  baseUrl,
+  token,
+  fetch: given,
+  timeoutMs = 30_000,
+  maxRetryWaitMs = 5000,
+}: ConnectionOptions): Connection {
+  const base = `${baseUrl.replace(/\/+$/, "")}/api/embed/${encodeURIComponent(token)}`;
+  const connection: Connection = {
+    open: (path, init, { signal, retries = 2 }, canRetry = isRefusedUnheard) =>
+      request(base + path, init, {
+        fetch: given ?? ((url, init) => fetch(url, init)),
+        ...{ signal, timeoutMs, retries, maxRetryWaitMs, canRetry },
+      }),
+
+    load: (path, init, call, canRetry) => readJson(connection.open(path, init, call, canRetry)),
+
+    async config({ cache = "default", ...call } = {}) {
+      const body = await connection.load("", { cache }, call, isHarmlessAgain);
+      if (typeof body.name !== "string") throw new CompanionError("bad_response");
+      return body as unknown as CompanionConfig;
+    },
+  };
+  return connection;
+}
+
+export async function readJson(opening: Promise<OpenedResponse>): Promise<Record<string, unknown>> {
+  const opened = await opening;
+  let isRead = false;
+  try {
+    const body = Object(opened.response.status === 204 ? null : await opened.next(opened.response.json()));
+    isRead = true;
+    return body;
+  } finally {
+    opened.close(isRead);
+  }
+}
+
+/** The server refused the request before it did anything with it. */
+function isRefusedUnheard({ code, retryAfterMs }: CompanionError): boolean {
+  return code === "rate_limited" || (code === "unavailable" && retryAfterMs !== null);
+}
+
+/** Of a request that only reads. */
+export function isHarmlessAgain({ status, isCut }: CompanionError): boolean {
+  return status >= 500 || status === 429 || isCut;
+}

@@ -1,0 +1,42 @@
+/** A verified visitor's own conversations, as the server sends them. */
+import { CompanionError } from "./errors.ts";
+
+export interface ConversationSummary {
+  id: string;
+  /** What `resumeConversation` takes. */
+  session_id: string;
+  message_count: number;
+  /** RFC 3339, as all times. */
+  created_at: string;
+  updated_at: string;
+}
+
+export interface StoredMessage {
+  id: string;
+  role: "user" | "assistant";
+  channel: "text" | "voice";
+  text: string;
+  /** False of a reply that was cut off. */
+  complete: boolean;
+  created_at: string;
+}
+
+export interface ConversationPage {
+  data: ConversationSummary[];
+  /** For the next page; null at the end. */
+  next_cursor: string | null;
+}
+
+export interface ConversationWithMessages extends ConversationSummary {
+  messages: StoredMessage[];
+}
+
+export function readPage(body: Record<string, unknown>): ConversationPage {
+  if (!Array.isArray(body.data)) throw new CompanionError("bad_response");
+  return body as unknown as ConversationPage;
+}
+
+export function readConversation(body: Record<string, unknown>): ConversationWithMessages {
+  if (!Array.isArray(body.messages)) throw new CompanionError("bad_response");
+  return body as unknown as ConversationWithMessages;
+}

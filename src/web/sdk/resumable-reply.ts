@@ -1,0 +1,112 @@
+/** A reply that survives its connections: after a cut it goes on where it was, each character once. */
+import type { CallOptions, Connection } from "./connection.ts";
+import { CompanionError } from "./errors.ts";
+import { postMessage, type ReplyName, readReply, replyPath } from "./reply-stream.ts";
+import { joinSignals } from "./signals.ts";
+import { pause, whenOnline } from "./wakefulness.ts";
+
+/** Of a refusal on the way back: a whole window of the server's limits. */
+const longestRefusalMs = 60_000;
+
+export interface FollowOptions extends CallOptions {
+  /** The waits before each try to come back; the count begins again once text arrived. */
+  delaysMs: readonly number[];
+  /** Text of the reply that is there already. */
+  received: string;
+  /** The server has never heard of it. */
+  isNew: boolean;
+  /** The connection was lost, or is back. */
+  onConnection?: ((isConnected: boolean) => void) | undefined;
+}
+
+/**
+ * Yields what follows `received`. Throws `incomplete`, or before any text the reason itself; `isCut` where the reply may
+ * still be had.
+ */
+export async function* followReply(
+  connection: Connection,
+  message: string,
+  name: ReplyName,
+  { delaysMs, received, isNew, onConnection, ...call }: FollowOptions,
+): AsyncGenerator<string, void, undefined> {
+  let text = received;
+  let isPosting = isNew;
+  let isBack = !isNew;
+  let tries = 0;
+  for (;;) {
+    const line = openLine(call.signal);
+    try {
+      const options = { ...call, signal: line.signal };
+      const opened = await (isPosting
+        ? postMessage(connection, message, name, options)
+        : connection.open(`${replyPath(name)}&offset=${text.length}`, {}, { ...options, retries: 0 }));
+      if (isBack) onConnection?.(true);
+      const known = isPosting ? text : "";
+      isPosting = false;
+      if (opened.response.status === 204) return opened.close(true);
+      for await (const fragment of skipKnown(readReply(opened), known)) {
+        text += fragment;
+        tries = 0;
+        yield fragment;
+        // What came in one piece would still be passed on.
+        call.signal?.throwIfAborted();
+      }
+      return;
+    } catch (error) {
+      call.signal?.throwIfAborted();
+      const problem = error as CompanionError;
+      // Ended too long ago, or shorter than we know it: the message itself is answered however old it is.
+      if (!isPosting && (problem.status === 404 || problem.status === 400)) {
+        isPosting = true;
+        continue;
+      }
+      const isCut = problem.isCut || (isBack && isPassing(problem, isPosting));
+      const delayMs = delaysMs[tries];
+      const waitMs = problem.retryAfterMs ?? delayMs ?? 0;
+      if (!isCut || delayMs === undefined || waitMs > longestRefusalMs) throw describe(problem, text, isCut);
+      isBack = true;
+      tries++;
+      onConnection?.(false);
+      await pause(waitMs, call.signal);
+    } finally {
+      line.close();
+    }
+  }
+}
+
+/** A signal that ends one connection: with the call, or when the network has changed, for what was open is dead then. */
+function openLine(signal: AbortSignal | undefined) {
+  const line = joinSignals(signal);
+  const unwatch = whenOnline(() => line.abort(new CompanionError("network", { isCut: true })));
+  return {
+    signal: line.signal,
+    close() {
+      line.release();
+      unwatch();
+    },
+  };
+}
+
+/** A repeated message is answered from the first character; what the server lost it answers anew, in other words. */
+async function* skipKnown(fragments: AsyncIterable<string>, known: string): AsyncGenerator<string, void, undefined> {
+  let at = 0;
+  for await (const fragment of fragments) {
+    const shared = known.slice(at, at + fragment.length);
+    if (!fragment.startsWith(shared)) throw new CompanionError("replaced");
+    at += shared.length;
+    if (fragment.length > shared.length) yield fragment.slice(shared.length);
+  }
+  if (at < known.length) throw new CompanionError("replaced");
+}
+
+/** A refusal on the way back that says nothing about the reply: by a limit, a proxy, or a server that is away. */
+function isPassing({ code, status, requestId, retryAfterMs }: CompanionError, isPosting: boolean): boolean {
+  return code === "rate_limited" || (status >= 500 && (!isPosting || !requestId || retryAfterMs !== null));
+}
+
+function describe(problem: CompanionError, text: string, isCut: boolean): CompanionError {
+  const { message, status, retryAfterMs, limit, requestId, cause } = problem;
+  const facts = { status, retryAfterMs, limit, requestId, isCut };
+  if (text && problem.code !== "incomplete") return new CompanionError("incomplete", { ...facts, cause: problem });
+  return isCut === problem.isCut ? problem : new CompanionError(problem.code, { ...facts, message, cause });
+}

@@ -1,0 +1,180 @@
+/** Visitors that a website vouches for: the SDK's tokens, whose ids it keeps, and what it forgets. */
+import { expect, test } from "bun:test";
+import { createCompanion, type TextStorage } from "../../src/web/sdk/index.ts";
+import { createReplyServer, type ReplyServer, refuse } from "../support/reply-server.ts";
+
+const hour = 3_600;
+
+/** What a website's server would sign; the SDK reads it and does not verify it. */
+function makeToken(sub: string, secondsLeft = hour, mark = ""): string {
+  const part = (value: unknown) => Buffer.from(JSON.stringify(value)).toString("base64url");
+  return `${part({ alg: "HS256" })}.${part({ sub, exp: Math.floor(Date.now() / 1000) + secondsLeft, mark })}.signature`;
+}
+
+function memory(): Required<TextStorage> & { kept: Map<string, string> } {
+  const kept = new Map<string, string>();
+  return {
+    kept,
+    getItem: (key) => kept.get(key) ?? null,
+    setItem: (key, value) => void kept.set(key, value),
+    removeItem: (key) => void kept.delete(key),
+  };
+}
+
+function openWorld() {
+  const server = createReplyServer(["Hello."]);
+  server.fate = ({ path }) => {
+    if (path === "/visitor/merge") return new Response(null, { status: 204 });
+    if (path === "/conversations") return Response.json({ data: [{ id: "c" }], next_cursor: null });
+    if (path === "/conversations/c") return Response.json({ id: "c", messages: [] });
+    if (path === "/voice-token") return Response.json({ signed_url: "wss://x", agent_id: "a" });
+    return path === "" ? Response.json({ name: "Ada" }) : null;
+  };
+  const storage = memory();
+  const open = (timeoutMs = 5000) =>
+    createCompanion({ baseUrl: "http://server.invalid", token: "t", storage, timeoutMs, fetch: server.fetch });
+  return { server, storage, open };
+}
+
+async function read(reply: AsyncIterable<string>): Promise<string> {
+  let text = "";
+  for await (const fragment of reply) text += fragment;
+  return text;
+}
+
+const pathsOf = ({ requests }: ReplyServer) => requests.map(({ path }) => path);
+const tokensOf = ({ requests }: ReplyServer) => requests.map(({ headers }) => headers.get("x-visitor-token"));
+
+test("the token goes with every request but the configuration", async () => {
+  const { server, open } = openWorld();
+  const companion = open();
+  const token = makeToken("ada");
+  companion.identify(token);
+  await companion.config();
+  await read(companion.chat("hi"));
+  for await (const _ of companion.chat("stop")) break;
+  await companion.voice();
+  expect((await companion.conversations({ limit: 1 })).data).toHaveLength(1);
+  expect((await companion.conversation("c")).messages).toEqual([]);
+  expect(tokensOf(server)).toEqual([null, ...Array(server.requests.length - 1).fill(token)]);
+  expect(pathsOf(server)).toContain("/voice-token");
+  expect(server.requests.some(({ method }) => method === "DELETE")).toBe(true);
+});
+
+test("a function is asked when it is needed, once for all who wait, and anew before its token ends", async () => {
+  const { open } = openWorld();
+  const companion = open();
+  const lives = [hour, 59, hour];
+  let asked = 0;
+  companion.identify(async () => makeToken("ada", lives[asked++] ?? 0, String(asked)));
+  await companion.config();
+  expect(asked).toBe(0);
+  await Promise.all([companion.voice(), companion.voice(), companion.conversations(), read(companion.chat("hi"))]);
+  await companion.voice();
+  expect(asked).toBe(1);
+
+  companion.identify(async () => makeToken("ada", lives[asked++] ?? 0, String(asked)));
+  await companion.voice();
+  expect(asked).toBe(2);
+  // Less than a minute is left of this one.
+  await companion.voice();
+  expect(asked).toBe(3);
+});
+
+test("a function that fails, or takes too long, is a clear error, and asked again by the next request", async () => {
+  const { server, open } = openWorld();
+  const companion = open(20);
+  const cause = new Error("signed out");
+  const sources = [() => Promise.reject(cause), () => Promise.resolve(""), () => new Promise<string>(() => {})];
+  companion.identify(() => sources.shift()?.() ?? makeToken("ada"));
+  await expect(companion.voice()).rejects.toMatchObject({ name: "CompanionError", code: "identify_failed", cause });
+  await expect(companion.voice()).rejects.toMatchObject({ code: "identify_failed" });
+  await expect(read(companion.chat("hi"))).rejects.toMatchObject({ code: "identify_failed" });
+  expect(server.requests).toEqual([]);
+  await companion.voice();
+});
+
+test("a token that the server refuses is asked for once more, and then the refusal is thrown", async () => {
+  const { server, open } = openWorld();
+  const companion = open();
+  const fate = server.fate;
+  let good = "2";
+  server.fate = (request, index) => {
+    const { mark } = JSON.parse(atob(request.headers.get("x-visitor-token")?.split(".")[1] ?? ""));
+    return mark === good ? fate(request, index) : refuse(401, "visitor_unverified");
+  };
+  let asked = 0;
+  companion.identify(() => makeToken("ada", hour, String(++asked)));
+  expect(await read(companion.chat("hi"))).toBe("Hello.");
+  good = "none";
+  await expect(companion.voice()).rejects.toMatchObject({ code: "visitor_unverified", status: 401 });
+  expect(asked).toBe(3);
+  companion.identify(makeToken("ada", hour, "fixed"));
+  const before = server.requests.length;
+  await expect(companion.voice()).rejects.toMatchObject({ code: "visitor_unverified" });
+  expect(server.requests.length).toBe(before + 1);
+});
+
+test("what an anonymous visitor said is taken along before anything else is asked, once", async () => {
+  const { server, open } = openWorld();
+  const companion = open();
+  await read(companion.chat("hi"));
+  const { sessionId, visitorId } = companion;
+  companion.identify(() => makeToken("ada"));
+  await read(companion.chat("and again"));
+  const known = open();
+  known.identify(makeToken("ada"));
+  await read(known.chat("on another page"));
+  expect(pathsOf(server)).toEqual(["/chat", "/visitor/merge", "/chat", "/chat"]);
+  expect(server.requests[1]?.body).toEqual({ session_id: sessionId, visitor_id: visitorId });
+  expect(known.sessionId).toBe(sessionId);
+});
+
+test("a merge that fails keeps the message back, so that nothing is lost; a server that verifies nobody is no failure", async () => {
+  const { server, open } = openWorld();
+  const companion = open();
+  await read(companion.chat("hi"));
+  const fate = server.fate;
+  const refused = (response: () => Response) => {
+    server.fate = (request, index) => (request.path === "/visitor/merge" ? response() : fate(request, index));
+  };
+  companion.identify(makeToken("ada"));
+  refused(() => refuse(500, "internal"));
+  await expect(read(companion.chat("one"))).rejects.toMatchObject({ code: "internal" });
+  refused(() => refuse(401, "visitor_unverified"));
+  expect(await read(companion.chat("two"))).toBe("Hello.");
+  expect(pathsOf(server)).toEqual(["/chat", "/visitor/merge", "/visitor/merge", "/chat"]);
+});
+
+test("another visitor in the same browser finds nothing of the one before", async () => {
+  const { server, storage, open } = openWorld();
+  const companion = open();
+  companion.identify(makeToken("ada"));
+  await read(companion.chat("hi"));
+  const before = [...storage.kept.values()];
+  companion.identify(() => makeToken("bob"));
+  await read(companion.chat("hi"));
+  const [first, second] = server.requests;
+  expect(second?.body.session_id).not.toBe(first?.body.session_id);
+  expect(pathsOf(server)).toEqual(["/chat", "/chat"]);
+  expect([...storage.kept.values()].filter((value) => before.includes(value))).toEqual([]);
+});
+
+test("null forgets everything, leaves the reply under way, and begins with new ids", async () => {
+  const { server, storage, open } = openWorld();
+  const companion = open();
+  companion.identify(makeToken("ada"));
+  const reply = companion.chat("hi");
+  await reply.next();
+  const { sessionId, visitorId } = companion;
+  expect(companion.pending).not.toBeNull();
+  companion.identify(null);
+  await expect(reply.next()).rejects.toHaveProperty("name", "AbortError");
+  expect([...storage.kept]).toEqual([]);
+  expect(companion.pending).toBeNull();
+  expect(companion.sessionId).not.toBe(sessionId);
+  expect(companion.visitorId).not.toBe(visitorId);
+  await read(companion.chat("as nobody"));
+  expect(server.requests.at(-1)?.headers.has("x-visitor-token")).toBe(false);
+  expect(server.requests.some(({ method }) => method === "DELETE")).toBe(false);
+});

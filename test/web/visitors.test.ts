@@ -1,0 +1,262 @@
+/** Verified visitors as they come, and as owners see them: keys, companions, conversations, the hosted page, the playground. */
+import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test";
+import { apiClient } from "../support/api-client.ts";
+import { findViolations } from "../support/axe.ts";
+import { hasCount, keepScreenshot } from "../support/browser.ts";
+import { atPage, type DashboardWorld, openDashboardWorld, type SignedInPage } from "../support/dashboard-world.ts";
+import { eventually } from "../support/eventually.ts";
+import { prepareKey, signToken, type WebsiteKey } from "../support/visitor-keys.ts";
+import { widgetOn } from "../support/widget-world.ts";
+
+setDefaultTimeout(30_000);
+
+let world: DashboardWorld;
+beforeAll(async () => {
+  world = await openDashboardWorld();
+});
+afterAll(() => world[Symbol.asyncDispose]());
+
+const zoe = { sub: "customer/42", name: "Zoë", email: "zoe@shop.example", attributes: { plan: "pro" } };
+
+async function createKey({ api }: SignedInPage, name = "Shop"): Promise<WebsiteKey> {
+  const { json } = await api.call("POST", "/api/visitor-keys", { name, algorithm: "HS256" });
+  return { id: json.id, algorithm: "HS256", signWith: new TextEncoder().encode(String(json.secret)) };
+}
+
+function sayAs(embedToken: string, visitorToken: string, message: string) {
+  const headers = { "x-visitor-token": visitorToken };
+  return apiClient(world.server.url, null).call("POST", `/api/embed/${embedToken}/chat`, { message }, headers);
+}
+
+test("makes a key whose secret is shown once, with the code that signs; refuses a third; revokes", async () => {
+  const owner = await world.openAs("owner", "/app/visitor-keys");
+  const { page, api, complaints } = owner;
+  const ada = (await api.call("POST", "/api/companions", { name: "Ada", visitor_auth: "required" })).json;
+  await page.getByText("No visitor keys yet").waitFor();
+  await page.getByRole("button", { name: "New key" }).first().click();
+  await page.getByLabel("Name").fill("Shop");
+  await page.getByRole("button", { name: "Create key" }).click();
+  await page.getByText("Copy it now").waitFor();
+  const secret = await page.locator("dialog code").first().innerText();
+  expect(secret).toMatch(/^vsk_[\w-]{43}$/);
+  await page.keyboard.press("Escape");
+  await page.getByText("Copy it now").waitFor();
+  await page.getByRole("button", { name: "I have saved it" }).click();
+  await page.getByRole("dialog").waitFor({ state: "detached" });
+
+  const [{ id = "" } = {}] = (await api.call("GET", "/api/visitor-keys")).json.data;
+  for (const language of ["PHP", "Node.js"]) {
+    await page.getByLabel("Language").selectOption(language);
+    const code = page.locator("pre").first();
+    await code.getByText(ada.id).waitFor();
+    expect(await code.innerText()).toContain(id);
+  }
+  await page.locator("pre").nth(1).getByText(ada.embed_token).waitFor();
+  expect(await page.content()).not.toContain(secret);
+  const key = { id, algorithm: "HS256" as const, signWith: new TextEncoder().encode(secret) };
+  const token = await signToken(key, ada.id, zoe);
+  expect((await sayAs(ada.embed_token, token, "Hello")).status).toBe(200);
+
+  await createKey(owner, "Second");
+  await page.reload();
+  await page.getByText("Second").first().waitFor();
+  await page.getByRole("button", { name: "New key" }).click();
+  await page.getByText("There can be no third").waitFor();
+  await page.getByRole("button", { name: "Close" }).last().click();
+  await page.getByRole("button", { name: "Revoke… Shop" }).click();
+  await page.getByText("refused from the next request on").waitFor();
+  await page.getByText("Your server must sign with Second by now").waitFor();
+  await page.getByRole("button", { name: "Revoke", exact: true }).click();
+  await page.getByText("Revoked.").waitFor();
+  await hasCount(page.getByRole("row"), 2);
+  expect((await sayAs(ada.embed_token, token, "Hello")).status).toBe(401);
+  await page.getByRole("button", { name: "Revoke… Second" }).click();
+  await page.getByText("It is your only key.").waitFor();
+  expect(complaints).toEqual([]);
+});
+
+test("takes the public half of a pair, and never sends a private one", async () => {
+  const { page, api, complaints } = await world.openAs("owner", "/app/visitor-keys");
+  const sent: string[] = [];
+  page.on("request", (request) => sent.push(request.postData() ?? ""));
+  await page.getByRole("button", { name: "New key" }).first().click();
+  await page.getByLabel("Name").fill("Shop");
+  await page.getByLabel("Algorithm").selectOption("ES256");
+  const { body } = await prepareKey("ES256");
+  const publicJwk = { ...body.public_jwk };
+  const field = page.getByLabel("Public key, as a JWK");
+  const create = page.getByRole("button", { name: "Create key" });
+  for (const [text, sentence] of [
+    [JSON.stringify({ ...publicJwk, d: "c2VjcmV0" }), "This is a private key. Nothing was sent"],
+    ["-----BEGIN PRIVATE KEY-----", "This is a private key. Nothing was sent"],
+    ["hello", "This is no JSON"],
+    [JSON.stringify({ ...publicJwk, crv: "P-384" }), 'For ES256 the key needs "kty": "EC" and "crv": "P-256".'],
+    [JSON.stringify({ ...publicJwk, y: undefined }), 'The key has no "y"'],
+  ] as const) {
+    await field.fill(text);
+    await page.getByText(sentence).waitFor();
+    expect(await create.isDisabled()).toBe(true);
+  }
+  await field.fill(JSON.stringify({ ...publicJwk, y: "AAAA" }));
+  await create.click();
+  await page.getByText("Must be 32 bytes in base64url.").first().waitFor();
+  expect(await findViolations(page)).toEqual([]);
+  await field.fill(JSON.stringify(publicJwk));
+  await create.click();
+  await page.getByText("The key is live.").waitFor();
+  await page.getByText("any JWT library signs the same header and claims with ES256").waitFor();
+  expect(sent.join()).not.toContain('"d"');
+  expect((await api.call("GET", "/api/visitor-keys")).json.data).toMatchObject([{ algorithm: "ES256" }]);
+  expect(complaints).toEqual([]);
+});
+
+test("lets a companion verify its visitors, and says what that is good for", async () => {
+  const { page, api, complaints } = await world.openAs("owner", "/app/companions");
+  const ada = (await api.call("POST", "/api/companions", { name: "Ada" })).json;
+  const path = `/api/companions/${ada.id}`;
+  const save = async (settings: object) => {
+    await page.getByRole("button", { name: "Save" }).click();
+    await eventually(async () => {
+      const { visitor_auth, daily_per_visitor } = (await api.call("GET", path)).json;
+      return Bun.deepEquals({ visitor_auth, daily_per_visitor }, settings);
+    });
+    await page.getByRole("button", { name: "Save" }).waitFor({ state: "detached" });
+  };
+  await page.goto(`${world.server.url}/app/companions/${ada.id}`);
+  const verify = page.getByLabel("Verify visitors", { exact: true });
+  const only = page.getByLabel("Only verified visitors");
+  const daily = page.getByLabel("Messages a day, for each visitor");
+  await verify.waitFor();
+  expect([await only.count(), await daily.count(), await page.getByText("{{visitor.name}}").count()]).toEqual([
+    0, 0, 0,
+  ]);
+  await verify.check();
+  await page.getByText("{{visitor.name}}").waitFor();
+  await page.getByText("There is no visitor key yet").waitFor();
+  await daily.fill("10001");
+  await page.getByText("Must be a whole number from 1 to 10000.").waitFor();
+  await daily.fill("20");
+  await save({ visitor_auth: "optional", daily_per_visitor: 20 });
+  await only.check();
+  await save({ visitor_auth: "required", daily_per_visitor: 20 });
+  await verify.uncheck();
+  await save({ visitor_auth: "off", daily_per_visitor: null });
+  await verify.check();
+  await page.getByRole("link", { name: "Make one" }).click();
+  await page.getByRole("button", { name: "Leave" }).click();
+  await atPage(page, "Visitor keys");
+  expect(complaints).toEqual([]);
+});
+
+test("shows who a conversation is with, finds all of theirs, and erases them", async () => {
+  const owner = await world.openAs("owner", "/app/companions");
+  const { page, api, complaints } = owner;
+  const ada = (await api.call("POST", "/api/companions", { name: "Ada", visitor_auth: "optional" })).json;
+  const key = await createKey(owner);
+  const asZoe = await signToken(key, ada.id, zoe);
+  await sayAs(ada.embed_token, asZoe, "Is my bicycle ready?");
+  await sayAs(ada.embed_token, asZoe, "And the other one?");
+  await sayAs(ada.embed_token, await signToken(key, ada.id, { sub: "customer-7" }), "Who am I?");
+  await world.say(ada.embed_token, "Nobody knows me", "0b8f3f5e-59a5-4d3b-9f5e-8c3a9d8a1c11");
+  await page.goto(`${world.server.url}/app/conversations`);
+  const rows = page.getByRole("table", { name: "Conversations" }).getByRole("row");
+  await hasCount(rows, 5);
+  await hasCount(page.getByText("verified", { exact: true }), 3);
+  await page.getByRole("button", { name: "customer-7" }).waitFor();
+  await keepScreenshot(page, "dashboard-visitors");
+  await page.getByRole("button", { name: "Zoë" }).first().click();
+  await hasCount(rows, 3);
+  expect(new URL(page.url()).searchParams.get("visitor_sub")).toBe(zoe.sub);
+  await page.getByText(`Only visitor ${zoe.sub}`).waitFor();
+  await rows.nth(1).getByRole("link").click();
+  const facts = page.locator("dl");
+  await facts.waitFor();
+  expect(await facts.locator("dd").allInnerTexts()).toEqual(["Zoë", zoe.sub, zoe.email, "pro"]);
+  await page.getByText("And the other one?", { exact: true }).waitFor();
+  expect(await findViolations(page)).toEqual([]);
+  await page.getByRole("button", { name: "Erase visitor…" }).click();
+  await page.getByRole("dialog", { name: "Erase Zoë?" }).getByText(zoe.sub).waitFor();
+  await page.getByRole("button", { name: "Erase", exact: true }).click();
+  await page.getByText("Erased.").waitFor();
+  await hasCount(rows, 3);
+  const left = (await api.call("GET", "/api/conversations")).json.data;
+  expect(left.map(({ visitor }) => Object(visitor).sub)).toEqual([undefined, "customer-7"]);
+  expect(complaints).toEqual([]);
+});
+
+test("the hosted page takes the token out of its address at once, and says what is missing without one", async () => {
+  const owner = await world.openAs("owner", "/app/companions");
+  const { api } = owner;
+  const ada = (await api.call("POST", "/api/companions", { name: "Ada", visitor_auth: "required" })).json;
+  const token = await signToken(await createKey(owner), ada.id, zoe);
+  const address = `${world.server.url}/c/${ada.embed_token}`;
+  for (const look of [{}, { colorScheme: "dark" as const, viewport: { width: 360, height: 740 } }]) {
+    const { page, complaints } = await world.open(look);
+    await page.goto(address);
+    await page.getByText("Your link does not say who you are").waitFor();
+    expect([await findViolations(page), await page.locator("companion-chat").count()]).toEqual([[], 0]);
+    await keepScreenshot(page, `page-unknown-visitor${look.colorScheme ? "-dark" : ""}`);
+
+    await page.goto(`${address}#visitor=${token}`);
+    const widget = widgetOn(page);
+    await widget.ask("Do you know me?");
+    if (process.env.DBG) { await Bun.sleep(4000); await keepScreenshot(page, "dbg"); console.log(complaints, page.url()); }
+    await widget.replied();
+    expect(page.url()).toBe(address);
+    await page.reload();
+    await widget.questions.getByText("Do you know me?").first().waitFor();
+    await page.goto(`${address}#visitor=`);
+    await page.getByText("Your link does not say who you are").waitFor();
+    expect(complaints).toEqual([]);
+  }
+  const { page } = await world.open();
+  // In place of the widget: what another script would have seen.
+  const body = "document.title = location.href";
+  await page.route("**/widget.js", (route) => route.fulfill({ contentType: "text/javascript", body }));
+  await page.goto(`${address}#visitor=${token}`);
+  await page.waitForFunction(`document.title === ${JSON.stringify(address)}`);
+  const [found] = (await api.call("GET", "/api/conversations?visitor_sub=customer%2F42")).json.data;
+  expect(found).toMatchObject({ companion_id: ada.id, visitor: zoe, visitor_id: null });
+});
+
+test("the playground tries a companion as a visitor: signed for in the browser, and with its connection cut", async () => {
+  const owner = await world.openAs("owner", "/app/companions");
+  const { page, api, complaints } = owner;
+  const fields = { name: "Ada", visitor_auth: "required", system_prompt: "You talk to {{visitor.name}}." };
+  const ada = (await api.call("POST", "/api/companions", fields)).json;
+  const { json: key } = await api.call("POST", "/api/visitor-keys", { name: "Shop", algorithm: "HS256" });
+  await page.goto(`${world.server.url}/app/companions/${ada.id}/playground`);
+  await page.getByText("As a visitor").click();
+  const message = page.getByLabel("Message", { exact: true });
+  await message.fill("Who am I?");
+  await page.keyboard.press("Enter");
+  await page.getByRole("alert").getByText("visitor token is missing").waitFor();
+
+  await page.getByRole("button", { name: "Chat as…" }).click();
+  await page.getByLabel("Secret of the key").fill(String(key.secret));
+  await page.getByLabel("Id on your website").fill(zoe.sub);
+  await page.getByLabel("Name", { exact: true }).fill("Zoë");
+  expect(await findViolations(page)).toEqual([]);
+  await page.getByRole("button", { name: "Begin" }).click();
+  await page.getByText("You are Zoë").waitFor();
+  expect(await page.content()).not.toContain(String(key.secret));
+  const before = world.mockLlm.requests.length;
+  await message.fill("[[words:80]][[delay:20]]");
+  await page.keyboard.press("Enter");
+  await page.getByText(/word3/).first().waitFor();
+  await page.getByRole("button", { name: "Cut the connection" }).click();
+  await page.getByText("The connection is cut").waitFor();
+  await keepScreenshot(page, "dashboard-playground-cut");
+  await page.getByText(/^Cut for .*, and nothing was lost\.$/).waitFor();
+  await page.getByRole("button", { name: "Send" }).waitFor();
+  const [conversation] = (await api.call("GET", `/api/conversations?companion_id=${ada.id}`)).json.data;
+  expect(conversation).toMatchObject({ message_count: 2, visitor: { sub: zoe.sub, name: "Zoë" } });
+  const { messages } = (await api.call("GET", `/api/conversations/${conversation?.id}`)).json;
+  const [, reply] = messages as { text: string; complete: boolean }[];
+  expect(reply?.complete).toBe(true);
+  await page.getByText(reply?.text.trim() ?? "", { exact: true }).waitFor();
+  const [request, ...more] = world.mockLlm.requests.slice(before);
+  expect(JSON.stringify(request?.body)).toContain("You talk to Zoë.");
+  expect(more).toEqual([]);
+  expect(complaints).toEqual([]);
+});
