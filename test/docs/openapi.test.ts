@@ -66,8 +66,7 @@ const objectNames = `
   NewApiKeyAnswer AuditList AuditEntry SignIn SignedIn Account Session TotpFacts ServerFacts Holdings SetUp
   PasswordReset PasswordChange SessionList TotpSecret TotpConfirmation RecoveryCodes TotpRemoval AccountList
   NewAccount AccountPatch ResetLink VoiceAgentGrantList VoiceAgentGrant NewVoiceAgentGrant Integrity Alive Ready
-  Status SilentModel WebhookTaken VisitorKeyList VisitorKey NewVisitorKey NewVisitorKeyAnswer PublicJwk VisitorMerge
-  OwnConversationList OwnConversation OwnConversationWithMessages VerifiedVisitor
+  Status SilentModel WebhookTaken
 `;
 
 test("keeps the names of its objects", () => {
@@ -122,8 +121,6 @@ test("gives examples of bodies that the server takes", async () => {
     const refused: string[] = [];
     for (const { method, path, body, access } of operations) {
       if (!body || access === "public" || access === "session") continue;
-      // Only with a visitor's token: test/docs/identity.test.ts sends one.
-      if (access === "visitor") continue;
       // Only what has an account of its own to be changed.
       const owner = access === "operator" ? (await server.createAccount()).id : ids.id;
       const target = path.replace(/\{(\w+)\}/g, (_, name: string) => (name === "id" ? owner : ids[name]) ?? "");
