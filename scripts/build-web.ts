@@ -41,10 +41,14 @@ export async function buildWeb(): Promise<WebAsset[]> {
     plugins: [trimVoiceClient],
   });
   const [voiceEntry] = voice;
+  const sdk = await bundle("sdk.js", "sdk/index.ts");
+  const [sdkEntry] = sdk;
   const panel = await bundle("panel.js", "widget/panel.ts", {
     define: {
       PANEL_STYLE: minifyStyle(join(web, "widget", "style.css")),
       VOICE_FILE: voiceEntry?.fileName,
+      SDK_FILE: sdkEntry?.fileName,
+      SDK_INTEGRITY: sdkEntry && integrityOf(sdkEntry.bytes),
     },
   });
   const [panelEntry] = panel;
@@ -58,7 +62,6 @@ export async function buildWeb(): Promise<WebAsset[]> {
       LOCALES_HASH: locales[0]?.fileName.split(".")[1],
     },
   });
-  const sdk = await bundle("sdk.js", "sdk/index.ts");
   const welcome = await bundle("welcome.js", "page/welcome.ts", { format: "iife" });
   const visitor = await bundle("visitor.js", "page/visitor.ts", { format: "iife" });
 

@@ -32,6 +32,7 @@ import { createSqlite } from "./store/sqlite/sqlite.ts";
 import type { Store } from "./store/store.ts";
 import { createNamedReplies } from "./turns/named-replies.ts";
 import { createOpenTurns } from "./turns/open-turns.ts";
+import { createReplyProbes } from "./turns/reply-probes.ts";
 import { createVisitors } from "./visitors/verifier.ts";
 import { openVoiceProviders } from "./voice/registry.ts";
 import { createVoice } from "./voice/voice.ts";
@@ -142,7 +143,9 @@ export async function openServices(config: Config, overrides: ServiceOverrides =
   );
   const lifecycle = { isDraining: false };
   const webhookBodies = createBodyBudget(webhookBodyLimits);
+  const replies = createNamedReplies(overrides);
   measurements.probes.push(
+    ...createReplyProbes(replies),
     ...createProbes({ lifecycle, voice, webhookBodies }, ownLimiter, config.dataDir, storage.sizes),
     ...(shared?.probes ?? []),
     ...windows.probes,
@@ -153,7 +156,6 @@ export async function openServices(config: Config, overrides: ServiceOverrides =
     perAddress: config.streamsPerIp,
     getChangeMark: () => store.companions.getChangeMark(),
   });
-  const replies = createNamedReplies(overrides);
   const uses = createUseRecorder({ store, clock, log });
   const tell = shared === null ? null : (url: string) => shared.announce(url);
   const instances = openInstances({ sealing, clock, ids, log, tell });

@@ -2,8 +2,11 @@
 import { expect, test } from "bun:test";
 import { textParts } from "../src/domain/conversation.ts";
 import { startTestServer } from "./support/app.ts";
+import { chat, sendChat } from "./support/chat.ts";
 import { openStoreBeside } from "./support/engine.ts";
+import { eventually } from "./support/eventually.ts";
 import { connectRaw, startRawChat } from "./support/raw-visitor.ts";
+import { follow, newMessage, readAll, readUntil, sayOnCommand } from "./support/resumed-chat.ts";
 import { firstPage } from "./support/store-world.ts";
 import { temporaryDirectory } from "./support/temporary.ts";
 
@@ -30,6 +33,47 @@ test("a reply that outlasts the grace is cut after a comment, and what arrived i
   });
   await store.close();
   await server.close();
+});
+
+test("a reply that nobody reads at the moment may end in the grace, and is stored as incomplete after it", async () => {
+  using directory = temporaryDirectory();
+  const server = await startTestServer({ dataDir: directory.path });
+  const { embedToken, id: companionId } = await server.createCompanion();
+  const quick = sayOnCommand(server, ["so ", "far"]);
+  const [whole, endless] = [newMessage(), newMessage({ message: "[[silence:2]]one two three" })];
+  const read = async (message: typeof whole) =>
+    await readUntil(await sendChat(server.url, embedToken, message), ({ text }) => text.length > 0);
+  const lost = read(whole);
+  quick.say(1);
+  await lost;
+  server.mockLlm.respond(null);
+  await read(endless);
+  const drained = server.drain(1_000);
+  await eventually(() => server.services.lifecycle.isDraining);
+  quick.say();
+  await drained;
+
+  const store = await openStoreBeside(directory.path);
+  const find = ({ session_id: sessionId, message_id }: typeof whole) =>
+    store.turns.findExchange({ companionId, sessionId, visitorId: null }, message_id);
+  expect(await find(whole)).toMatchObject({ reply: "so far", isComplete: true, endCode: null });
+  expect(await find(endless)).toMatchObject({ reply: "You said: ", isComplete: false, endCode: "unavailable" });
+  await store.close();
+  await server.close();
+});
+
+test("what was settled is there for who comes back after a restart", async () => {
+  using directory = temporaryDirectory();
+  const first = await startTestServer({ dataDir: directory.path });
+  const { embedToken } = await first.createCompanion();
+  const message = newMessage({ message: "[[say:Hello 😀]]" });
+  expect((await chat(first.url, embedToken, message)).isDone).toBe(true);
+  await first.close();
+  const second = await startTestServer({ dataDir: directory.path });
+  expect(await readAll(await follow(second.url, embedToken, message, 6))).toMatchObject({ text: "😀", isDone: true });
+  expect(await chat(second.url, embedToken, message)).toMatchObject({ text: "Hello 😀", isDone: true });
+  expect(second.mockLlm.requests).toEqual([]);
+  await second.close();
 });
 
 test("connections that ask nothing do not hold up the end", async () => {

@@ -9,11 +9,11 @@ import type { StoredExchange } from "../store/store.ts";
 import { queueKeyOf } from "../turns/conversation-keeper.ts";
 import type { KeptReply } from "../turns/kept-reply.ts";
 import type { ReplyName } from "../turns/named-replies.ts";
-import { idleSeconds, streamSilenceSeconds } from "./heartbeats.ts";
 import { NumberedStream } from "./numbered-stream.ts";
+import { PassedReply, PassedStream } from "./passed-stream.ts";
 import { contextOf } from "./request-context.ts";
 import { EventStream } from "./sse.ts";
-import { openResponse, sseHeaders } from "./stream-response.ts";
+import { openResponse } from "./stream-response.ts";
 
 export type ReplyServices = Pick<Services, "replies" | "heartbeats" | "ids">;
 
@@ -86,17 +86,18 @@ export async function respondWithReply(
 
 /** The response of the instance at `url`; null and failures as `OtherInstances.pass` has them. */
 export async function passOn(
-  { instances, ids }: Pick<Services, "instances" | "ids">,
+  { instances, heartbeats, ids }: Pick<Services, "instances" | "heartbeats" | "ids">,
   url: string | null,
   call: ReplyCall,
   request: Request,
 ): Promise<Response | null> {
   const response = await instances.pass(url, call, request.signal);
-  if (response === null || response.body === null) return response;
-  const { allowSilence } = contextOf(request, ids);
-  allowSilence(streamSilenceSeconds);
-  const body = response.body.pipeThrough(new TransformStream({ flush: () => allowSilence(idleSeconds) }));
-  return new Response(body, { headers: { ...sseHeaders } });
+  if (response?.body == null) return response;
+  const reply = new PassedReply(response.body);
+  const stream = new PassedStream(request.signal, heartbeats);
+  stream.onOpen = () => void reply.start();
+  stream.follow(reply);
+  return openResponse(stream, {}, contextOf(request, ids));
 }
 
 /** A name belongs to one message. */

@@ -35,6 +35,8 @@ const full = {
   allowed_origins: ["https://Shop.Example/", "https://shop.example:443", "http://*.shop.example:8080"],
   starters: ["Open today?"],
   retention_days: 30,
+  visitor_auth: "optional",
+  daily_per_visitor: 50,
   enabled: false,
 };
 
@@ -80,6 +82,8 @@ test("a name is enough; null means not set", async () => {
     allowed_origins: [],
     starters: [],
     retention_days: null,
+    visitor_auth: "off",
+    daily_per_visitor: null,
     enabled: true,
   });
   const nulls = Object.fromEntries(Object.keys(full).map((name) => [name, null]));

@@ -43,7 +43,8 @@ if (isOnPostgres) {
   const deltas = ["Grüße ", "😀", "an ", "👩‍👩‍👧", " alle"];
   const whole = deltas.join("");
   const calls = () => here.mockLlm.requests.length + there.mockLlm.requests.length;
-  const kept = async () => (await keptMessages(here, companion)).map(({ role, text, complete }) => [role, text, complete]);
+  const kept = async () =>
+    (await keptMessages(here, companion)).map(({ role, text, complete }) => [role, text, complete]);
   const wholeExchange = [
     ["user", "hello", true],
     ["assistant", whole, true],
@@ -108,11 +109,12 @@ if (isOnPostgres) {
   });
 
   test("the same message at both servers at the same moment is asked once", async () => {
-    for (const server of [here, there]) sayOnCommand(server, deltas).say();
-    const messages = Array.from({ length: 10 }, () => newMessage());
+    const messages = Array.from({ length: 10 }, () => newMessage({ message: "[[say:One two three]]" }));
     for (const message of messages) {
       const both = await Promise.all([here, there].map(({ url }) => sendChat(url, token, message)));
-      for (const response of both) expect(await readAll(response)).toMatchObject({ text: whole, isDone: true });
+      for (const response of both) {
+        expect(await readAll(response)).toMatchObject({ text: "One two three", isDone: true });
+      }
     }
     expect(calls()).toBe(messages.length);
     expect(await kept()).toHaveLength(2 * messages.length);
@@ -142,11 +144,8 @@ if (isOnPostgres) {
     provider.say(1);
     const first = await asked;
     const other = await sendChat(here.url, token, { ...message, message: "something else" });
-    expect(await readProblem(other.clone())).toMatchObject({
-      status: 409,
-      code: "conflict",
-      request_id: other.headers.get("x-request-id"),
-    });
+    const requestId = other.headers.get("x-request-id");
+    expect(await readProblem(other)).toMatchObject({ status: 409, code: "conflict", request_id: requestId });
     const past = await follow(here.url, token, message, 999);
     expect(await readProblem(past)).toMatchObject({ status: 400, code: "invalid_request" });
     for (const unknown of [{ message_id: crypto.randomUUID() }, { session_id: crypto.randomUUID() }]) {
@@ -165,8 +164,9 @@ if (isOnPostgres) {
     const message = newMessage();
     const asked = sendChat(there.url, token, message);
     await there.mockLlm.until(() => there.mockLlm.requests.length === 1);
+    const before = there.services.replies.resumedCount;
     const again = sendChat(here.url, token, message);
-    await eventually(() => there.services.replies.resumedCount > 0);
+    await eventually(() => there.services.replies.resumedCount > before);
     fail.resolve();
     expect((await asked).status).toBe(502);
     expect(await readProblem(await again)).toMatchObject({ status: 502, code: "upstream_error" });

@@ -1,4 +1,4 @@
-/** Verified visitors in the dashboard: the keys of their website, companions that ask for them, and who they are. */
+/** Verified visitors as they come, and as owners see them: keys, companions, conversations, the hosted page, the playground. */
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test";
 import { apiClient } from "../support/api-client.ts";
 import { findViolations } from "../support/axe.ts";
@@ -6,6 +6,7 @@ import { hasCount, keepScreenshot } from "../support/browser.ts";
 import { atPage, type DashboardWorld, openDashboardWorld, type SignedInPage } from "../support/dashboard-world.ts";
 import { eventually } from "../support/eventually.ts";
 import { prepareKey, signToken, type WebsiteKey } from "../support/visitor-keys.ts";
+import { widgetOn } from "../support/widget-world.ts";
 
 setDefaultTimeout(30_000);
 
@@ -180,5 +181,82 @@ test("shows who a conversation is with, finds all of theirs, and erases them", a
   await hasCount(rows, 3);
   const left = (await api.call("GET", "/api/conversations")).json.data;
   expect(left.map(({ visitor }) => Object(visitor).sub)).toEqual([undefined, "customer-7"]);
+  expect(complaints).toEqual([]);
+});
+
+test("the hosted page takes the token out of its address at once, and says what is missing without one", async () => {
+  const owner = await world.openAs("owner", "/app/companions");
+  const { api } = owner;
+  const ada = (await api.call("POST", "/api/companions", { name: "Ada", visitor_auth: "required" })).json;
+  const token = await signToken(await createKey(owner), ada.id, zoe);
+  const address = `${world.server.url}/c/${ada.embed_token}`;
+  for (const look of [{}, { colorScheme: "dark" as const, viewport: { width: 360, height: 740 } }]) {
+    const { page, complaints } = await world.open(look);
+    await page.goto(address);
+    await page.getByText("Your link does not say who you are").waitFor();
+    expect([await findViolations(page), await page.locator("companion-chat").count()]).toEqual([[], 0]);
+    await keepScreenshot(page, `page-unknown-visitor${look.colorScheme ? "-dark" : ""}`);
+
+    await page.goto(`${address}#visitor=${token}`);
+    const widget = widgetOn(page);
+    await widget.ask("Do you know me?");
+    if (process.env.DBG) { await Bun.sleep(4000); await keepScreenshot(page, "dbg"); console.log(complaints, page.url()); }
+    await widget.replied();
+    expect(page.url()).toBe(address);
+    await page.reload();
+    await widget.questions.getByText("Do you know me?").first().waitFor();
+    await page.goto(`${address}#visitor=`);
+    await page.getByText("Your link does not say who you are").waitFor();
+    expect(complaints).toEqual([]);
+  }
+  const { page } = await world.open();
+  // In place of the widget: what another script would have seen.
+  const body = "document.title = location.href";
+  await page.route("**/widget.js", (route) => route.fulfill({ contentType: "text/javascript", body }));
+  await page.goto(`${address}#visitor=${token}`);
+  await page.waitForFunction(`document.title === ${JSON.stringify(address)}`);
+  const [found] = (await api.call("GET", "/api/conversations?visitor_sub=customer%2F42")).json.data;
+  expect(found).toMatchObject({ companion_id: ada.id, visitor: zoe, visitor_id: null });
+});
+
+test("the playground tries a companion as a visitor: signed for in the browser, and with its connection cut", async () => {
+  const owner = await world.openAs("owner", "/app/companions");
+  const { page, api, complaints } = owner;
+  const fields = { name: "Ada", visitor_auth: "required", system_prompt: "You talk to {{visitor.name}}." };
+  const ada = (await api.call("POST", "/api/companions", fields)).json;
+  const { json: key } = await api.call("POST", "/api/visitor-keys", { name: "Shop", algorithm: "HS256" });
+  await page.goto(`${world.server.url}/app/companions/${ada.id}/playground`);
+  await page.getByText("As a visitor").click();
+  const message = page.getByLabel("Message", { exact: true });
+  await message.fill("Who am I?");
+  await page.keyboard.press("Enter");
+  await page.getByRole("alert").getByText("visitor token is missing").waitFor();
+
+  await page.getByRole("button", { name: "Chat as…" }).click();
+  await page.getByLabel("Secret of the key").fill(String(key.secret));
+  await page.getByLabel("Id on your website").fill(zoe.sub);
+  await page.getByLabel("Name", { exact: true }).fill("Zoë");
+  expect(await findViolations(page)).toEqual([]);
+  await page.getByRole("button", { name: "Begin" }).click();
+  await page.getByText("You are Zoë").waitFor();
+  expect(await page.content()).not.toContain(String(key.secret));
+  const before = world.mockLlm.requests.length;
+  await message.fill("[[words:80]][[delay:20]]");
+  await page.keyboard.press("Enter");
+  await page.getByText(/word3/).first().waitFor();
+  await page.getByRole("button", { name: "Cut the connection" }).click();
+  await page.getByText("The connection is cut").waitFor();
+  await keepScreenshot(page, "dashboard-playground-cut");
+  await page.getByText(/^Cut for .*, and nothing was lost\.$/).waitFor();
+  await page.getByRole("button", { name: "Send" }).waitFor();
+  const [conversation] = (await api.call("GET", `/api/conversations?companion_id=${ada.id}`)).json.data;
+  expect(conversation).toMatchObject({ message_count: 2, visitor: { sub: zoe.sub, name: "Zoë" } });
+  const { messages } = (await api.call("GET", `/api/conversations/${conversation?.id}`)).json;
+  const [, reply] = messages as { text: string; complete: boolean }[];
+  expect(reply?.complete).toBe(true);
+  await page.getByText(reply?.text.trim() ?? "", { exact: true }).waitFor();
+  const [request, ...more] = world.mockLlm.requests.slice(before);
+  expect(JSON.stringify(request?.body)).toContain("You talk to Zoë.");
+  expect(more).toEqual([]);
   expect(complaints).toEqual([]);
 });

@@ -1,9 +1,9 @@
 /** A visitor whom the website vouches for: the token, asked anew in time, and whose ids this browser keeps. */
 import { type Connection, readJson } from "./connection.ts";
 import { CompanionError } from "./errors.ts";
-import { readId, sessionKey, visitorKey } from "./ids.ts";
+import { readId, sessionKey, subKey, visitorKey } from "./ids.ts";
 import { pendingKey, removeKept } from "./pending.ts";
-import { forgetCompanion, keyPrefix, type TextStorage } from "./storage.ts";
+import { everywhere, forgetCompanion, type StorageName, type TextStorage } from "./storage.ts";
 
 /** So long before its end a token is no longer used. */
 const marginMs = 60_000;
@@ -31,16 +31,16 @@ export function createIdentity(
   plain: Connection,
   { token, storage, timeoutMs }: { token: string; storage: TextStorage; timeoutMs: number },
 ): Identity {
-  const subKey = `${keyPrefix(token)}sub`;
   let source: TokenSource = null;
   let current: Promise<VisitorToken> | null = null;
   /** Settled: a token that is good for now. */
   let known: VisitorToken | null = null;
   let gone = new AbortController();
 
-  function forget(): void {
-    for (const key of [visitorKey(token), sessionKey(token), pendingKey(token), subKey]) removeKept(storage, key);
-    forgetCompanion(token);
+  function forget(places: readonly StorageName[]): void {
+    for (const key of [visitorKey(token), sessionKey(token), pendingKey(token), subKey(token)])
+      removeKept(storage, key);
+    forgetCompanion(token, places);
     gone.abort(new DOMException("The visitor has gone.", "AbortError"));
     gone = new AbortController();
   }
@@ -67,11 +67,12 @@ export function createIdentity(
 
   /** What this browser keeps may be another visitor's; what an anonymous one said is the known one's from now on. */
   async function welcome({ text, sub }: VisitorToken): Promise<void> {
-    const kept = storage.getItem(subKey);
+    const kept = storage.getItem(subKey(token));
     if (kept === sub) return;
-    if (kept) forget();
+    // Not what the tab has of the visitor who comes.
+    if (kept) forget(["localStorage"]);
     const visitor = gone.signal;
-    if ((kept || (await merge(text))) && !visitor.aborted) storage.setItem(subKey, sub);
+    if ((kept || (await merge(text))) && !visitor.aborted) storage.setItem(subKey(token), sub);
   }
 
   /** False where the server verifies nobody, or refuses the token; then the request itself will say so. */
@@ -109,7 +110,7 @@ export function createIdentity(
     identify(next) {
       source = next;
       drop();
-      if (next === null) forget();
+      if (next === null) forget(everywhere);
     },
     get gone() {
       return gone.signal;

@@ -15,6 +15,8 @@ export interface Ids {
 
 export const visitorKey = (token: string) => `${keyPrefix(token)}visitor`;
 export const sessionKey = (token: string) => `${keyPrefix(token)}session`;
+/** Whose ids these are, where a website vouched for the visitor. */
+export const subKey = (token: string) => `${keyPrefix(token)}sub`;
 
 export function createIds(token: string, storage: TextStorage): Ids {
   function keep(key: string, id: string): string {

@@ -92,6 +92,8 @@ export interface Companion extends Ids {
    * begin.
    */
   identify(visitor: TokenSource): void;
+  /** Resolves once the visitor's token is there and `sessionId` is theirs; rejects as a request would. Without one at once. */
+  ready(options?: CallOptions): Promise<void>;
   /** A verified visitor's own conversations, newest first. */
   conversations(options?: CallOptions & { limit?: number; cursor?: string }): Promise<ConversationPage>;
   /** One of them, with its newest messages, oldest first. */
@@ -150,6 +152,7 @@ export function createCompanion(options: CompanionOptions): Companion {
       return pending.read();
     },
     identify: identity.identify,
+    ready: ({ signal } = {}) => identity.settle(signal),
 
     async *chat(message, call = {}) {
       await identity.settle(call.signal);

@@ -2,12 +2,9 @@
 import type { CallOptions, Connection } from "./connection.ts";
 import { CompanionError } from "./errors.ts";
 import { postMessage, type ReplyName, readReply, replyPath } from "./reply-stream.ts";
-import { sleep } from "./request.ts";
 import { joinSignals } from "./signals.ts";
-import { isOffline, whenOnline } from "./wakefulness.ts";
+import { pause, whenOnline } from "./wakefulness.ts";
 
-/** After so long nobody waits for a network any more. */
-const longestOfflineMs = 10 * 60_000;
 /** Of a refusal on the way back: a whole window of the server's limits. */
 const longestRefusalMs = 60_000;
 
@@ -43,7 +40,7 @@ export async function* followReply(
       const opened = await (isPosting
         ? postMessage(connection, message, name, options)
         : connection.open(`${replyPath(name)}&offset=${text.length}`, {}, { ...options, retries: 0 }));
-      if (tries > 0) onConnection?.(true);
+      if (isBack) onConnection?.(true);
       const known = isPosting ? text : "";
       isPosting = false;
       if (opened.response.status === 204) return opened.close(true);
@@ -71,7 +68,6 @@ export async function* followReply(
       tries++;
       onConnection?.(false);
       await pause(waitMs, call.signal);
-      if (isOffline()) await pause(longestOfflineMs, call.signal);
     } finally {
       line.close();
     }
@@ -113,14 +109,4 @@ function describe(problem: CompanionError, text: string, isCut: boolean): Compan
   const facts = { status, retryAfterMs, limit, requestId, isCut };
   if (text && problem.code !== "incomplete") return new CompanionError("incomplete", { ...facts, cause: problem });
   return isCut === problem.isCut ? problem : new CompanionError(problem.code, { ...facts, message, cause });
-}
-
-/** Ends early when the network is back. */
-async function pause(durationMs: number, signal: AbortSignal | undefined): Promise<void> {
-  const early = joinSignals(signal);
-  const unwatch = whenOnline(() => early.abort(null));
-  await sleep(durationMs, early.signal).catch(() => {});
-  unwatch();
-  early.release();
-  signal?.throwIfAborted();
 }

@@ -7,7 +7,7 @@ export interface TextStorage {
   removeItem?(key: string): void;
 }
 
-type StorageName = "localStorage" | "sessionStorage";
+export type StorageName = "localStorage" | "sessionStorage";
 
 /** Never throws: a sandboxed frame refuses the storage itself, a full one each write. */
 export function openStorage(name: StorageName): Required<TextStorage> {
@@ -45,9 +45,12 @@ export function keyPrefix(token: string): string {
   return `companion:${token}:`;
 }
 
-/** Removes all that this browser and this tab keep of a companion, whichever part wrote it. */
-export function forgetCompanion(token: string): void {
-  for (const name of ["localStorage", "sessionStorage"] as const) {
+/** The browser's and the tab's. */
+export const everywhere = ["localStorage", "sessionStorage"] as const;
+
+/** Removes all that is kept of a companion there, whichever part wrote it. */
+export function forgetCompanion(token: string, places: readonly StorageName[] = everywhere): void {
+  for (const name of places) {
     try {
       for (const key of Object.keys(globalThis[name])) {
         if (key.startsWith(keyPrefix(token))) globalThis[name].removeItem(key);

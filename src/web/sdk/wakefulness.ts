@@ -1,4 +1,9 @@
-/** Tells when the browser is back on the network: open connections are then dead, and waiting has no point any more. */
+/** When the browser is back on the network: open connections are then dead, and waiting has no point any more. */
+import { sleep } from "./request.ts";
+import { joinSignals } from "./signals.ts";
+
+/** After so long nobody waits for a network any more. */
+const longestOfflineMs = 10 * 60_000;
 
 /** Calls on each `online` event; returns a function that stops. Outside browsers it never does. */
 export function whenOnline(act: () => void): () => void {
@@ -6,6 +11,17 @@ export function whenOnline(act: () => void): () => void {
   return () => globalThis.removeEventListener?.("online", act);
 }
 
-export function isOffline(): boolean {
-  return globalThis.navigator?.onLine === false;
+/** Waits, and while the browser knows that it is offline for the network as well. Ends early when that is back. */
+export async function pause(durationMs: number, signal: AbortSignal | undefined): Promise<void> {
+  const early = joinSignals(signal);
+  const unwatch = whenOnline(() => early.abort(null));
+  try {
+    await sleep(durationMs, early.signal);
+    if (Object(globalThis.navigator).onLine === false) await sleep(longestOfflineMs, early.signal);
+  } catch {
+    signal?.throwIfAborted();
+  } finally {
+    unwatch();
+    early.release();
+  }
 }

@@ -7,6 +7,9 @@ declare const VOICE_STYLE: string;
 /** File name under `/assets/` of what is behind the launcher, and its hash for `integrity`. */
 declare const PANEL_FILE: string;
 declare const PANEL_INTEGRITY: string;
+/** The same of the SDK, which the panel loads where it needs more than a plain request. */
+declare const SDK_FILE: string;
+declare const SDK_INTEGRITY: string;
 /** File name under `/assets/` of the part that is loaded for voice. */
 declare const VOICE_FILE: string;
 /** The languages that have a file, separated by spaces, and the hash in the names of all of them. */

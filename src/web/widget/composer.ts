@@ -29,7 +29,7 @@ export function createComposer(chat: Chat, strings: Strings, announcer: Announce
 
   function submit(): void {
     const text = input.value.trim();
-    if (chat.isStreaming || chat.waiting || !text || [...text].length > maxMessageLength) return;
+    if (chat.isBusy || !text || [...text].length > maxMessageLength) return;
     input.value = "";
     void chat.send(text);
     draw();
@@ -53,7 +53,7 @@ export function createComposer(chat: Chat, strings: Strings, announcer: Announce
     input.dir = text && "auto";
     const left = maxMessageLength - [...text].length;
     // Not `disabled`: the focus would be lost whenever a reply begins or ends.
-    setAttributes(button, { "aria-disabled": !isStreaming && (!text || left < 0 || !!chat.waiting) });
+    setAttributes(button, { "aria-disabled": !isStreaming && (!text || left < 0 || chat.isBusy) });
     count.hidden = left > countFrom;
     setAttributes(input, { "aria-invalid": left < 0 });
     count.textContent = fill(left < 0 ? strings.over : strings.left, Math.abs(left));

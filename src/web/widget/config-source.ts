@@ -1,6 +1,6 @@
 /** The companion's public configuration: cached for a minute by the browser, and requested until it arrives. */
-import type { Companion, CompanionConfig } from "../sdk/index.ts";
-import { openStorage } from "../sdk/storage.ts";
+import type { CompanionConfig, Connection } from "../sdk/connection.ts";
+import { keyPrefix, openStorage } from "../sdk/storage.ts";
 import { isRefusal, type Problem, toProblem } from "./problem.ts";
 
 /** As long as the interface allows a page to show a companion that may no longer exist. */
@@ -20,7 +20,7 @@ export class ConfigSource {
   /** Why the companion cannot be shown. */
   problem: Problem | null = null;
 
-  readonly #companion: Companion;
+  readonly #connection: Connection;
   readonly #baseUrl: string;
   readonly #key: string;
   readonly #listener: ConfigListener;
@@ -30,10 +30,10 @@ export class ConfigSource {
   #failures = 0;
   #timer = 0;
 
-  constructor(companion: Companion, baseUrl: string, token: string, listener: ConfigListener) {
-    this.#companion = companion;
+  constructor(connection: Connection, baseUrl: string, token: string, listener: ConfigListener) {
+    this.#connection = connection;
     this.#baseUrl = baseUrl;
-    this.#key = `companion:${token}:config`;
+    this.#key = `${keyPrefix(token)}config`;
     this.#listener = listener;
     window.addEventListener("online", this.#retry);
   }
@@ -53,7 +53,7 @@ export class ConfigSource {
       this.#isLoading = true;
       try {
         // By the server alone: the minute is counted here.
-        this.config = await this.#companion.config({ retries: 0, cache: "no-cache" });
+        this.config = await this.#connection.config({ retries: 0, cache: "no-cache" });
         this.#storage.setItem(this.#key, JSON.stringify({ at: Date.now(), from: this.#baseUrl, config: this.config }));
       } catch (error) {
         this.#fail(error);

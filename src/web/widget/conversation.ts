@@ -1,10 +1,13 @@
-/** The conversation as this browser knows it: kept for all tabs and over reloads, since the server gives no history back. */
-import { isUuid, makeUuid, openStorage } from "../sdk/storage.ts";
+/** The conversation as this browser knows it: kept for all tabs and over reloads, since the server gives no history back to strangers. */
+import type { StoredMessage } from "../sdk/history.ts";
+import { isUuid, makeUuid } from "../sdk/ids.ts";
+import { keyPrefix, openStorage } from "../sdk/storage.ts";
 
 /** `waiting`: not sent yet. `streaming`: under way, in this tab or in another. */
 export type MessageState = "done" | "streaming" | "stopped" | "incomplete" | "failed" | "waiting";
 
 export interface Message {
+  /** Of a reply, also its message's name at the server. */
   id: string;
   role: "user" | "assistant";
   text: string;
@@ -13,6 +16,10 @@ export interface Message {
   state: MessageState;
   /** While a reply is under way: when its tab was last heard of. */
   seenAt?: number;
+  /** Of a reply: what is missing may still be had from the server. */
+  isOpen?: boolean;
+  /** Of a question that the server may have heard, although no reply came: the name that it was given. */
+  replyId?: string;
 }
 
 /** A question and its reply, while that is under way in this tab. */
@@ -37,13 +44,14 @@ export interface ConversationKeeper {
   change(edit: (kept: Message[]) => Message[]): Message[];
   loadPrevious(): Previous | null;
   savePrevious(previous: Previous | null): void;
+  forget(): void;
   /** Calls when another tab has changed something; returns a function that stops. */
   watch(onChange: () => void): () => void;
 }
 
 export function createConversationKeeper(token: string): ConversationKeeper {
   const storage = openStorage("localStorage");
-  const prefix = `companion:${token}:`;
+  const prefix = keyPrefix(token);
   const messagesKey = `${prefix}messages`;
   const previousKey = `${prefix}previous`;
 
@@ -65,6 +73,9 @@ export function createConversationKeeper(token: string): ConversationKeeper {
     },
     savePrevious(previous) {
       storage.setItem(previousKey, previous ? JSON.stringify(previous) : "");
+    },
+    forget() {
+      for (const key of [messagesKey, previousKey]) storage.removeItem(key);
     },
     watch(onChange) {
       // No key: the page has cleared all of the storage.
@@ -97,14 +108,36 @@ function isMessage(value: unknown): value is Message {
   return /^(user|assistant)$/.test(role) && typeof text === "string" && Number.isFinite(at);
 }
 
-/** A page that went away in the middle of a reply leaves it incomplete. */
-function settle(message: Message): Message {
-  const isAlive = Date.now() - (message.seenAt ?? 0) < 3 * pulseMs;
-  return message.state === "streaming" && !isAlive ? { ...message, state: "incomplete" } : message;
+/** Whether no tab reads this reply any more. */
+function isAbandoned({ state, seenAt = 0 }: Message): boolean {
+  return state === "streaming" && Date.now() - seenAt >= 3 * pulseMs;
 }
 
-export function makeMessage(role: Message["role"], state: MessageState): Message {
-  return { id: makeUuid(), role, text: "", at: Date.now(), state };
+/** What cannot be gone on with is incomplete. */
+function settle(message: Message): Message {
+  return isAbandoned(message) && !message.isOpen ? { ...message, state: "incomplete" } : message;
+}
+
+export function makeMessage(role: Message["role"], state: MessageState, id = makeUuid()): Message {
+  return { id, role, text: "", at: Date.now(), state };
+}
+
+/** A reply that can be gone on with, and its question: one whose page went away, or the last one that was cut off. */
+export function findOpenTurn(messages: Message[], wasCut: boolean): Turn | null {
+  const index = messages.findIndex((message, at) => {
+    if (!message.isOpen) return false;
+    return wasCut ? message.state === "incomplete" && at === messages.length - 1 : isAbandoned(message);
+  });
+  const [asked, reply] = [messages[index - 1], messages[index]];
+  return asked?.role === "user" && reply ? { asked, reply } : null;
+}
+
+/** A conversation as the server has it. */
+export function readHistory(stored: StoredMessage[]): Message[] {
+  return stored.map(({ id, role, text, complete, created_at }) => {
+    const isWhole = complete || role === "user";
+    return { id, role, text, at: Date.parse(created_at), state: isWhole ? "done" : "incomplete" };
+  });
 }
 
 /** Puts question and reply at the end, after questions asked meanwhile, and removes an earlier reply to it. */
@@ -132,6 +165,7 @@ export function mergeMessages(kept: Message[], drawn: Message[], turn: Turn | nu
   return kept.map((message) => {
     const mine = known.get(message.id);
     if (!mine) return message;
-    return own.includes(mine) ? mine : Object.assign(mine, message);
+    // What is no longer kept of it is gone.
+    return own.includes(mine) ? mine : Object.assign(mine, { isOpen: undefined, replyId: undefined }, message);
   });
 }

@@ -1,5 +1,7 @@
 /** `<companion-chat>`: the custom element, its attributes, its methods and its events. */
-import { createCompanion } from "../sdk/index.ts";
+import { createConnection } from "../sdk/connection.ts";
+import type { TokenSource } from "../sdk/identity.ts";
+import { forgetCompanion } from "../sdk/storage.ts";
 import { ConfigSource } from "./config-source.ts";
 import { createFrame, type Frame, type Mode } from "./frame.ts";
 import { loadLocale } from "./locale.ts";
@@ -18,12 +20,13 @@ export function setDefaultBaseUrl(url: string): void {
 }
 
 export class CompanionChat extends HTMLElement {
-  static readonly observedAttributes = ["token", "mode", "lang", "theme", "strings"];
+  static readonly observedAttributes = ["token", "mode", "lang", "theme", "strings", "visitor-token"];
 
   #source: ConfigSource | null = null;
   #frame: Frame | null = null;
   #ready: Promise<void> = Promise.resolve();
   #run = 0;
+  #visitor: TokenSource = null;
   readonly #shadow = this.attachShadow({ mode: "open" });
 
   constructor() {
@@ -56,6 +59,16 @@ export class CompanionChat extends HTMLElement {
     this.#whenReady(async (frame) => (await frame.getPanel()).startAnew());
   }
 
+  /**
+   * Says who the visitor is: a token signed by the website's server, or a function that fetches one when it is needed.
+   * `null` signs out: the panel is emptied, and this browser keeps nothing of it.
+   */
+  identify(visitor: TokenSource): void {
+    this.#visitor = visitor || null;
+    this.#frame?.identify(this.#visitor);
+    if (!visitor) forgetCompanion(this.getAttribute("token") ?? "");
+  }
+
   /** Listens to `ready`, `open`, `close`, `message`, `reply`, `error` or `voice`; returns a function that stops. */
   on(name: string, listener: (detail: unknown) => void): () => void {
     // A configuration that the tab had kept was ready before anyone could listen.
@@ -66,6 +79,7 @@ export class CompanionChat extends HTMLElement {
   }
 
   connectedCallback(): void {
+    this.#visitor ??= this.getAttribute("visitor-token");
     this.#start();
   }
 
@@ -78,6 +92,7 @@ export class CompanionChat extends HTMLElement {
     if (!this.#run || !this.isConnected || before === after) return;
     // Pages may switch between light and dark at any time; that must not interrupt a reply.
     if (name === "theme") this.#frame?.draw();
+    else if (name === "visitor-token") this.identify(after);
     else this.#start();
   }
 
@@ -96,8 +111,8 @@ export class CompanionChat extends HTMLElement {
     const mode = (/^(inline|page)$/.exec(get("mode") ?? "")?.[0] ?? "launcher") as Mode;
     const emit = (name: string, detail: unknown) => this.#emit(name, detail);
 
-    const companion = createCompanion({ baseUrl, token });
-    const source = new ConfigSource(companion, baseUrl, token, { changed: () => this.#draw(), emit });
+    const connection = createConnection({ baseUrl, token });
+    const source = new ConfigSource(connection, baseUrl, token, { changed: () => this.#draw(), emit });
     this.#source = source;
     this.#shadow.adoptedStyleSheets = sheets ? [sheets.shown] : [];
     document.addEventListener("companion:open", this.#makeRoom);
@@ -110,11 +125,13 @@ export class CompanionChat extends HTMLElement {
       if (run !== this.#run) return;
       // In page mode there is nothing but the panel, so the panel shows the problem.
       if (source.isRefused && mode !== "page") return this.#vanish();
-      this.#frame = createFrame(this.#shadow, companion, source, locale, {
+      this.#frame = createFrame(this.#shadow, connection, source, locale, {
         mode,
         token,
+        baseUrl,
         assetsUrl,
         emit,
+        visitor: this.#visitor,
         side: get("position") ?? (locale.words.dir === "rtl" ? "left" : "right"),
         privacyUrl: get("privacy-url"),
         place: this.#countLaunchersBefore(),

@@ -1,12 +1,13 @@
 /** The widget's frame: launcher, theme, and the panel's box, whose content comes in a second file. */
-import type { Companion } from "../sdk/index.ts";
-import { openStorage } from "../sdk/storage.ts";
+import type { Connection } from "../sdk/connection.ts";
+import type { TokenSource } from "../sdk/identity.ts";
+import { keyPrefix, openStorage } from "../sdk/storage.ts";
 import type { ConfigSource } from "./config-source.ts";
 import { dressButton, h, icons, setAttributes, textButton } from "./dom.ts";
 import { launcherEnglish } from "./launcher-strings.ts";
 import type { Locale } from "./locale.ts";
 import type { Panel } from "./panel-host.ts";
-import { loadPanel, prefetchPanel } from "./panel-loader.ts";
+import { loadFile, loadPanel, prefetchPanel } from "./panel-loader.ts";
 import { computeAccent, defaultColor } from "./theme.ts";
 
 /** As in the style sheet. */
@@ -17,6 +18,9 @@ export type Mode = "launcher" | "inline" | "page";
 export interface FrameOptions {
   mode: Mode;
   token: string;
+  baseUrl: string;
+  /** Who the page says the visitor is; null where it does not. */
+  visitor: TokenSource;
   side: string | null;
   privacyUrl: string | null;
   /** Ends with a slash. */
@@ -32,22 +36,23 @@ export interface Frame {
   draw(): void;
   /** The panel's content, as soon as it has come. */
   getPanel(): Promise<Panel>;
+  identify(visitor: TokenSource): void;
   close(): void;
 }
 
 export function createFrame(
   shadow: ShadowRoot,
-  companion: Companion,
+  connection: Connection,
   source: ConfigSource,
   { lang, words }: Locale,
   options: FrameOptions,
 ): Frame {
   const strings = { ...launcherEnglish, ...words };
-  const { mode, assetsUrl, emit } = options;
+  const { mode, token, baseUrl, assetsUrl, privacyUrl, emit } = options;
   const isLauncher = mode === "launcher";
   const cleanUp = new AbortController();
   const dark = matchMedia("(prefers-color-scheme: dark)");
-  const openKey = `companion:${options.token}:open`;
+  const openKey = `${keyPrefix(token)}open`;
   const tab = openStorage("sessionStorage");
   let isOpen = !isLauncher;
   let panel: Panel | null = null;
@@ -89,8 +94,9 @@ export function createFrame(
       box.replaceChildren();
       root.classList.add("filled");
       panel = createPanel({
-        ...{ shadow, box, isLauncher, token: options.token, companion, source, lang, words },
-        ...{ privacyUrl: options.privacyUrl, assetsUrl, emit },
+        ...{ shadow, box, isLauncher, token, baseUrl, connection, source, lang, words, privacyUrl, assetsUrl, emit },
+        visitor: options.visitor,
+        load: (...file) => loadFile(assetsUrl, ...file),
         isOpen: () => isOpen,
         shut: () => setOpen(false, true),
       });
@@ -172,6 +178,13 @@ export function createFrame(
   if (isOpen) void fillBox();
   draw();
   if (tab.getItem(openKey)) setOpen(true, false);
+  // A reply was under way when the last page went: it goes on behind the launcher, and is whole when that is pressed.
+  else if (
+    openStorage("localStorage")
+      .getItem(`${keyPrefix(token)}messages`)
+      ?.includes('"streaming"')
+  )
+    void fillBox();
 
   return {
     get isOpen() {
@@ -182,6 +195,10 @@ export function createFrame(
     getPanel() {
       void fillBox();
       return arrival;
+    },
+    identify(visitor) {
+      options.visitor = visitor;
+      panel?.identify(visitor);
     },
     close() {
       cleanUp.abort();

@@ -118,7 +118,7 @@ export function createLogView(
     const isOffline = !navigator.onLine;
     const code = problem?.code ?? state;
     const hasWaited = isLimit(code) && seconds <= 0;
-    const sentences = isOffline ? [strings.offline] : [];
+    const sentences = isOffline ? [strings.offline] : chat.isReconnecting ? [strings.reconnecting] : [];
     // The notice that the browser is offline already gives the reason.
     if (!(isOffline && code === "network") && !/done|streaming|waiting/.test(code))
       sentences.push(fill(describe(hasWaited ? "waited" : code, strings), seconds));
@@ -128,7 +128,7 @@ export function createLogView(
     notice.classList.toggle("warn", !!problem);
     retry.hidden = seconds > 0 || !canRetry(code) || /done|streaming/.test(code);
     // Once for each reason, not at every second.
-    const reason = problem ?? `${isOffline}${code === "waiting"}`;
+    const reason = problem ?? `${isOffline}${chat.isReconnecting}${code === "waiting"}`;
     if (reason !== told && (problem || sentences.length > 0) && element.offsetParent) say(sentence.textContent);
     told = reason;
     if (seconds > 0) timer = window.setTimeout(drawNotice, 1000);

@@ -1,10 +1,11 @@
 /** The interface between the widget's two files: what the first one passes to the panel, and what it gets back. */
-import type { Companion } from "../sdk/index.ts";
+import type { Connection } from "../sdk/connection.ts";
+import type { TokenSource } from "../sdk/identity.ts";
 import type { ConfigSource } from "./config-source.ts";
 import type { Strings } from "./strings.ts";
 
 /** Incremented with every change here: the panel's file may be of another version than the page's script. */
-export const panelVersion = 1;
+export const panelVersion = 2;
 
 export interface PanelHost {
   shadow: ShadowRoot;
@@ -12,7 +13,10 @@ export interface PanelHost {
   box: HTMLElement;
   isLauncher: boolean;
   token: string;
-  companion: Companion;
+  baseUrl: string;
+  connection: Connection;
+  /** Who the page says the visitor is; null where it does not. */
+  visitor: TokenSource;
   source: ConfigSource;
   /** A BCP 47 tag. */
   lang: string;
@@ -20,6 +24,8 @@ export interface PanelHost {
   privacyUrl: string | null;
   /** Ends with a slash. */
   assetsUrl: string;
+  /** Imports a file of the widget's own version by its hash, or else the server's version of that name. */
+  load<Module>(file: string, integrity: string, name: string): Promise<Module>;
   isOpen(): boolean;
   /** Closes the panel at the visitor's request. */
   shut(): void;
@@ -33,6 +39,7 @@ export interface Panel {
   /** Sends as if the visitor had written it; resolves when the reply has ended. */
   send(text: string): Promise<void>;
   startAnew(): void;
+  identify(visitor: TokenSource): void;
   /** Ends all that is under way. */
   close(): void;
 }

@@ -1,4 +1,4 @@
-/** Fetches the panel's file: without it there is only the launcher. */
+/** Fetches the files that the first one does without: the panel, and what that needs at times. */
 import { h } from "./dom.ts";
 import { type PanelModule, panelVersion } from "./panel-host.ts";
 
@@ -12,15 +12,18 @@ export function setScriptOrigin(script: HTMLScriptElement | null): void {
   origin = { isPinned: /\/assets\/[^/]*$/.test(script?.src ?? ""), nonce: script?.nonce ?? "" };
 }
 
+export function prefetchPanel(assetsUrl: string): Promise<void> {
+  return prefetch(assetsUrl + PANEL_FILE, PANEL_INTEGRITY);
+}
+
 /**
  * Fetches it without running it. The browser checks its hash and keeps it for the import that follows, so a page that
- * pins the script also pins the panel. Rejects if it did not arrive or has another hash.
+ * pins the script also pins these files. Rejects if it did not arrive or has another hash.
  */
-export function prefetchPanel(assetsUrl: string, query = ""): Promise<void> {
-  const href = assetsUrl + PANEL_FILE + query;
+function prefetch(href: string, integrity: string): Promise<void> {
   const known = prefetched.get(href);
   if (known) return known;
-  const link = h("link", { rel: "modulepreload", href, integrity: PANEL_INTEGRITY, fetchpriority: "low" });
+  const link = h("link", { rel: "modulepreload", href, integrity, fetchpriority: "low" });
   link.nonce = origin.nonce;
   const arrival = new Promise<void>((resolve, reject) => {
     link.onload = () => resolve();
@@ -35,26 +38,31 @@ export function prefetchPanel(assetsUrl: string, query = ""): Promise<void> {
   return arrival;
 }
 
-/** Rejects after the second failure. */
 export async function loadPanel(assetsUrl: string): Promise<PanelModule> {
+  const module = await loadFile<PanelModule>(assetsUrl, PANEL_FILE, PANEL_INTEGRITY, "panel.js");
+  if (module.panelVersion !== panelVersion) throw new TypeError("The panel is of another version.");
+  return module;
+}
+
+/** Rejects after the second failure. */
+export async function loadFile<Module>(
+  assetsUrl: string,
+  file: string,
+  integrity: string,
+  name: string,
+): Promise<Module> {
+  const loadPinned = async (query = "") => {
+    const url = assetsUrl + file + query;
+    await prefetch(url, integrity);
+    return import(/* @vite-ignore */ url);
+  };
   try {
-    return await loadPinned(assetsUrl);
+    return await loadPinned();
   } catch {
     await new Promise((resolve) => setTimeout(resolve, secondTryMs));
     // A URL of its own: some browsers cache a failed import.
     const query = `?${Date.now()}`;
     // After an upgrade the server has no files of the page's version. A page that chose its version gets no other.
-    return origin.isPinned ? loadPinned(assetsUrl, query) : load(assetsUrl.replace("assets/", `panel.js${query}`));
+    return origin.isPinned ? loadPinned(query) : import(/* @vite-ignore */ assetsUrl.replace("assets/", name + query));
   }
-}
-
-async function loadPinned(assetsUrl: string, query = ""): Promise<PanelModule> {
-  await prefetchPanel(assetsUrl, query);
-  return load(assetsUrl + PANEL_FILE + query);
-}
-
-async function load(url: string): Promise<PanelModule> {
-  const module: PanelModule = await import(/* @vite-ignore */ url);
-  if (module.panelVersion !== panelVersion) throw new TypeError("The panel is of another version.");
-  return module;
 }

@@ -1,6 +1,7 @@
 /** What is inside the panel: header, conversation and composer. A file of its own, fetched before it is needed. */
 import { createAnnouncer } from "./announcer.ts";
 import { Chat } from "./chat.ts";
+import { createClient } from "./client.ts";
 import { createComposer } from "./composer.ts";
 import { h, iconButton, icons } from "./dom.ts";
 import { createLogView } from "./log-view.ts";
@@ -20,7 +21,7 @@ export function createPanel(host: PanelHost): Panel {
   const { signal } = cleanUp;
   let frame = 0;
 
-  const chat = new Chat(host.companion, source, host.token, {
+  const chat = new Chat(createClient(host), source, host.token, host.visitor, {
     changed: () => draw(),
     replied(message) {
       if (message.state === "streaming" && !message.text) announcer.say(fill(strings.typing, name.textContent));
@@ -113,6 +114,7 @@ export function createPanel(host: PanelHost): Panel {
     focus,
     send: (text) => chat.send(text),
     startAnew: () => chat.startAnew(),
+    identify: (visitor) => void chat.identify(visitor),
     close() {
       cleanUp.abort();
       cancelAnimationFrame(frame);

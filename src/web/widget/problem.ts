@@ -9,8 +9,8 @@ export interface Problem {
 
 /** `hasText`: the reply had begun. */
 export function toProblem(error: unknown, hasText = false): Problem {
-  const { code, retryAfterMs, limit, cause } = Object(error);
-  if (hasText) return { code: describeEnd(code, Object(cause).code), retryAt: 0 };
+  const { code, retryAfterMs, limit, cause, isCut } = Object(error);
+  if (hasText) return { code: isCut ? "connection_lost" : describeEnd(code, Object(cause).code), retryAt: 0 };
   if (code !== "rate_limited") return { code, retryAt: 0 };
   return { code: limit === "ip" ? "network_limited" : code, retryAt: Date.now() + (retryAfterMs ?? 10_000) };
 }
@@ -18,6 +18,7 @@ export function toProblem(error: unknown, hasText = false): Problem {
 /** Why a reply ended before its end: the server says so where it is its own doing. */
 function describeEnd(code: string, reason: unknown): string {
   if (reason === "upstream_error") return "reply_failed";
+  if (/^(abandoned|too_long|replaced)$/.test(String(reason))) return "incomplete";
   if (typeof reason === "string") return reason;
   return code === "bad_response" ? code : "connection_lost";
 }
@@ -29,7 +30,7 @@ export function isRefusal(code = ""): boolean {
 
 /** Whether trying again can help at all. */
 export function canRetry(code: string): boolean {
-  return !isRefusal(code) && code !== "quota_exceeded";
+  return !isRefusal(code) && !/^(quota_exceeded|visitor_unverified)$/.test(code);
 }
 
 export function isLimit(code: string): boolean {

@@ -19,6 +19,7 @@ export const english = {
   code: "Code block",
   table: "Table",
   offline: "You are offline.",
+  reconnecting: "Reconnecting…",
   queued: "Your message will be sent by itself as soon as possible.",
   left: "Characters left: {count}",
   over: "Over the limit by {count}",
@@ -30,6 +31,7 @@ export const english = {
   // By the codes of errors.
   origin_not_allowed: "This chat may not be used on this website.",
   not_found: "This chat is no longer available.",
+  visitor_unverified: "Please sign in on this website to use the chat.",
   rate_limited: "This chat is very busy at the moment. Try again in {count} s.",
   network_limited: "Too many requests came from this network. Try again in {count} s.",
   waited: "You can try again now.",

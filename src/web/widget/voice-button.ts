@@ -65,7 +65,7 @@ export function createVoiceButton(
       strings,
       assetsUrl,
       emit,
-      open: async () => (await chat.companion.voice()).signedUrl,
+      open: () => chat.client.voice(),
       say: (text) => announcer.say(text),
       add: (role, text) => chat.add(role, text),
       ended(hadFocus) {

@@ -1,6 +1,5 @@
 /** The playground as a visitor has it: the public interface, a conversation that is kept, a reply that outlives a cut. */
 import { Unplug, UserRoundCheck } from "lucide-preact";
-import type { ComponentChildren } from "preact";
 import { useRef, useState } from "preact/hooks";
 import { formatDuration } from "../lib/format.ts";
 import type { Companion } from "../lib/types.ts";
@@ -14,13 +13,7 @@ import { readVisitorName } from "./visitor-token.ts";
 
 const ChooseVisitor = lazy(async () => (await import("./choose-visitor.tsx")).ChooseVisitor);
 
-interface VisitorChatProps {
-  companion: Companion;
-  /** What chooses between the ways to try the companion. */
-  choice: ComponentChildren;
-}
-
-export function VisitorChat({ companion, choice }: VisitorChatProps) {
+export function VisitorChat({ companion }: { companion: Companion }) {
   const { embed_token: embedToken } = companion;
   const [token, setToken] = useState<string | null>(null);
   const [isAsked, setIsAsked] = useState(false);
@@ -47,12 +40,7 @@ export function VisitorChat({ companion, choice }: VisitorChatProps) {
   });
 
   if (embedToken === null) {
-    return (
-      <>
-        {choice}
-        <Empty title="No embed token">Visitors come by an embed token: add one under Install.</Empty>
-      </>
-    );
+    return <Empty title="No embed token">Visitors come by an embed token: add one under Install.</Empty>;
   }
   const canVerify = companion.visitor_auth !== "off";
   return (
@@ -62,12 +50,9 @@ export function VisitorChat({ companion, choice }: VisitorChatProps) {
         chat={chat}
         onStartOver={() => visit.current?.newConversation()}
         head={
-          <>
-            {choice}
-            <p role="status" class="mt-1 text-[0.94rem] text-muted wrap-anywhere">
-              {isCut ? "The connection is cut: the server goes on writing." : canVerify && <Who token={token} />}
-            </p>
-          </>
+          <span role="status" class="wrap-anywhere">
+            {isCut ? "The connection is cut: the server goes on writing." : <Who token={token} />}
+          </span>
         }
         actions={
           canVerify && (
@@ -107,7 +92,7 @@ export function VisitorChat({ companion, choice }: VisitorChatProps) {
 }
 
 function Who({ token }: { token: string | null }) {
-  if (token === null) return <>You are unknown to it.</>;
+  if (token === null) return <>Nobody vouches for you.</>;
   return (
     <>
       You are <strong class="font-medium text-ink">{readVisitorName(token)}</strong>{" "}

@@ -1,5 +1,4 @@
 /** `/app/companions/:id/playground`: tries a companion, as its owner who sees what was sent, or as a visitor. */
-import type { ComponentChildren } from "preact";
 import { ChatCard } from "../chat/chat-card.tsx";
 import { runTestChat } from "../chat/test-chat.ts";
 import { type Ask, useChat } from "../chat/use-chat.ts";
@@ -21,19 +20,19 @@ export default function PlaygroundPage({ params }: { params: Params }) {
 
 function Playground({ companion }: { companion: Companion }) {
   const isVisitor = useSearch().get("as") === "visitor";
-  const choice = <Choice isVisitor={isVisitor} />;
-  return isVisitor ? (
-    <VisitorChat companion={companion} choice={choice} />
-  ) : (
-    <OwnerChat companion={companion} choice={choice} />
+  return (
+    <>
+      <Choice isVisitor={isVisitor} />
+      {isVisitor ? <VisitorChat companion={companion} /> : <OwnerChat companion={companion} />}
+    </>
   );
 }
 
-function OwnerChat({ companion, choice }: { companion: Companion; choice: ComponentChildren }) {
+function OwnerChat({ companion }: { companion: Companion }) {
   const chat = useChat(({ onChange, ...ask }: Ask) =>
     runTestChat({ ...ask, companionId: companion.id, onTrace: (trace) => onChange({ trace }) }),
   );
-  return <ChatCard companion={companion} chat={chat} head={choice} />;
+  return <ChatCard companion={companion} chat={chat} head="Each reply tells what was sent, took and cost." />;
 }
 
 const ways = [
@@ -52,13 +51,13 @@ const ways = [
 function Choice({ isVisitor }: { isVisitor: boolean }) {
   const chosen = ways[isVisitor ? 1 : 0];
   return (
-    <div class="flex flex-wrap items-center gap-x-3 gap-y-1.5">
+    <div class="mb-4 flex flex-wrap items-center gap-x-3 gap-y-1.5">
       <fieldset class="inline-flex rounded-[0.6rem] bg-sunken p-0.5">
         <legend class="sr-only">Try it</legend>
         {ways.map(({ name, as }) => (
           <label
             key={name}
-            class="rounded-[0.5rem] px-3 py-1 text-[0.94rem] font-medium text-muted has-checked:bg-card has-checked:text-ink has-focus-visible:outline-2 has-focus-visible:outline-accent"
+            class="relative rounded-[0.5rem] px-3 py-1 text-[0.94rem] font-medium text-muted has-checked:bg-card has-checked:text-ink has-focus-visible:outline-2 has-focus-visible:outline-accent"
           >
             <input
               type="radio"

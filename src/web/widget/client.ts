@@ -1,0 +1,143 @@
+/** What the panel asks of the server: plainly, and by the SDK once a reply was cut or the visitor is known. */
+import { CompanionError } from "../sdk/errors.ts";
+import type { TokenSource } from "../sdk/identity.ts";
+import { createIds, sessionKey, subKey, visitorKey } from "../sdk/ids.ts";
+import type { Companion, ConversationWithMessages, PendingReply } from "../sdk/index.ts";
+import { cancelReply, postMessage, readReply } from "../sdk/reply-stream.ts";
+import { joinSignals } from "../sdk/signals.ts";
+import { openStorage } from "../sdk/storage.ts";
+import { pause } from "../sdk/wakefulness.ts";
+import type { PanelHost } from "./panel-host.ts";
+
+/** Before the first try to come back to a reply. */
+const firstWaitMs = 1000;
+const loadTries = 3;
+
+export interface ReplyOptions {
+  /** What is drawn of it already. */
+  received: string;
+  /** The server has never heard of it. */
+  isNew: boolean;
+  /** The stop button. */
+  stop: AbortSignal;
+  /** The reply goes on without this page. */
+  leave: AbortSignal;
+  onConnection(isConnected: boolean): void;
+}
+
+export function createClient(host: PanelHost) {
+  const { connection, baseUrl, token } = host;
+  const storage = openStorage("localStorage");
+  const ids = createIds(token, storage);
+  let visitor: TokenSource = null;
+  let sdk: Promise<Companion> | null = null;
+
+  function getSdk(): Promise<Companion> {
+    if (sdk) return sdk;
+    const loading = host
+      .load<typeof import("../sdk/index.ts")>(SDK_FILE, SDK_INTEGRITY, "sdk.js")
+      .then(({ createCompanion }) => {
+        const companion = createCompanion({ baseUrl, token, storage });
+        if (visitor) companion.identify(visitor);
+        return companion;
+      });
+    loading.catch(() => {
+      sdk = null;
+    });
+    sdk = loading;
+    return loading;
+  }
+
+  /** The line that broke may be the one by which the file would come. */
+  async function insistOnSdk(waitMs: number, signal: AbortSignal): Promise<Companion> {
+    for (let attempt = 1; ; attempt++) {
+      await pause(waitMs, signal);
+      try {
+        return await getSdk();
+      } catch (cause) {
+        if (attempt === loadTries) throw new CompanionError("network", { cause, isCut: true });
+        waitMs = firstWaitMs;
+      }
+    }
+  }
+
+  return {
+    get sessionId() {
+      return ids.sessionId;
+    },
+    newConversation: ids.newConversation,
+    resumeConversation: ids.resumeConversation,
+
+    get visitor() {
+      return visitor;
+    },
+
+    /** What this browser keeps is a known visitor's, and the page does not say that this is the one. */
+    get isForeign() {
+      return !visitor && !!storage.getItem(subKey(token));
+    },
+
+    identify(next: TokenSource): void {
+      visitor = next;
+      if (!next) for (const key of [visitorKey, sessionKey, subKey]) storage.removeItem(key(token));
+      sdk?.then((companion) => companion.identify(next)).catch(() => {});
+    },
+
+    /** Resolves once the ids are the visitor's own. */
+    async ready(): Promise<void> {
+      if (visitor) await (await getSdk()).ready();
+    },
+
+    /** Yields what follows `received`. */
+    async *reply(
+      reply: PendingReply,
+      { received, isNew, stop, leave, onConnection }: ReplyOptions,
+    ): AsyncGenerator<string, void, undefined> {
+      const name = { ...reply, visitorId: ids.visitorId };
+      const joined = joinSignals(stop, leave);
+      const call = { signal: stop, leave, onConnection };
+      let isOurs = true;
+      try {
+        if (isNew && visitor) {
+          const companion = await getSdk();
+          isOurs = false;
+          return yield* companion.chat(reply.message, { ...call, messageId: reply.messageId });
+        }
+        if (isNew) {
+          try {
+            const opened = await postMessage(connection, reply.message, name, { signal: joined.signal });
+            for await (const fragment of readReply(opened)) {
+              received += fragment;
+              yield fragment;
+              joined.signal.throwIfAborted();
+            }
+            return;
+          } catch (error) {
+            if (joined.signal.aborted || !(error as CompanionError).isCut) throw error;
+            onConnection(false);
+          }
+        }
+        const companion = await insistOnSdk(isNew ? firstWaitMs : 0, joined.signal);
+        isOurs = false;
+        yield* companion.resume({ ...call, reply, received });
+      } finally {
+        joined.release();
+        if (stop.aborted && isOurs) void cancelReply(connection, name);
+      }
+    },
+
+    async voice(): Promise<string> {
+      if (visitor) return (await (await getSdk()).voice()).signedUrl;
+      return String((await connection.load("/voice-token", { method: "POST" }, {})).signed_url);
+    },
+
+    /** The newest conversation of a visitor who is known, on whichever device it was; null where there is none. */
+    async findConversation(): Promise<ConversationWithMessages | null> {
+      const companion = await getSdk();
+      const [newest] = (await companion.conversations({ limit: 1 })).data;
+      return newest ? companion.conversation(newest.id) : null;
+    },
+  };
+}
+
+export type Client = ReturnType<typeof createClient>;

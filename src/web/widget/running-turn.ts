@@ -1,0 +1,65 @@
+/** One question and the way of its reply: from the server, over cuts, to whatever end it has. */
+import type { Client } from "./client.ts";
+import type { Turn } from "./conversation.ts";
+
+export interface RunningTurn extends Turn {
+  sessionId: string;
+  stop: AbortController;
+  /** Fires when the reply goes on without this page. */
+  leave: AbortController;
+  isReconnecting: boolean;
+}
+
+export function startTurn(turn: Turn, sessionId: string): RunningTurn {
+  return { ...turn, sessionId, stop: new AbortController(), leave: new AbortController(), isReconnecting: false };
+}
+
+/**
+ * Writes the reply into its message as it comes, and in the end what has become of both. Returns the failure that the
+ * visitor must be told of, or null.
+ */
+export async function runTurn(
+  client: Client,
+  turn: RunningTurn,
+  isNew: boolean,
+  { changed, replied }: { changed(): void; replied(): void },
+): Promise<unknown> {
+  const { asked, reply, sessionId, stop, leave } = turn;
+  const onConnection = (isConnected: boolean) => {
+    turn.isReconnecting = !isConnected;
+    changed();
+  };
+  for (;;) {
+    const fragments = client.reply(
+      { messageId: reply.id, sessionId, message: asked.text },
+      { received: reply.text, isNew, stop: stop.signal, leave: leave.signal, onConnection },
+    );
+    try {
+      for await (const fragment of fragments) {
+        reply.text += fragment;
+        replied();
+      }
+      reply.state = asked.state = "done";
+      reply.isOpen = undefined;
+      return null;
+    } catch (error) {
+      if (Object(Object(error).cause).code !== "replaced" || !reply.text) return settle(turn, error);
+      // The server had lost it: the one that it wrote instead takes its place.
+      reply.text = "";
+      isNew = false;
+    }
+  }
+}
+
+function settle({ asked, reply, stop, leave }: RunningTurn, error: unknown): unknown {
+  // Nothing has happened to it.
+  if (leave.signal.aborted) return null;
+  const { code, cause, isCut } = Object(error);
+  // Perhaps in another tab.
+  const isStopped = stop.signal.aborted || [code, Object(cause).code].includes("cancelled");
+  reply.state = isStopped ? "stopped" : "incomplete";
+  reply.isOpen = (isCut && !isStopped) || undefined;
+  if (!reply.text) asked.state = isStopped ? "stopped" : "failed";
+  asked.replyId = reply.isOpen && !reply.text ? reply.id : undefined;
+  return isStopped ? null : error;
+}
