@@ -54,8 +54,12 @@ describe("a message's name", () => {
     ["session_id", { message_id: visitor }],
     ["message_id", { message_id: "not-a-uuid", session_id: session }],
     ["resume", { message_id: visitor, session_id: session, resume: "yes" }],
-  ])("is refused with %s at fault in %j", async (param, fields) => {
-    expect(await paramsAtFault(await sendChat(server.url, token, { message: "hello", ...fields }))).toEqual([param]);
+    ["message,visitor_id,message_id", { message: " ", visitor_id: 7, resume: true }],
+    ["session_id", { message_id: visitor, session_id: "malformed" }],
+    ["resume", { resume: 1 }],
+  ])("is refused with %s at fault in %j", async (params, fields) => {
+    const refused = await sendChat(server.url, token, { message: "hello", ...fields });
+    expect((await paramsAtFault(refused)).join()).toBe(params);
   });
 
   test("belongs to one message, running or stored: another one is 409", async () => {
