@@ -62,7 +62,6 @@ export class ReplyFollower implements FollowedTurn {
   cut(): void {
     const reader = this.#reader;
     this.leave();
-    reader?.dropHeld();
     reader?.take({ type: "end", outcome: "broken", code: "unavailable" });
   }
 
