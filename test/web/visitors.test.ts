@@ -201,14 +201,6 @@ test("the hosted page takes the token out of its address at once, and says what 
     await page.goto(`${address}#visitor=${token}`);
     const widget = widgetOn(page);
     await widget.ask("Do you know me?");
-<<<<<<< HEAD
-    if (process.env.DBG) {
-      await Bun.sleep(4000);
-      await keepScreenshot(page, "dbg");
-      console.log(complaints, page.url());
-    }
-=======
->>>>>>> wt-dash
     await widget.replied();
     expect(page.url()).toBe(address);
     await page.reload();
