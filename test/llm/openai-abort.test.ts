@@ -23,7 +23,7 @@ afterEach(async () => {
   await mock.close();
 });
 
-const left = { complete: false, usage: null, failure: null };
+const left = { complete: false, usage: null, failure: null, endsInHalf: false };
 
 describe("a visitor who leaves closes the provider's connection", () => {
   test("while it is being made", async () => {
