@@ -90,7 +90,8 @@ export const errorGuide: Record<ErrorCode, ErrorHelp> = {
       "Wait as long as `Retry-After` says. `RateLimit` says what is left before that happens; refused requests do not prolong the wait.",
   },
   quota_exceeded: {
-    meaning: "The companion has used up its messages, or its voice sessions, of this UTC day.",
+    meaning:
+      "The companion has used up its messages, or its voice sessions, of this UTC day; or a verified visitor has used up their own (`daily_per_visitor`).",
     remedy:
       "It is available again after midnight UTC (`Retry-After` has the seconds), or at once on a plan with more of them.",
   },
