@@ -200,7 +200,11 @@ test("the hosted page takes the token out of its address at once, and says what 
     await page.goto(`${address}#visitor=${token}`);
     const widget = widgetOn(page);
     await widget.ask("Do you know me?");
-    if (process.env.DBG) { await Bun.sleep(4000); await keepScreenshot(page, "dbg"); console.log(complaints, page.url()); }
+    if (process.env.DBG) {
+      await Bun.sleep(4000);
+      await keepScreenshot(page, "dbg");
+      console.log(complaints, page.url());
+    }
     await widget.replied();
     expect(page.url()).toBe(address);
     await page.reload();
