@@ -66,7 +66,7 @@ export const errorGuide: Record<ErrorCode, ErrorHelp> = {
   },
   conflict: {
     meaning:
-      "A request with the same `Idempotency-Key` is still running, or what the sentence says: two visitor keys are live already.",
+      "A request with the same `Idempotency-Key` is still running, or what the sentence says: the message with this `message_id` is another one or was cancelled, or two visitor keys are live already.",
     remedy:
       "With `Retry-After`: wait that long and send the same request again: you get its response, and nothing is created twice. Otherwise do what the sentence says.",
   },
@@ -90,7 +90,8 @@ export const errorGuide: Record<ErrorCode, ErrorHelp> = {
       "Wait as long as `Retry-After` says. `RateLimit` says what is left before that happens; refused requests do not prolong the wait.",
   },
   quota_exceeded: {
-    meaning: "The companion has used up its messages, or its voice sessions, of this UTC day.",
+    meaning:
+      "The companion has used up its messages, or its voice sessions, of this UTC day; or a verified visitor has used up their own (`daily_per_visitor`).",
     remedy:
       "It is available again after midnight UTC (`Retry-After` has the seconds), or at once on a plan with more of them.",
   },
