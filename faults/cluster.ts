@@ -3,12 +3,14 @@ import { revocationCase, rollingCase } from "./cluster-calm.ts";
 import { type ClusterCase, rowOf } from "./cluster-case.ts";
 import { burstCase, killCase } from "./cluster-kill.ts";
 import { networkRow, partitionCase } from "./cluster-partition.ts";
+import { resumeCase } from "./cluster-resume.ts";
 import { postgresCase, redisCase } from "./cluster-servers.ts";
 import type { FaultRow } from "./row.ts";
 
 export const clusterCases: readonly ClusterCase[] = [
   killCase,
   burstCase,
+  resumeCase,
   postgresCase,
   redisCase,
   partitionCase,

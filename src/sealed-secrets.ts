@@ -93,13 +93,13 @@ export function createSealedSecrets({
   /** What cannot be opened without the key, and what gives it up. */
   async function listLost(): Promise<LostSecrets[]> {
     const kinds = [
-      { what: "second factors", reset: "reset-totp", holding: store.secondFactors },
-      { what: "visitor keys", reset: "reset-visitor-keys", holding: store.visitorKeys },
+      { what: "second factors", command: "reset-totp E", holding: store.secondFactors },
+      { what: "visitor keys", command: "reset-visitor-keys E --yes", holding: store.visitorKeys },
     ];
     const lost: LostSecrets[] = [];
-    for (const { what, reset, holding } of kinds) {
+    for (const { what, command, holding } of kinds) {
       const holders = await holding.listHolders(namedHolders + 1);
-      if (holders.length > 0) lost.push({ what, reset, holders });
+      if (holders.length > 0) lost.push({ what, command, holders });
     }
     return lost;
   }
@@ -137,17 +137,17 @@ function keyDiffers(source: string): AppError {
 interface LostSecrets {
   what: string;
   /** The command that gives them up for one account. */
-  reset: string;
+  command: string;
   /** E-mail addresses. */
   holders: readonly string[];
 }
 
 function keyLost(problem: string, lost: readonly LostSecrets[]): AppError {
   const all = lost.map(({ what }) => what).join(" and the ");
-  const commands = lost.map(({ what, reset, holders }) => {
+  const commands = lost.map(({ what, command, holders }) => {
     const named = holders.slice(0, namedHolders).join(", ");
     const whose = holders.length > namedHolders ? `${named} and others` : named;
-    return `"companiond account ${reset} E" for each account that has ${what} (${whose})`;
+    return `"companiond account ${command}" for each account that has ${what} (${whose})`;
   });
   return new AppError(
     "unavailable",

@@ -7,6 +7,7 @@ import { makeSealingKey } from "../src/lib/sealing.ts";
 import { openServices } from "../src/services.ts";
 import { testContext } from "./support/app.ts";
 import { createCapturedLog } from "./support/captured-log.ts";
+import { runCommand } from "./support/cli.ts";
 import { temporaryDirectory } from "./support/temporary.ts";
 
 let directory: ReturnType<typeof temporaryDirectory>;
@@ -83,6 +84,41 @@ describe("the server does not start", () => {
       '"companiond account reset-totp E" for each account that has second factors (ada@shop.example)',
     );
     expect(existsSync(keyFile)).toBe(false);
+  });
+
+  test("where there are, or were, visitor keys, until those are given up", async () => {
+    const services = await open();
+    const id = services.ids.uuid();
+    const account = { id, email: "eve@shop.example", plan: "free", role: "owner", passwordHash: null } as const;
+    await services.store.accounts.create(account, testContext());
+    const sealed = await services.sealing.seal("visitor key", "a secret");
+    const key = { id: services.ids.uuid(), name: "shop", algorithm: "HS256", sealed, createdAt: 1 } as const;
+    await services.store.visitorKeys.create(id, key, testContext());
+    // What a revoked key has verified is still sealed in conversations.
+    await services.store.visitorKeys.revoke(id, key.id, testContext());
+    await services.close();
+    await sealSomething();
+    writeFileSync(keyFile, makeSealingKey());
+    expect(await refusal()).toBe(
+      `the second factors and the visitor keys in the database cannot be opened: ${keyFile} is not the key that sealed ` +
+        'them. Put the key back. If it is lost, run "companiond account reset-totp E" for each account that has second ' +
+        'factors (ada@shop.example), and "companiond account reset-visitor-keys E --yes" for each account that has ' +
+        "visitor keys (eve@shop.example); they are set up anew then.",
+    );
+    const run = (words: string[]) =>
+      runCommand(["account", ...words], { environment: { COMPANIOND_DATA_DIR: directory.path } });
+    await run(["reset-totp", "ada@shop.example"]);
+    expect(await refusal()).toMatch(/^the visitor keys in the database cannot be opened/);
+    const unsure = await run(["reset-visitor-keys", "eve@shop.example"]);
+    expect(unsure).toMatchObject({ exitCode: 2, stdout: "" });
+    expect(unsure.stderr).toContain("Add --yes to do it.");
+    expect(await refusal()).toMatch(/^the visitor keys/);
+    const sure = await run(["reset-visitor-keys", "eve@shop.example", "--yes"]);
+    expect(sure).toMatchObject({
+      exitCode: 0,
+      stdout: "eve@shop.example has no visitor keys any more, and can create new ones.\n",
+    });
+    await (await open()).close();
   });
 
   test("with another key, or none at all", async () => {

@@ -178,7 +178,7 @@ async function openGuard(route: RouteFacts, call: RequestCall<string>) {
   const { access, ignoresVisitor = false } = route;
   const { services, request, set } = call;
   if (access === "public") return {};
-  if (isEmbedAccess(access)) {
+  if (access === "embed" || access === "visitor") {
     const { token = "" } = call.params as { token?: string };
     const asks = ignoresVisitor ? "nobody" : access === "visitor" ? "everyone" : "as the companion does";
     return await openEmbed(services, request, token, set.headers, asks);

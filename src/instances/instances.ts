@@ -25,8 +25,8 @@ export interface OtherInstances {
    * reply has ended there meanwhile: the store has it, if anything is left of it. Its headers say what the body is, and
    * nothing of guards.
    *
-   * Rejects with the error that the instance answers; with `unavailable` and a `Retry-After` of 1 if it does not answer
-   * in time, or its address is unknown; with the signal's reason. The signal ends the request until the response is
+   * Rejects with the error that the instance answers; with `unavailable` and a `Retry-After` of 1 if it does not answer,
+   * or its address is unknown; with the signal's reason. The signal ends the request until the response is
    * there; after that, cancelling its body does, at once. A body that is not read holds one piece of what arrives, and
    * keeps the other instance from sending more.
    */

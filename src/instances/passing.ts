@@ -2,6 +2,7 @@
 import { AppError, type ErrorCode, errorCodes, type FieldError } from "../domain/errors.ts";
 import { readBounded } from "../lib/http/bounded-text.ts";
 import { createHttpClient, type HttpClient } from "../lib/http/client.ts";
+import { ConnectionError } from "../lib/http/connection.ts";
 import type { HttpResponse } from "../lib/http/exchange.ts";
 import { streamBody } from "./body-stream.ts";
 import type { CallProofs } from "./call-proofs.ts";
@@ -10,15 +11,18 @@ import { callPath, endedStatus, type OtherInstances, proofHeader, type ReplyCall
 /** Shortened in tests. */
 export interface PassingDeadlines {
   connectMs: number;
-  /** From the request to the response's head: `attach` waits for the first text, `cancel` for the commit. */
-  headMs: Readonly<Record<ReplyCall["action"], number>>;
+  /**
+   * Between two looks at whether the other instance is there, while the response's head is awaited. The head has no
+   * deadline: a repeated message may wait for its turn behind others, and its place must not be lost.
+   */
+  lookMs: number;
   /** Between two pieces of the body; the other instance sends a heartbeat every 10 s. */
   silenceMs: number;
 }
 
 export const passingDeadlines: PassingDeadlines = {
   connectMs: 2_000,
-  headMs: { attach: 20_000, follow: 5_000, cancel: 20_000 },
+  lookMs: 5_000,
   silenceMs: 25_000,
 };
 
@@ -29,7 +33,7 @@ interface PassingOptions {
 }
 
 export function createPassing({ proofs, getOwnUrl, ...options }: PassingOptions): OtherInstances & Disposable {
-  const { connectMs, headMs, silenceMs } = { ...passingDeadlines, ...options.deadlines };
+  const { connectMs, lookMs, silenceMs } = { ...passingDeadlines, ...options.deadlines };
   // No connection is kept: a new one tells at once whether the other machine is there.
   const http = createHttpClient({ connectTimeoutMs: connectMs, maxIdle: 0 });
   return {
@@ -37,18 +41,37 @@ export function createPassing({ proofs, getOwnUrl, ...options }: PassingOptions)
       if (url === null) throw unanswered(new Error("its address is not known yet"));
       // One that was here before, and whose tickets are still to be released.
       if (url === getOwnUrl()) throw unanswered(new Error(`${url} is this instance`));
-      const deadline = AbortSignal.timeout(headMs[call.action]);
-      const either = AbortSignal.any([signal, deadline]);
+      const gone = new AbortController();
+      const either = AbortSignal.any([signal, gone.signal]);
+      const looking = setInterval(async () => {
+        if (await hangs(http, url, connectMs)) gone.abort(new Error(`${url} has fallen silent`));
+      }, lookMs);
       try {
         const response = await send(http, proofs, { url, call, signal: either });
         return await read(response, silenceMs, either);
       } catch (error) {
         signal.throwIfAborted();
         throw error instanceof AppError ? error : unanswered(error);
+      } finally {
+        clearInterval(looking);
       }
     },
     [Symbol.dispose]: () => http.close(),
   };
+}
+
+/**
+ * Whether the machine at the address is gone, or its server does nothing any more. Where connections are refused, a
+ * server is stopping and still ends what it has begun: if it had died, the connection to it would have broken.
+ */
+async function hangs(http: HttpClient, url: string, limitMs: number): Promise<boolean> {
+  const target = http.prepare({ url: new URL("/healthz", url), method: "GET", headers: [] });
+  try {
+    (await http.send(target, "", AbortSignal.timeout(limitMs))).body.cancel();
+    return false;
+  } catch (error) {
+    return !(error instanceof ConnectionError && error.code === "ECONNREFUSED");
+  }
 }
 
 interface Sending {

@@ -17,21 +17,15 @@ export async function whileQuiet<Result>(
   key: ConversationKey,
   leaving: AbortSignal,
   work: () => Promise<Result>,
+  waitMs = longestWaitSeconds * 1000,
 ): Promise<Result> {
-  const entry = {
-    companionId: key.companionId,
-    queueKey: queueKeyOf(key),
-    messagesPerDay: null,
-    visitor: null,
-    messageId: null,
-  };
-  const patience = AbortSignal.timeout(longestWaitSeconds * 1000);
-  const verdict = await coordination.turns
-    .enter(entry, AbortSignal.any([leaving, patience]))
-    .catch((error: unknown) => {
-      throw patience.aborted ? stillRunning("unavailable", error) : error;
-    });
-  if (!verdict.isAdmitted) throw stillRunning("rate_limited", undefined);
+  const noMessage = { messagesPerDay: null, visitor: null, messageId: null };
+  const entry = { companionId: key.companionId, queueKey: queueKeyOf(key), ...noMessage };
+  const patience = AbortSignal.any([leaving, AbortSignal.timeout(waitMs)]);
+  const verdict = await coordination.turns.enter(entry, patience).catch((error: unknown) => {
+    throw patience.aborted ? stillRunning("unavailable", error) : error;
+  });
+  if (!verdict.isAdmitted) throw stillRunning("rate_limited");
   try {
     return await work();
   } finally {
@@ -39,7 +33,7 @@ export async function whileQuiet<Result>(
   }
 }
 
-function stillRunning(code: "unavailable" | "rate_limited", cause: unknown): AppError {
+function stillRunning(code: "unavailable" | "rate_limited", cause?: unknown): AppError {
   const sentence = "A reply of this conversation is still running. Try again when it has ended.";
   return new AppError(code, sentence, { retryAfterSeconds, cause });
 }

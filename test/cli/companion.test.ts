@@ -48,6 +48,7 @@ test("sets every field that it has an option for", async () => {
     ...["--max-output-tokens", "100", "--context-tokens", "2000", "--metadata", '{"plan":"pro","n":1}'],
     ...["--allowed-origin", "https://Shop.example:443/", "--allowed-origin", "https://*.shop.example"],
     ...["--starter", "What?", "--starter", "How?", "--retention-days", "30", "--disabled"],
+    ...["--visitor-auth", "required", "--daily-per-visitor", "20"],
   );
   expect(made).toMatchObject({
     system_prompt: "Be kind.",
@@ -60,6 +61,8 @@ test("sets every field that it has an option for", async () => {
     max_output_tokens: 100,
     context_tokens: 2000,
     metadata: { plan: "pro", n: 1 },
+    visitor_auth: "required",
+    daily_per_visitor: 20,
     allowed_origins: ["https://shop.example", "https://*.shop.example"],
     starters: ["What?", "How?"],
     retention_days: 30,

@@ -58,6 +58,8 @@ test("names every call once, and every parameter of its path", () => {
   }
 });
 
+import { createWebsiteKey, signToken } from "../support/visitor-keys.ts";
+
 /** A new object goes into the list; one that is there keeps its name, which generated clients give to a type. */
 const objectNames = `
   Problem EmbedConfig ChatRequest VoiceTokenRequest VoiceTokenResponse NewCompanion Companion CompanionList
@@ -66,7 +68,8 @@ const objectNames = `
   NewApiKeyAnswer AuditList AuditEntry SignIn SignedIn Account Session TotpFacts ServerFacts Holdings SetUp
   PasswordReset PasswordChange SessionList TotpSecret TotpConfirmation RecoveryCodes TotpRemoval AccountList
   NewAccount AccountPatch ResetLink VoiceAgentGrantList VoiceAgentGrant NewVoiceAgentGrant Integrity Alive Ready
-  Status SilentModel WebhookTaken
+  Status SilentModel WebhookTaken VisitorKeyList VisitorKey NewVisitorKey NewVisitorKeyAnswer PublicJwk VerifiedVisitor
+  OwnConversationList OwnConversation OwnConversationWithMessages VisitorMerge
 `;
 
 test("keeps the names of its objects", () => {
@@ -116,7 +119,9 @@ test("gives examples of bodies that the server takes", async () => {
   const server = await startTestServer({ environment: { COMPANIOND_MODELS: "test-model,gpt-5-mini" } });
   try {
     const operator = await openDashboard(server, { role: "operator" });
-    const companion = await server.createCompanion({}, operator.account);
+    const companion = await server.createCompanion({ visitorAuth: "optional" }, operator.account);
+    const visitorKey = await createWebsiteKey(server.url, (await server.createKey(operator.account)).key);
+    const token = await signToken(visitorKey, companion.id);
     const ids: Record<string, string> = { id: companion.id, token: companion.embedToken };
     const refused: string[] = [];
     for (const { method, path, body, access } of operations) {
@@ -125,7 +130,13 @@ test("gives examples of bodies that the server takes", async () => {
       const owner = access === "operator" ? (await server.createAccount()).id : ids.id;
       const target = path.replace(/\{(\w+)\}/g, (_, name: string) => (name === "id" ? owner : ids[name]) ?? "");
       const { requestBody } = apiDocument.paths[path]?.[method.toLowerCase()] ?? {};
-      const response = await operator.call(method, target, requestBody?.content["application/json"]?.example);
+      const sent = requestBody?.content["application/json"]?.example;
+      const response = await operator.call(
+        method,
+        target,
+        sent,
+        access === "visitor" ? { "x-visitor-token": token } : {},
+      );
       const isTaken = response.status < 300 || response.text.includes("voice_not_configured");
       if (!isTaken) refused.push(`${method} ${path}: ${response.text}`);
     }

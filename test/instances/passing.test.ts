@@ -3,7 +3,7 @@ import { afterEach, beforeEach, expect, test } from "bun:test";
 import { AppError } from "../../src/domain/errors.ts";
 import { proofHeader, type ReplyCall } from "../../src/instances/instances.ts";
 import { createCapturedLog } from "../support/captured-log.ts";
-import { eventually, inTime } from "../support/eventually.ts";
+import { eventually } from "../support/eventually.ts";
 import { type InstancePair, oneKey, openInstancePair, openLoneInstance, replyCall } from "../support/instance-pair.ts";
 import { turnsOfTheLoop } from "../support/turns-of-the-loop.ts";
 
@@ -99,16 +99,27 @@ test("an instance that is gone, unknown, or this one itself does not answer: una
   expect(await refusalOf(pair.here.pass("http://127.0.0.1:1", replyCall(), never))).toMatchObject(unanswered);
 });
 
-test("an instance that takes the request and says nothing is given up", async () => {
-  const quick = await openLoneInstance(oneKey, { deadlines: { headMs: { attach: 50, follow: 50, cancel: 50 } } });
-  const left = Promise.withResolvers<void>();
-  pair.answer = async (_, request) => {
-    request.signal.addEventListener("abort", () => left.resolve());
-    await left.promise;
-    return null;
+test("an instance that takes requests and says nothing is given up", async () => {
+  const opened: number[] = [];
+  const handlers = { open: () => void opened.push(1), data() {} };
+  using hanging = Bun.listen({ hostname: "127.0.0.1", port: 0, socket: handlers });
+  const quick = await openLoneInstance(oneKey, { deadlines: { lookMs: 10, connectMs: 50 } });
+  const url = `http://127.0.0.1:${hanging.port}`;
+  expect(await refusalOf(quick.pass(url, replyCall(), never))).toMatchObject(unanswered);
+  expect(opened.length).toBeGreaterThan(1);
+});
+
+test("an instance that is there may take its time, even while it stops", async () => {
+  const patient = await openLoneInstance(oneKey, { deadlines: { lookMs: 5, connectMs: 1_000 } });
+  pair.answer = async () => {
+    // The call itself, and looks at whether the instance is there.
+    await eventually(() => pair.requests.length > 4);
+    pair.refuse();
+    await expect(fetch(pair.url)).rejects.toThrow();
+    await turnsOfTheLoop(100);
+    return new Response(null, { status: 204 });
   };
-  expect(await refusalOf(quick.pass(pair.url, replyCall(), never))).toMatchObject(unanswered);
-  await inTime(left.promise, { what: "the end of the request there" });
+  expect((await patient.pass(pair.url, replyCall({ action: "cancel" }), never))?.status).toBe(204);
 });
 
 test("whatever else answers at the address, with another key or none, is no instance", async () => {

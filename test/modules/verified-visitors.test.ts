@@ -204,6 +204,26 @@ describe("what a verified visitor has said", () => {
     expect(listed.text).not.toContain(conversationId);
   });
 
+  test("is answered, followed and stopped with their token alone", async () => {
+    const [session, message_id] = [uuid(), uuid()];
+    const body = { message: "Count to three.", session_id: session, message_id };
+    expect((await world.say(await world.sign(sub), { ...body, visitor_id })).isDone).toBe(true);
+    const path = `/chat/${message_id}?session_id=${session}`;
+    for (const token of [null, await world.sign("customer-8")]) {
+      for (const query of ["", `&visitor_id=${visitor_id}`, `&visitor_id=${sub}`]) {
+        expectProblem(await world.embed("GET", path + query, token), 404, "not_found");
+        expectProblem(await world.embed("DELETE", path + query, token), 404, "not_found");
+      }
+      // Not the same message: it is one of their own, and tells nothing of the other.
+      const { isDone } = await world.say(token, { ...body, message: "What was it?", visitor_id });
+      expect(isDone).toBe(true);
+      expect(JSON.stringify(world.lastPrompt())).not.toContain("Count to three.");
+    }
+    const whole = await world.embed("GET", `${path}&visitor_id=${uuid()}`, await world.sign(sub));
+    expect(whole.text).toContain("Count");
+    expect((await world.embed("DELETE", path, await world.sign(sub))).status).toBe(204);
+  });
+
   test("is not found by its stored visitor's name either", async () => {
     const id = await world.server.services.visitors.findId(world.companion.accountId, sub);
     for (const guess of [id, sub, `sub:${sub}`]) {
@@ -252,6 +272,31 @@ describe("what a verified visitor has said", () => {
       ...{ sub: "listed/1", name: "Grace", email: null, attributes: {} },
     });
   });
+});
+
+test("what is known of a visitor reaches the model where the instructions name it, and nowhere else", async () => {
+  const systemPrompt = "You speak to <{{visitor.name}}>, on <{{visitor.attributes.plan}}>.";
+  const companion = await world.addCompanion({ systemPrompt });
+  const claims = { name: "{{visitor.email}} $& $1", email: "ada@shop.example", attributes: { plan: "pro" } };
+  const token = await signToken(world.key, companion.id, { sub: "ada", ...claims });
+  await world.embed("POST", "/chat", token, { message: "Hello" }, companion);
+  expect(world.lastPrompt()).toEqual([
+    { role: "system", content: "You speak to <{{visitor.email}} $& $1>, on <pro>." },
+    { role: "user", content: "Hello" },
+  ]);
+  await world.embed("POST", "/chat", null, { message: "Hello" }, companion);
+  expect(world.lastPrompt()[0]?.content).toBe("You speak to <>, on <>.");
+  await world.owner.call("POST", `/api/companions/${companion.id}/test-chat`, { message: "Hello" });
+  expect(world.lastPrompt()[0]?.content).toBe("You speak to <>, on <>.");
+});
+
+test("estimates count the instructions as the model got them", async () => {
+  const companion = await world.addCompanion({ systemPrompt: "{{visitor.attributes.long}}" });
+  const token = await signToken(world.key, companion.id, { sub: "long", attributes: { long: "x".repeat(2000) } });
+  await world.embed("POST", "/chat", token, { message: "[[nousage]]" }, companion);
+  const [found] = (await world.owner.call("GET", `/api/companions/${companion.id}/conversations`)).json.data;
+  const { messages } = (await world.owner.call("GET", `/api/conversations/${found?.id}`)).json;
+  expect(messages).toMatchObject([{}, { tokens_estimated: true, input_tokens: 500 + Math.ceil(11 / 4) }]);
 });
 
 test("anonymous conversations are what they were", async () => {

@@ -4,9 +4,14 @@ import { SQL } from "bun";
 import { textOf } from "../../src/domain/conversation.ts";
 import { toVerifiedId } from "../../src/domain/visitor.ts";
 import { systemIds } from "../../src/lib/ids.ts";
+import { migrations, oldestReader } from "../../src/store/postgres/migrations.ts";
+import { migratePostgres } from "../../src/store/postgres/migrator.ts";
+import { createEngine } from "../../src/store/postgres/open.ts";
+import { createCapturedLog } from "../support/captured-log.ts";
 import { eventually, inTime } from "../support/eventually.ts";
 import { createManualClock } from "../support/manual-clock.ts";
 import { openPostgresInstance, type PostgresInstance } from "../support/postgres-instance.ts";
+import { sharedPostgres } from "../support/postgres-server.ts";
 import { reuseDatabases } from "../support/postgres-store.ts";
 import { day, openWorld, type StoreWorld } from "../support/store-world.ts";
 import { turnEntry } from "../support/turn-entry.ts";
@@ -113,4 +118,29 @@ test("what one version has named stays named when the other adds to the conversa
   expect(await now.store.turns.findExchange(turn.key, "m-1")).toMatchObject({ question: "Hello", reply: "Hi there" });
   const found = await now.store.conversations.find(accountId, turn.conversationId);
   expect(found?.conversation).toMatchObject({ messageCount: 4, sealedVisitor: "sealed" });
+});
+
+test("a migration waits for whoever reads a table, and nobody waits behind it", async () => {
+  const databases = await sharedPostgres();
+  const { name, url } = await databases.createDatabase();
+  const engine = createEngine({ url, pool: 2, poolHeavy: 2, log: createCapturedLog() });
+  await migratePostgres(engine.heavyPool, { migrations: migrations.slice(0, 3), readers: oldestReader });
+  const read = Promise.withResolvers<void>();
+  const isReading = Promise.withResolvers<void>();
+  const reading = engine.write(async (transaction) => {
+    await transaction.all("SELECT FROM messages");
+    isReading.resolve();
+    await read.promise;
+  });
+  await isReading.promise;
+  const migrated = migratePostgres(engine.heavyPool);
+  const isWaiting = async () =>
+    (await engine.heavy.get("SELECT 1 FROM pg_locks WHERE NOT granted AND relation = 'messages'::regclass")) !== null;
+  await eventually(isWaiting, { what: "the migration to wait", everyMs: 5 });
+  expect(await engine.quick.all("SELECT FROM messages")).toEqual([]);
+  read.resolve();
+  await reading;
+  expect(await migrated).toEqual(migrations.slice(3).map((migration) => migration.name));
+  await engine.close();
+  await databases.dropDatabase(name);
 });

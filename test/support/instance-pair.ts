@@ -18,6 +18,8 @@ export interface InstancePair extends AsyncDisposable {
   /** Requests that `there` has, as it saw them. */
   readonly requests: Request[];
   answer: AnswerCall;
+  /** The other instance takes no more connections. */
+  refuse(): void;
   /** Ends the other instance with all its connections. */
   kill(): Promise<void>;
 }
@@ -57,6 +59,7 @@ export async function openInstancePair(deadlines: Partial<PassingDeadlines> = {}
     url,
     requests,
     answer: async () => null,
+    refuse: () => void server.stop(),
     kill: () => server.stop(true),
     async [Symbol.asyncDispose]() {
       here.close();

@@ -66,7 +66,7 @@ export const errorGuide: Record<ErrorCode, ErrorHelp> = {
   },
   conflict: {
     meaning:
-      "A request with the same `Idempotency-Key` is still running, or what the sentence says: two visitor keys are live already, another message has this `message_id`, or the message was cancelled.",
+      "A request with the same `Idempotency-Key` is still running, or what the sentence says: the message with this `message_id` is another one or was cancelled, or two visitor keys are live already.",
     remedy:
       "With `Retry-After`: wait that long and send the same request again: you get its response, and nothing is created twice. Otherwise do what the sentence says.",
   },

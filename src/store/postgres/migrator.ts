@@ -1,14 +1,20 @@
 /** Migrates a database to this program's schema: completely or not at all, one process at a time. */
 import { AppError } from "../../domain/errors.ts";
-import { sqlState } from "./failures.ts";
+import { isCollision, sqlState } from "./failures.ts";
 import { refusal } from "./fitness.ts";
 import { migrations as allMigrations, type Migration, oldestReader } from "./migrations.ts";
 import type { OwnConnection, Pool } from "./pool.ts";
 import { Queries } from "./queries.ts";
 import { readSchemaState, type SchemaState, stateTable, writeSchemaState } from "./schema-state.ts";
 
-/** How long to wait for another process that is migrating the same database. */
+/** How long to wait for another process that is migrating the same database, and for a moment to do it. */
 const lockLimitMs = 10 * 60_000;
+/**
+ * How long to wait for a table that others are reading: whoever comes after us waits behind us, and a search may take a
+ * minute. So we step aside, and try again from the start.
+ */
+const tableLockMs = 500;
+const tryAgainMs = 500;
 const migrationLock = "SELECT pg_advisory_xact_lock(hashtextextended('companiond migration', 0))";
 
 /** The state of a database that this program can use. Throws `unavailable`, with a sentence, for any other. */
@@ -45,10 +51,28 @@ export async function migratePostgres(
   if ((await requireReadable(pool.reads, migrations.length)).version >= migrations.length) return [];
   const connection = await pool.reserve();
   try {
-    return await pool.inTime(() => migrateLocked(connection, migrations, readers), lockLimitMs);
+    return await pool.inTime(() => migrateInTurn(connection, migrations, readers), 2 * lockLimitMs);
   } finally {
     connection.release();
   }
+}
+
+async function migrateInTurn(connection: OwnConnection, migrations: readonly Migration[], readers: number) {
+  const untilMs = performance.now() + lockLimitMs;
+  for (;;) {
+    try {
+      return await migrateLocked(connection, migrations, readers);
+    } catch (error) {
+      if (!isInTheWay(error) || performance.now() > untilMs) throw error;
+    }
+    await Bun.sleep(tryAgainMs);
+  }
+}
+
+/** Others use a table that a migration changes. */
+function isInTheWay(error: unknown): boolean {
+  const cause = error instanceof MigrationFailure ? error.cause : null;
+  return isCollision(cause) || sqlState(cause) === "55P03";
 }
 
 async function migrateLocked(connection: OwnConnection, migrations: readonly Migration[], readers: number) {
@@ -58,6 +82,7 @@ async function migrateLocked(connection: OwnConnection, migrations: readonly Mig
     await connection.send(`SET LOCAL lock_timeout = ${lockLimitMs}`);
     await connection.send(`SET LOCAL statement_timeout = ${lockLimitMs}`);
     await connection.send(migrationLock);
+    await connection.send(`SET LOCAL lock_timeout = ${tableLockMs}`);
     // Read again under the lock: another process may have migrated meanwhile.
     const { version } = await requireReadable(queries, migrations.length);
     const pending = migrations.slice(version);
@@ -88,12 +113,14 @@ const noTables: Readonly<Record<string, string>> = {
   "3F000": "has none of the schemas of this user's search_path. Create one of them: CREATE SCHEMA …",
 };
 
+class MigrationFailure extends Error {}
+
 async function applyMigration(connection: OwnConnection, migration: Migration): Promise<void> {
   try {
     for (const statement of migration.sql.split("--> statement-breakpoint")) {
       if (statement.trim() !== "") await connection.send(statement);
     }
   } catch (error) {
-    throw new Error(`migration ${migration.name} failed; nothing was changed`, { cause: error });
+    throw new MigrationFailure(`migration ${migration.name} failed; nothing was changed`, { cause: error });
   }
 }

@@ -3,14 +3,7 @@ import type { CompanionConfig } from "../sdk/connection.ts";
 import type { TokenSource } from "../sdk/identity.ts";
 import type { Client } from "./client.ts";
 import type { ConfigSource } from "./config-source.ts";
-import {
-  findOpenTurn,
-  type Message,
-  makeMessage,
-  type Previous,
-  pulseMs,
-  readHistory,
-} from "./conversation.ts";
+import { findOpenTurn, type Message, makeMessage, type Previous, pulseMs, readHistory } from "./conversation.ts";
 import { type Problem, toProblem } from "./problem.ts";
 import { type ChatListener, Replies } from "./replies.ts";
 import { Transcript } from "./transcript.ts";

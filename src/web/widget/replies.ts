@@ -26,13 +26,7 @@ export class Replies {
   readonly #ended: () => void;
 
   /** `ended`: the next one may begin. */
-  constructor(
-    client: Client,
-    source: ConfigSource,
-    transcript: Transcript,
-    listener: ChatListener,
-    ended: () => void,
-  ) {
+  constructor(client: Client, source: ConfigSource, transcript: Transcript, listener: ChatListener, ended: () => void) {
     this.#client = client;
     this.#source = source;
     this.#transcript = transcript;
