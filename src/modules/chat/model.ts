@@ -11,7 +11,7 @@ export const chatRequest = compileChecker(() =>
       session_id: t.Optional(
         nullableUuid("Identifies the conversation. If left out, a new one begins; its id is in `X-Session-Id`."),
       ),
-      visitor_id: t.Optional(nullableUuid("Identifies the visitor across conversations.")),
+      visitor_id: t.Optional(nullableUuid("Identifies the visitor across conversations; ignored for a verified one.")),
       message_id: t.Optional(
         nullableUuid(
           "Names the message, so that the same request can be made again: it gets the same reply, and nothing is " +
