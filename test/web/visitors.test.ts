@@ -225,12 +225,13 @@ test("the code of the page, as it is pasted, tells the widget who is signed in t
   const token = await signToken(await createKey(owner), ada.id, zoe);
   const { page, complaints } = await world.open();
   const html = `<!doctype html><title>Shop</title><p>Hello</p>${pageSnippet(world.server.url, ada.embed_token)}`;
-  await page.route("http://shop.test/**", (route) =>
-    new URL(route.request().url()).pathname === tokenPath
-      ? route.fulfill({ contentType: "text/plain", body: token })
-      : route.fulfill({ contentType: "text/html", body: html }),
-  );
-  await page.goto("http://shop.test/");
+  using website = Bun.serve({
+    port: 0,
+    hostname: "127.0.0.1",
+    routes: { [tokenPath]: new Response(token), "/": new Response(html, { headers: { "content-type": "text/html" } }) },
+    fetch: () => new Response(null, { status: 204 }),
+  });
+  await page.goto(`http://127.0.0.1:${website.port}/`);
   const widget = widgetOn(page);
   await widget.open();
   await widget.ask("Do you know me?");

@@ -32,8 +32,8 @@ export const chatRequest = compileChecker(() =>
 );
 export type ChatRequest = Static<typeof chatRequest.schema>;
 
-/** What a named message lacks. */
-export function listNamingFaults({ message_id, session_id, resume }: ChatRequest): FieldError[] {
+/** What a named message lacks; the rest of it may not have been checked. */
+export function listNamingFaults({ message_id, session_id, resume }: Partial<ChatRequest>): FieldError[] {
   const faults: FieldError[] = [];
   if (resume === true && !message_id) {
     faults.push({ param: "message_id", detail: "This field is required where resume is true." });
