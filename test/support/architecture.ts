@@ -58,7 +58,8 @@ const vendors: readonly { name: RegExp; places: RegExp; rule: string }[] = [
 const reserved: readonly { text: RegExp; places: RegExp; rule: string }[] = [
   {
     text: /\b(process|Bun|import\.meta)\.env\b/,
-    places: /^src\/config\.ts$/,
+    // The snippets are programs of other servers.
+    places: /^src\/(config|web\/dashboard\/visitor-keys\/snippets)\.ts$/,
     rule: "the environment is read in config.ts",
   },
   {

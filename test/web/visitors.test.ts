@@ -1,5 +1,6 @@
 /** Verified visitors as they come, and as owners see them: keys, companions, conversations, the hosted page, the playground. */
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test";
+import { pageSnippet, tokenPath } from "../../src/web/dashboard/visitor-keys/snippets.ts";
 import { apiClient } from "../support/api-client.ts";
 import { findViolations } from "../support/axe.ts";
 import { hasCount, keepScreenshot } from "../support/browser.ts";
@@ -200,11 +201,6 @@ test("the hosted page takes the token out of its address at once, and says what 
     await page.goto(`${address}#visitor=${token}`);
     const widget = widgetOn(page);
     await widget.ask("Do you know me?");
-    if (process.env.DBG) {
-      await Bun.sleep(4000);
-      await keepScreenshot(page, "dbg");
-      console.log(complaints, page.url());
-    }
     await widget.replied();
     expect(page.url()).toBe(address);
     await page.reload();
@@ -221,6 +217,28 @@ test("the hosted page takes the token out of its address at once, and says what 
   await page.waitForFunction(`document.title === ${JSON.stringify(address)}`);
   const [found] = (await api.call("GET", "/api/conversations?visitor_sub=customer%2F42")).json.data;
   expect(found).toMatchObject({ companion_id: ada.id, visitor: zoe, visitor_id: null });
+});
+
+test("the code of the page, as it is pasted, tells the widget who is signed in to the website", async () => {
+  const owner = await world.openAs("owner", "/app/companions");
+  const ada = (await owner.api.call("POST", "/api/companions", { name: "Ada", visitor_auth: "required" })).json;
+  const token = await signToken(await createKey(owner), ada.id, zoe);
+  const { page, complaints } = await world.open();
+  const html = `<!doctype html><title>Shop</title><p>Hello</p>${pageSnippet(world.server.url, ada.embed_token)}`;
+  using website = Bun.serve({
+    port: 0,
+    hostname: "127.0.0.1",
+    routes: { [tokenPath]: new Response(token), "/": new Response(html, { headers: { "content-type": "text/html" } }) },
+    fetch: () => new Response(null, { status: 204 }),
+  });
+  await page.goto(`http://127.0.0.1:${website.port}/`);
+  const widget = widgetOn(page);
+  await widget.open();
+  await widget.ask("Do you know me?");
+  await widget.replied();
+  const [found] = (await owner.api.call("GET", "/api/conversations?visitor_sub=customer%2F42")).json.data;
+  expect(found).toMatchObject({ companion_id: ada.id, visitor: zoe });
+  expect(complaints).toEqual([]);
 });
 
 test("the playground tries a companion as a visitor: signed for in the browser, and with its connection cut", async () => {

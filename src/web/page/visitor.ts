@@ -43,11 +43,11 @@ addEventListener("hashchange", () => {
   if (location.hash.startsWith("#visitor=")) location.reload();
 });
 
-addEventListener("DOMContentLoaded", () => {
-  const chat = document.querySelector<Chat>("companion-chat");
-  if (token !== null) void customElements.whenDefined("companion-chat").then(() => chat?.identify(token));
-  else if (isRequired) {
-    chat?.remove();
+// The widget takes it before it asks the server for anything.
+if (token !== null) Object.assign(window, { companiond: [(chat: Chat) => chat.identify(token)] });
+else if (isRequired) {
+  addEventListener("DOMContentLoaded", () => {
+    document.querySelector("companion-chat")?.remove();
     document.querySelector("main")?.removeAttribute("hidden");
-  }
-});
+  });
+}

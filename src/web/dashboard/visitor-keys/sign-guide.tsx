@@ -77,8 +77,8 @@ export function SignGuide({ keys }: { keys: readonly VisitorKey[] }) {
           copyLabel="Copy the page's code"
         />
         <p class="mt-3 text-[0.94rem] text-pretty text-muted">
-          When they sign out, call <Code>identify(null)</Code>: their chat leaves the browser with them. Where nobody is
-          signed in, leave the second script away.
+          Where nobody is signed in, leave the first script away. When somebody signs out, call{" "}
+          <Code>chat.identify(null)</Code>: then this browser keeps nothing of theirs.
         </p>
       </Section>
     </>

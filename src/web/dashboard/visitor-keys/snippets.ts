@@ -218,17 +218,14 @@ export function signVisitorToken(user) {
 `;
 }
 
-/** The element is on the page already when the function is handed over, whichever of the two loads first. */
+/** Works wherever the two stand, and whichever comes first. */
 export function pageSnippet(baseUrl: string, embedToken: string): string {
-  return `<companion-chat token="${embedToken}"></companion-chat>
-<script src="${baseUrl}/widget.js" async></script>
-<script>
-  customElements.whenDefined("companion-chat").then(() => {
-    document.querySelector("companion-chat").identify(async () => {
-      const response = await fetch("${tokenPath}", { cache: "no-store" });
-      if (!response.ok) throw new Error("Nobody is signed in.");
-      return response.text();
-    });
-  });
-</script>`;
+  return `<script>
+  (window.companiond ??= []).push((chat) => chat.identify(async () => {
+    const response = await fetch("${tokenPath}", { cache: "no-store" });
+    if (!response.ok) throw new Error("Nobody is signed in.");
+    return response.text();
+  }));
+</script>
+<script src="${baseUrl}/widget.js" data-token="${embedToken}" async></script>`;
 }
