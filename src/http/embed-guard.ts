@@ -8,7 +8,8 @@ import { isEmbedToken } from "../domain/credentials.ts";
 import { AppError } from "../domain/errors.ts";
 import { isOriginAllowed } from "../domain/origin.ts";
 import { unverified } from "../domain/visitor.ts";
-import type { EmbedTarget } from "../store/store.ts";
+import type { CompanionStore, EmbedTarget } from "../store/store.ts";
+import type { TurnRight } from "../turns/turn-start.ts";
 import type { VerifiedVisitor } from "../visitors/visitors.ts";
 import { knownBaseUrlOf } from "./base-url.ts";
 import { clientOf } from "./client.ts";
@@ -89,6 +90,11 @@ async function openVisitor(
 /** The same for every token that does not work, whatever the reason. */
 export function noCompanion(): AppError {
   return new AppError("not_found", "There is no companion behind this embed token.");
+}
+
+/** The right of a request to go on. A separate function, so that it does not keep the request alive as long. */
+export function rightOfToken(companions: CompanionStore, token: string): TurnRight {
+  return { check: () => companions.checkEmbedToken(token), refusal: noCompanion };
 }
 
 /** Whether the requesting page is in the list, or is our own. An empty list allows every page. */

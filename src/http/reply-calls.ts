@@ -13,7 +13,7 @@ import { NumberedStream } from "./numbered-stream.ts";
 import { PassedReply, PassedStream } from "./passed-stream.ts";
 import { contextOf } from "./request-context.ts";
 import { EventStream } from "./sse.ts";
-import { openResponse } from "./stream-response.ts";
+import { openResponse, sseHeaders } from "./stream-response.ts";
 
 export type ReplyServices = Pick<Services, "replies" | "heartbeats" | "ids">;
 
@@ -71,6 +71,7 @@ export async function respondWithReply(
   request: Request,
   run: (first: () => void) => void = (first) => first(),
 ): Promise<Response> {
+  if (request.method === "HEAD") return headOnly();
   const isFollowing = action === "follow";
   const follower = reply.follow(offset);
   const stream = isFollowing
@@ -93,6 +94,10 @@ export async function passOn(
 ): Promise<Response | null> {
   const response = await instances.pass(url, call, request.signal);
   if (response?.body == null) return response;
+  if (request.method === "HEAD") {
+    await response.body.cancel();
+    return headOnly();
+  }
   const reply = new PassedReply(response.body);
   const stream = new PassedStream(request.signal, heartbeats);
   stream.onOpen = () => void reply.start();
@@ -108,6 +113,11 @@ export function requireSameMessage({ message }: Pick<ReplyCall, "message">, know
 
 export function wasCancelled(): AppError {
   return new AppError("conflict", "This message was cancelled. Send it again under a new message_id.");
+}
+
+/** To HEAD; Bun would keep it waiting for the stream's end. */
+function headOnly(): Response {
+  return new Response(null, { headers: sseHeaders });
 }
 
 async function cancel(reply: KeptReply): Promise<Response> {

@@ -147,6 +147,12 @@ export class EventStream implements TurnReader {
     this.#held = "";
   }
 
+  /** Ends for this reader alone. */
+  cut(): void {
+    this.#turn?.leave(this);
+    this.#end("broken", errorFrame("unavailable"));
+  }
+
   /** Ends silently: the visitor has left. */
   drop(): void {
     this.#end("left", "");
@@ -208,11 +214,7 @@ export class EventStream implements TurnReader {
 
   #taken(written: Promise<number>): Promise<unknown> {
     this.#whenGone ??= Promise.withResolvers();
-    const settled = written.then(
-      () => {},
-      () => {},
-    );
-    return Promise.race([settled, this.#whenGone.promise]);
+    return Promise.race([written.catch(() => {}), this.#whenGone.promise]);
   }
 
   #end(outcome: StreamOutcome, lastFrames: string): void {

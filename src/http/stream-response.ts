@@ -5,7 +5,7 @@ import type { HeaderBag } from "./problem.ts";
 import type { RequestContext } from "./request-context.ts";
 import type { EventStream } from "./sse.ts";
 
-const sseHeaders = {
+export const sseHeaders = {
   "content-type": "text/event-stream; charset=utf-8",
   "cache-control": "no-store",
   "x-accel-buffering": "no",

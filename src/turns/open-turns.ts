@@ -1,7 +1,7 @@
 /** All running turns: limits them per address, and stops those whose right to run has been revoked. */
 import { AppError } from "../domain/errors.ts";
 
-/** What is needed of a turn here. */
+/** What is needed of a turn here, or of a stream of a turn that began with another right. */
 export interface OpenTurn {
   /** The store's change mark when the turn's right was last confirmed. */
   checkedMark: number;

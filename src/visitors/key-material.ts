@@ -3,6 +3,7 @@
 import type { FieldError } from "../domain/errors.ts";
 import type { JsonObject } from "../domain/json.ts";
 import type { VisitorKeyAlgorithm } from "../domain/visitor.ts";
+import { isOnP256 } from "../lib/p256.ts";
 
 const secretBytes = 32;
 const coordinateBytes = 32;
@@ -75,11 +76,16 @@ export async function readPublicJwk(
   if (errors.length > 0) return errors;
   const jwk = { ...expected, ...coordinates } as PublicJwk;
   try {
+    if (jwk.kty === "EC" && !isOnP256(toBytes(jwk.x), toBytes(jwk.y))) throw new RangeError("not on the curve");
     await importKey(algorithm, JSON.stringify(jwk));
     return jwk;
   } catch {
     return [{ param: "public_jwk", detail: "Is not a point on its curve." }];
   }
+}
+
+function toBytes(coordinate: string): Uint8Array {
+  return Uint8Array.fromBase64(coordinate, { alphabet: "base64url" });
 }
 
 function fault(member: string, detail: string): FieldError {

@@ -3,12 +3,14 @@ import { expect, test } from "bun:test";
 import { Validator } from "@seriousme/openapi-schema-validator";
 import { createApp } from "../../src/app.ts";
 import { errorCodes } from "../../src/domain/errors.ts";
+import { isEmbedAccess } from "../../src/http/api-description.ts";
 import { describeRoute } from "../../src/modules/docs/described-route.ts";
 import type { OpenApiDocument } from "../../src/modules/docs/document.ts";
 import { routes } from "../../src/routes.ts";
 import { startTestServer } from "../support/app.ts";
 import { apiDocument, checkConformance, Nonconformance, toPointer, validatorAt } from "../support/conformance.ts";
 import { openDashboard } from "../support/dashboard.ts";
+import { createWebsiteKey, signToken } from "../support/visitor-keys.ts";
 
 const operations = routes.map(describeRoute);
 
@@ -57,8 +59,6 @@ test("names every call once, and every parameter of its path", () => {
     expect(Object.keys(params)).toEqual([...path.matchAll(/\{(\w+)\}/g)].map(([, name = ""]) => name));
   }
 });
-
-import { createWebsiteKey, signToken } from "../support/visitor-keys.ts";
 
 /** A new object goes into the list; one that is there keeps its name, which generated clients give to a type. */
 const objectNames = `
@@ -158,6 +158,20 @@ test("documents both ways in, and the scope of each management call", () => {
     { sessionCookie: [] },
     { localSessionCookie: [] },
   ]);
+});
+
+test("documents the visitor's token wherever somebody looks at it, and its refusal", () => {
+  const asking = operations.filter(({ access, ignoresVisitor }) => isEmbedAccess(access) && !ignoresVisitor);
+  expect(asking.length).toBeGreaterThan(4);
+  for (const { path, method, access } of operations) {
+    const { parameters = [], responses } = apiDocument.paths[path]?.[method.toLowerCase()] ?? expect.unreachable(path);
+    const header = parameters.find(({ name }) => name === "X-Visitor-Token");
+    const isAsking = asking.some((one) => one.path === path && one.method === method);
+    expect([path, header?.in, header?.required]).toEqual(
+      isAsking ? [path, "header", access === "visitor"] : [path, undefined, undefined],
+    );
+    expect([path, JSON.stringify(responses[401] ?? "").includes("VisitorUnverified")]).toEqual([path, isAsking]);
+  }
 });
 
 test("documents every error code that a route can respond with", () => {

@@ -187,8 +187,8 @@ describe("the reply", () => {
         });
         return;
       }
-      const { complete, failure, ...rest } = await asked;
-      expect(rest).toEqual({ text: dialect.text, usage: dialect.usage });
+      const { complete, failure, text, usage } = await asked;
+      expect({ text, usage }).toEqual({ text: dialect.text, usage: dialect.usage });
       expect(complete).toBe(dialect.isComplete);
       if (dialect.failure === null) expect(failure).toBeNull();
       else expect(failure).toMatchObject({ message: expect.stringMatching(dialect.failure) });

@@ -1,5 +1,7 @@
 /** Named messages: what is refused, who may come back, and who may stop a reply. */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
+import { makeEmbedToken } from "../../src/domain/credentials.ts";
+import { systemIds } from "../../src/lib/ids.ts";
 import { maxKeptBytes } from "../../src/turns/kept-text.ts";
 import { startTestServer, type TestServer, testContext } from "../support/app.ts";
 import { readProblem, sendChat } from "../support/chat.ts";
@@ -52,8 +54,12 @@ describe("a message's name", () => {
     ["session_id", { message_id: visitor }],
     ["message_id", { message_id: "not-a-uuid", session_id: session }],
     ["resume", { message_id: visitor, session_id: session, resume: "yes" }],
-  ])("is refused with %s at fault in %j", async (param, fields) => {
-    expect(await paramsAtFault(await sendChat(server.url, token, { message: "hello", ...fields }))).toEqual([param]);
+    ["message,visitor_id,message_id", { message: " ", visitor_id: 7, resume: true }],
+    ["session_id", { message_id: visitor, session_id: "malformed" }],
+    ["resume", { resume: 1 }],
+  ])("is refused with %s at fault in %j", async (params, fields) => {
+    const refused = await sendChat(server.url, token, { message: "hello", ...fields });
+    expect((await paramsAtFault(refused)).join()).toBe(params);
   });
 
   test("belongs to one message, running or stored: another one is 409", async () => {
@@ -72,7 +78,7 @@ describe("a message's name", () => {
     const { provider, message, response } = await beginReply();
     const repeated = await Promise.all(Array.from({ length: 6 }, () => sendChat(server.url, token, message)));
     expect(repeated.map(({ status }) => status)).toEqual(Array(6).fill(200));
-    expect(server.services.openTurns.size).toBe(1);
+    expect([server.services.coordination.turns.waitingCount, server.mockLlm.requests.length]).toEqual([0, 1]);
     provider.say();
     for (const each of [response, ...repeated]) expect((await readAll(each)).text).toBe("so far and on");
     expect(await countToday()).toBe(1);
@@ -140,6 +146,14 @@ describe("coming back", () => {
     const init = { headers: { "last-event-id": "3" } };
     expect(await readAll(await follow(server.url, token, message, 1, init))).toMatchObject({ text: "b and on" });
     expect((await follow(server.url, token, message, 2, { headers: { "last-event-id": "11" } })).status).toBe(204);
+  });
+
+  test("is answered to HEAD without a stream", async () => {
+    const { provider, message, response } = await beginReply();
+    const head = await follow(server.url, token, message, 0, { method: "HEAD" });
+    expect([head.status, head.headers.get("content-type")]).toEqual([200, "text/event-stream; charset=utf-8"]);
+    provider.say();
+    expect((await readAll(response)).isDone).toBe(true);
   });
 
   test("passes the guards of every embed route", async () => {
@@ -251,6 +265,21 @@ describe("a resumable reply", () => {
     await nothingRuns();
     expect((await follow(server.url, token, message)).status).toBe(404);
     expect((await kept()).at(-1)).toMatchObject({ text: "so far", complete: false });
+  });
+
+  test("goes on for others when the token of one of its readers is revoked, whose stream ends within a second", async () => {
+    const { provider, message, response } = await beginReply();
+    const { embedTokens } = server.services.store;
+    const other = makeEmbedToken(systemIds.secret);
+    const id = crypto.randomUUID();
+    await embedTokens.create(companion.accountId, companion.id, { id, token: other, name: null }, testContext());
+    const follower = await follow(server.url, other, message);
+    const attached = await sendChat(server.url, other, message);
+    await embedTokens.revoke(companion.accountId, companion.id, id, testContext());
+    expect(await readAll(follower)).toMatchObject({ text: "so far", comments: ["ping", "error unavailable"] });
+    expect(await readAll(attached)).toMatchObject({ text: "so far", comments: ["error unavailable"] });
+    provider.say();
+    expect(await readAll(response)).toMatchObject({ text: "so far and on", isDone: true });
   });
 
   test("ends incomplete at one MiB, without half a character", async () => {

@@ -124,6 +124,26 @@ describe("a reply that its visitor lost", () => {
     expect(await countToday()).toBe(1);
   });
 
+  test("is not run again if another server settled it before its turn, and gives the day's message back", async () => {
+    const message = newMessage({ message: "[[say:Hello]]" });
+    await (await sendChat(server.url, token, message)).text();
+    const { turns } = server.services.store;
+    const { findExchange } = turns;
+    let looks = 0;
+    // As if the other one had settled it between the first look and the ticket.
+    turns.findExchange = async (...name) => (looks++ === 0 ? null : findExchange(...name));
+    try {
+      expect(await readAll(await sendChat(server.url, token, message))).toMatchObject({ text: "Hello", isDone: true });
+    } finally {
+      turns.findExchange = findExchange;
+    }
+    expect(looks).toBe(3);
+    expect(server.mockLlm.requests).toHaveLength(1);
+    expect(await countToday()).toBe(1);
+    await nothingRuns();
+    expect(server.services.replies.count).toBe(0);
+  });
+
   test("tells who comes back why the provider broke it off, while it runs and afterwards", async () => {
     const message = newMessage({ message: "[[error:3]][[delay:30]]one two three four" });
     const first = await readUntil(await sendChat(server.url, token, message), ({ text }) => text.length > 0);

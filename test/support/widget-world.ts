@@ -22,6 +22,8 @@ export interface WidgetWorld extends AsyncDisposable {
   createCompanion(fields?: Record<string, unknown>): Promise<{ id: string; embed_token: string }>;
   /** From now on replies consist of these fragments; null returns to the mock's own. `pauseMs` precedes each. */
   respondWith(fragments: readonly string[] | null, pauseMs?: number): void;
+  /** A management key. */
+  apiKey: string;
   call(method: string, path: string, body?: unknown): Promise<Response>;
   /** Creates a website with its own origin; returns the URL of a page with this body. */
   host(body: string, options?: HostOptions): string;
@@ -72,6 +74,7 @@ export async function openWidgetWorld({ env, args, flags }: WidgetWorldOptions =
   return {
     server,
     mockLlm,
+    apiKey: key,
     call,
     respondWith(fragments, pauseMs = 0) {
       if (fragments === null) return mockLlm.respond(null);
@@ -115,7 +118,7 @@ async function createKey(dataDir: string): Promise<string> {
     return JSON.parse(stdout) as Record<string, string>;
   };
   await run("account", "create", "--email", "owner@example.com");
-  const scopes = "companions:read,companions:write,conversations:read";
+  const scopes = "companions:read,companions:write,conversations:read,keys:write";
   const { key = "" } = await run(
     "key",
     "create",

@@ -131,18 +131,6 @@ test("the conversation is kept over reloads and pages, with the panel open; a ne
   expect(JSON.stringify(world.mockLlm.requests.at(-1)?.body.messages)).not.toContain("remember me");
 });
 
-test("a reload in the middle of a reply shows what had arrived, and that it is not all", async () => {
-  const { page, widget } = await openChat();
-  await widget.ask("[[delay:20]] [[words:400]]");
-  await widget.replies
-    .nth(1)
-    .getByText(/\w+ \w+/)
-    .waitFor();
-  await page.reload();
-  await widget.notice.getByText("The reply was cut off.").waitFor();
-  expect((await widget.replies.last().innerText()).length).toBeGreaterThan(3);
-});
-
 test("the configuration is asked for once in a minute", async () => {
   const { page, widget } = await openChat();
   let asked = 0;

@@ -5,18 +5,17 @@ import { invalidFields } from "../../domain/errors.ts";
 import { instructFor } from "../../domain/visitor-prompt.ts";
 import { embedTokenParam, eventStream } from "../../http/api-description.ts";
 import { clientOf } from "../../http/client.ts";
-import { noCompanion } from "../../http/embed-guard.ts";
+import { rightOfToken } from "../../http/embed-guard.ts";
 import { embedBodyLimitBytes, jsonBody, requireJsonContentType } from "../../http/json-body.ts";
 import { contextOf } from "../../http/request-context.ts";
 import { type Route, route } from "../../http/route.ts";
 import { EventStream } from "../../http/sse.ts";
 import { addHeaders, respondWithTurn } from "../../http/stream-response.ts";
-import type { CompanionStore } from "../../store/store.ts";
 import { ConversationKeeper } from "../../turns/conversation-keeper.ts";
 import { Turn } from "../../turns/turn.ts";
-import type { NamedStart, TurnRight } from "../../turns/turn-start.ts";
+import type { NamedStart } from "../../turns/turn-start.ts";
 import type { VerifiedVisitor } from "../../visitors/visitors.ts";
-import { chatRequest, listNamingFaults } from "./model.ts";
+import { type ChatRequest, chatRequest, listNamingFaults } from "./model.ts";
 import { answerMessage } from "./reply-responses.ts";
 import { replyRoutes } from "./reply-routes.ts";
 
@@ -26,9 +25,13 @@ function limitOf({ dailyPerVisitor }: Companion, visitor: VerifiedVisitor | null
   return { id: visitor.id, messagesPerDay: dailyPerVisitor };
 }
 
-/** A separate function, so that the closure does not keep the request alive as long as the reply. */
-function rightOf(companions: CompanionStore, token: string): TurnRight {
-  return { check: () => companions.checkEmbedToken(token), refusal: noCompanion };
+/** Throws `invalid_request` with all that is at fault. */
+function checkMessage(sent: unknown): ChatRequest {
+  const body = sent as Partial<ChatRequest> | null;
+  const faults = body?.message_id || body?.resume ? listNamingFaults(body) : [];
+  if (faults.length === 0) return chatRequest.check(sent);
+  const others = chatRequest.listErrors(sent).filter(({ param }) => faults.every((fault) => fault.param !== param));
+  throw invalidFields([...others, ...faults]);
 }
 
 export const chatRoutes: readonly Route[] = [
@@ -39,7 +42,7 @@ export const chatRoutes: readonly Route[] = [
     tag: "Embed",
     summary: "Send a message and stream the reply",
     access: "embed",
-    body: jsonBody(chatRequest, { limitBytes: embedBodyLimitBytes }),
+    body: { ...jsonBody(chatRequest, { limitBytes: embedBodyLimitBytes }), check: checkMessage },
     document: () => ({
       description:
         "The status is held back until the reply's first text, so a failing provider is a true 502. Turns of one " +
@@ -54,10 +57,7 @@ export const chatRoutes: readonly Route[] = [
     async handle({ services, request, params, set, target: { companion, plan }, visitor, readBody }) {
       // Even without a body.
       requireJsonContentType(request);
-      const body = await readBody();
-      const { message, session_id, visitor_id, message_id } = body;
-      const faults = message_id || body.resume ? listNamingFaults(body) : [];
-      if (faults.length > 0) throw invalidFields(faults);
+      const { message, session_id, visitor_id, message_id, resume = false } = await readBody();
       const sessionId = session_id?.toLowerCase() ?? services.ids.randomUuid();
       set.headers["x-session-id"] = sessionId;
       const key = { companionId: companion.id, sessionId, visitorId: visitor?.id ?? visitor_id?.toLowerCase() ?? null };
@@ -68,7 +68,7 @@ export const chatRoutes: readonly Route[] = [
         message,
         requestId: context.requestId,
         address: clientOf(services, request).limitSubject,
-        right: rightOf(services.store.companions, params.token),
+        right: rightOfToken(services.store.companions, params.token),
         visitor: limitOf(companion, visitor),
       };
       const makeTurn = (named: NamedStart | null) => {
@@ -79,8 +79,8 @@ export const chatRoutes: readonly Route[] = [
         return respondWithTurn(makeTurn(null), new EventStream(request.signal, services.heartbeats), set, context);
       }
       const messageId = message_id.toLowerCase();
-      const call = { action: "attach", key, messageId, message, resume: body.resume === true, offset: 0 } as const;
-      return addHeaders(await answerMessage(services, call, request, makeTurn), set);
+      const call = { action: "attach", key, messageId, message, resume, offset: 0 } as const;
+      return addHeaders(await answerMessage(services, call, request, { right: start.right, makeTurn }), set);
     },
   }),
   ...replyRoutes,

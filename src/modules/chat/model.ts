@@ -11,7 +11,7 @@ export const chatRequest = compileChecker(() =>
       session_id: t.Optional(
         nullableUuid("Identifies the conversation. If left out, a new one begins; its id is in `X-Session-Id`."),
       ),
-      visitor_id: t.Optional(nullableUuid("Identifies the visitor across conversations.")),
+      visitor_id: t.Optional(nullableUuid("Identifies the visitor across conversations; ignored for a verified one.")),
       message_id: t.Optional(
         nullableUuid(
           "Names the message, so that the same request can be made again: it gets the same reply, and nothing is " +
@@ -32,8 +32,8 @@ export const chatRequest = compileChecker(() =>
 );
 export type ChatRequest = Static<typeof chatRequest.schema>;
 
-/** What a named message lacks. */
-export function listNamingFaults({ message_id, session_id, resume }: ChatRequest): FieldError[] {
+/** What a named message lacks; the rest of it may not have been checked. */
+export function listNamingFaults({ message_id, session_id, resume }: Partial<ChatRequest>): FieldError[] {
   const faults: FieldError[] = [];
   if (resume === true && !message_id) {
     faults.push({ param: "message_id", detail: "This field is required where resume is true." });

@@ -10,11 +10,12 @@ import {
   respondWithReply,
   wasCancelled,
 } from "../../http/reply-calls.ts";
+import { watchStream } from "../../http/stream-rights.ts";
 import type { ReplyCall } from "../../instances/instances.ts";
 import type { StoredExchange } from "../../store/store.ts";
 import { runsAgain } from "../../turns/conversation-keeper.ts";
 import type { Turn } from "../../turns/turn.ts";
-import { type NamedStart, RunsElsewhere } from "../../turns/turn-start.ts";
+import { type NamedStart, RunsElsewhere, type TurnRight } from "../../turns/turn-start.ts";
 
 /** Between a look and what follows from it, the message may move; it soon comes to rest. */
 const maxRounds = 4;
@@ -25,17 +26,24 @@ const followableMs = 10 * 60_000;
 /** A call that begins or repeats a message. */
 export type MessageCall = ReplyCall & { readonly action: "attach"; readonly message: string };
 
-/** Answers the message, whether it is new or repeated. `makeTurn` is called for one that runs here. */
+export interface Sender {
+  readonly right: TurnRight;
+  /** For a message that runs here. */
+  makeTurn(named: NamedStart): Turn;
+}
+
+/** Answers the message, whether it is new or repeated. */
 export async function answerMessage(
   services: Services,
   call: MessageCall,
   request: Request,
-  makeTurn: (named: NamedStart) => Turn,
+  sender: Sender,
 ): Promise<Response> {
   for (let round = 0; round < maxRounds; round++) {
     try {
       const attached = await answerReplyCall(services, call, request);
-      const response = attached ?? (await answerOrRun(services, call, request, makeTurn));
+      if (attached !== null) return watched(services, attached, request, sender.right);
+      const response = await answerOrRun(services, call, request, sender);
       if (response !== null) return response;
     } catch (error) {
       if (!(error instanceof RunsElsewhere)) throw error;
@@ -49,7 +57,7 @@ async function answerOrRun(
   services: Services,
   call: MessageCall,
   request: Request,
-  makeTurn: (named: NamedStart) => Turn,
+  { right, makeTurn }: Sender,
 ): Promise<Response | null> {
   const { replies, coordination, store } = services;
   const { queueKey, messageId } = nameOf(call);
@@ -69,18 +77,32 @@ async function answerOrRun(
   } finally {
     if (!isRun) reply.drop();
   }
-  if (stored === null) return await passOn(services, elsewhere?.url ?? null, call, request);
+  if (stored === null) {
+    const passed = await passOn(services, elsewhere?.url ?? null, call, request);
+    return passed === null ? null : watched(services, passed, request, right);
+  }
   requireSameMessage(call, stored.question);
   if (stored.reply === null) throw wasCancelled();
-  return await answerStoredReply(services, stored, call, request);
+  return watched(services, await answerStoredReply(services, stored, call, request), request, right);
 }
 
 /** Answers a client that comes back to a reply. */
-export async function followReply(services: Services, call: ReplyCall, request: Request): Promise<Response> {
+export async function followReply(
+  services: Services,
+  call: ReplyCall,
+  request: Request,
+  right: TurnRight,
+): Promise<Response> {
   const found = await findReply(services, call, request);
-  if (found instanceof Response) return found;
+  if (found instanceof Response) return watched(services, found, request, right);
   if (services.clock.nowMs() - found.endedAtMs > followableMs) throw noSuchReply();
-  return await answerStoredReply(services, found, call, request);
+  return watched(services, await answerStoredReply(services, found, call, request), request, right);
+}
+
+/** The stream of the response ends with the right of its own request: the reply may have begun with another token. */
+function watched(services: Services, response: Response, request: Request, right: TurnRight): Response {
+  watchStream(services, request, right);
+  return response;
 }
 
 /** Resolves with 204 once the reply has ended for everyone, however it did. */

@@ -2,6 +2,7 @@
 import { Type as t } from "@sinclair/typebox";
 import { invalidFields } from "../../domain/errors.ts";
 import { embedTokenParam, eventStream } from "../../http/api-description.ts";
+import { rightOfToken } from "../../http/embed-guard.ts";
 import { type Route, route } from "../../http/route.ts";
 import { addHeaders } from "../../http/stream-response.ts";
 import type { ReplyCall } from "../../instances/instances.ts";
@@ -91,7 +92,8 @@ export const replyRoutes: readonly Route[] = [
     }),
     async handle({ services, request, params, set, target, visitor }) {
       const call = readCall("follow", { request, params, companionId: target.companion.id, visitor });
-      return addHeaders(await followReply(services, call, request), set);
+      const right = rightOfToken(services.store.companions, params.token);
+      return addHeaders(await followReply(services, call, request, right), set);
     },
   }),
   route({

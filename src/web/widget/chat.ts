@@ -27,15 +27,19 @@ export class Chat {
   #adoption = 0;
   #watch = 0;
 
-  constructor(client: Client, source: ConfigSource, token: string, visitor: TokenSource, listener: ChatListener) {
+  constructor(client: Client, source: ConfigSource, token: string, listener: ChatListener) {
     this.client = client;
     this.source = source;
     this.#transcript = new Transcript(client, token);
     this.#replies = new Replies(client, source, this.#transcript, listener, () => void this.flush());
     this.#listener = listener;
     this.#unwatch = this.#transcript.watch(() => this.#follow());
+  }
+
+  /** Shows what is kept, and goes on with what was under way. `visitor`: who the page says that it is, if anybody. */
+  start(visitor: TokenSource): void {
     if (visitor) void this.identify(visitor);
-    else if (!client.isForeign) this.#begin();
+    else if (!this.client.isForeign) this.#begin();
   }
 
   get config(): CompanionConfig | null {

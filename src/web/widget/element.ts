@@ -19,6 +19,22 @@ export function setDefaultBaseUrl(url: string): void {
   defaultBaseUrl ||= url;
 }
 
+type Act = (chat: CompanionChat) => unknown;
+
+/** What the page wants done with each chat, such as to say who the visitor is, whether that has come already or not. */
+let acts: Act[] = [];
+
+/** `window.companiond` is a list of functions that take a chat; the page may begin it before this script has loaded. */
+export function listenToPage(): void {
+  const page = window as { companiond?: Act[] };
+  if (Array.isArray(page.companiond)) acts = page.companiond;
+  else page.companiond = acts;
+  acts.push = (...more) => {
+    for (const chat of document.querySelectorAll<CompanionChat>(elementName)) for (const act of more) act(chat);
+    return Array.prototype.push.apply(acts, more);
+  };
+}
+
 export class CompanionChat extends HTMLElement {
   static readonly observedAttributes = ["token", "mode", "lang", "theme", "strings", "visitor-token"];
 
@@ -80,6 +96,7 @@ export class CompanionChat extends HTMLElement {
 
   connectedCallback(): void {
     this.#visitor ??= this.getAttribute("visitor-token");
+    for (const act of acts) act(this);
     this.#start();
   }
 

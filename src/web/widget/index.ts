@@ -1,5 +1,5 @@
 /** The drop-in script: defines the element, and puts one on the page where the script's tag names a token. */
-import { CompanionChat, elementName, setDefaultBaseUrl } from "./element.ts";
+import { CompanionChat, elementName, listenToPage, setDefaultBaseUrl } from "./element.ts";
 import { setScriptOrigin } from "./panel-loader.ts";
 
 /** Known only while the script runs for the first time. */
@@ -12,6 +12,7 @@ function start(): void {
   if (!known) {
     setDefaultBaseUrl(source);
     setScriptOrigin(script);
+    listenToPage();
     customElements.define(elementName, CompanionChat);
   }
   const { token } = script?.dataset ?? {};

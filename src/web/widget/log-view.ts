@@ -68,7 +68,7 @@ export function createLogView(
     const time = date.toLocaleString(lang, { timeStyle: "short", dateStyle: isToday ? undefined : "medium" });
     const foot = h("div", { class: "foot" }, h("time", { datetime: date.toISOString() }, time));
     const name = isUser ? strings.you : (chat.config?.name ?? "");
-    const markdown = createMarkdownView(body, strings, copyButton);
+    let markdown = createMarkdownView(body, strings, copyButton);
     const dots = h("span", { class: "dots" }, "•••");
     if (isUser) body.textContent = message.text;
     else foot.append(copyButton(() => message.text));
@@ -82,6 +82,11 @@ export function createLogView(
         row.dataset.state = state;
         foot.hidden = isStreaming;
         if (isUser || (text === drawn?.text && state === drawn.state)) return;
+        // Gone on with after an end, or another one in its place.
+        if (drawn && (drawn.state !== "streaming" || !text.startsWith(drawn.text))) {
+          body.replaceChildren();
+          markdown = createMarkdownView(body, strings, copyButton);
+        }
         drawn = { text, state };
         dots.remove();
         markdown.update(text, isStreaming);

@@ -21,7 +21,7 @@ export function createPanel(host: PanelHost): Panel {
   const { signal } = cleanUp;
   let frame = 0;
 
-  const chat = new Chat(createClient(host), source, host.token, host.visitor, {
+  const chat = new Chat(createClient(host), source, host.token, {
     changed: () => draw(),
     replied(message) {
       if (message.state === "streaming" && !message.text) announcer.say(fill(strings.typing, name.textContent));
@@ -108,6 +108,8 @@ export function createPanel(host: PanelHost): Panel {
   if (box.parentElement) followViewport(box.parentElement, composer.fit, signal);
   // Beside the box: it is heard when that is closed, too.
   box.after(announcer.element);
+  // Not before all that it draws is there.
+  chat.start(host.visitor);
 
   return {
     draw,

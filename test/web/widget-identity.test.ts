@@ -1,0 +1,86 @@
+/** Visitors whom the page's own sign-in knows: the widget's `identify`, and what it leaves behind. */
+import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test";
+import type { Page } from "playwright-core";
+import { keepScreenshot } from "../support/browser.ts";
+import { createWebsiteKey, signToken, type WebsiteKey } from "../support/visitor-keys.ts";
+import { openWidgetWorld, tag, type WidgetWorld, widgetOn } from "../support/widget-world.ts";
+
+setDefaultTimeout(30_000);
+
+let world: WidgetWorld;
+let key: WebsiteKey;
+
+beforeAll(async () => {
+  world = await openWidgetWorld();
+  key = await createWebsiteKey(world.server.url, world.apiKey);
+});
+afterAll(() => world[Symbol.asyncDispose]());
+
+const kept = (page: Page) =>
+  page.evaluate<string[]>("[localStorage, sessionStorage].flatMap((storage) => Object.entries(storage).flat())");
+const identify = (page: Page, expression: string) =>
+  page.evaluate(`document.querySelector("companion-chat").identify(${expression})`);
+
+test("a companion that asks for a token says to sign in, and answers once the page says who the visitor is", async () => {
+  const { id, embed_token } = await world.createCompanion({ visitor_auth: "required" });
+  const { page } = await world.open({ reducedMotion: "reduce" });
+  await page.goto(world.host(tag(world.server, embed_token)));
+  const widget = widgetOn(page);
+  await widget.open();
+  await widget.ask("Hello");
+  await widget.notice.getByText("Please sign in on this website to use the chat.").waitFor();
+  await keepScreenshot(page, "visitor-unverified");
+  await identify(page, JSON.stringify(await signToken(key, id)));
+  await widget.button("Try again").click();
+  await widget.replied();
+  expect(await widget.questions.allInnerTexts()).toEqual(["Hello"]);
+});
+
+test("said before the widget has loaded: the conversation comes back on another device, and null leaves nothing", async () => {
+  const { id, embed_token } = await world.createCompanion({ visitor_auth: "required" });
+  const token = await signToken(key, id, { sub: "ada" });
+  const queue = `<script>(window.companiond ??= []).push((chat) => chat.identify(async () => "${token}"))</script>`;
+  const address = world.host(queue + tag(world.server, embed_token));
+  const { page } = await world.open();
+  await page.goto(address);
+  const widget = widgetOn(page);
+  await widget.open();
+  await widget.ask("Remember me");
+  await widget.replied();
+
+  const { page: phone } = await world.open();
+  await phone.goto(address);
+  const onPhone = widgetOn(phone);
+  await onPhone.open();
+  await onPhone.replied();
+  expect(await onPhone.questions.allInnerTexts()).toEqual(["Remember me"]);
+  await onPhone.ask("And now?");
+  await onPhone.replied(2);
+  expect(JSON.stringify(world.mockLlm.requests.at(-1)?.body.messages)).toContain("Remember me");
+
+  const before = await kept(phone);
+  expect(before.join()).toContain("Remember me");
+  expect(before.join()).not.toContain(token);
+  await identify(phone, "null");
+  await onPhone.element.locator(".row.user").first().waitFor({ state: "detached" });
+  expect(await kept(phone)).toEqual([]);
+});
+
+test("what a known visitor left is not shown to somebody whom the page does not know", async () => {
+  const { id, embed_token } = await world.createCompanion({ visitor_auth: "optional" });
+  const token = await signToken(key, id, { sub: "ada" });
+  const { page } = await world.open();
+  await page.goto(world.host(tag(world.server, embed_token, `data-visitor-token="${token}"`)));
+  const widget = widgetOn(page);
+  await widget.open();
+  await widget.ask("Between us");
+  await widget.replied();
+  await page.goto(world.host(tag(world.server, embed_token)));
+  await widget.input.waitFor();
+  expect(await widget.questions.count()).toBe(0);
+  await widget.ask("Who was here?");
+  await widget.replied();
+  expect(await widget.questions.allInnerTexts()).toEqual(["Who was here?"]);
+  expect(JSON.stringify(world.mockLlm.requests.at(-1)?.body.messages)).not.toContain("Between us");
+  expect((await kept(page)).join()).not.toContain("Between us");
+});
