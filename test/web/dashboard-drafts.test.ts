@@ -88,3 +88,11 @@ test("formats times as people say them", () => {
   expect(tell("2026-06-14T12:00:00Z")).toBe("yesterday");
   expect(tell("2026-09-13T12:00:00Z")).toBe("in 3 months");
 });
+
+test("erases a visitor by any name but one that browsers take for a way up", () => {
+  const resolve = (name: string) => new URL(toVisitorPath("c", name), "http://localhost").pathname;
+  for (const name of ["customer/42", "a?b#c", "../..", "%2e%2e", "...", "Zoë 李"]) {
+    expect(resolve(name)).toBe(`/api/companions/c/visitors/${encodeURIComponent(name)}`);
+  }
+  for (const name of ["", ".", ".."]) expect(() => resolve(name)).toThrow("cannot be erased here");
+});

@@ -119,6 +119,21 @@ test.each([
   expect(await collect(open(server).chat("hi"))).toEqual({ text: whole, error: null });
 });
 
+test("a website that cannot give a token on the way back is asked again", async () => {
+  const server = createReplyServer(fragments);
+  server.fate = (_, index) => (index === 0 ? { cutAt: 60, by: "end" } : null);
+  const companion = open(server);
+  let asked = 0;
+  companion.identify(() => {
+    asked++;
+    if (asked === 3) throw new Error("The website is away, too.");
+    // Of a token that has ended the next request asks for another one.
+    return `.${btoa(JSON.stringify({ sub: "ada", exp: 1 }))}.`;
+  });
+  expect(await collect(companion.chat("hi"))).toEqual({ text: whole, error: null });
+  expect(asked).toBeGreaterThan(3);
+});
+
 test("it comes back when Retry-After says so, and not by its own count", async () => {
   const server = createReplyServer(fragments);
   server.fate = (_, index) => {

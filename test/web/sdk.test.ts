@@ -84,6 +84,28 @@ describe("with the real server", () => {
     expect(error).toMatchObject({ name: "CompanionError", code: "incomplete" });
   });
 
+  test("goes on with a reply that was left: while it runs, when it has ended, and when only the message is known", async () => {
+    const storage = memory();
+    const leave = new AbortController();
+    const left = open(storage).chat("[[delay:20]] [[say:one two three]]", { leave: leave.signal });
+    expect((await left.next()).value).toContain("one");
+    leave.abort();
+    await expect(left.next()).rejects.toHaveProperty("name", "AbortError");
+    const again = open(storage);
+    const reply = again.pending ?? undefined;
+    const before = server.mockLlm.requests.length;
+    const { text, error } = await collect(again.resume());
+    expect([text.trim(), error, again.pending]).toEqual(["one two three", null, null]);
+    expect(await collect(again.resume({ ...(reply ? { reply } : {}), received: text.slice(0, 5) }))).toEqual({
+      text: text.slice(5),
+      error: null,
+    });
+    const { message = "", messageId } = reply ?? {};
+    expect(await collect(again.chat(message, { messageId }))).toEqual({ text, error: null });
+    expect((await collect(again.chat("another", { messageId }))).error).toMatchObject({ code: "conflict" });
+    expect(server.mockLlm.requests.length).toBe(before);
+  });
+
   test("gives the server's codes", async () => {
     const revoked = createCompanion({ baseUrl: server.url, token: `emb_${"0".repeat(32)}`, storage: memory() });
     await expect(revoked.config()).rejects.toMatchObject({ code: "not_found", status: 404 });

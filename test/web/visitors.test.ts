@@ -17,7 +17,7 @@ beforeAll(async () => {
 });
 afterAll(() => world[Symbol.asyncDispose]());
 
-const zoe = { sub: "customer/42", name: "Zoë", email: "zoe@shop.example", attributes: { plan: "pro" } };
+const zoe = { sub: "customer/42", name: "Zoë <i>Å</i>", email: "zoe@shop.example", attributes: { plan: "pro" } };
 
 async function createKey({ api }: SignedInPage, name = "Shop"): Promise<WebsiteKey> {
   const { json } = await api.call("POST", "/api/visitor-keys", { name, algorithm: "HS256" });
@@ -172,11 +172,14 @@ test("shows who a conversation is with, finds all of theirs, and erases them", a
   await rows.nth(1).getByRole("link").click();
   const facts = page.locator("dl");
   await facts.waitFor();
-  expect(await facts.locator("dd").allInnerTexts()).toEqual(["Zoë", zoe.sub, zoe.email, "pro"]);
+  expect(await facts.locator("dd").allInnerTexts()).toEqual([zoe.name, zoe.sub, zoe.email, "pro"]);
   await page.getByText("And the other one?", { exact: true }).waitFor();
   expect(await findViolations(page)).toEqual([]);
   await page.getByRole("button", { name: "Erase visitor…" }).click();
-  await page.getByRole("dialog", { name: "Erase Zoë?" }).getByText(zoe.sub).waitFor();
+  await page
+    .getByRole("dialog", { name: `Erase ${zoe.name}?` })
+    .getByText(zoe.sub)
+    .waitFor();
   await page.getByRole("button", { name: "Erase", exact: true }).click();
   await page.getByText("Erased.").waitFor();
   await hasCount(rows, 3);

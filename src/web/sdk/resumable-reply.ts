@@ -2,8 +2,7 @@
 import type { CallOptions, Connection } from "./connection.ts";
 import { CompanionError } from "./errors.ts";
 import { postMessage, type ReplyName, readReply, replyPath } from "./reply-stream.ts";
-import { joinSignals } from "./signals.ts";
-import { pause, whenOnline } from "./wakefulness.ts";
+import { openLine, pause } from "./wakefulness.ts";
 
 /** Of a refusal on the way back: a whole window of the server's limits. */
 const longestRefusalMs = 60_000;
@@ -74,19 +73,6 @@ export async function* followReply(
   }
 }
 
-/** A signal that ends one connection: with the call, or when the network has changed, for what was open is dead then. */
-function openLine(signal: AbortSignal | undefined) {
-  const line = joinSignals(signal);
-  const unwatch = whenOnline(() => line.abort(new CompanionError("network", { isCut: true })));
-  return {
-    signal: line.signal,
-    close() {
-      line.release();
-      unwatch();
-    },
-  };
-}
-
 /** A repeated message is answered from the first character; what the server lost it answers anew, in other words. */
 async function* skipKnown(fragments: AsyncIterable<string>, known: string): AsyncGenerator<string, void, undefined> {
   let at = 0;
@@ -99,9 +85,12 @@ async function* skipKnown(fragments: AsyncIterable<string>, known: string): Asyn
   if (at < known.length) throw new CompanionError("replaced");
 }
 
-/** A refusal on the way back that says nothing about the reply: by a limit, a proxy, or a server that is away. */
+/** A refusal on the way back that says nothing about the reply: by a limit, a proxy, a website or server that is away. */
 function isPassing({ code, status, requestId, retryAfterMs }: CompanionError, isPosting: boolean): boolean {
-  return code === "rate_limited" || (status >= 500 && (!isPosting || !requestId || retryAfterMs !== null));
+  return (
+    /^(rate_limited|identify_failed)$/.test(code) ||
+    (status >= 500 && (!isPosting || !requestId || retryAfterMs !== null))
+  );
 }
 
 function describe(problem: CompanionError, text: string, isCut: boolean): CompanionError {

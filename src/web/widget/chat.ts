@@ -154,6 +154,7 @@ export class Chat {
 
   /** Shows what this visitor has said, here or on another device; for null nothing, and forgets it. */
   async identify(visitor: TokenSource): Promise<void> {
+    if (visitor && this.client.visitor && !this.#arrival) return this.#identifyAgain(visitor);
     this.#replies.part();
     this.client.identify(visitor);
     this.#replies.problem = null;
@@ -171,6 +172,19 @@ export class Chat {
       this.#listener.emit("error", error);
       this.#replies.problem = toProblem(error);
     }
+    this.#listener.changed();
+  }
+
+  /** Pages say it again and again, mostly of the same visitor: then nothing is to be seen of it. */
+  async #identifyAgain(visitor: TokenSource): Promise<void> {
+    const { sessionId } = this.client;
+    this.client.identify(visitor);
+    await this.client.ready().catch(() => {});
+    if (this.client.visitor !== visitor || this.client.sessionId === sessionId || this.#isClosed) return;
+    this.#replies.part();
+    this.#transcript.clear(true);
+    this.#begin();
+    await this.#restore();
     this.#listener.changed();
   }
 

@@ -6,7 +6,7 @@ import type { Companion, ConversationWithMessages, PendingReply } from "../sdk/i
 import { cancelReply, postMessage, readReply } from "../sdk/reply-stream.ts";
 import { joinSignals } from "../sdk/signals.ts";
 import { openStorage } from "../sdk/storage.ts";
-import { pause } from "../sdk/wakefulness.ts";
+import { openLine, pause } from "../sdk/wakefulness.ts";
 import type { PanelHost } from "./panel-host.ts";
 
 /** Before the first try to come back to a reply. */
@@ -104,8 +104,9 @@ export function createClient(host: PanelHost) {
           return yield* companion.chat(reply.message, { ...call, messageId: reply.messageId });
         }
         if (isNew) {
+          const line = openLine(joined.signal);
           try {
-            const opened = await postMessage(connection, reply.message, name, { signal: joined.signal });
+            const opened = await postMessage(connection, reply.message, name, { signal: line.signal });
             for await (const fragment of readReply(opened)) {
               received += fragment;
               yield fragment;
@@ -115,6 +116,8 @@ export function createClient(host: PanelHost) {
           } catch (error) {
             if (joined.signal.aborted || !(error as CompanionError).isCut) throw error;
             onConnection(false);
+          } finally {
+            line.close();
           }
         }
         const companion = await insistOnSdk(isNew ? firstWaitMs : 0, joined.signal);

@@ -131,6 +131,7 @@ export function createLogView(
     sentence.textContent = sentences.join(" ");
     notice.hidden = sentences.length === 0;
     notice.classList.toggle("warn", !!problem);
+    notice.classList.toggle("quiet", !isOffline && chat.isReconnecting);
     retry.hidden = seconds > 0 || !canRetry(code) || /done|streaming/.test(code);
     // Once for each reason, not at every second.
     const reason = problem ?? `${isOffline}${chat.isReconnecting}${code === "waiting"}`;
