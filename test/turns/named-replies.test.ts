@@ -142,10 +142,10 @@ test("what all replies hold is bounded: those that ended longest ago are given u
   expect(replies.count).toBe(3);
   // The second one had ended first.
   claim(replies, "fourth");
-  expect(second.reader.end).toEqual({ type: "end", outcome: "broken", code: "unavailable" });
+  expect(second.reader.end).toEqual({ type: "end", outcome: "stopped" });
   expect(first.reader.end).toBeUndefined();
   expect(third.say("y".repeat(2 * room - keptReplyBytes))).toBe(true);
-  expect(first.reader.end).toEqual({ type: "end", outcome: "broken", code: "unavailable" });
+  expect(first.reader.end).toEqual({ type: "end", outcome: "stopped" });
   expect(third.say("z".repeat(room))).toBe(false);
   expect(replies.heldBytes).toBeLessThanOrEqual(3 * room);
 });
