@@ -6,13 +6,14 @@ import { afterAll, beforeAll, beforeEach, expect, test } from "bun:test";
 import { createErasureMarks } from "../src/coordination/erasure-marks.ts";
 import { processLog } from "../src/lib/log.ts";
 import { openSqliteStore } from "../src/store/sqlite/open.ts";
-import { chat } from "./support/chat.ts";
+import { chat, sendChat } from "./support/chat.ts";
 import { eventually } from "./support/eventually.ts";
 import { runExecutable, startExecutable } from "./support/executable.ts";
 import { type MockLlm, startMockLlm } from "./support/mock-llm.ts";
 import { chunk, doneMark } from "./support/mock-llm-replies.ts";
 import { createRandom } from "./support/random.ts";
 import { startRawChat } from "./support/raw-visitor.ts";
+import { follow, newMessage, readAll } from "./support/resumed-chat.ts";
 import { temporaryDirectory } from "./support/temporary.ts";
 import { withText } from "./support/turn-messages.ts";
 
@@ -93,6 +94,31 @@ test("every reply that ended in [DONE] outlives a kill -9 at a random moment, wi
   }
   await expectAllKept(dataDir, companion, acknowledged);
 }, 120_000);
+
+test("a reply that ended in [DONE] is there for who comes back after a kill -9, and one under way runs anew under its name", async () => {
+  using data = temporaryDirectory();
+  const dataDir = data.file("data");
+  const { token } = await makeCompanion(dataDir);
+  const [whole, cut] = [newMessage({ message: "[[say:Hello 😀]]" }), newMessage({ message: "[[silence:1]]one two" })];
+  const first = await startExecutable({ dataDir, env: environment() });
+  expect((await chat(first.url, token, whole)).isDone).toBe(true);
+  const lost = await sendChat(first.url, token, cut);
+  await first.kill();
+  await lost.text().catch(() => null);
+  const asked = mock.requests.length;
+
+  await using second = await startExecutable({ dataDir, env: environment() });
+  expect(await readAll(await follow(second.url, token, whole, 6))).toMatchObject({ text: "😀", isDone: true });
+  expect((await follow(second.url, token, whole, 8)).status).toBe(204);
+  expect(await chat(second.url, token, whole)).toMatchObject({ text: "Hello 😀", isDone: true });
+  expect((await follow(second.url, token, cut)).status).toBe(404);
+  expect(mock.requests.length).toBe(asked);
+  mock.respond(async (_, response) => {
+    await response.write(chunk({ content: "All of it." }) + chunk({ finishReason: "stop" }) + doneMark);
+    response.end();
+  });
+  expect(await chat(second.url, token, cut)).toMatchObject({ text: "All of it.", isDone: true });
+}, 60_000);
 
 async function expectAllKept(
   dataDir: string,

@@ -87,9 +87,13 @@ export class ConversationKeeper implements TurnKeeper {
   /** Another instance may have settled the message since it was looked for. Now that the turn has its ticket, none can. */
   async #beginNamed({ messageId, isRerun }: Pick<NamedStart, "messageId" | "isRerun">, maxBytes: number) {
     const { turns } = this.services.store;
-    const stored = await turns.findExchange(this.key, messageId);
-    if ((stored !== null && runsAgain(stored)) !== isRerun || (stored !== null && !isRerun)) throw new RunsElsewhere();
-    return isRerun ? turns.listHistory(this.key, maxBytes, messageId) : turns.listHistory(this.key, maxBytes);
+    const [stored, earlier] = await Promise.all([
+      turns.findExchange(this.key, messageId),
+      isRerun ? turns.listHistory(this.key, maxBytes, messageId) : turns.listHistory(this.key, maxBytes),
+    ]);
+    const isAsBefore = isRerun ? stored !== null && runsAgain(stored) : stored === null;
+    if (!isAsBefore) throw new RunsElsewhere();
+    return earlier;
   }
 
   #toMessages({ reply, complete, usage: { inputTokens, outputTokens, estimated } }: TurnResult): Message[] {

@@ -255,6 +255,27 @@ describe("a resumable reply", () => {
     expect(later).toMatchObject({ text: "so far", isDone: false, comments: ["ping", "error abandoned"] });
   });
 
+  test("waits for its turn two minutes without a reader, and is forgotten then", async () => {
+    const first = await beginReply();
+    const message = newMessage({ session_id: first.message.session_id });
+    const lost = new AbortController();
+    const waiting = sendChat(server.url, token, message, { signal: lost.signal });
+    const { coordination, replies } = server.services;
+    await eventually(() => coordination.turns.waitingCount === 1);
+    lost.abort();
+    await expect(waiting).rejects.toThrow();
+    const name = { queueKey: `${companion.id} ${message.session_id} null`, messageId: message.message_id };
+    await eventually(() => replies.find(name)?.isUnread === true);
+    await time.pass(119_000);
+    expect(coordination.turns.waitingCount).toBe(1);
+    await time.pass(1_000);
+    await eventually(() => coordination.turns.waitingCount === 0);
+    expect((await follow(server.url, token, message)).status).toBe(404);
+    first.provider.say();
+    expect((await readAll(first.response)).isDone).toBe(true);
+    expect(await countToday()).toBe(1);
+  });
+
   test("ends within a second when its token is revoked, read or not", async () => {
     const { message, response } = await beginReply();
     await readUntil(response, ({ text }) => text === "so far");

@@ -57,6 +57,32 @@ test("erasing a sub leaves nothing of them: words, name, e-mail, counters", asyn
   expect(JSON.stringify(world.lastPrompt())).not.toContain("algebraical");
 });
 
+test("a reply that runs while its visitor is erased leaves nothing, and is not found again", async () => {
+  const [sub, session_id, message_id] = [uuid(), uuid(), uuid()];
+  const token = await world.sign(sub);
+  const { mockLlm } = world.server;
+  const go = Promise.withResolvers<void>();
+  mockLlm.respond(async (_, response) => {
+    await response.write('data: {"choices":[{"delta":{"content":"Forgettable "}}]}\n\n');
+    await go.promise;
+    await response.write(
+      'data: {"choices":[{"delta":{"content":"answer"},"finish_reason":"stop"}]}\n\ndata: [DONE]\n\n',
+    );
+    response.end();
+  });
+  const asked = mockLlm.requests.length;
+  const reply = world.say(token, { message: "Forgettable question", session_id, message_id, resume: true });
+  await mockLlm.until(() => mockLlm.requests.length > asked);
+  expect((await erase(sub)).status).toBe(204);
+  go.resolve();
+  await reply;
+  mockLlm.respond(null);
+  expect(await readStoredBytes(world.server.dataDir)).not.toContain("Forgettable");
+  expect((await world.embed("GET", "/conversations", token)).json.data).toEqual([]);
+  const path = `/chat/${message_id}?session_id=${session_id}`;
+  expectProblem(await world.embed("GET", path, token), 404, "not_found");
+});
+
 test("one name erases the verified visitor and the anonymous one, in any case of the id", async () => {
   const id = uuid();
   const session_id = uuid();

@@ -3,6 +3,7 @@ import { afterAll, beforeAll, expect, test } from "bun:test";
 import { openLog } from "../../src/lib/log.ts";
 import { startTestServer, type TestServer } from "../support/app.ts";
 import { startMockElevenLabs } from "../support/mock-elevenlabs.ts";
+import { signToken } from "../support/visitor-keys.ts";
 
 /** Each appears only in the place that its name says. */
 const canaries = {
@@ -22,6 +23,10 @@ const canaries = {
   providerKey: "sk-canary-provider-key-0123456789",
   metricsToken: "canary-metrics-token-8787",
   reply: "canary-reply-of-the-model-9898",
+  visitorSub: "canary-visitors-sub-1212",
+  visitorName: "canary-visitors-name-3434",
+  visitorEmail: "canary-visitor-5656@example.com",
+  visitorPlan: "canary-visitors-plan-7878",
 };
 const clientIp = "203.0.113.77";
 
@@ -75,7 +80,8 @@ async function live(): Promise<void> {
     "/api/companions",
     {
       name: canaries.companionName,
-      system_prompt: canaries.prompt,
+      system_prompt: `${canaries.prompt} {{visitor.name}} {{visitor.email}} {{visitor.attributes.plan}}`,
+      visitor_auth: "optional",
       greeting: canaries.greeting,
       metadata: { note: canaries.metadata },
       voice_id: "a-voice",
@@ -110,6 +116,7 @@ async function live(): Promise<void> {
     ),
   );
   await chat(`${canaries.message} quoted`);
+  await beKnown(companion, bearer);
   server.mockLlm.respond(null);
 
   await chat(42);
@@ -160,6 +167,33 @@ async function live(): Promise<void> {
   await call("DELETE", `/api/companions/${companion.id}`, undefined, bearer);
 }
 
+/** As a verified visitor, while the provider quotes what it was told. */
+async function beKnown(companion: { id: string; embed_token: string }, bearer: Record<string, string>): Promise<void> {
+  const made = JSON.parse(await call("POST", "/api/visitor-keys", { name: "shop", algorithm: "HS256" }, bearer));
+  const key = { id: made.id, algorithm: "HS256", signWith: new TextEncoder().encode(made.secret) } as const;
+  const { visitorSub: sub, visitorName: name, visitorEmail: email, visitorPlan: plan } = canaries;
+  const good = await signToken(key, companion.id, { sub, name, email, attributes: { plan } });
+  secrets.push(made.secret, ...good.split(".").slice(1));
+  const session_id = crypto.randomUUID();
+  server.mockLlm.respond(({ body }, response) => {
+    const [instructions, ...said] = (body as { messages: { content: string }[] }).messages.map(
+      ({ content }) => content,
+    );
+    const message = `Refused: ${instructions} / ${said.join(" / ")}`;
+    response.send(400, { "Content-Type": "application/json" }, JSON.stringify({ error: { message } }));
+  });
+  for (const token of [good, `${good}x`, await signToken(key, "nobody", { sub, name })]) {
+    const headers = { "x-visitor-token": token };
+    const embed = `/api/embed/${companion.embed_token}`;
+    await call("POST", `${embed}/chat`, { message: canaries.message, session_id }, headers);
+    await call("GET", `${embed}/conversations`, undefined, headers);
+    await call("POST", `${embed}/visitor/merge`, { session_id }, headers);
+    await call("POST", `${embed}/voice-token`, { session_id }, headers);
+  }
+  await call("GET", `/api/conversations?visitor_sub=${sub}`, undefined, bearer);
+  await call("DELETE", `/api/companions/${companion.id}/visitors/${sub}`, undefined, bearer);
+}
+
 test("the scenario was logged, by request, and what went wrong too", () => {
   const lines = written
     .trimEnd()
@@ -178,7 +212,7 @@ test.each(Object.entries(canaries))("holds nothing of the %s", (_, canary) => {
 });
 
 test("holds no key, no embed token and no whole address", () => {
-  expect(secrets.length).toBe(3);
+  expect(secrets.length).toBe(6);
   for (const secret of secrets) expect(written).not.toContain(secret);
   expect(written).not.toContain(clientIp);
 });

@@ -30,10 +30,10 @@ export function createCapturedLog(): Log & { events: LoggedEvent[]; text(): stri
   };
 }
 
-/** Keys and embed tokens, as the program makes them. */
-const secretShape = /(?:cmp_live_|emb_)[0-9A-Za-z]{32}/;
+/** Keys, embed tokens and the ids of verified visitors, as the program makes them, and visitor tokens. */
+const secretShape = /(?:cmp_live_|emb_)[0-9A-Za-z]{32}|(?:vsk_|sub:)[\w-]{43}|eyJ[\w-]+\.[\w-]+\.[\w-]+/;
 
-/** Throws if the log contains a key, an embed token, or one of `words`: every test of a whole server ends with it. */
+/** Throws if the log contains a key, a token, or one of `words`: every test of a whole server ends with it. */
 export function assertSilent(log: { events: LoggedEvent[] }, words: readonly string[]): void {
   // As it was logged, before the redaction of anything that looks like a secret.
   const text = JSON.stringify(log.events);

@@ -5,6 +5,7 @@ import { estimateTokens } from "../../src/domain/conversation.ts";
 import { normalizeOrigin } from "../../src/domain/origin.ts";
 import { readMetadata, switchMode, toMetadataDraft } from "../../src/web/dashboard/companion/metadata-draft.ts";
 import { originProblem } from "../../src/web/dashboard/companion/origin.ts";
+import { toVisitorPath } from "../../src/web/dashboard/conversations/visitor-path.ts";
 import { judgeColor, textColorOn } from "../../src/web/dashboard/lib/color.ts";
 import { estimateTokens as estimateShown, formatRelative } from "../../src/web/dashboard/lib/format.ts";
 
@@ -87,4 +88,12 @@ test("formats times as people say them", () => {
   expect(tell("2026-06-15T09:00:00Z")).toBe("3 hours ago");
   expect(tell("2026-06-14T12:00:00Z")).toBe("yesterday");
   expect(tell("2026-09-13T12:00:00Z")).toBe("in 3 months");
+});
+
+test("erases a visitor by any name but one that browsers take for a way up", () => {
+  const resolve = (name: string) => new URL(toVisitorPath("c", name), "http://localhost").pathname;
+  for (const name of ["customer/42", "a?b#c", "../..", "%2e%2e", "...", "Zoë 李"]) {
+    expect(resolve(name)).toBe(`/api/companions/c/visitors/${encodeURIComponent(name)}`);
+  }
+  for (const name of ["", ".", ".."]) expect(() => resolve(name)).toThrow("cannot be erased here");
 });

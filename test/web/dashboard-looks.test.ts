@@ -78,6 +78,7 @@ async function fill(signedIn: SignedInPage): Promise<Visit[]> {
       system_prompt: "You help the customers of a bicycle shop.",
       theme_color: "#0f766e",
       starters: ["When are you open?", "Do you repair e-bikes?"],
+      visitor_auth: "optional",
       metadata: { plan: "pro", customer: { id: 42 } },
     })
   ).json;
@@ -88,6 +89,7 @@ async function fill(signedIn: SignedInPage): Promise<Visit[]> {
     scopes: ["companions:read", "companions:write", "usage:read"],
     expires_at: new Date(Date.now() + 40 * 86_400_000).toISOString(),
   });
+  await api.call("POST", "/api/visitor-keys", { name: "Shop", algorithm: "HS256" });
   const visitor = "0b8f3f5e-59a5-4d3b-9f5e-8c3a9d8a1c11";
   world.mockLlm.respond(async (_, response) => {
     const fragments = ["We have **three** kinds:\n\n", "- city bicycles,\n", "- cargo bicycles,\n", "- road bicycles."];
@@ -108,6 +110,11 @@ async function fill(signedIn: SignedInPage): Promise<Visit[]> {
     { name: "settings", path: `companions/${made.id}`, ready: preview },
     { name: "install", path: `companions/${made.id}/install`, ready: table },
     { name: "playground", path: `companions/${made.id}/playground`, ready: (page) => page.getByRole("log").waitFor() },
+    {
+      name: "playground-visitor",
+      path: `companions/${made.id}/playground?as=visitor`,
+      ready: (page) => page.getByRole("button", { name: "Chat as…" }).waitFor(),
+    },
     { name: "conversations", path: "conversations", ready: table },
     {
       name: "conversation",
@@ -117,6 +124,7 @@ async function fill(signedIn: SignedInPage): Promise<Visit[]> {
     { name: "usage", path: "usage", ready: (page) => page.locator("canvas").waitFor() },
     { name: "usage-split", path: "usage?split=1&days=7", ready: (page) => page.locator("canvas").waitFor() },
     { name: "api-keys", path: "api-keys", ready: table },
+    { name: "visitor-keys", path: "visitor-keys", ready: table },
     { name: "account", path: "account", ready: table },
     { name: "second-factor", path: "account/second-factor", ready: heading("Second factor") },
     { name: "accounts", path: "accounts", ready: table },
@@ -220,6 +228,7 @@ test("shows that it waits, says what failed, and tries again", async () => {
   });
   for (const [name, path] of [
     ["API keys", "keys"],
+    ["Visitor keys", "visitor-keys"],
     ["Conversations", "conversations"],
     ["Usage", "usage"],
     ["Audit trail", "audit"],

@@ -124,6 +124,18 @@ test("the welcome page shows what runs, the real widget and the next three steps
   }
 });
 
+test("the demo's reply goes on where the start page has cut its connection", async () => {
+  const { page } = await world.open();
+  await page.goto(`${world.server.url}/`);
+  const widget = widgetOn(page);
+  await widget.ask("[[words:60]][[delay:20]]");
+  await widget.replies.last().getByText("word3").waitFor();
+  await page.getByRole("button", { name: "Cut the connection" }).click();
+  await widget.replied();
+  const words = Array.from({ length: 60 }, (_, at) => `word${at}`).join(" ");
+  expect((await widget.replies.last().innerText()).trim()).toBe(words);
+});
+
 test("without the demo the start page says what this is and where to go, and nothing of what is inside", async () => {
   await using bare = await openWidgetWorld();
   const read = async () => (await fetch(`${bare.server.url}/`)).text();

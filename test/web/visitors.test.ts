@@ -17,7 +17,7 @@ beforeAll(async () => {
 });
 afterAll(() => world[Symbol.asyncDispose]());
 
-const zoe = { sub: "customer/42", name: "Zoë", email: "zoe@shop.example", attributes: { plan: "pro" } };
+const zoe = { sub: "customer/42", name: "Zoë <i>Å</i>", email: "zoe@shop.example", attributes: { plan: "pro" } };
 
 async function createKey({ api }: SignedInPage, name = "Shop"): Promise<WebsiteKey> {
   const { json } = await api.call("POST", "/api/visitor-keys", { name, algorithm: "HS256" });
@@ -172,11 +172,14 @@ test("shows who a conversation is with, finds all of theirs, and erases them", a
   await rows.nth(1).getByRole("link").click();
   const facts = page.locator("dl");
   await facts.waitFor();
-  expect(await facts.locator("dd").allInnerTexts()).toEqual(["Zoë", zoe.sub, zoe.email, "pro"]);
+  expect(await facts.locator("dd").allInnerTexts()).toEqual([zoe.name, zoe.sub, zoe.email, "pro"]);
   await page.getByText("And the other one?", { exact: true }).waitFor();
   expect(await findViolations(page)).toEqual([]);
   await page.getByRole("button", { name: "Erase visitor…" }).click();
-  await page.getByRole("dialog", { name: "Erase Zoë?" }).getByText(zoe.sub).waitFor();
+  await page
+    .getByRole("dialog", { name: `Erase ${zoe.name}?` })
+    .getByText(zoe.sub)
+    .waitFor();
   await page.getByRole("button", { name: "Erase", exact: true }).click();
   await page.getByText("Erased.").waitFor();
   await hasCount(rows, 3);
@@ -217,6 +220,28 @@ test("the hosted page takes the token out of its address at once, and says what 
   await page.waitForFunction(`document.title === ${JSON.stringify(address)}`);
   const [found] = (await api.call("GET", "/api/conversations?visitor_sub=customer%2F42")).json.data;
   expect(found).toMatchObject({ companion_id: ada.id, visitor: zoe, visitor_id: null });
+});
+
+test("the hosted page takes a token where one is welcome, and loads nothing for that where none is", async () => {
+  const owner = await world.openAs("owner", "/app/companions");
+  const make = async (visitor_auth: string) =>
+    (await owner.api.call("POST", "/api/companions", { name: "Ada", visitor_auth })).json;
+  const [off, optional] = [await make("off"), await make("optional")];
+  const token = await signToken(await createKey(owner), optional.id, zoe);
+  expect(await (await fetch(`${world.server.url}/c/${off.embed_token}`)).text()).not.toMatch(/visitor|<main/);
+  const { page, complaints } = await world.open();
+  const address = `${world.server.url}/c/${optional.embed_token}`;
+  const widget = widgetOn(page);
+  await page.goto(address);
+  await widget.ask("I am nobody");
+  await widget.replied();
+  await Promise.all([page.waitForEvent("load"), page.goto(`${address}#visitor=${token}`)]);
+  expect(page.url()).toBe(address);
+  await widget.ask("I am Zoë");
+  await widget.replied(2);
+  const { data } = (await owner.api.call("GET", `/api/conversations?companion_id=${optional.id}`)).json;
+  expect(data).toMatchObject([{ visitor: zoe, message_count: 4 }]);
+  expect(complaints).toEqual([]);
 });
 
 test("the code of the page, as it is pasted, tells the widget who is signed in to the website", async () => {

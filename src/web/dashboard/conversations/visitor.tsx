@@ -1,10 +1,11 @@
 /** Who a conversation is with: a verified visitor of the website, a browser known by its id alone, or nobody known. */
-import { ApiError, call } from "../lib/api.ts";
+import { call } from "../lib/api.ts";
 import { shortId } from "../lib/format.ts";
 import type { Conversation, Visitor } from "../lib/types.ts";
 import { Confirm } from "../ui/dialog.tsx";
 import { Section } from "../ui/page.tsx";
 import { Badge } from "../ui/states.tsx";
+import { toVisitorPath } from "./visitor-path.ts";
 
 export function visitorName({ name, email, sub }: Visitor): string {
   return name?.trim() || email?.trim() || sub;
@@ -91,7 +92,7 @@ export function EraseVisitor({ conversation, companionName, onErased, onClose }:
       title={visitor === null ? "Erase this visitor?" : `Erase ${visitorName(visitor)}?`}
       action="Erase"
       onConfirm={async () => {
-        await call("DELETE", `/api/companions/${companion_id}/visitors/${toSegment(visitor?.sub ?? visitor_id ?? "")}`);
+        await call("DELETE", toVisitorPath(companion_id, visitor?.sub ?? visitor_id ?? ""));
         onErased();
       }}
       onClose={onClose}
@@ -112,12 +113,4 @@ export function EraseVisitor({ conversation, companionName, onErased, onClose }:
       )}
     </Confirm>
   );
-}
-
-/** Browsers resolve dots, even encoded ones: the request would be for the companion itself. */
-function toSegment(name: string): string {
-  if (/^\.{0,2}$/.test(name)) {
-    throw new ApiError("A visitor of this name cannot be erased here: delete their conversations.", 0, "unnamed");
-  }
-  return encodeURIComponent(name);
 }

@@ -32,7 +32,13 @@ function OwnerChat({ companion }: { companion: Companion }) {
   const chat = useChat(({ onChange, ...ask }: Ask) =>
     runTestChat({ ...ask, companionId: companion.id, onTrace: (trace) => onChange({ trace }) }),
   );
-  return <ChatCard companion={companion} chat={chat} head="Each reply tells what was sent, took and cost." />;
+  return (
+    <ChatCard
+      companion={companion}
+      chat={chat}
+      head="Each reply tells what was sent, how long it took, and what it used."
+    />
+  );
 }
 
 const ways = [
