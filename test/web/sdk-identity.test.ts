@@ -86,8 +86,9 @@ test("a function that fails, or takes too long, is a clear error, and asked agai
   const { server, open } = openWorld();
   const companion = open(20);
   const cause = new Error("signed out");
-  const sources = [() => Promise.reject(cause), () => Promise.resolve(""), () => new Promise<string>(() => {})];
-  companion.identify(() => sources.shift()?.() ?? makeToken("ada"));
+  const signIn = () => Promise.resolve("<!doctype html>\n<title>Sign in</title>");
+  const sources = [() => Promise.reject(cause), signIn, () => new Promise<string>(() => {})];
+  companion.identify(() => sources.shift()?.() ?? `${makeToken("ada")}\n`);
   await expect(companion.voice()).rejects.toMatchObject({ name: "CompanionError", code: "identify_failed", cause });
   await expect(companion.voice()).rejects.toMatchObject({ code: "identify_failed" });
   await expect(read(companion.chat("hi"))).rejects.toMatchObject({ code: "identify_failed" });

@@ -148,9 +148,11 @@ async function ask(source: NonNullable<TokenSource>, timeoutMs: number): Promise
     const late = new Promise<never>((_, reject) => {
       timer = setTimeout(() => reject(new CompanionError("timeout")), timeoutMs);
     });
-    const text = typeof source === "string" ? source : await Promise.race([source(), late]);
-    if (text === null) return { text: "", sub: "", endsAt: Number.POSITIVE_INFINITY };
-    if (typeof text !== "string" || !text) throw new TypeError("A visitor token is a text.");
+    const given = typeof source === "string" ? source : await Promise.race([source(), late]);
+    if (given === null) return { text: "", sub: "", endsAt: Number.POSITIVE_INFINITY };
+    // Not a page for signing in, to which the website has redirected.
+    const [text] = /^[\w.-]+$/.exec(String(given).trim()) ?? [];
+    if (!text) throw new TypeError("This is no visitor token.");
     return { text, ...readClaims(text) };
   } catch (cause) {
     throw new CompanionError("identify_failed", { message: "The website gave no visitor token.", cause });
