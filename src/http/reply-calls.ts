@@ -34,7 +34,7 @@ export async function answerReplyCall(
   request: Request,
 ): Promise<Response | null> {
   const reply = services.replies.find(nameOf(call));
-  if (reply === null || !(await reply.isRunning)) return null;
+  if (reply === null) return null;
   const facts = contextOf(request, services.ids);
   if (reply.isLeft) await waitForEnd(reply, facts);
   if (reply.hasEnded || reply.isLeft) return null;
@@ -61,7 +61,7 @@ export async function answerStoredReply(
   try {
     if (call.action === "follow") {
       requirePlace(reply, call.offset);
-      if (exchange.isComplete && call.offset === reply.text.units) return new Response(null, { status: 204 });
+      if (exchange.isComplete && call.offset === reply.text.units) return nothingLeft();
     }
     return await respondWithReply(services, reply, call, request);
   } finally {
@@ -119,6 +119,10 @@ export function requireSameMessage({ message }: Pick<ReplyCall, "message">, know
 
 export function wasCancelled(): AppError {
   return new AppError("conflict", "This message was cancelled. Send it again under a new message_id.");
+}
+
+function nothingLeft(): Response {
+  return new Response(null, { status: 204, headers: { "cache-control": "no-store" } });
 }
 
 /** To HEAD; Bun would keep it waiting for the stream's end. */
