@@ -25,9 +25,13 @@ export const mostVisitorKeys = 2;
 
 export const maxSubLength = 255;
 
+/** Steps in a path, which no URL can name, however they are escaped: such a visitor could not be erased. */
+const pathSteps = [".", ".."];
+
 /** Whether a website may call a visitor so. The length is counted in code points. */
 export function isSub(text: string): boolean {
-  return text !== "" && text.isWellFormed() && !text.includes("\0") && [...text].length <= maxSubLength;
+  if (text === "" || pathSteps.includes(text)) return false;
+  return text.isWellFormed() && !text.includes("\0") && [...text].length <= maxSubLength;
 }
 
 const verifiedStart = "sub:";

@@ -1,6 +1,6 @@
 /** Replies that survive their stream: a lost client comes back, and has each character once. */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
-import { startTestServer, type TestServer } from "../support/app.ts";
+import { startTestServer, type TestServer, testContext } from "../support/app.ts";
 import { readProblem, sendChat } from "../support/chat.ts";
 import { eventually } from "../support/eventually.ts";
 import { chunk, doneMark } from "../support/mock-llm-replies.ts";
@@ -142,6 +142,21 @@ describe("a reply that its visitor lost", () => {
     expect(await countToday()).toBe(1);
     await nothingRuns();
     expect(server.services.replies.count).toBe(0);
+  });
+
+  test("is not stored if its visitor is erased after it arrived, while it is looked for", async () => {
+    const { turns, conversations } = server.services.store;
+    const { findExchange } = turns;
+    const message = newMessage({ visitor_id: crypto.randomUUID() });
+    turns.findExchange = async (...name) => {
+      turns.findExchange = findExchange;
+      const erased = [message.visitor_id ?? ""];
+      await conversations.eraseVisitors(companion.accountId, companion.id, erased, testContext());
+      return await findExchange(...name);
+    };
+    expect(await readAll(await sendChat(server.url, token, message))).toMatchObject({ isDone: true });
+    expect(await kept()).toEqual([]);
+    expect((await follow(server.url, token, message)).status).toBe(404);
   });
 
   test("tells who comes back why the provider broke it off, while it runs and afterwards", async () => {

@@ -122,6 +122,18 @@ test("takes any name of 1 to 255 characters", async () => {
   for (const sub of ["a\0b", "x".repeat(256)]) expectProblem(await erase(sub), 404, "not_found");
 });
 
+test("nobody who erases a visitor by a step in a path deletes the companion", async () => {
+  const { url, id } = { url: world.server.url, id: world.companion.id };
+  for (const step of [".", ".."]) {
+    const token = await world.sign(step);
+    expectProblem(await world.embed("GET", "/conversations", token), 401, "visitor_unverified");
+    // As clients send it: URLs have no such steps, however they are escaped.
+    expect(new URL(`${url}/api/companions/${id}/visitors/${encodeURIComponent(step)}`).pathname).toEndWith("/");
+    expectProblem(await erase(step), 404, "not_found");
+  }
+  expect((await world.owner.call("GET", `/api/companions/${id}`)).status).toBe(200);
+});
+
 test("neither log, audit nor metrics ever say who a visitor is", async () => {
   const sub = "logged-customer-99";
   const [name, email] = ["Logged Name", "logged@shop.example"];

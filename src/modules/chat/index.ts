@@ -62,6 +62,7 @@ export const chatRoutes: readonly Route[] = [
       const sessionId = session_id?.toLowerCase() ?? services.ids.randomUuid();
       set.headers["x-session-id"] = sessionId;
       const key = { companionId: companion.id, sessionId, visitorId: visitor?.id ?? visitor_id?.toLowerCase() ?? null };
+      const arrivalMark = services.coordination.arrivals.mark();
       const context = contextOf(request, services.ids);
       const { requestId } = context;
       const address = clientOf(services, request).limitSubject;
@@ -74,7 +75,7 @@ export const chatRoutes: readonly Route[] = [
           requestId,
           address,
           right,
-          keeper: new ConversationKeeper(services, companion, key, { text: message, named, visitor }),
+          keeper: new ConversationKeeper(services, companion, key, { text: message, arrivalMark, named, visitor }),
           named,
           visitor: limitOf(companion, visitor),
         });
