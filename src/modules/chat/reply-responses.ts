@@ -17,8 +17,11 @@ import { runsAgain } from "../../turns/conversation-keeper.ts";
 import type { Turn } from "../../turns/turn.ts";
 import { type NamedStart, RunsElsewhere, type TurnRight } from "../../turns/turn-start.ts";
 
-/** Between a look and what follows from it, the message may move; it soon comes to rest. */
-const maxRounds = 4;
+/**
+ * Before each look. Between a look and what follows from it, the message may move, and what another server gives back is
+ * gone only some time after its client was told; it soon comes to rest.
+ */
+const waitsMs = [0, 10, 100, 500] as const;
 
 /** How long a client can come back to a reply that has ended. */
 const followableMs = 10 * 60_000;
@@ -39,7 +42,8 @@ export async function answerMessage(
   request: Request,
   sender: Sender,
 ): Promise<Response> {
-  for (let round = 0; round < maxRounds; round++) {
+  for (const waitMs of waitsMs) {
+    if (waitMs > 0) await Bun.sleep(waitMs);
     try {
       const attached = await answerReplyCall(services, call, request);
       if (attached !== null) return watched(services, attached, request, sender.right);
