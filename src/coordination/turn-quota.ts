@@ -13,10 +13,11 @@ export interface TurnQuota {
 
 export function createTurnQuota(count: { countMessages: CountDay; countVisitorMessages: CountVisitorDay }): TurnQuota {
   const companions = new MemoryDailyQuota(count.countMessages);
+  // Held only as long as a message of theirs is under way: an erasure takes the durable count, and must not be outlived.
   const visitors = new MemoryDailyQuota((name, day) => {
     const [companionId = "", visitorId = ""] = name.split(" ");
     return count.countVisitorMessages(companionId, visitorId, day);
-  });
+  }, 0);
 
   async function reserveBoth(
     ofCompanion: Promise<Reservation | QuotaRefusal>,
