@@ -25,9 +25,13 @@ export const mostVisitorKeys = 2;
 
 export const maxSubLength = 255;
 
-/** Whether a website may call a visitor so. The length is counted in code points. */
+/**
+ * Whether a website may call a visitor so. The length is counted in code points. `.` and `..` stand in no path, however
+ * they are encoded, so nobody could ever erase these visitors.
+ */
 export function isSub(text: string): boolean {
-  return text !== "" && text.isWellFormed() && !text.includes("\0") && [...text].length <= maxSubLength;
+  if (text === "" || text === "." || text === "..") return false;
+  return text.isWellFormed() && !text.includes("\0") && [...text].length <= maxSubLength;
 }
 
 const verifiedStart = "sub:";

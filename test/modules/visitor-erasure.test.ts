@@ -122,6 +122,14 @@ test("takes any name of 1 to 255 characters", async () => {
   for (const sub of ["a\0b", "x".repeat(256)]) expectProblem(await erase(sub), 404, "not_found");
 });
 
+test("a name that no path can hold is no visitor's, and erasing it leaves the companion alone", async () => {
+  for (const sub of [".", ".."]) {
+    expectProblem(await world.embed("GET", "/conversations", await world.sign(sub)), 401, "visitor_unverified");
+    expectProblem(await erase(sub), 404, "not_found");
+    expect((await world.owner.call("GET", `/api/companions/${world.companion.id}`)).status).toBe(200);
+  }
+});
+
 test("neither log, audit nor metrics ever say who a visitor is", async () => {
   const sub = "logged-customer-99";
   const [name, email] = ["Logged Name", "logged@shop.example"];

@@ -23,7 +23,12 @@ async function openVisitors() {
   const sealing = { ...plain, hasSealed: async () => keys.length > 0 };
   const keys: VisitorKey[] = [];
   const store = { visitorKeys: { list: async () => keys } } as unknown as Store;
-  const visitors = createVisitors({ store, sealing, clock: createManualClock(now * 1000 + 500), log: createCapturedLog() });
+  const visitors = createVisitors({
+    store,
+    sealing,
+    clock: createManualClock(now * 1000 + 500),
+    log: createCapturedLog(),
+  });
 
   async function add(algorithm: VisitorKeyAlgorithm, material: string, id = systemIds.uuid()): Promise<string> {
     const sealed = await sealing.seal(sealedKeyName(accountId, id), material);
