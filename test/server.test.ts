@@ -48,7 +48,7 @@ test("a reply that nobody reads at the moment may end in the grace, and is store
   await lost;
   server.mockLlm.respond(null);
   await read(endless);
-  const drained = server.drain(1_000);
+  const drained = server.drain(400);
   await eventually(() => server.services.lifecycle.isDraining);
   quick.say();
   await drained;

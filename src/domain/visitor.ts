@@ -25,12 +25,12 @@ export const mostVisitorKeys = 2;
 
 export const maxSubLength = 255;
 
-/**
- * Whether a website may call a visitor so. The length is counted in code points. `.` and `..` stand in no path, however
- * they are encoded, so nobody could ever erase these visitors.
- */
+/** Steps in a path, which no URL can name, however they are escaped: such a visitor could not be erased. */
+const pathSteps = [".", ".."];
+
+/** Whether a website may call a visitor so. The length is counted in code points. */
 export function isSub(text: string): boolean {
-  if (text === "" || text === "." || text === "..") return false;
+  if (text === "" || pathSteps.includes(text)) return false;
   return text.isWellFormed() && !text.includes("\0") && [...text].length <= maxSubLength;
 }
 

@@ -1,6 +1,7 @@
 /** Adds the defined routes to Elysia's router. */
 import type { Elysia } from "elysia";
 import type { Services } from "../dependencies.ts";
+import { AppError } from "../domain/errors.ts";
 import { toCamelCase } from "../lib/field-names.ts";
 import { createIdempotency } from "./idempotency.ts";
 import type { Route } from "./route.ts";
@@ -18,6 +19,7 @@ export function mountRoutes(services: Services, routes: readonly Route[]) {
           // Despite its types, Elysia turns an escape that cannot be decoded into null; an empty text is never an id, and
           // no store holds a text with NUL.
           const texts: Record<string, string> = params;
+          if (route.method === "DELETE") refuseDirectory(request.url);
           for (const name in texts) if (texts[name]?.includes("\0") ?? true) texts[name] = "";
           return route.respond(site, { services, request, set, params: texts });
         },
@@ -26,6 +28,14 @@ export function mountRoutes(services: Services, routes: readonly Route[]) {
     }
     return app;
   };
+}
+
+/**
+ * The router takes `/items/1/` for `/items/1`. But that is also what clients make of `/items/1/parts/..`: nobody who
+ * meant a part, whatever its name, may delete the whole.
+ */
+function refuseDirectory(url: string): void {
+  if (/^[^?]*\/(\?|$)/.test(url)) throw new AppError("not_found", "There is nothing at this address.");
 }
 
 /** `/api/items/{item_id}` as `/api/items/:itemId`, `/items/{rest*}` as `/items/*`. */

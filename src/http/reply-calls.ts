@@ -9,9 +9,10 @@ import type { StoredExchange } from "../store/store.ts";
 import { queueKeyOf } from "../turns/conversation-keeper.ts";
 import type { KeptReply } from "../turns/kept-reply.ts";
 import type { ReplyName } from "../turns/named-replies.ts";
+import { idleSeconds, streamSilenceSeconds } from "./heartbeats.ts";
 import { NumberedStream } from "./numbered-stream.ts";
 import { PassedReply, PassedStream } from "./passed-stream.ts";
-import { contextOf } from "./request-context.ts";
+import { contextOf, type RequestContext } from "./request-context.ts";
 import { EventStream } from "./sse.ts";
 import { openResponse, sseHeaders } from "./stream-response.ts";
 
@@ -34,9 +35,14 @@ export async function answerReplyCall(
 ): Promise<Response | null> {
   const reply = services.replies.find(nameOf(call));
   if (reply === null || !(await reply.isRunning)) return null;
-  if (reply.isLeft) await reply.ended;
+  const facts = contextOf(request, services.ids);
+  if (reply.isLeft) await waitForEnd(reply, facts);
   if (reply.hasEnded || reply.isLeft) return null;
-  if (call.action === "cancel") return await cancel(reply);
+  if (call.action === "cancel") {
+    reply.stop("cancelled", wasCancelled());
+    await waitForEnd(reply, facts);
+    return new Response(null, { status: 204 });
+  }
   if (call.action === "attach") requireSameMessage(call, reply.message);
   else requirePlace(reply, call.offset);
   services.replies.resumedCount++;
@@ -120,10 +126,11 @@ function headOnly(): Response {
   return new Response(null, { headers: sseHeaders });
 }
 
-async function cancel(reply: KeptReply): Promise<Response> {
-  reply.stop("cancelled", wasCancelled());
-  await reply.ended;
-  return new Response(null, { status: 204 });
+/** Until it is stored, which may take longer than connections may be silent. */
+async function waitForEnd({ ended }: KeptReply, { allowSilence }: RequestContext): Promise<void> {
+  allowSilence(streamSilenceSeconds);
+  await ended;
+  allowSilence(idleSeconds);
 }
 
 function requirePlace({ text }: KeptReply, offset: number): void {

@@ -13,11 +13,13 @@ import type { StoredExchange } from "../store/store.ts";
 import type { VerifiedVisitor } from "../visitors/visitors.ts";
 import { type NamedStart, RunsElsewhere, type TurnKeeper, type TurnResult } from "./turn-start.ts";
 
-type KeeperServices = Pick<Services, "store" | "coordination" | "clock" | "ids" | "visitors">;
+type KeeperServices = Pick<Services, "store" | "clock" | "ids" | "visitors">;
 
 /** What is said in the conversation. */
 export interface KeptMessage {
   readonly text: string;
+  /** Taken when it arrived: an erasure from then on includes it. */
+  readonly arrivalMark: ArrivalMark;
   /** Null unless the client gave the message a name. */
   readonly named: Pick<NamedStart, "messageId" | "isRerun"> | null;
   /** Null unless the visitor is verified. */
@@ -34,10 +36,8 @@ export function runsAgain({ reply, endCode }: StoredExchange): boolean {
   return reply === null && endCode !== "cancelled";
 }
 
-/** Create it when the message arrives: an erasure from then on includes the message. */
 export class ConversationKeeper implements TurnKeeper {
   readonly queueKey: string;
-  readonly #arrivalMark: ArrivalMark;
   #sentAt = 0;
   #conversationId = "";
 
@@ -47,7 +47,6 @@ export class ConversationKeeper implements TurnKeeper {
     private readonly key: ConversationKey,
     private readonly message: KeptMessage,
   ) {
-    this.#arrivalMark = services.coordination.arrivals.mark();
     this.queueKey = queueKeyOf(key);
   }
 
@@ -75,7 +74,7 @@ export class ConversationKeeper implements TurnKeeper {
         visitor === null
           ? null
           : { sealed: await visitors.seal(visitor), isLimited: this.companion.dailyPerVisitor !== null },
-      arrivalMark: this.#arrivalMark,
+      arrivalMark: this.message.arrivalMark,
       usage: result.usage,
       failure: result.failure,
       keyId: this.companion.createdByKeyId,

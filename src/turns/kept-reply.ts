@@ -26,7 +26,7 @@ export interface KeptReplyHost {
   /** The reply that nobody reads is to be abandoned after a while; the returned function prevents it. */
   watchUnread(reply: KeptReply): () => void;
   /** It runs no more, and has followers that do not have all of it yet. */
-  noteEnded(reply: KeptReply): void;
+  noteEnded(reply: KeptReply, end: TurnEnd): void;
   /** Nobody needs it any more. */
   forget(reply: KeptReply): void;
 }
@@ -176,6 +176,6 @@ export class KeptReply implements TurnReader, FollowedReply {
     this.end = end;
     this.#stopWatching?.();
     this.#stopWatching = null;
-    this.#host.noteEnded(this);
+    this.#host.noteEnded(this, end);
   }
 }

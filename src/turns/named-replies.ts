@@ -96,13 +96,12 @@ class Registry implements NamedReplies, KeptReplyHost, KeptMemory {
   }
 
   watchUnread(reply: KeptReply): () => void {
-    return this.#after(unreadMs, () => {
-      this.abandonedCount++;
-      reply.stop("abandoned", new AppError("unavailable", "Nobody has read the reply for two minutes."));
-    });
+    const error = new AppError("unavailable", "Nobody has read the reply for two minutes.");
+    return this.#after(unreadMs, () => reply.stop("abandoned", error));
   }
 
-  noteEnded(reply: KeptReply): void {
+  noteEnded(reply: KeptReply, end: TurnEnd): void {
+    if (end.outcome === "broken" && end.code === "abandoned") this.abandonedCount++;
     this.#running.delete(reply.name);
     this.#ended.add(reply);
   }

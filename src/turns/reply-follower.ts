@@ -58,11 +58,11 @@ export class ReplyFollower implements FollowedTurn {
     if (this.#offset === 0 && this.#reply.read(0).length === 0) this.#reader?.take({ type: "waiting" });
   }
 
-  /** The rest is gone: ends the reader where it is. */
+  /** The rest is gone from here: ends the reader without a word, so that its client comes back for it. */
   cut(): void {
     const reader = this.#reader;
     this.leave();
-    reader?.take({ type: "end", outcome: "broken", code: "unavailable" });
+    reader?.take({ type: "end", outcome: "stopped" });
   }
 
   async #pause(accepted: Promise<void>): Promise<void> {

@@ -6,6 +6,8 @@ import { maxKeptBytes } from "../../src/turns/kept-text.ts";
 import { startTestServer, type TestServer, testContext } from "../support/app.ts";
 import { readProblem, sendChat } from "../support/chat.ts";
 import { eventually } from "../support/eventually.ts";
+import { chunk } from "../support/mock-llm-replies.ts";
+import { chatRequest, connectRaw } from "../support/raw-visitor.ts";
 import { cancel, follow, newMessage, readAll, readUntil, sayOnCommand } from "../support/resumed-chat.ts";
 import { keptMessages } from "../support/turn-messages.ts";
 import { createVirtualTime } from "../support/virtual-time.ts";
@@ -253,6 +255,32 @@ describe("a resumable reply", () => {
     expect((await kept()).at(-1)).toMatchObject({ text: "so far", complete: false });
     const later = await readAll(await follow(server.url, token, message));
     expect(later).toMatchObject({ text: "so far", isDone: false, comments: ["ping", "error abandoned"] });
+  });
+
+  test("is abandoned a hundred times over, and each is stored and counted once", async () => {
+    server.mockLlm.respond(async (_, response) => {
+      await response.write(chunk({ content: "so far" }));
+      await response.closed;
+    });
+    const visitors = await Promise.all(
+      Array.from({ length: 100 }, async () => {
+        const visitor = await connectRaw(server.url);
+        visitor.write(chatRequest(token, newMessage()));
+        await visitor.until((received) => received.includes("so far"));
+        return visitor;
+      }),
+    );
+    for (const visitor of visitors) visitor.vanish();
+    const { replies, measurements, store } = server.services;
+    await eventually(() => measurements.openStreams === 0);
+    expect([replies.count, replies.heldBytes < 200_000]).toEqual([100, true]);
+    await time.pass(120_000);
+    await nothingRuns();
+    await server.mockLlm.until(() => server.mockLlm.openRequests === 0);
+    expect([replies.count, replies.heldBytes, await countToday()]).toEqual([0, 0, 100]);
+    const day = { fromDay: today(), toDay: today(), groupBy: ["companion" as const], metadata: [] };
+    const [usage] = await store.usage.query(companion.accountId, { ...day, companionId: companion.id });
+    expect(usage?.messages).toBe(100);
   });
 
   test("waits for its turn two minutes without a reader, and is forgotten then", async () => {

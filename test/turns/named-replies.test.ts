@@ -1,7 +1,7 @@
 /** The registry of named replies by itself: what it holds, whom it keeps apart, and what it gives up first. */
 import { expect, test } from "bun:test";
 import { AppError } from "../../src/domain/errors.ts";
-import type { TurnEvent, TurnReader } from "../../src/turns/events.ts";
+import type { TurnEnd, TurnEvent, TurnReader } from "../../src/turns/events.ts";
 import type { KeptReply } from "../../src/turns/kept-reply.ts";
 import { KeptText, keptReplyBytes, maxKeptBytes } from "../../src/turns/kept-text.ts";
 import { createNamedReplies, unreadMs } from "../../src/turns/named-replies.ts";
@@ -40,8 +40,8 @@ function startTurn(reply: KeptReply) {
       reply.take({ type: "text", deltas: [text] });
       return last === null && reply.text.hold();
     },
-    end() {
-      reply.take({ type: "end", outcome: "complete" });
+    end(end: TurnEnd = { type: "end", outcome: "complete" }) {
+      reply.take(end);
       resolve();
     },
   };
@@ -118,8 +118,8 @@ test("a thousand replies that nobody comes back for are each ended once, and hol
   await time.pass(1);
   expect(turns.map(({ told }) => told)).toEqual(Array(1000).fill(["abandoned"]));
   await time.pass(10 * unreadMs);
+  for (const turn of turns) turn.end({ type: "end", outcome: "broken", code: "abandoned" });
   expect(replies.abandonedCount).toBe(1000);
-  for (const turn of turns) turn.end();
   expect([replies.count, replies.heldBytes]).toEqual([0, 0]);
 });
 
@@ -142,10 +142,10 @@ test("what all replies hold is bounded: those that ended longest ago are given u
   expect(replies.count).toBe(3);
   // The second one had ended first.
   claim(replies, "fourth");
-  expect(second.reader.end).toEqual({ type: "end", outcome: "broken", code: "unavailable" });
+  expect(second.reader.end).toEqual({ type: "end", outcome: "stopped" });
   expect(first.reader.end).toBeUndefined();
   expect(third.say("y".repeat(2 * room - keptReplyBytes))).toBe(true);
-  expect(first.reader.end).toEqual({ type: "end", outcome: "broken", code: "unavailable" });
+  expect(first.reader.end).toEqual({ type: "end", outcome: "stopped" });
   expect(third.say("z".repeat(room))).toBe(false);
   expect(replies.heldBytes).toBeLessThanOrEqual(3 * room);
 });

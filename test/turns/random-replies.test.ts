@@ -10,6 +10,7 @@ import { chunk, doneMark } from "../support/mock-llm-replies.ts";
 import { createRandom } from "../support/random.ts";
 import { cancel, follow, type NamedMessage, newMessage, parseStream, readUntil } from "../support/resumed-chat.ts";
 import { keptMessages } from "../support/turn-messages.ts";
+import { turnsOfTheLoop } from "../support/turns-of-the-loop.ts";
 
 const seed = 20_261_122;
 let server: TestServer;
@@ -33,7 +34,7 @@ test(`at random (seed ${seed})`, async () => {
     expect(runs).toBe(1);
     void response.closed.then(() => running.set(userText, 0));
     for (const delta of said) {
-      await Bun.sleep(random.below(4));
+      await turnsOfTheLoop(random.below(40));
       if (response.isClosed) return;
       await response.write(chunk({ content: `${delta}${userText} ` }));
     }

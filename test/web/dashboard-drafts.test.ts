@@ -5,6 +5,7 @@ import { estimateTokens } from "../../src/domain/conversation.ts";
 import { normalizeOrigin } from "../../src/domain/origin.ts";
 import { readMetadata, switchMode, toMetadataDraft } from "../../src/web/dashboard/companion/metadata-draft.ts";
 import { originProblem } from "../../src/web/dashboard/companion/origin.ts";
+import { toVisitorPath } from "../../src/web/dashboard/conversations/visitor-path.ts";
 import { judgeColor, textColorOn } from "../../src/web/dashboard/lib/color.ts";
 import { estimateTokens as estimateShown, formatRelative } from "../../src/web/dashboard/lib/format.ts";
 

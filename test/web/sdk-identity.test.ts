@@ -2,6 +2,7 @@
 import { expect, test } from "bun:test";
 import { createCompanion, type TextStorage } from "../../src/web/sdk/index.ts";
 import { createReplyServer, type ReplyServer, refuse } from "../support/reply-server.ts";
+import { openVerifiedWorld } from "../support/verified-world.ts";
 
 const hour = 3_600;
 
@@ -177,4 +178,23 @@ test("null forgets everything, leaves the reply under way, and begins with new i
   await read(companion.chat("as nobody"));
   expect(server.requests.at(-1)?.headers.has("x-visitor-token")).toBe(false);
   expect(server.requests.some(({ method }) => method === "DELETE")).toBe(false);
+});
+
+test("with the real server: what was said before signing in is the visitor's own, and nobody's after signing out", async () => {
+  const world = await openVerifiedWorld();
+  const { server, companion: target } = world;
+  const companion = createCompanion({ baseUrl: server.url, token: target.embedToken, storage: memory() });
+  await read(companion.chat("before"));
+  await expect(companion.conversations()).rejects.toMatchObject({ code: "visitor_unverified" });
+  companion.identify(() => world.sign("ada"));
+  await read(companion.chat("after"));
+  expect(JSON.stringify(world.lastPrompt())).toContain("You said: before");
+  const { data, next_cursor } = await companion.conversations();
+  expect([data.length, data[0]?.session_id, next_cursor]).toEqual([1, companion.sessionId, null]);
+  const { messages } = await companion.conversation(data[0]?.id ?? "");
+  expect(messages.map(({ text }) => text)).toEqual(["before", "You said: before", "after", "You said: after"]);
+  companion.identify(null);
+  await read(companion.chat("as nobody"));
+  expect(JSON.stringify(world.lastPrompt())).not.toContain("before");
+  await server.close();
 });

@@ -119,6 +119,35 @@ test.each([
   expect(await collect(open(server).chat("hi"))).toEqual({ text: whole, error: null });
 });
 
+test("a line that says nothing more is left when the browser is back on the network", async () => {
+  const server = createReplyServer(fragments);
+  const begin = new TextEncoder().encode('data: {"text":"Grüße, "}\n\n');
+  // Nothing ends it but its reader.
+  const silent = ({ signal }: RequestInit) =>
+    new Response(
+      new ReadableStream({
+        start(controller) {
+          controller.enqueue(begin);
+          signal?.addEventListener("abort", () => controller.error(signal.reason));
+        },
+      }),
+    );
+  let count = 0;
+  const fetch: ReplyServer["fetch"] = async (url, init) => {
+    const response = await server.fetch(url, init);
+    return count++ === 0 ? silent(init) : response;
+  };
+  const reply = open({ ...server, fetch }).chat("hi");
+  let text = "";
+  for await (const fragment of reply) {
+    text += fragment;
+    if (text === "Grüße, ")
+      setImmediate(() => (globalThis as unknown as EventTarget).dispatchEvent(new Event("online")));
+  }
+  expect(text).toBe(whole);
+  expect(summary(server)).toEqual(["POST", "GET 7"]);
+});
+
 test("a website that cannot give a token on the way back is asked again", async () => {
   const server = createReplyServer(fragments);
   server.fate = (_, index) => (index === 0 ? { cutAt: 60, by: "end" } : null);

@@ -1,10 +1,13 @@
 /** The SDK against a real server, and against servers that misbehave. */
 import { afterAll, beforeAll, describe, expect, expectTypeOf, test } from "bun:test";
+import type { Static } from "@sinclair/typebox";
 import type { ErrorCode } from "../../src/domain/errors.ts";
+import type { OwnConversationWithMessages } from "../../src/modules/conversations/responses.ts";
 import type { EmbedConfig } from "../../src/modules/embed/responses.ts";
 import {
   type CompanionConfig,
   type CompanionError,
+  type ConversationWithMessages,
   createCompanion,
   type ServerErrorCode,
   type TextStorage,
@@ -13,6 +16,7 @@ import { startTestServer, type TestServer } from "../support/app.ts";
 
 // The package has no types but its own; the compiler holds them against the server's here.
 expectTypeOf<CompanionConfig>().toEqualTypeOf<EmbedConfig>();
+expectTypeOf<ConversationWithMessages>().toEqualTypeOf<Static<typeof OwnConversationWithMessages>>();
 expectTypeOf<ServerErrorCode>().toExtend<ErrorCode>();
 
 const uuid = /^[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}$/;

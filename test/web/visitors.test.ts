@@ -222,6 +222,28 @@ test("the hosted page takes the token out of its address at once, and says what 
   expect(found).toMatchObject({ companion_id: ada.id, visitor: zoe, visitor_id: null });
 });
 
+test("the hosted page takes a token where one is welcome, and loads nothing for that where none is", async () => {
+  const owner = await world.openAs("owner", "/app/companions");
+  const make = async (visitor_auth: string) =>
+    (await owner.api.call("POST", "/api/companions", { name: "Ada", visitor_auth })).json;
+  const [off, optional] = [await make("off"), await make("optional")];
+  const token = await signToken(await createKey(owner), optional.id, zoe);
+  expect(await (await fetch(`${world.server.url}/c/${off.embed_token}`)).text()).not.toMatch(/visitor|<main/);
+  const { page, complaints } = await world.open();
+  const address = `${world.server.url}/c/${optional.embed_token}`;
+  const widget = widgetOn(page);
+  await page.goto(address);
+  await widget.ask("I am nobody");
+  await widget.replied();
+  await Promise.all([page.waitForEvent("load"), page.goto(`${address}#visitor=${token}`)]);
+  expect(page.url()).toBe(address);
+  await widget.ask("I am Zoë");
+  await widget.replied(2);
+  const { data } = (await owner.api.call("GET", `/api/conversations?companion_id=${optional.id}`)).json;
+  expect(data).toMatchObject([{ visitor: zoe, message_count: 4 }]);
+  expect(complaints).toEqual([]);
+});
+
 test("the code of the page, as it is pasted, tells the widget who is signed in to the website", async () => {
   const owner = await world.openAs("owner", "/app/companions");
   const ada = (await owner.api.call("POST", "/api/companions", { name: "Ada", visitor_auth: "required" })).json;

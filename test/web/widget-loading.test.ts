@@ -126,6 +126,11 @@ test.each([
   await widget.open();
   await widget.ask("Hello");
   await widget.replied();
+  // By the SDK, which comes in a file of its own.
+  await page.evaluate('document.querySelector("companion-chat").identify("a token")');
+  await widget.questions.getByText("Hello").waitFor();
+  await widget.ask("Hello again");
+  await widget.replied(2);
   expect(complaints).toEqual([]);
 });
 

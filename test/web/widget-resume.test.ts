@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test";
 import type { BrowserContextOptions } from "playwright-core";
 import { findViolations } from "../support/axe.ts";
-import { keepScreenshot } from "../support/browser.ts";
+import { hasCount, keepScreenshot } from "../support/browser.ts";
 import { eventually } from "../support/eventually.ts";
 import { type FaultProxy, startFaultProxy } from "../support/fault-proxy.ts";
 import { wholeStream } from "../support/mock-llm-replies.ts";
@@ -161,6 +161,11 @@ test("the stop button ends the reply at the server, before its first word and af
   await world.mockLlm.until(() => world.mockLlm.openRequests === 1);
   await widget.button("Stop the reply").click();
   await world.mockLlm.until(() => world.mockLlm.abortedRequests === aborted + 2);
+  await hasCount(widget.element.locator(".dots"), 0);
+  world.respondWith(["Here I am."]);
+  await widget.button("Try again").click();
+  await widget.replied();
+  expect(await widget.questions.allInnerTexts()).toEqual(["Stop me", "And me"]);
 });
 
 test("a server that stays away is given up, and another try goes on where the reply was", async () => {

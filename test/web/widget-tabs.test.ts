@@ -73,7 +73,7 @@ test("a tab that ends in the middle of a reply leaves it to the other, which goe
   const { pages, widgets } = await openTabs(2);
   const [first, second] = widgets;
   const before = world.mockLlm.requests.length;
-  world.respondWith(["To be ", "read ", "elsewhere."], 1_000);
+  world.respondWith(["To be ", "read ", "elsewhere."], 500);
   await first.ask("Are you there?");
   await first.replies.getByText("To be").waitFor();
   await pages[0]?.close();

@@ -45,7 +45,9 @@ test("as replies, whole and by the character, nothing runs, loads or leaves", as
   const requests: string[] = [];
   await page.goto(world.host(trap + tag(world.server, embed_token)));
   const widget = widgetOn(page);
+  const avatar = page.waitForResponse("**/avatars/**");
   await widget.open();
+  await avatar;
   page.on("request", (request) => requests.push(request.url()));
   const rounds = [hostileTexts.map((text) => `${text}\n\n`), [...hostileTexts.join(" ")]];
   for (const [index, fragments] of rounds.entries()) {

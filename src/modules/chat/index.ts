@@ -61,6 +61,7 @@ export const chatRoutes: readonly Route[] = [
       const sessionId = session_id?.toLowerCase() ?? services.ids.randomUuid();
       set.headers["x-session-id"] = sessionId;
       const key = { companionId: companion.id, sessionId, visitorId: visitor?.id ?? visitor_id?.toLowerCase() ?? null };
+      const arrivalMark = services.coordination.arrivals.mark();
       const context = contextOf(request, services.ids);
       const start = {
         companion: instructFor(companion, visitor?.claims ?? null),
@@ -72,7 +73,7 @@ export const chatRoutes: readonly Route[] = [
         visitor: limitOf(companion, visitor),
       };
       const makeTurn = (named: NamedStart | null) => {
-        const keeper = new ConversationKeeper(services, companion, key, { text: message, named, visitor });
+        const keeper = new ConversationKeeper(services, companion, key, { text: message, arrivalMark, named, visitor });
         return new Turn(services, named === null ? { ...start, keeper } : { ...start, keeper, named });
       };
       if (!message_id) {

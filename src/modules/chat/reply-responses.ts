@@ -71,8 +71,10 @@ async function answerOrRun(
     if (elsewhere === null) stored = await store.turns.findExchange(call.key, messageId);
     if (elsewhere === null && (stored === null || (runsAgain(stored) && stored.question === call.message))) {
       const turn = makeTurn({ messageId, isRerun: stored !== null, text: reply.text });
-      isRun = true;
-      return await respondWithReply(services, reply, call, request, (first) => reply.run(turn, first));
+      return await respondWithReply(services, reply, call, request, (first) => {
+        isRun = true;
+        reply.run(turn, first);
+      });
     }
   } finally {
     if (!isRun) reply.drop();

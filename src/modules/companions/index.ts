@@ -1,5 +1,4 @@
 /** `/api/companions`: companions, and the owner's trial chat. */
-import { missing } from "../../domain/resource-id.ts";
 import { instructFor } from "../../domain/visitor-prompt.ts";
 import { eventStream, idParam, jsonResponse } from "../../http/api-description.ts";
 import { readSlot } from "../../http/idempotency.ts";
@@ -127,11 +126,8 @@ export const companionRoutes: readonly Route[] = [
       params: makeParams(),
       responses: { 204: { description: "Deleted; its embed tokens are refused from now on." } },
     }),
-    async handle({ services, request, principal, params, writeContext }) {
-      // What `…/visitors/..` becomes on its way, for whoever has a visitor of that name erased.
-      if (new URL(request.url).pathname.endsWith("/")) throw missing("visitor");
-      await deleteCompanion(services, principal, params.id, writeContext());
-    },
+    handle: ({ services, principal, params, writeContext }) =>
+      deleteCompanion(services, principal, params.id, writeContext()),
   }),
   route({
     id: "testChat",

@@ -7,13 +7,18 @@ interface Chat extends HTMLElement {
   identify(token: string): unknown;
 }
 
-const fragment = /^#visitor=(.*)$/.exec(location.hash);
-if (fragment) history.replaceState(history.state, "", location.pathname + location.search);
-
+const given = takeGiven();
 const isRequired = document.currentScript?.dataset.visitors === "required";
 /** The tab's own: it must outlive a reload, which on phones comes by itself. The widget forgets it with all else. */
 const key = `companion:${location.pathname.split("/")[2]}:visitor-token`;
-const token = keep(fragment?.[1]);
+const token = keep(given);
+
+/** Undefined where the address says nothing of a visitor; empty where it says that there is none. */
+function takeGiven(): string | undefined {
+  const fragment = /^#visitor=(.*)$/.exec(location.hash);
+  if (fragment) history.replaceState(history.state, "", location.pathname + location.search);
+  return fragment?.[1];
+}
 
 /** Returns the token that counts: a new one, or that of this tab until it ends. */
 function keep(given: string | undefined): string | null {
@@ -40,7 +45,10 @@ function hasEnded(text: string): boolean {
 
 // A link to the same page, with another token.
 addEventListener("hashchange", () => {
-  if (location.hash.startsWith("#visitor=")) location.reload();
+  const next = takeGiven();
+  if (next === undefined) return;
+  keep(next);
+  location.reload();
 });
 
 // The widget takes it before it asks the server for anything.

@@ -28,7 +28,10 @@ export interface ConversationPage {
 }
 
 export interface ConversationWithMessages extends ConversationSummary {
+  /** One page, oldest first. */
   messages: StoredMessage[];
+  /** For older ones; null where there are none. */
+  messages_next_cursor: string | null;
 }
 
 export function readPage(body: Record<string, unknown>): ConversationPage {

@@ -68,7 +68,7 @@ export function createIdentity(
   /** What this browser keeps may be another visitor's; what an anonymous one said is the known one's from now on. */
   async function welcome({ text, sub }: VisitorToken): Promise<void> {
     const kept = storage.getItem(subKey(token));
-    if (kept === sub) return;
+    if (!sub || kept === sub) return;
     // Not what the tab has of the visitor who comes.
     if (kept) forget(["localStorage"]);
     const visitor = gone.signal;

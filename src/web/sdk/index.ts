@@ -96,8 +96,8 @@ export interface Companion extends Ids {
   ready(options?: CallOptions): Promise<void>;
   /** A verified visitor's own conversations, newest first. */
   conversations(options?: CallOptions & { limit?: number; cursor?: string }): Promise<ConversationPage>;
-  /** One of them, with its newest messages, oldest first. */
-  conversation(id: string, options?: CallOptions): Promise<ConversationWithMessages>;
+  /** One of them, with its newest messages, oldest first; `cursor` leads to older ones. */
+  conversation(id: string, options?: CallOptions & { cursor?: string }): Promise<ConversationWithMessages>;
 }
 
 export function createCompanion(options: CompanionOptions): Companion {
@@ -180,10 +180,10 @@ export function createCompanion(options: CompanionOptions): Companion {
       return readPage(await connection.load(`/conversations?${query}`, {}, call, isHarmlessAgain));
     },
 
-    async conversation(id, call = {}) {
-      return readConversation(
-        await connection.load(`/conversations/${encodeURIComponent(id)}`, {}, call, isHarmlessAgain),
-      );
+    async conversation(id, { cursor, ...call } = {}) {
+      const query = cursor === undefined ? "" : `?messages_cursor=${encodeURIComponent(cursor)}`;
+      const path = `/conversations/${encodeURIComponent(id)}${query}`;
+      return readConversation(await connection.load(path, {}, call, isHarmlessAgain));
     },
   };
 }

@@ -51,9 +51,9 @@ export async function* followReply(
         call.signal?.throwIfAborted();
       }
       return;
-    } catch (error) {
+    } catch (problem) {
       call.signal?.throwIfAborted();
-      const problem = error as CompanionError;
+      if (!(problem instanceof CompanionError)) throw problem;
       // Ended too long ago, or shorter than we know it: the message itself is answered however old it is.
       if (!isPosting && (problem.status === 404 || problem.status === 400)) {
         isPosting = true;

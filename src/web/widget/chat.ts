@@ -160,7 +160,7 @@ export class Chat {
     this.#replies.problem = null;
     this.#transcript.clear(!visitor);
     const arrival = this.client.ready();
-    this.#arrival = visitor && arrival.catch(() => {});
+    this.#arrival = visitor ? arrival.catch(() => {}) : null;
     this.#listener.changed();
     try {
       await arrival;

@@ -34,13 +34,7 @@ export function createClient(host: PanelHost) {
 
   function getSdk(): Promise<Companion> {
     if (sdk) return sdk;
-    const loading = host
-      .load<typeof import("../sdk/index.ts")>(SDK_FILE, SDK_INTEGRITY, "sdk.js")
-      .then(({ createCompanion }) => {
-        const companion = createCompanion({ baseUrl, token, storage });
-        if (visitor) companion.identify(visitor);
-        return companion;
-      });
+    const loading = loadSdk();
     loading.catch(() => {
       sdk = null;
     });
@@ -48,15 +42,25 @@ export function createClient(host: PanelHost) {
     return loading;
   }
 
+  async function loadSdk(): Promise<Companion> {
+    type Sdk = typeof import("../sdk/index.ts");
+    const loading = host.load<Sdk>(SDK_FILE, SDK_INTEGRITY, "sdk.js").catch((cause) => {
+      throw new CompanionError("network", { cause, isCut: true });
+    });
+    const { createCompanion } = await loading;
+    const companion = createCompanion({ baseUrl, token, storage });
+    if (visitor) companion.identify(visitor);
+    return companion;
+  }
+
   /** The line that broke may be the one by which the file would come. */
   async function insistOnSdk(waitMs: number, signal: AbortSignal): Promise<Companion> {
     for (let attempt = 1; ; attempt++) {
-      await pause(waitMs, signal);
+      await pause(attempt > 1 ? firstWaitMs : waitMs, signal);
       try {
         return await getSdk();
-      } catch (cause) {
-        if (attempt === loadTries) throw new CompanionError("network", { cause, isCut: true });
-        waitMs = firstWaitMs;
+      } catch (error) {
+        if (attempt === loadTries) throw error;
       }
     }
   }

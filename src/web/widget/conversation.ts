@@ -17,9 +17,9 @@ export interface Message {
   /** While a reply is under way: when its tab was last heard of. */
   seenAt?: number;
   /** Of a reply: what is missing may still be had from the server. */
-  isOpen?: boolean;
+  isOpen?: boolean | undefined;
   /** Of a question that the server may have heard, although no reply came: the name that it was given. */
-  replyId?: string;
+  replyId?: string | undefined;
 }
 
 /** A question and its reply, while that is under way in this tab. */

@@ -52,8 +52,19 @@ export function VisitorsSection(props: SectionProps) {
 }
 
 function KeyHint() {
-  const keys = useLoad<Page<VisitorKey>>("/api/visitor-keys");
-  if (keys.data?.data.length !== 0) return null;
+  const keys = useLoad<Page<VisitorKey>>("/api/visitor-keys").data?.data;
+  if (keys === undefined) return null;
+  if (keys.length > 0) {
+    return (
+      <p class="mt-4 text-[0.94rem] text-muted">
+        The code for your website is under{" "}
+        <a href={visitorKeysPath} class="text-accent underline">
+          Visitor keys
+        </a>
+        .
+      </p>
+    );
+  }
   return (
     <Notice class="mt-4">
       There is no visitor key yet, so nobody can be verified.{" "}

@@ -6,7 +6,7 @@ import { guides } from "../companion/install-guides.ts";
 import { useList } from "../lib/load.ts";
 import { useSession } from "../lib/session.ts";
 import type { Companion, EmbedToken } from "../lib/types.ts";
-import type { Params } from "../paths.ts";
+import { type Params, visitorKeysPath } from "../paths.ts";
 import { CopyButton, Snippet } from "../ui/copy.tsx";
 import { SelectField } from "../ui/field.tsx";
 import { Section } from "../ui/page.tsx";
@@ -61,6 +61,18 @@ function Install({ companion }: { companion: Companion }) {
               ))}
             </ol>
             <Snippet text={guide.snippet(server.base_url, token.token)} />
+            {companion.visitor_auth !== "off" && (
+              <p class="text-[0.94rem] text-pretty text-muted">
+                It verifies its visitors: where somebody is signed in, the page says so with{" "}
+                <a
+                  href={`${visitorKeysPath}?companion_id=${companion.id}`}
+                  class="whitespace-nowrap text-accent underline"
+                >
+                  a little more code
+                </a>
+                .{companion.visitor_auth === "required" && " Without it nobody gets an answer."}
+              </p>
+            )}
             {companion.allowed_origins.length > 0 && (
               <p class="text-[0.94rem] text-muted">
                 It answers only on: <span dir="ltr">{companion.allowed_origins.join(", ")}</span>
@@ -79,6 +91,13 @@ function Install({ companion }: { companion: Companion }) {
             </a>
             <CopyButton text={page} label="Copy the link" />
           </div>
+          {companion.visitor_auth !== "off" && (
+            <p class="mt-4 text-[0.94rem] text-pretty text-muted">
+              For a verified visitor your server appends <code class="font-mono text-[0.92em]">#visitor=</code> and
+              their token to it.
+              {companion.visitor_auth === "required" && " Without that, the page only says that it is missing."}
+            </p>
+          )}
         </Section>
       )}
       <EmbedTokens companion={companion} tokens={tokens} />

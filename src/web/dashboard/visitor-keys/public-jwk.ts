@@ -10,7 +10,10 @@ const curves: Record<PairAlgorithm, { kty: string; crv: string; members: readonl
   EdDSA: { kty: "OKP", crv: "Ed25519", members: ["kty", "crv", "x"] },
 };
 
-/** The members that the server needs; it ignores none, and has the last word. */
+/** Members of private and symmetric keys. */
+const privateMembers = ["d", "p", "q", "dp", "dq", "qi", "oth", "k"];
+
+/** The members that define the public key, and no others; or what is wrong, as far as it can be told here. */
 export function readPublicJwk(text: string, algorithm: PairAlgorithm): Found {
   if (/PRIVATE KEY/.test(text)) return { problem: privateSentence };
   let jwk: Record<string, unknown>;
@@ -19,7 +22,7 @@ export function readPublicJwk(text: string, algorithm: PairAlgorithm): Found {
   } catch {
     return { problem: "This is no JSON: paste the public key as a JWK, from { to }." };
   }
-  if (["d", "p", "q", "k"].some((member) => member in jwk)) return { problem: privateSentence };
+  if (privateMembers.some((member) => member in jwk)) return { problem: privateSentence };
   const { kty, crv, members } = curves[algorithm];
   if (jwk.kty !== kty || jwk.crv !== crv) {
     return { problem: `For ${algorithm} the key needs "kty": "${kty}" and "crv": "${crv}".` };
