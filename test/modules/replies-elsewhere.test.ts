@@ -5,15 +5,7 @@ import { readProblem, sendChat } from "../support/chat.ts";
 import { dropEngineDatabase, engineEnvironment, isOnPostgres } from "../support/engine.ts";
 import { eventually } from "../support/eventually.ts";
 import { readLines } from "../support/line-process.ts";
-import {
-  cancel,
-  follow,
-  type NamedMessage,
-  newMessage,
-  readAll,
-  readUntil,
-  sayOnCommand,
-} from "../support/resumed-chat.ts";
+import { cancel, follow, newMessage, readAll, readUntil, sayOnCommand } from "../support/resumed-chat.ts";
 import { temporaryDirectory } from "../support/temporary.ts";
 import { keptMessages } from "../support/turn-messages.ts";
 import { createWebsiteKey, signToken } from "../support/visitor-keys.ts";
