@@ -4,12 +4,16 @@
  */
 import { AppError } from "../domain/errors.ts";
 import type { StreamErrorCode } from "../domain/stream-end.ts";
+import type { After } from "../lib/spaced-queue.ts";
 import type { FollowedTurn, TurnEnd, TurnEvent, TurnReader } from "./events.ts";
 import type { KeptText } from "./kept-text.ts";
 import { type FollowedReply, ReplyFollower } from "./reply-follower.ts";
 
 /** Of one reply, so that nobody opens thousands. */
 const maxFollowers = 16;
+
+/** How long clients wait for the end of a reply that was stopped: half of what their connections may be silent. */
+export const endMs = 5_000;
 
 /** What a reply needs of its turn: see `Turn`. */
 interface KeptTurn extends FollowedTurn {
@@ -23,6 +27,7 @@ interface KeptTurn extends FollowedTurn {
 
 /** What a reply needs of its registry. */
 export interface KeptReplyHost {
+  readonly after: After;
   /** The reply that nobody reads is to be abandoned after a while; the returned function prevents it. */
   watchUnread(reply: KeptReply): () => void;
   /** It runs no more, and has followers that do not have all of it yet. */
@@ -69,9 +74,11 @@ export class KeptReply implements TurnReader, FollowedReply {
     return this.#begun;
   }
 
-  /** Resolves when the turn has given back what it took. Never rejects. */
-  get ended(): Promise<void> {
-    return this.#turn?.ended ?? Promise.resolve();
+  /** Resolves when the turn has given back what it took. Rejects with `unavailable` if the store takes long. */
+  async whenEnded(): Promise<void> {
+    const late = Promise.withResolvers<never>();
+    const stopWaiting = this.#host.after(endMs, () => late.reject(notStoredYet()));
+    await Promise.race([this.#turn?.ended, late.promise]).finally(stopWaiting);
   }
 
   /** Whether it ends because everyone has left: whoever comes now should wait for that, and ask the store. */
@@ -178,4 +185,9 @@ export class KeptReply implements TurnReader, FollowedReply {
     this.#stopWatching = null;
     this.#host.noteEnded(this, end);
   }
+}
+
+function notStoredYet(): AppError {
+  const sentence = "The reply has been stopped, but is not stored yet. Try again in a moment.";
+  return new AppError("unavailable", sentence, { retryAfterSeconds: 1 });
 }

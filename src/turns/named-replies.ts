@@ -52,14 +52,14 @@ class Registry implements NamedReplies, KeptReplyHost, KeptMemory {
   heldBytes = 0;
   abandonedCount = 0;
   resumedCount = 0;
-  readonly #after: After;
+  readonly after: After;
   readonly #maxBytes: number;
   readonly #running = new Map<string, KeptReply>();
   /** Not yet read to their end; the one that ended longest ago first. */
   readonly #ended = new Set<KeptReply>();
 
   constructor(after: After, maxBytes: number) {
-    this.#after = after;
+    this.after = after;
     this.#maxBytes = maxBytes;
   }
 
@@ -97,7 +97,7 @@ class Registry implements NamedReplies, KeptReplyHost, KeptMemory {
 
   watchUnread(reply: KeptReply): () => void {
     const error = new AppError("unavailable", "Nobody has read the reply for two minutes.");
-    return this.#after(unreadMs, () => reply.stop("abandoned", error));
+    return this.after(unreadMs, () => reply.stop("abandoned", error));
   }
 
   noteEnded(reply: KeptReply, end: TurnEnd): void {

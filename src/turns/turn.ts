@@ -18,7 +18,7 @@ import { countFailedReply, toUpstreamError } from "./failed-replies.ts";
 import type { OpenTurn } from "./open-turns.ts";
 import { ReplyText } from "./reply-memory.ts";
 import { countTokens, historyTokensOf, toReplyRequest } from "./reply-request.ts";
-import type { TurnResult, TurnStart, TurnText } from "./turn-start.ts";
+import { RunsElsewhere, type TurnResult, type TurnStart, type TurnText } from "./turn-start.ts";
 
 export type TurnServices = Pick<
   Services,
@@ -235,7 +235,9 @@ export class Turn implements OpenTurn, FollowedTurn, ReplySink {
     else if (this.#hasBegun) this.#services.log.error("turn failed", this.#logged(error));
     this.#beginning.reject(error);
     const code = this.#ending?.code ?? (isProviders ? "upstream_error" : "unavailable");
-    this.#tell({ type: "end", outcome: "broken", code });
+    // The reply goes on where it runs: whoever has begun to read it here should come back.
+    const isElsewhere = error instanceof RunsElsewhere;
+    this.#tell(isElsewhere ? { type: "end", outcome: "stopped" } : { type: "end", outcome: "broken", code });
   }
 
   #logged(error: unknown) {

@@ -1,7 +1,8 @@
 /** Named messages: what is refused, who may come back, and who may stop a reply. */
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
+import { afterAll, beforeAll, beforeEach, describe, expect, spyOn, test } from "bun:test";
 import { makeEmbedToken } from "../../src/domain/credentials.ts";
 import { systemIds } from "../../src/lib/ids.ts";
+import { endMs } from "../../src/turns/kept-reply.ts";
 import { maxKeptBytes } from "../../src/turns/kept-text.ts";
 import { startTestServer, type TestServer, testContext } from "../support/app.ts";
 import { readProblem, sendChat } from "../support/chat.ts";
@@ -84,6 +85,20 @@ describe("a message's name", () => {
     provider.say();
     for (const each of [response, ...repeated]) expect((await readAll(each)).text).toBe("so far and on");
     expect(await countToday()).toBe(1);
+  });
+
+  test("that another server has not quite given back yet runs as soon as it is gone there", async () => {
+    const { coordination, instances } = server.services;
+    using looks = spyOn(coordination.turns, "findElsewhere");
+    using passed = spyOn(instances, "pass");
+    looks.mockResolvedValue({ url: "http://other.invalid" });
+    passed.mockResolvedValue(null);
+    const message = newMessage();
+    const asked = sendChat(server.url, token, message);
+    await eventually(() => looks.mock.calls.length > 1);
+    looks.mockResolvedValue(null);
+    expect((await readAll(await asked)).isDone).toBe(true);
+    expect(await kept()).toHaveLength(2);
   });
 
   test("is followed by sixteen readers, and a seventeenth is 429", async () => {
@@ -201,6 +216,27 @@ describe("stopping a reply", () => {
     const later = await readAll(await follow(server.url, token, message));
     expect(later).toMatchObject({ text: "so far", isDone: false, comments: ["ping", "error cancelled"] });
     expect(server.mockLlm.requests).toHaveLength(1);
+  });
+
+  test("is answered in time though the store is slow, and again once what came is kept", async () => {
+    const { message, response } = await beginReply();
+    const { turns } = server.services.store;
+    const { settle } = turns;
+    const stored = Promise.withResolvers<void>();
+    turns.settle = async (turn) => {
+      await stored.promise;
+      await settle.call(turns, turn);
+    };
+    const stopped = cancel(server.url, token, message);
+    await server.mockLlm.until(() => server.mockLlm.openRequests === 0);
+    await time.pass(endMs);
+    const answer = await stopped;
+    expect([answer.status, answer.headers.get("retry-after")]).toEqual([503, "1"]);
+    turns.settle = settle;
+    stored.resolve();
+    expect((await cancel(server.url, token, message)).status).toBe(204);
+    expect((await readAll(response)).comments).toEqual(["error cancelled"]);
+    expect((await kept()).at(-1)).toMatchObject({ text: "so far", complete: false });
   });
 
   test("before the first text is 409 for the request, and for the same one later", async () => {

@@ -17,8 +17,11 @@ import { runsAgain } from "../../turns/conversation-keeper.ts";
 import type { Turn } from "../../turns/turn.ts";
 import { type NamedStart, RunsElsewhere, type TurnRight } from "../../turns/turn-start.ts";
 
-/** Between a look and what follows from it, the message may move; it soon comes to rest. */
-const maxRounds = 4;
+/**
+ * Between two looks for a message that moves: it may have ended or begun elsewhere since, but the commit that says so takes
+ * a moment.
+ */
+const pausesMs = [10, 40, 160, 640];
 
 /** How long a client can come back to a reply that has ended. */
 const followableMs = 10 * 60_000;
@@ -39,17 +42,29 @@ export async function answerMessage(
   request: Request,
   sender: Sender,
 ): Promise<Response> {
-  for (let round = 0; round < maxRounds; round++) {
+  return await lookUntilFound(request.signal, async () => {
     try {
       const attached = await answerReplyCall(services, call, request);
       if (attached !== null) return watched(services, attached, request, sender.right);
-      const response = await answerOrRun(services, call, request, sender);
-      if (response !== null) return response;
+      return await answerOrRun(services, call, request, sender);
     } catch (error) {
-      if (!(error instanceof RunsElsewhere)) throw error;
+      if (error instanceof RunsElsewhere) return null;
+      throw error;
     }
+  });
+}
+
+/** `look` resolves with null while the message moves. Rejects with `RunsElsewhere` if it does not come to rest. */
+async function lookUntilFound<Found>(signal: AbortSignal, look: () => Promise<Found | null>): Promise<Found> {
+  for (const pauseMs of pausesMs) {
+    const found = await look();
+    if (found !== null) return found;
+    await Bun.sleep(pauseMs);
+    signal.throwIfAborted();
   }
-  throw new RunsElsewhere();
+  const found = await look();
+  if (found === null) throw new RunsElsewhere();
+  return found;
 }
 
 /** Null if the message has moved meanwhile: look again. */
@@ -113,17 +128,20 @@ export async function cancelReply(services: Services, call: ReplyCall, request: 
   return found instanceof Response ? found : new Response(null, { status: 204 });
 }
 
-/** The response of the instance that runs it, or what is stored. */
-async function findReply(services: Services, call: ReplyCall, request: Request): Promise<Response | StoredExchange> {
-  const here = await answerReplyCall(services, call, request);
-  if (here !== null) return here;
-  const { queueKey, messageId } = nameOf(call);
-  const elsewhere = await services.coordination.turns.findElsewhere(queueKey, messageId);
-  const passed = elsewhere === null ? null : await passOn(services, elsewhere.url, call, request);
-  if (passed !== null) return passed;
-  const stored = await services.store.turns.findExchange(call.key, messageId);
-  if (stored === null) throw noSuchReply();
-  return stored;
+/** The response of the instance that runs it, or what is stored. Rejects with `not_found` if there is neither. */
+function findReply(services: Services, call: ReplyCall, request: Request): Promise<Response | StoredExchange> {
+  return lookUntilFound(request.signal, async () => {
+    const here = await answerReplyCall(services, call, request);
+    if (here !== null) return here;
+    const { queueKey, messageId } = nameOf(call);
+    const elsewhere = await services.coordination.turns.findElsewhere(queueKey, messageId);
+    const passed = elsewhere === null ? null : await passOn(services, elsewhere.url, call, request);
+    if (passed !== null) return passed;
+    const stored = await services.store.turns.findExchange(call.key, messageId);
+    // One that does not run where it has its ticket is about to be given back, or the address is not that server's own.
+    if (stored === null && elsewhere === null) throw noSuchReply();
+    return stored;
+  });
 }
 
 export function noSuchReply(): AppError {
