@@ -5,15 +5,7 @@ import { readProblem, sendChat } from "../support/chat.ts";
 import { dropEngineDatabase, engineEnvironment, isOnPostgres } from "../support/engine.ts";
 import { eventually } from "../support/eventually.ts";
 import { readLines } from "../support/line-process.ts";
-import {
-  cancel,
-  follow,
-  type NamedMessage,
-  newMessage,
-  readAll,
-  readUntil,
-  sayOnCommand,
-} from "../support/resumed-chat.ts";
+import { cancel, follow, newMessage, readAll, readUntil, sayOnCommand } from "../support/resumed-chat.ts";
 import { temporaryDirectory } from "../support/temporary.ts";
 import { keptMessages } from "../support/turn-messages.ts";
 import { createWebsiteKey, signToken } from "../support/visitor-keys.ts";
@@ -143,6 +135,35 @@ if (isOnPostgres) {
     expect(await kept()).toContainEqual(["assistant", deltas.slice(0, 2).join(""), false]);
     expect((await cancel(here.url, token, message)).status).toBe(204);
     await eventually(() => there.mockLlm.openRequests === 0);
+  });
+
+  test("a stop that meets the repeated message before its place is known stops the reply where it runs", async () => {
+    const provider = sayOnCommand(there, deltas);
+    const message = newMessage();
+    const asked = sendChat(there.url, token, message);
+    provider.say(1);
+    const first = await asked;
+    const { turns } = here.services.coordination;
+    const { enter, findElsewhere } = turns;
+    const isStopped = Promise.withResolvers<void>();
+    let isEntering = false;
+    turns.enter = async (...entry) => {
+      isEntering = true;
+      await isStopped.promise;
+      return enter(...entry);
+    };
+    // As if both had come at the same moment.
+    turns.findElsewhere = async () => null;
+    const again = sendChat(here.url, token, message);
+    await eventually(() => isEntering);
+    Object.assign(turns, { enter, findElsewhere });
+    const stopping = cancel(here.url, token, message);
+    const name = { queueKey: `${companion.id} ${message.session_id} null`, messageId: message.message_id };
+    await eventually(() => here.services.replies.find(name)?.isStopped === true);
+    isStopped.resolve();
+    expect((await stopping).status).toBe(204);
+    expect((await again).status).toBe(409);
+    expect((await readAll(first)).comments).toEqual(["error cancelled"]);
   });
 
   test("what the other server refuses is refused here, under this request's id", async () => {
