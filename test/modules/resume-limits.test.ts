@@ -1,5 +1,5 @@
 /** Named messages: what is refused, who may come back, and who may stop a reply. */
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
+import { afterAll, beforeAll, beforeEach, describe, expect, spyOn, test } from "bun:test";
 import { makeEmbedToken } from "../../src/domain/credentials.ts";
 import { systemIds } from "../../src/lib/ids.ts";
 import { endMs } from "../../src/turns/kept-reply.ts";
@@ -85,6 +85,20 @@ describe("a message's name", () => {
     provider.say();
     for (const each of [response, ...repeated]) expect((await readAll(each)).text).toBe("so far and on");
     expect(await countToday()).toBe(1);
+  });
+
+  test("that another server has not quite given back yet runs as soon as it is gone there", async () => {
+    const { coordination, instances } = server.services;
+    using looks = spyOn(coordination.turns, "findElsewhere");
+    using passed = spyOn(instances, "pass");
+    looks.mockResolvedValue({ url: "http://other.invalid" });
+    passed.mockResolvedValue(null);
+    const message = newMessage();
+    const asked = sendChat(server.url, token, message);
+    await eventually(() => looks.mock.calls.length > 1);
+    looks.mockResolvedValue(null);
+    expect((await readAll(await asked)).isDone).toBe(true);
+    expect(await kept()).toHaveLength(2);
   });
 
   test("is followed by sixteen readers, and a seventeenth is 429", async () => {

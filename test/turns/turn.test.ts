@@ -98,6 +98,8 @@ function createWorld() {
           world.settled.push(result);
         },
       },
+      named: null,
+      visitor: null,
       ...start,
     });
   return { world, make };

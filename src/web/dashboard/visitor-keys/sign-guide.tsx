@@ -70,15 +70,15 @@ export function SignGuide({ keys }: { keys: readonly VisitorKey[] }) {
       </Section>
       <Section
         title="In your page"
-        hint="Where somebody is signed in. The widget asks your server for a token when it needs one, and for a new one before that ends."
+        hint="On every page. The widget asks your server for a token when it needs one, and for a new one before that ends."
       >
         <Snippet
           text={pageSnippet(server.base_url, companion?.embed_token ?? "EMBED_TOKEN")}
           copyLabel="Copy the page's code"
         />
         <p class="mt-3 text-[0.94rem] text-pretty text-muted">
-          Where nobody is signed in, leave the first script away. When somebody signs out, call{" "}
-          <Code>chat.identify(null)</Code>: then this browser keeps nothing of theirs.
+          Where nobody is signed in, your server answers 401, and the visitor is anonymous. When somebody signs out,
+          call <Code>chat.identify(null)</Code>: then this browser keeps nothing of theirs.
         </p>
       </Section>
     </>
