@@ -34,7 +34,7 @@ function note(load: string, unit: string, build: string, value: number): void {
 function startBuild(build: string, providerPort: number): Promise<Contender> {
   if (build === "pass-through") return startPassThrough(providerPort);
   if (build === "bare-relay") return startBareRelay(providerPort);
-  return startCompaniond(providerPort, [build]);
+  return startCompaniond(providerPort, [build], build);
 }
 
 async function measure(load: string, build: string, contender: Contender, provider: Provider): Promise<void> {
@@ -63,24 +63,25 @@ async function measure(load: string, build: string, contender: Contender, provid
 
 async function takeTurn(build: string): Promise<void> {
   const provider = await startProvider();
-  const contender = await startBuild(build, provider.port);
+  let contender: Contender | null = null;
   try {
+    contender = await startBuild(build, provider.port);
     const wanted = loadList.split(",");
     if (wanted.some((load) => load in loads)) await warmUp(contender, provider);
     for (const load of wanted) await measure(load, build, contender, provider);
   } finally {
-    await contender.stop();
+    await contender?.stop();
     await provider.stop();
   }
 }
 
 async function compareStarts(rounds: number): Promise<void> {
-  const environment = { COMPANIOND_DATA_DIR: mkdtempSync(join(tmpdir(), "companiond-compare-")) };
   const starters = builds.map((executable) => ({
     command: (port: number) => [executable, "serve", "--port", String(port)],
     path: "/healthz",
     executable,
-    environment,
+    // A database of its own: a build refuses one of a later version.
+    environment: { COMPANIOND_DATA_DIR: mkdtempSync(join(tmpdir(), "companiond-compare-")) },
   }));
   const starts = await measureStarts(starters, rounds);
   for (const [index, { firstResponseMs }] of starts.entries())

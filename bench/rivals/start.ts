@@ -37,10 +37,14 @@ export const noLimits = {
 /** What is measured, unless another build is named to compare it with. */
 export const executable = process.env["BENCH_EXECUTABLE"] ?? join(root, "dist/companiond");
 
-/** The compiled executable with everything on; limits are raised, not removed. `program` is what serves in its place. */
+/**
+ * The compiled executable with everything on; limits are raised, not removed. `program` is what serves in its place, and
+ * `build` what makes its database: a build refuses one of a later version.
+ */
 export async function startCompaniond(
   providerPort: number,
   program: readonly string[] = [executable],
+  build = executable,
 ): Promise<Contender> {
   const dataDir = mkdtempSync(join(tmpdir(), "companiond-bench-"));
   const environment = {
@@ -50,7 +54,7 @@ export async function startCompaniond(
     COMPANIOND_LOG: "warn",
   };
   const run = (...args: string[]) => {
-    const result = Bun.spawnSync([executable, ...args, "--json"], { env: environment });
+    const result = Bun.spawnSync([build, ...args, "--json"], { env: environment });
     if (result.exitCode !== 0) throw new Error(result.stderr.toString());
     return JSON.parse(result.stdout.toString());
   };

@@ -1,11 +1,19 @@
 /** The coordination engine for a single process: bounded and in memory, since what it tracks ends with the process. */
-import type { Clock } from "../lib/clock.ts";
+import { type Clock, toUtcDay } from "../lib/clock.ts";
 import { createKeyedQueue } from "../lib/keyed-queue.ts";
-import { type Coordination, type Duties, type ErasureMarks, maxWaitingTurns, type TurnGate } from "./coordination.ts";
+import {
+  type Coordination,
+  type Duties,
+  type ErasureMarks,
+  maxWaitingTurns,
+  type Reservation,
+  type TurnEntry,
+  type TurnGate,
+} from "./coordination.ts";
 import { type CountDay, MemoryDailyQuota } from "./daily-quota.ts";
 import { createErasureMarks } from "./erasure-marks.ts";
 import { createSignInFailures } from "./sign-in-failures.ts";
-import { type CountVisitorDay, createTurnQuota, type TurnQuota } from "./turn-quota.ts";
+import { type CountVisitorDay, createVisitorQuota } from "./visitor-quota.ts";
 
 export interface MemoryCoordinationOptions {
   clock: Pick<Clock, "nowMs" | "monotonicMs">;
@@ -24,7 +32,7 @@ export function createMemoryCoordination(options: MemoryCoordinationOptions): Me
   const { clock, arrivals = createErasureMarks() } = options;
   const voiceSessions = new MemoryDailyQuota(options.countVoiceSessions);
   return {
-    turns: createTurnGate(clock, createTurnQuota(options)),
+    turns: createTurnGate(options),
     voiceSessions: { reserve: (companionId, limit) => voiceSessions.reserve(companionId, limit, clock.nowMs()) },
     arrivals,
     duties: { take: async () => true, exclude: createTakingTurns() },
@@ -32,8 +40,19 @@ export function createMemoryCoordination(options: MemoryCoordinationOptions): Me
   };
 }
 
-function createTurnGate(clock: Pick<Clock, "nowMs">, quota: TurnQuota): TurnGate {
+function createTurnGate({ clock, countMessages, countVisitorMessages }: MemoryCoordinationOptions): TurnGate {
   const queue = createKeyedQueue({ maxWaiting: maxWaitingTurns });
+  const messages = new MemoryDailyQuota(countMessages);
+  const ofVisitors = createVisitorQuota(countVisitorMessages);
+
+  /** What the turn takes of the day. Not async: most turns take a message of their companion's, and no more. */
+  function reserve({ companionId, messagesPerDay, visitor }: TurnEntry) {
+    const nowMs = clock.nowMs();
+    if (messagesPerDay === null) return takeNothing(nowMs);
+    const message = messages.reserve(companionId, messagesPerDay, nowMs);
+    return visitor === null ? message : ofVisitors.reserveWith(message, { companionId, visitor }, nowMs);
+  }
+
   return {
     async enter(entry, signal) {
       const { queueKey } = entry;
@@ -41,7 +60,7 @@ function createTurnGate(clock: Pick<Clock, "nowMs">, quota: TurnQuota): TurnGate
       if (place === null) return { isAdmitted: false, reason: "queue_full", retryAfterSeconds: 1 };
       const leaveQueue = await place;
       try {
-        const message = await quota.reserve(entry, clock.nowMs());
+        const message = await reserve(entry);
         if (!message.isAdmitted) {
           leaveQueue();
           return message;
@@ -64,6 +83,10 @@ function createTurnGate(clock: Pick<Clock, "nowMs">, quota: TurnQuota): TurnGate
       return queue.waitingCount;
     },
   };
+}
+
+function takeNothing(nowMs: number): Reservation {
+  return { isAdmitted: true, id: null, day: toUtcDay(nowMs), settle() {}, release() {} };
 }
 
 /** All of one name run one after the other. */

@@ -14,7 +14,7 @@ type Admitting = Pick<Services, "coordination" | "settings">;
  */
 export async function enterTurn(
   { coordination, settings }: Admitting,
-  { companion, plan, keeper, named, visitor = null }: TurnStart,
+  { companion, plan, keeper, named, visitor }: TurnStart,
   signal: StopSignal,
 ): Promise<TurnTicket> {
   const isCounted = named?.isRerun !== true;

@@ -9,7 +9,7 @@ import {
   textParts,
   uncounted,
 } from "../domain/conversation.ts";
-import type { StoredExchange } from "../store/store.ts";
+import type { SettledVisitor, StoredExchange } from "../store/store.ts";
 import type { VerifiedVisitor } from "../visitors/visitors.ts";
 import { type NamedStart, RunsElsewhere, type TurnKeeper, type TurnResult } from "./turn-start.ts";
 
@@ -59,10 +59,19 @@ export class ConversationKeeper implements TurnKeeper {
     return named === null ? store.turns.listHistory(this.key, maxBytes) : this.#beginNamed(named, maxBytes);
   }
 
-  async settle(result: TurnResult): Promise<void> {
-    const { store, visitors } = this.services;
-    const { named, visitor } = this.message;
-    await store.turns.settle({
+  settle(result: TurnResult): Promise<void> {
+    const { visitor } = this.message;
+    return visitor === null ? this.#store(result, null) : this.#storeVerified(result, visitor);
+  }
+
+  async #storeVerified(result: TurnResult, visitor: VerifiedVisitor): Promise<void> {
+    const sealed = await this.services.visitors.seal(visitor);
+    await this.#store(result, { sealed, isLimited: this.companion.dailyPerVisitor !== null });
+  }
+
+  #store(result: TurnResult, visitor: SettledVisitor | null): Promise<void> {
+    const { named } = this.message;
+    return this.services.store.turns.settle({
       accountId: this.companion.accountId,
       key: this.key,
       conversationId: this.#conversationId,
@@ -70,10 +79,7 @@ export class ConversationKeeper implements TurnKeeper {
       messageId: named === null ? null : named.messageId,
       endCode: named === null ? null : result.endCode,
       isCounted: named?.isRerun !== true,
-      visitor:
-        visitor === null
-          ? null
-          : { sealed: await visitors.seal(visitor), isLimited: this.companion.dailyPerVisitor !== null },
+      visitor,
       arrivalMark: this.message.arrivalMark,
       usage: result.usage,
       failure: result.failure,

@@ -19,10 +19,10 @@ export interface TurnStart {
   address: string | null;
   right: TurnRight;
   keeper: TurnKeeper;
-  /** For a message to which its client gave a name. */
-  readonly named?: NamedStart;
-  /** For a visitor with a daily limit of their own. */
-  readonly visitor?: TurnEntry["visitor"];
+  /** Null unless the client gave the message a name. */
+  readonly named: NamedStart | null;
+  /** As in `TurnEntry`. */
+  readonly visitor: TurnEntry["visitor"];
 }
 
 export interface NamedStart {

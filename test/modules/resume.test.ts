@@ -1,5 +1,5 @@
 /** Replies that survive their stream: a lost client comes back, and has each character once. */
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
+import { afterAll, beforeAll, beforeEach, describe, expect, spyOn, test } from "bun:test";
 import { startTestServer, type TestServer, testContext } from "../support/app.ts";
 import { readProblem, sendChat } from "../support/chat.ts";
 import { eventually } from "../support/eventually.ts";
@@ -120,6 +120,8 @@ describe("a reply that its visitor lost", () => {
     const rest = await readAll(await follow(server.url, token, message, 6));
     expect(rest).toMatchObject({ text: "you", isDone: true, ids: ["9", "9"], comments: ["ping"] });
     expect(first).toBe('data: {"text":"Hello "}\n\ndata: {"text":"you"}\n\ndata: [DONE]\n\n');
+    const atOnce = await Promise.all(Array.from({ length: 12 }, () => sendChat(server.url, token, message)));
+    expect(atOnce.map(({ status }) => status)).toEqual(Array(12).fill(200));
     expect(server.mockLlm.requests).toHaveLength(1);
     expect(await countToday()).toBe(1);
   });
@@ -130,10 +132,21 @@ describe("a reply that its visitor lost", () => {
     const { turns } = server.services.store;
     const { findExchange } = turns;
     let looks = 0;
+    const isFollowed = Promise.withResolvers<void>();
     // As if the other one had settled it between the first look and the ticket.
-    turns.findExchange = async (...name) => (looks++ === 0 ? null : findExchange(...name));
+    turns.findExchange = async (...name) => {
+      if (looks++ === 0) return null;
+      await isFollowed.promise;
+      return findExchange(...name);
+    };
     try {
-      expect(await readAll(await sendChat(server.url, token, message))).toMatchObject({ text: "Hello", isDone: true });
+      const asked = sendChat(server.url, token, message);
+      await eventually(() => looks === 2);
+      const following = await follow(server.url, token, message);
+      isFollowed.resolve();
+      expect(await readAll(await asked)).toMatchObject({ text: "Hello", isDone: true });
+      // It has not ended, so nothing says so: whoever reads it comes back.
+      expect(await readAll(following)).toMatchObject({ text: "", isDone: false, comments: ["ping"] });
     } finally {
       turns.findExchange = findExchange;
     }
@@ -271,6 +284,31 @@ describe("a reply that nobody reads", () => {
       { role: "user", text: "hello" },
       { role: "assistant", complete: true },
     ]);
+  });
+
+  test("runs anew also for who asks while its end is still being stored", async () => {
+    server.mockLlm.respond((_, response) => response.closed);
+    const { replies, store } = server.services;
+    const { settle } = store.turns;
+    const stored = Promise.withResolvers<void>();
+    using settling = spyOn(store.turns, "settle").mockImplementationOnce(async (turn) => {
+      await stored.promise;
+      await settle(turn);
+    });
+    const message = newMessage({ resume: false });
+    const lost = new AbortController();
+    const asked = sendChat(server.url, token, message, { signal: lost.signal });
+    await server.mockLlm.until(() => server.mockLlm.openRequests === 1);
+    lost.abort();
+    await expect(asked).rejects.toThrow();
+    await eventually(() => settling.mock.calls.length === 1);
+    server.mockLlm.respond(null);
+    using looks = spyOn(replies, "find");
+    const again = sendChat(server.url, token, message);
+    await eventually(() => looks.mock.calls.length > 0);
+    stored.resolve();
+    expect(await readAll(await again)).toMatchObject({ text: "You said: hello", isDone: true });
+    expect(await countToday()).toBe(1);
   });
 
   test("is forgotten if it failed before its first text: the same request runs it anew", async () => {

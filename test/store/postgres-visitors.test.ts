@@ -3,7 +3,7 @@ import { afterEach, beforeEach, expect, test } from "bun:test";
 import { toVerifiedId } from "../../src/domain/visitor.ts";
 import { systemIds } from "../../src/lib/ids.ts";
 import type { ConversationAddition } from "../../src/store/postgres/conversation-writer.ts";
-import { settleTurns, toParameters } from "../../src/store/postgres/settlement.ts";
+import { settleTurns, toParameters } from "../../src/store/postgres/settling.ts";
 import { openPostgresServers, type PostgresServers } from "../support/postgres-servers.ts";
 import { day } from "../support/store-world.ts";
 

@@ -154,6 +154,8 @@ function createWorld(seed: number) {
             failSometimes(0.05);
           }),
       },
+      named: null,
+      visitor: null,
     };
     return new Turn(services, start);
   }

@@ -28,7 +28,8 @@ function limitOf({ dailyPerVisitor }: Companion, visitor: VerifiedVisitor | null
 /** Throws `invalid_request` with all that is at fault. */
 function checkMessage(sent: unknown): ChatRequest {
   const body = sent as Partial<ChatRequest> | null;
-  const faults = body?.message_id || body?.resume ? listNamingFaults(body) : [];
+  if (!body?.message_id && !body?.resume) return chatRequest.check(sent);
+  const faults = listNamingFaults(body);
   if (faults.length === 0) return chatRequest.check(sent);
   const others = chatRequest.listErrors(sent).filter(({ param }) => faults.every((fault) => fault.param !== param));
   throw invalidFields([...others, ...faults]);
@@ -57,31 +58,33 @@ export const chatRoutes: readonly Route[] = [
     async handle({ services, request, params, set, target: { companion, plan }, visitor, readBody }) {
       // Even without a body.
       requireJsonContentType(request);
-      const { message, session_id, visitor_id, message_id, resume = false } = await readBody();
+      const { message, session_id, visitor_id, message_id, resume } = await readBody();
       const sessionId = session_id?.toLowerCase() ?? services.ids.randomUuid();
       set.headers["x-session-id"] = sessionId;
       const key = { companionId: companion.id, sessionId, visitorId: visitor?.id ?? visitor_id?.toLowerCase() ?? null };
       const arrivalMark = services.coordination.arrivals.mark();
       const context = contextOf(request, services.ids);
-      const start = {
-        companion: instructFor(companion, visitor?.claims ?? null),
-        plan,
-        message,
-        requestId: context.requestId,
-        address: clientOf(services, request).limitSubject,
-        right: rightOfToken(services.store.companions, params.token),
-        visitor: limitOf(companion, visitor),
-      };
-      const makeTurn = (named: NamedStart | null) => {
-        const keeper = new ConversationKeeper(services, companion, key, { text: message, arrivalMark, named, visitor });
-        return new Turn(services, named === null ? { ...start, keeper } : { ...start, keeper, named });
-      };
+      const { requestId } = context;
+      const address = clientOf(services, request).limitSubject;
+      const right = rightOfToken(services.store.companions, params.token);
+      const makeTurn = (named: NamedStart | null) =>
+        new Turn(services, {
+          companion: instructFor(companion, visitor?.claims ?? null),
+          plan,
+          message,
+          requestId,
+          address,
+          right,
+          keeper: new ConversationKeeper(services, companion, key, { text: message, arrivalMark, named, visitor }),
+          named,
+          visitor: limitOf(companion, visitor),
+        });
       if (!message_id) {
         return respondWithTurn(makeTurn(null), new EventStream(request.signal, services.heartbeats), set, context);
       }
       const messageId = message_id.toLowerCase();
-      const call = { action: "attach", key, messageId, message, resume, offset: 0 } as const;
-      return addHeaders(await answerMessage(services, call, request, { right: start.right, makeTurn }), set);
+      const call = { action: "attach", key, messageId, message, resume: resume === true, offset: 0 } as const;
+      return addHeaders(await answerMessage(services, call, request, { right, makeTurn }), set);
     },
   }),
   ...replyRoutes,

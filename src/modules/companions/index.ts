@@ -161,6 +161,8 @@ export const companionRoutes: readonly Route[] = [
         address: null,
         right: rightToTry(services.store.companions, companion),
         keeper: new TrialKeeper(services.store, companion, body, (text) => stream.comment(text)),
+        named: null,
+        visitor: null,
       });
       return respondWithTurn(turn, stream, set, context);
     },

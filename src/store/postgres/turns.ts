@@ -1,21 +1,13 @@
 /** Turns in PostgreSQL: the hot path of the program. */
 import type { ArrivalMark } from "../../coordination/coordination.ts";
 import { type ConversationKey, type HistoryMessage, type MessageRole, textParts } from "../../domain/conversation.ts";
-import type { StreamErrorCode } from "../../domain/stream-end.ts";
-import type { SettledTurn, StoredExchange, TurnStore } from "../contract/turns.ts";
+import type { SettledTurn, TurnStore } from "../contract/turns.ts";
+import { type ExchangeRow, toExchange } from "../rows/exchange.ts";
 import { isArrivalMark } from "./arrival-marks.ts";
 import type { ConversationAddition } from "./conversation-writer.ts";
 import type { PostgresEngine } from "./engine.ts";
 import type { QuotaCounts } from "./quota.ts";
 import type { Settling } from "./settling.ts";
-
-interface ExchangeRow {
-  role: MessageRole;
-  text: string;
-  complete: boolean;
-  endCode: StreamErrorCode | null;
-  createdAt: number;
-}
 
 export const turnQueries = {
   history: `SELECT role, "text" FROM read_history($1, $2, $3, $4)`,
@@ -90,19 +82,6 @@ export function createTurnStore(engine: PostgresEngine, { quota, settling }: Tur
 const unkept = { kept: null, again: null, isLimited: false };
 
 const toColumns = ({ companionId, sessionId, visitorId }: ConversationKey) => [companionId, sessionId, visitorId ?? ""];
-
-function toExchange(rows: readonly ExchangeRow[]): StoredExchange | null {
-  const question = rows.find(({ role }) => role === "user");
-  if (question === undefined) return null;
-  const reply = rows.findLast(({ role }) => role === "assistant") ?? null;
-  return {
-    question: question.text,
-    reply: reply?.text ?? null,
-    isComplete: reply?.complete ?? false,
-    endCode: rows.at(-1)?.endCode ?? null,
-    endedAtMs: (reply ?? question).createdAt,
-  };
-}
 
 function toAddition(turn: SettledTurn): ConversationAddition | null {
   const { key, conversationId, messages, arrivalMark, messageId: clientId, endCode, visitor } = turn;

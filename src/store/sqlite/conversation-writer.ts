@@ -46,9 +46,9 @@ export function createConversationWriter(engine: SqliteEngine) {
       );
       if (conversation === null) return false;
       const delayMs = isTurn ? conversation.updated_at - updatedAt : 0;
-      const { clientId } = facts;
+      const before = facts.endCode === null ? facts : { ...facts, endCode: null };
       for (const message of messages) {
-        insertMessage(conversation.number, message, delayMs, message === last ? facts : { clientId, endCode: null });
+        insertMessage(conversation.number, message, delayMs, message === last ? facts : before);
       }
       return true;
     },

@@ -1,19 +1,10 @@
 /** Exchanges that a client has named: stored once however often they run, and found again by that name. */
-import type { ConversationKey, MessageRole } from "../../domain/conversation.ts";
-import type { StreamErrorCode } from "../../domain/stream-end.ts";
+import type { ConversationKey } from "../../domain/conversation.ts";
 import type { SettledTurn, StoredExchange } from "../contract/turns.ts";
+import { type ExchangeRow, toExchange } from "../rows/exchange.ts";
 import type { ConversationWriter } from "./conversation-writer.ts";
 import type { SqliteEngine } from "./engine.ts";
 import type { MessageEraser } from "./message-eraser.ts";
-
-interface ExchangeRow {
-  number: number;
-  role: MessageRole;
-  text: string;
-  complete: number;
-  endCode: StreamErrorCode | null;
-  createdAt: number;
-}
 
 export type Exchanges = ReturnType<typeof createExchanges>;
 
@@ -24,29 +15,14 @@ export const exchangeQuery = `SELECT number, role, text, complete, end_code AS e
   ORDER BY created_at, number`;
 
 export function createExchanges(engine: SqliteEngine, conversations: ConversationWriter, eraser: MessageEraser) {
-  const select = engine.query<ExchangeRow, [string, string, string, string]>(exchangeQuery);
+  const select = engine.query<ExchangeRow & { number: number }, [string, string, string, string]>(exchangeQuery);
 
-  function selectRows(key: ConversationKey, messageId: string) {
-    const rows = select.all(key.companionId, key.sessionId, key.visitorId ?? "", messageId);
-    const question = rows.find(({ role }) => role === "user");
-    return { question, said: rows.filter(({ role }) => role !== "user") };
-  }
+  const selectRows = ({ companionId, sessionId, visitorId }: ConversationKey, messageId: string) =>
+    select.all(companionId, sessionId, visitorId ?? "", messageId);
 
   return {
     /** Call it inside a read. */
-    find(key: ConversationKey, messageId: string): StoredExchange | null {
-      const { question, said } = selectRows(key, messageId);
-      if (question === undefined) return null;
-      const last = said.at(-1);
-      const { endCode, createdAt } = last ?? question;
-      return {
-        question: question.text,
-        reply: last === undefined ? null : said.map(({ text }) => text).join(""),
-        isComplete: last?.complete === 1,
-        endCode,
-        endedAtMs: createdAt,
-      };
-    },
+    find: (key: ConversationKey, messageId: string): StoredExchange | null => toExchange(selectRows(key, messageId)),
 
     /**
      * Call it inside a write. Adds what is not stored yet: of a turn that runs again the reply, or nothing if the
@@ -55,8 +31,9 @@ export function createExchanges(engine: SqliteEngine, conversations: Conversatio
     add(turn: SettledTurn, messageId: string): void {
       const { key, conversationId, messages, endCode, isCounted } = turn;
       const facts = { clientId: messageId, endCode, sealedVisitor: turn.visitor?.sealed ?? null };
-      const { question, said } = selectRows(key, messageId);
-      if (said.length > 0) return;
+      const rows = selectRows(key, messageId);
+      if (rows.some(({ role }) => role !== "user")) return;
+      const [question] = rows;
       if (question === undefined) {
         if (isCounted) conversations.add(key, conversationId, messages, facts);
         return;

@@ -10,18 +10,23 @@ import type { StoreParts } from "./parts.ts";
 /** How many messages the first read of a history takes; each further one takes as many as were read so far. */
 const firstHistoryRead = 32;
 
+interface HistoryRow {
+  role: MessageRole;
+  text: string;
+}
+
+const historyQuery = (condition = "") => `SELECT role, text FROM messages
+  WHERE conversation_number =
+    (SELECT number FROM conversations WHERE companion_id = ? AND session_id = ? AND visitor_id = ?) ${condition}
+  ORDER BY created_at DESC, number DESC LIMIT ? OFFSET ?`;
+
 export function createTurnStore(
   engine: SqliteEngine,
   { conversations, exchanges, usage, quota, visitorDays, erasures }: StoreParts,
 ): TurnStore {
-  type HistoryRow = { role: MessageRole; text: string };
-  const selectFrom = (condition = "") => `SELECT role, text FROM messages
-     WHERE conversation_number =
-       (SELECT number FROM conversations WHERE companion_id = ? AND session_id = ? AND visitor_id = ?) ${condition}
-     ORDER BY created_at DESC, number DESC LIMIT ? OFFSET ?`;
-  const selectHistory = engine.query<HistoryRow, [string, string, string, number, number]>(selectFrom);
-  const selectHistoryExcept = engine.query<HistoryRow, [string, string, string, string, number, number]>(() =>
-    selectFrom("AND client_id IS NOT ?"),
+  const selectHistory = engine.query<HistoryRow, [string, string, string, number, number]>(historyQuery());
+  const selectHistoryExcept = engine.query<HistoryRow, [string, string, string, string, number, number]>(
+    historyQuery("AND client_id IS NOT ?"),
   );
 
   function count(place: UsagePlace, messages: 0 | 1, tokens: TokenUsage, failure: FailureKind | null): void {
@@ -44,17 +49,17 @@ export function createTurnStore(
   }
 
   return {
-    listHistory: ({ companionId, sessionId, visitorId }, maxBytes, exceptMessageId) =>
+    listHistory: ({ companionId, sessionId, visitorId }, maxBytes, exceptId) =>
       engine.read(() => {
+        const visitor = visitorId ?? "";
         const history: HistoryMessage[] = [];
         let leftBytes = maxBytes;
         for (;;) {
           const limit = Math.max(firstHistoryRead, history.length);
-          const key = [companionId, sessionId, visitorId ?? ""] as const;
           const rows =
-            exceptMessageId === undefined
-              ? selectHistory.all(...key, limit, history.length)
-              : selectHistoryExcept.all(...key, exceptMessageId, limit, history.length);
+            exceptId === undefined
+              ? selectHistory.all(companionId, sessionId, visitor, limit, history.length)
+              : selectHistoryExcept.all(companionId, sessionId, visitor, exceptId, limit, history.length);
           for (const { role, text } of rows) {
             history.push({ role, parts: textParts(text) });
             leftBytes -= Buffer.byteLength(text, "utf8");

@@ -1,0 +1,27 @@
+/** Exchanges that clients have named, as both engines store them. */
+import type { MessageRole } from "../../domain/conversation.ts";
+import type { StreamErrorCode } from "../../domain/stream-end.ts";
+import type { StoredExchange } from "../contract/turns.ts";
+
+export interface ExchangeRow {
+  role: MessageRole;
+  text: string;
+  complete: boolean | number;
+  endCode: StreamErrorCode | null;
+  createdAt: number;
+}
+
+/** `rows` in order of time; null if the question is not among them. */
+export function toExchange(rows: readonly ExchangeRow[]): StoredExchange | null {
+  const question = rows.find(({ role }) => role === "user");
+  if (question === undefined) return null;
+  const reply = rows.findLast(({ role }) => role === "assistant");
+  const { endCode, createdAt } = reply ?? question;
+  return {
+    question: question.text,
+    reply: reply?.text ?? null,
+    isComplete: Boolean(reply?.complete),
+    endCode,
+    endedAtMs: createdAt,
+  };
+}
