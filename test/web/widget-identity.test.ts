@@ -148,5 +148,11 @@ test("a visitor who is another one by the time of a message, or nobody, does not
   await page.evaluate(`user = "${token}"`);
   await widget.ask("Here again");
   await widget.replied(2);
-  expect(await widget.questions.allInnerTexts()).toEqual(["Who was here?", "Here again"]);
+  // A message is not lost to sight while the page takes its time.
+  await page.evaluate("void (user = new Promise((resolve) => { answer = resolve; }))");
+  await widget.ask("Slowly");
+  await widget.questions.getByText("Slowly").waitFor();
+  await page.evaluate(`answer("${token}")`);
+  await widget.replied(3);
+  expect(await widget.questions.allInnerTexts()).toEqual(["Who was here?", "Here again", "Slowly"]);
 });

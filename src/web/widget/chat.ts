@@ -1,7 +1,6 @@
 /** The panel's state and actions, without any DOM: messages, the reply in progress, problems. */
-import type { CompanionConfig } from "../sdk/connection.ts";
 import type { TokenSource } from "../sdk/identity.ts";
-import type { Client } from "./client.ts";
+import { type Client, patienceMs } from "./client.ts";
 import type { ConfigSource } from "./config-source.ts";
 import { findOpenTurn, type Message, makeMessage, type Previous, pulseMs, readHistory } from "./conversation.ts";
 import { type Problem, toProblem } from "./problem.ts";
@@ -42,10 +41,6 @@ export class Chat {
     else if (!this.client.isForeign) this.#begin();
   }
 
-  get config(): CompanionConfig | null {
-    return this.source.config;
-  }
-
   get messages(): Message[] {
     return this.#transcript.messages;
   }
@@ -81,20 +76,24 @@ export class Chat {
   async send(text: string): Promise<void> {
     await this.#arrival;
     if (this.client.isForeign) await this.identify(null);
-    else if (this.client.visitor) await this.#meet();
     if (this.isBusy || !text.trim() || [...text].length > maxMessageLength) return;
     const asked: Message = { ...makeMessage("user", "waiting"), text };
     this.#ownWaitingId = asked.id;
-    this.#transcript.change((kept) => [...kept, asked]);
+    const add = () => this.#transcript.change((kept) => [...kept, asked]);
+    add();
     this.#replies.problem = null;
     this.#listener.emit("message", { text });
-    if (navigator.onLine && this.config) await this.#ask(asked.id);
+    const timer = setTimeout(this.#listener.changed, patienceMs);
+    if (this.client.visitor) await this.#meet();
+    clearTimeout(timer);
+    if (!this.messages.includes(asked)) add();
+    if (navigator.onLine && this.source.config && asked.state === "waiting") await this.#ask(asked.id);
     else this.#listener.changed();
   }
 
   /** Goes on with the reply that was cut off, or asks the last question once more; what came of that is forgotten. */
   async retry(): Promise<void> {
-    if (!this.config) return this.source.load();
+    if (!this.source.config) return this.source.load();
     if (this.#arrival) return this.identify(this.client.visitor);
     if (this.#replies.goOn(true)) return;
     const asked = this.waiting ?? this.messages.findLast(({ role }) => role === "user");
@@ -104,7 +103,7 @@ export class Chat {
   /** Sends what waits, and goes on with a reply whose page has gone, as soon as that can succeed. */
   async flush(): Promise<void> {
     const { waiting } = this;
-    if (!navigator.onLine || !this.config || this.isStreaming) return;
+    if (!navigator.onLine || !this.source.config || this.isStreaming) return;
     if (waiting && waiting.id === this.#ownWaitingId) return this.#ask(waiting.id);
     clearTimeout(this.#adoption);
     if (!waiting && !findOpenTurn(this.messages, false)) return;

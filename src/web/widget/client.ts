@@ -9,6 +9,8 @@ import { openStorage } from "../sdk/storage.ts";
 import { openLine, pause } from "../sdk/wakefulness.ts";
 import type { PanelHost } from "./panel-host.ts";
 
+/** How long a message may wait for the visitor's new token before that is to be seen. */
+export const patienceMs = 300;
 /** Before the first try to come back to a reply. */
 const firstWaitMs = 1000;
 const loadTries = 3;

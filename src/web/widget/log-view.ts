@@ -67,7 +67,7 @@ export function createLogView(
     const isToday = date.toDateString() === new Date().toDateString();
     const time = date.toLocaleString(lang, { timeStyle: "short", dateStyle: isToday ? undefined : "medium" });
     const foot = h("div", { class: "foot" }, h("time", { datetime: date.toISOString() }, time));
-    const name = isUser ? strings.you : (chat.config?.name ?? "");
+    const name = isUser ? strings.you : (chat.source.config?.name ?? "");
     let markdown = createMarkdownView(body, strings, copyButton);
     const dots = h("span", { class: "dots" }, "•••");
     if (isUser) body.textContent = message.text;
@@ -96,7 +96,8 @@ export function createLogView(
   }
 
   function drawIntro(): void {
-    const { config, source } = chat;
+    const { source } = chat;
+    const { config } = source;
     intro.hidden = !config && source.isRefused;
     if (!config) return;
     if (!starters) {
@@ -117,7 +118,7 @@ export function createLogView(
 
   function drawNotice(): void {
     clearTimeout(timer);
-    const problem = chat.config ? chat.problem : chat.source.problem;
+    const problem = chat.source.config ? chat.problem : chat.source.problem;
     const state = chat.messages.at(-1)?.state ?? "done";
     const seconds = problem ? Math.ceil((problem.retryAt - Date.now()) / 1000) : 0;
     const isOffline = !navigator.onLine;

@@ -78,7 +78,7 @@ export function createVoiceButton(
   }
 
   function draw(): void {
-    button.hidden = !chat.config?.has_voice || !!session;
+    button.hidden = !chat.source.config?.has_voice || !!session;
   }
 
   return {
