@@ -127,7 +127,7 @@ test.each([
   await widget.ask("Hello");
   await widget.replied();
   // By the SDK, which comes in a file of its own.
-  await page.evaluate('document.querySelector("companion-chat").identify("a token")');
+  await page.evaluate('document.querySelector("companion-chat").identify("a.visitor.token")');
   await widget.questions.getByText("Hello").waitFor();
   await widget.ask("Hello again");
   await widget.replied(2);
