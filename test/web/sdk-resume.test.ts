@@ -201,6 +201,17 @@ test("a reply whose server goes away is continued at the next one", async () => 
   expect(text).toBe(whole);
 });
 
+test("a reply that is unavailable twice without a word in between has ended so", async () => {
+  const server = createReplyServer(fragments);
+  server.comment = ": error unavailable";
+  server.fragments = fragments.slice(0, 2);
+  const companion = open(server);
+  const { text, error } = await collect(companion.chat("hi"));
+  expect(error).toMatchObject({ code: "incomplete", isCut: false, cause: { code: "unavailable" } });
+  expect(summary(server)).toEqual(["POST", `GET ${text.length}`]);
+  expect(companion.pending).toBeNull();
+});
+
 test("a reply that the server lost and wrote anew is never mixed with the first one", async () => {
   for (const other of [["Grüße an alle."], ["Gr"], ["ü"]]) {
     const server = createReplyServer(fragments);
