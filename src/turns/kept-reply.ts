@@ -75,9 +75,13 @@ export class KeptReply implements TurnReader, FollowedReply {
     await Promise.race([this.#turn?.ended, late.promise]).finally(stopWaiting);
   }
 
+  get isStopped(): boolean {
+    return this.#turn?.isStopped === true;
+  }
+
   /** Whether it ends because everyone has left: whoever comes now should wait for that, and ask the store. */
   get isLeft(): boolean {
-    return this.#turn?.isStopped === true && this.isUnread;
+    return this.isStopped && this.isUnread;
   }
 
   /** Whether nobody follows it at the moment. */

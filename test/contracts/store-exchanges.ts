@@ -131,6 +131,12 @@ export function exchangeStoreContract(open: OpenStore): void {
       expect(await world.store.turns.findExchange(key, messageId)).toMatchObject({ reply: "first" });
     });
 
+    test("whose question has gone meanwhile leave no reply behind", async () => {
+      await settleAgain({ answered: "Too late." });
+      expect(await listTexts()).toEqual([]);
+      expect(await world.store.turns.findExchange(key, messageId)).toBeNull();
+    });
+
     test("are left out of the history for their own second run, and of no other", async () => {
       const { turns } = world.store;
       await turns.settle(world.turnOf(companion, { key, said: "one", answered: "two" }));

@@ -137,6 +137,35 @@ if (isOnPostgres) {
     await eventually(() => there.mockLlm.openRequests === 0);
   });
 
+  test("a stop that meets the repeated message before its place is known stops the reply where it runs", async () => {
+    const provider = sayOnCommand(there, deltas);
+    const message = newMessage();
+    const asked = sendChat(there.url, token, message);
+    provider.say(1);
+    const first = await asked;
+    const { turns } = here.services.coordination;
+    const { enter, findElsewhere } = turns;
+    const isStopped = Promise.withResolvers<void>();
+    let isEntering = false;
+    turns.enter = async (...entry) => {
+      isEntering = true;
+      await isStopped.promise;
+      return enter(...entry);
+    };
+    // As if both had come at the same moment.
+    turns.findElsewhere = async () => null;
+    const again = sendChat(here.url, token, message);
+    await eventually(() => isEntering);
+    Object.assign(turns, { enter, findElsewhere });
+    const stopping = cancel(here.url, token, message);
+    const name = { queueKey: `${companion.id} ${message.session_id} null`, messageId: message.message_id };
+    await eventually(() => here.services.replies.find(name)?.isStopped === true);
+    isStopped.resolve();
+    expect((await stopping).status).toBe(204);
+    expect((await again).status).toBe(409);
+    expect((await readAll(first)).comments).toEqual(["error cancelled"]);
+  });
+
   test("what the other server refuses is refused here, under this request's id", async () => {
     const provider = sayOnCommand(there, deltas);
     const message = newMessage();

@@ -1,5 +1,5 @@
 /** Replies that survive their stream: a lost client comes back, and has each character once. */
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
+import { afterAll, beforeAll, beforeEach, describe, expect, spyOn, test } from "bun:test";
 import { startTestServer, type TestServer, testContext } from "../support/app.ts";
 import { readProblem, sendChat } from "../support/chat.ts";
 import { eventually } from "../support/eventually.ts";
@@ -284,6 +284,31 @@ describe("a reply that nobody reads", () => {
       { role: "user", text: "hello" },
       { role: "assistant", complete: true },
     ]);
+  });
+
+  test("runs anew also for who asks while its end is still being stored", async () => {
+    server.mockLlm.respond((_, response) => response.closed);
+    const { replies, store } = server.services;
+    const { settle } = store.turns;
+    const stored = Promise.withResolvers<void>();
+    using settling = spyOn(store.turns, "settle").mockImplementationOnce(async (turn) => {
+      await stored.promise;
+      await settle(turn);
+    });
+    const message = newMessage({ resume: false });
+    const lost = new AbortController();
+    const asked = sendChat(server.url, token, message, { signal: lost.signal });
+    await server.mockLlm.until(() => server.mockLlm.openRequests === 1);
+    lost.abort();
+    await expect(asked).rejects.toThrow();
+    await eventually(() => settling.mock.calls.length === 1);
+    server.mockLlm.respond(null);
+    using looks = spyOn(replies, "find");
+    const again = sendChat(server.url, token, message);
+    await eventually(() => looks.mock.calls.length > 0);
+    stored.resolve();
+    expect(await readAll(await again)).toMatchObject({ text: "You said: hello", isDone: true });
+    expect(await countToday()).toBe(1);
   });
 
   test("is forgotten if it failed before its first text: the same request runs it anew", async () => {

@@ -115,9 +115,42 @@ test("a thousand replies that nobody comes back for are each ended once, and hol
   await time.pass(1);
   expect(turns.map(({ told }) => told)).toEqual(Array(1000).fill(["abandoned"]));
   await time.pass(10 * unreadMs);
-  for (const turn of turns) turn.end({ type: "end", outcome: "broken", code: "abandoned" });
-  expect(replies.abandonedCount).toBe(1000);
+  // One was whole before the turn could be stopped.
+  for (const turn of turns.slice(1)) turn.end({ type: "end", outcome: "broken", code: "abandoned" });
+  turns[0]?.end();
+  expect(replies.abandonedCount).toBe(999);
   expect([replies.count, replies.heldBytes]).toEqual([0, 0]);
+});
+
+test("whoever comes back in time keeps the reply, and two minutes begin anew when they leave", async () => {
+  const time = createVirtualTime();
+  const reply = claim(createNamedReplies({ after: time.after }), "one");
+  const turn = startTurn(reply);
+  const first = reply.follow(0);
+  turn.run(() => first.attach(listen()));
+  first.leave();
+  await time.pass(unreadMs - 1);
+  const second = reply.follow(0);
+  second.attach(listen());
+  await time.pass(10 * unreadMs);
+  second.leave();
+  await time.pass(unreadMs - 1);
+  expect(turn.told).toEqual([]);
+  await time.pass(1);
+  expect(turn.told).toEqual(["abandoned"]);
+});
+
+test("a reader that has not passed on what it got gets nothing more until it has", () => {
+  const reply = claim(createNamedReplies(), "one");
+  const turn = startTurn(reply);
+  const reader = Object.assign(listen(), { heldUnits: 32 * 1024 });
+  const follower = reply.follow(0);
+  turn.run(() => follower.attach(reader));
+  turn.say("later");
+  expect(reader.events).toEqual([]);
+  reader.heldUnits = 0;
+  follower.advance();
+  expect(reader.events).toEqual([{ type: "text", deltas: ["later"] }]);
 });
 
 test("what all replies hold is bounded: those that ended longest ago are given up first, then the next that asks", () => {

@@ -124,11 +124,12 @@ function findReply(services: Services, call: ReplyCall, request: Request): Promi
   const { replies, coordination, store } = services;
   return lookUntilFound(request.signal, async () => {
     const here = await answerReplyCall(services, call, request);
-    if (here !== null) return here;
+    // What was stopped here may not have known yet that the message runs elsewhere.
+    if (here !== null && call.action !== "cancel") return here;
     const { queueKey, messageId } = nameOf(call);
     const elsewhere = await coordination.turns.findElsewhere(queueKey, messageId);
     const passed = elsewhere === null ? null : await passOn(services, elsewhere.url, call, request);
-    if (passed !== null) return passed;
+    if (passed !== null || here !== null) return passed ?? here;
     const stored = await store.turns.findExchange(call.key, messageId);
     // It may have begun here meanwhile. One that does not run where it has its ticket is about to be given back, or the
     // address is not that server's own.
