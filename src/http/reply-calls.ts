@@ -33,7 +33,7 @@ export async function answerReplyCall(
   request: Request,
 ): Promise<Response | null> {
   const reply = services.replies.find(nameOf(call));
-  if (reply === null || !(await reply.isRunning)) return null;
+  if (reply === null) return null;
   if (reply.isLeft) await reply.whenEnded();
   if (reply.hasEnded || reply.isLeft) return null;
   if (call.action === "cancel") {
@@ -59,7 +59,7 @@ export async function answerStoredReply(
   try {
     if (call.action === "follow") {
       requirePlace(reply, call.offset);
-      if (exchange.isComplete && call.offset === reply.text.units) return new Response(null, { status: 204 });
+      if (exchange.isComplete && call.offset === reply.text.units) return nothingLeft();
     }
     return await respondWithReply(services, reply, call, request);
   } finally {
@@ -117,6 +117,10 @@ export function requireSameMessage({ message }: Pick<ReplyCall, "message">, know
 
 export function wasCancelled(): AppError {
   return new AppError("conflict", "This message was cancelled. Send it again under a new message_id.");
+}
+
+function nothingLeft(): Response {
+  return new Response(null, { status: 204, headers: { "cache-control": "no-store" } });
 }
 
 /** To HEAD; Bun would keep it waiting for the stream's end. */

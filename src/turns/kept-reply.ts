@@ -51,7 +51,6 @@ export class KeptReply implements TurnReader, FollowedReply {
   #isResumable: boolean;
   readonly #host: KeptReplyHost;
   readonly #followers = new Set<ReplyFollower>();
-  readonly #decided = Promise.withResolvers<boolean>();
   #turn: KeptTurn | null = null;
   #begun: Promise<void> = Promise.resolve();
   #stopWatching: (() => void) | null = null;
@@ -62,11 +61,6 @@ export class KeptReply implements TurnReader, FollowedReply {
     this.text = text;
     this.message = message;
     this.#isResumable = isResumable;
-  }
-
-  /** Resolves once it is known whether the reply runs here: with false, it is elsewhere, or settled, or refused. */
-  get isRunning(): Promise<boolean> {
-    return this.#decided.promise;
   }
 
   /** As `Turn.begin`: resolves when responses may begin. */
@@ -103,13 +97,6 @@ export class KeptReply implements TurnReader, FollowedReply {
     this.#begun = turn.begin();
     // Everyone who waits for it is told; perhaps nobody does.
     this.#begun.catch(() => {});
-    this.#decided.resolve(true);
-  }
-
-  /** It does not run here after all. */
-  drop(): void {
-    this.#host.forget(this);
-    this.#decided.resolve(false);
   }
 
   /** It ended earlier, like this. */

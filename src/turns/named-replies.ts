@@ -19,11 +19,10 @@ export interface ReplyName {
 }
 
 export interface NamedReplies {
-  /** The reply that runs here, or is about to; null if none does. */
+  /** The reply that runs here; null if none does. */
   find(name: ReplyName): KeptReply | null;
   /**
-   * A reply for the message, which is to be run or dropped; null if there is one already. At once, so that two requests
-   * for one message never both run it. Throws `unavailable` if too much is held.
+   * A reply for the message, to be run at once; null if one runs already. Throws `unavailable` if too much is held.
    */
   claim(name: ReplyName, message: string, isResumable: boolean): KeptReply | null;
   /** A reply of the store, for clients to follow. Throws `unavailable` if too much is held. */

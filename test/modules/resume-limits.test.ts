@@ -162,7 +162,10 @@ describe("coming back", () => {
     await response.text();
     const init = { headers: { "last-event-id": "3" } };
     expect(await readAll(await follow(server.url, token, message, 1, init))).toMatchObject({ text: "b and on" });
-    expect((await follow(server.url, token, message, 2, { headers: { "last-event-id": "11" } })).status).toBe(204);
+    const all = await follow(server.url, token, message, 2, { headers: { "last-event-id": "11" } });
+    expect([all.status, all.headers.get("cache-control")]).toEqual([204, "no-store"]);
+    // As clients send it that have had no event yet.
+    expect((await follow(server.url, token, message, 11, { headers: { "last-event-id": "" } })).status).toBe(204);
   });
 
   test("is answered to HEAD without a stream", async () => {

@@ -120,6 +120,8 @@ describe("a reply that its visitor lost", () => {
     const rest = await readAll(await follow(server.url, token, message, 6));
     expect(rest).toMatchObject({ text: "you", isDone: true, ids: ["9", "9"], comments: ["ping"] });
     expect(first).toBe('data: {"text":"Hello "}\n\ndata: {"text":"you"}\n\ndata: [DONE]\n\n');
+    const atOnce = await Promise.all(Array.from({ length: 12 }, () => sendChat(server.url, token, message)));
+    expect(atOnce.map(({ status }) => status)).toEqual(Array(12).fill(200));
     expect(server.mockLlm.requests).toHaveLength(1);
     expect(await countToday()).toBe(1);
   });

@@ -74,31 +74,22 @@ async function answerOrRun(
   request: Request,
   { right, makeTurn }: Sender,
 ): Promise<Response | null> {
-  const { replies, coordination, store } = services;
+  const { coordination, store } = services;
   const { queueKey, messageId } = nameOf(call);
-  const reply = replies.claim(nameOf(call), call.message, call.resume);
-  if (reply === null) return null;
-  let isRun = false;
-  let elsewhere: { readonly url: string | null } | null;
-  let stored: StoredExchange | null = null;
-  try {
-    elsewhere = await coordination.turns.findElsewhere(queueKey, messageId);
-    if (elsewhere === null) stored = await store.turns.findExchange(call.key, messageId);
-    if (elsewhere === null && (stored === null || (runsAgain(stored) && stored.question === call.message))) {
-      const turn = makeTurn({ messageId, isRerun: stored !== null, text: reply.text });
-      return await respondWithReply(services, reply, call, request, (first) => {
-        isRun = true;
-        reply.run(turn, first);
-      });
-    }
-  } finally {
-    if (!isRun) reply.drop();
-  }
-  if (stored === null) {
-    const passed = await passOn(services, elsewhere?.url ?? null, call, request);
+  const elsewhere = await coordination.turns.findElsewhere(queueKey, messageId);
+  if (elsewhere !== null) {
+    const passed = await passOn(services, elsewhere.url, call, request);
     return passed === null ? null : watched(services, passed, request, right);
   }
-  requireSameMessage(call, stored.question);
+  const stored = await store.turns.findExchange(call.key, messageId);
+  if (stored !== null) requireSameMessage(call, stored.question);
+  if (stored === null || runsAgain(stored)) {
+    // At once, so that of several requests for the message one runs it, and the others find it running.
+    const reply = services.replies.claim(nameOf(call), call.message, call.resume);
+    if (reply === null) return null;
+    const turn = makeTurn({ messageId, isRerun: stored !== null, text: reply.text });
+    return await respondWithReply(services, reply, call, request, (first) => reply.run(turn, first));
+  }
   if (stored.reply === null) throw wasCancelled();
   return watched(services, await answerStoredReply(services, stored, call, request), request, right);
 }
@@ -130,16 +121,18 @@ export async function cancelReply(services: Services, call: ReplyCall, request: 
 
 /** The response of the instance that runs it, or what is stored. Rejects with `not_found` if there is neither. */
 function findReply(services: Services, call: ReplyCall, request: Request): Promise<Response | StoredExchange> {
+  const { replies, coordination, store } = services;
   return lookUntilFound(request.signal, async () => {
     const here = await answerReplyCall(services, call, request);
     if (here !== null) return here;
     const { queueKey, messageId } = nameOf(call);
-    const elsewhere = await services.coordination.turns.findElsewhere(queueKey, messageId);
+    const elsewhere = await coordination.turns.findElsewhere(queueKey, messageId);
     const passed = elsewhere === null ? null : await passOn(services, elsewhere.url, call, request);
     if (passed !== null) return passed;
-    const stored = await services.store.turns.findExchange(call.key, messageId);
-    // One that does not run where it has its ticket is about to be given back, or the address is not that server's own.
-    if (stored === null && elsewhere === null) throw noSuchReply();
+    const stored = await store.turns.findExchange(call.key, messageId);
+    // It may have begun here meanwhile. One that does not run where it has its ticket is about to be given back, or the
+    // address is not that server's own.
+    if (stored === null && elsewhere === null && replies.find(nameOf(call)) === null) throw noSuchReply();
     return stored;
   });
 }
