@@ -2,6 +2,7 @@
  * Sends every invalid kind of value in every field, parameter and body of the API document; each is refused with the
  * field named.
  */
+import { createWebsiteKey, signToken } from "../test/support/visitor-keys.ts";
 import { type ApiResponse, apiFaults, type Client, createClient } from "./client.ts";
 import { documentFaults, fillPath, type Operation, propertiesOf, readOperations, requiredOf } from "./document.ts";
 import { type FaultRow, Tally } from "./row.ts";
@@ -105,8 +106,8 @@ class Tester {
     const { described, method, path, door } = operation;
     const isApi = path.startsWith("/api/") && door !== "public";
     for (const { name, in: place } of described.parameters ?? []) {
-      // The dashboard does its own routing, and the visitor's id is chosen by the client.
-      if (place === "path" && isApi && name !== "visitor_id") {
+      // The dashboard does its own routing, and a visitor's name is whatever their website says.
+      if (place === "path" && isApi && name !== "sub") {
         for (const value of malformed) {
           const response = await this.#send(operation, {
             path: fillPath(path, (of) => (of === name ? value : (this.ids[of] ?? "none"))),
@@ -118,6 +119,8 @@ class Tester {
       }
       // Pages for people accept whatever a link contains.
       if (place !== "query" || path.startsWith("/docs/")) continue;
+      // Ids of a reply that are malformed belong to none: it is not found.
+      if (path.endsWith("/chat/{message_id}")) continue;
       for (const value of [...(forbiddenQuery[name] ?? []), "\0"]) {
         await this.#expectNamed(operation, name, {
           path: `${this.#soundPath(operation)}?${new URLSearchParams({ [name]: value })}`,
@@ -201,18 +204,19 @@ class Tester {
 let address = 0;
 
 async function createTester(world: World, owner: Owner, tally: Tally): Promise<Tester> {
-  const companion = await makeCompanion(owner.client);
+  const companion = await makeCompanion(owner.client, { visitor_auth: "optional" });
+  const visitorToken = await signToken(await createWebsiteKey(world.url, owner.key), companion.id);
   const signInAnew = () => signIn(world, tally, owner.email);
   const callers = {
     public: createClient(world.url, {}, tally),
-    embed: createClient(world.url, {}, tally),
+    embed: createClient(world.url, { "x-visitor-token": visitorToken }, tally),
     key: owner.client,
     session: await signInAnew(),
   };
   const ids = {
     id: companion.id,
     token: companion.token,
-    visitor_id: crypto.randomUUID(),
+    sub: crypto.randomUUID(),
     "/api/accounts/{id} id": owner.accountId,
     "/api/accounts/{id}/reset-link id": owner.accountId,
     "/api/accounts/{id}/voice-agents id": owner.accountId,

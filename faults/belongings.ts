@@ -28,6 +28,8 @@ export interface Ids {
   audit: string;
   token_id: string;
   visitor_id: string;
+  sub: string;
+  "visitor-keys": string;
   agent_id: string;
 }
 
@@ -66,6 +68,8 @@ export async function makeBelongings(
     audit: audit.json.data[0]?.id ?? "",
     token_id: token.id,
     visitor_id: visit.visitor_id,
+    sub: visit.visitor_id,
+    "visitor-keys": (await make("/api/visitor-keys", { name: word, algorithm: "HS256" })).id,
     agent_id: `agent_of_${name}`,
   };
   await runJson(world.server.dataDir, ["account", "grant-agent", owner.email, ids.agent_id]);
@@ -89,6 +93,7 @@ export async function readBelongings({ owner: { client }, cookie }: Belongings):
     ...(await each(companions, (id) => `/api/companions/${id}/embed-tokens?limit=100`)),
     ...(await each(conversations, (id) => `/api/conversations/${id}`)),
     ...(await listAll(client, "/api/keys")),
+    ...(await client.send({ method: "GET", path: "/api/visitor-keys" })).json.data,
     ...(await listAll(client, "/api/audit")),
     ...(await listAll(cookie, "/api/sessions")),
     // Without its own calls, which are counted a moment later.

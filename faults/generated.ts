@@ -103,12 +103,13 @@ class Pool {
   ) {}
 
   learn(path: string, response: ApiResponse): void {
-    const noun = path.includes("/embed-tokens") ? "token_id" : (/^\/api\/(\w+)/.exec(path)?.[1] ?? "");
+    const noun = path.includes("/embed-tokens") ? "token_id" : (/^\/api\/([\w-]+)/.exec(path)?.[1] ?? "");
     const { json } = response;
     for (const item of [json, ...(Array.isArray(json.data) ? json.data : [])]) {
       this.#add(noun, item.id);
       this.#add("token", item.embed_token);
       this.#add("visitor_id", item.visitor_id);
+      this.#add("sub", item.visitor_id);
       if (path.endsWith("/voice-agents")) this.#add("agent_id", item.agent_id);
     }
     if (typeof json.next_cursor === "string") this.#add("cursor", json.next_cursor);
@@ -118,7 +119,7 @@ class Pool {
   }
 
   take(name: string, path: string): string {
-    const noun = name === "id" ? (/^\/api\/(\w+)/.exec(path)?.[1] ?? "") : name;
+    const noun = name === "id" ? (/^\/api\/([\w-]+)/.exec(path)?.[1] ?? "") : name;
     if (this.random.below(6) === 0) return encodeURIComponent(makeText(this.random, 1, 40));
     if (noun === "file") return path.startsWith("/avatars/") ? `${this.#pick("token")}.svg` : this.#pick("asset");
     if (noun === "page") return this.random.pick(["api-keys", "companions"]);

@@ -31,7 +31,7 @@ const missingIds = (ids: Ids) =>
 
 /** The value for a path parameter; `id` is that of the noun. */
 export function pick(ids: Ids, path: string, name: string): string {
-  const noun = name === "id" ? /^\/api\/(\w+)/.exec(path)?.[1] : name;
+  const noun = name === "id" ? /^\/api\/([\w-]+)/.exec(path)?.[1] : name;
   return ids[noun as keyof Ids] ?? "none";
 }
 

@@ -23,6 +23,6 @@ ALTER TABLE "messages" ADD COLUMN "client_id" text COLLATE "C";--> statement-bre
 ALTER TABLE "messages" ADD COLUMN "end_code" text COLLATE "C";--> statement-breakpoint
 ALTER TABLE "open_turns" ADD COLUMN "message_id" text COLLATE "C";--> statement-breakpoint
 ALTER TABLE "open_turns" ADD COLUMN "limited_visitor_id" text COLLATE "C";--> statement-breakpoint
-ALTER TABLE "visitor_keys" ADD CONSTRAINT "visitor_keys_account_id_accounts_id_fk" FOREIGN KEY ("account_id") REFERENCES "public"."accounts"("id") ON DELETE cascade ON UPDATE no action;--> statement-breakpoint
+ALTER TABLE "visitor_keys" ADD CONSTRAINT "visitor_keys_account_id_accounts_id_fk" FOREIGN KEY ("account_id") REFERENCES "accounts"("id") ON DELETE cascade ON UPDATE no action;--> statement-breakpoint
 CREATE INDEX "visitor_keys_account" ON "visitor_keys" USING btree ("account_id","created_at");--> statement-breakpoint
 CREATE INDEX "messages_client" ON "messages" USING btree ("conversation_number","client_id") WHERE client_id IS NOT NULL;

@@ -12,12 +12,13 @@ await customElements.whenDefined("companion-chat");
 
 async function fetchVisitorToken() {
   const response = await fetch("/visitor-token", { cache: "no-store" });
-  if (!response.ok) throw new Error("Nobody is signed in.");
+  if (response.status === 401) return null; // Nobody is signed in: an anonymous visitor.
+  if (!response.ok) throw new Error("There is no visitor token.");
   return await response.text();
 }
 
 // A function, so that the chat gets a new token before the old one ends.
-if (name !== null) chat.identify(fetchVisitorToken);
+chat.identify(fetchVisitorToken);
 
 // The next one at this browser must not see what this visitor said.
 document.getElementById("sign-out").addEventListener("submit", () => chat.identify(null));

@@ -18,10 +18,11 @@ export interface VisitorQuota {
 }
 
 export function createVisitorQuota(countMessages: CountVisitorDay): VisitorQuota {
+  // Held only as long as a message of theirs is under way: an erasure takes the durable count, and must not be outlived.
   const days = new MemoryDailyQuota((name, day) => {
     const [companionId = "", visitorId = ""] = name.split(" ");
     return countMessages(companionId, visitorId, day);
-  });
+  }, 0);
   return {
     async reserveWith(ofCompanion, { companionId, visitor }, nowMs) {
       const message = await ofCompanion;

@@ -16,6 +16,7 @@ export class PassedStream extends EventStream {
 }
 
 const frameEnd = "\n\n";
+const ping = ": ping";
 /** Far more than an event ever has. */
 const maxFrameUnits = 8 * 1024 * 1024;
 
@@ -71,12 +72,12 @@ export class PassedReply implements FollowedTurn {
   async #pass(frames: readonly string[]): Promise<TurnEnd | null> {
     const events: string[] = [];
     let end: TurnEnd | null = null;
+    if (frames.includes(ping)) this.#reader?.take({ type: "waiting" });
     for (const frame of frames) {
       end ??= readEnd(frame);
       if (!frame.startsWith(":")) events.push(frame + frameEnd);
     }
     if (events.length > 0) await this.#reader?.take({ type: "text", deltas: events });
-    else if (end === null) this.#reader?.take({ type: "waiting" });
     return end;
   }
 }

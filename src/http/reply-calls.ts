@@ -9,10 +9,9 @@ import type { StoredExchange } from "../store/store.ts";
 import { queueKeyOf } from "../turns/conversation-keeper.ts";
 import type { KeptReply } from "../turns/kept-reply.ts";
 import type { ReplyName } from "../turns/named-replies.ts";
-import { idleSeconds, streamSilenceSeconds } from "./heartbeats.ts";
 import { NumberedStream } from "./numbered-stream.ts";
 import { PassedReply, PassedStream } from "./passed-stream.ts";
-import { contextOf, type RequestContext } from "./request-context.ts";
+import { contextOf } from "./request-context.ts";
 import { EventStream } from "./sse.ts";
 import { openResponse, sseHeaders } from "./stream-response.ts";
 
@@ -26,7 +25,7 @@ export function nameOf({ key, messageId }: Pick<ReplyCall, "key" | "messageId">)
  * Null if the reply does not run here, or has just ended: the store has what is left of it. `request` is the one to
  * respond to: its signal says when the client has left. The response has headers of its own only, which may be added to.
  * Rejects with `conflict` (another message, or cancelled), `invalid_request` (the offset), `rate_limited` (too many
- * readers), or as `Turn.begin` does.
+ * readers), `unavailable` (it has been stopped, and is not stored yet), or as `Turn.begin` does.
  */
 export async function answerReplyCall(
   services: ReplyServices,
@@ -34,13 +33,12 @@ export async function answerReplyCall(
   request: Request,
 ): Promise<Response | null> {
   const reply = services.replies.find(nameOf(call));
-  if (reply === null || !(await reply.isRunning)) return null;
-  const facts = contextOf(request, services.ids);
-  if (reply.isLeft) await waitForEnd(reply, facts);
+  if (reply === null) return null;
+  if (reply.isLeft) await reply.whenEnded();
   if (reply.hasEnded || reply.isLeft) return null;
   if (call.action === "cancel") {
     reply.stop("cancelled", wasCancelled());
-    await waitForEnd(reply, facts);
+    await reply.whenEnded();
     return new Response(null, { status: 204 });
   }
   if (call.action === "attach") requireSameMessage(call, reply.message);
@@ -61,7 +59,7 @@ export async function answerStoredReply(
   try {
     if (call.action === "follow") {
       requirePlace(reply, call.offset);
-      if (exchange.isComplete && call.offset === reply.text.units) return new Response(null, { status: 204 });
+      if (exchange.isComplete && call.offset === reply.text.units) return nothingLeft();
     }
     return await respondWithReply(services, reply, call, request);
   } finally {
@@ -121,16 +119,13 @@ export function wasCancelled(): AppError {
   return new AppError("conflict", "This message was cancelled. Send it again under a new message_id.");
 }
 
+function nothingLeft(): Response {
+  return new Response(null, { status: 204, headers: { "cache-control": "no-store" } });
+}
+
 /** To HEAD; Bun would keep it waiting for the stream's end. */
 function headOnly(): Response {
   return new Response(null, { headers: sseHeaders });
-}
-
-/** Until it is stored, which may take longer than connections may be silent. */
-async function waitForEnd({ ended }: KeptReply, { allowSilence }: RequestContext): Promise<void> {
-  allowSilence(streamSilenceSeconds);
-  await ended;
-  allowSilence(idleSeconds);
 }
 
 function requirePlace({ text }: KeptReply, offset: number): void {

@@ -55,7 +55,7 @@ export class EventStream implements TurnReader {
   outcome: StreamOutcome | null = null;
   /** Monotonic; null before the first text. */
   firstTextAtMs: number | null = null;
-  /** Called once, when Bun begins to read. */
+  /** Called once, when Bun reads and the socket has accepted what was written before. */
   onOpen: (() => void) | null = null;
   /** Called once, before the last bytes are written. */
   onClosing: (() => void) | null = null;
@@ -166,7 +166,8 @@ export class EventStream implements TurnReader {
       return undefined;
     }
     this.#release();
-    this.onOpen?.();
+    if (this.#stalled === null) this.onOpen?.();
+    else void this.#stalled.then(() => this.onOpen?.());
     return new Promise((resolve) => {
       this.#finishPull = resolve;
     });

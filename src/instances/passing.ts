@@ -12,10 +12,12 @@ import { callPath, endedStatus, type OtherInstances, proofHeader, type ReplyCall
 export interface PassingDeadlines {
   connectMs: number;
   /**
-   * Between two looks at whether the other instance is there, while the response's head is awaited. The head has no
-   * deadline: a repeated message may wait for its turn behind others, and its place must not be lost.
+   * Between two looks at whether the other instance is there, while the response's head is awaited. A repeated message
+   * may wait for its turn behind others, and its place must not be lost.
    */
   lookMs: number;
+  /** For the response's head to all other calls, which are answered at once or refused. */
+  headMs: number;
   /** Between two pieces of the body; the other instance sends a heartbeat every 10 s. */
   silenceMs: number;
 }
@@ -23,6 +25,7 @@ export interface PassingDeadlines {
 export const passingDeadlines: PassingDeadlines = {
   connectMs: 2_000,
   lookMs: 5_000,
+  headMs: 8_000,
   silenceMs: 25_000,
 };
 
@@ -33,7 +36,7 @@ interface PassingOptions {
 }
 
 export function createPassing({ proofs, getOwnUrl, ...options }: PassingOptions): OtherInstances & Disposable {
-  const { connectMs, lookMs, silenceMs } = { ...passingDeadlines, ...options.deadlines };
+  const { connectMs, lookMs, headMs, silenceMs } = { ...passingDeadlines, ...options.deadlines };
   // No connection is kept: a new one tells at once whether the other machine is there.
   const http = createHttpClient({ connectTimeoutMs: connectMs, maxIdle: 0 });
   return {
@@ -43,9 +46,11 @@ export function createPassing({ proofs, getOwnUrl, ...options }: PassingOptions)
       if (url === getOwnUrl()) throw unanswered(new Error(`${url} is this instance`));
       const gone = new AbortController();
       const either = AbortSignal.any([signal, gone.signal]);
+      const giveUp = () => gone.abort(new Error(`${url} has fallen silent`));
       const looking = setInterval(async () => {
-        if (await hangs(http, url, connectMs)) gone.abort(new Error(`${url} has fallen silent`));
+        if (await hangs(http, url, connectMs)) giveUp();
       }, lookMs);
+      const late = call.action === "attach" ? undefined : setTimeout(giveUp, headMs);
       try {
         const response = await send(http, proofs, { url, call, signal: either });
         return await read(response, silenceMs, either);
@@ -54,6 +59,7 @@ export function createPassing({ proofs, getOwnUrl, ...options }: PassingOptions)
         throw error instanceof AppError ? error : unanswered(error);
       } finally {
         clearInterval(looking);
+        clearTimeout(late);
       }
     },
     [Symbol.dispose]: () => http.close(),

@@ -4,12 +4,16 @@
  */
 import { AppError } from "../domain/errors.ts";
 import type { StreamErrorCode } from "../domain/stream-end.ts";
+import type { After } from "../lib/spaced-queue.ts";
 import type { FollowedTurn, TurnEnd, TurnEvent, TurnReader } from "./events.ts";
 import type { KeptText } from "./kept-text.ts";
 import { type FollowedReply, ReplyFollower } from "./reply-follower.ts";
 
 /** Of one reply, so that nobody opens thousands. */
 const maxFollowers = 16;
+
+/** How long clients wait for the end of a reply that was stopped: half of what their connections may be silent. */
+export const endMs = 5_000;
 
 /** What a reply needs of its turn: see `Turn`. */
 interface KeptTurn extends FollowedTurn {
@@ -23,6 +27,7 @@ interface KeptTurn extends FollowedTurn {
 
 /** What a reply needs of its registry. */
 export interface KeptReplyHost {
+  readonly after: After;
   /** The reply that nobody reads is to be abandoned after a while; the returned function prevents it. */
   watchUnread(reply: KeptReply): () => void;
   /** It runs no more, and has followers that do not have all of it yet. */
@@ -46,7 +51,6 @@ export class KeptReply implements TurnReader, FollowedReply {
   #isResumable: boolean;
   readonly #host: KeptReplyHost;
   readonly #followers = new Set<ReplyFollower>();
-  readonly #decided = Promise.withResolvers<boolean>();
   #turn: KeptTurn | null = null;
   #begun: Promise<void> = Promise.resolve();
   #stopWatching: (() => void) | null = null;
@@ -59,24 +63,25 @@ export class KeptReply implements TurnReader, FollowedReply {
     this.#isResumable = isResumable;
   }
 
-  /** Resolves once it is known whether the reply runs here: with false, it is elsewhere, or settled, or refused. */
-  get isRunning(): Promise<boolean> {
-    return this.#decided.promise;
-  }
-
   /** As `Turn.begin`: resolves when responses may begin. */
   get begun(): Promise<void> {
     return this.#begun;
   }
 
-  /** Resolves when the turn has given back what it took. Never rejects. */
-  get ended(): Promise<void> {
-    return this.#turn?.ended ?? Promise.resolve();
+  /** Resolves when the turn has given back what it took. Rejects with `unavailable` if the store takes long. */
+  async whenEnded(): Promise<void> {
+    const late = Promise.withResolvers<never>();
+    const stopWaiting = this.#host.after(endMs, () => late.reject(notStoredYet()));
+    await Promise.race([this.#turn?.ended, late.promise]).finally(stopWaiting);
+  }
+
+  get isStopped(): boolean {
+    return this.#turn?.isStopped === true;
   }
 
   /** Whether it ends because everyone has left: whoever comes now should wait for that, and ask the store. */
   get isLeft(): boolean {
-    return this.#turn?.isStopped === true && this.isUnread;
+    return this.isStopped && this.isUnread;
   }
 
   /** Whether nobody follows it at the moment. */
@@ -96,13 +101,6 @@ export class KeptReply implements TurnReader, FollowedReply {
     this.#begun = turn.begin();
     // Everyone who waits for it is told; perhaps nobody does.
     this.#begun.catch(() => {});
-    this.#decided.resolve(true);
-  }
-
-  /** It does not run here after all. */
-  drop(): void {
-    this.#host.forget(this);
-    this.#decided.resolve(false);
   }
 
   /** It ended earlier, like this. */
@@ -178,4 +176,9 @@ export class KeptReply implements TurnReader, FollowedReply {
     this.#stopWatching = null;
     this.#host.noteEnded(this, end);
   }
+}
+
+function notStoredYet(): AppError {
+  const sentence = "The reply has been stopped, but is not stored yet. Try again in a moment.";
+  return new AppError("unavailable", sentence, { retryAfterSeconds: 1 });
 }

@@ -19,11 +19,10 @@ export interface ReplyName {
 }
 
 export interface NamedReplies {
-  /** The reply that runs here, or is about to; null if none does. */
+  /** The reply that runs here; null if none does. */
   find(name: ReplyName): KeptReply | null;
   /**
-   * A reply for the message, which is to be run or dropped; null if there is one already. At once, so that two requests
-   * for one message never both run it. Throws `unavailable` if too much is held.
+   * A reply for the message, to be run at once; null if one runs already. Throws `unavailable` if too much is held.
    */
   claim(name: ReplyName, message: string, isResumable: boolean): KeptReply | null;
   /** A reply of the store, for clients to follow. Throws `unavailable` if too much is held. */
@@ -52,14 +51,14 @@ class Registry implements NamedReplies, KeptReplyHost, KeptMemory {
   heldBytes = 0;
   abandonedCount = 0;
   resumedCount = 0;
-  readonly #after: After;
+  readonly after: After;
   readonly #maxBytes: number;
   readonly #running = new Map<string, KeptReply>();
   /** Not yet read to their end; the one that ended longest ago first. */
   readonly #ended = new Set<KeptReply>();
 
   constructor(after: After, maxBytes: number) {
-    this.#after = after;
+    this.after = after;
     this.#maxBytes = maxBytes;
   }
 
@@ -97,7 +96,7 @@ class Registry implements NamedReplies, KeptReplyHost, KeptMemory {
 
   watchUnread(reply: KeptReply): () => void {
     const error = new AppError("unavailable", "Nobody has read the reply for two minutes.");
-    return this.#after(unreadMs, () => reply.stop("abandoned", error));
+    return this.after(unreadMs, () => reply.stop("abandoned", error));
   }
 
   noteEnded(reply: KeptReply, end: TurnEnd): void {

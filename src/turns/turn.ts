@@ -18,7 +18,7 @@ import { countFailedReply, toUpstreamError } from "./failed-replies.ts";
 import type { OpenTurn } from "./open-turns.ts";
 import { ReplyText } from "./reply-memory.ts";
 import { countTokens, historyTokensOf, toReplyRequest } from "./reply-request.ts";
-import type { TurnResult, TurnStart, TurnText } from "./turn-start.ts";
+import { RunsElsewhere, type TurnResult, type TurnStart, type TurnText } from "./turn-start.ts";
 
 export type TurnServices = Pick<
   Services,
@@ -162,13 +162,13 @@ export class Turn implements OpenTurn, FollowedTurn, ReplySink {
     return stalled;
   }
 
-  #collect(request: ReplyRequest, outcome: ReplyOutcome, { day, id }: TurnTicket): TurnResult {
+  #collect(request: ReplyRequest, outcome: ReplyOutcome, end: TurnEnd, { day, id }: TurnTicket): TurnResult {
     const text = this.#text.toString();
     const failure = this.#ending?.code === "too_long" ? "broken_off" : kindOfOutcome(outcome);
     const usage = countTokens(request, text, outcome);
     const reply = text === "" ? [] : textParts(text);
     const { complete } = outcome;
-    const endCode = complete ? null : (this.#ending?.code ?? (outcome.failure === null ? null : "upstream_error"));
+    const endCode = end.outcome === "broken" ? end.code : null;
     return { request, reply, complete, failure, endCode, usage, day, ticketId: id, firstTextMs: this.#firstTextMs };
   }
 
@@ -177,7 +177,9 @@ export class Turn implements OpenTurn, FollowedTurn, ReplySink {
     if (this.#ending !== null && !this.#hasBegun) this.#beginning.reject(this.#ending.error);
     else this.#open();
     if (outcome.endsInHalf && this.#start.named) this.emit({ type: "text", deltas: ["\ufffd"] });
-    const result = this.#collect(request, outcome, ticket);
+    // Decided before it is stored: whoever stops it from now on changes nothing.
+    const end = this.#endOf(outcome);
+    const result = this.#collect(request, outcome, end, ticket);
     this.#services.measurements.countTokens(result.usage);
     try {
       await this.#start.keeper.settle(result);
@@ -189,7 +191,7 @@ export class Turn implements OpenTurn, FollowedTurn, ReplySink {
       // Even if it is unknown whether the turn was stored.
       ticket.settle();
     }
-    this.#tell(this.#endOf(outcome));
+    this.#tell(end);
   }
 
   #endOf({ complete, failure }: ReplyOutcome): TurnEnd {
@@ -235,7 +237,9 @@ export class Turn implements OpenTurn, FollowedTurn, ReplySink {
     else if (this.#hasBegun) this.#services.log.error("turn failed", this.#logged(error));
     this.#beginning.reject(error);
     const code = this.#ending?.code ?? (isProviders ? "upstream_error" : "unavailable");
-    this.#tell({ type: "end", outcome: "broken", code });
+    // The reply goes on where it runs: whoever has begun to read it here should come back.
+    const isElsewhere = error instanceof RunsElsewhere;
+    this.#tell(isElsewhere ? { type: "end", outcome: "stopped" } : { type: "end", outcome: "broken", code });
   }
 
   #logged(error: unknown) {

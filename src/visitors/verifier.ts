@@ -33,7 +33,7 @@ export function createVisitors({ store, sealing, clock, log }: VisitorServices):
     async verify({ id: companionId, accountId }, token) {
       const read = readToken(token);
       // Before the signature: what costs nothing first.
-      const claims = read && readClaims(read.payload, companionId, clock.nowMs() / 1000);
+      const claims = read && readClaims(read.payload, companionId, Math.floor(clock.nowMs() / 1000));
       if (read === null || claims === null) throw unverified();
       const key = findKey(await store.visitorKeys.list(accountId), read.keyId);
       // The token must not choose: a public key would be a secret that everyone knows.

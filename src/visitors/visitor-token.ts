@@ -4,8 +4,6 @@ import { isSub, type VisitorClaims } from "../domain/visitor.ts";
 import { readStrictObject } from "./strict-json.ts";
 
 const maxLength = 4096;
-const maxNameLength = 255;
-const maxEmailLength = 320;
 const maxAttributesBytes = 2048;
 const leewaySeconds = 60;
 const longestSeconds = 86_400;
@@ -65,13 +63,16 @@ function encode(bytes: Uint8Array): string {
   return bytes.toBase64({ alphabet: "base64url", omitPadding: true });
 }
 
-/** What a token says of its visitor; null if it is not for this companion and this moment, or breaks a bound. */
+/**
+ * What a token says of its visitor; null if it is not for this companion and this moment, or breaks a bound. Whole
+ * seconds, as other readers of tokens count.
+ */
 export function readClaims(payload: JsonObject, companionId: string, nowSeconds: number): VisitorClaims | null {
   const { aud, sub, name = null, email = null, attributes = null } = payload;
   if (!isFor(aud, companionId) || !isTimely(payload, nowSeconds)) return null;
   if (typeof sub !== "string" || !isSub(sub)) return null;
-  if (name !== null && !isText(name, maxNameLength)) return null;
-  if (email !== null && !isText(email, maxEmailLength)) return null;
+  if (name !== null && typeof name !== "string") return null;
+  if (email !== null && typeof email !== "string") return null;
   const known = attributes ?? {};
   if (typeof known !== "object" || Array.isArray(known)) return null;
   if (Buffer.byteLength(JSON.stringify(known), "utf8") > maxAttributesBytes) return null;
@@ -83,14 +84,10 @@ function isFor(audience: JsonValue | undefined, companionId: string): boolean {
 }
 
 function isTimely({ exp, nbf, iat }: JsonObject, nowSeconds: number): boolean {
-  if (typeof exp !== "number" || exp < nowSeconds - leewaySeconds) return false;
+  // On its last second it has ended (RFC 7519, 4.1.4).
+  if (typeof exp !== "number" || exp <= nowSeconds - leewaySeconds) return false;
   if (exp > nowSeconds + longestSeconds + leewaySeconds) return false;
   return [nbf, iat].every(
     (start) => start === undefined || (typeof start === "number" && start <= nowSeconds + leewaySeconds),
   );
-}
-
-/** Lengths count code points. */
-function isText(value: JsonValue | undefined, maxTextLength: number): value is string {
-  return typeof value === "string" && [...value].length <= maxTextLength;
 }

@@ -20,7 +20,7 @@ const good: DatabaseServerFacts = {
   schema: { applied: 4, known: 4, isReadable: true, isUnfinishedCopy: false },
   instances: [instance, instance],
   proof: null,
-  hasSecondFactors: false,
+  hasSealed: false,
 };
 
 async function judge(
@@ -144,7 +144,7 @@ test("tells the key that sealed the secrets from another", async () => {
   expect(other).not.toContain(secretKey);
   const stopped = { proof, instances: [] };
   expect(await judgeOne("secret key", stopped)).toStartWith("warn COMPANIOND_SECRET_KEY is not the key");
-  expect(await judgeOne("secret key", { ...stopped, hasSecondFactors: true })).toStartWith(
+  expect(await judgeOne("secret key", { ...stopped, hasSealed: true })).toStartWith(
     "fail COMPANIOND_SECRET_KEY is not the key",
   );
 });

@@ -59,6 +59,12 @@ test("passes events on whole, wherever the bytes were cut", async () => {
   expect(textOf(single)).toBe(events);
 });
 
+test("a sign of life that comes together with text is passed on before it", async () => {
+  const told = await read([bytes(`: ping\n\n${events}`)]);
+  expect(told.map(({ type }) => type)).toEqual(["waiting", "text", "end"]);
+  expect(textOf(told)).toBe(events);
+});
+
 test("the other's word about the end is the end, and what follows it is nothing", async () => {
   expect(await read([bytes('data: {"text":"a"}\n\n: error cancelled\n\n')])).toEqual([
     { type: "text", deltas: ['data: {"text":"a"}\n\n'] },

@@ -27,6 +27,20 @@ describe("a stream that follows a turn", () => {
     return { stream, gone, left };
   }
 
+  /** `open` is what Bun does when it begins to read. */
+  function openByHand() {
+    const { ReadableStream } = globalThis;
+    let open = (_controller: unknown) => {};
+    globalThis.ReadableStream = class {
+      constructor({ pull }: { pull: typeof open }) {
+        open = pull;
+      }
+    } as unknown as typeof ReadableStream;
+    const { stream } = followTurn();
+    globalThis.ReadableStream = ReadableStream;
+    return { stream, open };
+  }
+
   test("makes bytes of its events", async () => {
     const { stream, left } = followTurn();
     stream.take(waiting);
@@ -58,16 +72,20 @@ describe("a stream that follows a turn", () => {
     expect(left).toEqual([stream, late.stream]);
   });
 
+  test("asks for more when what it had before it was opened is accepted", async () => {
+    const { stream, open } = openByHand();
+    const opened = Promise.withResolvers<void>();
+    stream.onOpen = opened.resolve;
+    const accepted = Promise.withResolvers<number>();
+    stream.take(text("a"));
+    open({ write: () => accepted.promise, flush: () => {}, close: () => {} });
+    expect(Bun.peek.status(opened.promise)).toBe("pending");
+    accepted.resolve(1);
+    await opened.promise;
+  });
+
   test("does not throw at the turn, the heartbeats or the shutdown where a write fails", () => {
-    const { ReadableStream } = globalThis;
-    let open = (_controller: unknown) => {};
-    globalThis.ReadableStream = class {
-      constructor({ pull }: { pull: typeof open }) {
-        open = pull;
-      }
-    } as unknown as typeof ReadableStream;
-    const { stream } = followTurn();
-    globalThis.ReadableStream = ReadableStream;
+    const { stream, open } = openByHand();
     const broken = () => {
       throw new Error("The connection has just broken.");
     };

@@ -109,6 +109,14 @@ test("an instance that takes requests and says nothing is given up", async () =>
   expect(opened.length).toBeGreaterThan(1);
 });
 
+test("what is answered at once is given up where it is not, even if something is there", async () => {
+  const quick = await openLoneInstance(oneKey, { deadlines: { headMs: 50 } });
+  pair.answer = () => Promise.withResolvers<null>().promise;
+  for (const action of ["follow", "cancel"] as const) {
+    expect(await refusalOf(quick.pass(pair.url, replyCall({ action }), never))).toMatchObject(unanswered);
+  }
+});
+
 test("an instance that is there may take its time, even while it stops", async () => {
   const patient = await openLoneInstance(oneKey, { deadlines: { lookMs: 5, connectMs: 1_000 } });
   pair.answer = async () => {

@@ -171,7 +171,13 @@ describe("what the model is sent", () => {
   test("begins a new conversation without session_id, whose random id comes back", async () => {
     const { embedToken } = await server.createCompanion();
     const first = await chat(server.url, embedToken, { message: "a" });
-    const second = await chat(server.url, embedToken, { message: "b", session_id: null, visitor_id: null });
+    const second = await chat(server.url, embedToken, {
+      message: "b",
+      session_id: null,
+      visitor_id: null,
+      message_id: null,
+      resume: null,
+    });
     const ids = [first, second].map((response) => response.headers.get("x-session-id"));
     expect(ids[0]).toMatch(/^[0-9a-f]{8}-[0-9a-f]{4}-4/);
     expect(ids[0]).not.toBe(ids[1]);

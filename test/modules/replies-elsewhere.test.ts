@@ -137,6 +137,35 @@ if (isOnPostgres) {
     await eventually(() => there.mockLlm.openRequests === 0);
   });
 
+  test("a stop that meets the repeated message before its place is known stops the reply where it runs", async () => {
+    const provider = sayOnCommand(there, deltas);
+    const message = newMessage();
+    const asked = sendChat(there.url, token, message);
+    provider.say(1);
+    const first = await asked;
+    const { turns } = here.services.coordination;
+    const { enter, findElsewhere } = turns;
+    const isStopped = Promise.withResolvers<void>();
+    let isEntering = false;
+    turns.enter = async (...entry) => {
+      isEntering = true;
+      await isStopped.promise;
+      return enter(...entry);
+    };
+    // As if both had come at the same moment.
+    turns.findElsewhere = async () => null;
+    const again = sendChat(here.url, token, message);
+    await eventually(() => isEntering);
+    Object.assign(turns, { enter, findElsewhere });
+    const stopping = cancel(here.url, token, message);
+    const name = { queueKey: `${companion.id} ${message.session_id} null`, messageId: message.message_id };
+    await eventually(() => here.services.replies.find(name)?.isStopped === true);
+    isStopped.resolve();
+    expect((await stopping).status).toBe(204);
+    expect((await again).status).toBe(409);
+    expect((await readAll(first)).comments).toEqual(["error cancelled"]);
+  });
+
   test("what the other server refuses is refused here, under this request's id", async () => {
     const provider = sayOnCommand(there, deltas);
     const message = newMessage();
@@ -175,6 +204,29 @@ if (isOnPostgres) {
     expect(await kept()).toEqual(wholeExchange);
   });
 
+  test("a message that failed runs anew at the other server, though its place is given back a moment later", async () => {
+    const gates = { here: here.services.coordination.turns, there: there.services.coordination.turns };
+    const { enter } = gates.there;
+    const { findElsewhere } = gates.here;
+    const looksEnough = Promise.withResolvers<void>();
+    gates.there.enter = async (...entry) => {
+      const ticket = await enter(...entry);
+      return ticket.isAdmitted ? { ...ticket, leave: () => void looksEnough.promise.then(ticket.leave) } : ticket;
+    };
+    let looks = 0;
+    gates.here.findElsewhere = async (...name) => {
+      const found = await findElsewhere(...name);
+      if (++looks === 4) looksEnough.resolve();
+      return found;
+    };
+    const message = newMessage();
+    there.mockLlm.respond((_, response) => response.send(400, {}, "{}"));
+    expect((await sendChat(there.url, token, message)).status).toBe(502);
+    expect(await readAll(await sendChat(here.url, token, message))).toMatchObject({ isDone: true });
+    Object.assign(gates.there, { enter });
+    Object.assign(gates.here, { findElsewhere });
+  });
+
   test("a reply that may not go on alone ends when its last reader leaves, wherever that one reads", async () => {
     const provider = sayOnCommand(there, deltas);
     const message = newMessage({ resume: false });
@@ -210,19 +262,19 @@ if (isOnPostgres) {
     await readAll(first);
   });
 
-  test("a server that others cannot reach is 503 with Retry-After, until its reply is stored", async () => {
-    const environment = { COMPANIOND_INSTANCE_URL: "http://127.0.0.1:1" };
+  test.each([
+    ["cannot reach", () => "http://127.0.0.1:1"],
+    ["take for a third one", () => there.url],
+  ])("a server that others %s is 503 with Retry-After, until its reply is stored", async (_, findUrl) => {
+    const environment = { COMPANIOND_INSTANCE_URL: findUrl() };
     const lost = await startTestServer({ dataDir, isShared: true, environment });
     const provider = sayOnCommand(lost, deltas);
     const message = newMessage();
     const asked = sendChat(lost.url, token, message);
     provider.say(1);
     const first = await asked;
-    for (const response of [
-      await follow(here.url, token, message),
-      await cancel(here.url, token, message),
-      await sendChat(here.url, token, message),
-    ]) {
+    const calls = [follow, cancel, sendChat].map((call) => call(here.url, token, message));
+    for (const response of await Promise.all(calls)) {
       expect([response.status, response.headers.get("retry-after")]).toEqual([503, "1"]);
       expect(await readProblem(response)).toMatchObject({ code: "unavailable" });
     }

@@ -2,6 +2,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, spyOn, test } from "bun:test";
 import { makeEmbedToken } from "../../src/domain/credentials.ts";
 import { systemIds } from "../../src/lib/ids.ts";
+import { endMs } from "../../src/turns/kept-reply.ts";
 import { maxKeptBytes } from "../../src/turns/kept-text.ts";
 import { startTestServer, type TestServer, testContext } from "../support/app.ts";
 import { readProblem, sendChat } from "../support/chat.ts";
@@ -161,7 +162,10 @@ describe("coming back", () => {
     await response.text();
     const init = { headers: { "last-event-id": "3" } };
     expect(await readAll(await follow(server.url, token, message, 1, init))).toMatchObject({ text: "b and on" });
-    expect((await follow(server.url, token, message, 2, { headers: { "last-event-id": "11" } })).status).toBe(204);
+    const all = await follow(server.url, token, message, 2, { headers: { "last-event-id": "11" } });
+    expect([all.status, all.headers.get("cache-control")]).toEqual([204, "no-store"]);
+    // As clients send it that have had no event yet.
+    expect((await follow(server.url, token, message, 11, { headers: { "last-event-id": "" } })).status).toBe(204);
   });
 
   test("is answered to HEAD without a stream", async () => {
@@ -215,6 +219,27 @@ describe("stopping a reply", () => {
     const later = await readAll(await follow(server.url, token, message));
     expect(later).toMatchObject({ text: "so far", isDone: false, comments: ["ping", "error cancelled"] });
     expect(server.mockLlm.requests).toHaveLength(1);
+  });
+
+  test("is answered in time though the store is slow, and again once what came is kept", async () => {
+    const { message, response } = await beginReply();
+    const { turns } = server.services.store;
+    const { settle } = turns;
+    const stored = Promise.withResolvers<void>();
+    turns.settle = async (turn) => {
+      await stored.promise;
+      await settle.call(turns, turn);
+    };
+    const stopped = cancel(server.url, token, message);
+    await server.mockLlm.until(() => server.mockLlm.openRequests === 0);
+    await time.pass(endMs);
+    const answer = await stopped;
+    expect([answer.status, answer.headers.get("retry-after")]).toEqual([503, "1"]);
+    turns.settle = settle;
+    stored.resolve();
+    expect((await cancel(server.url, token, message)).status).toBe(204);
+    expect((await readAll(response)).comments).toEqual(["error cancelled"]);
+    expect((await kept()).at(-1)).toMatchObject({ text: "so far", complete: false });
   });
 
   test("before the first text is 409 for the request, and for the same one later", async () => {

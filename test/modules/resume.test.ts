@@ -120,6 +120,8 @@ describe("a reply that its visitor lost", () => {
     const rest = await readAll(await follow(server.url, token, message, 6));
     expect(rest).toMatchObject({ text: "you", isDone: true, ids: ["9", "9"], comments: ["ping"] });
     expect(first).toBe('data: {"text":"Hello "}\n\ndata: {"text":"you"}\n\ndata: [DONE]\n\n');
+    const atOnce = await Promise.all(Array.from({ length: 12 }, () => sendChat(server.url, token, message)));
+    expect(atOnce.map(({ status }) => status)).toEqual(Array(12).fill(200));
     expect(server.mockLlm.requests).toHaveLength(1);
     expect(await countToday()).toBe(1);
   });
@@ -130,10 +132,21 @@ describe("a reply that its visitor lost", () => {
     const { turns } = server.services.store;
     const { findExchange } = turns;
     let looks = 0;
+    const isFollowed = Promise.withResolvers<void>();
     // As if the other one had settled it between the first look and the ticket.
-    turns.findExchange = async (...name) => (looks++ === 0 ? null : findExchange(...name));
+    turns.findExchange = async (...name) => {
+      if (looks++ === 0) return null;
+      await isFollowed.promise;
+      return findExchange(...name);
+    };
     try {
-      expect(await readAll(await sendChat(server.url, token, message))).toMatchObject({ text: "Hello", isDone: true });
+      const asked = sendChat(server.url, token, message);
+      await eventually(() => looks === 2);
+      const following = await follow(server.url, token, message);
+      isFollowed.resolve();
+      expect(await readAll(await asked)).toMatchObject({ text: "Hello", isDone: true });
+      // It has not ended, so nothing says so: whoever reads it comes back.
+      expect(await readAll(following)).toMatchObject({ text: "", isDone: false, comments: ["ping"] });
     } finally {
       turns.findExchange = findExchange;
     }

@@ -48,3 +48,14 @@ test("a visitor's day is their own, counted by sub, and outlives a restart", asy
   await again.close();
   await dropEngineDatabase(dataDir);
 });
+
+test("a visitor who was erased begins their day anew", async () => {
+  const world = await openVerifiedWorld({ dailyPerVisitor: 1 });
+  const token = await world.sign("ada");
+  expect((await world.say(token, body)).isDone).toBe(true);
+  expectProblem(await world.embed("POST", "/chat", token, body), 429, "quota_exceeded");
+  expect((await world.owner.call("DELETE", `/api/companions/${world.companion.id}/visitors/ada`)).status).toBe(204);
+  expect((await world.say(token, body)).isDone).toBe(true);
+  expectProblem(await world.embed("POST", "/chat", token, body), 429, "quota_exceeded");
+  await world.server.close();
+});

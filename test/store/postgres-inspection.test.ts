@@ -47,7 +47,7 @@ test("tells of an empty database and its server", async () => {
     schema: null,
     instances: [],
     proof: null,
-    hasSecondFactors: false,
+    hasSealed: false,
   });
   expect(Math.abs(facts.clockOffsetMs)).toBeLessThan(facts.roundTripMs + 1000);
 });

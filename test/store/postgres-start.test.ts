@@ -159,13 +159,20 @@ describe("a start on", () => {
     expect(some?.instances).toEqual([{ version: "1.2.3", sharesWindows: true, url: null }]);
     expect(some?.connections.byOthers).toBeGreaterThan(0);
     expect(some).toMatchObject({ schema: { applied: migrations.length, known: migrations.length, isReadable: true } });
-    expect(some).toMatchObject({ proof: "sealed", hasSecondFactors: false });
+    expect(some).toMatchObject({ proof: "sealed", hasSealed: false });
     await run(
       empty.url,
       `INSERT INTO accounts (id, email, plan, role, created_at, totp_secret)
-       VALUES ('${crypto.randomUUID()}', 'one@example.com', 'free', 'owner', 0, 'sealed')`,
+       VALUES ('a', 'one@example.com', 'free', 'owner', 0, 'sealed')`,
     );
-    expect(await storage.inspect?.()).toMatchObject({ hasSecondFactors: true });
+    expect(await storage.inspect?.()).toMatchObject({ hasSealed: true });
+    await run(empty.url, "UPDATE accounts SET totp_secret = NULL");
+    await run(
+      empty.url,
+      `INSERT INTO visitor_keys (id, account_id, name, algorithm, sealed, created_at)
+       VALUES ('k', 'a', 'shop', 'HS256', 'sealed', 0)`,
+    );
+    expect(await storage.inspect?.()).toMatchObject({ hasSealed: true });
     expect(Math.abs(some?.clockOffsetMs ?? Number.NaN)).toBeLessThan(5000);
     await instance.close();
   });

@@ -236,6 +236,25 @@ describe("a turn that is stopped", () => {
     await expectAllGivenBack(1);
   });
 
+  test("while it is stored, has ended as it is stored", async () => {
+    world.script = async (sink) => {
+      sink.emit({ type: "text", deltas: ["one"] });
+      return { complete: false, usage: null, failure: new ReplyFailure("cut", "broken_off") };
+    };
+    const reader = listen();
+    const stored: TurnResult[] = [];
+    const settle = async (result: TurnResult) => {
+      turn.stop("cancelled", new AppError("conflict", "It was cancelled."));
+      stored.push(result);
+    };
+    const turn = make({ keeper: { queueKey, begin: async () => [], settle } });
+    turn.attach(reader);
+    await turn.begin();
+    await turn.ended;
+    expect(stored).toMatchObject([{ endCode: "upstream_error" }]);
+    expect(reader.heard).toBe("one(upstream_error)");
+  });
+
   test("before the model was asked, costs nothing", async () => {
     world.isRightful = false;
     const turn = make();

@@ -23,7 +23,12 @@ async function openVisitors() {
   const sealing = { ...plain, hasSealed: async () => keys.length > 0 };
   const keys: VisitorKey[] = [];
   const store = { visitorKeys: { list: async () => keys } } as unknown as Store;
-  const visitors = createVisitors({ store, sealing, clock: createManualClock(now * 1000), log: createCapturedLog() });
+  const visitors = createVisitors({
+    store,
+    sealing,
+    clock: createManualClock(now * 1000 + 500),
+    log: createCapturedLog(),
+  });
 
   async function add(algorithm: VisitorKeyAlgorithm, material: string, id = systemIds.uuid()): Promise<string> {
     const sealed = await sealing.seal(sealedKeyName(accountId, id), material);
@@ -220,6 +225,7 @@ test("holds for its time, with a minute for clocks that differ", async () => {
   const key = await addSecret();
   const cases: [object, boolean][] = [
     [{ exp: now - 59 }, true],
+    [{ exp: now - 60 }, false],
     [{ exp: now - 61 }, false],
     [{ exp: now + 86_400 + 59 }, true],
     [{ exp: now + 86_400 + 61 }, false],
@@ -229,6 +235,7 @@ test("holds for its time, with a minute for clocks that differ", async () => {
     [{ exp: String(now + 60) }, false],
     [{ exp: now + 0.5 }, true],
     [{ nbf: now + 59 }, true],
+    [{ nbf: now + 60.1 }, false],
     [{ nbf: now + 61 }, false],
     [{ nbf: "now" }, false],
     [{ iat: now + 59 }, true],
@@ -282,12 +289,10 @@ test("claims keep their bounds, counted in characters and bytes", async () => {
     [{ sub: undefined }, false],
     [{ sub: "a\0b" }, false],
     [{ sub: " / ü 漢" }, true],
-    [{ name: "n".repeat(255) }, true],
-    [{ name: "n".repeat(256) }, false],
+    [{ name: "n".repeat(1500), email: "e".repeat(500) }, true],
     [{ name: 7 }, false],
     [{ name: "N\0" }, false],
     [{ name: null, email: null, attributes: null }, true],
-    [{ email: "e".repeat(321) }, false],
     [{ email: ["a@x.example"] }, false],
     [{ attributes: filled(2048) }, true],
     [{ attributes: filled(2049) }, false],

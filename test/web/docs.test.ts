@@ -51,7 +51,8 @@ test.each<[string, BrowserContextOptions]>([
       "({ high: document.documentElement.scrollHeight, wide: document.documentElement.scrollWidth - innerWidth })",
     );
     expect({ href, wide }).toEqual({ href, wide: 0 });
-    if (look !== "narrow") expect(high).toBeLessThan(22_000);
+    // A group's calls are read as a whole; among all the objects, one is looked up.
+    if (look !== "narrow") expect(high).toBeLessThan(href === "/docs/objects" ? 28_000 : 14_000);
   }
   expect(complaints).toEqual([]);
   expect(foreign).toEqual([]);

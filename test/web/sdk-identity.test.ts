@@ -77,8 +77,9 @@ test("a function that fails, or takes too long, is a clear error, and asked agai
   const { server, open } = openWorld();
   const companion = open(20);
   const cause = new Error("signed out");
-  const sources = [() => Promise.reject(cause), () => Promise.resolve(""), () => new Promise<string>(() => {})];
-  companion.identify(() => sources.shift()?.() ?? makeToken("ada"));
+  const signIn = () => Promise.resolve("<!doctype html>\n<title>Sign in</title>");
+  const sources = [() => Promise.reject(cause), signIn, () => new Promise<string>(() => {})];
+  companion.identify(() => sources.shift()?.() ?? `${makeToken("ada")}\n`);
   await expect(companion.voice()).rejects.toMatchObject({ name: "CompanionError", code: "identify_failed", cause });
   await expect(companion.voice()).rejects.toMatchObject({ code: "identify_failed" });
   await expect(read(companion.chat("hi"))).rejects.toMatchObject({ code: "identify_failed" });
@@ -169,6 +170,82 @@ test("null forgets everything, leaves the reply under way, and begins with new i
   await read(companion.chat("as nobody"));
   expect(server.requests.at(-1)?.headers.has("x-visitor-token")).toBe(false);
   expect(server.requests.some(({ method }) => method === "DELETE")).toBe(false);
+});
+
+test("a function that returns null says that nobody is signed in: what an anonymous visitor said stays, and is taken along later", async () => {
+  const { server, storage, open } = openWorld();
+  const companion = open();
+  await read(companion.chat("hi"));
+  const kept = [...storage.kept];
+  let user: string | null = null;
+  let asked = 0;
+  companion.identify(async () => {
+    asked++;
+    return user && makeToken(user);
+  });
+  await companion.ready();
+  expect(await read(companion.chat("still nobody"))).toBe("Hello.");
+  await companion.voice();
+  expect(tokensOf(server)).toEqual([null, null, null]);
+  expect([...storage.kept]).toEqual(kept);
+  expect(asked).toBe(1);
+
+  const { sessionId, visitorId } = companion;
+  user = "ada";
+  companion.identify(async () => makeToken("ada"));
+  await read(companion.chat("signed in"));
+  expect(server.requests.find(({ path }) => path === "/visitor/merge")?.body).toEqual({
+    session_id: sessionId,
+    visitor_id: visitorId,
+  });
+  expect(companion.sessionId).toBe(sessionId);
+});
+
+test("after a known visitor, a function that returns null signs out: everything is forgotten, and what follows is nobody's", async () => {
+  const { server, storage, open } = openWorld();
+  const companion = open();
+  let user: string | null = "ada";
+  // Asked anew by each request.
+  companion.identify(() => user && makeToken(user, 59));
+  const reply = companion.chat("hi");
+  await reply.next();
+  const { sessionId, visitorId } = companion;
+  user = null;
+  expect(await read(companion.chat("as nobody"))).toBe("Hello.");
+  await expect(reply.next()).rejects.toHaveProperty("name", "AbortError");
+  const [, last] = server.requests.filter(({ path }) => path === "/chat");
+  expect(last?.headers.has("x-visitor-token")).toBe(false);
+  expect([last?.body.session_id, last?.body.visitor_id]).toEqual([companion.sessionId, companion.visitorId]);
+  expect([companion.sessionId, companion.visitorId]).not.toContain(sessionId);
+  expect([companion.sessionId, companion.visitorId]).not.toContain(visitorId);
+  expect([...storage.kept.keys()].join()).not.toContain("sub");
+});
+
+test("where another tab has signed somebody in or out, the function is asked before the next request", async () => {
+  const { server, open } = openWorld();
+  const [tab, other] = [open(), open()];
+  let user: string | null = null;
+  const source = () => user && makeToken(user);
+  tab.identify(source);
+  await read(tab.chat("as nobody"));
+  user = "ada";
+  other.identify(source);
+  await other.ready();
+  await read(tab.chat("as Ada"));
+  user = null;
+  other.identify(null);
+  await read(tab.chat("as nobody again"));
+  const sent = server.requests.filter(({ path }) => path === "/chat");
+  expect(sent.map(({ headers }) => headers.has("x-visitor-token"))).toEqual([false, true, false]);
+  expect(sent[2]?.body.session_id).not.toBe(sent[1]?.body.session_id);
+});
+
+test("where a token is required, nobody is refused by the server, in its own words", async () => {
+  const { server, open } = openWorld();
+  server.fate = () => refuse(401, "visitor_unverified");
+  const companion = open();
+  companion.identify(() => null);
+  await expect(read(companion.chat("hi"))).rejects.toMatchObject({ code: "visitor_unverified", status: 401 });
 });
 
 test("with the real server: what was said before signing in is the visitor's own, and nobody's after signing out", async () => {

@@ -59,8 +59,12 @@ test("makes a key whose secret is shown once, with the code that signs; refuses 
   expect((await sayAs(ada.embed_token, token, "Hello")).status).toBe(200);
 
   await createKey(owner, "Second");
+  expect(await page.getByText("takes no tokens yet").count()).toBe(0);
+  await api.call("PATCH", `/api/companions/${ada.id}`, { visitor_auth: "off" });
   await page.reload();
   await page.getByText("Second").first().waitFor();
+  await page.getByText("Ada takes no tokens yet").waitFor();
+  await api.call("PATCH", `/api/companions/${ada.id}`, { visitor_auth: "required" });
   await page.getByRole("button", { name: "New key" }).click();
   await page.getByText("There can be no third").waitFor();
   await page.getByRole("button", { name: "Close" }).last().click();
@@ -294,6 +298,8 @@ test("the playground tries a companion as a visitor: signed for in the browser, 
   await page.getByRole("button", { name: "Cut the connection" }).click();
   await page.getByText("The connection is cut").waitFor();
   await keepScreenshot(page, "dashboard-playground-cut");
+  await page.setViewportSize({ width: 360, height: 740 });
+  expect((await message.boundingBox())?.width).toBeGreaterThan(280);
   await page.getByText(/^Cut for .*, and nothing was lost\.$/).waitFor();
   await page.getByRole("button", { name: "Send" }).waitFor();
   const [conversation] = (await api.call("GET", `/api/conversations?companion_id=${ada.id}`)).json.data;

@@ -84,3 +84,69 @@ test("what a known visitor left is not shown to somebody whom the page does not 
   expect(JSON.stringify(world.mockLlm.requests.at(-1)?.body.messages)).not.toContain("Between us");
   expect((await kept(page)).join()).not.toContain("Between us");
 });
+
+test("one snippet stands on every page: nobody chats without a name, signs in, is taken along, and leaves nothing on signing out", async () => {
+  const { id, embed_token } = await world.createCompanion({ visitor_auth: "optional" });
+  const token = await signToken(key, id, { sub: "ada" });
+  const { page, complaints } = await world.open();
+  // As a website's own server would answer by its session.
+  const queue = `<script>(window.companiond ??= []).push((chat) => chat.identify(async () => localStorage.getItem("user")))</script>`;
+  await page.goto(world.host(queue + tag(world.server, embed_token)));
+  const widget = widgetOn(page);
+  await widget.open();
+  await widget.ask("I am nobody");
+  await widget.replied();
+  await page.reload();
+  await widget.ask("Still nobody");
+  await widget.replied(2);
+  expect(await widget.questions.allInnerTexts()).toEqual(["I am nobody", "Still nobody"]);
+  expect(JSON.stringify(world.mockLlm.requests.at(-1)?.body.messages)).toContain("I am nobody");
+  const stored = async (query: string) =>
+    ((await (await world.call("GET", `/api/conversations?companion_id=${id}&${query}`)).json()) as { data: unknown[] })
+      .data;
+  expect(await stored("visitor_sub=ada")).toEqual([]);
+
+  await page.evaluate(`localStorage.setItem("user", "${token}")`);
+  await page.reload();
+  await widget.ask("I am Ada");
+  await widget.replied(3);
+  expect(await stored("visitor_sub=ada")).toHaveLength(1);
+  expect(await stored("")).toHaveLength(1);
+
+  await page.evaluate(`localStorage.removeItem("user")`);
+  await page.reload();
+  await widget.launcher.waitFor();
+  if (!(await widget.panel.isVisible())) await widget.launcher.click();
+  await widget.ask("Who was here?");
+  await widget.replied();
+  expect(await widget.questions.allInnerTexts()).toEqual(["Who was here?"]);
+  expect(JSON.stringify(world.mockLlm.requests.at(-1)?.body.messages)).not.toContain("nobody");
+  expect(complaints).toEqual([]);
+});
+
+test("a visitor who is another one by the time of a message, or nobody, does not write below what was said before", async () => {
+  const { id, embed_token } = await world.createCompanion({ visitor_auth: "optional" });
+  // Less than a minute is left of it: the page is asked anew before each request.
+  const exp = Math.floor(Date.now() / 1000) + 55;
+  const token = await signToken(key, id, { sub: "ada", exp });
+  const { page } = await world.open();
+  await page.goto(world.host(tag(world.server, embed_token)));
+  const widget = widgetOn(page);
+  await widget.open();
+  await page.evaluate(`user = "${token}"`);
+  await identify(page, "async () => user");
+  await widget.ask("Between us");
+  await widget.replied();
+  await page.evaluate("user = null");
+  await widget.ask("Who was here?");
+  await widget.questions.getByText("Between us").waitFor({ state: "detached" });
+  await widget.replied();
+  expect(await widget.questions.allInnerTexts()).toEqual(["Who was here?"]);
+  expect((await kept(page)).join()).not.toContain("Between us");
+  expect((await kept(page)).join()).toContain("Who was here?");
+
+  await page.evaluate(`user = "${token}"`);
+  await widget.ask("Here again");
+  await widget.replied(2);
+  expect(await widget.questions.allInnerTexts()).toEqual(["Who was here?", "Here again"]);
+});

@@ -150,7 +150,7 @@ function judgeInstances(instances: readonly LiveInstance[], hasRedis: boolean): 
 }
 
 async function judgeKey(
-  { proof, hasSecondFactors, instances }: DatabaseServerFacts,
+  { proof, hasSealed, instances }: DatabaseServerFacts,
   secretKey: string | null,
 ): Promise<Finding> {
   const name = "secret key";
@@ -158,7 +158,7 @@ async function judgeKey(
   if (await opensProof(secretKey, proof)) return ok(name, "COMPANIOND_SECRET_KEY opens what is sealed.");
   const detail = "COMPANIOND_SECRET_KEY is not the key that sealed the secrets in this database.";
   if (instances.length > 0) return fail(name, detail, "Give every instance the same key: serve refuses another.");
-  if (!hasSecondFactors) return warn(name, detail, "Nothing is lost: serve goes on with the key that it is given.");
-  const advice = "Put the earlier key back: serve refuses to start, since it cannot open the second factors.";
+  if (!hasSealed) return warn(name, detail, "Nothing is lost: serve goes on with the key that it is given.");
+  const advice = "Put the earlier key back: serve refuses to start, since it cannot open what is sealed.";
   return fail(name, detail, advice);
 }

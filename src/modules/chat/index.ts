@@ -58,7 +58,7 @@ export const chatRoutes: readonly Route[] = [
     async handle({ services, request, params, set, target: { companion, plan }, visitor, readBody }) {
       // Even without a body.
       requireJsonContentType(request);
-      const { message, session_id, visitor_id, message_id, resume = false } = await readBody();
+      const { message, session_id, visitor_id, message_id, resume } = await readBody();
       const sessionId = session_id?.toLowerCase() ?? services.ids.randomUuid();
       set.headers["x-session-id"] = sessionId;
       const key = { companionId: companion.id, sessionId, visitorId: visitor?.id ?? visitor_id?.toLowerCase() ?? null };
@@ -83,7 +83,7 @@ export const chatRoutes: readonly Route[] = [
         return respondWithTurn(makeTurn(null), new EventStream(request.signal, services.heartbeats), set, context);
       }
       const messageId = message_id.toLowerCase();
-      const call = { action: "attach", key, messageId, message, resume, offset: 0 } as const;
+      const call = { action: "attach", key, messageId, message, resume: resume === true, offset: 0 } as const;
       return addHeaders(await answerMessage(services, call, request, { right, makeTurn }), set);
     },
   }),

@@ -2,7 +2,7 @@
 import { type Static, Type as t } from "@sinclair/typebox";
 import type { FieldError } from "../../domain/errors.ts";
 import { messageText, nullableUuid } from "../../schemas/chat-message.ts";
-import { compileChecker } from "../../schemas/schema.ts";
+import { compileChecker, Nullable } from "../../schemas/schema.ts";
 
 export const chatRequest = compileChecker(() =>
   t.Object(
@@ -19,12 +19,14 @@ export const chatRequest = compileChecker(() =>
         ),
       ),
       resume: t.Optional(
-        t.Boolean({
-          default: false,
-          description:
-            "Whether the reply goes on when its reader leaves, for two minutes at most. Needs `message_id`, under which " +
-            "the client comes back.",
-        }),
+        Nullable(
+          t.Boolean({
+            default: false,
+            description:
+              "Whether the reply goes on when its reader leaves, for two minutes at most. Needs `message_id`, under " +
+              "which the client comes back.",
+          }),
+        ),
       ),
     },
     { $id: "ChatRequest" },

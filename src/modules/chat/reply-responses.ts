@@ -18,10 +18,10 @@ import type { Turn } from "../../turns/turn.ts";
 import { type NamedStart, RunsElsewhere, type TurnRight } from "../../turns/turn-start.ts";
 
 /**
- * Before each look. Between a look and what follows from it, the message may move, and what another server gives back is
- * gone only some time after its client was told; it soon comes to rest.
+ * Between two looks for a message that moves: it may have ended or begun elsewhere since, but the commit that says so takes
+ * a moment.
  */
-const waitsMs = [0, 10, 100, 500] as const;
+const pausesMs = [10, 40, 160, 640];
 
 /** How long a client can come back to a reply that has ended. */
 const followableMs = 10 * 60_000;
@@ -42,18 +42,29 @@ export async function answerMessage(
   request: Request,
   sender: Sender,
 ): Promise<Response> {
-  for (const waitMs of waitsMs) {
-    if (waitMs > 0) await Bun.sleep(waitMs);
+  return await lookUntilFound(request.signal, async () => {
     try {
       const attached = await answerReplyCall(services, call, request);
       if (attached !== null) return watched(services, attached, request, sender.right);
-      const response = await answerOrRun(services, call, request, sender);
-      if (response !== null) return response;
+      return await answerOrRun(services, call, request, sender);
     } catch (error) {
-      if (!(error instanceof RunsElsewhere)) throw error;
+      if (error instanceof RunsElsewhere) return null;
+      throw error;
     }
+  });
+}
+
+/** `look` resolves with null while the message moves. Rejects with `RunsElsewhere` if it does not come to rest. */
+async function lookUntilFound<Found>(signal: AbortSignal, look: () => Promise<Found | null>): Promise<Found> {
+  for (const pauseMs of pausesMs) {
+    const found = await look();
+    if (found !== null) return found;
+    await Bun.sleep(pauseMs);
+    signal.throwIfAborted();
   }
-  throw new RunsElsewhere();
+  const found = await look();
+  if (found === null) throw new RunsElsewhere();
+  return found;
 }
 
 /** Null if the message has moved meanwhile: look again. */
@@ -63,31 +74,22 @@ async function answerOrRun(
   request: Request,
   { right, makeTurn }: Sender,
 ): Promise<Response | null> {
-  const { replies, coordination, store } = services;
+  const { coordination, store } = services;
   const { queueKey, messageId } = nameOf(call);
-  const reply = replies.claim(nameOf(call), call.message, call.resume);
-  if (reply === null) return null;
-  let isRun = false;
-  let elsewhere: { readonly url: string | null } | null;
-  let stored: StoredExchange | null = null;
-  try {
-    elsewhere = await coordination.turns.findElsewhere(queueKey, messageId);
-    if (elsewhere === null) stored = await store.turns.findExchange(call.key, messageId);
-    if (elsewhere === null && (stored === null || (runsAgain(stored) && stored.question === call.message))) {
-      const turn = makeTurn({ messageId, isRerun: stored !== null, text: reply.text });
-      return await respondWithReply(services, reply, call, request, (first) => {
-        isRun = true;
-        reply.run(turn, first);
-      });
-    }
-  } finally {
-    if (!isRun) reply.drop();
-  }
-  if (stored === null) {
-    const passed = await passOn(services, elsewhere?.url ?? null, call, request);
+  const elsewhere = await coordination.turns.findElsewhere(queueKey, messageId);
+  if (elsewhere !== null) {
+    const passed = await passOn(services, elsewhere.url, call, request);
     return passed === null ? null : watched(services, passed, request, right);
   }
-  requireSameMessage(call, stored.question);
+  const stored = await store.turns.findExchange(call.key, messageId);
+  if (stored !== null) requireSameMessage(call, stored.question);
+  if (stored === null || runsAgain(stored)) {
+    // At once, so that of several requests for the message one runs it, and the others find it running.
+    const reply = services.replies.claim(nameOf(call), call.message, call.resume);
+    if (reply === null) return null;
+    const turn = makeTurn({ messageId, isRerun: stored !== null, text: reply.text });
+    return await respondWithReply(services, reply, call, request, (first) => reply.run(turn, first));
+  }
   if (stored.reply === null) throw wasCancelled();
   return watched(services, await answerStoredReply(services, stored, call, request), request, right);
 }
@@ -117,17 +119,23 @@ export async function cancelReply(services: Services, call: ReplyCall, request: 
   return found instanceof Response ? found : new Response(null, { status: 204 });
 }
 
-/** The response of the instance that runs it, or what is stored. */
-async function findReply(services: Services, call: ReplyCall, request: Request): Promise<Response | StoredExchange> {
-  const here = await answerReplyCall(services, call, request);
-  if (here !== null) return here;
-  const { queueKey, messageId } = nameOf(call);
-  const elsewhere = await services.coordination.turns.findElsewhere(queueKey, messageId);
-  const passed = elsewhere === null ? null : await passOn(services, elsewhere.url, call, request);
-  if (passed !== null) return passed;
-  const stored = await services.store.turns.findExchange(call.key, messageId);
-  if (stored === null) throw noSuchReply();
-  return stored;
+/** The response of the instance that runs it, or what is stored. Rejects with `not_found` if there is neither. */
+function findReply(services: Services, call: ReplyCall, request: Request): Promise<Response | StoredExchange> {
+  const { replies, coordination, store } = services;
+  return lookUntilFound(request.signal, async () => {
+    const here = await answerReplyCall(services, call, request);
+    // What was stopped here may not have known yet that the message runs elsewhere.
+    if (here !== null && call.action !== "cancel") return here;
+    const { queueKey, messageId } = nameOf(call);
+    const elsewhere = await coordination.turns.findElsewhere(queueKey, messageId);
+    const passed = elsewhere === null ? null : await passOn(services, elsewhere.url, call, request);
+    if (passed !== null || here !== null) return passed ?? here;
+    const stored = await store.turns.findExchange(call.key, messageId);
+    // It may have begun here meanwhile. One that does not run where it has its ticket is about to be given back, or the
+    // address is not that server's own.
+    if (stored === null && elsewhere === null && replies.find(nameOf(call)) === null) throw noSuchReply();
+    return stored;
+  });
 }
 
 export function noSuchReply(): AppError {

@@ -51,7 +51,8 @@ function readCall(action: "follow" | "cancel", { request, params, companionId, v
 }
 
 function readOffset({ headers }: Request, searchParams: URLSearchParams): number {
-  const lastEventId = headers.get("last-event-id");
+  // Empty until there was an event: then it says nothing.
+  const lastEventId = headers.get("last-event-id") || null;
   if (lastEventId !== null) return toOffset(lastEventId) ?? fail("Last-Event-ID");
   return toOffset(searchParams.get("offset") ?? "0") ?? fail("offset");
 }

@@ -41,6 +41,7 @@ main { padding: 1.5rem; min-width: 0; outline: none; }
     font-size: 0.9375rem; color: var(--soft); }
   main { padding: 1.5rem 2.5rem 4rem; }
 }
+h1, h2, h3 { overflow-wrap: anywhere; }
 h1 { margin-top: 0; line-height: 1.2; }
 h2 { margin: 2.75rem 0 0.5rem; font-size: 1.25rem; line-height: 1.3; }
 h3 { margin: 1.25rem 0 0.25rem; font-size: 0.9375rem; }
@@ -59,6 +60,7 @@ section > h2 { margin-top: 1.5rem; }
 .soft { color: var(--soft); }
 .table { overflow-x: auto; }
 table { border-collapse: collapse; width: 100%; font-size: 0.9375rem; }
+td:first-child code { overflow-wrap: normal; }
 th, td { padding: 0.4rem 0.75rem 0.4rem 0; text-align: left; vertical-align: top; border-bottom: 1px solid var(--line); }
 th { font-weight: 600; color: var(--soft); font-size: 0.8125rem; }
 :target { background: var(--panel); outline: 0.5rem solid var(--panel); border-radius: 2px; }

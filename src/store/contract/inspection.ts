@@ -49,6 +49,6 @@ export interface DatabaseServerFacts {
   readonly instances: readonly LiveInstance[];
   /** What the key of sealed secrets must open; null if nothing was sealed yet. */
   readonly proof: string | null;
-  /** Whether any account has a second factor, which only that key opens. */
-  readonly hasSecondFactors: boolean;
+  /** Whether any account has a second factor, or has or had a visitor key, which only that key opens. */
+  readonly hasSealed: boolean;
 }

@@ -52,7 +52,7 @@ async function readFacts(queries: Queries): Promise<DatabaseServerFacts> {
     mayCreate,
     connections: { ...connections, besidesPools: ownConnections },
   };
-  const nothing = { instances: [], proof: null, hasSecondFactors: false };
+  const nothing = { instances: [], proof: null, hasSealed: false };
   if (state === "other") return { ...facts, ...nothing, schema: "other" };
   if (state.version === 0) return { ...facts, ...nothing, schema: null };
   const schema = {
@@ -66,12 +66,18 @@ async function readFacts(queries: Queries): Promise<DatabaseServerFacts> {
   return { ...facts, schema, instances: await listInstances(queries), ...(await readSealed(queries)) };
 }
 
-async function readSealed(queries: Queries): Promise<Pick<DatabaseServerFacts, "proof" | "hasSecondFactors">> {
-  const sealed = await queries.get<{ proof: string | null; hasSecondFactors: boolean }>(
+async function readSealed(queries: Queries): Promise<Pick<DatabaseServerFacts, "proof" | "hasSealed">> {
+  const row = await queries.get<{ proof: string | null; hasSecondFactors: boolean; knowsVisitors: boolean }>(
     `SELECT (SELECT sealed FROM server_secrets WHERE name = 'proof') AS proof,
-       EXISTS (SELECT FROM accounts WHERE totp_secret IS NOT NULL) AS "hasSecondFactors"`,
+       EXISTS (SELECT FROM accounts WHERE totp_secret IS NOT NULL) AS "hasSecondFactors",
+       to_regclass('visitor_keys') IS NOT NULL AS "knowsVisitors"`,
   );
-  return sealed ?? { proof: null, hasSecondFactors: false };
+  if (row === null) return { proof: null, hasSealed: false };
+  const { proof, hasSecondFactors, knowsVisitors } = row;
+  // An earlier version, which this one has not migrated yet, has no such table.
+  const hasSealed =
+    hasSecondFactors || (knowsVisitors && (await queries.get("SELECT FROM visitor_keys LIMIT 1")) !== null);
+  return { proof, hasSealed };
 }
 
 async function measureDistance(queries: Queries): Promise<{ roundTripMs: number; clockOffsetMs: number }> {

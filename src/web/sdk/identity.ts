@@ -8,7 +8,8 @@ import { everywhere, forgetCompanion, type StorageName, type TextStorage } from 
 /** So long before its end a token is no longer used. */
 const marginMs = 60_000;
 
-export type TokenSource = string | (() => string | Promise<string>) | null;
+/** A function returns null where nobody is signed in. */
+export type TokenSource = string | (() => string | null | Promise<string | null>) | null;
 
 export interface Identity {
   identify(source: TokenSource): void;
@@ -21,6 +22,7 @@ export interface Identity {
 }
 
 interface VisitorToken {
+  /** Empty: nobody is signed in. */
   text: string;
   sub: string;
   /** Epoch milliseconds; infinite where the token does not say. */
@@ -35,6 +37,8 @@ export function createIdentity(
   let current: Promise<VisitorToken> | null = null;
   /** Settled: a token that is good for now. */
   let known: VisitorToken | null = null;
+  /** Whose ids were kept when that was settled. */
+  let owner: string | null = null;
   let gone = new AbortController();
 
   function forget(places: readonly StorageName[]): void {
@@ -48,11 +52,15 @@ export function createIdentity(
   /** One call of the page's function for all requests that wait for it. */
   function getToken(): Promise<VisitorToken> | null {
     if (!source) return null;
-    if (known && known.endsAt - marginMs <= Date.now() && typeof source === "function") current = known = null;
+    if (known && typeof source === "function" && (known.endsAt - marginMs <= Date.now() || owner !== readOwner()))
+      drop();
     if (current) return current;
     const asked = ask(source, timeoutMs).then(async (next) => {
       await welcome(next);
-      if (current === asked) known = next;
+      if (current === asked) {
+        known = next;
+        owner = readOwner();
+      }
       return next;
     });
     current = asked;
@@ -65,9 +73,15 @@ export function createIdentity(
     current = known = null;
   }
 
+  /** Another tab may have signed somebody in or out. */
+  function readOwner(): string | null {
+    return storage.getItem(subKey(token)) || null;
+  }
+
   /** What this browser keeps may be another visitor's; what an anonymous one said is the known one's from now on. */
   async function welcome({ text, sub }: VisitorToken): Promise<void> {
-    const kept = storage.getItem(subKey(token));
+    const kept = readOwner();
+    if (!text && kept) forget(everywhere);
     if (!sub || kept === sub) return;
     // Not what the tab has of the visitor who comes.
     if (kept) forget(["localStorage"]);
@@ -95,7 +109,7 @@ export function createIdentity(
     for (let attempt = 0; ; attempt++) {
       const asked = getToken();
       const visitor = asked && (await abortable(asked, call.signal));
-      const headers = { ...init.headers, ...(visitor ? { "X-Visitor-Token": visitor.text } : {}) };
+      const headers = { ...init.headers, ...(visitor?.text ? { "X-Visitor-Token": visitor.text } : {}) };
       try {
         return await plain.open(path, { ...init, headers }, call, canRetry);
       } catch (error) {
@@ -134,8 +148,11 @@ async function ask(source: NonNullable<TokenSource>, timeoutMs: number): Promise
     const late = new Promise<never>((_, reject) => {
       timer = setTimeout(() => reject(new CompanionError("timeout")), timeoutMs);
     });
-    const text = typeof source === "string" ? source : await Promise.race([source(), late]);
-    if (typeof text !== "string" || !text) throw new TypeError("A visitor token is a text.");
+    const given = typeof source === "string" ? source : await Promise.race([source(), late]);
+    if (given === null) return { text: "", sub: "", endsAt: Number.POSITIVE_INFINITY };
+    // Not a page for signing in, to which the website has redirected.
+    const [text] = /^[\w.-]+$/.exec(String(given).trim()) ?? [];
+    if (!text) throw new TypeError("This is no visitor token.");
     return { text, ...readClaims(text) };
   } catch (cause) {
     throw new CompanionError("identify_failed", { message: "The website gave no visitor token.", cause });

@@ -88,6 +88,9 @@ export interface Companion extends Ids {
    * function that fails, requests reject with `identify_failed`. What the visitor said before without a token is taken
    * along; what another one left in this browser is forgotten.
    *
+   * A function that returns null says that nobody is signed in: requests go without a token, and an anonymous visitor's
+   * ids stay. After a visitor with a token it signs out, as `null` does.
+   *
    * `null` signs out: whatever this browser keeps of the companion is forgotten, replies under way are left, and new ids
    * begin.
    */

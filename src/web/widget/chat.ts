@@ -81,6 +81,7 @@ export class Chat {
   async send(text: string): Promise<void> {
     await this.#arrival;
     if (this.client.isForeign) await this.identify(null);
+    else if (this.client.visitor) await this.#meet();
     if (this.isBusy || !text.trim() || [...text].length > maxMessageLength) return;
     const asked: Message = { ...makeMessage("user", "waiting"), text };
     this.#ownWaitingId = asked.id;
@@ -154,9 +155,11 @@ export class Chat {
 
   /** Shows what this visitor has said, here or on another device; for null nothing, and forgets it. */
   async identify(visitor: TokenSource): Promise<void> {
-    if (visitor && this.client.visitor && !this.#arrival) return this.#identifyAgain(visitor);
-    this.#replies.part();
+    // Pages say it again and again, mostly of the same visitor: then nothing is to be seen of it.
+    const isAgain = visitor && this.client.visitor && !this.#arrival;
+    if (!isAgain) this.#replies.part();
     this.client.identify(visitor);
+    if (isAgain) return this.#meet();
     this.#replies.problem = null;
     this.#transcript.clear(!visitor);
     const arrival = this.client.ready();
@@ -167,7 +170,7 @@ export class Chat {
       if (this.client.visitor !== visitor || this.#isClosed) return;
       this.#arrival = null;
       this.#begin();
-      if (visitor && this.messages.length === 0 && !this.previous) await this.#restore();
+      await this.#restore();
     } catch (error) {
       this.#listener.emit("error", error);
       this.#replies.problem = toProblem(error);
@@ -175,15 +178,16 @@ export class Chat {
     this.#listener.changed();
   }
 
-  /** Pages say it again and again, mostly of the same visitor: then nothing is to be seen of it. */
-  async #identifyAgain(visitor: TokenSource): Promise<void> {
-    const { sessionId } = this.client;
-    this.client.identify(visitor);
+  /** The token of now may be another visitor's than the one before, or nobody's: then what is drawn is not theirs. */
+  async #meet(): Promise<void> {
+    const { visitor, sessionId, isKnown } = this.client;
     await this.client.ready().catch(() => {});
-    if (this.client.visitor !== visitor || this.client.sessionId === sessionId || this.#isClosed) return;
-    this.#replies.part();
-    this.#transcript.clear(true);
-    this.#begin();
+    if (this.client.visitor !== visitor || this.#isClosed) return;
+    if (this.client.sessionId !== sessionId) {
+      this.#replies.part();
+      this.#transcript.clear(true);
+      this.#begin();
+    } else if (this.client.isKnown === isKnown) return;
     await this.#restore();
     this.#listener.changed();
   }
@@ -194,7 +198,9 @@ export class Chat {
     if (!this.#replies.goOn(false)) void this.flush();
   }
 
+  /** What a known visitor said on another device. */
   async #restore(): Promise<void> {
+    if (!this.client.isKnown || this.messages.length > 0 || this.previous) return;
     const { sessionId } = this.client;
     const found = await this.client.findConversation().catch(() => null);
     // A message may have been sent meanwhile, or a conversation begun.

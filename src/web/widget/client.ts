@@ -65,6 +65,8 @@ export function createClient(host: PanelHost) {
     }
   }
 
+  const isKnown = () => !!storage.getItem(subKey(token));
+
   return {
     get sessionId() {
       return ids.sessionId;
@@ -76,9 +78,14 @@ export function createClient(host: PanelHost) {
       return visitor;
     },
 
-    /** What this browser keeps is a known visitor's, and the page does not say that this is the one. */
+    /** What this browser keeps is a known visitor's. */
+    get isKnown() {
+      return isKnown();
+    },
+
+    /** The same, and the page does not say that this is the one. */
     get isForeign() {
-      return !visitor && !!storage.getItem(subKey(token));
+      return !visitor && isKnown();
     },
 
     identify(next: TokenSource): void {

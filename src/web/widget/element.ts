@@ -76,8 +76,9 @@ export class CompanionChat extends HTMLElement {
   }
 
   /**
-   * Says who the visitor is: a token signed by the website's server, or a function that fetches one when it is needed.
-   * `null` signs out: the panel is emptied, and this browser keeps nothing of it.
+   * Says who the visitor is: a token signed by the website's server, or a function that fetches one when it is needed,
+   * and returns null where nobody is signed in. `null` itself signs out: the panel is emptied, and this browser keeps
+   * nothing of it.
    */
   identify(visitor: TokenSource): void {
     this.#visitor = visitor || null;

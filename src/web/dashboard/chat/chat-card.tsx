@@ -115,14 +115,14 @@ export function ChatCard({ companion, chat, head, actions, whileRunning, onStart
         ))}
         {problem && <Problem>{problem}</Problem>}
       </div>
-      <Form class="flex items-end gap-2 border-t border-line p-3" onSubmit={() => ask(text)}>
+      <Form class="flex flex-wrap items-end justify-end gap-2 border-t border-line p-3" onSubmit={() => ask(text)}>
         <textarea
           ref={input}
           aria-label="Message"
           placeholder="Write as a visitor would…"
           rows={2}
           dir="auto"
-          class="control max-h-48 resize-none"
+          class="control max-h-48 min-w-48 flex-1 resize-none"
           value={text}
           onInput={(event) => setText(event.currentTarget.value)}
           onKeyDown={(event) => {
@@ -133,7 +133,7 @@ export function ChatCard({ companion, chat, head, actions, whileRunning, onStart
         />
         {isRunning ? (
           // Keys, so that one button never becomes the other under the very click that stops.
-          <div key="running" class="flex gap-2 max-sm:flex-col">
+          <div key="running" class="flex gap-2">
             {whileRunning}
             <Button
               onClick={() => {

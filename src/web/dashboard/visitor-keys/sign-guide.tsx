@@ -8,6 +8,7 @@ import type { Companion, Page, VisitorKey } from "../lib/types.ts";
 import { Snippet } from "../ui/copy.tsx";
 import { SelectField } from "../ui/field.tsx";
 import { Section } from "../ui/page.tsx";
+import { Notice } from "../ui/states.tsx";
 import { languages, pageSnippet, pairSnippet, privateKeyVariable, secretVariable } from "./snippets.ts";
 
 /** `keys`: newest first. */
@@ -52,6 +53,15 @@ export function SignGuide({ keys }: { keys: readonly VisitorKey[] }) {
             />
           )}
         </div>
+        {companion?.visitor_auth === "off" && (
+          <Notice class="mb-5">
+            <span dir="auto">{companion.name}</span> takes no tokens yet: turn on <em>Verify visitors</em> in{" "}
+            <a class="underline underline-offset-2" href={`/app/companions/${companion.id}`}>
+              its settings
+            </a>
+            .
+          </Notice>
+        )}
         <Snippet text={code} copyLabel="Copy the server's code" />
         <p class="mt-3 text-[0.94rem] text-pretty text-muted">
           {isPair ? (
@@ -70,15 +80,15 @@ export function SignGuide({ keys }: { keys: readonly VisitorKey[] }) {
       </Section>
       <Section
         title="In your page"
-        hint="Where somebody is signed in. The widget asks your server for a token when it needs one, and for a new one before that ends."
+        hint="On every page. The widget asks your server for a token when it needs one, and for a new one before that ends."
       >
         <Snippet
           text={pageSnippet(server.base_url, companion?.embed_token ?? "EMBED_TOKEN")}
           copyLabel="Copy the page's code"
         />
         <p class="mt-3 text-[0.94rem] text-pretty text-muted">
-          Where nobody is signed in, leave the first script away. When somebody signs out, call{" "}
-          <Code>chat.identify(null)</Code>: then this browser keeps nothing of theirs.
+          Where nobody is signed in, your server answers 401, and the visitor is anonymous. When somebody signs out,
+          call <Code>chat.identify(null)</Code>: then this browser keeps nothing of theirs.
         </p>
       </Section>
     </>
