@@ -1,38 +1,19 @@
 /** Replies that survive: the SDK against lines that are cut at every byte, and what it tells the server meanwhile. */
 import { expect, test } from "bun:test";
-import { type ChatOptions, type CompanionError, createCompanion, type TextStorage } from "../../src/web/sdk/index.ts";
+import { type ChatOptions, createCompanion, type TextStorage } from "../../src/web/sdk/index.ts";
 import { eventually } from "../support/eventually.ts";
 import { createReplyServer, type Fate, type ReplyServer, refuse } from "../support/reply-server.ts";
+import { collect, openMemory } from "../support/sdk-world.ts";
 
 const fragments = ["Grüße, ", "漢字 ", "👩‍👩‍👧 ", "\ud83d\udc4d", ' "quoted"\n', "data: [DONE]", " end."];
 const whole = fragments.join("");
 
-function memory(): TextStorage & { kept: Map<string, string> } {
-  const kept = new Map<string, string>();
-  return {
-    kept,
-    getItem: (key) => kept.get(key) ?? null,
-    setItem: (key, value) => void kept.set(key, value),
-    removeItem: (key) => void kept.delete(key),
-  };
-}
-
 function open(server: ReplyServer, options: { storage?: TextStorage; reconnectDelaysMs?: number[] } = {}) {
   return createCompanion({
-    ...{ baseUrl: "http://server.invalid", token: "t", storage: memory(), reconnectDelaysMs: [0, 0, 0] },
+    ...{ baseUrl: "http://server.invalid", token: "t", storage: openMemory(), reconnectDelaysMs: [0, 0, 0] },
     ...options,
     fetch: server.fetch,
   });
-}
-
-async function collect(reply: AsyncIterable<string>): Promise<{ text: string; error: CompanionError | null }> {
-  let text = "";
-  try {
-    for await (const fragment of reply) text += fragment;
-  } catch (error) {
-    return { text, error: error as CompanionError };
-  }
-  return { text, error: null };
 }
 
 const summary = ({ requests }: ReplyServer) =>
@@ -258,7 +239,7 @@ test("a stop that the server did not hear is said once more", async () => {
 
 test("a reply that is left, or whose page goes away, is continued from its first character or from where it was", async () => {
   const server = createReplyServer(fragments);
-  const storage = memory();
+  const storage = openMemory();
   const leave = new AbortController();
   let text = "";
   const run = async () => {
