@@ -244,6 +244,10 @@ test("the hosted page takes a token where one is welcome, and loads nothing for 
   await widget.ask("I am Zoë");
   await widget.replied(2);
   const { data } = (await owner.api.call("GET", `/api/conversations?companion_id=${optional.id}`)).json;
+  const arabic = await world.open({ locale: "ar" });
+  await arabic.page.goto(`${address}#visitor=${token}x`);
+  await widgetOn(arabic.page).ask("Me again");
+  await widgetOn(arabic.page).notice.getByText("افتح هذه الدردشة من موقعها مرة أخرى").waitFor();
   expect(data).toMatchObject([{ visitor: zoe, message_count: 4 }]);
   expect(complaints).toEqual([]);
 });

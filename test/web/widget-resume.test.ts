@@ -97,6 +97,27 @@ test.each(["light", "dark"] as const)(
   },
 );
 
+test("a stop while the line is cut takes effect at once, and at the server as soon as the line is back", async () => {
+  const { page, widget } = await openChat();
+  const teller = tell();
+  await widget.ask("Tell me");
+  await teller.say("Before, ");
+  await widget.replies.last().getByText("Before,").waitFor();
+  const aborted = world.mockLlm.abortedRequests;
+  // Nothing answers any more, and nothing says so: the SDK's file does not come either.
+  await proxy.set("swallow");
+  proxy.cut();
+  await widget.notice.getByText(/^Reconnecting…$/).waitFor();
+  await page.waitForRequest(/sdk/);
+  await widget.button("Stop the reply").click();
+  await widget.notice.getByText(/^You stopped the reply\./).waitFor({ timeout: 1000 });
+  await proxy.set("refuse");
+  proxy.cut();
+  await proxy.set("pass");
+  await world.mockLlm.until(() => world.mockLlm.abortedRequests > aborted);
+  expect(await widget.replies.last().innerText()).toBe("Before,");
+});
+
 test("a browser that goes offline in the middle of a reply goes on with it as soon as it is back", async () => {
   const { page, widget, asked } = await openChat();
   const teller = tell();

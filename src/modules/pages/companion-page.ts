@@ -4,6 +4,7 @@ import { maxOriginLength, normalizeOrigin } from "../../domain/origin.ts";
 import type { VisitorAuth } from "../../domain/visitor.ts";
 import { contentSecurityPolicy, escapeHtml } from "../../http/html.ts";
 import { embeddedAssets } from "../../web/generated/assets.ts";
+import { endedLinkSentence } from "./ended-link.ts";
 
 const style =
   "html{color-scheme:light dark;background:#fff}body{margin:0;font-family:system-ui,sans-serif}" +
@@ -68,7 +69,7 @@ ${links.join("\n")}
 <script src="/widget.js" async></script>
 </head>
 <body>
-<companion-chat mode="page" lang="${lang}" token="${token}"></companion-chat>
+<companion-chat mode="page" lang="${lang}" token="${token}"${visitorAuth === "off" ? "" : renderWords(lang)}></companion-chat>
 ${visitorAuth === "required" ? unknownVisitor : ""}<noscript>This chat needs JavaScript.</noscript>
 </body>
 </html>
@@ -79,6 +80,10 @@ ${visitorAuth === "required" ? unknownVisitor : ""}<noscript>This chat needs Jav
 function renderVisitorScript(visitorAuth: VisitorAuth): string {
   const fileName = embeddedAssets.find(({ name }) => name === "visitor.js")?.fileName ?? "";
   return `<script src="/assets/${fileName}" data-visitors="${visitorAuth}"></script>\n`;
+}
+
+function renderWords(lang: string): string {
+  return ` strings="${escapeHtml(JSON.stringify({ visitor_unverified: endedLinkSentence(lang) }))}"`;
 }
 
 export function companionPagePolicy({ companion, baseUrl, isEncrypted, hasVoice }: CompanionPage): string {

@@ -3,10 +3,12 @@ import type { CallOptions, Connection } from "./connection.ts";
 import { CompanionError } from "./errors.ts";
 import { createReplyReader } from "./reply-reader.ts";
 import type { OpenedResponse } from "./request.ts";
+import { pause } from "./wakefulness.ts";
 
 /** How long a server may leave a stream open behind its terminator. */
 const endMs = 1000;
-const secondCancelMs = 1000;
+/** After each try to cancel a reply. */
+const cancelWaitsMs = [1000, 3000, 0];
 
 /** What names a reply at the server. */
 export interface ReplyName {
@@ -31,15 +33,16 @@ export function replyPath({ messageId, sessionId, visitorId }: ReplyName): strin
   return `/chat/${messageId}?session_id=${sessionId}&visitor_id=${visitorId}`;
 }
 
-/** Ends the reply at the server, in the background: also when the page goes away, and once more where it was not heard. */
+/** Ends the reply at the server, in the background: also when the page goes away, and again where that was not heard. */
 export async function cancelReply(connection: Connection, name: ReplyName): Promise<void> {
-  for (let attempt = 0; attempt < 2; attempt++) {
+  for (const waitMs of cancelWaitsMs) {
     try {
       const opened = await connection.open(replyPath(name), { method: "DELETE", keepalive: true }, { retries: 0 });
       return opened.close(true);
-    } catch {
-      // It may have overtaken the message.
-      await new Promise((resolve) => setTimeout(resolve, secondCancelMs));
+    } catch (error) {
+      // Once more after a refusal, too: it may have overtaken the message.
+      if (waitMs !== 1000 && !(error as CompanionError).isCut) return;
+      await pause(waitMs, undefined);
     }
   }
 }

@@ -55,12 +55,16 @@ export function createClient(host: PanelHost) {
 
   /** The line that broke may be the one by which the file would come. */
   async function insistOnSdk(waitMs: number, signal: AbortSignal): Promise<Companion> {
+    const stopped = new Promise<never>((_, reject) => {
+      signal.addEventListener("abort", () => reject(signal.reason), { once: true });
+    });
+    stopped.catch(() => {});
     for (let attempt = 1; ; attempt++) {
       await pause(attempt > 1 ? firstWaitMs : waitMs, signal);
       try {
-        return await getSdk();
+        return await Promise.race([getSdk(), stopped]);
       } catch (error) {
-        if (attempt === loadTries) throw error;
+        if (signal.aborted || attempt === loadTries) throw error;
       }
     }
   }
