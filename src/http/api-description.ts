@@ -84,7 +84,8 @@ export const eventStream: ApiResponse = {
     'The reply as Server-Sent Events: `data: {"text":"…"}` for each fragment, then `data: [DONE]`. Lines that do not ' +
     "start with `data: ` are comments (`: ping`, `: error upstream_error`). A stream that ends without `[DONE]` broke off; " +
     "its last comment says why: `upstream_error` (the model), `too_long` (the reply), `cancelled` (by the client), `abandoned` " +
-    "(nobody read it for two minutes), `unavailable` (the server, or the companion is not available any more).",
+    "(nobody read it for two minutes), `unavailable` (the server or the companion is not, or not any more: come back once, " +
+    "where the message has a `message_id`).",
   content: { "text/event-stream": null },
 };
 

@@ -309,6 +309,19 @@ export function conversationStoreContract(open: OpenStore): void {
         await conversations.eraseVisitors(account.id, companion.id, [verified.id], world.context());
         expect(await list({})).toEqual([]);
       });
+
+      test("stay anonymous if the visitor is erased after asking for them, but not for one who comes back", async () => {
+        const { conversations, turns } = world.store;
+        const key = newKey();
+        const turn = world.turnOf(companion, { key });
+        await turns.settle(turn);
+        const { arrivalMark } = world.turnOf(companion);
+        await conversations.eraseVisitors(account.id, companion.id, [verified.id], world.context());
+        expect(await conversations.merge(key, { ...verified, arrivalMark })).toBe(false);
+        expect(await list({})).toEqual([turn.conversationId]);
+        const later = world.turnOf(companion);
+        expect(await conversations.merge(key, { ...verified, arrivalMark: later.arrivalMark })).toBe(true);
+      });
     });
 
     test("past their companion's time are deleted, up to the limit, the rest kept", async () => {

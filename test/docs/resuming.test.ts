@@ -110,6 +110,18 @@ test("the client tells that a reply was stopped, and keeps its text", async () =
   expect(shown).toEqual(["Once upon"]);
 });
 
+test("the client comes back once to a reply that was taken from it, and is told that it has ended", async () => {
+  const story = tell(["Once upon", " a time"]);
+  const { base, question, shown, ended } = startAsking();
+  story.next();
+  await eventually(() => shown.length === 1);
+  server.services.replies.stopAll();
+  expect(await ended).toBe("unavailable");
+  expect(shown).toEqual(["Once upon"]);
+  expect(await client.ask(base, question, () => {}, { waitsMs: [5] })).toBe("unavailable");
+  expect(story.countRequests()).toBe(1);
+});
+
 test("the client passes on why a message is refused", async () => {
   const base = `${server.url}/api/embed/${token}`;
   const asked = client.ask(base, { ...makeQuestion(), session_id: "?" }, () => {}, {});

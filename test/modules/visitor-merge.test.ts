@@ -1,6 +1,7 @@
 /** Holds how a visitor who becomes known takes over what was said before. */
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { expectInvalid, expectProblem } from "../support/api-client.ts";
+import { eventually } from "../support/eventually.ts";
 import { openVerifiedWorld, type VerifiedWorld } from "../support/verified-world.ts";
 
 let world: VerifiedWorld;
@@ -61,8 +62,8 @@ test("the second of two visitors finds nothing to take over", async () => {
   expect(lists.map((list) => list.length).toSorted()).toEqual([0, 1]);
 });
 
-test("waits for a reply that is running, and takes it over too", async () => {
-  const [sub, session_id, visitor_id] = [uuid(), uuid(), uuid()];
+/** A reply to an anonymous visitor that runs until `finish` is called. */
+async function beginReply(session_id: string, visitor_id: string) {
   const begun = Promise.withResolvers<void>();
   const go = Promise.withResolvers<void>();
   world.server.mockLlm.respond(async (_, response) => {
@@ -75,6 +76,12 @@ test("waits for a reply that is running, and takes it over too", async () => {
   const reply = world.say(null, { message: "I like tea.", session_id, visitor_id });
   await begun.promise;
   world.server.mockLlm.respond(null);
+  return { reply, finish: go.resolve };
+}
+
+test("waits for a reply that is running, and takes it over too", async () => {
+  const [sub, session_id, visitor_id] = [uuid(), uuid(), uuid()];
+  const { reply, finish } = await beginReply(session_id, visitor_id);
   let isMerged = false;
   const merging = merge(sub, { session_id, visitor_id }).then((status) => {
     isMerged = true;
@@ -83,10 +90,23 @@ test("waits for a reply that is running, and takes it over too", async () => {
   // Another conversation's is not delayed.
   expect(await merge(sub, { session_id: uuid(), visitor_id })).toBe(204);
   expect(isMerged).toBe(false);
-  go.resolve();
+  finish();
   expect(await merging).toBe(204);
   expect((await reply).isDone).toBe(true);
   expect(await listOwn(sub)).toMatchObject([{ session_id, message_count: 2 }]);
+});
+
+test("takes nothing over for a visitor who is erased while it waits", async () => {
+  const [sub, session_id, visitor_id] = [uuid(), uuid(), uuid()];
+  const { reply, finish } = await beginReply(session_id, visitor_id);
+  const { coordination } = world.server.services;
+  const merging = merge(sub, { session_id, visitor_id });
+  await eventually(() => coordination.turns.waitingCount === 1);
+  expect((await world.owner.call("DELETE", `/api/companions/${world.companion.id}/visitors/${sub}`)).status).toBe(204);
+  finish();
+  expect(await merging).toBe(204);
+  expect((await reply).isDone).toBe(true);
+  expect(await listOwn(sub)).toEqual([]);
 });
 
 test("is for verified visitors, with a body that names a session", async () => {

@@ -5,8 +5,10 @@ import { eventually } from "../support/eventually.ts";
 import { executablePath, type RunningExecutable, startExecutable } from "../support/executable.ts";
 import { findFreePort } from "../support/free-port.ts";
 import { type MockLlm, startMockLlm } from "../support/mock-llm.ts";
+import { chunk, doneMark } from "../support/mock-llm-replies.ts";
 import type { RunningProxy } from "../support/nginx.ts";
 import { startCaddy, startNginx } from "../support/proxy.ts";
+import { newMessage } from "../support/resumed-chat.ts";
 import { temporaryDirectory } from "../support/temporary.ts";
 
 interface Answer {
@@ -111,6 +113,26 @@ describe.each([
     expect(await read()).toBe('data: {"text":"two"}\n\n');
     gates[1].resolve();
     expect(await readRest(answer)).toBe('data: {"text":"three"}\n\ndata: [DONE]\n\n');
+    mock.respond(null);
+  });
+
+  test("so does the rest of one, to a client that comes back", async () => {
+    const gate = Promise.withResolvers<void>();
+    mock.respond(async (_request, response) => {
+      response.write(chunk({ content: "one " }));
+      await gate.promise;
+      response.write(chunk({ content: "two", finishReason: "stop" }) + doneMark);
+      response.end();
+    });
+    const message = newMessage();
+    const first = await ask(`${embedUrl}/chat`, message);
+    const rest = await ask(`${embedUrl}/chat/${message.message_id}?session_id=${message.session_id}`);
+    let read = "";
+    while (!read.endsWith('id: 4\ndata: {"text":"one "}\n\n')) read += Buffer.from((await rest.pieces.next()).value);
+    expect(read).toStartWith(": ping\n\n");
+    gate.resolve();
+    expect(await readRest(rest)).toBe('id: 7\ndata: {"text":"two"}\n\nid: 7\ndata: [DONE]\n\n');
+    await readRest(first);
     mock.respond(null);
   });
 

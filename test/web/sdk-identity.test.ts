@@ -1,7 +1,8 @@
 /** Visitors that a website vouches for: the SDK's tokens, whose ids it keeps, and what it forgets. */
 import { expect, test } from "bun:test";
-import { createCompanion, type TextStorage } from "../../src/web/sdk/index.ts";
+import { createCompanion } from "../../src/web/sdk/index.ts";
 import { createReplyServer, type ReplyServer, refuse } from "../support/reply-server.ts";
+import { openMemory } from "../support/sdk-world.ts";
 import { openVerifiedWorld } from "../support/verified-world.ts";
 
 const hour = 3_600;
@@ -10,16 +11,6 @@ const hour = 3_600;
 function makeToken(sub: string, secondsLeft = hour, mark = ""): string {
   const part = (value: unknown) => Buffer.from(JSON.stringify(value)).toString("base64url");
   return `${part({ alg: "HS256" })}.${part({ sub, exp: Math.floor(Date.now() / 1000) + secondsLeft, mark })}.signature`;
-}
-
-function memory(): Required<TextStorage> & { kept: Map<string, string> } {
-  const kept = new Map<string, string>();
-  return {
-    kept,
-    getItem: (key) => kept.get(key) ?? null,
-    setItem: (key, value) => void kept.set(key, value),
-    removeItem: (key) => void kept.delete(key),
-  };
 }
 
 function openWorld() {
@@ -31,7 +22,7 @@ function openWorld() {
     if (path === "/voice-token") return Response.json({ signed_url: "wss://x", agent_id: "a" });
     return path === "" ? Response.json({ name: "Ada" }) : null;
   };
-  const storage = memory();
+  const storage = openMemory();
   const open = (timeoutMs = 5000) =>
     createCompanion({ baseUrl: "http://server.invalid", token: "t", storage, timeoutMs, fetch: server.fetch });
   return { server, storage, open };
@@ -260,7 +251,7 @@ test("where a token is required, nobody is refused by the server, in its own wor
 test("with the real server: what was said before signing in is the visitor's own, and nobody's after signing out", async () => {
   const world = await openVerifiedWorld();
   const { server, companion: target } = world;
-  const companion = createCompanion({ baseUrl: server.url, token: target.embedToken, storage: memory() });
+  const companion = createCompanion({ baseUrl: server.url, token: target.embedToken, storage: openMemory() });
   await read(companion.chat("before"));
   await expect(companion.conversations()).rejects.toMatchObject({ code: "visitor_unverified" });
   companion.identify(() => world.sign("ada"));

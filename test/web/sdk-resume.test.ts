@@ -1,38 +1,19 @@
 /** Replies that survive: the SDK against lines that are cut at every byte, and what it tells the server meanwhile. */
 import { expect, test } from "bun:test";
-import { type ChatOptions, type CompanionError, createCompanion, type TextStorage } from "../../src/web/sdk/index.ts";
+import { type ChatOptions, createCompanion, type TextStorage } from "../../src/web/sdk/index.ts";
 import { eventually } from "../support/eventually.ts";
 import { createReplyServer, type Fate, type ReplyServer, refuse } from "../support/reply-server.ts";
+import { collect, openMemory } from "../support/sdk-world.ts";
 
 const fragments = ["Grüße, ", "漢字 ", "👩‍👩‍👧 ", "\ud83d\udc4d", ' "quoted"\n', "data: [DONE]", " end."];
 const whole = fragments.join("");
 
-function memory(): TextStorage & { kept: Map<string, string> } {
-  const kept = new Map<string, string>();
-  return {
-    kept,
-    getItem: (key) => kept.get(key) ?? null,
-    setItem: (key, value) => void kept.set(key, value),
-    removeItem: (key) => void kept.delete(key),
-  };
-}
-
 function open(server: ReplyServer, options: { storage?: TextStorage; reconnectDelaysMs?: number[] } = {}) {
   return createCompanion({
-    ...{ baseUrl: "http://server.invalid", token: "t", storage: memory(), reconnectDelaysMs: [0, 0, 0] },
+    ...{ baseUrl: "http://server.invalid", token: "t", storage: openMemory(), reconnectDelaysMs: [0, 0, 0] },
     ...options,
     fetch: server.fetch,
   });
-}
-
-async function collect(reply: AsyncIterable<string>): Promise<{ text: string; error: CompanionError | null }> {
-  let text = "";
-  try {
-    for await (const fragment of reply) text += fragment;
-  } catch (error) {
-    return { text, error: error as CompanionError };
-  }
-  return { text, error: null };
 }
 
 const summary = ({ requests }: ReplyServer) =>
@@ -201,6 +182,17 @@ test("a reply whose server goes away is continued at the next one", async () => 
   expect(text).toBe(whole);
 });
 
+test("a reply that is unavailable twice without a word in between has ended so", async () => {
+  const server = createReplyServer(fragments);
+  server.comment = ": error unavailable";
+  server.fragments = fragments.slice(0, 2);
+  const companion = open(server);
+  const { text, error } = await collect(companion.chat("hi"));
+  expect(error).toMatchObject({ code: "incomplete", isCut: false, cause: { code: "unavailable" } });
+  expect(summary(server)).toEqual(["POST", `GET ${text.length}`]);
+  expect(companion.pending).toBeNull();
+});
+
 test("a reply that the server lost and wrote anew is never mixed with the first one", async () => {
   for (const other of [["Grüße an alle."], ["Gr"], ["ü"]]) {
     const server = createReplyServer(fragments);
@@ -247,7 +239,7 @@ test("a stop that the server did not hear is said once more", async () => {
 
 test("a reply that is left, or whose page goes away, is continued from its first character or from where it was", async () => {
   const server = createReplyServer(fragments);
-  const storage = memory();
+  const storage = openMemory();
   const leave = new AbortController();
   let text = "";
   const run = async () => {

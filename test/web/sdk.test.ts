@@ -6,13 +6,12 @@ import type { OwnConversationWithMessages } from "../../src/modules/conversation
 import type { EmbedConfig } from "../../src/modules/embed/responses.ts";
 import {
   type CompanionConfig,
-  type CompanionError,
   type ConversationWithMessages,
   createCompanion,
   type ServerErrorCode,
-  type TextStorage,
 } from "../../src/web/sdk/index.ts";
 import { startTestServer, type TestServer } from "../support/app.ts";
+import { collect, openMemory } from "../support/sdk-world.ts";
 
 // The package has no types but its own; the compiler holds them against the server's here.
 expectTypeOf<CompanionConfig>().toEqualTypeOf<EmbedConfig>();
@@ -20,21 +19,6 @@ expectTypeOf<ConversationWithMessages>().toEqualTypeOf<Static<typeof OwnConversa
 expectTypeOf<ServerErrorCode>().toExtend<ErrorCode>();
 
 const uuid = /^[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}$/;
-
-function memory(): TextStorage & { kept: Map<string, string> } {
-  const kept = new Map<string, string>();
-  return { kept, getItem: (key) => kept.get(key) ?? null, setItem: (key, value) => void kept.set(key, value) };
-}
-
-async function collect(reply: AsyncIterable<string>): Promise<{ text: string; error: CompanionError | null }> {
-  let text = "";
-  try {
-    for await (const fragment of reply) text += fragment;
-  } catch (error) {
-    return { text, error: error as CompanionError };
-  }
-  return { text, error: null };
-}
 
 describe("with the real server", () => {
   let server: TestServer;
@@ -46,14 +30,14 @@ describe("with the real server", () => {
   });
   afterAll(() => server.close());
 
-  const open = (storage = memory()) => createCompanion({ baseUrl: `${server.url}/`, token, storage });
+  const open = (storage = openMemory()) => createCompanion({ baseUrl: `${server.url}/`, token, storage });
 
   test("reads the configuration", async () => {
     expect(await open().config()).toMatchObject({ name: "Ada", has_voice: false, starters: ["Hi?"] });
   });
 
   test("streams a reply, and keeps visitor and conversation over instances", async () => {
-    const storage = memory();
+    const storage = openMemory();
     const companion = open(storage);
     expect(await collect(companion.chat("hello"))).toEqual({ text: "You said: hello", error: null });
     const { visitorId, sessionId } = companion;
@@ -77,7 +61,7 @@ describe("with the real server", () => {
   });
 
   test("does not take over what another script wrote in the place of an id", async () => {
-    const storage = memory();
+    const storage = openMemory();
     storage.setItem(`companion:${token}:visitor`, "<script>");
     expect(open(storage).visitorId).toMatch(uuid);
   });
@@ -89,7 +73,7 @@ describe("with the real server", () => {
   });
 
   test("goes on with a reply that was left: while it runs, when it has ended, and when only the message is known", async () => {
-    const storage = memory();
+    const storage = openMemory();
     const leave = new AbortController();
     const left = open(storage).chat("[[delay:20]] [[say:one two three]]", { leave: leave.signal });
     expect((await left.next()).value).toContain("one");
@@ -111,7 +95,7 @@ describe("with the real server", () => {
   });
 
   test("gives the server's codes", async () => {
-    const revoked = createCompanion({ baseUrl: server.url, token: `emb_${"0".repeat(32)}`, storage: memory() });
+    const revoked = createCompanion({ baseUrl: server.url, token: `emb_${"0".repeat(32)}`, storage: openMemory() });
     await expect(revoked.config()).rejects.toMatchObject({ code: "not_found", status: 404 });
     expect((await collect(open().chat("   "))).error).toMatchObject({ code: "invalid_request", status: 400 });
     expect((await collect(open().chat("[[fail:401]]"))).error).toMatchObject({ code: "upstream_error", status: 502 });
@@ -142,7 +126,13 @@ describe("with servers that misbehave", () => {
     });
     return {
       companion: (options: { timeoutMs?: number; maxRetryWaitMs?: number } = {}) =>
-        createCompanion({ baseUrl: server.url.href, token: "t", storage: memory(), reconnectDelaysMs: [], ...options }),
+        createCompanion({
+          baseUrl: server.url.href,
+          token: "t",
+          storage: openMemory(),
+          reconnectDelaysMs: [],
+          ...options,
+        }),
       count: () => count,
       [Symbol.dispose]: () => void server.stop(true),
     };
@@ -281,7 +271,7 @@ describe("with servers that misbehave", () => {
   test("uses the browser's cached configuration unless asked not to, and never a cached reply", async () => {
     const caches: unknown[] = [];
     const companion = createCompanion({
-      ...{ baseUrl: "http://server.invalid", token: "t", storage: memory() },
+      ...{ baseUrl: "http://server.invalid", token: "t", storage: openMemory() },
       fetch: async (url, init) => {
         caches.push(init.cache);
         return url.endsWith("/chat") ? whole() : config();
@@ -294,7 +284,7 @@ describe("with servers that misbehave", () => {
   });
 
   test("a server that is not there is a network failure", async () => {
-    const companion = createCompanion({ baseUrl: "http://127.0.0.1:1", token: "t", storage: memory() });
+    const companion = createCompanion({ baseUrl: "http://127.0.0.1:1", token: "t", storage: openMemory() });
     await expect(companion.config({ retries: 0 })).rejects.toMatchObject({ code: "network", status: 0 });
   });
 

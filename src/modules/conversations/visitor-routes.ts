@@ -75,13 +75,14 @@ export const visitorConversationRoutes: readonly Route[] = [
       responses: { 204: { description: "The conversation is the visitor's." } },
     }),
     async handle({ services, request, target: { companion }, visitor, readBody }) {
+      const arrivalMark = services.coordination.arrivals.mark();
       const { session_id, visitor_id } = await readBody();
       const from = {
         companionId: companion.id,
         sessionId: session_id.toLowerCase(),
         visitorId: visitor_id?.toLowerCase() ?? null,
       };
-      const taking = { id: visitor.id, sealed: await services.visitors.seal(visitor) };
+      const taking = { id: visitor.id, sealed: await services.visitors.seal(visitor), arrivalMark };
       contextOf(request, services.ids).allowSilence(longestWaitSeconds + 10);
       await whileQuiet(services, from, request.signal, () => services.store.conversations.merge(from, taking));
     },

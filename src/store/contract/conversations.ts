@@ -1,4 +1,5 @@
 /** Conversations, for the owner to read, search and erase. */
+import type { ArrivalMark } from "../../coordination/coordination.ts";
 import type { Conversation, ConversationKey, Message } from "../../domain/conversation.ts";
 import type { Page, PageRequest } from "./page.ts";
 import type { WriteContext } from "./write-context.ts";
@@ -40,6 +41,14 @@ export interface ConversationPage {
 
 export const newestMessages: MessagePageRequest = { limit: 100, before: null };
 
+/** A verified visitor who takes over what was said before. */
+export interface TakingVisitor {
+  readonly id: string;
+  readonly sealed: string;
+  /** When the request arrived, which may have waited. Left out: erasures since then are not asked for. */
+  readonly arrivalMark?: ArrivalMark;
+}
+
 export interface ConversationStore {
   /**
    * Newest first by creation. With `q` a page may have fewer than `limit` items, or none, although more follow: a
@@ -48,10 +57,11 @@ export interface ConversationStore {
   list(accountId: string, query: ConversationQuery, page: PageRequest): Promise<Page<Conversation>>;
   /**
    * Gives an anonymous conversation to a verified visitor, with all that is in it, and its voice sessions that wait for
-   * their transcript. False, and nothing changes, if there is no such conversation, if it is a verified visitor's, or if
-   * the visitor has one of that session already. Call it only while no turn of the conversation runs.
+   * their transcript. False, and nothing changes, if there is no such conversation, if it is a verified visitor's, if the
+   * visitor has one of that session already, or was erased after the request arrived. Call it only while no turn of the
+   * conversation runs.
    */
-  merge(from: ConversationKey, visitor: { id: string; sealed: string }): Promise<boolean>;
+  merge(from: ConversationKey, visitor: TakingVisitor): Promise<boolean>;
   /** With a page of its messages, by default the newest hundred. */
   find(accountId: string, id: string, page?: MessagePageRequest): Promise<ConversationPage | null>;
   /**

@@ -96,7 +96,9 @@ export function createConversationStore(engine: SqliteEngine, parts: StoreParts)
       if (isVerifiedId(from.visitorId)) return false;
       const { companionId, sessionId } = from;
       const anonymousId = from.visitorId ?? "";
+      const { arrivalMark } = visitor;
       return await engine.append(() => {
+        if (arrivalMark !== undefined && erasures.cover({ ...from, visitorId: visitor.id }, arrivalMark)) return false;
         const taken = takeOver.run(visitor.id, visitor.sealed, companionId, sessionId, anonymousId, visitor.id);
         if (taken === 0) return false;
         takeCallsOver.run(visitor.id, visitor.sealed, companionId, anonymousId, sessionId);

@@ -70,7 +70,7 @@ export async function* readReply(opened: OpenedResponse): AsyncGenerator<string,
   const { failure } = reply;
   const facts = {
     requestId: opened.response.headers.get("x-request-id"),
-    // A server that goes away says so, and another one has the reply.
+    // A server that goes away says so, and another one may have the reply.
     isCut: !failure || failure === "unavailable",
   };
   const cause = failure && new CompanionError(failure, facts);

@@ -32,6 +32,7 @@ export async function* followReply(
   let isPosting = isNew;
   let isBack = !isNew;
   let tries = 0;
+  let isWarned = false;
   for (;;) {
     const line = openLine(call.signal);
     try {
@@ -46,6 +47,7 @@ export async function* followReply(
       for await (const fragment of skipKnown(readReply(opened), known)) {
         text += fragment;
         tries = 0;
+        isWarned = false;
         yield fragment;
         // What came in one piece would still be passed on.
         call.signal?.throwIfAborted();
@@ -59,7 +61,10 @@ export async function* followReply(
         isPosting = true;
         continue;
       }
-      const isCut = problem.isCut || (isBack && isPassing(problem, isPosting));
+      // A server that goes away says so, and another one may have the rest. Said twice, it is how the reply ended.
+      const isSaid = problem.isCut && Object(problem.cause ?? problem).code === "unavailable";
+      const isCut = (problem.isCut && !(isSaid && isWarned)) || (isBack && isPassing(problem, isPosting));
+      isWarned ||= isSaid;
       const delayMs = delaysMs[tries];
       const waitMs = problem.retryAfterMs ?? delayMs ?? 0;
       if (!isCut || delayMs === undefined || waitMs > longestRefusalMs) throw describe(problem, text, isCut);
