@@ -159,7 +159,9 @@ if (isOnPostgres) {
     Object.assign(turns, { enter, findElsewhere });
     const stopping = cancel(here.url, token, message);
     const name = { queueKey: `${companion.id} ${message.session_id} null`, messageId: message.message_id };
-    await eventually(() => here.services.replies.find(name)?.isStopped === true);
+    const isTold = eventually(() => here.services.replies.find(name)?.isStopped === true);
+    // An answer before that is none that stopped it.
+    expect(await Promise.race([isTold, stopping.then(({ status }) => status)])).toBeUndefined();
     isStopped.resolve();
     expect((await stopping).status).toBe(204);
     expect((await again).status).toBe(409);
