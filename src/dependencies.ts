@@ -1,6 +1,7 @@
 /** What modules depend on: the contracts of the sockets, and settings. `src/services.ts` chooses the engines. */
 import type { Coordination } from "./coordination/coordination.ts";
 import type { HoldingsByPlan, Plan } from "./domain/account.ts";
+import type { Prices } from "./domain/prices.ts";
 import type { TotpRequirement } from "./domain/second-factor.ts";
 import type { BodyBudget } from "./http/body-budget.ts";
 import type { HeartbeatTicker } from "./http/heartbeats.ts";
@@ -40,6 +41,7 @@ export interface Settings {
     models: readonly string[];
     maxOutputTokens: number;
   };
+  prices: Prices;
   /** Messages per day and companion, by plan. */
   dailyMessages: Readonly<Record<Plan, number>>;
   /** Voice sessions per day and companion, by plan. */

@@ -6,6 +6,7 @@ import { createErasureMarks } from "./coordination/erasure-marks.ts";
 import { createMemoryCoordination } from "./coordination/memory.ts";
 import type { Services } from "./dependencies.ts";
 import { AppError } from "./domain/errors.ts";
+import { noPrices } from "./domain/prices.ts";
 import { createBodyBudget } from "./http/body-budget.ts";
 import { createHeartbeatTicker } from "./http/heartbeats.ts";
 import { openInstances } from "./instances/open-instances.ts";
@@ -183,6 +184,7 @@ export async function openServices(config: Config, overrides: ServiceOverrides =
       isTls: config.server.tls !== null,
       isDemo: config.isDemo,
       llm: { model: config.llm.model, models: config.llm.models, maxOutputTokens: config.llm.maxOutputTokens },
+      prices: noPrices,
       dailyMessages: config.messagesPerDay,
       dailyVoiceSessions: config.voiceSessionsPerDay,
       holdings: config.holdings,

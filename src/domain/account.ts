@@ -45,6 +45,8 @@ export const scopes = [
   "keys:read",
   "keys:write",
   "audit:read",
+  "chat:write",
+  "budgets:write",
 ] as const;
 export type Scope = (typeof scopes)[number];
 

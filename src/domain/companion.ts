@@ -1,4 +1,5 @@
 /** Companions, which visitors talk to. */
+import type { ChallengeMode } from "./challenge.ts";
 import type { JsonObject } from "./json.ts";
 import type { VisitorAuth } from "./visitor.ts";
 
@@ -28,6 +29,12 @@ export interface CompanionSettings {
   visitorAuth: VisitorAuth;
   /** Messages that one verified visitor may send in a UTC day; null: no limit of their own. */
   dailyPerVisitor: number | null;
+  /** Messages that it answers in a UTC day, within what the plan allows; null: as many as the plan allows. */
+  dailyMessages: number | null;
+  /** It answers while it has used fewer tokens than this in the UTC month; null: no limit. */
+  monthlyTokens: number | null;
+  /** Whether visitors whom nobody vouches for must show work before they chat. */
+  challenge: ChallengeMode;
   enabled: boolean;
 }
 
@@ -76,6 +83,9 @@ export function newCompanionSettings(name: string): CompanionSettings {
     retentionDays: null,
     visitorAuth: "off",
     dailyPerVisitor: null,
+    dailyMessages: null,
+    monthlyTokens: null,
+    challenge: "off",
     enabled: true,
   };
 }

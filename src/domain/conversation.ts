@@ -46,11 +46,20 @@ export interface Message extends HistoryMessage {
   outputTokens: number | null;
   /** True where the provider sent no usage and the figures are ours. */
   tokensEstimated: boolean;
+  /** Who replied, as in `Answerer`; null for visitors' messages, spoken ones, and replies from before it was kept. */
+  model: string | null;
+  provider: string | null;
   createdAt: number;
 }
 
 /** For a message whose tokens nobody counts: a visitor's, or a spoken one. */
-export const uncounted = { inputTokens: null, outputTokens: null, tokensEstimated: false } as const;
+export const uncounted = {
+  inputTokens: null,
+  outputTokens: null,
+  tokensEstimated: false,
+  model: null,
+  provider: null,
+} as const;
 
 /** The parts of a message that is nothing but text. */
 export function textParts(text: string): readonly MessagePart[] {

@@ -11,6 +11,7 @@ export interface DemoOptions {
 export function createDemoProvider({ wordDelayMs = 30 }: DemoOptions = {}): LlmProvider {
   async function streamReply(request: ReplyRequest, sink: ReplySink, signal: StopSignal): Promise<ReplyOutcome> {
     const stopped = Promise.withResolvers<void>();
+    const outcome = { usage: null, answeredBy: { provider: "demo", model: request.model }, failure: null };
     const listener = { handleEvent: stopped.resolve };
     signal.addEventListener("abort", listener);
     if (signal.aborted) stopped.resolve();
@@ -18,11 +19,11 @@ export function createDemoProvider({ wordDelayMs = 30 }: DemoOptions = {}): LlmP
       for (const word of splitWords(composeDemoReply(request))) {
         // Before the first word too, so that the response status is seen to wait for it.
         await sleep(wordDelayMs, stopped.promise);
-        if (signal.aborted) return { complete: false, usage: null, failure: null };
+        if (signal.aborted) return { complete: false, finishReason: null, ...outcome };
         const keptUp = sink.emit({ type: "text", deltas: [word] });
         if (keptUp !== undefined) await Promise.race([keptUp, stopped.promise]);
       }
-      return { complete: !signal.aborted, usage: null, failure: null };
+      return { complete: !signal.aborted, finishReason: signal.aborted ? null : "stop", ...outcome };
     } finally {
       signal.removeEventListener("abort", listener);
     }

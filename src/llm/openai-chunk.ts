@@ -5,7 +5,7 @@ export interface ChunkReading {
   text: string;
   /** Null until the reply ends. */
   finishReason: string | null;
-  usage: { inputTokens: number; outputTokens: number } | null;
+  usage: { inputTokens: number; outputTokens: number; cachedTokens: number } | null;
   /** What the provider reports instead of a reply. */
   error: { message: string; status: number | null } | null;
 }
@@ -52,8 +52,10 @@ function readText(delta: unknown): string {
 
 function readUsage(usage: unknown): ChunkReading["usage"] {
   if (!isFields(usage)) return null;
-  const { prompt_tokens: inputTokens, completion_tokens: outputTokens } = usage;
-  return isCount(inputTokens) && isCount(outputTokens) ? { inputTokens, outputTokens } : null;
+  const { prompt_tokens: inputTokens, completion_tokens: outputTokens, prompt_tokens_details: details } = usage;
+  if (!isCount(inputTokens) || !isCount(outputTokens)) return null;
+  const cached = isFields(details) ? details.cached_tokens : 0;
+  return { inputTokens, outputTokens, cachedTokens: isCount(cached) ? Math.min(cached, inputTokens) : 0 };
 }
 
 function readError(value: Fields, choice: Fields | null, finishReason: string | null): ChunkReading["error"] {

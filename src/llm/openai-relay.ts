@@ -5,6 +5,9 @@ import type { ReplyOutcome, ReplySink } from "./provider.ts";
 import { ProviderFailure } from "./provider-failure.ts";
 import type { ReplyWatch } from "./reply-watch.ts";
 
+/** What came of it; who was asked is known to whoever asked. */
+export type RelayedReply = Omit<ReplyOutcome, "answeredBy">;
+
 /** How long to wait for the body's end after the reply, to keep the connection; it nearly always ends with `[DONE]`. */
 const drainMs = 1_000;
 
@@ -12,7 +15,7 @@ const drainMs = 1_000;
  * Resolves when the reply has ended, or was ended by the watch, which closes the connection at once. Rejects with a
  * `ProviderFailure` if there was no content at all, unless the visitor has left.
  */
-export function relayReply(body: HttpBody, sink: ReplySink, watch: ReplyWatch): Promise<ReplyOutcome> {
+export function relayReply(body: HttpBody, sink: ReplySink, watch: ReplyWatch): Promise<RelayedReply> {
   return new Promise((resolve, reject) => {
     const relay = new Relay(body, sink, watch, resolve, reject);
     if (watch.isOver) relay.stop();
@@ -28,7 +31,7 @@ class Relay implements BodyReader {
   readonly #body: HttpBody;
   readonly #sink: ReplySink;
   readonly #watch: ReplyWatch;
-  readonly #resolve: (outcome: ReplyOutcome) => void;
+  readonly #resolve: (outcome: RelayedReply) => void;
   readonly #reject: (failure: ProviderFailure) => void;
   readonly #stream = new OpenAiStream();
   /** The outcome is known; the rest is read only to keep the connection. */
@@ -39,7 +42,7 @@ class Relay implements BodyReader {
     body: HttpBody,
     sink: ReplySink,
     watch: ReplyWatch,
-    resolve: (outcome: ReplyOutcome) => void,
+    resolve: (outcome: RelayedReply) => void,
     reject: (failure: ProviderFailure) => void,
   ) {
     this.#body = body;
@@ -114,19 +117,19 @@ class Relay implements BodyReader {
     this.#isOver = true;
     const { hasContent, finishReason, hasDoneMark, usage, failure, endsInHalf } = this.#stream;
     if (this.#watch.hasLeft) {
-      this.#resolve({ complete: false, usage, failure: null, endsInHalf });
+      this.#resolve({ complete: false, usage, finishReason, failure: null, endsInHalf });
       return;
     }
     const isComplete = hasContent && (finishReason !== null || hasDoneMark);
     if (isComplete) {
-      this.#resolve({ complete: true, usage, failure: null, endsInHalf });
+      this.#resolve({ complete: true, usage, finishReason, failure: null, endsInHalf });
       return;
     }
     const cause =
       failure ??
       reason ??
       new ProviderFailure(describeEnd(this.#stream), { kind: hasContent ? "broken_off" : "empty" });
-    if (hasContent) this.#resolve({ complete: false, usage, failure: cause, endsInHalf });
+    if (hasContent) this.#resolve({ complete: false, usage, finishReason, failure: cause, endsInHalf });
     else this.#reject(cause);
   }
 }

@@ -11,12 +11,20 @@ import type { readRefusal } from "./openai-client.ts";
 import { relayReply } from "./openai-relay.ts";
 import { buildRequestBody, learnFromRefusal, type ModelQuirks } from "./openai-request.ts";
 import { removePrivateWords } from "./private-words.ts";
-import type { LlmProvider, ReplyOutcome, ReplyRequest, ReplySink } from "./provider.ts";
+import {
+  type LlmProvider,
+  plainProviderName,
+  type ReplyOutcome,
+  type ReplyRequest,
+  type ReplySink,
+} from "./provider.ts";
 import { ProviderFailure } from "./provider-failure.ts";
 import { type ReplyDeadlines, ReplyWatch, replyDeadlines } from "./reply-watch.ts";
 import { chooseRetryDelayMs } from "./retry.ts";
 
 export interface OpenAiOptions {
+  /** As in `LlmProvider`; that of the plain settings unless given. */
+  name?: string;
   apiKey: string | null;
   /** Up to and including `/v1`; null means OpenAI itself. */
   baseUrl: string | null;
@@ -40,7 +48,7 @@ const publicSentence = "The language model could not answer. Try again in a mome
 const publicSentenceInTime = "The language model did not answer in time. Try again in a moment.";
 
 export function createOpenAiProvider(options: OpenAiOptions): LlmProvider {
-  const { apiKey, log } = options;
+  const { name = plainProviderName, apiKey, log } = options;
   const baseUrl = options.baseUrl ?? openAiUrl;
   const isOpenAi = new URL(baseUrl).hostname === "api.openai.com";
   const deadlines = { ...replyDeadlines, ...options.deadlines };
@@ -93,12 +101,14 @@ export function createOpenAiProvider(options: OpenAiOptions): LlmProvider {
 
   async function streamReply(request: ReplyRequest, sink: ReplySink, signal: StopSignal): Promise<ReplyOutcome> {
     const watch = new ReplyWatch(deadlines, signal);
+    const answeredBy = { provider: name, model: request.model };
     const clean = (text: string) => removePrivateWords(text, apiKey, request);
     try {
       for (let retries = 0; !watch.isOver; retries++) {
         try {
           const outcome = await relayReply(await openWatched(request, watch), sink, watch);
-          return outcome.failure === null ? outcome : { ...outcome, failure: toFailure(outcome.failure, clean) };
+          const failure = outcome.failure === null ? null : toFailure(outcome.failure, clean);
+          return { ...outcome, answeredBy, failure };
         } catch (error) {
           if (watch.isOver) break;
           const failure = toFailure(error, clean);
@@ -110,14 +120,14 @@ export function createOpenAiProvider(options: OpenAiOptions): LlmProvider {
           await watch.sleep(delayMs);
         }
       }
-      if (watch.hasLeft) return { complete: false, usage: null, failure: null };
+      if (watch.hasLeft) return { complete: false, usage: null, answeredBy, finishReason: null, failure: null };
       throw new AppError("upstream_error", publicSentenceInTime, { cause: watch.expired });
     } finally {
       watch.stop();
     }
   }
 
-  return { name: "openai", streamReply, close: () => http.close() };
+  return { name, streamReply, close: () => http.close() };
 }
 
 /** The private reason, cleaned for the log. */

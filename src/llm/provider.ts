@@ -6,7 +6,11 @@
  */
 import type { HistoryMessage } from "../domain/conversation.ts";
 import { type FailureKind, findFailureKind } from "../domain/reply-failure.ts";
+import type { Answerer, TokenUsage } from "../domain/usage.ts";
 import type { StopSignal } from "../lib/stop-signal.ts";
+
+/** The provider of the plain settings. */
+export const plainProviderName = "default";
 
 export interface ReplyRequest {
   /** The companion's instruction text, or null for none. */
@@ -51,7 +55,11 @@ export interface ReplyOutcome {
   /** True if the provider said so: a `finish_reason` other than `error`, or its own `[DONE]` after some content. */
   complete: boolean;
   /** What the provider counted, or null if it sent no usage. */
-  usage: { inputTokens: number; outputTokens: number } | null;
+  usage: Omit<TokenUsage, "estimated"> | null;
+  /** Who replied; of one that was stopped before that, who was being asked. */
+  answeredBy: Answerer;
+  /** Why the model stopped, in the provider's words (`stop`, `length`); null if it did not say. */
+  finishReason: string | null;
   /** Why the reply is not complete; private, for the log. Null if complete or stopped by the signal. */
   failure: unknown;
   /** Whether the text ended with the first half of a surrogate pair, which was not passed on. */
@@ -64,7 +72,7 @@ export function kindOfOutcome({ complete, failure }: ReplyOutcome): FailureKind 
 }
 
 export interface LlmProvider {
-  /** `openai`, `demo`. */
+  /** Under which usage counts what it answers: `default`, `demo`, or a name that the operator chose. */
   readonly name: string;
   /**
    * Streams one reply into the sink and resolves when it has ended, however it ended after its first event.

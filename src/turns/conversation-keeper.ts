@@ -82,6 +82,8 @@ export class ConversationKeeper implements TurnKeeper {
       visitor,
       arrivalMark: this.message.arrivalMark,
       usage: result.usage,
+      answeredBy: result.answeredBy,
+      cost: result.cost,
       failure: result.failure,
       keyId: this.companion.createdByKeyId,
       day: result.day,
@@ -101,7 +103,7 @@ export class ConversationKeeper implements TurnKeeper {
     return earlier;
   }
 
-  #toMessages({ reply, complete, usage: { inputTokens, outputTokens, estimated } }: TurnResult): Message[] {
+  #toMessages({ reply, complete, usage, answeredBy }: TurnResult): Message[] {
     const { clock, ids } = this.services;
     const messages: Message[] = [];
     // That of a turn that runs again is stored already.
@@ -111,7 +113,8 @@ export class ConversationKeeper implements TurnKeeper {
     }
     if (reply.length === 0) return messages;
     const said = { id: ids.uuid(), role: "assistant", channel: "text", parts: reply, complete } as const;
-    const counted = { inputTokens, outputTokens, tokensEstimated: estimated };
+    const { inputTokens, outputTokens, estimated: tokensEstimated } = usage;
+    const counted = { inputTokens, outputTokens, tokensEstimated, ...answeredBy };
     messages.push({ ...said, ...counted, createdAt: Math.max(this.#sentAt, clock.nowMs()) });
     return messages;
   }

@@ -6,7 +6,9 @@
 import type { Settings } from "../dependencies.ts";
 import { type Companion, companionDefaults } from "../domain/companion.ts";
 import { estimateTokens, type HistoryMessage, selectHistory, textOf, textParts } from "../domain/conversation.ts";
-import type { TokenUsage } from "../domain/usage.ts";
+import type { Cost } from "../domain/money.ts";
+import { costOfTokens, type Prices } from "../domain/prices.ts";
+import type { Answerer, TokenUsage } from "../domain/usage.ts";
 import type { ReplyOutcome, ReplyRequest } from "../llm/provider.ts";
 
 /** Tokens of the companion's context left for earlier turns, after its instructions and the new message; 0 or more. */
@@ -44,5 +46,11 @@ export function countTokens(request: ReplyRequest, text: string, outcome: ReplyO
   if (outcome.usage) return { ...outcome.usage, estimated: false };
   let inputTokens = request.systemPrompt === null ? 0 : estimateTokens(request.systemPrompt);
   for (const message of request.messages) inputTokens += estimateTokens(textOf(message));
-  return { inputTokens, outputTokens: estimateTokens(text), estimated: true };
+  return { inputTokens, outputTokens: estimateTokens(text), cachedTokens: 0, estimated: true };
+}
+
+/** Null for a model without a price. */
+export function costOf(prices: Prices, answeredBy: Answerer, usage: TokenUsage): Cost | null {
+  const price = prices.findTokenPrice(answeredBy);
+  return price === null ? null : costOfTokens(price, usage);
 }

@@ -4,9 +4,10 @@ import type { Plan } from "../domain/account.ts";
 import type { Companion } from "../domain/companion.ts";
 import type { HistoryMessage, MessagePart } from "../domain/conversation.ts";
 import { AppError } from "../domain/errors.ts";
+import type { Cost } from "../domain/money.ts";
 import type { FailureKind } from "../domain/reply-failure.ts";
 import type { StreamErrorCode } from "../domain/stream-end.ts";
-import type { TokenUsage } from "../domain/usage.ts";
+import type { Answerer, TokenUsage } from "../domain/usage.ts";
 import type { ReplyRequest } from "../llm/provider.ts";
 
 export interface TurnStart {
@@ -90,6 +91,9 @@ export interface TurnResult {
   /** Why the server or the provider ended it early; null if it is complete, or all readers left. */
   readonly endCode: StreamErrorCode | null;
   readonly usage: TokenUsage;
+  readonly answeredBy: Answerer;
+  /** Null for a model without a price. */
+  readonly cost: Cost | null;
   /** UTC day of admission, under which quota and usage count. */
   readonly day: string;
   readonly ticketId: TicketId;

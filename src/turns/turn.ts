@@ -17,7 +17,7 @@ import type { FollowedTurn, TurnEnd, TurnEvent, TurnReader } from "./events.ts";
 import { countFailedReply, toUpstreamError } from "./failed-replies.ts";
 import type { OpenTurn } from "./open-turns.ts";
 import { ReplyText } from "./reply-memory.ts";
-import { countTokens, historyTokensOf, toReplyRequest } from "./reply-request.ts";
+import { costOf, countTokens, historyTokensOf, toReplyRequest } from "./reply-request.ts";
 import { RunsElsewhere, type TurnResult, type TurnStart, type TurnText } from "./turn-start.ts";
 
 export type TurnServices = Pick<
@@ -167,9 +167,11 @@ export class Turn implements OpenTurn, FollowedTurn, ReplySink {
     const failure = this.#ending?.code === "too_long" ? "broken_off" : kindOfOutcome(outcome);
     const usage = countTokens(request, text, outcome);
     const reply = text === "" ? [] : textParts(text);
-    const { complete } = outcome;
+    const { complete, answeredBy } = outcome;
     const endCode = end.outcome === "broken" ? end.code : null;
-    return { request, reply, complete, failure, endCode, usage, day, ticketId: id, firstTextMs: this.#firstTextMs };
+    const cost = costOf(this.#services.settings.prices, answeredBy, usage);
+    const told = { answeredBy, usage, cost, firstTextMs: this.#firstTextMs };
+    return { request, reply, complete, failure, endCode, day, ticketId: id, ...told };
   }
 
   /** Stores the turn, and reports to its readers how it ended. */

@@ -23,6 +23,9 @@ const everything: CompanionSettings = {
   retentionDays: 30,
   visitorAuth: "required",
   dailyPerVisitor: 20,
+  dailyMessages: 30,
+  monthlyTokens: 1_000_000_000_000,
+  challenge: "auto",
   enabled: true,
 };
 

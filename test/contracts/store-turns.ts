@@ -4,6 +4,7 @@ import type { Account } from "../../src/domain/account.ts";
 import type { Companion } from "../../src/domain/companion.ts";
 import { textOf, textParts } from "../../src/domain/conversation.ts";
 import { systemIds } from "../../src/lib/ids.ts";
+import { answered, noUsage } from "../support/answered.ts";
 import { day, firstPage, type OpenStore, openWorld, type StoreWorld } from "../support/store-world.ts";
 
 const dayUsage = { fromDay: day, toDay: day, groupBy: [], companionId: null, metadata: [] } as const;
@@ -54,7 +55,7 @@ export function turnStoreContract(open: OpenStore): void {
       ]);
       expect(found?.messages).toEqual([...turn.messages, ...second.messages]);
       expect(found?.messages[3]).toMatchObject({ role: "assistant", complete: false });
-      const sums = { messages: 2, requests: 0, inputTokens: 14, outputTokens: 6, voiceSessions: 0, errors: 0 };
+      const sums = { ...noUsage, messages: 2, inputTokens: 14, outputTokens: 6 };
       expect(await store.usage.query(account.id, dayUsage)).toEqual([sums]);
       expect(await store.turns.countDay(companion.id, day)).toBe(2);
     });
@@ -164,7 +165,7 @@ export function turnStoreContract(open: OpenStore): void {
 
     test("of a test chat are counted in usage and the day, and kept nowhere", async () => {
       const { store } = world;
-      const usage = { inputTokens: 5, outputTokens: 6, estimated: true };
+      const usage = { inputTokens: 5, outputTokens: 6, cachedTokens: 0, estimated: true };
       const unkept = {
         ticketId: null,
         accountId: account.id,
@@ -172,6 +173,7 @@ export function turnStoreContract(open: OpenStore): void {
         keyId: "k1",
         day,
         usage,
+        ...answered,
         failure: "broken_off" as const,
       };
       await store.turns.settleUnkept(unkept);

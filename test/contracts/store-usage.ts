@@ -4,6 +4,7 @@ import type { Account } from "../../src/domain/account.ts";
 import type { Companion } from "../../src/domain/companion.ts";
 import type { FailureKind } from "../../src/domain/reply-failure.ts";
 import type { UsageGroup, UsageQuery } from "../../src/store/store.ts";
+import { answered, noUsage } from "../support/answered.ts";
 import { newApiKey, type OpenStore, openWorld, type StoreWorld } from "../support/store-world.ts";
 
 const january: UsageQuery = {
@@ -13,7 +14,7 @@ const january: UsageQuery = {
   companionId: null,
   metadata: [],
 };
-const zero = { messages: 0, requests: 0, inputTokens: 0, outputTokens: 0, voiceSessions: 0, errors: 0 };
+const zero = noUsage;
 
 export function usageStoreContract(open: OpenStore): void {
   describe("usage", () => {
@@ -141,7 +142,8 @@ export function usageStoreContract(open: OpenStore): void {
         companionId: free.id,
         keyId: null,
         day: "2026-01-06",
-        usage: { inputTokens: 1, outputTokens: 1, estimated: true },
+        usage: { inputTokens: 1, outputTokens: 1, cachedTokens: 0, estimated: true },
+        ...answered,
         failure: "empty",
       });
       const of = (companionId: string | null, owner = account) =>

@@ -20,7 +20,7 @@ describe("the recorded dialects", () => {
       const deltas = [...stream.feed(readFixture(dialect.file).toString("latin1")), ...stream.end()];
       expect(deltas.join("")).toBe(dialect.text);
       expect(deltas).not.toContain("");
-      expect(stream.usage).toEqual(dialect.usage);
+      expect(stream.usage).toEqual(dialect.usage === null ? null : expect.objectContaining(dialect.usage));
       expect(stream.failure === null && (stream.finishReason !== null || stream.hasDoneMark)).toBe(dialect.isComplete);
       if (dialect.failure === null) expect(stream.failure).toBeNull();
       else expect(stream.failure?.message).toMatch(dialect.failure);
@@ -77,7 +77,7 @@ describe("lines and events", () => {
 
   test("takes the last usage of several", () => {
     const { stream } = read(usageChunk(1, 1), chunk({ content: "a" }), usageChunk(1, 2), event({ usage: null }));
-    expect(stream.usage).toEqual({ inputTokens: 1, outputTokens: 2 });
+    expect(stream.usage).toEqual({ inputTokens: 1, outputTokens: 2, cachedTokens: 0 });
   });
 
   test("takes usage only where it counts", () => {

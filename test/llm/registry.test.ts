@@ -26,7 +26,7 @@ test("opens the real engine with a key, with a base URL, and with both", () => {
     ["sk-x", mock.url],
   ] as const) {
     const provider = openLlmProvider({ apiKey, baseUrl, extra: null }, { log });
-    expect(provider.name).toBe("openai");
+    expect(provider.name).toBe("default");
     provider.close();
   }
   expect(log.events).toEqual([]);

@@ -37,6 +37,9 @@ const full = {
   retention_days: 30,
   visitor_auth: "optional",
   daily_per_visitor: 50,
+  daily_messages: 100,
+  monthly_tokens: 1_000_000,
+  challenge: "always",
   enabled: false,
 };
 

@@ -4,6 +4,7 @@ import type { PostgresEngine } from "../../src/store/postgres/engine.ts";
 import { createEngine } from "../../src/store/postgres/open.ts";
 import { createQuotaCounts } from "../../src/store/postgres/quota.ts";
 import { createUsageWriter } from "../../src/store/postgres/usage-writer.ts";
+import { answeredBy } from "../support/answered.ts";
 import { createCapturedLog } from "../support/captured-log.ts";
 import { createMigratedDatabase } from "../support/postgres-store.ts";
 
@@ -28,13 +29,13 @@ afterEach(async () => {
 });
 
 test("of usage are added by day, by month and for the account, also several at once", async () => {
-  const place = { accountId: "a", companionId: "c1", keyId: null, day: "2026-01-15" };
+  const place = { accountId: "a", companionId: "c1", keyId: null, day: "2026-01-15", answeredBy };
   await engine.write((transaction) =>
     usage.add(transaction, [
       { ...place, messages: 1, inputTokens: 5 },
       { ...place, messages: 2, errors: 1 },
       { ...place, day: "2026-01-16", messages: 1 },
-      { ...place, companionId: null, keyId: "k", requests: 7 },
+      { ...place, companionId: null, keyId: "k", answeredBy: null, requests: 7 },
     ]),
   );
   await engine.write((transaction) => usage.add(transaction, [{ ...place, messages: 1, voiceSessions: 1 }]));
@@ -46,30 +47,37 @@ test("of usage are added by day, by month and for the account, also several at o
     output_tokens: "0",
     voice_sessions: "0",
     errors: "0",
+    cached_tokens: "0",
+    cost_micros: "0",
+    cost_picos: "0",
+    unpriced: "0",
+    model: "",
+    provider: "",
   };
-  const of = { account_id: "a", key_id: "" };
+  const plain = { label: "0" };
+  const of = { account_id: "a", key_id: "", ...answeredBy };
   const first = { ...none, messages: "4", input_tokens: "5", voice_sessions: "1", errors: "1" };
   const calls = { ...none, account_id: "a", key_id: "k", requests: "7" };
   expect(await rows("usage_daily")).toEqual([
-    { ...calls, companion_id: "", day: "2026-01-15" },
-    { ...of, ...first, companion_id: "c1", day: "2026-01-15" },
-    { ...of, ...none, companion_id: "c1", day: "2026-01-16", messages: "1" },
+    { ...calls, ...plain, companion_id: "", day: "2026-01-15" },
+    { ...plain, ...first, ...of, companion_id: "c1", day: "2026-01-15" },
+    { ...plain, ...none, ...of, companion_id: "c1", day: "2026-01-16", messages: "1" },
   ]);
   expect(await rows("usage_monthly")).toEqual([
-    { ...calls, companion_id: "", month: "2026-01" },
-    { ...of, ...first, companion_id: "c1", month: "2026-01", messages: "5" },
+    { ...calls, ...plain, companion_id: "", month: "2026-01" },
+    { ...plain, ...first, ...of, companion_id: "c1", month: "2026-01", messages: "5" },
   ]);
   expect(await rows("usage_account_daily")).toEqual([
-    { ...of, ...first, day: "2026-01-15" },
+    { ...first, ...of, day: "2026-01-15" },
     { ...calls, day: "2026-01-15" },
-    { ...of, ...none, day: "2026-01-16", messages: "1" },
+    { ...none, ...of, day: "2026-01-16", messages: "1" },
   ]);
 });
 
 test("are exact and never in each other's way, in whatever order they are counted", async () => {
   const days = ["2026-01-14", "2026-01-15", "2026-01-16"];
   const places = Array.from({ length: 10 }, (_, at) => `c${at}`).flatMap((companionId) =>
-    days.map((day) => ({ accountId: "a", companionId, keyId: null, day })),
+    days.map((day) => ({ accountId: "a", companionId, keyId: null, day, answeredBy })),
   );
   let begun = 0;
   await Promise.all(

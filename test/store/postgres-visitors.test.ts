@@ -173,7 +173,7 @@ test("a batch that is sent again changes nothing, whatever it holds", async () =
   const [first, ...others] = turn.messages;
   if (first === undefined) throw new Error("there is no message");
   const { accountId, keyId, arrivalMark, conversationId } = turn;
-  const usage = { accountId, companionId: companion.id, keyId, day, messages: 1 };
+  const usage = { accountId, companionId: companion.id, keyId, day, answeredBy: null, messages: 1 };
   const kept: ConversationAddition = {
     ...{ key: turn.key, conversationId, messages: [first, ...others], arrivalMark: String(arrivalMark) },
     ...{ sealedVisitor: "s", clientId: messageId, endCode: null },

@@ -32,7 +32,9 @@ test("API keys of schema 2 open the same doors as before, and revoked ones none"
   const database = new Database(directory.file("companiond.db"));
   insertAccounts(database, "paid");
   const insert = database.prepare("INSERT INTO api_keys VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)");
-  const reversed = JSON.stringify([...scopes].reverse());
+  // Those that there were.
+  const known = scopes.filter((scope) => scope !== "chat:write" && scope !== "budgets:write").reverse();
+  const reversed = JSON.stringify(known);
   insert.run("k1", "ada", "Server", "cmp_live_aaaa", sha256Hex("first"), reversed, 900, 800, 7, 100, null);
   insert.run("k2", "ben", "Job", "cmp_live_bbbb", sha256Hex("second"), "[]", null, null, 0, 200, null);
   insert.run(
@@ -53,7 +55,7 @@ test("API keys of schema 2 open the same doors as before, and revoked ones none"
   const store = await openStoreAt(dataDir);
   expect(await store.apiKeys.findByHash(sha256("first"))).toEqual({
     keyId: "k1",
-    scopes: [...scopes].reverse(),
+    scopes: known,
     expiresAt: 900,
     account: { id: "ada", plan: "paid" },
     suspendedAt: null,

@@ -4,6 +4,7 @@ import type { Companion } from "../../src/domain/companion.ts";
 import { toUtcDay } from "../../src/lib/clock.ts";
 import { systemIds } from "../../src/lib/ids.ts";
 import type { SettledTurn } from "../../src/store/store.ts";
+import { answered } from "./answered.ts";
 import type { TestServer } from "./app.ts";
 import { turnMessages } from "./turn-messages.ts";
 
@@ -53,7 +54,8 @@ export async function keepTurn(
     visitor: null,
     arrivalMark: services.coordination.arrivals.mark(),
     ticketId: null,
-    usage: { inputTokens, outputTokens, estimated: false },
+    usage: { inputTokens, outputTokens, cachedTokens: 0, estimated: false },
+    ...answered,
     failure: null,
     keyId: companion.createdByKeyId,
     day: toUtcDay(atMs),

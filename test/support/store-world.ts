@@ -6,6 +6,7 @@ import { makeEmbedToken } from "../../src/domain/credentials.ts";
 import { systemIds } from "../../src/lib/ids.ts";
 import { sha256 } from "../../src/lib/sha256.ts";
 import type { NewApiKey, NewCompanion, SettledTurn, Store, WriteContext } from "../../src/store/store.ts";
+import { answered } from "./answered.ts";
 import { createManualClock, type ManualClock } from "./manual-clock.ts";
 import { type TurnWords, turnMessages } from "./turn-messages.ts";
 
@@ -83,21 +84,22 @@ export async function openWorld(open: OpenStore): Promise<StoreWorld> {
       return { ...created, embedToken: companion.embedToken.token };
     },
 
-    turnOf(companion, { said = "Hello", answered = "Hi there", answeredAtMs, complete, atMs, ...fields } = {}) {
+    turnOf(companion, { said = "Hello", answered: reply = "Hi there", answeredAtMs, complete, atMs, ...fields } = {}) {
       clock.advance(1000);
       const sentAtMs = atMs ?? clock.nowMs();
       return {
         accountId: companion.accountId,
         key: { companionId: companion.id, sessionId: systemIds.randomUuid(), visitorId: null },
         conversationId: systemIds.uuid(),
-        messages: turnMessages({ said, answered, atMs: sentAtMs, answeredAtMs, complete }),
+        messages: turnMessages({ said, answered: reply, atMs: sentAtMs, answeredAtMs, complete }),
         messageId: null,
         endCode: null,
         isCounted: true,
         visitor: null,
         arrivalMark: arrivals.mark(),
         ticketId: null,
-        usage: { inputTokens: 7, outputTokens: 3, estimated: false },
+        usage: { inputTokens: 7, outputTokens: 3, cachedTokens: 0, estimated: false },
+        ...answered,
         failure: null,
         keyId: null,
         day,

@@ -1,6 +1,7 @@
 /** Thousands of turns that end in every way, at random: their order holds, each ends once, and nothing stays behind. */
 import { expect, test } from "bun:test";
 import { getEventListeners } from "node:events";
+import { noPrices } from "../../src/domain/prices.ts";
 import { createMemoryCoordination } from "../../src/coordination/memory.ts";
 import type { Settings } from "../../src/dependencies.ts";
 import { AppError } from "../../src/domain/errors.ts";
@@ -16,6 +17,7 @@ import { createOpenTurns } from "../../src/turns/open-turns.ts";
 import { replyMemory } from "../../src/turns/reply-memory.ts";
 import { Turn, type TurnServices } from "../../src/turns/turn.ts";
 import type { TurnStart } from "../../src/turns/turn-start.ts";
+import { outcomeFacts } from "../support/answered.ts";
 import { createCapturedLog } from "../support/captured-log.ts";
 import { createManualClock } from "../support/manual-clock.ts";
 import { createRandom } from "../support/random.ts";
@@ -28,9 +30,9 @@ const dailyLimit = 800;
 /** More than a reply's own share of the memory. */
 const long = "x".repeat(100_000);
 const outcomes = {
-  complete: { complete: true, usage: null, failure: null },
-  stopped: { complete: false, usage: null, failure: null },
-  broken: { complete: false, usage: null, failure: new ReplyFailure("It was cut off.", "broken_off") },
+  complete: { ...outcomeFacts, complete: true, failure: null },
+  stopped: { ...outcomeFacts, complete: false, failure: null },
+  broken: { ...outcomeFacts, complete: false, failure: new ReplyFailure("It was cut off.", "broken_off") },
 } satisfies Record<string, ReplyOutcome>;
 
 function createWorld(seed: number) {
@@ -117,6 +119,7 @@ function createWorld(seed: number) {
     openTurns: createOpenTurns({ perAddress: 20, getChangeMark: async () => random.below(1_000), lookEveryMs: 1 }),
     settings: {
       llm: { model: "m", models: ["m"], maxOutputTokens: 100 },
+      prices: noPrices,
       dailyMessages: { free: dailyLimit, paid: dailyLimit },
     } as unknown as Settings,
     log: createCapturedLog(),

@@ -1,5 +1,6 @@
 /** A turn by itself: who reads it, who stops it, and that all it took is given back once, however it ends. */
 import { beforeEach, describe, expect, test } from "bun:test";
+import { noPrices } from "../../src/domain/prices.ts";
 import { maxWaitingTurns } from "../../src/coordination/coordination.ts";
 import { createMemoryCoordination } from "../../src/coordination/memory.ts";
 import type { Settings } from "../../src/dependencies.ts";
@@ -14,14 +15,15 @@ import { createOpenTurns } from "../../src/turns/open-turns.ts";
 import { ownBytes, replyMemory, sharedBytes } from "../../src/turns/reply-memory.ts";
 import { Turn, type TurnServices } from "../../src/turns/turn.ts";
 import type { TurnResult, TurnStart } from "../../src/turns/turn-start.ts";
+import { outcomeFacts } from "../support/answered.ts";
 import { createCapturedLog } from "../support/captured-log.ts";
 import { eventually } from "../support/eventually.ts";
 import { createManualClock } from "../support/manual-clock.ts";
 import { turnCompanion as companion } from "../support/turn-companion.ts";
 import { countNothing, turnEntry } from "../support/turn-entry.ts";
 
-const complete: ReplyOutcome = { complete: true, usage: null, failure: null };
-const stopped: ReplyOutcome = { complete: false, usage: null, failure: null };
+const complete: ReplyOutcome = { ...outcomeFacts, complete: true, failure: null };
+const stopped: ReplyOutcome = { ...outcomeFacts, complete: false, failure: null };
 const dailyLimit = 3;
 const queueKey = "conversation-1";
 
@@ -77,6 +79,7 @@ function createWorld() {
     openTurns: world.openTurns,
     settings: {
       llm: { model: "m", models: ["m"], maxOutputTokens: 100 },
+      prices: noPrices,
       dailyMessages: { free: dailyLimit, paid: dailyLimit },
     } as unknown as Settings,
     log: world.log,
@@ -239,7 +242,7 @@ describe("a turn that is stopped", () => {
   test("while it is stored, has ended as it is stored", async () => {
     world.script = async (sink) => {
       sink.emit({ type: "text", deltas: ["one"] });
-      return { complete: false, usage: null, failure: new ReplyFailure("cut", "broken_off") };
+      return { ...outcomeFacts, complete: false, failure: new ReplyFailure("cut", "broken_off") };
     };
     const reader = listen();
     const stored: TurnResult[] = [];
@@ -309,7 +312,7 @@ describe("all that a turn took is given back", () => {
   test("where it breaks off, and the reply is kept as it came", async () => {
     world.script = async (sink) => {
       sink.emit({ type: "text", deltas: ["one ", "two"] });
-      return { complete: false, usage: null, failure: new ReplyFailure("cut", "broken_off") };
+      return { ...outcomeFacts, complete: false, failure: new ReplyFailure("cut", "broken_off") };
     };
     const [reader, turn] = [listen(), make()];
     turn.attach(reader);

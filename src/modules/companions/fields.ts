@@ -1,5 +1,6 @@
 /** The fields of a companion that its owner sets: their schemas, both for validation and for the API document. */
 import { type TNull, type TOptional, type TSchema, type TUnion, Type as t } from "@sinclair/typebox";
+import { challengeModes } from "../../domain/challenge.ts";
 import { type CompanionSettings, companionDefaults, type JsonObject } from "../../domain/companion.ts";
 import { maxOriginLength, normalizeOrigin } from "../../domain/origin.ts";
 import { visitorAuths } from "../../domain/visitor.ts";
@@ -40,6 +41,9 @@ export function toWireSettings(settings: CompanionSettings): WireSettings {
     retention_days: settings.retentionDays,
     visitor_auth: settings.visitorAuth,
     daily_per_visitor: settings.dailyPerVisitor,
+    daily_messages: settings.dailyMessages,
+    monthly_tokens: settings.monthlyTokens,
+    challenge: settings.challenge,
     enabled: settings.enabled,
   };
 }
@@ -162,6 +166,27 @@ function makeFields() {
       description:
         "Messages that one verified visitor may send in a UTC day, by the `sub` of the token. Not set: no limit of their own.",
       examples: [50],
+    }),
+    daily_messages: t.Integer({
+      minimum: 1,
+      maximum: Number.MAX_SAFE_INTEGER,
+      description:
+        "Messages that it answers in a UTC day; at most what the account's plan allows, which is the default.",
+      examples: [200],
+    }),
+    monthly_tokens: t.Integer({
+      minimum: 1,
+      maximum: 1_000_000_000_000,
+      description:
+        "It answers while it has used fewer tokens than this, input and output together, in the UTC month. Not set: no limit.",
+      examples: [5_000_000],
+    }),
+    challenge: Text({
+      enum: challengeModes,
+      description:
+        "Whether a visitor without a token of their website must show a solved proof of work before a chat or a voice " +
+        "session begins: `off`, `auto` (while the embed token's rate window is more than half full) or `always`.",
+      examples: ["off"],
     }),
     enabled: t.Boolean({ description: "False: its embed routes respond with 404; its tokens are kept." }),
   } satisfies Record<Exclude<WireSetting, "name">, TSchema>;

@@ -32,8 +32,9 @@ export class TrialKeeper implements TurnKeeper {
 
   async settle(result: TurnResult): Promise<void> {
     const { accountId, id: companionId, createdByKeyId: keyId } = this.companion;
-    const { day, ticketId, usage, failure } = result;
-    await this.store.turns.settleUnkept({ ticketId, accountId, companionId, keyId, day, usage, failure });
+    const { day, ticketId, usage, answeredBy, cost, failure } = result;
+    const counted = { usage, answeredBy, cost, failure };
+    await this.store.turns.settleUnkept({ ticketId, accountId, companionId, keyId, day, ...counted });
     if (this.body.trace !== true) return;
     this.comment(`trace ${JSON.stringify(toWireTrace(result, performance.now() - this.#startedMs))}`);
   }

@@ -73,6 +73,8 @@ export function toWireMessage(message: Message) {
     input_tokens: message.inputTokens,
     output_tokens: message.outputTokens,
     tokens_estimated: message.tokensEstimated,
+    model: message.model,
+    provider: message.provider,
     created_at: toRfc3339(message.createdAt),
   };
 }

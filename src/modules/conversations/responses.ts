@@ -15,6 +15,8 @@ const MessageObject = namedObject("Message", () => ({
   input_tokens: Nullable(t.Integer({ description: "For replies: the prompt's tokens." })),
   output_tokens: Nullable(t.Integer({ description: "For replies: the reply's tokens." })),
   tokens_estimated: t.Boolean({ description: "True if the provider did not count: UTF-8 bytes / 4." }),
+  model: Nullable(t.String({ description: "The model that replied; null for visitors' and spoken messages." })),
+  provider: Nullable(t.String({ description: "The operator's provider that replied, by its name on this server." })),
   created_at: instant("When it was sent."),
 }));
 export type Message = Static<typeof MessageObject>;

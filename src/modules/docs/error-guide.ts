@@ -44,6 +44,12 @@ export const errorGuide: Record<ErrorCode, ErrorHelp> = {
     remedy:
       "Add the website's exact origin (scheme, host and port) to `allowed_origins`, or `https://*.domain` for its subdomains. Behind a proxy, `COMPANIOND_PUBLIC_URL` tells the server its own origin.",
   },
+  challenge_required: {
+    meaning:
+      "The companion asks visitors for a proof of work, and the request has none, or one that is wrong, has ended, or was used for another message. `challenge` in the body is a new one, which has five minutes.",
+    remedy:
+      "Solve it and send the same request again with the solution as `X-Challenge`; the widget and `/sdk.js` do it by themselves. Visitors with a token of the website need none.",
+  },
   insufficient_scope: {
     meaning:
       "The API key is valid, but lacks the scope that the sentence names, or the route belongs to the dashboard.",
@@ -70,6 +76,11 @@ export const errorGuide: Record<ErrorCode, ErrorHelp> = {
     remedy:
       "With `Retry-After`: wait that long and send the same request again: you get its response, and nothing is created twice. Otherwise do what the sentence says.",
   },
+  precondition_failed: {
+    meaning:
+      "The object is no longer the one that `If-Match` names: somebody changed it meanwhile. Nothing was changed.",
+    remedy: "Read it again, make the change to what it is now, and send that with the new `ETag`.",
+  },
   payload_too_large: {
     meaning:
       "The body is larger than the route takes: 64 KiB on embed routes and for signing in, 1 MiB on management routes.",
@@ -94,6 +105,12 @@ export const errorGuide: Record<ErrorCode, ErrorHelp> = {
       "The companion has used up its messages, or its voice sessions, of this UTC day; or a verified visitor has used up their own (`daily_per_visitor`).",
     remedy:
       "It is available again after midnight UTC (`Retry-After` has the seconds), or at once on a plan with more of them.",
+  },
+  budget_exceeded: {
+    meaning:
+      "A budget of the account has no room for what this call may cost, or its model has no price while a budget stops spending. No provider was asked, and nothing was counted.",
+    remedy:
+      "Wait until the budget's period ends, as `Retry-After` says, raise the budget's `limit_micros`, or choose a cheaper model. `GET /api/budgets` shows what is spent and reserved.",
   },
   internal: {
     meaning: "An unexpected failure of the server.",

@@ -1,9 +1,10 @@
 /** The turns of conversations: the history for the model, and the single commit that settles a turn. */
 import type { ArrivalMark, TicketId } from "../../coordination/coordination.ts";
 import type { ConversationKey, HistoryMessage, Message } from "../../domain/conversation.ts";
+import type { Cost } from "../../domain/money.ts";
 import type { FailureKind } from "../../domain/reply-failure.ts";
 import type { StreamErrorCode } from "../../domain/stream-end.ts";
-import type { TokenUsage } from "../../domain/usage.ts";
+import type { Answerer, TokenUsage } from "../../domain/usage.ts";
 
 /** One settled exchange: what is stored of it and what it cost. */
 export interface SettledTurn {
@@ -30,6 +31,10 @@ export interface SettledTurn {
   ticketId: TicketId;
   /** Of the whole turn; each message has its own share. */
   usage: TokenUsage;
+  /** Who replied, or was asked when it was stopped. */
+  answeredBy: Answerer;
+  /** Null for a model without a price. */
+  cost: Cost | null;
   /** Why the provider did not finish: counted as an error in usage, and under its kind. Null if it finished. */
   failure: FailureKind | null;
   /** The key that created the companion, for usage; null for the dashboard. */
@@ -64,6 +69,8 @@ export interface UnkeptTurn {
   keyId: string | null;
   day: string;
   usage: TokenUsage;
+  answeredBy: Answerer;
+  cost: Cost | null;
   failure: FailureKind | null;
 }
 

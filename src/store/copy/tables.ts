@@ -3,6 +3,7 @@ import { getTableConfig, type PgColumn, type PgTable } from "drizzle-orm/pg-core
 import * as accounts from "../postgres/schema/accounts.ts";
 import * as companions from "../postgres/schema/companions.ts";
 import * as conversations from "../postgres/schema/conversations.ts";
+import * as spending from "../postgres/schema/spending.ts";
 import * as usage from "../postgres/schema/usage.ts";
 
 /** A value as both engines can give it: bytes are in hexadecimal. */
@@ -66,6 +67,12 @@ const tables: readonly (readonly [PgTable, Difference?])[] = [
   [usage.quotaDaily],
   [usage.visitorDaily],
   [usage.failedReplies],
+  [spending.usageLabels],
+  [spending.usageLabelMetadata, { kinds: { path: "index text", value: "index text" } }],
+  [spending.budgets],
+  [spending.budgetPeriods],
+  [spending.spendingStops],
+  [spending.spentChallenges],
   [usage.usageDaily],
   [usage.usageMonthly],
   [usage.usageAccountDaily],
@@ -73,6 +80,7 @@ const tables: readonly (readonly [PgTable, Difference?])[] = [
 
 /** Tables that are not copied, and why not. */
 export const leftOut: Readonly<Record<string, string>> = {
+  spending_reservations: "TODO",
   account_holdings: "counted anew by the target's triggers",
   voice_agent_locks: "leases of a stopped server",
   erased_ranges: "places of erased messages in one engine's file",

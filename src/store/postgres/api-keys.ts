@@ -104,7 +104,7 @@ export function createApiKeyStore(engine: PostgresEngine, { changes, holdings, u
           lockRows(transaction, "api_keys", ids),
           transaction.all<{ accountId: string; keyId: string; requests: number }>(addUses, [ids, ...counts]),
         ]);
-        const additions = used.map((use) => ({ ...use, companionId: null, day }));
+        const additions = used.map((use) => ({ ...use, companionId: null, answeredBy: null, day }));
         await usage.add(transaction, additions);
       });
     },

@@ -36,6 +36,8 @@ export const messageTypes = [
     "bigint[]",
     "text[]",
     "text[]",
+    "text[]",
+    "text[]",
   ],
 ];
 
@@ -71,7 +73,10 @@ export function toMessageArrays(additions: readonly ConversationAddition[]): Par
     ({ message }) => withoutNul(textOf(message)),
   ]);
   const endCodes = placed.map(({ addition, message }) => (message === lastOf(addition) ? addition.endCode : null));
-  return [...conversations, orNone(sealed), orNone(clientIds), ...messages, orNone(endCodes)];
+  const models = placed.map(({ message }) => message.model);
+  const providers = placed.map(({ message }) => message.provider);
+  const ends = [orNone(endCodes), orNone(models), orNone(providers)];
+  return [...conversations, orNone(sealed), orNone(clientIds), ...messages, ...ends];
 }
 
 /** What most turns have nothing of is not sent at all. */

@@ -4,6 +4,8 @@ import holdings from "../../../drizzle/postgres/0001_holdings.sql" with { type: 
 import functions from "../../../drizzle/postgres/0002_functions.sql" with { type: "text" };
 import resumeAndVisitors from "../../../drizzle/postgres/0003_resume_and_visitors.sql" with { type: "text" };
 import namedTurns from "../../../drizzle/postgres/0004_named_turns_and_visitors.sql" with { type: "text" };
+import money from "../../../drizzle/postgres/0005_money.sql" with { type: "text" };
+import moneyFunctions from "../../../drizzle/postgres/0006_money_functions.sql" with { type: "text" };
 
 export interface Migration {
   name: string;
@@ -16,6 +18,8 @@ export const migrations: readonly Migration[] = [
   { name: "0002_functions", sql: functions },
   { name: "0003_resume_and_visitors", sql: resumeAndVisitors },
   { name: "0004_named_turns_and_visitors", sql: namedTurns },
+  { name: "0005_money", sql: money },
+  { name: "0006_money_functions", sql: moneyFunctions },
 ];
 
 /**

@@ -58,8 +58,19 @@ const usualPatienceMs = 15_000;
 const lookEveryMs = 500;
 const tryAgainMs = 100;
 
+/** Of the parameters of `settle_spending`. */
+const spendingTypes = ["text[]", "text[]", "text[]", "bigint[]", "bigint[]", "text[]"];
+
 const textArrays = (count: number): string[] => Array(count).fill("text[]");
-const types = ["text", ...messageTypes, ...usageTypes, ...textArrays(4), ...quotaTypes, ...textArrays(11)];
+const types = [
+  "text",
+  ...messageTypes,
+  ...usageTypes,
+  ...textArrays(4),
+  ...quotaTypes,
+  ...textArrays(11),
+  ...spendingTypes,
+];
 export const settleTurns = `SELECT settle_turns(${places(types)})`;
 
 /** `patienceMs`: how long a turn waits for PostgreSQL. */
@@ -219,6 +230,7 @@ export function toParameters(batch: readonly Settlement[]): Parameter[] {
       ({ kept }) => kept?.arrivalMark ?? null,
       ({ usage }) => usage.day,
     ]),
+    ...spendingTypes.map(() => []),
   ];
 }
 

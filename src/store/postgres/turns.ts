@@ -1,7 +1,8 @@
 /** Turns in PostgreSQL: the hot path of the program. */
 import type { ArrivalMark } from "../../coordination/coordination.ts";
 import { type ConversationKey, type HistoryMessage, type MessageRole, textParts } from "../../domain/conversation.ts";
-import type { SettledTurn, TurnStore } from "../contract/turns.ts";
+import { costCounts } from "../../domain/usage.ts";
+import type { SettledTurn, TurnStore, UnkeptTurn } from "../contract/turns.ts";
 import { type ExchangeRow, toExchange } from "../rows/exchange.ts";
 import { isArrivalMark } from "./arrival-marks.ts";
 import type { ConversationAddition } from "./conversation-writer.ts";
@@ -43,14 +44,13 @@ export function createTurnStore(engine: PostgresEngine, { quota, settling }: Tur
     },
 
     settle(turn) {
-      const { accountId, key, keyId, day, failure, ticketId, isCounted } = turn;
-      const { inputTokens, outputTokens } = turn.usage;
+      const { accountId, key, keyId, day, failure, ticketId, isCounted, answeredBy } = turn;
       return settling.add({
         kept: toAddition(turn),
         again: toAgain(turn),
         usage: {
-          ...{ accountId, companionId: key.companionId, keyId, day },
-          ...{ messages: isCounted ? 1 : 0, inputTokens, outputTokens, errors: failure === null ? 0 : 1 },
+          ...{ accountId, companionId: key.companionId, keyId, day, answeredBy },
+          ...countsOf(turn, isCounted ? 1 : 0),
         },
         failure,
         isCounted,
@@ -59,14 +59,14 @@ export function createTurnStore(engine: PostgresEngine, { quota, settling }: Tur
       });
     },
 
-    settleUnkept({ ticketId, failure, usage: { inputTokens, outputTokens }, accountId, companionId, keyId, day }) {
-      const usage = { accountId, companionId, keyId, day, messages: 1, inputTokens, outputTokens };
-      const errors = failure === null ? 0 : 1;
-      return settling.add({ ...unkept, usage: { ...usage, errors }, failure, isCounted: true, ticketId });
+    settleUnkept(turn) {
+      const { ticketId, failure, accountId, companionId, keyId, day, answeredBy } = turn;
+      const usage = { accountId, companionId, keyId, day, answeredBy, ...countsOf(turn, 1) };
+      return settling.add({ ...unkept, usage, failure, isCounted: true, ticketId });
     },
 
     recordFailure({ kind, accountId, companionId, keyId, day }) {
-      const usage = { accountId, companionId, keyId, day, errors: 1 };
+      const usage = { accountId, companionId, keyId, day, answeredBy: null, errors: 1 };
       return settling.add({ ...unkept, usage, failure: kind, isCounted: false, ticketId: null });
     },
 
@@ -80,6 +80,12 @@ export function createTurnStore(engine: PostgresEngine, { quota, settling }: Tur
 }
 
 const unkept = { kept: null, again: null, isLimited: false };
+
+function countsOf({ usage, failure, cost }: SettledTurn | UnkeptTurn, messages: 0 | 1) {
+  const { inputTokens, outputTokens, cachedTokens } = usage;
+  const errors = failure === null ? 0 : 1;
+  return { messages, inputTokens, outputTokens, cachedTokens, errors, ...costCounts(cost) };
+}
 
 const toColumns = ({ companionId, sessionId, visitorId }: ConversationKey) => [companionId, sessionId, visitorId ?? ""];
 

@@ -7,7 +7,7 @@ import { places, toArrays } from "./rows/arrays.ts";
 export interface UsageAddition extends UsagePlace, Partial<UsageCounts> {}
 
 /** Of the parameters of `add_usage`. */
-export const usageTypes = [...Array(4).fill("text[]"), ...counters.map(() => "bigint[]")];
+export const usageTypes = [...Array(4).fill("text[]"), ...counters.map(() => "bigint[]"), "text[]", "text[]"];
 
 export const toUsageArrays = (additions: readonly UsageAddition[]): Parameter[] =>
   toArrays(additions, [
@@ -16,6 +16,8 @@ export const toUsageArrays = (additions: readonly UsageAddition[]): Parameter[] 
     ({ day }) => day,
     ({ keyId }) => keyId ?? "",
     ...counters.map((name) => (counts: UsageAddition) => counts[name] ?? 0),
+    ({ answeredBy }) => answeredBy?.model ?? "",
+    ({ answeredBy }) => answeredBy?.provider ?? "",
   ]);
 
 const addUsage = `SELECT add_usage(${places(usageTypes)})`;

@@ -136,7 +136,7 @@ export function createVoiceStore(
         const row = [keptId, accountId, companionId, sessionId, visitorId, createdAt, session.sealedVisitor];
         await Promise.all([
           transaction.run(shareCompanion, [companionId]),
-          usage.add(transaction, [{ accountId, companionId, keyId, day, voiceSessions: 1 }]),
+          usage.add(transaction, [{ accountId, companionId, keyId, day, answeredBy: null, voiceSessions: 1 }]),
           quota.add(transaction, [{ kind: "voice_sessions", companionId, day }]),
           keptId === null ? null : transaction.run(insertSession, row),
           // In the same commit, so that its place in the quota is neither taken twice nor free between.

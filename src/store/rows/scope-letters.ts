@@ -11,6 +11,8 @@ const letters: Record<Scope, string> = {
   "keys:read": "k",
   "keys:write": "K",
   "audit:read": "a",
+  "chat:write": "H",
+  "budgets:write": "B",
 };
 
 const scopeOf = new Map(scopes.map((scope) => [letters[scope], scope]));

@@ -1,5 +1,5 @@
 /** What usage counts, with its columns: the same in all tables of usage and in both engines. */
-import type { UsageCounts } from "../../domain/usage.ts";
+import type { Answerer, UsageCounts } from "../../domain/usage.ts";
 
 export interface UsagePlace {
   accountId: string;
@@ -8,6 +8,8 @@ export interface UsagePlace {
   /** Null for the dashboard. */
   keyId: string | null;
   day: string;
+  /** Null where nobody replied. */
+  answeredBy: Answerer | null;
 }
 
 export const counterColumns: Readonly<Record<keyof UsageCounts, string>> = {
@@ -17,5 +19,9 @@ export const counterColumns: Readonly<Record<keyof UsageCounts, string>> = {
   outputTokens: "output_tokens",
   voiceSessions: "voice_sessions",
   errors: "errors",
+  cachedTokens: "cached_tokens",
+  costMicros: "cost_micros",
+  costPicos: "cost_picos",
+  unpriced: "unpriced",
 };
 export const counters = Object.keys(counterColumns) as (keyof UsageCounts)[];

@@ -93,7 +93,8 @@ export function createApiKeyStore(engine: SqliteEngine, { changes, holdings, usa
       await engine.append(() => {
         for (const { keyId, requests, lastUsedAt } of uses) {
           const key = addUse.get(requests, lastUsedAt, keyId);
-          if (key !== null) usage.add({ accountId: key.account_id, companionId: null, keyId, day }, { requests });
+          if (key === null) continue;
+          usage.add({ accountId: key.account_id, companionId: null, keyId, day, answeredBy: null }, { requests });
         }
       });
     },

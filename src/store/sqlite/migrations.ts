@@ -6,6 +6,7 @@ import secondFactor from "../../../drizzle/sqlite/0003_second_factor.sql" with {
 import keyLineage from "../../../drizzle/sqlite/0004_key_lineage.sql" with { type: "text" };
 import accountHoldings from "../../../drizzle/sqlite/0005_account_holdings.sql" with { type: "text" };
 import resumeAndVisitors from "../../../drizzle/sqlite/0006_resume_and_visitors.sql" with { type: "text" };
+import money from "../../../drizzle/sqlite/0007_money.sql" with { type: "text" };
 
 export interface Migration {
   name: string;
@@ -20,4 +21,5 @@ export const migrations: readonly Migration[] = [
   { name: "0004_key_lineage", sql: keyLineage },
   { name: "0005_account_holdings", sql: accountHoldings },
   { name: "0006_resume_and_visitors", sql: resumeAndVisitors },
+  { name: "0007_money", sql: money },
 ];

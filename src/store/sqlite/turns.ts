@@ -1,8 +1,7 @@
 /** Turns in SQLite: the hot path of the program. */
 import { type HistoryMessage, type MessageRole, textParts } from "../../domain/conversation.ts";
-import type { FailureKind } from "../../domain/reply-failure.ts";
-import type { TokenUsage } from "../../domain/usage.ts";
-import type { SettledTurn, TurnStore } from "../contract/turns.ts";
+import { costCounts } from "../../domain/usage.ts";
+import type { SettledTurn, TurnStore, UnkeptTurn } from "../contract/turns.ts";
 import type { UsagePlace } from "../rows/usage-counters.ts";
 import type { SqliteEngine } from "./engine.ts";
 import type { StoreParts } from "./parts.ts";
@@ -29,9 +28,11 @@ export function createTurnStore(
     historyQuery("AND client_id IS NOT ?"),
   );
 
-  function count(place: UsagePlace, messages: 0 | 1, tokens: TokenUsage, failure: FailureKind | null): void {
-    const { inputTokens, outputTokens } = tokens;
-    usage.add(place, { messages, inputTokens, outputTokens, errors: failure === null ? 0 : 1 });
+  function count(place: UsagePlace, messages: 0 | 1, turn: SettledTurn | UnkeptTurn): void {
+    const { failure } = turn;
+    const { inputTokens, outputTokens, cachedTokens } = turn.usage;
+    const errors = failure === null ? 0 : 1;
+    usage.add(place, { messages, inputTokens, outputTokens, cachedTokens, errors, ...costCounts(turn.cost) });
     if (failure !== null) usage.addFailure(place, failure);
   }
 
@@ -71,22 +72,22 @@ export function createTurnStore(
 
     settle: (turn) =>
       engine.append(() => {
-        const { accountId, key, keyId, day, isCounted } = turn;
+        const { accountId, key, keyId, day, isCounted, answeredBy } = turn;
         const { companionId } = key;
         if (!erasures.cover(key, turn.arrivalMark)) keep(turn);
-        count({ accountId, companionId, keyId, day }, isCounted ? 1 : 0, turn.usage, turn.failure);
+        count({ accountId, companionId, keyId, day, answeredBy }, isCounted ? 1 : 0, turn);
         if (isCounted) quota.add("messages", companionId, day);
       }),
 
-    settleUnkept: ({ usage: tokens, failure, ...place }) =>
+    settleUnkept: (turn) =>
       engine.append(() => {
-        count(place, 1, tokens, failure);
-        quota.add("messages", place.companionId, place.day);
+        count(turn, 1, turn);
+        quota.add("messages", turn.companionId, turn.day);
       }),
 
     recordFailure: ({ kind, ...place }) =>
       engine.append(() => {
-        usage.add(place, { errors: 1 });
+        usage.add({ ...place, answeredBy: null }, { errors: 1 });
         usage.addFailure(place, kind);
       }),
 

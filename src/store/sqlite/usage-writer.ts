@@ -1,12 +1,16 @@
 /** Adds to usage: by day, by month, and by day for the whole account. */
 import type { FailureKind } from "../../domain/reply-failure.ts";
-import type { UsageCounts } from "../../domain/usage.ts";
+import type { Answerer, UsageCounts } from "../../domain/usage.ts";
 import { counterColumns, counters, type UsagePlace } from "../rows/usage-counters.ts";
 import type { SqliteEngine } from "./engine.ts";
+import { createUsageLabels } from "./usage-labels.ts";
 
 export type UsageWriter = ReturnType<typeof createUsageWriter>;
 
+const nobody: Answerer = { model: "", provider: "" };
+
 export function createUsageWriter(engine: SqliteEngine) {
+  const labels = createUsageLabels(engine);
   const columns = Object.values(counterColumns);
   const added = columns.map((name) => `${name} = ${name} + excluded.${name}`).join(", ");
   const addTo = (table: string, place: readonly string[]) => {
@@ -16,9 +20,12 @@ export function createUsageWriter(engine: SqliteEngine) {
        ON CONFLICT DO UPDATE SET ${added}`,
     );
   };
-  const addDay = addTo("usage_daily", ["account_id", "companion_id", "day", "key_id"]);
-  const addMonth = addTo("usage_monthly", ["account_id", "companion_id", "month", "key_id"]);
-  const addSum = addTo("usage_account_daily", ["account_id", "day", "key_id"]);
+  const addDay = addTo("usage_daily", ["account_id", "companion_id", "day", "key_id", "label", "model", "provider"]);
+  const addMonth = addTo("usage_monthly", [
+    ...["account_id", "companion_id", "month", "key_id"],
+    ...["label", "model", "provider"],
+  ]);
+  const addSum = addTo("usage_account_daily", ["account_id", "day", "key_id", "model", "provider"]);
   const addFailed = engine.query<null, [string, string, string, string]>(
     `INSERT INTO failed_replies (account_id, day, companion_id, kind, replies) VALUES (?, ?, ?, ?, 1)
      ON CONFLICT DO UPDATE SET replies = replies + 1`,
@@ -26,17 +33,20 @@ export function createUsageWriter(engine: SqliteEngine) {
 
   return {
     /** Counts one under the companion and one under none, which is the account's sum. Call it inside a write. */
-    addFailure({ accountId, companionId, day }: UsagePlace, kind: FailureKind): void {
+    addFailure({ accountId, companionId, day }: Omit<UsagePlace, "answeredBy">, kind: FailureKind): void {
       if (companionId !== null) addFailed.run(accountId, day, companionId, kind);
       addFailed.run(accountId, day, "", kind);
     },
 
     /** Call it inside a write. */
-    add({ accountId, companionId, keyId, day }: UsagePlace, added: Partial<UsageCounts>): void {
+    add({ accountId, companionId, keyId, day, answeredBy }: UsagePlace, added: Partial<UsageCounts>): void {
       const counts = counters.map((name) => added[name] ?? 0);
-      addDay.run(accountId, companionId ?? "", day, keyId ?? "", ...counts);
-      addMonth.run(accountId, companionId ?? "", day.slice(0, "YYYY-MM".length), keyId ?? "", ...counts);
-      addSum.run(accountId, day, keyId ?? "", ...counts);
+      const label = companionId === null ? 0 : labels.find(companionId);
+      const { model, provider } = answeredBy ?? nobody;
+      const month = day.slice(0, "YYYY-MM".length);
+      addDay.run(accountId, companionId ?? "", day, keyId ?? "", label, model, provider, ...counts);
+      addMonth.run(accountId, companionId ?? "", month, keyId ?? "", label, model, provider, ...counts);
+      addSum.run(accountId, day, keyId ?? "", model, provider, ...counts);
     },
   };
 }

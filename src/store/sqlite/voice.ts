@@ -109,7 +109,7 @@ export function createVoiceStore(
     startSession: (session) =>
       engine.write(() => {
         const { providerConversationId, accountId, companionId, keyId, day, ...facts } = session;
-        usage.add({ accountId, companionId, keyId, day }, { voiceSessions: 1 });
+        usage.add({ accountId, companionId, keyId, day, answeredBy: null }, { voiceSessions: 1 });
         quota.add("voice_sessions", companionId, day);
         if (providerConversationId === null) return;
         const companion = orm

@@ -1,6 +1,7 @@
 /** Tables of companions, their tokens, their metadata index and their voice data. */
 import { sql } from "drizzle-orm";
 import { boolean, customType, doublePrecision, index, integer, pgTable, primaryKey } from "drizzle-orm/pg-core";
+import type { ChallengeMode } from "../../../domain/challenge.ts";
 import type { JsonObject } from "../../../domain/companion.ts";
 import type { VisitorAuth } from "../../../domain/visitor.ts";
 import { accounts } from "./accounts.ts";
@@ -34,6 +35,9 @@ export const companions = pgTable(
     retentionDays: integer("retention_days"),
     visitorAuth: textColumn("visitor_auth").$type<VisitorAuth>().notNull().default("off"),
     dailyPerVisitor: integer("daily_per_visitor"),
+    dailyMessages: integer("daily_messages"),
+    monthlyTokens: wholeColumn("monthly_tokens"),
+    challenge: textColumn("challenge").$type<ChallengeMode>().notNull().default("off"),
     createdByKeyId: textColumn("created_by_key_id"),
     createdAt: wholeColumn("created_at").notNull(),
     updatedAt: wholeColumn("updated_at").notNull(),
@@ -45,6 +49,7 @@ export const companions = pgTable(
   (table) => [
     index("companions_account").on(table.accountId, table.number),
     index("companions_voice_agent").on(table.voiceAgentId).where(sql`voice_agent_id IS NOT NULL`),
+    index("companions_updated").on(table.accountId, table.updatedAt, table.number),
     index("companions_retention").on(table.retentionDays, table.number).where(sql`retention_days IS NOT NULL`),
   ],
 );
@@ -136,6 +141,11 @@ export const voiceSessions = pgTable(
     visitorId: textColumn("visitor_id").notNull(),
     sealedVisitor: textColumn("sealed_visitor"),
     createdAt: wholeColumn("created_at").notNull(),
+    /** What its cost counts under once its length is known; empty for the dashboard, as in usage. */
+    keyId: textColumn("key_id").notNull().default(""),
+    /** The UTC day of admission; empty for sessions from before it was kept, which are not priced. */
+    day: textColumn("day").notNull().default(""),
+    reservationId: textColumn("reservation_id"),
     isTaken: boolean("is_taken").notNull().default(false),
   },
   (table) => [

@@ -24,6 +24,7 @@ export const conversations = pgTable(
   (table) => [
     uniqueIndex("conversations_key").on(table.companionId, table.sessionId, table.visitorId),
     index("conversations_account").on(table.accountId, table.createdAt, table.id),
+    index("conversations_updated").on(table.accountId, table.updatedAt, table.number),
     index("conversations_companion").on(table.companionId, table.createdAt, table.id),
     index("conversations_visitor")
       .on(table.accountId, table.visitorId, table.createdAt, table.id)
@@ -42,6 +43,9 @@ export const messages = pgTable(
     complete: boolean("complete").notNull(),
     inputTokens: wholeColumn("input_tokens"),
     outputTokens: wholeColumn("output_tokens"),
+    /** Who replied; null for visitors' messages, for voice, and for replies from before it was kept. */
+    model: textColumn("model"),
+    provider: textColumn("provider"),
     tokensEstimated: boolean("tokens_estimated").notNull(),
     createdAt: wholeColumn("created_at").notNull(),
     text: textColumn("text").notNull(),

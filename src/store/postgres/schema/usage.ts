@@ -9,6 +9,16 @@ const counts = {
   outputTokens: wholeColumn("output_tokens").notNull().default(0),
   voiceSessions: wholeColumn("voice_sessions").notNull().default(0),
   errors: wholeColumn("errors").notNull().default(0),
+  cachedTokens: wholeColumn("cached_tokens").notNull().default(0),
+  costMicros: wholeColumn("cost_micros").notNull().default(0),
+  costPicos: wholeColumn("cost_picos").notNull().default(0),
+  unpriced: wholeColumn("unpriced").notNull().default(0),
+};
+
+/** Who replied; empty where nobody did, or where it was not kept yet. */
+const answeredBy = {
+  model: textColumn("model").notNull().default(""),
+  provider: textColumn("provider").notNull().default(""),
 };
 
 export const usageDaily = pgTable(
@@ -19,8 +29,16 @@ export const usageDaily = pgTable(
     day: textColumn("day").notNull(),
     keyId: textColumn("key_id").notNull(),
     ...counts,
+    /** The metadata that the companion had, in `usage_labels`; 0 for none. */
+    label: wholeColumn("label").notNull().default(0),
+    ...answeredBy,
   },
-  (table) => [primaryKey({ columns: [table.accountId, table.companionId, table.day, table.keyId] })],
+  (table) => [
+    primaryKey({
+      name: "usage_daily_place",
+      columns: [table.accountId, table.companionId, table.day, table.keyId, table.label, table.model, table.provider],
+    }),
+  ],
 );
 
 /** The same by month, so that a year of many companions is not read day by day. */
@@ -32,8 +50,15 @@ export const usageMonthly = pgTable(
     month: textColumn("month").notNull(),
     keyId: textColumn("key_id").notNull(),
     ...counts,
+    label: wholeColumn("label").notNull().default(0),
+    ...answeredBy,
   },
-  (table) => [primaryKey({ columns: [table.accountId, table.companionId, table.month, table.keyId] })],
+  (table) => [
+    primaryKey({
+      name: "usage_monthly_place",
+      columns: [table.accountId, table.companionId, table.month, table.keyId, table.label, table.model, table.provider],
+    }),
+  ],
 );
 
 /** The same summed over companions, so that an account's own figures do not read a row per companion. */
@@ -44,8 +69,14 @@ export const usageAccountDaily = pgTable(
     day: textColumn("day").notNull(),
     keyId: textColumn("key_id").notNull(),
     ...counts,
+    ...answeredBy,
   },
-  (table) => [primaryKey({ columns: [table.accountId, table.day, table.keyId] })],
+  (table) => [
+    primaryKey({
+      name: "usage_account_daily_place",
+      columns: [table.accountId, table.day, table.keyId, table.model, table.provider],
+    }),
+  ],
 );
 
 export const quotaDaily = pgTable(

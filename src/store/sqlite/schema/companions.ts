@@ -1,6 +1,7 @@
 /** Tables of companions and of their voice data. */
 import { sql } from "drizzle-orm";
 import { index, integer, primaryKey, real, text } from "drizzle-orm/sqlite-core";
+import type { ChallengeMode } from "../../../domain/challenge.ts";
 import type { JsonObject } from "../../../domain/companion.ts";
 import type { VisitorAuth } from "../../../domain/visitor.ts";
 import { lazyTable } from "./lazy-table.ts";
@@ -35,6 +36,9 @@ export const companions = lazyTable(
     retentionDays: integer("retention_days"),
     visitorAuth: text("visitor_auth").$type<VisitorAuth>().notNull().default("off"),
     dailyPerVisitor: integer("daily_per_visitor"),
+    dailyMessages: integer("daily_messages"),
+    monthlyTokens: integer("monthly_tokens"),
+    challenge: text("challenge").$type<ChallengeMode>().notNull().default("off"),
     createdByKeyId: text("created_by_key_id"),
     createdAt: integer("created_at").notNull(),
     updatedAt: integer("updated_at").notNull(),
@@ -47,6 +51,7 @@ export const companions = lazyTable(
     // Serves the account's list in order, and the search by name without reading the rows.
     index("companions_account").on(table.accountId, table.number, table.nameFolded),
     index("companions_voice_agent").on(table.voiceAgentId).where(sql`voice_agent_id IS NOT NULL`),
+    index("companions_updated").on(table.accountId, table.updatedAt, table.number),
     index("companions_retention").on(table.retentionDays).where(sql`retention_days IS NOT NULL`),
   ],
 );
@@ -94,6 +99,11 @@ export const voiceSessions = lazyTable(
     visitorId: text("visitor_id").notNull(),
     sealedVisitor: text("sealed_visitor"),
     createdAt: integer("created_at").notNull(),
+    /** What its cost counts under once its length is known; empty for the dashboard, as in usage. */
+    keyId: text("key_id").notNull().default(""),
+    /** The UTC day of admission; empty for sessions from before it was kept, which are not priced. */
+    day: text("day").notNull().default(""),
+    reservationId: text("reservation_id"),
     isTaken: integer("is_taken", { mode: "boolean" }).notNull().default(false),
   }),
   (table) => [

@@ -24,6 +24,7 @@ export const conversations = lazyTable(
   (table) => [
     uniqueIndex("conversations_key").on(table.companionId, table.sessionId, table.visitorId),
     index("conversations_account").on(table.accountId, table.createdAt),
+    index("conversations_updated").on(table.accountId, table.updatedAt, table.number),
     index("conversations_companion").on(table.companionId, table.createdAt),
     index("conversations_visitor").on(table.accountId, table.visitorId, table.createdAt).where(sql`visitor_id <> ''`),
   ],
@@ -41,6 +42,9 @@ export const messages = lazyTable(
     complete: integer("complete", { mode: "boolean" }).notNull(),
     inputTokens: integer("input_tokens"),
     outputTokens: integer("output_tokens"),
+    /** Who replied; null for visitors' messages, for voice, and for replies from before it was kept. */
+    model: text("model"),
+    provider: text("provider"),
     tokensEstimated: integer("tokens_estimated", { mode: "boolean" }).notNull(),
     createdAt: integer("created_at").notNull(),
     text: text("text").notNull(),

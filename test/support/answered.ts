@@ -1,0 +1,23 @@
+/** Who replied in a test, and what it cost: nothing, for tests that ask for something else. */
+import { noCost } from "../../src/domain/money.ts";
+import type { UsageCounts } from "../../src/domain/usage.ts";
+
+export const answeredBy = { provider: "default", model: "gpt-test" } as const;
+
+export const answered = { answeredBy, cost: noCost } as const;
+
+export const noUsage: UsageCounts = {
+  messages: 0,
+  requests: 0,
+  inputTokens: 0,
+  outputTokens: 0,
+  voiceSessions: 0,
+  errors: 0,
+  cachedTokens: 0,
+  costMicros: 0,
+  costPicos: 0,
+  unpriced: 0,
+};
+
+/** What an outcome says beside how it ended. */
+export const outcomeFacts = { usage: null, answeredBy, finishReason: null } as const;
