@@ -85,7 +85,7 @@ export class ConversationKeeper implements TurnKeeper {
       answeredBy: result.answeredBy,
       cost: result.cost,
       failure: result.failure,
-      keyId: this.companion.createdByKeyId,
+      keyId: result.keyId,
       day: result.day,
       ticketId: result.ticketId,
     });

@@ -15,13 +15,13 @@ export function toUpstreamError(failure: unknown): AppError {
 /** Counts the failure in usage; stores nothing else. `day` is the UTC day of admission. Never rejects. */
 export async function countFailedReply(
   { store, log }: Pick<Services, "store" | "log">,
-  { companion, requestId }: Pick<TurnStart, "companion" | "requestId">,
+  { companion, keyId, requestId }: Pick<TurnStart, "companion" | "keyId" | "requestId">,
   day: string,
   failure: unknown,
 ): Promise<void> {
   const kind = findFailureKind(failure);
   if (kind === null) return;
-  const { id: companionId, accountId, createdByKeyId: keyId } = companion;
+  const { id: companionId, accountId } = companion;
   try {
     await store.turns.recordFailure({ accountId, companionId, keyId, day, kind });
   } catch (error) {

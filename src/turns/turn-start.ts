@@ -14,6 +14,8 @@ export interface TurnStart {
   companion: Companion;
   /** The plan of the companion's account. */
   plan: Plan;
+  /** The key that usage counts it under: the caller's, or the one that made the companion; null for the dashboard. */
+  keyId: string | null;
   message: string;
   requestId: string;
   /** What the limit of running turns counts by; null means no limit. */
@@ -94,6 +96,8 @@ export interface TurnResult {
   readonly answeredBy: Answerer;
   /** Null for a model without a price. */
   readonly cost: Cost | null;
+  /** As in `TurnStart`. */
+  readonly keyId: string | null;
   /** UTC day of admission, under which quota and usage count. */
   readonly day: string;
   readonly ticketId: TicketId;

@@ -171,7 +171,7 @@ export class Turn implements OpenTurn, FollowedTurn, ReplySink {
     const endCode = end.outcome === "broken" ? end.code : null;
     const cost = costOf(this.#services.settings.prices, answeredBy, usage);
     const told = { answeredBy, usage, cost, firstTextMs: this.#firstTextMs };
-    return { request, reply, complete, failure, endCode, day, ticketId: id, ...told };
+    return { request, reply, complete, failure, endCode, keyId: this.#start.keyId, day, ticketId: id, ...told };
   }
 
   /** Stores the turn, and reports to its readers how it ended. */

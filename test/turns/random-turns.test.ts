@@ -1,10 +1,10 @@
 /** Thousands of turns that end in every way, at random: their order holds, each ends once, and nothing stays behind. */
 import { expect, test } from "bun:test";
 import { getEventListeners } from "node:events";
-import { noPrices } from "../../src/domain/prices.ts";
 import { createMemoryCoordination } from "../../src/coordination/memory.ts";
 import type { Settings } from "../../src/dependencies.ts";
 import { AppError } from "../../src/domain/errors.ts";
+import { noPrices } from "../../src/domain/prices.ts";
 import { ReplyFailure } from "../../src/domain/reply-failure.ts";
 import { createHeartbeatTicker } from "../../src/http/heartbeats.ts";
 import { EventStream } from "../../src/http/sse.ts";
@@ -157,6 +157,7 @@ function createWorld(seed: number) {
             failSometimes(0.05);
           }),
       },
+      keyId: null,
       named: null,
       visitor: null,
     };

@@ -1,10 +1,10 @@
 /** A turn by itself: who reads it, who stops it, and that all it took is given back once, however it ends. */
 import { beforeEach, describe, expect, test } from "bun:test";
-import { noPrices } from "../../src/domain/prices.ts";
 import { maxWaitingTurns } from "../../src/coordination/coordination.ts";
 import { createMemoryCoordination } from "../../src/coordination/memory.ts";
 import type { Settings } from "../../src/dependencies.ts";
 import { AppError } from "../../src/domain/errors.ts";
+import { noPrices } from "../../src/domain/prices.ts";
 import { ReplyFailure } from "../../src/domain/reply-failure.ts";
 import { Stop, type StopSignal } from "../../src/lib/stop-signal.ts";
 import type { ReplyOutcome, ReplySink } from "../../src/llm/provider.ts";
@@ -101,6 +101,7 @@ function createWorld() {
           world.settled.push(result);
         },
       },
+      keyId: null,
       named: null,
       visitor: null,
       ...start,

@@ -71,6 +71,7 @@ export const chatRoutes: readonly Route[] = [
         new Turn(services, {
           companion: instructFor(companion, visitor?.claims ?? null),
           plan,
+          keyId: companion.createdByKeyId,
           message,
           requestId,
           address,

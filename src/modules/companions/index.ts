@@ -156,6 +156,7 @@ export const companionRoutes: readonly Route[] = [
       const turn = new Turn(services, {
         companion,
         plan: principal.account.plan,
+        keyId: companion.createdByKeyId,
         message: body.message,
         requestId: context.requestId,
         address: null,

@@ -31,8 +31,8 @@ export class TrialKeeper implements TurnKeeper {
   }
 
   async settle(result: TurnResult): Promise<void> {
-    const { accountId, id: companionId, createdByKeyId: keyId } = this.companion;
-    const { day, ticketId, usage, answeredBy, cost, failure } = result;
+    const { accountId, id: companionId } = this.companion;
+    const { keyId, day, ticketId, usage, answeredBy, cost, failure } = result;
     const counted = { usage, answeredBy, cost, failure };
     await this.store.turns.settleUnkept({ ticketId, accountId, companionId, keyId, day, ...counted });
     if (this.body.trace !== true) return;
