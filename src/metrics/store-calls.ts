@@ -81,7 +81,7 @@ export const storeCalls: { readonly [Noun in keyof Nouns]: Readonly<Record<keyof
     countDay: "read",
     countVisitorDay: "read",
   },
-  usage: { query: "read", queryFailures: "read" },
+  usage: { query: "read", queryPage: "read", listEvents: "read", queryFailures: "read" },
   visitorKeys: { create: "write", list: "read", revoke: "write", listHolders: "read", reset: "write" },
   voice: {
     findAgent: "read",

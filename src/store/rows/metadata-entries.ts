@@ -1,6 +1,7 @@
 /** The filters that a companion's metadata matches: each of its values, with the path to it. */
 import type { JsonObject, JsonValue } from "../../domain/companion.ts";
 import { sha256Hex } from "../../lib/sha256.ts";
+import type { MetadataFilter } from "../contract/companions.ts";
 
 /** A path and a value as stored in the index. */
 export interface MetadataEntry {
@@ -46,4 +47,11 @@ export function listMetadataEntries(metadata: JsonObject, toIndexText: IndexText
   };
   for (const [name, value] of Object.entries(metadata)) visit(name, value);
   return [...entries.values()];
+}
+
+/** Whether metadata matches all filters, by the same rule as the index. */
+export function matchesMetadata(metadata: JsonObject, filters: readonly MetadataFilter[]): boolean {
+  const keyOf = ({ path, value }: MetadataEntry) => JSON.stringify([path, value]);
+  const has = new Set(listMetadataEntries(metadata, (text) => text).map(keyOf));
+  return filters.every((filter) => has.has(keyOf(filter)));
 }
