@@ -42,6 +42,7 @@ export class Measurements {
     key: newVerdicts(),
     session: newVerdicts(),
     sign_in: newVerdicts(),
+    solution: newVerdicts(),
     webhook: newVerdicts(),
     daily: newVerdicts(),
     daily_voice: newVerdicts(),

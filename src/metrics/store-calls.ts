@@ -28,6 +28,7 @@ export const storeCalls: { readonly [Noun in keyof Nouns]: Readonly<Record<keyof
     recordUses: "write",
   },
   audit: { record: "write", list: "read" },
+  challenges: { spend: "write", isUsedUp: "read", purge: "write" },
   companions: {
     create: "write",
     createMany: "write",

@@ -11,7 +11,7 @@ import { contextOf } from "../../http/request-context.ts";
 import { type Route, route } from "../../http/route.ts";
 import { EventStream } from "../../http/sse.ts";
 import { addHeaders, respondWithTurn } from "../../http/stream-response.ts";
-import { ConversationKeeper } from "../../turns/conversation-keeper.ts";
+import { ConversationKeeper, queueKeyOf } from "../../turns/conversation-keeper.ts";
 import { Turn } from "../../turns/turn.ts";
 import type { NamedStart } from "../../turns/turn-start.ts";
 import type { VerifiedVisitor } from "../../visitors/visitors.ts";
@@ -43,6 +43,7 @@ export const chatRoutes: readonly Route[] = [
     tag: "Embed",
     summary: "Send a message and stream the reply",
     access: "embed",
+    asksWork: true,
     body: { ...jsonBody(chatRequest, { limitBytes: embedBodyLimitBytes }), check: checkMessage },
     document: () => ({
       description:
@@ -55,7 +56,7 @@ export const chatRoutes: readonly Route[] = [
       responses: { 200: { ...eventStream, headers: ["X-Session-Id"] } },
       errors: ["conflict", "quota_exceeded", "upstream_error"],
     }),
-    async handle({ services, request, params, set, target: { companion, plan }, visitor, readBody }) {
+    async handle({ services, request, params, set, target: { companion, plan }, visitor, work, readBody }) {
       // Even without a body.
       requireJsonContentType(request);
       const { message, session_id, visitor_id, message_id, resume } = await readBody();
@@ -79,6 +80,8 @@ export const chatRoutes: readonly Route[] = [
           keeper: new ConversationKeeper(services, companion, key, { text: message, arrivalMark, named, visitor }),
           named,
           visitor: limitOf(companion, visitor),
+          // The same message may begin again, in this conversation.
+          spendWork: work && (() => work.spend(named && `${queueKeyOf(key)} ${named.messageId}`)),
         });
       if (!message_id) {
         return respondWithTurn(makeTurn(null), new EventStream(request.signal, services.heartbeats), set, context);
