@@ -75,6 +75,7 @@ function createWorld() {
       },
       close() {},
     },
+    clock,
     coordination: world.coordination,
     openTurns: world.openTurns,
     settings: {
