@@ -62,10 +62,7 @@ export async function openPrincipal(
   return principal;
 }
 
-function requireAccess(
-  principal: KeyPrincipal | OpenedSession,
-  access: Exclude<Access, "public" | EmbedAccess>,
-): void {
+function requireAccess(principal: KeyPrincipal | OpenedSession, access: Exclude<Access, "public" | EmbedAccess>): void {
   if (access === "principal") return;
   if (access === "chat:write" && principal.keyId === null) {
     throw new AppError("insufficient_scope", "Chats by API key need one. In the dashboard, try the companion there.");
@@ -93,7 +90,7 @@ export function totpRequired(publicSentence: string): AppError {
   return new AppError("totp_required", publicSentence, { headers: { "www-authenticate": "Bearer" } });
 }
 
-function unauthorized(): AppError {
+export function unauthorized(): AppError {
   const sentence = "Send a valid API key (Authorization: Bearer cmp_live_…), or sign in to the dashboard.";
   return new AppError("unauthorized", sentence, { headers: { "www-authenticate": "Bearer" } });
 }

@@ -29,7 +29,12 @@ describe("the rate-limit headers", () => {
   });
 
   test("state the rules of each kind of access, also if they are configured", () => {
-    const others = createRateRules({ ratePerToken: { free: 5, paid: 50 }, ratePerIp: 4, ratePerKey: 3, chatRatePerKey: 5 });
+    const others = createRateRules({
+      ratePerToken: { free: 5, paid: 50 },
+      ratePerIp: 4,
+      ratePerKey: 3,
+      chatRatePerKey: 5,
+    });
     const verdict = { isAdmitted: true, rule: others.key, remaining: 2, resetMs: 1 };
     const headers = {};
     writeRateLimitHeaders(headers, others, "key", verdict);

@@ -116,7 +116,9 @@ export function createApiKeyStore(engine: PostgresEngine, { changes, holdings, u
           lockRows(transaction, "api_keys", ids),
           transaction.all<{ accountId: string; keyId: string; requests: number }>(addUses, [ids, ...counts]),
         ]);
-        const additions = used.filter(({ requests }) => requests > 0).map((use) => ({ ...use, companionId: null, answeredBy: null, day }));
+        const additions = used
+          .filter(({ requests }) => requests > 0)
+          .map((use) => ({ ...use, companionId: null, answeredBy: null, day }));
         await usage.add(transaction, additions);
       });
     },
