@@ -105,11 +105,13 @@ function createWorld(seed: number) {
     listAnswerers: (model) => [{ provider: "scripted", model }],
     close() {},
   };
+  const clock = createManualClock();
   const services: TurnServices = {
     store: { turns: { recordFailure: async () => void counts.recorded++ } } as unknown as Store,
     llm: watchProvider(scripted, { baseUrl: null, nowMs: () => 0, measurements }).llm,
+    clock,
     coordination: createMemoryCoordination({
-      clock: createManualClock(),
+      clock,
       ...countNothing,
       async countMessages() {
         await pause();

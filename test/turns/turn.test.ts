@@ -76,6 +76,7 @@ function createWorld() {
       listAnswerers: (model) => [{ provider: "scripted", model }],
       close() {},
     },
+    clock,
     coordination: world.coordination,
     openTurns: world.openTurns,
     settings: {
