@@ -36,7 +36,6 @@ export function listMetadataEntries(metadata: JsonObject, toIndexText: IndexText
 
 /** Whether metadata matches all filters, by the same rule as the index. */
 export function matchesMetadata(metadata: JsonObject, filters: readonly MetadataFilter[]): boolean {
-  const keyOf = ({ path, value }: MetadataEntry) => JSON.stringify([path, value]);
-  const has = new Set(listMetadataEntries(metadata, (text) => text).map(keyOf));
-  return filters.every((filter) => has.has(keyOf(filter)));
+  const values = listMetadataValues(metadata);
+  return filters.every((filter) => values.some(({ path, value }) => path === filter.path && value === filter.value));
 }
