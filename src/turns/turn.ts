@@ -1,6 +1,7 @@
 /** Runs one message from start to end: ticket, request to the model, reply, commit, and events for its readers. */
 import type { TurnTicket } from "../coordination/coordination.ts";
 import type { Services } from "../dependencies.ts";
+import type { SpendingState } from "../domain/budget.ts";
 import { textParts } from "../domain/conversation.ts";
 import { AppError } from "../domain/errors.ts";
 import type { StreamErrorCode } from "../domain/stream-end.ts";
@@ -18,12 +19,10 @@ import { countFailedReply, toUpstreamError } from "./failed-replies.ts";
 import type { OpenTurn } from "./open-turns.ts";
 import { ReplyText } from "./reply-memory.ts";
 import { costOf, countTokens, historyTokensOf, toReplyRequest } from "./reply-request.ts";
+import { admitSpending, boundOfReply, noteReached, releaseSpending, type SpendingServices, spendOf } from "./spending.ts";
 import { RunsElsewhere, type TurnResult, type TurnStart, type TurnText } from "./turn-start.ts";
 
-export type TurnServices = Pick<
-  Services,
-  "store" | "llm" | "coordination" | "openTurns" | "settings" | "log" | "measurements"
->;
+export type TurnServices = SpendingServices & Pick<Services, "llm" | "coordination" | "openTurns" | "settings">;
 
 /**
  * After this long without text the response begins all the same: a 502 is no longer possible then, but clients do not
@@ -48,6 +47,7 @@ export class Turn implements OpenTurn, FollowedTurn, ReplySink {
   #waitingTimer: ReturnType<typeof setTimeout> | undefined;
   #askedAtMs = 0;
   #firstTextMs: number | null = null;
+  #reservationId: string | null = null;
 
   constructor(services: TurnServices, start: TurnStart) {
     this.#services = services;
@@ -57,8 +57,8 @@ export class Turn implements OpenTurn, FollowedTurn, ReplySink {
 
   /**
    * Call it once. Resolves when the response may begin: first text, end of the reply, or ten seconds of waiting; the
-   * rest goes on in the background. Rejects with `rate_limited`, `quota_exceeded`, `not_found`, `upstream_error` or
-   * `unavailable`: then nothing is stored and nothing counted but a provider's failure, unless the right to the
+   * rest goes on in the background. Rejects with `rate_limited`, `quota_exceeded`, `not_found`, `budget_exceeded`,
+   * `upstream_error` or `unavailable`: then nothing is stored and nothing counted but a provider's failure, unless the right to the
    * companion was revoked while the provider was replying.
    */
   begin(): Promise<void> {
@@ -93,9 +93,13 @@ export class Turn implements OpenTurn, FollowedTurn, ReplySink {
   }
 
   async checkRight(): Promise<boolean> {
-    if (await this.#start.right.check()) return true;
-    this.stop("unavailable", this.#start.right.refusal());
-    return false;
+    return (await this.#readRight()) !== null;
+  }
+
+  async #readRight(): Promise<SpendingState | null> {
+    const spending = await this.#start.right.check();
+    if (spending === null) this.stop("unavailable", this.#start.right.refusal());
+    return spending;
   }
 
   /** Runs the whole turn. Never rejects, because nobody awaits it. */
@@ -110,9 +114,7 @@ export class Turn implements OpenTurn, FollowedTurn, ReplySink {
       taken.defer(ticket.leave);
       taken.use(this.#text);
       const request = await this.#buildRequest();
-      // The token may have been revoked during a long wait, and each call to the provider costs.
-      await this.checkRight();
-      if (this.isStopped) throw this.#stop.reason;
+      await this.#permit(request, ticket);
       await this.#settle(request, await this.#ask(request, ticket.day), ticket);
     } catch (error) {
       // Everything has been given back by now, so an immediate retry finds it free.
@@ -126,6 +128,19 @@ export class Turn implements OpenTurn, FollowedTurn, ReplySink {
     return toReplyRequest(this.#services.settings.llm, companion, { earlier, message, requestId });
   }
 
+  /** The token may have been revoked during a long wait, and each call to the provider costs. */
+  async #permit(request: ReplyRequest, { day, id: ticketId }: TurnTicket): Promise<void> {
+    const spending = await this.#readRight();
+    if (spending === null || this.isStopped) throw this.#stop.reason;
+    const { settings, llm } = this.#services;
+    const bound = () => boundOfReply(settings.prices, request, llm.listAnswerers(request.model));
+    const call = { ...this.#start, day, ticketId, isVoice: false };
+    this.#reservationId = await admitSpending(this.#services, call, spending, bound);
+    if (!this.isStopped) return;
+    if (this.#reservationId !== null) await releaseSpending(this.#services, this.#reservationId);
+    throw this.#stop.reason;
+  }
+
   /** Rejects if the provider failed before its first text: that has been counted, and there is nothing to store. */
   async #ask(request: ReplyRequest, day: string): Promise<ReplyOutcome> {
     this.#askedAtMs = performance.now();
@@ -133,7 +148,7 @@ export class Turn implements OpenTurn, FollowedTurn, ReplySink {
     try {
       return await this.#services.llm.streamReply(request, this, this.#stop);
     } catch (failure) {
-      await countFailedReply(this.#services, this.#start, day, failure);
+      await countFailedReply(this.#services, this.#start, { day, reservationId: this.#reservationId }, failure);
       throw toUpstreamError(failure);
     } finally {
       clearTimeout(this.#waitingTimer);
@@ -170,7 +185,9 @@ export class Turn implements OpenTurn, FollowedTurn, ReplySink {
     const { complete, answeredBy } = outcome;
     const endCode = end.outcome === "broken" ? end.code : null;
     const cost = costOf(this.#services.settings.prices, answeredBy, usage);
-    const told = { answeredBy, usage, cost, firstTextMs: this.#firstTextMs };
+    const ending = { reservationId: this.#reservationId, atMs: this.#services.clock.nowMs() };
+    const spend = spendOf(this.#start, cost, ending);
+    const told = { answeredBy, usage, cost, spend, firstTextMs: this.#firstTextMs };
     return { request, reply, complete, failure, endCode, keyId: this.#start.keyId, day, ticketId: id, ...told };
   }
 
@@ -184,7 +201,7 @@ export class Turn implements OpenTurn, FollowedTurn, ReplySink {
     const result = this.#collect(request, outcome, end, ticket);
     this.#services.measurements.countTokens(result.usage);
     try {
-      await this.#start.keeper.settle(result);
+      noteReached(this.#services, await this.#start.keeper.settle(result));
     } catch (error) {
       this.#services.log.error("turn not kept", this.#logged(error));
       this.#tell({ type: "end", outcome: "broken", code: "unavailable" });
