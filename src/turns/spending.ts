@@ -1,15 +1,16 @@
 /** What a call may spend: asked before its provider is, and told to the operator where a limit is reached. */
-import type { TicketId } from "../coordination/coordination.ts";
-import type { Services, Settings } from "../dependencies.ts";
+import type { TicketId, TurnTicket } from "../coordination/coordination.ts";
+import type { Services } from "../dependencies.ts";
 import { endOfPeriodMs, type SpendingState, spendingFactsOf } from "../domain/budget.ts";
 import type { Companion } from "../domain/companion.ts";
 import { textOf } from "../domain/conversation.ts";
 import { AppError } from "../domain/errors.ts";
-import { type Cost, ceilToMicros } from "../domain/money.ts";
+import { ceilToMicros } from "../domain/money.ts";
 import { costOfTokens, type Prices } from "../domain/prices.ts";
 import type { Answerer } from "../domain/usage.ts";
 import type { ReplyRequest } from "../llm/provider.ts";
-import type { ReachedBudget, Spend, SpendingCall } from "../store/store.ts";
+import type { ReachedBudget, SpendingCall } from "../store/store.ts";
+import type { TurnStart } from "./turn-start.ts";
 
 export type SpendingServices = Pick<Services, "store" | "clock" | "ids" | "log" | "measurements">;
 
@@ -97,6 +98,19 @@ export async function admitSpending(
   throw new AppError("budget_exceeded", sentence, { retryAfterSeconds });
 }
 
+/** `admitSpending` for a turn that is about to ask its model. */
+export function admitReply(
+  services: SpendingServices & Pick<Services, "llm" | "settings">,
+  { companion, keyId, requestId }: Pick<TurnStart, "companion" | "keyId" | "requestId">,
+  { day, id: ticketId }: TurnTicket,
+  { request, spending }: { request: ReplyRequest; spending: SpendingState },
+): Promise<string | null> {
+  const { llm, settings } = services;
+  const call = { companion, keyId, requestId, day, ticketId, isVoice: false };
+  const bound = () => boundOfReply(settings.prices, request, llm.listAnswerers(request.model));
+  return admitSpending(services, call, spending, bound);
+}
+
 /** Nothing was spent. Never rejects: what stays is settled at its worst case when it is due. */
 export async function releaseSpending({ store, log }: Pick<Services, "store" | "log">, id: string): Promise<void> {
   try {
@@ -104,17 +118,6 @@ export async function releaseSpending({ store, log }: Pick<Services, "store" | "
   } catch (error) {
     log.warn("what a call had reserved is not released", { reservationId: id, error });
   }
-}
-
-/** What a call that has ended counts as in budgets; null for one that can count in none. */
-export function spendOf(
-  { companion, keyId }: Pick<PlannedCall, "companion" | "keyId">,
-  cost: Cost | null,
-  { reservationId, atMs }: Pick<Spend, "reservationId" | "atMs">,
-): Spend | null {
-  if (cost === null && reservationId === null) return null;
-  const { id: companionId, metadata } = companion;
-  return { facts: spendingFactsOf({ companionId, keyId, metadata }), reservationId, atMs };
 }
 
 /** Once for each budget and period, after the commit in which its limit was reached. */
@@ -126,16 +129,4 @@ export function noteReached(
     measurements.reachedBudgets[action]++;
     log.warn("budget reached", { budgetId: id, accountId, action, period });
   }
-}
-
-/** Whether nobody knows what a companion's replies or voice sessions cost. */
-export function listUnpriced(
-  settings: Pick<Settings, "llm" | "prices">,
-  { llm, voice }: { llm: Pick<Services["llm"], "listAnswerers">; voice: { provider: string | null } },
-): { models: ReadonlySet<string>; hasVoicePrice: boolean } {
-  const names = [...settings.llm.models].filter((model) =>
-    llm.listAnswerers(model).some((answerer) => settings.prices.findTokenPrice(answerer) === null),
-  );
-  const hasVoicePrice = voice.provider === null || settings.prices.findMinutePrice(voice.provider) !== null;
-  return { models: new Set(names), hasVoicePrice };
 }

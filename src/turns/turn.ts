@@ -2,25 +2,18 @@
 import type { TurnTicket } from "../coordination/coordination.ts";
 import type { Services } from "../dependencies.ts";
 import type { SpendingState } from "../domain/budget.ts";
-import { textParts } from "../domain/conversation.ts";
 import { AppError } from "../domain/errors.ts";
 import type { StreamErrorCode } from "../domain/stream-end.ts";
 import { Stop } from "../lib/stop-signal.ts";
-import {
-  kindOfOutcome,
-  type ReplyEvent,
-  type ReplyOutcome,
-  type ReplyRequest,
-  type ReplySink,
-} from "../llm/provider.ts";
+import type { ReplyEvent, ReplyOutcome, ReplyRequest, ReplySink } from "../llm/provider.ts";
 import { enterTurn } from "./admission.ts";
 import type { FollowedTurn, TurnEnd, TurnEvent, TurnReader } from "./events.ts";
 import { countFailedReply, toUpstreamError } from "./failed-replies.ts";
 import type { OpenTurn } from "./open-turns.ts";
 import { ReplyText } from "./reply-memory.ts";
-import { costOf, countTokens, historyTokensOf, toReplyRequest } from "./reply-request.ts";
-import { admitSpending, boundOfReply, noteReached, releaseSpending, type SpendingServices, spendOf } from "./spending.ts";
-import { RunsElsewhere, type TurnResult, type TurnStart, type TurnText } from "./turn-start.ts";
+import { historyTokensOf, toReplyRequest, toTurnResult } from "./reply-request.ts";
+import { admitReply, noteReached, releaseSpending, type SpendingServices } from "./spending.ts";
+import { RunsElsewhere, type TurnStart, type TurnText } from "./turn-start.ts";
 
 export type TurnServices = SpendingServices & Pick<Services, "llm" | "coordination" | "openTurns" | "settings">;
 
@@ -123,22 +116,25 @@ export class Turn implements OpenTurn, FollowedTurn, ReplySink {
   }
 
   async #buildRequest(): Promise<ReplyRequest> {
-    const { companion, message, requestId, keeper } = this.#start;
+    const { companion, message, given, requestId, keeper } = this.#start;
     const earlier = await keeper.begin(historyTokensOf(companion, message) * 4);
-    return toReplyRequest(this.#services.settings.llm, companion, { earlier, message, requestId });
+    return toReplyRequest(this.#services.settings.llm, companion, { earlier, message, given, requestId });
   }
 
   /** The token may have been revoked during a long wait, and each call to the provider costs. */
-  async #permit(request: ReplyRequest, { day, id: ticketId }: TurnTicket): Promise<void> {
+  async #permit(request: ReplyRequest, ticket: TurnTicket): Promise<void> {
     const spending = await this.#readRight();
     if (spending === null || this.isStopped) throw this.#stop.reason;
-    const { settings, llm } = this.#services;
-    const bound = () => boundOfReply(settings.prices, request, llm.listAnswerers(request.model));
-    const call = { ...this.#start, day, ticketId, isVoice: false };
-    this.#reservationId = await admitSpending(this.#services, call, spending, bound);
-    if (!this.isStopped) return;
-    if (this.#reservationId !== null) await releaseSpending(this.#services, this.#reservationId);
-    throw this.#stop.reason;
+    if (spending.isStopped || spending.hasBudgets) {
+      this.#reservationId = await admitReply(this.#services, this.#start, ticket, { request, spending });
+    }
+    try {
+      if (this.isStopped) throw this.#stop.reason;
+      await this.#start.spendWork?.();
+    } catch (error) {
+      if (this.#reservationId !== null) await releaseSpending(this.#services, this.#reservationId);
+      throw error;
+    }
   }
 
   /** Rejects if the provider failed before its first text: that has been counted, and there is nothing to store. */
@@ -177,20 +173,6 @@ export class Turn implements OpenTurn, FollowedTurn, ReplySink {
     return stalled;
   }
 
-  #collect(request: ReplyRequest, outcome: ReplyOutcome, end: TurnEnd, { day, id }: TurnTicket): TurnResult {
-    const text = this.#text.toString();
-    const failure = this.#ending?.code === "too_long" ? "broken_off" : kindOfOutcome(outcome);
-    const usage = countTokens(request, text, outcome);
-    const reply = text === "" ? [] : textParts(text);
-    const { complete, answeredBy } = outcome;
-    const endCode = end.outcome === "broken" ? end.code : null;
-    const cost = costOf(this.#services.settings.prices, answeredBy, usage);
-    const ending = { reservationId: this.#reservationId, atMs: this.#services.clock.nowMs() };
-    const spend = spendOf(this.#start, cost, ending);
-    const told = { answeredBy, usage, cost, spend, firstTextMs: this.#firstTextMs };
-    return { request, reply, complete, failure, endCode, keyId: this.#start.keyId, day, ticketId: id, ...told };
-  }
-
   /** Stores the turn, and reports to its readers how it ended. */
   async #settle(request: ReplyRequest, outcome: ReplyOutcome, ticket: TurnTicket): Promise<void> {
     if (this.#ending !== null && !this.#hasBegun) this.#beginning.reject(this.#ending.error);
@@ -198,10 +180,13 @@ export class Turn implements OpenTurn, FollowedTurn, ReplySink {
     if (outcome.endsInHalf && this.#start.named) this.emit({ type: "text", deltas: ["\ufffd"] });
     // Decided before it is stored: whoever stops it from now on changes nothing.
     const end = this.#endOf(outcome);
-    const result = this.#collect(request, outcome, end, ticket);
+    const told = { text: this.#text.toString(), firstTextMs: this.#firstTextMs, reservationId: this.#reservationId };
+    const isTooLong = this.#ending?.code === "too_long";
+    const result = toTurnResult(this.#services, this.#start, { ...told, request, outcome, end, ticket, isTooLong });
     this.#services.measurements.countTokens(result.usage);
     try {
-      noteReached(this.#services, await this.#start.keeper.settle(result));
+      const reached = await this.#start.keeper.settle(result);
+      if (reached.length > 0) noteReached(this.#services, reached);
     } catch (error) {
       this.#services.log.error("turn not kept", this.#logged(error));
       this.#tell({ type: "end", outcome: "broken", code: "unavailable" });

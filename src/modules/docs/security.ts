@@ -27,5 +27,7 @@ export const securitySchemes: Record<string, JsonSchema> = {
 export function securityOf(access: Access): Record<string, string[]>[] {
   if (access === "public" || isEmbedAccess(access)) return [];
   const cookies = [{ sessionCookie: [] }, { localSessionCookie: [] }];
+  if (access === "principal") return [{ apiKey: [] }, ...cookies];
+  if (access === "chat:write") return [{ apiKey: [access] }];
   return access === "session" || access === "operator" ? cookies : [{ apiKey: [access] }, ...cookies];
 }

@@ -10,6 +10,7 @@ import type { PostgresEngine } from "./engine.ts";
 import type { StoreParts } from "./parts.ts";
 import type { Queries } from "./queries.ts";
 import { type CompanionRow, companionColumns, ofAccount, toCompanion } from "./rows/companion.ts";
+import { spendingState } from "./spending-state.ts";
 import type { Transaction } from "./transaction.ts";
 import { isGranted } from "./voice-agents.ts";
 
@@ -26,9 +27,6 @@ interface EmbedRow extends CompanionRow {
 
 type CheckRow = SpendingState & { lookupKey: string };
 
-const spendingColumns = `EXISTS (SELECT FROM spending_stops s WHERE s.account_id IN ('', c.account_id)) AS "isStopped",
-  EXISTS (SELECT FROM budgets b WHERE b.account_id = c.account_id) AS "hasBudgets"`;
-
 /** What a change needs to know of the companion's previous state. */
 type OwnedRow = Pick<CompanionRow, "name" | "voiceId" | "voiceAgentId" | "metadata"> & { number: number };
 
@@ -39,9 +37,9 @@ const byToken = `FROM embed_tokens t JOIN companions c ON c.id = t.companion_id 
 export const companionQueries = {
   byToken: `SELECT t.token AS "lookupKey", t.id AS "tokenId", a.plan, ${companionColumns.select("c")},
       c.voice_agent_id IS NOT NULL AND ${isGranted("c.account_id", "c.voice_agent_id")} AS "isGranted",
-      ${spendingColumns}, pg_current_snapshot()::text AS snapshot ${byToken}`,
-  checkToken: `SELECT t.token AS "lookupKey", ${spendingColumns} ${byToken}`,
-  checkOwner: `SELECT c.id AS "lookupKey", c.account_id AS "accountId", ${spendingColumns}
+      ${spendingState("c.account_id")}, pg_current_snapshot()::text AS snapshot ${byToken}`,
+  checkToken: `SELECT t.token AS "lookupKey", ${spendingState("c.account_id")} ${byToken}`,
+  checkOwner: `SELECT c.id AS "lookupKey", c.account_id AS "accountId", ${spendingState("c.account_id")}
     FROM companions c JOIN accounts a ON a.id = c.account_id
     WHERE c.id = ANY($1::text[]) AND a.suspended_at IS NULL`,
   byId: `SELECT ${companionColumns.select("c")} FROM companions c WHERE c.id = $1 AND ${ofAccount("$2")}`,

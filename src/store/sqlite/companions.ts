@@ -14,29 +14,22 @@ import type { StoredRow } from "./rows/columns.ts";
 import { type CompanionRow, companionColumns, toCompanion } from "./rows/companion.ts";
 import { quotaDaily } from "./schema/clustered.ts";
 import { companions } from "./schema/companions.ts";
+import { type SpendingStateRow, spendingState, toSpendingState } from "./spending-state.ts";
 import { isGranted } from "./voice-agents.ts";
 
 /** Limits of the cache of companions by embed token. */
 const cacheLimits = { count: 500, bytes: 16 * 1024 * 1024 };
 
-interface EmbedRow extends CompanionRow {
+interface EmbedRow extends CompanionRow, SpendingStateRow {
   tokenId: string;
   plan: Plan | null;
   /** Whether the grant for its voice agent exists, if it has one. */
   isGranted: number;
-  isStopped: number;
-  hasBudgets: number;
 }
 
-interface CheckRow {
+interface CheckRow extends SpendingStateRow {
   holds: number;
-  isStopped: number;
-  hasBudgets: number;
 }
-
-/** Of the companion that the query calls `c`. */
-const spendingColumns = `EXISTS (SELECT 1 FROM spending_stops WHERE account_id IN ('', c.account_id)) AS isStopped,
-  EXISTS (SELECT 1 FROM budgets WHERE account_id = c.account_id) AS hasBudgets`;
 
 /** What a change needs to know of the companion's previous state. */
 type OwnedRow = Pick<StoredRow<typeof companions>, "number" | "name" | "voiceId" | "voiceAgentId" | "metadata">;
@@ -49,7 +42,7 @@ export function createCompanionStore(engine: SqliteEngine, parts: StoreParts): C
     () => `SELECT ${companionColumns.select("c")}, (SELECT id FROM embed_tokens WHERE token = ?) AS tokenId,
        (SELECT plan FROM accounts WHERE id = c.account_id AND suspended_at IS NULL) AS plan,
        CASE WHEN c.voice_agent_id IS NULL THEN 0 ELSE ${isGranted("c.account_id", "c.voice_agent_id")} END AS isGranted,
-       ${spendingColumns}
+       ${spendingState("c.account_id")}
      FROM companions c WHERE c.id = (SELECT companion_id FROM embed_tokens WHERE token = ?) AND c.enabled = 1`,
   );
   const selectById = engine.query<CompanionRow, [string, string]>(
@@ -60,11 +53,11 @@ export function createCompanionStore(engine: SqliteEngine, parts: StoreParts): C
      WHERE id = ? AND account_id = ?`,
   );
   const checkToken = engine.query<CheckRow, [string]>(
-    `SELECT (SELECT suspended_at IS NULL FROM accounts WHERE id = c.account_id) AS holds, ${spendingColumns}
+    `SELECT (SELECT suspended_at IS NULL FROM accounts WHERE id = c.account_id) AS holds, ${spendingState("c.account_id")}
      FROM companions c WHERE c.id = (SELECT companion_id FROM embed_tokens WHERE token = ?) AND c.enabled = 1`,
   );
   const checkOwner = engine.query<CheckRow, [string, string]>(
-    `SELECT (SELECT suspended_at IS NULL FROM accounts WHERE id = c.account_id) AS holds, ${spendingColumns}
+    `SELECT (SELECT suspended_at IS NULL FROM accounts WHERE id = c.account_id) AS holds, ${spendingState("c.account_id")}
      FROM companions c WHERE c.id = ? AND c.account_id = ?`,
   );
   const insert = createCompanionInsert(engine, metadata, voiceAgents);
@@ -167,10 +160,6 @@ export function createCompanionStore(engine: SqliteEngine, parts: StoreParts): C
 
 function toRight(row: CheckRow | null): SpendingState | null {
   return row?.holds === 1 ? toSpendingState(row) : null;
-}
-
-function toSpendingState({ isStopped, hasBudgets }: Pick<CheckRow, "isStopped" | "hasBudgets">): SpendingState {
-  return { isStopped: isStopped === 1, hasBudgets: hasBudgets === 1 };
 }
 
 /**
