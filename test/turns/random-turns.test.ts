@@ -107,7 +107,7 @@ function createWorld(seed: number) {
   };
   const services: TurnServices = {
     store: { turns: { recordFailure: async () => void counts.recorded++ } } as unknown as Store,
-    llm: watchProvider(scripted, { baseUrl: null, nowMs: () => 0, measurements }).llm,
+    llm: watchProvider(scripted, { measurements, calls: null }),
     coordination: createMemoryCoordination({
       clock: createManualClock(),
       ...countNothing,
