@@ -157,6 +157,7 @@ export async function openServices(config: Config, overrides: ServiceOverrides =
   const openTurns = createOpenTurns({
     perAddress: config.streamsPerIp,
     getChangeMark: () => store.companions.getChangeMark(),
+    nowMs: () => clock.nowMs(),
   });
   const uses = createUseRecorder({ store, clock, log });
   const tell = shared === null ? null : (url: string) => shared.announce(url);

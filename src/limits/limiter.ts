@@ -9,7 +9,7 @@
  * headers. Rules that differ in any of the three have separate windows.
  */
 export interface RateRule {
-  readonly name: "ip" | "token" | "key" | "session" | "sign_in" | "webhook" | "solution";
+  readonly name: "ip" | "token" | "key" | "chat" | "visitor" | "session" | "sign_in" | "webhook" | "solution";
   readonly limit: number;
   readonly windowMs: number;
 }

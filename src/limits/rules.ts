@@ -10,6 +10,10 @@ export interface RateRules {
   readonly token: Readonly<Record<Plan, RateRule>>;
   /** Management requests by API key. */
   readonly key: RateRule;
+  /** Chats by API key, beside its management requests. */
+  readonly chat: RateRule;
+  /** Of these, the messages of one visitor of a companion: as many as an address may send on a website. */
+  readonly visitor: RateRule;
   /** Management requests by dashboard session, with the same limit. */
   readonly session: RateRule;
   /**
@@ -31,9 +35,15 @@ export interface RateSettings {
   readonly ratePerToken: Readonly<Record<Plan, number>>;
   readonly ratePerIp: number;
   readonly ratePerKey: number;
+  readonly chatRatePerKey: number;
 }
 
-const defaultRates: RateSettings = { ratePerToken: { free: 30, paid: 30 }, ratePerIp: 10, ratePerKey: 600 };
+const defaultRates: RateSettings = {
+  ratePerToken: { free: 30, paid: 30 },
+  ratePerIp: 10,
+  ratePerKey: 600,
+  chatRatePerKey: 600,
+};
 
 export function createRateRules(rates: RateSettings = defaultRates): RateRules {
   return {
@@ -43,6 +53,8 @@ export function createRateRules(rates: RateSettings = defaultRates): RateRules {
       paid: { name: "token", limit: rates.ratePerToken.paid, windowMs: minuteMs },
     },
     key: { name: "key", limit: rates.ratePerKey, windowMs: minuteMs },
+    chat: { name: "chat", limit: rates.chatRatePerKey, windowMs: minuteMs },
+    visitor: { name: "visitor", limit: rates.ratePerIp, windowMs: minuteMs },
     session: { name: "session", limit: rates.ratePerKey, windowMs: minuteMs },
     signInByIp: { name: "sign_in", limit: 30, windowMs: minuteMs },
     webhook: { name: "webhook", limit: 600, windowMs: minuteMs },

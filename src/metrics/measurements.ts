@@ -40,6 +40,8 @@ export class Measurements {
     ip: newVerdicts(),
     token: newVerdicts(),
     key: newVerdicts(),
+    chat: newVerdicts(),
+    visitor: newVerdicts(),
     session: newVerdicts(),
     sign_in: newVerdicts(),
     solution: newVerdicts(),

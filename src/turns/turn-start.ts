@@ -9,6 +9,7 @@ import type { FailureKind } from "../domain/reply-failure.ts";
 import type { StreamErrorCode } from "../domain/stream-end.ts";
 import type { Answerer, TokenUsage } from "../domain/usage.ts";
 import type { ReplyRequest } from "../llm/provider.ts";
+import type { GivenPrompt } from "./reply-request.ts";
 
 export interface TurnStart {
   companion: Companion;
@@ -17,6 +18,8 @@ export interface TurnStart {
   /** The key that usage counts it under: the caller's, or the one that made the companion; null for the dashboard. */
   keyId: string | null;
   message: string;
+  /** What the model is asked instead of the conversation and `message`; left out for a turn of a conversation. */
+  readonly given?: GivenPrompt;
   requestId: string;
   /** What the limit of running turns counts by; null means no limit. */
   address: string | null;
@@ -99,6 +102,8 @@ export interface TurnResult {
   readonly endCode: StreamErrorCode | null;
   readonly usage: TokenUsage;
   readonly answeredBy: Answerer;
+  /** As in `ReplyOutcome`. */
+  readonly finishReason: string | null;
   /** Null for a model without a price. */
   readonly cost: Cost | null;
   /** As in `TurnStart`. */
