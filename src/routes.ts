@@ -13,6 +13,7 @@ import { embedRoutes } from "./modules/embed/index.ts";
 import { healthRoutes } from "./modules/health/index.ts";
 import { keyRoutes } from "./modules/keys/index.ts";
 import { metricsRoutes } from "./modules/metrics/index.ts";
+import { openAiRoutes } from "./modules/openai/index.ts";
 import { pageRoutes } from "./modules/pages/index.ts";
 import { sessionRoutes } from "./modules/session/index.ts";
 import { statusRoutes } from "./modules/status/index.ts";
@@ -27,6 +28,7 @@ export const routes: readonly Route[] = [
   ...voiceTokenRoutes,
   ...companionRoutes,
   ...keyChatRoutes,
+  ...openAiRoutes,
   ...conversationRoutes,
   ...usageRoutes,
   ...keyRoutes,
