@@ -1,5 +1,6 @@
 /** Every rate limit of the program, in one place. */
 import type { Plan } from "../domain/account.ts";
+import { challengeLifetimeMs } from "../domain/challenge.ts";
 import type { RateRule } from "./limiter.ts";
 
 export interface RateRules {
@@ -22,6 +23,11 @@ export interface RateRules {
   readonly signInByIp: RateRule;
   /** Webhook calls by client address, counted before the signature is checked. */
   readonly webhook: RateRule;
+  /**
+   * Requests with one solved challenge: it begins one message only, but requests that are refused afterwards take places
+   * of the embed token. Enough for a client that sends the message again and again.
+   */
+  readonly solution: RateRule;
 }
 
 /** Requests per minute that the operator may set. */
@@ -52,6 +58,7 @@ export function createRateRules(rates: RateSettings = defaultRates): RateRules {
     session: { name: "session", limit: rates.ratePerKey, windowMs: minuteMs },
     signInByIp: { name: "sign_in", limit: 30, windowMs: minuteMs },
     webhook: { name: "webhook", limit: 600, windowMs: minuteMs },
+    solution: { name: "solution", limit: 10, windowMs: challengeLifetimeMs },
   };
 }
 

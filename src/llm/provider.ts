@@ -92,6 +92,11 @@ export interface LlmProvider {
    *   the call resolves with `complete: false, failure: null`, even before the first event.
    */
   streamReply(request: ReplyRequest, sink: ReplySink, signal: StopSignal): Promise<ReplyOutcome>;
+  /**
+   * Who may answer for a model that companions may choose, in the order in which they are asked; never empty. The
+   * `answeredBy` of its replies is always one of them, so a bound on what a reply costs is that of the dearest.
+   */
+  listAnswerers(model: string): readonly Answerer[];
   /** Closes idle connections. Callers abort running replies. */
   close(): void;
 }

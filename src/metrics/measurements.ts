@@ -44,6 +44,7 @@ export class Measurements {
     visitor: newVerdicts(),
     session: newVerdicts(),
     sign_in: newVerdicts(),
+    solution: newVerdicts(),
     webhook: newVerdicts(),
     daily: newVerdicts(),
     daily_voice: newVerdicts(),

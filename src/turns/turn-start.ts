@@ -29,6 +29,11 @@ export interface TurnStart {
   readonly named: NamedStart | null;
   /** As in `TurnEntry`. */
   readonly visitor: TurnEntry["visitor"];
+  /**
+   * Spends the visitor's proof of work. Called once, before the provider is, when nothing else can refuse the turn any
+   * more; what it rejects with refuses the turn. Left out or null: none was asked for.
+   */
+  readonly spendWork?: (() => Promise<void>) | null;
 }
 
 export interface NamedStart {

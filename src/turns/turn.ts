@@ -113,6 +113,7 @@ export class Turn implements OpenTurn, FollowedTurn, ReplySink {
       // The token may have been revoked during a long wait, and each call to the provider costs.
       await this.checkRight();
       if (this.isStopped) throw this.#stop.reason;
+      await this.#start.spendWork?.();
       await this.#settle(request, await this.#ask(request, ticket.day), ticket);
     } catch (error) {
       // Everything has been given back by now, so an immediate retry finds it free.

@@ -102,6 +102,7 @@ function createWorld(seed: number) {
       const [conversation = "", index = ""] = requestId.split("#");
       return work(conversation === "" ? null : conversation, Number(index), () => reply(sink, signal));
     },
+    listAnswerers: (model) => [{ provider: "scripted", model }],
     close() {},
   };
   const clock = createManualClock();

@@ -73,6 +73,7 @@ function createWorld() {
         world.calls++;
         return world.script(sink, signal);
       },
+      listAnswerers: (model) => [{ provider: "scripted", model }],
       close() {},
     },
     clock,

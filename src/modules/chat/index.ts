@@ -5,14 +5,14 @@ import type { Companion } from "../../domain/companion.ts";
 import { instructFor } from "../../domain/visitor-prompt.ts";
 import { embedTokenParam, eventStream } from "../../http/api-description.ts";
 import { clientOf } from "../../http/client.ts";
-import { rightOfToken } from "../../http/embed-guard.ts";
+import { type Embedded, rightOfToken } from "../../http/embed-guard.ts";
 import { embedBodyLimitBytes, jsonBody, requireJsonContentType } from "../../http/json-body.ts";
 import type { ResponseHead } from "../../http/json-response.ts";
 import { contextOf } from "../../http/request-context.ts";
 import { type Route, route } from "../../http/route.ts";
 import { EventStream } from "../../http/sse.ts";
 import { addHeaders, respondWithTurn } from "../../http/stream-response.ts";
-import { ConversationKeeper } from "../../turns/conversation-keeper.ts";
+import { ConversationKeeper, queueKeyOf } from "../../turns/conversation-keeper.ts";
 import { Turn } from "../../turns/turn.ts";
 import type { NamedStart, TurnStart } from "../../turns/turn-start.ts";
 import type { VerifiedVisitor } from "../../visitors/visitors.ts";
@@ -40,12 +40,14 @@ export interface Sending extends Pick<TurnStart, "companion" | "plan" | "keyId" 
   readonly sessionId: string;
   /** Null unless the visitor is verified. */
   readonly visitor: VerifiedVisitor | null;
+  /** The proof of work that the request brought; null where none was asked for. */
+  readonly work: Embedded["work"];
 }
 
 /** Streams the reply to a visitor's message, whichever way it came. */
 export async function streamReply(
   services: Services,
-  { request, set, sessionId, visitor, ...start }: Sending,
+  { request, set, sessionId, visitor, work, ...start }: Sending,
   { message, visitor_id, message_id, resume }: ChatRequest,
 ): Promise<Response> {
   const { companion, right } = start;
@@ -61,6 +63,8 @@ export async function streamReply(
       keeper: new ConversationKeeper(services, companion, key, { text: message, arrivalMark, named, visitor }),
       named,
       visitor: limitOf(companion, visitor),
+      // The same message may begin again, in this conversation.
+      spendWork: work && (() => work.spend(named && `${queueKeyOf(key)} ${named.messageId}`)),
     });
   if (!message_id) {
     return respondWithTurn(makeTurn(null), new EventStream(request.signal, services.heartbeats), set, context);
@@ -78,6 +82,7 @@ export const chatRoutes: readonly Route[] = [
     tag: "Embed",
     summary: "Send a message and stream the reply",
     access: "embed",
+    asksWork: true,
     body: { ...jsonBody(chatRequest, { limitBytes: embedBodyLimitBytes }), check: checkMessage },
     document: () => ({
       description:
@@ -90,12 +95,12 @@ export const chatRoutes: readonly Route[] = [
       responses: { 200: { ...eventStream, headers: ["X-Session-Id"] } },
       errors: ["conflict", "quota_exceeded", "upstream_error"],
     }),
-    async handle({ services, request, params, set, target: { companion, plan }, visitor, readBody }) {
+    async handle({ services, request, params, set, target: { companion, plan }, visitor, work, readBody }) {
       // Even without a body.
       requireJsonContentType(request);
       const body = await readBody();
       const sending = {
-        ...{ request, set, companion, plan, visitor },
+        ...{ request, set, companion, plan, visitor, work },
         sessionId: nameSession(services.ids, body, set),
         keyId: companion.createdByKeyId,
         address: clientOf(services, request).limitSubject,

@@ -100,7 +100,7 @@ export const keyChatRoutes: readonly Route[] = [
       const named = visitor === null ? body.visitor_id?.toLowerCase() : body.visitor?.sub;
       await admitVisitor(services, companion.id, visitor === null ? "visitor_id" : "sub", named, set.headers);
       const sending = {
-        ...{ request, set, companion, visitor, sessionId },
+        ...{ request, set, companion, visitor, sessionId, work: null },
         plan: principal.account.plan,
         keyId: principal.keyId,
         address: null,
