@@ -132,3 +132,16 @@ export const ProblemObject = namedObject(
   }),
   { description: "RFC 9457 problem details." },
 );
+
+export const OpenAiErrorObject = namedObject(
+  "OpenAiError",
+  () => ({
+    error: t.Object({
+      message: t.String({ description: "What happened and what to do, for people." }),
+      type: t.String(),
+      param: t.Union([t.String(), t.Null()], { description: "The first field at fault." }),
+      code: t.String({ description: "What happened, for programs: OpenAI's code, or ours where it has none." }),
+    }),
+  }),
+  { description: "An error as OpenAI's clients read it." },
+);

@@ -19,7 +19,7 @@ import { Turn } from "../../turns/turn.ts";
 import { CompletionKeeper, toWireCompletion } from "./completion.ts";
 import { CompletionStream, toCompletionError } from "./completion-stream.ts";
 import { readCompletion } from "./model.ts";
-import { CompletionObject, completionBody, ModelList, ModelObject } from "./schemas.ts";
+import { CompletionEvent, CompletionObject, completionBody, ModelList, ModelObject } from "./schemas.ts";
 import { runWhole } from "./whole-reply.ts";
 
 const defaultLimit = 100;
@@ -65,7 +65,7 @@ export const openAiRoutes: readonly Route[] = [
       responses: {
         200: {
           description: "The completion, or with `stream` its chunks as Server-Sent Events.",
-          content: { "application/json": CompletionObject, "text/event-stream": null },
+          content: { "application/json": CompletionObject, "text/event-stream": CompletionEvent },
         },
       },
       errors: ["not_found", "quota_exceeded", "upstream_error"],

@@ -1,5 +1,6 @@
 /** Bodies and responses of the routes for OpenAI's clients: schemas for the API document, created on first use. */
 import { Type as t } from "@sinclair/typebox";
+import { OpenAiErrorObject } from "../../http/api-description.ts";
 import { later } from "../../lib/later.ts";
 import { namedObject } from "../../schemas/named-object.ts";
 import { Nullable } from "../../schemas/schema.ts";
@@ -67,6 +68,8 @@ const makeUsage = () =>
     prompt_tokens_details: t.Object({ cached_tokens: t.Integer() }),
   });
 
+const makeFinishReason = () => t.Union(["stop", "length", "content_filter"].map((reason) => t.Literal(reason)));
+
 export const CompletionObject = namedObject("ChatCompletion", () => ({
   id: t.String({ examples: [`chatcmpl-${exampleId}`], description: "`chatcmpl-` and the `X-Request-Id`." }),
   object: t.Literal("chat.completion"),
@@ -77,11 +80,45 @@ export const CompletionObject = namedObject("ChatCompletion", () => ({
       index: t.Integer(),
       message: t.Object({ role: t.Literal("assistant"), content: t.String(), refusal: t.Null() }),
       logprobs: t.Null(),
-      finish_reason: t.Union(["stop", "length", "content_filter"].map((reason) => t.Literal(reason))),
+      finish_reason: makeFinishReason(),
     }),
   ),
   usage: makeUsage(),
 }));
+
+/** The data of a stream's events. */
+export const CompletionEvent = later(() =>
+  t.Union(
+    [
+      t.Object(
+        {
+          id: t.String(),
+          object: t.Literal("chat.completion.chunk"),
+          created: t.Integer(),
+          model: t.String(),
+          choices: t.Array(
+            t.Object({
+              index: t.Integer(),
+              delta: t.Object({
+                role: t.Optional(t.Literal("assistant")),
+                content: t.Optional(t.String()),
+                refusal: t.Optional(t.Null()),
+              }),
+              logprobs: t.Null(),
+              finish_reason: Nullable(makeFinishReason()),
+            }),
+            { description: "Empty in the chunk of usage." },
+          ),
+          usage: t.Optional(Nullable(makeUsage())),
+        },
+        { $id: "ChatCompletionChunk" },
+      ),
+      OpenAiErrorObject,
+      t.Literal("[DONE]", { $id: "ChatCompletionEnd", description: "The last event of a reply that is complete." }),
+    ],
+    { $id: "ChatCompletionEvent", description: "The `data` of one event of the stream." },
+  ),
+);
 
 export const ModelObject = namedObject("Model", () => ({
   id: t.String({ description: "The companion's id.", examples: [exampleId] }),
