@@ -3,7 +3,7 @@ import type { HistoryMessage } from "../../domain/conversation.ts";
 import { textParts } from "../../domain/conversation.ts";
 import { AppError, type FieldError, invalidFields } from "../../domain/errors.ts";
 import { maxListedErrors } from "../../schemas/schema.ts";
-import type { GivenPrompt } from "../../turns/reply-request.ts";
+import type { GivenPrompt } from "../../turns/turn-start.ts";
 
 export interface CompletionRequest {
   /** Which companion, as sent. */
