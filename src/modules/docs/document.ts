@@ -1,7 +1,7 @@
 /** The OpenAPI 3.1 document, generated from the routes' descriptions and the models that validate requests. */
 import type { TSchema } from "@sinclair/typebox";
 import type { Scope } from "../../domain/account.ts";
-import { type ApiResponse, apiTags, ProblemObject } from "../../http/api-description.ts";
+import { type ApiResponse, apiTags, OpenAiErrorObject, ProblemObject } from "../../http/api-description.ts";
 import type { Route } from "../../http/route.ts";
 import { type DescribedRoute, describeRoute } from "./described-route.ts";
 import { asksVisitor } from "./error-codes.ts";
@@ -74,6 +74,7 @@ export function buildDocument(routes: readonly Route[], facts: DocumentFacts): O
   const problems = new Map<string, JsonSchema>();
   const builder = { schemas, problems, facts };
   schemas.add(ProblemObject);
+  schemas.add(OpenAiErrorObject);
 
   const paths: OpenApiDocument["paths"] = {};
   for (const operation of routes.map(describeRoute)) {
