@@ -69,7 +69,7 @@ const objectNames = `
   PasswordReset PasswordChange SessionList TotpSecret TotpConfirmation RecoveryCodes TotpRemoval AccountList
   NewAccount AccountPatch ResetLink VoiceAgentGrantList VoiceAgentGrant NewVoiceAgentGrant Integrity Alive Ready
   Status SilentModel WebhookTaken VisitorKeyList VisitorKey NewVisitorKey NewVisitorKeyAnswer PublicJwk VerifiedVisitor
-  OwnConversationList OwnConversation OwnConversationWithMessages VisitorMerge
+  OwnConversationList OwnConversation OwnConversationWithMessages VisitorMerge ChatEvent ChatText ChatEnd
 `;
 
 test("keeps the names of its objects", () => {
@@ -152,7 +152,10 @@ test("documents both ways in, and the scope of each management call", () => {
     "sessionCookie",
     "localSessionCookie",
   ]);
-  expect(apiDocument.paths["/api/companions"]?.post?.security[0]).toEqual({ apiKey: ["companions:write"] });
+  const { post } = apiDocument.paths["/api/companions"] ?? {};
+  expect(post?.security[0]).toEqual({ apiKey: [] });
+  expect(post?.["x-required-scope"]).toBe("companions:write");
+  expect(post?.description).toContain("the scope `companions:write`");
   expect(apiDocument.paths["/api/embed/{token}/chat"]?.post?.security).toEqual([]);
   expect(apiDocument.paths["/api/accounts"]?.get?.security).toEqual([
     { sessionCookie: [] },

@@ -1,10 +1,13 @@
 /** The errors of a call in the API document: problem details, with the codes that each status can carry. */
 import { type ErrorCode, errorCodes } from "../../domain/errors.ts";
 import type { DescribedRoute } from "./described-route.ts";
-import type { Reference } from "./document.ts";
 import { listErrorCodes } from "./error-codes.ts";
 import { listHeaders } from "./headers.ts";
 import type { JsonSchema } from "./schema-text.ts";
+
+export interface Reference {
+  $ref: string;
+}
 
 /** References by status, to `components`, which takes what is new. The same codes share one component. */
 export function describeErrors(
