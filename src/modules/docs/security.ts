@@ -27,6 +27,8 @@ export const securitySchemes: Record<string, JsonSchema> = {
 export function securityOf(access: Access): Record<string, string[]>[] {
   if (access === "public" || isEmbedAccess(access)) return [];
   const cookies = [{ sessionCookie: [] }, { localSessionCookie: [] }];
+  if (access === "principal") return [{ apiKey: [] }, ...cookies];
+  if (access === "chat:write") return [{ apiKey: [] }];
   return requiredScope(access) === null ? cookies : [{ apiKey: [] }, ...cookies];
 }
 
@@ -37,11 +39,13 @@ export function requiredScope(access: Access): Scope | null {
 
 export function accessSentence(access: Access): string {
   const scope = requiredScope(access);
+  if (scope === "chat:write") return "For API keys with the scope `chat:write`.";
   if (scope !== null) return `For API keys with the scope \`${scope}\`, and for the dashboard.`;
   return {
     public: "Open to everyone.",
     embed: "Open to whoever has the embed token.",
     visitor: "For verified visitors who have the embed token.",
+    principal: "For every API key, whatever its scopes, and for the dashboard.",
     session: "For the dashboard alone.",
     operator: "For the dashboard of operators alone.",
   }[access as Exclude<Access, Scope>];

@@ -1,8 +1,7 @@
 /** How plots look, as options of the plotting library. */
 import type uPlot from "uplot";
-import { formatCompact } from "../lib/format.ts";
 import { isDark } from "../lib/theme.ts";
-import type { Series } from "./series.ts";
+import type { Measure, Series } from "./series.ts";
 
 export type PlotLibrary = typeof uPlot;
 
@@ -19,11 +18,16 @@ export function colorsOf(count: number): string[] {
   return Array.from({ length: count }, (_, index) => palette[index % palette.length] ?? "");
 }
 
+interface Plotted {
+  series: readonly Series[];
+  measure: Measure;
+  onPoint(index: number | null): void;
+}
+
 export function makeOptions(
   Library: PlotLibrary,
   width: number,
-  series: readonly Series[],
-  onPoint: (index: number | null) => void,
+  { series, measure, onPoint }: Plotted,
 ): uPlot.Options {
   const colors = colorsOf(series.length);
   const style = getComputedStyle(document.documentElement);
@@ -48,7 +52,7 @@ export function makeOptions(
       {
         ...axis,
         size: 46,
-        values: (_, ticks) => ticks.map((tick) => (Number.isInteger(tick) ? formatCompact(tick) : "")),
+        values: (_, ticks) => ticks.map((tick) => (Number.isInteger(tick) ? measure.formatShort(tick) : "")),
       },
     ],
     series: [{}, ...series.map((one, index) => drawSeries(Library, one, colors[index] ?? "", series.length === 1))],
