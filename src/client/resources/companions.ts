@@ -1,12 +1,12 @@
 /** `/api/companions`: companions, their embed tokens and quota, and chat. */
 import { type ChatReply, readOnce, startChat } from "../chat.ts";
 import type {
-  ChatRequest,
   Companion,
   CompanionList,
   CompanionPatch,
   EmbedToken,
   EmbedTokenList,
+  KeyChatRequest,
   ListCompanionsQuery,
   ListEmbedTokensQuery,
   NewCompanion,
@@ -70,7 +70,7 @@ export function companionCalls(transport: Transport) {
       transport.send({ method: "DELETE", path: at(id, "visitors", visitor) }, options),
 
     /** Sends a visitor's message, and streams the reply. */
-    chat: (id: string, message: ChatRequest, options: CallOptions = {}): ChatReply =>
+    chat: (id: string, message: KeyChatRequest, options: CallOptions = {}): ChatReply =>
       startChat(transport, id, message, options),
 
     /** Tries the companion as its owner: no conversation is stored. */
