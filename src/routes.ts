@@ -13,7 +13,9 @@ import { makeDocsRoutes } from "./modules/docs/index.ts";
 import { embedRoutes } from "./modules/embed/index.ts";
 import { healthRoutes } from "./modules/health/index.ts";
 import { keyRoutes } from "./modules/keys/index.ts";
+import { meRoutes } from "./modules/me/index.ts";
 import { metricsRoutes } from "./modules/metrics/index.ts";
+import { openAiRoutes } from "./modules/openai/index.ts";
 import { pageRoutes } from "./modules/pages/index.ts";
 import { sessionRoutes } from "./modules/session/index.ts";
 import { spendingStopRoutes } from "./modules/spending-stops/index.ts";
@@ -29,10 +31,12 @@ export const routes: readonly Route[] = [
   ...voiceTokenRoutes,
   ...companionRoutes,
   ...keyChatRoutes,
+  ...openAiRoutes,
   ...conversationRoutes,
   ...usageRoutes,
   ...budgetRoutes,
   ...keyRoutes,
+  ...meRoutes,
   ...visitorKeyRoutes,
   ...auditRoutes,
   ...sessionRoutes,

@@ -79,7 +79,13 @@ export const assetRoutes: readonly Route[] = [
       const description = "By file: its hashed address and its integrity value.";
       const Integrity = t.Object({}, { $id: "Integrity", additionalProperties: true, description });
       return {
-        responses: { 200: jsonResponse("For `<script integrity>`.", Integrity, "Access-Control-Allow-Origin") },
+        responses: {
+          200: jsonResponse(
+            "For the `integrity` attribute of the script's element.",
+            Integrity,
+            "Access-Control-Allow-Origin",
+          ),
+        },
       };
     },
     handle({ set }) {

@@ -14,8 +14,9 @@ import { readCompanionPatch, readNewCompanion, type SettingRules } from "./read-
 
 type CompanionServices = PricedServices & Pick<Services, "store" | "ids">;
 
-function rulesOf({ settings, store }: CompanionServices, accountId: string): SettingRules {
-  return { ...settings.llm, voice: store.voice, accountId };
+function rulesOf({ settings, store }: CompanionServices, { account }: Principal): SettingRules {
+  const dailyMessages = settings.dailyMessages[account.plan];
+  return { ...settings.llm, dailyMessages, voice: store.voice, accountId: account.id };
 }
 
 /** Throws `not_found`. */
@@ -43,7 +44,7 @@ export async function prepareCompanion(
 ): Promise<Prepared<Companion>> {
   const { store, ids } = services;
   const accountId = principal.account.id;
-  const settings = await readNewCompanion(body, rulesOf(services, accountId));
+  const settings = await readNewCompanion(body, rulesOf(services, principal));
   const id = ids.uuid();
   await requirePrices(services, { ...settings, id, accountId, createdByKeyId: principal.keyId }, settings);
   const companion = {
@@ -65,7 +66,7 @@ export async function updateCompanion(
   body: unknown,
   context: WriteContext,
 ): Promise<Companion> {
-  const patch = await readCompanionPatch(body, rulesOf(services, principal.account.id), current);
+  const patch = await readCompanionPatch(body, rulesOf(services, principal), current);
   // Without a change, neither `updated_at` nor the audit log changes.
   if (Object.keys(patch).length === 0) return current;
   await requirePrices(services, { ...current, ...patch }, patch);

@@ -67,7 +67,7 @@ function createStore(engine: SqliteEngine, { erasures, log }: SqliteStoreOptions
   const changes = createChangeRecorder(engine, holdings);
   const usage = createUsageWriter(engine);
   const quota = createQuotaCounts(engine);
-  const metadata = createMetadataIndex(engine);
+  const metadata = createMetadataIndex(engine, "companion_metadata");
   const voiceAgents = createVoiceAgentKeeper(engine);
   const conversations = createConversationWriter(engine);
   const eraser = createMessageEraser(engine);
@@ -94,7 +94,7 @@ function createStore(engine: SqliteEngine, { erasures, log }: SqliteStoreOptions
     sessions: createSessionStore(engine, changes),
     spending: createSpendingStore(engine, shared),
     turns: createTurnStore(engine, shared),
-    usage: createUsageStore(engine, metadata),
+    usage: createUsageStore(engine),
     visitorKeys: createVisitorKeyStore(engine, changes),
     voice: createVoiceStore(engine, shared),
     voiceAgentGrants: createVoiceAgentGrantStore(engine, changes, voiceAgents),
