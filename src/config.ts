@@ -195,6 +195,7 @@ function toConfig(
       ratePerToken: { free: values.ratePerToken, paid: values.ratePerTokenPaid ?? values.ratePerToken },
       ratePerIp: values.ratePerIp,
       ratePerKey: values.ratePerKey,
+      chatRatePerKey: values.chatRatePerKey,
     },
     streamsPerIp: values.streamsPerIp,
     messagesPerDay: { free: values.dailyFree, paid: values.dailyPaid },

@@ -12,13 +12,18 @@ import type { StopSignal } from "../lib/stop-signal.ts";
 export interface ReplyRequest {
   /** The companion's instruction text, or null for none. */
   systemPrompt: string | null;
-  /** Earlier turns, oldest first, starting with a user's; the last entry is the visitor's new message. */
+  /**
+   * Earlier turns, oldest first, starting with a user's; the last entry is the visitor's new message. A platform that
+   * keeps the conversation itself may send others, or none.
+   */
   messages: readonly HistoryMessage[];
   model: string;
   /** Sent only if set. */
   temperature: number | null;
   /** Upper limit of the reply in tokens; always sent, since the operator pays. */
   maxOutputTokens: number;
+  /** Texts before which the model stops; sent only if there are any. */
+  stop?: readonly string[];
   /** For the log: identifies the provider's failures. */
   requestId: string;
 }

@@ -3,7 +3,8 @@ import { Plus, Search } from "lucide-preact";
 import { useState } from "preact/hooks";
 import { ManageAccount } from "../accounts/manage-account.tsx";
 import { NewAccount } from "../accounts/new-account.tsx";
-import { useList, useSettled } from "../lib/load.ts";
+import { type LoadedStops, SpendingSection, stopOf } from "../accounts/spending-stops.tsx";
+import { useList, useLoad, useSettled } from "../lib/load.ts";
 import { useSession } from "../lib/session.ts";
 import type { Account } from "../lib/types.ts";
 import { Button } from "../ui/button.tsx";
@@ -16,6 +17,7 @@ export default function AccountsPage() {
   const [text, setText] = useState("");
   const q = useSettled(text.trim());
   const list = useList<Account>("/api/accounts", { q });
+  const stops: LoadedStops = useLoad("/api/spending-stops");
   const [isAdding, setIsAdding] = useState(false);
   const [managed, setManaged] = useState<Account | null>(null);
   const columns: readonly Column<Account>[] = [
@@ -32,7 +34,14 @@ export default function AccountsPage() {
     { title: "Role", cell: ({ role }) => (role === "operator" ? "Operator" : "Owner") },
     {
       title: "State",
-      cell: ({ suspended_at }) => (suspended_at === null ? "Active" : <Badge tone="bad">Suspended</Badge>),
+      cell: ({ id, suspended_at }) =>
+        suspended_at !== null ? (
+          <Badge tone="bad">Suspended</Badge>
+        ) : stopOf(stops, id) ? (
+          <Badge tone="bad">Spending stopped</Badge>
+        ) : (
+          "Active"
+        ),
     },
     { title: "Since", class: "text-muted", cell: ({ created_at }) => <Time at={created_at} /> },
     { title: "", class: "text-right", cell: (account) => <Button onClick={() => setManaged(account)}>Manage…</Button> },
@@ -66,11 +75,13 @@ export default function AccountsPage() {
         list={list}
         empty={<Empty title="No account matches">Search by another part of the address.</Empty>}
       />
+      <SpendingSection stops={stops} />
       {isAdding && <NewAccount onMade={list.reload} onClose={() => setIsAdding(false)} />}
       {managed && (
         <ManageAccount
           account={managed}
           isOwn={managed.id === own.id}
+          stops={stops}
           onChanged={async (account) => {
             setManaged(account);
             await list.reload();

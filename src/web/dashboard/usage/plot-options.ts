@@ -1,8 +1,7 @@
 /** How plots look, as options of the plotting library. */
 import type uPlot from "uplot";
-import { formatCompact } from "../lib/format.ts";
 import { isDark } from "../lib/theme.ts";
-import type { Series } from "./series.ts";
+import type { Measure, Series } from "./series.ts";
 
 export type PlotLibrary = typeof uPlot;
 
@@ -19,12 +18,13 @@ export function colorsOf(count: number): string[] {
   return Array.from({ length: count }, (_, index) => palette[index % palette.length] ?? "");
 }
 
-export function makeOptions(
-  Library: PlotLibrary,
-  width: number,
-  series: readonly Series[],
-  onPoint: (index: number | null) => void,
-): uPlot.Options {
+interface Plotted {
+  series: readonly Series[];
+  measure: Measure;
+  onPoint(index: number | null): void;
+}
+
+export function makeOptions(Library: PlotLibrary, width: number, { series, measure, onPoint }: Plotted): uPlot.Options {
   const colors = colorsOf(series.length);
   const style = getComputedStyle(document.documentElement);
   const colorOf = (name: string) => style.getPropertyValue(`--color-${name}`);
@@ -48,7 +48,7 @@ export function makeOptions(
       {
         ...axis,
         size: 46,
-        values: (_, ticks) => ticks.map((tick) => (Number.isInteger(tick) ? formatCompact(tick) : "")),
+        values: (_, ticks) => ticks.map((tick) => (Number.isInteger(tick) ? measure.formatShort(tick) : "")),
       },
     ],
     series: [{}, ...series.map((one, index) => drawSeries(Library, one, colors[index] ?? "", series.length === 1))],
