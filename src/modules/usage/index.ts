@@ -93,9 +93,16 @@ export const usageRoutes: readonly Route[] = [
       const day = toUtcDay(clock.nowMs());
       const messages = await store.turns.countDay(companion.id, day);
       const voiceSessions = await store.voice.countDay(companion.id, day);
+      const { dailyMessages, monthlyTokens } = companion;
+      const byPlan = settings.dailyMessages[account.plan];
+      const month = day.slice(0, "YYYY-MM".length);
       return {
         day,
-        ...toWireQuota(settings.dailyMessages[account.plan], messages),
+        ...toWireQuota(Math.min(byPlan, dailyMessages ?? byPlan), messages),
+        monthly_tokens:
+          monthlyTokens === null
+            ? null
+            : toWireQuota(monthlyTokens, await store.turns.countMonthTokens(account.id, companion.id, month)),
         voice_sessions: toWireQuota(settings.dailyVoiceSessions[account.plan], voiceSessions),
       };
     },

@@ -104,9 +104,22 @@ export const FailedReplyList = namedObject("FailedReplyList", () => ({
 
 export const QuotaObject = namedObject("Quota", () => ({
   day: t.String({ format: "date", description: "The UTC day; the count starts again at its end." }),
-  limit: t.Integer({ description: "Messages a day, by the account's plan.", examples: [1000] }),
+  limit: t.Integer({
+    description: "Messages a day, by the account's plan or the companion's `daily_messages`, whichever is less.",
+    examples: [1000],
+  }),
   used: t.Integer({ description: "Messages used so far, test chats included.", examples: [12] }),
   left: t.Integer({ examples: [988] }),
+  monthly_tokens: Nullable(
+    t.Object(
+      {
+        limit: t.Integer({ examples: [5_000_000] }),
+        used: t.Integer({ description: "Input and output together, in the UTC month so far.", examples: [1_234_567] }),
+        left: t.Integer({ examples: [3_765_433] }),
+      },
+      { description: "The companion's `monthly_tokens`; null where it has no such limit." },
+    ),
+  ),
   voice_sessions: t.Object(
     {
       limit: t.Integer({ description: "Voice sessions a day, by the account's plan.", examples: [200] }),
