@@ -138,13 +138,13 @@ test("a budget has room for a chain only if it has room for the dearest of its e
   // 5 bytes and 64 in at 2.5 micro-dollars, 100 tokens out at 10: 1172.5. The first one alone would be 169.
   await owner.call("PATCH", `/api/companions/${companion.id}`, { system_prompt: null, max_output_tokens: 100 });
   const { spending } = server.services.store;
-  const context = testContext(clock.nowMs());
+  const context = () => testContext(clock.nowMs());
   const budget = { id: systemIds.uuid(), subject: { companionId: companion.id }, limitMicros: 1172 };
-  await spending.createBudget(companion.accountId, { ...budget, period: "day", action: "stop" }, context);
+  await spending.createBudget(companion.accountId, { ...budget, period: "day", action: "stop" }, context());
   const asked = server.mockLlm.requests.length;
   expect((await chat(server.url, companion.embedToken, { message: "Hello" })).raw).toContain("budget_exceeded");
   expect(server.mockLlm.requests).toHaveLength(asked);
-  await spending.updateBudget(companion.accountId, budget.id, { limitMicros: 1173 }, context);
+  await spending.updateBudget(companion.accountId, budget.id, { limitMicros: 1173 }, context());
   expect((await chat(server.url, companion.embedToken, { message: "Hello" })).isDone).toBe(true);
 });
 
