@@ -1,5 +1,5 @@
 /**
- * Writes the SDK as an npm package: one module without dependencies, its types, and a README.
+ * Writes the SDK as an npm package: two modules without dependencies, its types, and a README.
  *
  *   bun scripts/build-sdk-package.ts [dist/sdk]
  */
@@ -10,12 +10,17 @@ import manifest from "../package.json" with { type: "json" };
 const root = join(import.meta.dir, "..");
 const sdk = join(root, "src", "web", "sdk");
 
+/** The second solves challenges, for programs that cannot load it from the server. */
+const modules = { "index.js": "index.ts", "challenge.js": "challenge-solver.ts" };
+
 export async function buildSdkPackage(folder: string): Promise<void> {
   rmSync(folder, { recursive: true, force: true });
   mkdirSync(folder, { recursive: true });
   // Not minified: websites that use it have bundlers for that, and people read it.
-  const { outputs } = await Bun.build({ entrypoints: [join(sdk, "index.ts")], target: "browser", format: "esm" });
-  writeFileSync(join(folder, "index.js"), (await outputs[0]?.text()) ?? "");
+  for (const [file, entry] of Object.entries(modules)) {
+    const { outputs } = await Bun.build({ entrypoints: [join(sdk, entry)], target: "browser", format: "esm" });
+    writeFileSync(join(folder, file), (await outputs[0]?.text()) ?? "");
+  }
   writeTypes(join(folder, "types"));
   writeFileSync(join(folder, "package.json"), `${JSON.stringify(describePackage(), null, 2)}\n`);
   cpSync(join(root, "docs", "sdk.md"), join(folder, "README.md"));
@@ -31,9 +36,12 @@ function describePackage() {
     license: manifest.license,
     type: "module",
     sideEffects: false,
-    exports: { ".": { types: "./types/index.d.ts", default: "./index.js" } },
+    exports: {
+      ".": { types: "./types/index.d.ts", default: "./index.js" },
+      "./challenge": { types: "./types/challenge-solver.d.ts", default: "./challenge.js" },
+    },
     types: "./types/index.d.ts",
-    files: ["index.js", "types"],
+    files: [...Object.keys(modules), "types"],
   };
 }
 
