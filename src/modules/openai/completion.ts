@@ -2,7 +2,7 @@
 import type { Companion } from "../../domain/companion.ts";
 import { textOf } from "../../domain/conversation.ts";
 import type { TokenUsage } from "../../domain/usage.ts";
-import type { Store } from "../../store/store.ts";
+import type { ReachedBudget, Store } from "../../store/store.ts";
 import type { TurnKeeper, TurnResult } from "../../turns/turn-start.ts";
 
 /** Stores only what the completion cost. */
@@ -20,12 +20,13 @@ export class CompletionKeeper implements TurnKeeper {
     return [];
   }
 
-  async settle(result: TurnResult): Promise<void> {
+  async settle(result: TurnResult): Promise<readonly ReachedBudget[]> {
     const { accountId, id: companionId } = this.companion;
-    const { keyId, day, ticketId, usage, answeredBy, cost, failure } = result;
-    const counted = { usage, answeredBy, cost, failure };
-    await this.store.turns.settleUnkept({ ticketId, accountId, companionId, keyId, day, ...counted });
+    const { keyId, day, ticketId, usage, answeredBy, cost, spend, failure } = result;
+    const counted = { usage, answeredBy, cost, spend, failure };
+    const reached = await this.store.turns.settleUnkept({ ticketId, accountId, companionId, keyId, day, ...counted });
     this.result = result;
+    return reached;
   }
 }
 
