@@ -34,6 +34,7 @@ CREATE TABLE `spending_reservations` (
 	`provider` text NOT NULL,
 	`micros` integer NOT NULL,
 	`budget_ids` text NOT NULL,
+	`facts` text NOT NULL,
 	`is_voice` integer NOT NULL,
 	`due_at` integer NOT NULL
 );
@@ -120,6 +121,9 @@ FROM `usage_daily` AS u;
 DROP TABLE `usage_daily`;
 --> statement-breakpoint
 ALTER TABLE `new_usage_daily` RENAME TO `usage_daily`;
+--> statement-breakpoint
+-- For exports and pages, which go from day to day.
+CREATE INDEX `usage_daily_day` ON `usage_daily` (`account_id`, `day`, `companion_id`);
 --> statement-breakpoint
 CREATE TABLE `new_usage_monthly` (
 	`account_id` text NOT NULL,

@@ -22,6 +22,7 @@ export type ApiHeader =
   | "Idempotent-Replayed"
   | "Set-Cookie"
   | "Content-Disposition"
+  | "Link"
   | "ETag"
   | "Cache-Control"
   | "Access-Control-Allow-Origin";
@@ -37,6 +38,7 @@ export interface ApiResponse {
 export const apiTags = {
   Embed: "For visitors' browsers: opened by a companion's embed token in the path.",
   Companions: "What visitors talk to, and the tokens that open it.",
+  OpenAI: "For clients that speak OpenAI's chat completions: a companion is a model.",
   Conversations: "What was said, and its erasure.",
   Usage: "What was used, for audit and billing.",
   "API keys": "Keys for servers: never in client-side code.",
@@ -107,6 +109,27 @@ export const eventStream: ApiResponse = {
   },
 };
 
+const hexDigits = (description: string) => t.String({ pattern: "^[0-9a-f]{64}$", description });
+
+const ChallengeObject = namedObject(
+  "Challenge",
+  () => ({
+    algorithm: t.Literal("SHA-256"),
+    challenge: hexDigits("The hash of the salt with the number that is to be found written behind it."),
+    maxnumber: t.Integer({ maximum: 1_000_000, description: "The number is from 0 to this one.", examples: [100000] }),
+    salt: t.String({
+      description: "Holds `expires`, Unix seconds: the challenge and its solution end then.",
+      examples: ["6b2a0f4c9d8e7f1a2b3c4d5e?expires=1767225900&"],
+    }),
+    signature: hexDigits("To be sent back; each is good for one message or voice session."),
+  }),
+  {
+    description:
+      "A proof of work in ALTCHA's form, version 1. The answer is the base64 of the JSON of `algorithm`, `challenge`, " +
+      "`number`, `salt` and `signature`, in the header `X-Challenge`.",
+  },
+);
+
 export const ProblemObject = namedObject(
   "Problem",
   () => ({
@@ -128,6 +151,20 @@ export const ProblemObject = namedObject(
         { description: "On `invalid_request`: every field at fault." },
       ),
     ),
+    challenge: t.Optional(ChallengeObject),
   }),
   { description: "RFC 9457 problem details." },
+);
+
+export const OpenAiErrorObject = namedObject(
+  "OpenAiError",
+  () => ({
+    error: t.Object({
+      message: t.String({ description: "What happened and what to do, for people." }),
+      type: t.String(),
+      param: t.Union([t.String(), t.Null()], { description: "The first field at fault." }),
+      code: t.String({ description: "What happened, for programs: OpenAI's code, or ours where it has none." }),
+    }),
+  }),
+  { description: "An error as OpenAI's clients read it." },
 );

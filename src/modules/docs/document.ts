@@ -1,13 +1,13 @@
 /** The OpenAPI 3.1 document, generated from the routes' descriptions and the models that validate requests. */
 import type { TSchema } from "@sinclair/typebox";
 import type { Scope } from "../../domain/account.ts";
-import { type ApiResponse, apiTags, ProblemObject } from "../../http/api-description.ts";
+import { type ApiResponse, apiTags, OpenAiErrorObject, ProblemObject } from "../../http/api-description.ts";
 import type { Route } from "../../http/route.ts";
 import { type DescribedRoute, describeRoute } from "./described-route.ts";
 import { asksVisitor } from "./error-codes.ts";
 import { describeErrors, type Reference } from "./error-responses.ts";
 import { guideText } from "./guide.ts";
-import { listHeaders, sharedHeaders, visitorTokenHeader } from "./headers.ts";
+import { challengeHeader, listHeaders, sharedHeaders, visitorTokenHeader } from "./headers.ts";
 import { exampleOf, type JsonSchema, SchemaCollector } from "./schema-text.ts";
 import { accessSentence, requiredScope, securityOf, securitySchemes } from "./security.ts";
 
@@ -70,6 +70,7 @@ export function buildDocument(routes: readonly Route[], facts: DocumentFacts): O
   const problems = new Map<string, JsonSchema>();
   const builder = { schemas, problems, facts };
   schemas.add(ProblemObject);
+  schemas.add(OpenAiErrorObject);
 
   const paths: OpenApiDocument["paths"] = {};
   for (const operation of routes.map(describeRoute)) {
@@ -159,6 +160,7 @@ function listParameters(builder: Builder, operation: DescribedRoute): OpenApiPar
     });
   }
   if (asksVisitor(operation)) add("header", "X-Visitor-Token", visitorTokenHeader);
+  if (operation.asksWork) add("header", "X-Challenge", challengeHeader);
   if (operation.isIdempotent) {
     add("header", "Idempotency-Key", {
       type: "string",

@@ -25,7 +25,9 @@ export function BudgetCard({ budget, subject, onEdit, onDelete }: BudgetCardProp
           {subject}
         </h2>
         {level !== "calm" && (
-          <Badge tone={level === "reached" ? "bad" : "warn"}>{level === "reached" ? "Reached" : "Nearly used up"}</Badge>
+          <Badge tone={level === "reached" ? "bad" : "warn"}>
+            {level === "reached" ? "Reached" : "Nearly used up"}
+          </Badge>
         )}
       </div>
       <div>

@@ -60,7 +60,5 @@ export function useBreakdown({ by, rows, days, measure }: BreakdownOptions): Ser
   if (by === null) return [];
   const nameOf = (id: string, [row]: readonly UsageRow[]) =>
     isByCompanion || !row ? (names[id] ?? `…${shortId(id)}`) : groupName(by, row, keyNames);
-  return parts
-    .filter((part) => part.by === api)
-    .map(({ id, rows }) => toSeries(nameOf(id, rows), days, rows, measure));
+  return parts.filter((part) => part.by === api).map(({ id, rows }) => toSeries(nameOf(id, rows), days, rows, measure));
 }
