@@ -132,6 +132,16 @@ test("keys are made, listed and revoked, and a change is in the audit", async ()
   await client.visitorKeys.revoke(visitorKey.id);
 });
 
+test("a key is told what it is, and usage is exported line by line", async () => {
+  const { account, scopes } = await client.me();
+  expect(account.plan).toBe("free");
+  expect(scopes).toContain("chat:write");
+  await client.companions.chat((await client.companions.create({ name: "Billed" })).id, { message: "Hello" }).text();
+  const events = await collect(client.usage.events({ include: "today" }));
+  expect(events.length).toBeGreaterThan(0);
+  expect(events.every(({ final }) => !final)).toBe(true);
+});
+
 test("a refusal names every field at fault and the request, and keeps the whole answer", async () => {
   const error = await refusal(client.companions.create({ name: "", theme_color: "red" }));
   expect(error).toMatchObject({ name: "CompaniondError", code: "invalid_request", status: 400 });
