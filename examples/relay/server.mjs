@@ -51,8 +51,10 @@ async function chat(request, response) {
 }
 
 function fail(response, error) {
+  // The page went away.
+  if (response.destroyed) return;
   const isKnown = error instanceof CompaniondError;
-  if (!isKnown && error.name !== "AbortError") console.error(error);
+  if (!isKnown) console.error(error);
   // Once the reply has begun, its last line says that it is not whole.
   const { code, message } = isKnown ? error : { code: "internal", message: "Something went wrong." };
   if (!response.headersSent) response.writeHead(error.status || 502, { "content-type": "application/json" });
