@@ -103,7 +103,7 @@ export default function UsagePage() {
                 type="button"
                 aria-pressed={each === measure}
                 onClick={() => replaceSearch({ measure: each.name })}
-                class={`rounded-xl border px-4 py-3 text-left ${
+                class={`rounded-xl border px-4 py-3 text-left max-md:odd:last:col-span-2 ${
                   each === measure ? "border-accent bg-tint" : "border-line hover:bg-sunken"
                 }`}
               >
