@@ -150,6 +150,7 @@ function toConfig(values: SettingValues, tls: Config["server"]["tls"], isDemo: b
       ratePerToken: { free: values.ratePerToken, paid: values.ratePerTokenPaid ?? values.ratePerToken },
       ratePerIp: values.ratePerIp,
       ratePerKey: values.ratePerKey,
+      chatRatePerKey: values.chatRatePerKey,
     },
     streamsPerIp: values.streamsPerIp,
     messagesPerDay: { free: values.dailyFree, paid: values.dailyPaid },

@@ -4,6 +4,7 @@ import { accountRoutes } from "./modules/accounts/index.ts";
 import { assetRoutes } from "./modules/assets/index.ts";
 import { auditRoutes } from "./modules/audit/index.ts";
 import { chatRoutes } from "./modules/chat/index.ts";
+import { keyChatRoutes } from "./modules/chat/key-chat.ts";
 import { companionRoutes } from "./modules/companions/index.ts";
 import { conversationRoutes } from "./modules/conversations/index.ts";
 import { dashboardRoutes } from "./modules/dashboard/index.ts";
@@ -25,6 +26,7 @@ export const routes: readonly Route[] = [
   ...chatRoutes,
   ...voiceTokenRoutes,
   ...companionRoutes,
+  ...keyChatRoutes,
   ...conversationRoutes,
   ...usageRoutes,
   ...keyRoutes,

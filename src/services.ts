@@ -34,6 +34,7 @@ import type { Store } from "./store/store.ts";
 import { createNamedReplies } from "./turns/named-replies.ts";
 import { createOpenTurns } from "./turns/open-turns.ts";
 import { createReplyProbes } from "./turns/reply-probes.ts";
+import { createChallenges } from "./visitors/challenges.ts";
 import { createVisitors } from "./visitors/verifier.ts";
 import { openVoiceProviders } from "./voice/registry.ts";
 import { createVoice } from "./voice/voice.ts";
@@ -156,6 +157,7 @@ export async function openServices(config: Config, overrides: ServiceOverrides =
   const openTurns = createOpenTurns({
     perAddress: config.streamsPerIp,
     getChangeMark: () => store.companions.getChangeMark(),
+    nowMs: () => clock.nowMs(),
   });
   const uses = createUseRecorder({ store, clock, log });
   const tell = shared === null ? null : (url: string) => shared.announce(url);
@@ -204,6 +206,7 @@ export async function openServices(config: Config, overrides: ServiceOverrides =
     uses,
     sealing,
     visitors: createVisitors({ store, sealing, clock, log }),
+    challenges: createChallenges({ store, sealing, clock, ids }),
     instances,
     signInAttempts: createAttempts({ failures: coordination.signInFailures, clock }),
     webhookBodies,

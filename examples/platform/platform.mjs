@@ -1,8 +1,8 @@
 // One customer's companion, from the platform's side: node platform.mjs <customer id> <the customer's origin>
-const { BASE_URL, COMPANIOND_KEY } = process.env;
+const { BASE_URL, API_KEY } = process.env;
 const [customerId, origin] = process.argv.slice(2);
-if (!BASE_URL || !COMPANIOND_KEY || !customerId || !origin) {
-  console.error("Usage: BASE_URL=… COMPANIOND_KEY=… node platform.mjs <customer id> <origin>");
+if (!BASE_URL || !API_KEY || !customerId || !origin) {
+  console.error("Usage: BASE_URL=… API_KEY=… node platform.mjs <customer id> <origin>");
   process.exit(2);
 }
 
@@ -11,7 +11,7 @@ async function api(method, path, { body, idempotencyKey } = {}) {
   const response = await fetch(BASE_URL + path, {
     method,
     headers: {
-      authorization: `Bearer ${COMPANIOND_KEY}`,
+      authorization: `Bearer ${API_KEY}`,
       ...(body && { "content-type": "application/json" }),
       ...(idempotencyKey && { "idempotency-key": idempotencyKey }),
     },

@@ -141,6 +141,12 @@ export const settings = {
     perMinute,
     "Management requests a minute by API key, and by dashboard session.",
   ),
+  chatRatePerKey: plain(
+    "COMPANIOND_CHAT_RATE_PER_KEY",
+    600,
+    perMinute,
+    "Chats a minute by API key, through its own chat routes and /v1.",
+  ),
   streamsPerIp: plain("COMPANIOND_STREAMS_PER_IP", 20, perMinute, "Open chat streams of one client address."),
   dailyFree: plain(
     "COMPANIOND_DAILY_FREE",

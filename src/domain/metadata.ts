@@ -15,7 +15,8 @@ export function findMetadataProblem(metadata: JsonObject): string | null {
   return null;
 }
 
-function isWithin(value: JsonValue, levels: number): boolean {
+/** Whether it is nested no deeper, itself counted. */
+export function isWithin(value: JsonValue, levels: number): boolean {
   if (typeof value !== "object" || value === null) return true;
   return levels > 0 && Object.values(value).every((part) => isWithin(part, levels - 1));
 }

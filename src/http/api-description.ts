@@ -7,10 +7,10 @@ import { namedObject } from "../schemas/named-object.ts";
 
 /**
  * Who may call: anyone, holders of the embed token in the path, of these only verified visitors, an API key with the
- * scope (or the dashboard), the dashboard only, or an operator's dashboard only. Determines the security scheme and the
- * errors of the guards.
+ * scope (or the dashboard), any API key (or the dashboard), the dashboard only, or an operator's dashboard only. Chats
+ * (`chat:write`) are for API keys alone. Determines the security scheme and the errors of the guards.
  */
-export type Access = "public" | EmbedAccess | "session" | "operator" | Scope;
+export type Access = "public" | EmbedAccess | "principal" | "session" | "operator" | Scope;
 export type EmbedAccess = "embed" | "visitor";
 
 export function isEmbedAccess(access: Access): access is EmbedAccess {
@@ -79,6 +79,22 @@ export const embedTokenParam = later(() =>
   }),
 );
 
+/** The data of a stream's events. A 3.1 document has no place for a single event: the media type refers to it. */
+const ChatEvent = later(() =>
+  t.Union(
+    [
+      t.Object(
+        {
+          text: t.String({ description: "The next piece of the reply, never empty.", examples: ["Hello"] }),
+        },
+        { $id: "ChatText" },
+      ),
+      t.Literal("[DONE]", { $id: "ChatEnd", description: "The last event of a reply that is complete and kept." }),
+    ],
+    { $id: "ChatEvent", description: "The `data` of one event of the stream." },
+  ),
+);
+
 export const eventStream: ApiResponse = {
   description:
     'The reply as Server-Sent Events: `data: {"text":"…"}` for each fragment, then `data: [DONE]`. Lines that do not ' +
@@ -86,7 +102,9 @@ export const eventStream: ApiResponse = {
     "its last comment says why: `upstream_error` (the model), `too_long` (the reply), `cancelled` (by the client), `abandoned` " +
     "(nobody read it for two minutes), `unavailable` (the server or the companion is not, or not any more: come back once, " +
     "where the message has a `message_id`).",
-  content: { "text/event-stream": null },
+  get content() {
+    return { "text/event-stream": ChatEvent };
+  },
 };
 
 export const ProblemObject = namedObject(

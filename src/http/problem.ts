@@ -33,6 +33,7 @@ export function renderProblem(error: AppError, requestId: string, baseUrl: strin
     code: error.code,
     request_id: requestId,
     ...(error.errors ? { errors: error.errors } : {}),
+    ...error.members,
   });
 }
 

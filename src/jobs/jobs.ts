@@ -80,6 +80,7 @@ export async function runJobs(services: JobServices, isStopped: () => boolean = 
   const jobs: [name: string, step: () => Promise<number>][] = [
     ["retention", () => store.conversations.deleteExpired(clock.nowMs(), chunk)],
     ["idempotency", () => store.idempotency.purge(clock.nowMs(), chunk)],
+    ["challenges", () => store.challenges.purge(clock.nowMs(), chunk)],
     ["sessions", () => store.sessions.purge(clock.nowMs(), clock.nowMs() - idleLifetimeMs).then(() => 0)],
   ];
   for (const [name, step] of jobs) {

@@ -127,7 +127,8 @@ export function createOpenAiProvider(options: OpenAiOptions): LlmProvider {
     }
   }
 
-  return { name, streamReply, close: () => http.close() };
+  const listAnswerers = (model: string) => [{ provider: name, model }];
+  return { name, streamReply, listAnswerers, close: () => http.close() };
 }
 
 /** The private reason, cleaned for the log. */

@@ -72,6 +72,7 @@ export function watchProvider(
           throw failure;
         },
       ),
+    listAnswerers: (model) => provider.listAnswerers(model),
     close: () => provider.close(),
   };
 

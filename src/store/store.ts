@@ -14,6 +14,7 @@
 import type { AccountStore } from "./contract/accounts.ts";
 import type { ApiKeyStore } from "./contract/api-keys.ts";
 import type { AuditStore } from "./contract/audit.ts";
+import type { ChallengeStore } from "./contract/challenges.ts";
 import type { CompanionStore } from "./contract/companions.ts";
 import type { ConversationStore } from "./contract/conversations.ts";
 import type { EmbedTokenStore } from "./contract/embed-tokens.ts";
@@ -31,6 +32,7 @@ export interface Store {
   readonly accounts: AccountStore;
   readonly apiKeys: ApiKeyStore;
   readonly audit: AuditStore;
+  readonly challenges: ChallengeStore;
   readonly companions: CompanionStore;
   readonly conversations: ConversationStore;
   readonly embedTokens: EmbedTokenStore;
@@ -54,6 +56,7 @@ export interface Store {
 export type * from "./contract/accounts.ts";
 export type * from "./contract/api-keys.ts";
 export type * from "./contract/audit.ts";
+export type * from "./contract/challenges.ts";
 export type * from "./contract/companions.ts";
 export type * from "./contract/conversations.ts";
 export type * from "./contract/embed-tokens.ts";

@@ -20,17 +20,31 @@ export function historyTokensOf(
   return Math.max(0, (contextTokens ?? companionDefaults.contextTokens) - promptTokens - estimateTokens(message));
 }
 
+/** What a caller who keeps the conversation itself wants of the model, within the companion's bounds. */
+export interface GivenPrompt {
+  /** Appended to the companion's own instructions, in this order. */
+  readonly instructions: readonly string[];
+  /** Oldest first; all are sent, however long. */
+  readonly messages: readonly HistoryMessage[];
+  /** Null: the companion's. */
+  readonly temperature: number | null;
+  /** Null: the companion's. It never raises that one. */
+  readonly maxOutputTokens: number | null;
+  /** Texts before which the model stops. */
+  readonly stop: readonly string[];
+}
+
 /** `earlier` is newest first, and may be more than fits. */
 export function toReplyRequest(
   { model, models, maxOutputTokens }: Settings["llm"],
   companion: Companion,
-  turn: { earlier: readonly HistoryMessage[]; message: string; requestId: string },
+  turn: { earlier: readonly HistoryMessage[]; message: string; requestId: string; given?: GivenPrompt | undefined },
 ): ReplyRequest {
   // The operator, who pays, may have removed the model since the companion was saved.
   const offered = models.find((name) => name === companion.model);
-  return {
+  const request: ReplyRequest = {
     systemPrompt: companion.systemPrompt,
-    messages: [
+    messages: turn.given?.messages ?? [
       ...selectHistory(turn.earlier, historyTokensOf(companion, turn.message)),
       { role: "user", parts: textParts(turn.message) },
     ],
@@ -38,6 +52,20 @@ export function toReplyRequest(
     temperature: companion.temperature,
     maxOutputTokens: Math.min(companion.maxOutputTokens ?? maxOutputTokens, maxOutputTokens),
     requestId: turn.requestId,
+  };
+  return turn.given === undefined ? request : narrow(request, turn.given);
+}
+
+function narrow(request: ReplyRequest, { instructions, temperature, maxOutputTokens, stop }: GivenPrompt) {
+  const { systemPrompt } = request;
+  // One message, the first: the templates of many models refuse instructions anywhere else.
+  const prompts = systemPrompt === null ? instructions : [systemPrompt, ...instructions];
+  return {
+    ...request,
+    systemPrompt: prompts.length === 0 ? null : prompts.join("\n\n"),
+    temperature: temperature ?? request.temperature,
+    maxOutputTokens: Math.min(maxOutputTokens ?? request.maxOutputTokens, request.maxOutputTokens),
+    stop,
   };
 }
 

@@ -9,6 +9,7 @@ import type { FailureKind } from "../domain/reply-failure.ts";
 import type { StreamErrorCode } from "../domain/stream-end.ts";
 import type { Answerer, TokenUsage } from "../domain/usage.ts";
 import type { ReplyRequest } from "../llm/provider.ts";
+import type { GivenPrompt } from "./reply-request.ts";
 
 export interface TurnStart {
   companion: Companion;
@@ -17,6 +18,8 @@ export interface TurnStart {
   /** The key that usage counts it under: the caller's, or the one that made the companion; null for the dashboard. */
   keyId: string | null;
   message: string;
+  /** What the model is asked instead of the conversation and `message`; left out for a turn of a conversation. */
+  readonly given?: GivenPrompt;
   requestId: string;
   /** What the limit of running turns counts by; null means no limit. */
   address: string | null;
@@ -26,6 +29,11 @@ export interface TurnStart {
   readonly named: NamedStart | null;
   /** As in `TurnEntry`. */
   readonly visitor: TurnEntry["visitor"];
+  /**
+   * Spends the visitor's proof of work. Called once, before the provider is, when nothing else can refuse the turn any
+   * more; what it rejects with refuses the turn. Left out or null: none was asked for.
+   */
+  readonly spendWork?: (() => Promise<void>) | null;
 }
 
 export interface NamedStart {
@@ -94,6 +102,8 @@ export interface TurnResult {
   readonly endCode: StreamErrorCode | null;
   readonly usage: TokenUsage;
   readonly answeredBy: Answerer;
+  /** As in `ReplyOutcome`. */
+  readonly finishReason: string | null;
   /** Null for a model without a price. */
   readonly cost: Cost | null;
   /** As in `TurnStart`. */

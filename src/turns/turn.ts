@@ -22,7 +22,7 @@ import { RunsElsewhere, type TurnResult, type TurnStart, type TurnText } from ".
 
 export type TurnServices = Pick<
   Services,
-  "store" | "llm" | "coordination" | "openTurns" | "settings" | "log" | "measurements"
+  "store" | "llm" | "coordination" | "openTurns" | "settings" | "log" | "measurements" | "clock"
 >;
 
 /**
@@ -113,6 +113,7 @@ export class Turn implements OpenTurn, FollowedTurn, ReplySink {
       // The token may have been revoked during a long wait, and each call to the provider costs.
       await this.checkRight();
       if (this.isStopped) throw this.#stop.reason;
+      await this.#start.spendWork?.();
       await this.#settle(request, await this.#ask(request, ticket.day), ticket);
     } catch (error) {
       // Everything has been given back by now, so an immediate retry finds it free.
@@ -121,9 +122,9 @@ export class Turn implements OpenTurn, FollowedTurn, ReplySink {
   }
 
   async #buildRequest(): Promise<ReplyRequest> {
-    const { companion, message, requestId, keeper } = this.#start;
+    const { companion, message, given, requestId, keeper } = this.#start;
     const earlier = await keeper.begin(historyTokensOf(companion, message) * 4);
-    return toReplyRequest(this.#services.settings.llm, companion, { earlier, message, requestId });
+    return toReplyRequest(this.#services.settings.llm, companion, { earlier, message, given, requestId });
   }
 
   /** Rejects if the provider failed before its first text: that has been counted, and there is nothing to store. */
@@ -167,10 +168,10 @@ export class Turn implements OpenTurn, FollowedTurn, ReplySink {
     const failure = this.#ending?.code === "too_long" ? "broken_off" : kindOfOutcome(outcome);
     const usage = countTokens(request, text, outcome);
     const reply = text === "" ? [] : textParts(text);
-    const { complete, answeredBy } = outcome;
+    const { complete, answeredBy, finishReason } = outcome;
     const endCode = end.outcome === "broken" ? end.code : null;
     const cost = costOf(this.#services.settings.prices, answeredBy, usage);
-    const told = { answeredBy, usage, cost, firstTextMs: this.#firstTextMs };
+    const told = { answeredBy, finishReason, usage, cost, firstTextMs: this.#firstTextMs };
     return { request, reply, complete, failure, endCode, keyId: this.#start.keyId, day, ticketId: id, ...told };
   }
 

@@ -15,7 +15,7 @@ beforeAll(async () => {
 });
 afterAll(() => server.close());
 
-async function run(args: string[], environment: Record<string, string> = { COMPANIOND_KEY: key }) {
+async function run(args: string[], environment: Record<string, string> = { API_KEY: key }) {
   const child = Bun.spawn([process.execPath, program, ...args], {
     env: { BASE_URL: server.url, ...environment },
     stdout: "pipe",
@@ -47,7 +47,7 @@ test("makes a companion once, whose token works on the customer's website, and r
 });
 
 test("ends with the server's reason where it is refused, and says how to run it", async () => {
-  const refused = await run(["42", origin], { COMPANIOND_KEY: `cmp_live_${"x".repeat(32)}` });
+  const refused = await run(["42", origin], { API_KEY: `cmp_live_${"x".repeat(32)}` });
   expect(refused.exitCode).toBe(1);
   expect(refused.stderr).toContain("unauthorized");
   expect(await run(["42"])).toMatchObject({ exitCode: 2, stderr: expect.stringContaining("Usage:") });

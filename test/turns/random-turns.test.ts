@@ -102,13 +102,16 @@ function createWorld(seed: number) {
       const [conversation = "", index = ""] = requestId.split("#");
       return work(conversation === "" ? null : conversation, Number(index), () => reply(sink, signal));
     },
+    listAnswerers: (model) => [{ provider: "scripted", model }],
     close() {},
   };
+  const clock = createManualClock();
   const services: TurnServices = {
     store: { turns: { recordFailure: async () => void counts.recorded++ } } as unknown as Store,
     llm: watchProvider(scripted, { baseUrl: null, nowMs: () => 0, measurements }).llm,
+    clock,
     coordination: createMemoryCoordination({
-      clock: createManualClock(),
+      clock,
       ...countNothing,
       async countMessages() {
         await pause();

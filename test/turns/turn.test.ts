@@ -73,8 +73,10 @@ function createWorld() {
         world.calls++;
         return world.script(sink, signal);
       },
+      listAnswerers: (model) => [{ provider: "scripted", model }],
       close() {},
     },
+    clock,
     coordination: world.coordination,
     openTurns: world.openTurns,
     settings: {

@@ -9,9 +9,11 @@ export function renderCall({ method, path, operation }: Call, document: OpenApiD
   const body = operation.requestBody;
   return `<section id="${operation.operationId}">
 <h2>${renderInline(operation.summary)}</h2>
-<p class="call">${renderAddress({ method, path, operation })}
-<span class="soft">${renderAccess(operation)}</span></p>
-${operation.description === undefined ? "" : `<p>${renderInline(operation.description)}</p>`}
+<p class="call">${renderAddress({ method, path, operation })}</p>
+${operation.description
+  .split("\n\n")
+  .map((part) => `<p>${renderInline(part)}</p>`)
+  .join("\n")}
 ${renderParameters(operation)}
 ${body ? `<h3>Body${body.required ? "" : " (may be left out)"}</h3>\n${renderContent(body.content)}` : ""}
 <h3>Answers</h3>
@@ -21,13 +23,6 @@ ${renderResponses(operation, document)}
 
 export function renderAddress({ method, path }: Call): string {
   return `<span class="method ${method}">${method}</span> <code>${escapeHtml(path)}</code>`;
-}
-
-function renderAccess({ security }: OpenApiOperation): string {
-  const [first] = security;
-  if (first === undefined) return "no API key";
-  const [scope] = first.apiKey ?? [];
-  return scope === undefined ? "the dashboard’s session" : `scope <code>${escapeHtml(scope)}</code>`;
 }
 
 function renderParameters({ parameters = [] }: OpenApiOperation): string {

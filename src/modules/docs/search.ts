@@ -56,7 +56,7 @@ export function buildIndex(document: OpenApiDocument): Entry[] {
 
 function toCallEntry(call: Call, group: string, href: string, schemas: Record<string, JsonSchema>): Entry {
   const { method, path, operation } = call;
-  const { operationId, summary, description = "", parameters = [], requestBody } = operation;
+  const { operationId, summary, description, parameters = [], requestBody } = operation;
   const reference = requestBody?.content["application/json"]?.schema.$ref;
   const body = typeof reference === "string" ? schemas[reference.slice(reference.lastIndexOf("/") + 1)] : undefined;
   const named = parameters.map((parameter) => `${parameter.name} ${parameter.description}`);

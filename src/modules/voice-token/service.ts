@@ -16,6 +16,8 @@ export interface SessionRequest {
   visitorId: string | null;
   /** Of a verified visitor. */
   sealedVisitor: string | null;
+  /** Spent for the session; null if the companion asks for none. */
+  work: { spend(use: null): Promise<void> } | null;
   /** Fires when the visitor has left. */
   signal: AbortSignal;
 }
@@ -23,7 +25,8 @@ export interface SessionRequest {
 type SessionServices = Pick<Services, "voice" | "coordination" | "settings" | "store" | "clock" | "log">;
 
 /**
- * Rejects with `voice_not_configured`, `quota_exceeded`, `upstream_error` or `unavailable`; then no URL was handed out.
+ * Rejects with `voice_not_configured`, `quota_exceeded`, `challenge_required`, `upstream_error` or `unavailable`; then no URL
+ * was handed out.
  */
 export async function startVoiceSession(
   services: SessionServices,
@@ -33,7 +36,7 @@ export async function startVoiceSession(
   // Checked first: a companion without a voice gets this error whatever is left of the quota.
   if (!services.voice.hasVoice(companion)) throw notConfigured();
   const reservation = await reserveVoiceSession(services, companion.id, plan);
-  const session = await services.voice.openSession(companion, request.signal).catch((error: unknown) => {
+  const session = await openSession(services, request).catch((error: unknown) => {
     reservation.release();
     throw error;
   });
@@ -46,6 +49,11 @@ export async function startVoiceSession(
   // commit, so the session stays counted.
   await keepSession(services, request, session, reservation).finally(reservation.settle);
   return { signed_url: session.signedUrl, agent_id: session.agentId };
+}
+
+async function openSession({ voice }: SessionServices, { target, work, signal }: SessionRequest) {
+  await work?.spend(null);
+  return await voice.openSession(target.companion, signal);
 }
 
 function keepSession(

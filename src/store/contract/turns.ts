@@ -111,6 +111,8 @@ export interface TurnStore {
   recordFailure(turn: FailedTurn): Promise<void>;
   /** Messages counted in the day's quota so far. */
   countDay(companionId: string, day: string): Promise<number>;
+  /** Input and output tokens of the account's companion that are counted in usage of the UTC month (`YYYY-MM`) so far. */
+  countMonthTokens(accountId: string, companionId: string, month: string): Promise<number>;
   /** Messages counted in a verified visitor's own day so far: those that were settled as `isLimited`. */
   countVisitorDay(companionId: string, visitorId: string, day: string): Promise<number>;
 }

@@ -5,6 +5,7 @@ import { createAccountStore } from "./accounts.ts";
 import { createApiKeyStore } from "./api-keys.ts";
 import { createArrivalMarks } from "./arrival-marks.ts";
 import { createAuditStore } from "./audit.ts";
+import { createChallengeStore } from "./challenges.ts";
 import { createChangeRecorder } from "./changes.ts";
 import { createCompanionStore } from "./companions.ts";
 import { connect } from "./connection.ts";
@@ -128,6 +129,7 @@ function createStore(engine: PostgresEngine, parts: StoreParts): Store {
     accounts: createAccountStore(engine, parts),
     apiKeys: createApiKeyStore(engine, parts),
     audit: createAuditStore(engine, changes),
+    challenges: createChallengeStore(engine),
     companions: createCompanionStore(engine, parts),
     conversations: createConversationStore(engine, parts),
     embedTokens: createEmbedTokenStore(engine, parts),

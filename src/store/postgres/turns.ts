@@ -17,6 +17,8 @@ export const turnQueries = {
     FROM messages m WHERE m.conversation_number = (
       SELECT c.number FROM conversations c WHERE c.companion_id = $1 AND c.session_id = $2 AND c.visitor_id = $3
     ) AND m.client_id = $4 ORDER BY m.created_at, m.number`,
+  monthTokens: `SELECT sum(input_tokens + output_tokens)::float8 AS tokens FROM usage_monthly
+    WHERE account_id = $1 AND companion_id = $2 AND month = $3`,
   visitorDay: `SELECT messages::float8 AS messages FROM visitor_daily
     WHERE companion_id = $1 AND visitor_id = $2 AND day = $3`,
 };
@@ -71,6 +73,12 @@ export function createTurnStore(engine: PostgresEngine, { quota, settling }: Tur
     },
 
     countDay: (companionId, day) => quota.count(engine.quick, "messages", companionId, day),
+
+    async countMonthTokens(accountId, companionId, month) {
+      const parameters = [accountId, companionId, month];
+      const row = await engine.quick.get<{ tokens: number | null }>(turnQueries.monthTokens, parameters);
+      return row?.tokens ?? 0;
+    },
 
     async countVisitorDay(companionId, visitorId, day) {
       const row = await engine.quick.get<{ messages: number }>(turnQueries.visitorDay, [companionId, visitorId, day]);

@@ -26,11 +26,18 @@ type ListedRow = Omit<StoredRow<typeof apiKeys>, "hash" | "accountNumber" | "rev
 export const apiKeyQueries = {
   findByHash: `SELECT k.id, k.scopes, k.expires_at, a.id AS account_id, a.plan, a.suspended_at
      FROM api_keys k JOIN accounts a ON a.number = k.account_number WHERE k.hash = ? AND k.revoked_at IS NULL`,
+  checkCaller: `SELECT k.expires_at AS expiresAt,
+       EXISTS (SELECT 1 FROM companions c WHERE c.id = ? AND c.account_id = a.id AND c.enabled = 1) AS hasCompanion
+     FROM api_keys k JOIN accounts a ON a.number = k.account_number
+     WHERE k.id = ? AND k.revoked_at IS NULL AND a.suspended_at IS NULL`,
 };
 
 export function createApiKeyStore(engine: SqliteEngine, { changes, holdings, usage }: StoreParts): ApiKeyStore {
   const lines = createKeyLines(engine, changes);
   const selectByHash = engine.query<FoundRow, [Uint8Array]>(apiKeyQueries.findByHash);
+  const selectRight = engine.query<{ expiresAt: number | null; hasCompanion: number }, [string, string]>(
+    apiKeyQueries.checkCaller,
+  );
   const selectOfAccount = engine.query<ListedRow, [string]>(
     () =>
       `SELECT ${keyColumns.select("k")} FROM api_keys k
@@ -76,6 +83,12 @@ export function createApiKeyStore(engine: SqliteEngine, { changes, holdings, usa
         return row === null ? null : toFoundKey(row);
       }),
 
+    checkCaller: (keyId, companionId) =>
+      engine.read(() => {
+        const row = selectRight.get(companionId, keyId);
+        return row === null ? null : { expiresAt: row.expiresAt, hasCompanion: row.hasCompanion === 1 };
+      }),
+
     list: (accountId) =>
       engine.read(() =>
         selectOfAccount.all(accountId).map((row) => ({ ...row, accountId, scopes: decodeScopes(row.scopes) })),
@@ -93,7 +106,7 @@ export function createApiKeyStore(engine: SqliteEngine, { changes, holdings, usa
       await engine.append(() => {
         for (const { keyId, requests, lastUsedAt } of uses) {
           const key = addUse.get(requests, lastUsedAt, keyId);
-          if (key === null) continue;
+          if (key === null || requests === 0) continue;
           usage.add({ accountId: key.account_id, companionId: null, keyId, day, answeredBy: null }, { requests });
         }
       });

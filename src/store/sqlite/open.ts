@@ -5,6 +5,7 @@ import type { Store } from "../store.ts";
 import { createAccountStore } from "./accounts.ts";
 import { createApiKeyStore } from "./api-keys.ts";
 import { createAuditStore } from "./audit.ts";
+import { createChallengeStore } from "./challenges.ts";
 import { createChangeRecorder } from "./changes.ts";
 import { createCompanionStore } from "./companions.ts";
 import { openConnection } from "./connection.ts";
@@ -76,6 +77,7 @@ function createStore(engine: SqliteEngine, { erasures, log }: SqliteStoreOptions
     accounts: createAccountStore(engine, shared),
     apiKeys: createApiKeyStore(engine, shared),
     audit: createAuditStore(engine, changes),
+    challenges: createChallengeStore(engine),
     companions: createCompanionStore(engine, shared),
     conversations: createConversationStore(engine, shared),
     embedTokens: createEmbedTokenStore(engine, changes, holdings),

@@ -28,6 +28,11 @@ export function createTurnStore(
     historyQuery("AND client_id IS NOT ?"),
   );
 
+  const sumMonth = engine.query<{ tokens: number | null }, [string, string, string]>(
+    `SELECT sum(input_tokens + output_tokens) AS tokens FROM usage_monthly
+     WHERE account_id = ? AND companion_id = ? AND month = ?`,
+  );
+
   function count(place: UsagePlace, messages: 0 | 1, turn: SettledTurn | UnkeptTurn): void {
     const { failure } = turn;
     const { inputTokens, outputTokens, cachedTokens } = turn.usage;
@@ -92,6 +97,9 @@ export function createTurnStore(
       }),
 
     countDay: (companionId, day) => engine.read(() => quota.count("messages", companionId, day)),
+
+    countMonthTokens: (accountId, companionId, month) =>
+      engine.read(() => sumMonth.get(accountId, companionId, month)?.tokens ?? 0),
 
     findExchange: (key, messageId) => engine.read(() => exchanges.find(key, messageId)),
 

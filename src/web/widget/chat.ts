@@ -63,6 +63,10 @@ export class Chat {
     return this.#transcript.turn?.isReconnecting ?? false;
   }
 
+  get isChecking(): boolean {
+    return this.#transcript.turn?.isChecking ?? false;
+  }
+
   get waiting(): Message | undefined {
     return this.messages.find(({ state }) => state === "waiting");
   }

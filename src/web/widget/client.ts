@@ -1,4 +1,5 @@
 /** What the panel asks of the server: plainly, and by the SDK once a reply was cut or the visitor is known. */
+import { type ChallengeSolver, withChallenges } from "../sdk/challenges.ts";
 import { CompanionError } from "../sdk/errors.ts";
 import type { TokenSource } from "../sdk/identity.ts";
 import { createIds, sessionKey, subKey, visitorKey } from "../sdk/ids.ts";
@@ -25,6 +26,7 @@ export interface ReplyOptions {
   /** The reply goes on without this page. */
   leave: AbortSignal;
   onConnection(isConnected: boolean): void;
+  onChallenge(isSolving: boolean): void;
 }
 
 export function createClient(host: PanelHost) {
@@ -33,6 +35,11 @@ export function createClient(host: PanelHost) {
   const ids = createIds(token, storage);
   let visitor: TokenSource = null;
   let sdk: Promise<Companion> | null = null;
+
+  const solve: ChallengeSolver = async (...task) => {
+    type Solver = { solveChallenge: ChallengeSolver };
+    return (await host.load<Solver>(CHALLENGE_FILE, CHALLENGE_INTEGRITY, "challenge.js")).solveChallenge(...task);
+  };
 
   function getSdk(): Promise<Companion> {
     if (sdk) return sdk;
@@ -50,7 +57,7 @@ export function createClient(host: PanelHost) {
       throw new CompanionError("network", { cause, isCut: true });
     });
     const { createCompanion } = await loading;
-    const companion = createCompanion({ baseUrl, token, storage });
+    const companion = createCompanion({ baseUrl, token, storage, solveChallenge: solve });
     if (visitor) companion.identify(visitor);
     return companion;
   }
@@ -108,11 +115,11 @@ export function createClient(host: PanelHost) {
     /** Yields what follows `received`. */
     async *reply(
       reply: PendingReply,
-      { received, isNew, stop, leave, onConnection }: ReplyOptions,
+      { received, isNew, stop, leave, onConnection, onChallenge }: ReplyOptions,
     ): AsyncGenerator<string, void, undefined> {
       const name = { ...reply, visitorId: ids.visitorId };
       const joined = joinSignals(stop, leave);
-      const call = { signal: stop, leave, onConnection };
+      const call = { signal: stop, leave, onConnection, onChallenge };
       let isOurs = true;
       try {
         if (isNew && visitor) {
@@ -123,7 +130,8 @@ export function createClient(host: PanelHost) {
         if (isNew) {
           const line = openLine(joined.signal);
           try {
-            const opened = await postMessage(connection, reply.message, name, { signal: line.signal });
+            const answering = withChallenges(connection, solve, onChallenge);
+            const opened = await postMessage(answering, reply.message, name, { signal: line.signal });
             for await (const fragment of readReply(opened)) {
               received += fragment;
               yield fragment;
@@ -148,7 +156,8 @@ export function createClient(host: PanelHost) {
 
     async voice(): Promise<string> {
       if (visitor) return (await (await getSdk()).voice()).signedUrl;
-      return String((await connection.load("/voice-token", { method: "POST" }, {})).signed_url);
+      const opened = await withChallenges(connection, solve).load("/voice-token", { method: "POST" }, {});
+      return String(opened.signed_url);
     },
 
     /** The newest conversation of a visitor who is known, on whichever device it was; null where there is none. */

@@ -8,10 +8,13 @@ export interface RunningTurn extends Turn {
   /** Fires when the reply goes on without this page. */
   leave: AbortController;
   isReconnecting: boolean;
+  /** A challenge is being solved. */
+  isChecking: boolean;
 }
 
 export function startTurn(turn: Turn, sessionId: string): RunningTurn {
-  return { ...turn, sessionId, stop: new AbortController(), leave: new AbortController(), isReconnecting: false };
+  const signals = { stop: new AbortController(), leave: new AbortController() };
+  return { ...turn, sessionId, ...signals, isReconnecting: false, isChecking: false };
 }
 
 /**
@@ -29,10 +32,14 @@ export async function runTurn(
     turn.isReconnecting = !isConnected;
     changed();
   };
+  const onChallenge = (isSolving: boolean) => {
+    turn.isChecking = isSolving;
+    changed();
+  };
   for (;;) {
     const fragments = client.reply(
       { messageId: reply.id, sessionId, message: asked.text },
-      { received: reply.text, isNew, stop: stop.signal, leave: leave.signal, onConnection },
+      { received: reply.text, isNew, stop: stop.signal, leave: leave.signal, onConnection, onChallenge },
     );
     try {
       for await (const fragment of fragments) {

@@ -1,0 +1,60 @@
+/** The errors of a call in the API document: problem details, with the codes that each status can carry. */
+import { type ErrorCode, errorCodes } from "../../domain/errors.ts";
+import type { DescribedRoute } from "./described-route.ts";
+import type { Reference } from "./document.ts";
+import { listErrorCodes } from "./error-codes.ts";
+import { listHeaders } from "./headers.ts";
+import type { JsonSchema } from "./schema-text.ts";
+
+/** References by status, to `components`, which takes what is new. The same codes share one component. */
+export function describeErrors(
+  operation: DescribedRoute,
+  components: Map<string, JsonSchema>,
+  baseUrl: string,
+): Record<string, Reference> {
+  const byStatus = Map.groupBy(listErrorCodes(operation), (code) => errorCodes[code].status);
+  return Object.fromEntries(
+    [...byStatus].map(([status, codes]) => {
+      // Outside the API, browsers get a page.
+      const isPage = !/^\/(api|v1)\//.test(operation.path);
+      const name = codes.map(toComponentName).join("Or") + (isPage ? "Page" : "");
+      if (!components.has(name)) components.set(name, describeProblem(codes, isPage, baseUrl));
+      return [String(status), { $ref: `#/components/responses/${name}` }];
+    }),
+  );
+}
+
+function describeProblem(codes: readonly ErrorCode[], isPage: boolean, baseUrl: string): JsonSchema {
+  const isLimit = codes.some((code) => errorCodes[code].status === 429);
+  const isAuth = codes.includes("unauthorized") || codes.includes("visitor_unverified");
+  return {
+    description: `${codes.map((code) => `\`${code}\``).join(" or ")}: ${codes.map((code) => errorCodes[code].title).join("; ")}`,
+    headers: listHeaders("public", [...(isLimit ? ["Retry-After"] : []), ...(isAuth ? ["WWW-Authenticate"] : [])]),
+    content: {
+      "application/problem+json": {
+        schema: {
+          allOf: [{ $ref: "#/components/schemas/Problem" }, { type: "object", properties: { code: { enum: codes } } }],
+        },
+        examples: Object.fromEntries(codes.map((code) => [code, { value: exampleProblem(code, baseUrl) }])),
+      },
+      ...(isPage ? { "text/html": { schema: { type: "string" } } } : {}),
+    },
+  };
+}
+
+function exampleProblem(code: ErrorCode, baseUrl: string) {
+  const { status, title } = errorCodes[code];
+  return {
+    type: `${baseUrl}/docs/errors#${code}`,
+    title,
+    status,
+    detail: "What happened, and what to do.",
+    code,
+    request_id: "0192f3c1-7d2e-7a44-9a10-3f5b8c6d2e10",
+    ...(code === "invalid_request" ? { errors: [{ param: "name", detail: "This field is required." }] } : {}),
+  };
+}
+
+function toComponentName(code: ErrorCode): string {
+  return code.replace(/(^|_)([a-z])/g, (_match, _separator, letter: string) => letter.toUpperCase());
+}
