@@ -1,5 +1,12 @@
 /** Every page of the dashboard: its address, its file, and who may see it. */
-import { budgetsPath, type PageComponent, type Params, secondFactorPath, signInPath, visitorKeysPath } from "./paths.ts";
+import {
+  budgetsPath,
+  type PageComponent,
+  type Params,
+  secondFactorPath,
+  signInPath,
+  visitorKeysPath,
+} from "./paths.ts";
 
 export interface Route {
   pattern: string;

@@ -115,7 +115,10 @@ function StopWords({ whose }: { whose: string }) {
         From now on no language model and no voice provider is called for any companion {whose}. Visitors read that the
         chat is out of service; replies under way are finished.
       </p>
-      <p>Owners see why in their dashboard, and can do everything else. It lasts, also over restarts, until you start it again.</p>
+      <p>
+        Owners see why in their dashboard, and can do everything else. It lasts, also over restarts, until you start it
+        again.
+      </p>
     </>
   );
 }

@@ -29,9 +29,7 @@ export function describeUse({ spent_micros, limit_micros, period }: Budget): str
 /** The alarming ones, the worst first. */
 export function pickAlarming(budgets: readonly Budget[]): Budget[] {
   const rank = { reached: 0, near: 1, calm: 2 };
-  return budgets
-    .filter((budget) => levelOf(budget) !== "calm")
-    .toSorted((a, b) => rank[levelOf(a)] - rank[levelOf(b)]);
+  return budgets.filter((budget) => levelOf(budget) !== "calm").toSorted((a, b) => rank[levelOf(a)] - rank[levelOf(b)]);
 }
 
 /** "2 budgets reached, 1 nearly used up"; empty if there is nothing to tell. */

@@ -104,7 +104,8 @@ export function findProblems(draft: Draft, planMessages: number): Problems {
     const least = field === "temperature" ? 0 : 1;
     if (field === "daily_per_visitor" && draft.visitor_auth === "off") continue;
     if (draft[field] !== "" && !(isWhole && value >= least && value <= most)) {
-      problems[field] = `Must be a ${field === "temperature" ? "" : "whole "}number from ${least} to ${formatNumber(most)}.`;
+      problems[field] =
+        `Must be a ${field === "temperature" ? "" : "whole "}number from ${least} to ${formatNumber(most)}.`;
     }
   }
   const origins = splitLines(draft.allowed_origins);

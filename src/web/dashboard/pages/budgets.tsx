@@ -62,8 +62,8 @@ export default function BudgetsPage() {
         <Failure error={list.error} onRetry={() => void list.reload()} />
       ) : (
         <Empty title="No budgets yet" action={create}>
-          A budget bounds what replies may cost: of the whole account, a companion, an API key, or one of your customers.
-          When it is reached it stops replies, or only tells you.
+          A budget bounds what replies may cost: of the whole account, a companion, an API key, or one of your
+          customers. When it is reached it stops replies, or only tells you.
         </Empty>
       )}
       {list.items.length > 0 && list.error !== null && <Problem class="mt-4">{toSentence(list.error)}</Problem>}

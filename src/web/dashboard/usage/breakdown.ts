@@ -62,7 +62,5 @@ export function useBreakdown({ by, rows, days, measure }: BreakdownOptions): Ser
     const row = top.find((one) => groupKey(by, one) === id);
     return row && !isByCompanion ? groupName(by, row, keyNames) : (names[id] ?? `…${shortId(id)}`);
   };
-  return parts
-    .filter((part) => part.by === api)
-    .map(({ id, rows }) => toSeries(nameOf(id), days, rows, measure));
+  return parts.filter((part) => part.by === api).map(({ id, rows }) => toSeries(nameOf(id), days, rows, measure));
 }

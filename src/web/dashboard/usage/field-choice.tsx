@@ -47,8 +47,6 @@ export function FieldChoice({ value, onValue }: { value: string; onValue(field: 
 function listFields(metadata: { [key: string]: Json }, path = ""): string[] {
   return Object.entries(metadata).flatMap(([name, value]) => {
     if (Array.isArray(value)) return [];
-    return typeof value === "object" && value !== null
-      ? listFields(value, `${path}${name}.`)
-      : [`${path}${name}`];
+    return typeof value === "object" && value !== null ? listFields(value, `${path}${name}.`) : [`${path}${name}`];
   });
 }

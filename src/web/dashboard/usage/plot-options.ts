@@ -24,11 +24,7 @@ interface Plotted {
   onPoint(index: number | null): void;
 }
 
-export function makeOptions(
-  Library: PlotLibrary,
-  width: number,
-  { series, measure, onPoint }: Plotted,
-): uPlot.Options {
+export function makeOptions(Library: PlotLibrary, width: number, { series, measure, onPoint }: Plotted): uPlot.Options {
   const colors = colorsOf(series.length);
   const style = getComputedStyle(document.documentElement);
   const colorOf = (name: string) => style.getPropertyValue(`--color-${name}`);

@@ -43,7 +43,9 @@ export function UsageTable({ by, rows, hasPrices }: UsageTableProps) {
           </span>
         ),
     },
-    ...(hasPrices ? [{ title: "Cost", isNumber: true, cell: (row: UsageRow) => <Cost micros={row.cost_micros} /> }] : []),
+    ...(hasPrices
+      ? [{ title: "Cost", isNumber: true, cell: (row: UsageRow) => <Cost micros={row.cost_micros} /> }]
+      : []),
     { title: "Messages", isNumber: true, cell: (row) => formatNumber(row.messages) },
     { title: "Tokens in", isNumber: true, cell: (row) => formatNumber(row.input_tokens) },
     { title: "Tokens out", isNumber: true, cell: (row) => formatNumber(row.output_tokens) },
