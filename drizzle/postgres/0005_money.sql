@@ -170,6 +170,8 @@ CREATE INDEX "usage_labels_companion" ON "usage_labels" USING btree ("companion_
 --> statement-breakpoint
 CREATE INDEX "usage_labels_account" ON "usage_labels" USING btree ("account_id","is_indexed","number");
 --> statement-breakpoint
+CREATE INDEX "usage_daily_day" ON "usage_daily" USING btree ("account_id","day","companion_id");
+--> statement-breakpoint
 CREATE INDEX "companions_updated" ON "companions" USING btree ("account_id","updated_at","number");
 --> statement-breakpoint
 CREATE INDEX "conversations_updated" ON "conversations" USING btree ("account_id","updated_at","number");

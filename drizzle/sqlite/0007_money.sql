@@ -121,6 +121,9 @@ DROP TABLE `usage_daily`;
 --> statement-breakpoint
 ALTER TABLE `new_usage_daily` RENAME TO `usage_daily`;
 --> statement-breakpoint
+-- For exports and pages, which go from day to day.
+CREATE INDEX `usage_daily_day` ON `usage_daily` (`account_id`, `day`, `companion_id`);
+--> statement-breakpoint
 CREATE TABLE `new_usage_monthly` (
 	`account_id` text NOT NULL,
 	`companion_id` text NOT NULL,

@@ -22,6 +22,7 @@ export type ApiHeader =
   | "Idempotent-Replayed"
   | "Set-Cookie"
   | "Content-Disposition"
+  | "Link"
   | "ETag"
   | "Cache-Control"
   | "Access-Control-Allow-Origin";

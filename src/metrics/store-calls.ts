@@ -101,7 +101,7 @@ export const storeCalls: { readonly [Noun in keyof Nouns]: Readonly<Record<keyof
     countMonthTokens: "read",
     countVisitorDay: "read",
   },
-  usage: { query: "read", queryFailures: "read" },
+  usage: { query: "read", queryPage: "read", listEvents: "read", queryFailures: "read" },
   visitorKeys: { create: "write", list: "read", revoke: "write", listHolders: "read", reset: "write" },
   voice: {
     findAgent: "read",

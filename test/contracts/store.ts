@@ -16,6 +16,7 @@ import { secondFactorStoreContract } from "./store-second-factors.ts";
 import { sessionStoreContract } from "./store-sessions.ts";
 import { turnStoreContract } from "./store-turns.ts";
 import { usageStoreContract } from "./store-usage.ts";
+import { recordedUsageContract } from "./store-usage-recorded.ts";
 import { visitorKeyStoreContract } from "./store-visitor-keys.ts";
 import { voiceStoreContract } from "./store-voice.ts";
 import { voiceAgentGrantStoreContract } from "./store-voice-agent-grants.ts";
@@ -36,6 +37,7 @@ export function storeContract(open: OpenStore): void {
   sessionStoreContract(open);
   turnStoreContract(open);
   usageStoreContract(open);
+  recordedUsageContract(open);
   visitorKeyStoreContract(open);
   voiceStoreContract(open);
   voiceAgentGrantStoreContract(open);

@@ -64,7 +64,7 @@ test("names every call once, and every parameter of its path", () => {
 const objectNames = `
   Problem EmbedConfig ChatRequest VoiceTokenRequest VoiceTokenResponse NewCompanion Companion CompanionList
   CompanionPatch TestChat EmbedTokenList EmbedToken NewEmbedToken ConversationList Conversation
-  ConversationWithMessages Message UsageList UsageRow FailedReplyList FailedReplies Quota ApiKeyList ApiKey NewApiKey
+  ConversationWithMessages Message UsageList UsageRow UsageEvent FailedReplyList FailedReplies Quota ApiKeyList ApiKey NewApiKey
   NewApiKeyAnswer AuditList AuditEntry SignIn SignedIn Account Session TotpFacts ServerFacts Holdings SetUp
   PasswordReset PasswordChange SessionList TotpSecret TotpConfirmation RecoveryCodes TotpRemoval AccountList
   NewAccount AccountPatch ResetLink VoiceAgentGrantList VoiceAgentGrant NewVoiceAgentGrant Integrity Alive Ready

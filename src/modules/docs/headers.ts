@@ -26,6 +26,10 @@ export const sharedHeaders: Record<string, JsonSchema> = {
     "companiond_session=…; Path=/; HttpOnly; SameSite=Lax",
   ),
   "Content-Disposition": text("A name for the file.", 'attachment; filename="usage-2026-01-01-2026-01-30.csv"'),
+  Link: text(
+    "Where the next page is, if there is one and `limit` or `cursor` was sent.",
+    '<?limit=100&cursor=…>; rel="next"',
+  ),
   ETag: text("The version of the response, for `If-None-Match`.", '"2k8vq0x1c7hb3"'),
   "Cache-Control": text("How long it may be cached, and by whom.", "private, max-age=60"),
   "Access-Control-Allow-Origin": text("Which origin may read it.", "*"),

@@ -3,8 +3,9 @@ import type { Companion } from "../../domain/companion.ts";
 import type { CompanionQuery } from "../contract/companions.ts";
 import { type Page, type PageRequest, toPage } from "../contract/page.ts";
 import { foldName } from "../rows/companion.ts";
+import { matchesMetadata } from "../rows/metadata-entries.ts";
 import type { PostgresEngine } from "./engine.ts";
-import { type MetadataIndex, matchesMetadata } from "./metadata-index.ts";
+import type { MetadataIndex } from "./metadata-index.ts";
 import type { Queries } from "./queries.ts";
 import { type CompanionRow, companionColumns, ofAccount, toCompanion } from "./rows/companion.ts";
 

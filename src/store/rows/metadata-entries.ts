@@ -2,6 +2,7 @@
 import type { JsonObject } from "../../domain/companion.ts";
 import { listMetadataValues } from "../../domain/metadata.ts";
 import { sha256Hex } from "../../lib/sha256.ts";
+import type { MetadataFilter } from "../contract/companions.ts";
 
 /** A path and a value as stored in the index. */
 export interface MetadataEntry {
@@ -31,4 +32,10 @@ export function listMetadataEntries(metadata: JsonObject, toIndexText: IndexText
   return listMetadataValues(metadata).map(({ path, value }) => {
     return { path: toIndexText(path), value: toIndexText(value) };
   });
+}
+
+/** Whether metadata matches all filters, by the same rule as the index. */
+export function matchesMetadata(metadata: JsonObject, filters: readonly MetadataFilter[]): boolean {
+  const values = listMetadataValues(metadata);
+  return filters.every((filter) => values.some(({ path, value }) => path === filter.path && value === filter.value));
 }

@@ -60,7 +60,7 @@ function createStore(engine: SqliteEngine, { erasures, log }: SqliteStoreOptions
   const changes = createChangeRecorder(engine, holdings);
   const usage = createUsageWriter(engine);
   const quota = createQuotaCounts(engine);
-  const metadata = createMetadataIndex(engine);
+  const metadata = createMetadataIndex(engine, "companion_metadata");
   const voiceAgents = createVoiceAgentKeeper(engine);
   const conversations = createConversationWriter(engine);
   const eraser = createMessageEraser(engine);
@@ -86,7 +86,7 @@ function createStore(engine: SqliteEngine, { erasures, log }: SqliteStoreOptions
     serverSecrets: createServerSecretStore(engine),
     sessions: createSessionStore(engine, changes),
     turns: createTurnStore(engine, shared),
-    usage: createUsageStore(engine, metadata),
+    usage: createUsageStore(engine),
     visitorKeys: createVisitorKeyStore(engine, changes),
     voice: createVoiceStore(engine, shared),
     voiceAgentGrants: createVoiceAgentGrantStore(engine, changes, voiceAgents),
