@@ -31,6 +31,7 @@ CREATE TABLE "spending_reservations" (
 	"provider" text COLLATE "C" NOT NULL,
 	"micros" bigint NOT NULL,
 	"budget_ids" text COLLATE "C" NOT NULL,
+	"facts" text COLLATE "C" NOT NULL,
 	"instance_number" bigint,
 	"is_voice" boolean NOT NULL,
 	"due_at" bigint NOT NULL

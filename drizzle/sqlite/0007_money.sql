@@ -34,6 +34,7 @@ CREATE TABLE `spending_reservations` (
 	`provider` text NOT NULL,
 	`micros` integer NOT NULL,
 	`budget_ids` text NOT NULL,
+	`facts` text NOT NULL,
 	`is_voice` integer NOT NULL,
 	`due_at` integer NOT NULL
 );

@@ -30,6 +30,13 @@ export function costOfTokens(
   ]);
 }
 
+/** Of so much speech, exactly, rounded up to a millionth of a micro-dollar. */
+export function costOfSpeech(minutePrice: number, seconds: number): Cost {
+  const [ms, perMinute, perMicro] = [BigInt(Math.ceil(seconds * 1000)), 60_000n, BigInt(picosPerMicro)];
+  const picos = (ms * BigInt(minutePrice) + perMinute - 1n) / perMinute;
+  return { micros: Number(picos / perMicro), picos: Number(picos % perMicro) };
+}
+
 /** Exact, however large: products of tokens and prices leave what a double holds. */
 export function sumProducts(products: readonly (readonly [number, number])[]): Cost {
   let picos = 0n;

@@ -20,7 +20,7 @@ export function rightOfKey(
       const endsAt = right?.expiresAt ?? null;
       isKeyGood = right !== null && (endsAt === null || endsAt > clock.nowMs());
       if (endsAt !== null && isKeyGood) openTurns.expectEnd(endsAt);
-      return isKeyGood && right?.hasCompanion === true;
+      return isKeyGood && right?.hasCompanion === true ? right.spending : null;
     },
     refusal: () => (isKeyGood ? missing("companion") : unauthorized()),
   };

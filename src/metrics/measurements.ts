@@ -36,6 +36,10 @@ export class Measurements {
   /** Counted by the provider, or estimated. */
   readonly tokens = { input: { counted: 0, estimated: 0 }, output: { counted: 0, estimated: 0 } };
   readonly failedReplies = Object.fromEntries(failureKinds.map((kind) => [kind, 0])) as Record<FailureKind, number>;
+  /** Before any provider was asked, by reason. */
+  readonly refusedCalls = { stopped: 0, budget: 0, unpriced: 0 };
+  /** By what the budget does. */
+  readonly reachedBudgets = { stop: 0, notify: 0 };
   readonly verdicts: Record<RateRule["name"] | "daily" | "daily_voice", VerdictCounts> = {
     ip: newVerdicts(),
     token: newVerdicts(),

@@ -1,6 +1,7 @@
 /** A turn's input: its companion and message, the right to run it, and where it is stored. */
 import type { TicketId, TurnEntry } from "../coordination/coordination.ts";
 import type { Plan } from "../domain/account.ts";
+import type { SpendingState } from "../domain/budget.ts";
 import type { Companion } from "../domain/companion.ts";
 import type { HistoryMessage, MessagePart } from "../domain/conversation.ts";
 import { AppError } from "../domain/errors.ts";
@@ -9,6 +10,7 @@ import type { FailureKind } from "../domain/reply-failure.ts";
 import type { StreamErrorCode } from "../domain/stream-end.ts";
 import type { Answerer, TokenUsage } from "../domain/usage.ts";
 import type { ReplyRequest } from "../llm/provider.ts";
+import type { ReachedBudget, Spend } from "../store/store.ts";
 import type { GivenPrompt } from "./reply-request.ts";
 
 export interface TurnStart {
@@ -57,8 +59,8 @@ export interface TurnText extends Disposable {
 
 /** The right to run a turn: usually an embed token, which can be revoked meanwhile. */
 export interface TurnRight {
-  /** Whether it still opens the companion. */
-  check(): Promise<boolean>;
+  /** What the companion's account may spend; null if it opens the companion no longer. */
+  check(): Promise<SpendingState | null>;
   /** The error for a request without this right. */
   refusal(): AppError;
 }
@@ -84,8 +86,11 @@ export interface TurnKeeper {
    * takes to exceed `maxBytes` of UTF-8. Rejects with `RunsElsewhere` if the turn must not run.
    */
   begin(maxBytes: number): Promise<readonly HistoryMessage[]>;
-  /** Called once, unless the provider failed before its first text. Resolves once durable. */
-  settle(result: TurnResult): Promise<void>;
+  /**
+   * Called once, unless the provider failed before its first text. Resolves once durable, with the budgets whose limit
+   * the turn was the first to reach.
+   */
+  settle(result: TurnResult): Promise<readonly ReachedBudget[]>;
 }
 
 /** A turn as it is stored. */
@@ -106,6 +111,8 @@ export interface TurnResult {
   readonly finishReason: string | null;
   /** Null for a model without a price. */
   readonly cost: Cost | null;
+  /** As in `SettledTurn`. */
+  readonly spend: Spend | null;
   /** As in `TurnStart`. */
   readonly keyId: string | null;
   /** UTC day of admission, under which quota and usage count. */

@@ -26,7 +26,7 @@ export const voiceTokenRoutes: readonly Route[] = [
         "quota, given back if the provider refuses. The body may be left out.",
       params: { token: embedTokenParam },
       responses: { 200: jsonResponse("Where the session is held.", VoiceTokenResponse, "X-Session-Id") },
-      errors: ["voice_not_configured", "quota_exceeded", "upstream_error"],
+      errors: ["voice_not_configured", "quota_exceeded", "budget_exceeded", "upstream_error"],
     }),
     async handle({ services, request, set, target, visitor, work, readBody }) {
       const body = await readBody();

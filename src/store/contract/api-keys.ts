@@ -1,5 +1,7 @@
 /** API keys: found only by their hash, and each in the line of the key that created it. */
+
 import type { Account, ApiKey, Scope } from "../../domain/account.ts";
+import type { SpendingState } from "../../domain/budget.ts";
 import type { WriteContext } from "./write-context.ts";
 
 export interface NewApiKey {
@@ -46,6 +48,7 @@ export interface CallerRight {
   expiresAt: number | null;
   /** Whether the key's account has the companion, and it is enabled. */
   hasCompanion: boolean;
+  spending: SpendingState;
 }
 
 /** A key that a rotation replaces. */

@@ -1,4 +1,6 @@
 /** What may be spent, and what is: budgets, what calls reserve and cost in them, and the operator's stops. */
+
+import type { TicketId } from "../../coordination/coordination.ts";
 import type { Budget, BudgetPeriod, BudgetState, BudgetSubject } from "../../domain/budget.ts";
 import type { Cost } from "../../domain/money.ts";
 import type { Answerer } from "../../domain/usage.ts";
@@ -16,6 +18,8 @@ export interface SpendingCall {
   companionId: string;
   /** As in usage: null for the dashboard. */
   keyId: string | null;
+  /** Of the turn, which ends with the server that runs it; null for a voice session. */
+  ticketId: TicketId | null;
   /** Of `spendingFactsOf`. */
   facts: readonly string[];
   /** UTC day under which it counts. */
@@ -51,7 +55,7 @@ export type SpendingVerdict =
 
 /** What a settled call counts as in budgets. */
 export interface Spend {
-  /** As in `SpendingCall`. */
+  /** As in `SpendingCall`. What was reserved for keeps the facts that it had then. */
   facts: readonly string[];
   /** Ends in the same commit; null for a call without one. It does not matter if it was gone before. */
   reservationId: string | null;

@@ -1,5 +1,6 @@
 /** API keys in PostgreSQL, read without a cache: calls of one turn of the event loop share a query. */
 import type { ApiKey, Plan } from "../../domain/account.ts";
+import type { SpendingState } from "../../domain/budget.ts";
 import { type ApiKeyStore, type CallerRight, type FoundKey, type NewApiKey, toMadeKey } from "../contract/api-keys.ts";
 import type { WriteContext } from "../contract/write-context.ts";
 import { describeMadeKey, requireReplaceable } from "../rows/key-lines.ts";
@@ -11,6 +12,9 @@ import type { StoreParts } from "./parts.ts";
 import type { Queries } from "./queries.ts";
 import { mapColumns } from "./rows/columns.ts";
 import { apiKeys } from "./schema/accounts.ts";
+import { spendingState } from "./spending-state.ts";
+
+type RightRow = Omit<CallerRight, "spending"> & SpendingState & { lookupKey: string };
 
 interface FoundRow {
   lookupKey: string;
@@ -35,7 +39,8 @@ const selectByHashes = `SELECT k.hash AS "lookupKey", k.id, k.scopes, k.expires_
 /** By `<key id> <companion id>`. The inner query keeps the index of ids in use, whatever the planner knows of the table. */
 const selectRights = `SELECT asked.pair AS "lookupKey", k.expires_at::float8 AS "expiresAt",
     EXISTS (SELECT FROM companions c WHERE c.id = split_part(asked.pair, ' ', 2) AND c.account_id = a.id AND c.enabled)
-      AS "hasCompanion"
+      AS "hasCompanion",
+    ${spendingState("a.id")}
   FROM unnest($1::text[]) AS asked (pair) JOIN api_keys k ON k.id = split_part(asked.pair, ' ', 1)
     JOIN accounts a ON a.number = k.account_number
   WHERE k.revoked_at IS NULL AND a.suspended_at IS NULL`;
@@ -51,8 +56,10 @@ const addUses = `UPDATE api_keys AS k SET requests = k.requests + u.requests,
 export function createApiKeyStore(engine: PostgresEngine, { changes, holdings, usage }: StoreParts): ApiKeyStore {
   const lines = createKeyLines(changes);
   const lookup = engine.lookup<FoundRow>(selectByHashes);
-  const findRight = engine.lookup<CallerRight & { lookupKey: string }, CallerRight>(selectRights, {
-    read: ({ expiresAt, hasCompanion }) => ({ expiresAt, hasCompanion }),
+  const findRight = engine.lookup<RightRow, CallerRight>(selectRights, {
+    read: ({ expiresAt, hasCompanion, isStopped, hasBudgets }) => {
+      return { expiresAt, hasCompanion, spending: { isStopped, hasBudgets } };
+    },
   });
 
   async function create(transaction: Queries, accountNumber: number, key: NewApiKey, made: ApiKey): Promise<void> {

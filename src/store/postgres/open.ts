@@ -29,6 +29,8 @@ import { createRemovals } from "./removals.ts";
 import { createSecondFactorStore, createServerSecretStore } from "./second-factors.ts";
 import { createSessionStore } from "./sessions.ts";
 import { createSettling } from "./settling.ts";
+import { createSpendingStore } from "./spending.ts";
+import { createSpendingLedger } from "./spending-ledger.ts";
 import { createTurnStore } from "./turns.ts";
 import { createUsageStore } from "./usage.ts";
 import { createUsageWriter } from "./usage-writer.ts";
@@ -115,6 +117,7 @@ async function createParts(engine: PostgresEngine, { log }: PostgresStoreOptions
     removals: createRemovals(engine, { voiceAgents, erasures, log }),
     erasures,
     settling: createSettling(engine, tickets),
+    spending: createSpendingLedger(),
     tickets,
     usage: createUsageWriter(),
     voiceAgents,
@@ -137,6 +140,7 @@ function createStore(engine: PostgresEngine, parts: StoreParts): Store {
     secondFactors: createSecondFactorStore(engine, changes),
     serverSecrets: createServerSecretStore(engine),
     sessions: createSessionStore(engine, changes),
+    spending: createSpendingStore(engine, parts),
     turns: createTurnStore(engine, parts),
     usage: createUsageStore(engine, changes),
     visitorKeys: createVisitorKeyStore(engine, parts),

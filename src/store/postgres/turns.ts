@@ -55,6 +55,7 @@ export function createTurnStore(engine: PostgresEngine, { quota, settling }: Tur
           ...countsOf(turn, isCounted ? 1 : 0),
         },
         failure,
+        spent: toSpent(turn),
         isCounted,
         isLimited: isCounted && turn.visitor?.isLimited === true,
         ticketId,
@@ -64,12 +65,13 @@ export function createTurnStore(engine: PostgresEngine, { quota, settling }: Tur
     settleUnkept(turn) {
       const { ticketId, failure, accountId, companionId, keyId, day, answeredBy } = turn;
       const usage = { accountId, companionId, keyId, day, answeredBy, ...countsOf(turn, 1) };
-      return settling.add({ ...unkept, usage, failure, isCounted: true, ticketId });
+      return settling.add({ ...unkept, usage, failure, spent: toSpent(turn), isCounted: true, ticketId });
     },
 
-    recordFailure({ kind, accountId, companionId, keyId, day }) {
+    async recordFailure({ kind, accountId, companionId, keyId, day, reservationId }) {
       const usage = { accountId, companionId, keyId, day, answeredBy: null, errors: 1 };
-      return settling.add({ ...unkept, usage, failure: kind, isCounted: false, ticketId: null });
+      const spent = reservationId === null ? null : { cost: null, spend: { facts: [], reservationId, atMs: 0 } };
+      await settling.add({ ...unkept, usage, failure: kind, spent, isCounted: false, ticketId: null });
     },
 
     countDay: (companionId, day) => quota.count(engine.quick, "messages", companionId, day),
@@ -88,6 +90,8 @@ export function createTurnStore(engine: PostgresEngine, { quota, settling }: Tur
 }
 
 const unkept = { kept: null, again: null, isLimited: false };
+
+const toSpent = ({ cost, spend }: SettledTurn | UnkeptTurn) => (spend === null ? null : { cost, spend });
 
 function countsOf({ usage, failure, cost }: SettledTurn | UnkeptTurn, messages: 0 | 1) {
   const { inputTokens, outputTokens, cachedTokens } = usage;

@@ -9,6 +9,7 @@ import { setLastUse } from "./last-use.ts";
 import type { StoreParts } from "./parts.ts";
 import { mapColumns, type StoredRow } from "./rows/columns.ts";
 import { apiKeys } from "./schema/clustered.ts";
+import { type SpendingStateRow, spendingState, toSpendingState } from "./spending-state.ts";
 
 interface FoundRow {
   id: string;
@@ -27,7 +28,8 @@ export const apiKeyQueries = {
   findByHash: `SELECT k.id, k.scopes, k.expires_at, a.id AS account_id, a.plan, a.suspended_at
      FROM api_keys k JOIN accounts a ON a.number = k.account_number WHERE k.hash = ? AND k.revoked_at IS NULL`,
   checkCaller: `SELECT k.expires_at AS expiresAt,
-       EXISTS (SELECT 1 FROM companions c WHERE c.id = ? AND c.account_id = a.id AND c.enabled = 1) AS hasCompanion
+       EXISTS (SELECT 1 FROM companions c WHERE c.id = ? AND c.account_id = a.id AND c.enabled = 1) AS hasCompanion,
+       ${spendingState("a.id")}
      FROM api_keys k JOIN accounts a ON a.number = k.account_number
      WHERE k.id = ? AND k.revoked_at IS NULL AND a.suspended_at IS NULL`,
 };
@@ -35,9 +37,10 @@ export const apiKeyQueries = {
 export function createApiKeyStore(engine: SqliteEngine, { changes, holdings, usage }: StoreParts): ApiKeyStore {
   const lines = createKeyLines(engine, changes);
   const selectByHash = engine.query<FoundRow, [Uint8Array]>(apiKeyQueries.findByHash);
-  const selectRight = engine.query<{ expiresAt: number | null; hasCompanion: number }, [string, string]>(
-    apiKeyQueries.checkCaller,
-  );
+  const selectRight = engine.query<
+    SpendingStateRow & { expiresAt: number | null; hasCompanion: number },
+    [string, string]
+  >(apiKeyQueries.checkCaller);
   const selectOfAccount = engine.query<ListedRow, [string]>(
     () =>
       `SELECT ${keyColumns.select("k")} FROM api_keys k
@@ -86,7 +89,9 @@ export function createApiKeyStore(engine: SqliteEngine, { changes, holdings, usa
     checkCaller: (keyId, companionId) =>
       engine.read(() => {
         const row = selectRight.get(companionId, keyId);
-        return row === null ? null : { expiresAt: row.expiresAt, hasCompanion: row.hasCompanion === 1 };
+        if (row === null) return null;
+        const { expiresAt, hasCompanion } = row;
+        return { expiresAt, hasCompanion: hasCompanion === 1, spending: toSpendingState(row) };
       }),
 
     list: (accountId) =>

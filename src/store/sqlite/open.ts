@@ -24,6 +24,8 @@ import { createQuotaCounts } from "./quota.ts";
 import { createRemovals } from "./removals.ts";
 import { createSecondFactorStore, createServerSecretStore } from "./second-factors.ts";
 import { createSessionStore } from "./sessions.ts";
+import { createSpendingStore } from "./spending.ts";
+import { createSpendingLedger } from "./spending-ledger.ts";
 import { createTurnStore } from "./turns.ts";
 import { createUsageStore } from "./usage.ts";
 import { createUsageWriter } from "./usage-writer.ts";
@@ -67,7 +69,7 @@ function createStore(engine: SqliteEngine, { erasures, log }: SqliteStoreOptions
   const exchanges = createExchanges(engine, conversations, eraser);
   const visitorDays = createVisitorDays(engine);
   const removals = createRemovals(engine, { eraser, visitorDays, voiceAgents, log });
-  const counters = { holdings, quota, usage, visitorDays };
+  const counters = { holdings, quota, usage, visitorDays, spending: createSpendingLedger(engine, usage) };
   const shared = { changes, conversations, eraser, erasures, exchanges, metadata, removals, voiceAgents, ...counters };
   const checkRead = engine.query<{ one: number }>("SELECT 1 AS one FROM accounts LIMIT 1");
 
@@ -85,6 +87,7 @@ function createStore(engine: SqliteEngine, { erasures, log }: SqliteStoreOptions
     secondFactors: createSecondFactorStore(engine, changes),
     serverSecrets: createServerSecretStore(engine),
     sessions: createSessionStore(engine, changes),
+    spending: createSpendingStore(engine, shared),
     turns: createTurnStore(engine, shared),
     usage: createUsageStore(engine),
     visitorKeys: createVisitorKeyStore(engine, changes),

@@ -21,7 +21,7 @@ const historyQuery = (condition = "") => `SELECT role, text FROM messages
 
 export function createTurnStore(
   engine: SqliteEngine,
-  { conversations, exchanges, usage, quota, visitorDays, erasures }: StoreParts,
+  { conversations, exchanges, usage, quota, visitorDays, erasures, spending }: StoreParts,
 ): TurnStore {
   const selectHistory = engine.query<HistoryRow, [string, string, string, number, number]>(historyQuery());
   const selectHistoryExcept = engine.query<HistoryRow, [string, string, string, string, number, number]>(
@@ -82,18 +82,21 @@ export function createTurnStore(
         if (!erasures.cover(key, turn.arrivalMark)) keep(turn);
         count({ accountId, companionId, keyId, day, answeredBy }, isCounted ? 1 : 0, turn);
         if (isCounted) quota.add("messages", companionId, day);
+        return spending.settle({ accountId, day }, turn.cost, turn.spend);
       }),
 
     settleUnkept: (turn) =>
       engine.append(() => {
         count(turn, 1, turn);
         quota.add("messages", turn.companionId, turn.day);
+        return spending.settle(turn, turn.cost, turn.spend);
       }),
 
-    recordFailure: ({ kind, ...place }) =>
+    recordFailure: ({ kind, reservationId, ...place }) =>
       engine.append(() => {
         usage.add({ ...place, answeredBy: null }, { errors: 1 });
         usage.addFailure(place, kind);
+        if (reservationId !== null) spending.end(reservationId);
       }),
 
     countDay: (companionId, day) => engine.read(() => quota.count("messages", companionId, day)),
