@@ -108,6 +108,27 @@ export const eventStream: ApiResponse = {
   },
 };
 
+const hexDigits = (description: string) => t.String({ pattern: "^[0-9a-f]{64}$", description });
+
+const ChallengeObject = namedObject(
+  "Challenge",
+  () => ({
+    algorithm: t.Literal("SHA-256"),
+    challenge: hexDigits("The hash of the salt with the number that is to be found written behind it."),
+    maxnumber: t.Integer({ maximum: 1_000_000, description: "The number is from 0 to this one.", examples: [100000] }),
+    salt: t.String({
+      description: "Holds `expires`, Unix seconds: the challenge and its solution end then.",
+      examples: ["6b2a0f4c9d8e7f1a2b3c4d5e?expires=1767225900&"],
+    }),
+    signature: hexDigits("To be sent back; each is good for one message or voice session."),
+  }),
+  {
+    description:
+      "A proof of work in ALTCHA's form, version 1. The answer is the base64 of the JSON of `algorithm`, `challenge`, " +
+      "`number`, `salt` and `signature`, in the header `X-Challenge`.",
+  },
+);
+
 export const ProblemObject = namedObject(
   "Problem",
   () => ({
@@ -129,6 +150,7 @@ export const ProblemObject = namedObject(
         { description: "On `invalid_request`: every field at fault." },
       ),
     ),
+    challenge: t.Optional(ChallengeObject),
   }),
   { description: "RFC 9457 problem details." },
 );

@@ -9,9 +9,6 @@ import { type FailureKind, findFailureKind } from "../domain/reply-failure.ts";
 import type { Answerer, TokenUsage } from "../domain/usage.ts";
 import type { StopSignal } from "../lib/stop-signal.ts";
 
-/** The provider of the plain settings. */
-export const plainProviderName = "default";
-
 export interface ReplyRequest {
   /** The companion's instruction text, or null for none. */
   systemPrompt: string | null;
@@ -69,6 +66,12 @@ export interface ReplyOutcome {
   failure: unknown;
   /** Whether the text ended with the first half of a surrogate pair, which was not passed on. */
   endsInHalf?: boolean;
+}
+
+/** What becomes of each call of a provider, for metrics and for operators. Must not throw. */
+export interface CallObserver {
+  ended(answerer: Answerer, outcome: ReplyOutcome): void;
+  failed(answerer: Answerer, failure: unknown): void;
 }
 
 /** The kind of failure that an incomplete reply counts as; null if it is complete or was stopped by the signal. */

@@ -1,9 +1,10 @@
 /** What every storage engine must do with companions. */
-import { freeToSpend } from "../support/answered.ts";
+
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import type { Account } from "../../src/domain/account.ts";
 import type { CompanionSettings } from "../../src/domain/companion.ts";
 import { systemIds } from "../../src/lib/ids.ts";
+import { freeToSpend } from "../support/answered.ts";
 import { firstPage, newCompanion, type OpenStore, openWorld, type StoreWorld } from "../support/store-world.ts";
 
 const everything: CompanionSettings = {

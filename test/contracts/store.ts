@@ -4,6 +4,7 @@ import type { OpenStore } from "../support/store-world.ts";
 import { accountStoreContract } from "./store-accounts.ts";
 import { apiKeyStoreContract } from "./store-api-keys.ts";
 import { auditStoreContract } from "./store-audit.ts";
+import { challengeStoreContract } from "./store-challenges.ts";
 import { companionStoreContract } from "./store-companions.ts";
 import { conversationStoreContract } from "./store-conversations.ts";
 import { embedTokenStoreContract } from "./store-embed-tokens.ts";
@@ -26,6 +27,7 @@ export function storeContract(open: OpenStore): void {
   apiKeyStoreContract(open);
   keyLineStoreContract(open);
   auditStoreContract(open);
+  challengeStoreContract(open);
   companionStoreContract(open);
   conversationStoreContract(open);
   embedTokenStoreContract(open);

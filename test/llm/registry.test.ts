@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, expect, test } from "bun:test";
-import { checkLlm, openLlmProvider } from "../../src/llm/registry.ts";
+import { checkLlm } from "../../src/llm/check.ts";
+import { openLlmProvider } from "../../src/llm/registry.ts";
 import { replyRequest } from "../contracts/llm-provider.ts";
 import { createCapturedLog } from "../support/captured-log.ts";
 import { collectReply } from "../support/collected-reply.ts";

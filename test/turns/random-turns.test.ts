@@ -109,7 +109,7 @@ function createWorld(seed: number) {
   const clock = createManualClock();
   const services: TurnServices = {
     store: { turns: { recordFailure: async () => void counts.recorded++ } } as unknown as Store,
-    llm: watchProvider(scripted, { baseUrl: null, nowMs: () => 0, measurements }).llm,
+    llm: watchProvider(scripted, { measurements, calls: null }),
     clock,
     coordination: createMemoryCoordination({
       clock,

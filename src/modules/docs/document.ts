@@ -7,7 +7,7 @@ import { type DescribedRoute, describeRoute } from "./described-route.ts";
 import { asksVisitor } from "./error-codes.ts";
 import { describeErrors } from "./error-responses.ts";
 import { guideText } from "./guide.ts";
-import { listHeaders, sharedHeaders, visitorTokenHeader } from "./headers.ts";
+import { challengeHeader, listHeaders, sharedHeaders, visitorTokenHeader } from "./headers.ts";
 import { exampleOf, type JsonSchema, SchemaCollector } from "./schema-text.ts";
 import { accessSentence, requiredScope, securityOf, securitySchemes } from "./security.ts";
 
@@ -158,6 +158,7 @@ function listParameters(builder: Builder, operation: DescribedRoute): OpenApiPar
     });
   }
   if (asksVisitor(operation)) add("header", "X-Visitor-Token", visitorTokenHeader);
+  if (operation.asksWork) add("header", "X-Challenge", challengeHeader);
   if (operation.isIdempotent) {
     add("header", "Idempotency-Key", {
       type: "string",

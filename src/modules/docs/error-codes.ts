@@ -18,6 +18,7 @@ export function listErrorCodes(operation: DescribedRoute): ErrorCode[] {
     if (path.includes("{")) add("not_found");
   }
   if (asksVisitor(operation)) add("visitor_unverified");
+  if (operation.asksWork) add("challenge_required");
   if (body) add("payload_too_large", "unsupported_media_type");
   // Creating can exceed a limit, and so can storing the responses.
   if (operation.isIdempotent) add("conflict", "idempotency_mismatch", "limit_reached");

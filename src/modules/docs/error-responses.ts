@@ -42,6 +42,14 @@ function describeProblem(codes: readonly ErrorCode[], isPage: boolean, baseUrl: 
   };
 }
 
+const exampleChallenge = {
+  algorithm: "SHA-256",
+  challenge: "2a5d9c3f1be07a6648d01c7e9f3b5a824c6e0d1f7b9a3c5e8d2f4b6a0c1e3d57",
+  maxnumber: 100_000,
+  salt: "6b2a0f4c9d8e7f1a2b3c4d5e?expires=1767225900&",
+  signature: "9e1c4b7a2d5f8e0c3b6a9d2f5e8c1b4a7d0f3e6c9b2a5d8f1e4c7b0a3d6f9e2c",
+};
+
 function exampleProblem(code: ErrorCode, baseUrl: string) {
   const { status, title } = errorCodes[code];
   return {
@@ -51,6 +59,7 @@ function exampleProblem(code: ErrorCode, baseUrl: string) {
     detail: "What happened, and what to do.",
     code,
     request_id: "0192f3c1-7d2e-7a44-9a10-3f5b8c6d2e10",
+    ...(code === "challenge_required" ? { challenge: exampleChallenge } : {}),
     ...(code === "invalid_request" ? { errors: [{ param: "name", detail: "This field is required." }] } : {}),
   };
 }

@@ -45,6 +45,16 @@ export const visitorTokenHeader: JsonSchema = {
     "unless the companion's `visitor_auth` is `optional` or `required`.",
 };
 
+/** Of requests that begin something that costs money. */
+export const challengeHeader: JsonSchema = {
+  type: "string",
+  maxLength: 1024,
+  examples: ["eyJhbGdvcml0aG0iOiJTSEEtMjU2Iiwi…"],
+  description:
+    "The solution of the challenge in an earlier `challenge_required`, as base64 of JSON. Ignored where the companion asks " +
+    "for none.",
+};
+
 /** References to a response's headers: its own, and those added by its kind of access. */
 export function listHeaders(access: Access, own: readonly string[]): Record<string, JsonSchema> {
   const names = ["X-Request-Id", ...(access !== "public" ? ["RateLimit-Policy", "RateLimit"] : []), ...own];

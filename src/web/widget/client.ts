@@ -1,5 +1,5 @@
-/** What the panel asks of the server: plainly, and by the SDK once a reply was cut or the visitor is known. */
-import { type ChallengeSolver, withChallenges } from "../sdk/challenges.ts";
+/** What the panel asks of the server: plainly, and by the SDK where a reply was cut, a visitor is known, or work is asked. */
+import type { ChallengeSolver } from "../sdk/challenges.ts";
 import { CompanionError } from "../sdk/errors.ts";
 import type { TokenSource } from "../sdk/identity.ts";
 import { createIds, sessionKey, subKey, visitorKey } from "../sdk/ids.ts";
@@ -36,11 +36,6 @@ export function createClient(host: PanelHost) {
   let visitor: TokenSource = null;
   let sdk: Promise<Companion> | null = null;
 
-  const solve: ChallengeSolver = async (...task) => {
-    type Solver = { solveChallenge: ChallengeSolver };
-    return (await host.load<Solver>(CHALLENGE_FILE, CHALLENGE_INTEGRITY, "challenge.js")).solveChallenge(...task);
-  };
-
   function getSdk(): Promise<Companion> {
     if (sdk) return sdk;
     const loading = loadSdk();
@@ -57,7 +52,13 @@ export function createClient(host: PanelHost) {
       throw new CompanionError("network", { cause, isCut: true });
     });
     const { createCompanion } = await loading;
-    const companion = createCompanion({ baseUrl, token, storage, solveChallenge: solve });
+    const companion = createCompanion({
+      ...{ baseUrl, token, storage },
+      async solveChallenge(...task) {
+        type Solver = { solveChallenge: ChallengeSolver };
+        return (await host.load<Solver>(CHALLENGE_FILE, CHALLENGE_INTEGRITY, "challenge.js")).solveChallenge(...task);
+      },
+    });
     if (visitor) companion.identify(visitor);
     return companion;
   }
@@ -77,6 +78,9 @@ export function createClient(host: PanelHost) {
       }
     }
   }
+
+  /** Whether a request is more than that. */
+  const isHard = () => !!visitor || !!host.source.config?.challenge;
 
   const isKnown = () => !!storage.getItem(subKey(token));
 
@@ -122,16 +126,11 @@ export function createClient(host: PanelHost) {
       const call = { signal: stop, leave, onConnection, onChallenge };
       let isOurs = true;
       try {
-        if (isNew && visitor) {
-          const companion = await getSdk();
-          isOurs = false;
-          return yield* companion.chat(reply.message, { ...call, messageId: reply.messageId });
-        }
-        if (isNew) {
+        let isBySdk = isNew && isHard();
+        if (isNew && !isBySdk) {
           const line = openLine(joined.signal);
           try {
-            const answering = withChallenges(connection, solve, onChallenge);
-            const opened = await postMessage(answering, reply.message, name, { signal: line.signal });
+            const opened = await postMessage(connection, reply.message, name, { signal: line.signal });
             for await (const fragment of readReply(opened)) {
               received += fragment;
               yield fragment;
@@ -139,15 +138,19 @@ export function createClient(host: PanelHost) {
             }
             return;
           } catch (error) {
-            if (joined.signal.aborted || !(error as CompanionError).isCut) throw error;
-            onConnection(false);
+            // Asked for since the configuration was loaded.
+            isBySdk = (error as CompanionError).code === "challenge_required";
+            if (joined.signal.aborted || !(isBySdk || (error as CompanionError).isCut)) throw error;
+            onConnection(isBySdk);
           } finally {
             line.close();
           }
         }
-        const companion = await insistOnSdk(isNew ? firstWaitMs : 0, joined.signal);
+        const companion = await insistOnSdk(isNew && !isBySdk ? firstWaitMs : 0, joined.signal);
         isOurs = false;
-        yield* companion.resume({ ...call, reply, received });
+        yield* isBySdk
+          ? companion.chat(reply.message, { ...call, messageId: reply.messageId })
+          : companion.resume({ ...call, reply, received });
       } finally {
         joined.release();
         if (stop.aborted && isOurs) void cancelReply(connection, name);
@@ -155,9 +158,8 @@ export function createClient(host: PanelHost) {
     },
 
     async voice(): Promise<string> {
-      if (visitor) return (await (await getSdk()).voice()).signedUrl;
-      const opened = await withChallenges(connection, solve).load("/voice-token", { method: "POST" }, {});
-      return String(opened.signed_url);
+      if (isHard()) return (await (await getSdk()).voice()).signedUrl;
+      return String((await connection.load("/voice-token", { method: "POST" }, {})).signed_url);
     },
 
     /** The newest conversation of a visitor who is known, on whichever device it was; null where there is none. */

@@ -7,14 +7,12 @@ export interface RunningTurn extends Turn {
   stop: AbortController;
   /** Fires when the reply goes on without this page. */
   leave: AbortController;
-  isReconnecting: boolean;
-  /** A challenge is being solved. */
-  isChecking: boolean;
+  /** Why there is no text for the moment, if it is not the assistant; `checking`: a challenge is being solved. */
+  pause: "reconnecting" | "checking" | null;
 }
 
 export function startTurn(turn: Turn, sessionId: string): RunningTurn {
-  const signals = { stop: new AbortController(), leave: new AbortController() };
-  return { ...turn, sessionId, ...signals, isReconnecting: false, isChecking: false };
+  return { ...turn, sessionId, stop: new AbortController(), leave: new AbortController(), pause: null };
 }
 
 /**
@@ -28,14 +26,12 @@ export async function runTurn(
   { changed, replied }: { changed(): void; replied(): void },
 ): Promise<unknown> {
   const { asked, reply, sessionId, stop, leave } = turn;
-  const onConnection = (isConnected: boolean) => {
-    turn.isReconnecting = !isConnected;
+  const tell = (pause: RunningTurn["pause"]) => {
+    turn.pause = pause;
     changed();
   };
-  const onChallenge = (isSolving: boolean) => {
-    turn.isChecking = isSolving;
-    changed();
-  };
+  const onConnection = (isConnected: boolean) => tell(isConnected ? null : "reconnecting");
+  const onChallenge = (isSolving: boolean) => tell(isSolving ? "checking" : null);
   for (;;) {
     const fragments = client.reply(
       { messageId: reply.id, sessionId, message: asked.text },

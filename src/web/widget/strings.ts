@@ -32,7 +32,6 @@ export const english = {
   // By the codes of errors.
   origin_not_allowed: "This chat may not be used on this website.",
   not_found: "This chat is no longer available.",
-  challenge_required: "Your browser could not be checked. Please try again, or reload the page.",
   visitor_unverified: "Please sign in on this website to use the chat.",
   rate_limited: "This chat is very busy at the moment. Try again in {count} s.",
   network_limited: "Too many requests came from this network. Try again in {count} s.",
