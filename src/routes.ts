@@ -12,7 +12,9 @@ import { makeDocsRoutes } from "./modules/docs/index.ts";
 import { embedRoutes } from "./modules/embed/index.ts";
 import { healthRoutes } from "./modules/health/index.ts";
 import { keyRoutes } from "./modules/keys/index.ts";
+import { meRoutes } from "./modules/me/index.ts";
 import { metricsRoutes } from "./modules/metrics/index.ts";
+import { openAiRoutes } from "./modules/openai/index.ts";
 import { pageRoutes } from "./modules/pages/index.ts";
 import { sessionRoutes } from "./modules/session/index.ts";
 import { statusRoutes } from "./modules/status/index.ts";
@@ -27,9 +29,11 @@ export const routes: readonly Route[] = [
   ...voiceTokenRoutes,
   ...companionRoutes,
   ...keyChatRoutes,
+  ...openAiRoutes,
   ...conversationRoutes,
   ...usageRoutes,
   ...keyRoutes,
+  ...meRoutes,
   ...visitorKeyRoutes,
   ...auditRoutes,
   ...sessionRoutes,

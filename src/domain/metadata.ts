@@ -1,5 +1,5 @@
 /** The rules for metadata: any JSON object, bounded because every value in it is indexed. */
-import type { JsonObject, JsonValue } from "./companion.ts";
+import type { JsonObject, JsonValue } from "./json.ts";
 
 const maxBytes = 16 * 1024;
 const maxDepth = 8;

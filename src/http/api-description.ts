@@ -38,6 +38,7 @@ export interface ApiResponse {
 export const apiTags = {
   Embed: "For visitors' browsers: opened by a companion's embed token in the path.",
   Companions: "What visitors talk to, and the tokens that open it.",
+  OpenAI: "For clients that speak OpenAI's chat completions: a companion is a model.",
   Conversations: "What was said, and its erasure.",
   Usage: "What was used, for audit and billing.",
   "API keys": "Keys for servers: never in client-side code.",
@@ -153,4 +154,17 @@ export const ProblemObject = namedObject(
     challenge: t.Optional(ChallengeObject),
   }),
   { description: "RFC 9457 problem details." },
+);
+
+export const OpenAiErrorObject = namedObject(
+  "OpenAiError",
+  () => ({
+    error: t.Object({
+      message: t.String({ description: "What happened and what to do, for people." }),
+      type: t.String(),
+      param: t.Union([t.String(), t.Null()], { description: "The first field at fault." }),
+      code: t.String({ description: "What happened, for programs: OpenAI's code, or ours where it has none." }),
+    }),
+  }),
+  { description: "An error as OpenAI's clients read it." },
 );

@@ -9,10 +9,6 @@ import type { HeartbeatTicker } from "./heartbeats.ts";
 const doneFrame = "data: [DONE]\n\n";
 const pingFrame = ": ping\n\n";
 
-function errorFrame(code: StreamErrorCode): string {
-  return `: error ${code}\n\n`;
-}
-
 /** Text that JSON.stringify would only put quotes around; nearly every delta is. */
 const isPlainAscii = /^[ !#-[\]-~]*$/;
 
@@ -119,7 +115,7 @@ export class EventStream implements TurnReader {
   }
 
   protected frameError(code: StreamErrorCode): string {
-    return errorFrame(code);
+    return `: error ${code}\n\n`;
   }
 
   /** The visitor's signal has fired. */

@@ -12,7 +12,7 @@ import { costOfTokens } from "../domain/prices.ts";
 import type { TokenUsage } from "../domain/usage.ts";
 import { kindOfOutcome, type ReplyOutcome, type ReplyRequest } from "../llm/provider.ts";
 import type { TurnEnd } from "./events.ts";
-import type { TurnResult, TurnStart } from "./turn-start.ts";
+import type { GivenPrompt, TurnResult, TurnStart } from "./turn-start.ts";
 
 /** Tokens of the companion's context left for earlier turns, after its instructions and the new message; 0 or more. */
 export function historyTokensOf(
@@ -21,20 +21,6 @@ export function historyTokensOf(
 ): number {
   const promptTokens = systemPrompt === null ? 0 : estimateTokens(systemPrompt);
   return Math.max(0, (contextTokens ?? companionDefaults.contextTokens) - promptTokens - estimateTokens(message));
-}
-
-/** What a caller who keeps the conversation itself wants of the model, within the companion's bounds. */
-export interface GivenPrompt {
-  /** Appended to the companion's own instructions, in this order. */
-  readonly instructions: readonly string[];
-  /** Oldest first; all are sent, however long. */
-  readonly messages: readonly HistoryMessage[];
-  /** Null: the companion's. */
-  readonly temperature: number | null;
-  /** Null: the companion's. It never raises that one. */
-  readonly maxOutputTokens: number | null;
-  /** Texts before which the model stops. */
-  readonly stop: readonly string[];
 }
 
 /** `earlier` is newest first, and may be more than fits. */

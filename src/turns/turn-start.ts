@@ -11,7 +11,6 @@ import type { StreamErrorCode } from "../domain/stream-end.ts";
 import type { Answerer, TokenUsage } from "../domain/usage.ts";
 import type { ReplyRequest } from "../llm/provider.ts";
 import type { ReachedBudget, Spend } from "../store/store.ts";
-import type { GivenPrompt } from "./reply-request.ts";
 
 export interface TurnStart {
   companion: Companion;
@@ -36,6 +35,20 @@ export interface TurnStart {
    * more; what it rejects with refuses the turn. Left out or null: none was asked for.
    */
   readonly spendWork?: (() => Promise<void>) | null;
+}
+
+/** What a caller who keeps the conversation itself wants of the model, within the companion's bounds. */
+export interface GivenPrompt {
+  /** Appended to the companion's own instructions, in this order. */
+  readonly instructions: readonly string[];
+  /** Oldest first; all are sent, however long. */
+  readonly messages: readonly HistoryMessage[];
+  /** Null: the companion's. */
+  readonly temperature: number | null;
+  /** Null: the companion's. It never raises that one. */
+  readonly maxOutputTokens: number | null;
+  /** Texts before which the model stops. */
+  readonly stop: readonly string[];
 }
 
 export interface NamedStart {

@@ -38,23 +38,6 @@ test("follows the plan", async () => {
   expect(json).toMatchObject({ limit: 50, voice_sessions: { limit: 2000, used: 0, left: 2000 } });
 });
 
-test("tells a companion's own limits, of the day and of the month's tokens", async () => {
-  const account = await server.createAccount({ plan: "paid" });
-  const companion = await server.createCompanion({ dailyMessages: 5, monthlyTokens: 1000 }, account);
-  const { call } = apiClient(server.url, (await server.createKey(account)).key);
-  const path = `/api/companions/${companion.id}/quota`;
-  await say(companion.embedToken, "Hello");
-  const { json } = await call("GET", path);
-  expect(json).toMatchObject({ limit: 5, used: 1, left: 4 });
-  const { used } = json["monthly_tokens"] as { used: number };
-  expect(used).toBeGreaterThan(0);
-  expect(json["monthly_tokens"]).toEqual({ limit: 1000, used, left: 1000 - used });
-
-  const free = await server.createCompanion({}, account);
-  const unbounded = (await call("GET", `/api/companions/${free.id}/quota`)).json;
-  expect(unbounded["monthly_tokens"]).toEqual({ limit: null, used: 0, left: null });
-});
-
 test("is closed to other accounts and to keys without the scope", async () => {
   const account = await server.createAccount();
   const companion = await server.createCompanion({}, account);

@@ -1,6 +1,12 @@
 /** Amounts of money in the dashboard: read without a rounding error, written as precisely as it makes sense; and budgets in words. */
 import { expect, test } from "bun:test";
-import { describeAlarms, leftOf, levelOf, percentOf, pickAlarming } from "../../src/web/dashboard/budgets/budget-state.ts";
+import {
+  describeAlarms,
+  leftOf,
+  levelOf,
+  percentOf,
+  pickAlarming,
+} from "../../src/web/dashboard/budgets/budget-state.ts";
 import {
   formatCompactMoney,
   formatExactMoney,

@@ -16,7 +16,7 @@ import { ConversationKeeper, queueKeyOf } from "../../turns/conversation-keeper.
 import { Turn } from "../../turns/turn.ts";
 import type { NamedStart, TurnStart } from "../../turns/turn-start.ts";
 import type { VerifiedVisitor } from "../../visitors/visitors.ts";
-import { type ChatRequest, chatRequest, checkMessage } from "./model.ts";
+import { type ChatRequest, chatRequest, checkWith, listNamingFaults } from "./model.ts";
 import { answerMessage } from "./reply-responses.ts";
 import { replyRoutes } from "./reply-routes.ts";
 
@@ -24,6 +24,14 @@ import { replyRoutes } from "./reply-routes.ts";
 function limitOf({ dailyPerVisitor }: Companion, visitor: VerifiedVisitor | null): TurnEntry["visitor"] {
   if (visitor === null || dailyPerVisitor === null) return null;
   return { id: visitor.id, messagesPerDay: dailyPerVisitor };
+}
+
+/** Throws `invalid_request` with all that is at fault. */
+function checkMessage(sent: unknown): ChatRequest {
+  const body = sent as Partial<ChatRequest> | null;
+  return body?.message_id || body?.resume
+    ? checkWith(chatRequest, sent, listNamingFaults(body))
+    : chatRequest.check(sent);
 }
 
 /** The conversation's id, sent or new, which the response tells. */

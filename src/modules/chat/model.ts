@@ -89,17 +89,13 @@ export function toClaims({ visitor }: KeyChatRequest): VisitorClaims | null {
 }
 
 /** Throws `invalid_request` with all that is at fault. */
-export function checkMessage(sent: unknown): ChatRequest {
-  return checkWith(chatRequest, sent, listNamingFaults(sent as Partial<ChatRequest> | null));
-}
-
-/** The same for a platform's message. */
 export function checkKeyMessage(sent: unknown): KeyChatRequest {
   const body = sent as Partial<KeyChatRequest> | null;
   return checkWith(keyChatRequest, sent, [...listNamingFaults(body), ...listVisitorFaults(body)]);
 }
 
-function checkWith<Schema extends TSchema>(
+/** The same with faults that the schema does not show, in place of what it says of these fields. */
+export function checkWith<Schema extends TSchema>(
   checker: Checker<Schema>,
   sent: unknown,
   faults: readonly FieldError[],
@@ -118,7 +114,7 @@ function listVisitorFaults(body: Partial<KeyChatRequest> | null): FieldError[] {
 }
 
 /** What a named message lacks; the rest of it may not have been checked. */
-function listNamingFaults(body: Partial<ChatRequest> | null): FieldError[] {
+export function listNamingFaults(body: Partial<ChatRequest> | null): FieldError[] {
   const { message_id, session_id, resume } = body ?? {};
   const faults: FieldError[] = [];
   if (resume === true && !message_id) {

@@ -12,8 +12,9 @@ import { readCompanionPatch, readNewCompanion, type SettingRules } from "./read-
 
 type CompanionServices = Pick<Services, "store" | "settings" | "ids">;
 
-function rulesOf({ settings, store }: CompanionServices, accountId: string): SettingRules {
-  return { ...settings.llm, voice: store.voice, accountId };
+function rulesOf({ settings, store }: CompanionServices, { account }: Principal): SettingRules {
+  const dailyMessages = settings.dailyMessages[account.plan];
+  return { ...settings.llm, dailyMessages, voice: store.voice, accountId: account.id };
 }
 
 /** Throws `not_found`. */
@@ -41,7 +42,7 @@ export async function prepareCompanion(
 ): Promise<Prepared<Companion>> {
   const { store, ids } = services;
   const accountId = principal.account.id;
-  const settings = await readNewCompanion(body, rulesOf(services, accountId));
+  const settings = await readNewCompanion(body, rulesOf(services, principal));
   const companion = {
     ...settings,
     id: ids.uuid(),
@@ -61,7 +62,7 @@ export async function updateCompanion(
   body: unknown,
   context: WriteContext,
 ): Promise<Companion> {
-  const patch = await readCompanionPatch(body, rulesOf(services, principal.account.id), current);
+  const patch = await readCompanionPatch(body, rulesOf(services, principal), current);
   // Without a change, neither `updated_at` nor the audit log changes.
   if (Object.keys(patch).length === 0) return current;
   const updated = await services.store.companions.update(principal.account.id, current.id, patch, context);

@@ -1,11 +1,11 @@
 /** The OpenAPI 3.1 document, generated from the routes' descriptions and the models that validate requests. */
 import type { TSchema } from "@sinclair/typebox";
 import type { Scope } from "../../domain/account.ts";
-import { type ApiResponse, apiTags, ProblemObject } from "../../http/api-description.ts";
+import { type ApiResponse, apiTags, OpenAiErrorObject, ProblemObject } from "../../http/api-description.ts";
 import type { Route } from "../../http/route.ts";
 import { type DescribedRoute, describeRoute } from "./described-route.ts";
 import { asksVisitor } from "./error-codes.ts";
-import { describeErrors } from "./error-responses.ts";
+import { describeErrors, type Reference } from "./error-responses.ts";
 import { guideText } from "./guide.ts";
 import { challengeHeader, listHeaders, sharedHeaders, visitorTokenHeader } from "./headers.ts";
 import { exampleOf, type JsonSchema, SchemaCollector } from "./schema-text.ts";
@@ -39,10 +39,6 @@ export interface OpenApiOperation {
   responses: Record<string, OpenApiResponse | Reference>;
 }
 
-export interface Reference {
-  $ref: string;
-}
-
 interface OpenApiParameter {
   name: string;
   in: "path" | "query" | "header";
@@ -74,6 +70,7 @@ export function buildDocument(routes: readonly Route[], facts: DocumentFacts): O
   const problems = new Map<string, JsonSchema>();
   const builder = { schemas, problems, facts };
   schemas.add(ProblemObject);
+  schemas.add(OpenAiErrorObject);
 
   const paths: OpenApiDocument["paths"] = {};
   for (const operation of routes.map(describeRoute)) {
@@ -90,7 +87,7 @@ export function buildDocument(routes: readonly Route[], facts: DocumentFacts): O
       contact: { name: "The operator of this server", ...(facts.baseUrl === "" ? {} : { url: facts.baseUrl }) },
       license: { name: "MIT", identifier: "MIT" },
     },
-    servers: [{ url: facts.baseUrl === "" ? "/" : facts.baseUrl }],
+    servers: [{ url: serverUrl(facts.baseUrl) }],
     tags: Object.entries(apiTags).map(([name, description]) => ({ name, description })),
     paths,
     components: {
@@ -100,6 +97,11 @@ export function buildDocument(routes: readonly Route[], facts: DocumentFacts): O
       responses: Object.fromEntries(problems),
     },
   };
+}
+
+/** Relative also at `localhost`: linters take that name for one that was forgotten. */
+function serverUrl(baseUrl: string): string {
+  return baseUrl === "" || new URL(baseUrl).hostname === "localhost" ? "/" : baseUrl;
 }
 
 interface Builder {

@@ -1,10 +1,14 @@
 /** The errors of a call in the API document: problem details, with the codes that each status can carry. */
-import { type ErrorCode, errorCodes } from "../../domain/errors.ts";
+import { AppError, type ErrorCode, errorCodes, type FieldError } from "../../domain/errors.ts";
+import { isOpenAiPath, toOpenAiError } from "../../http/openai-error.ts";
 import type { DescribedRoute } from "./described-route.ts";
-import type { Reference } from "./document.ts";
 import { listErrorCodes } from "./error-codes.ts";
 import { listHeaders } from "./headers.ts";
 import type { JsonSchema } from "./schema-text.ts";
+
+export interface Reference {
+  $ref: string;
+}
 
 /** References by status, to `components`, which takes what is new. The same codes share one component. */
 export function describeErrors(
@@ -17,19 +21,53 @@ export function describeErrors(
     [...byStatus].map(([status, codes]) => {
       // Outside the API, browsers get a page.
       const isPage = !/^\/(api|v1)\//.test(operation.path);
-      const name = codes.map(toComponentName).join("Or") + (isPage ? "Page" : "");
-      if (!components.has(name)) components.set(name, describeProblem(codes, isPage, baseUrl));
+      const isOpenAi = isOpenAiPath(operation.path);
+      const name = `${isOpenAi ? "OpenAi" : ""}${codes.map(toComponentName).join("Or")}${isPage ? "Page" : ""}`;
+      if (!components.has(name)) {
+        components.set(name, isOpenAi ? describeOpenAiError(codes) : describeProblem(codes, isPage, baseUrl));
+      }
       return [String(status), { $ref: `#/components/responses/${name}` }];
     }),
   );
 }
 
-function describeProblem(codes: readonly ErrorCode[], isPage: boolean, baseUrl: string): JsonSchema {
+function describeHead(codes: readonly ErrorCode[], told: readonly string[]) {
   const isLimit = codes.some((code) => errorCodes[code].status === 429);
   const isAuth = codes.includes("unauthorized") || codes.includes("visitor_unverified");
+  const titles = codes.map((code) => errorCodes[code].title);
   return {
-    description: `${codes.map((code) => `\`${code}\``).join(" or ")}: ${codes.map((code) => errorCodes[code].title).join("; ")}`,
+    description: `${told.map((code) => `\`${code}\``).join(" or ")}: ${titles.join("; ")}`,
     headers: listHeaders("public", [...(isLimit ? ["Retry-After"] : []), ...(isAuth ? ["WWW-Authenticate"] : [])]),
+  };
+}
+
+function describeOpenAiError(codes: readonly ErrorCode[]): JsonSchema {
+  const faults: Partial<Record<ErrorCode, FieldError>> = {
+    invalid_request: { param: "messages", detail: "Must be a list of at least one message." },
+    not_found: { param: "model", detail: "There is no such model." },
+  };
+  const examples = codes.map((code) => {
+    const fault = faults[code];
+    const error = new AppError(code, "What happened, and what to do.", fault === undefined ? {} : { errors: [fault] });
+    return [code, { value: { error: toOpenAiError(error) } }] as const;
+  });
+  return {
+    ...describeHead(
+      codes,
+      examples.map(([, { value }]) => value.error.code),
+    ),
+    content: {
+      "application/json": {
+        schema: { $ref: "#/components/schemas/OpenAiError" },
+        examples: Object.fromEntries(examples),
+      },
+    },
+  };
+}
+
+function describeProblem(codes: readonly ErrorCode[], isPage: boolean, baseUrl: string): JsonSchema {
+  return {
+    ...describeHead(codes, codes),
     content: {
       "application/problem+json": {
         schema: {

@@ -53,7 +53,9 @@ const HoldingsObject = namedObject(
 );
 
 const SpendingFacts = namedObject("SpendingFacts", () => ({
-  is_stopped: t.Boolean({ description: "Whether the operator has stopped what the account spends: no replies are made." }),
+  is_stopped: t.Boolean({
+    description: "Whether the operator has stopped what the account spends: no replies are made.",
+  }),
   has_budgets: t.Boolean({ description: "Whether the account has budgets." }),
 }));
 

@@ -7,7 +7,7 @@ import { type Route, route } from "../../http/route.ts";
 import { toUtcDay } from "../../lib/clock.ts";
 import { toCsv } from "./csv.ts";
 import { usageEventsRoute } from "./events.ts";
-import { toWireFailures, toWireMonthQuota, toWireQuota, toWireUsage } from "./model.ts";
+import { toWireFailures, toWireQuota, toWireUsage } from "./model.ts";
 import { encodeCursor, groupingQuery } from "./paging.ts";
 import { companionQuery, daysQuery, maxDays } from "./query.ts";
 import { FailedReplyList, QuotaObject, UsageList } from "./responses.ts";
@@ -79,7 +79,7 @@ export const usageRoutes: readonly Route[] = [
     method: "GET",
     path: "/api/companions/{id}/quota",
     tag: "Usage",
-    summary: "Read how much a companion has left today, and this month",
+    summary: "Read how many messages and voice sessions a companion has left today",
     access: "usage:read",
     document: () => ({
       description: "What the provider refuses is given back. Trial chats count like visitors' messages.",
@@ -93,13 +93,17 @@ export const usageRoutes: readonly Route[] = [
       const day = toUtcDay(clock.nowMs());
       const messages = await store.turns.countDay(companion.id, day);
       const voiceSessions = await store.voice.countDay(companion.id, day);
-      const monthTokens = await store.turns.countMonthTokens(account.id, companion.id, day.slice(0, "YYYY-MM".length));
+      const { dailyMessages, monthlyTokens } = companion;
       const byPlan = settings.dailyMessages[account.plan];
+      const month = day.slice(0, "YYYY-MM".length);
       return {
         day,
-        ...toWireQuota(Math.min(byPlan, companion.dailyMessages ?? byPlan), messages),
+        ...toWireQuota(Math.min(byPlan, dailyMessages ?? byPlan), messages),
+        monthly_tokens:
+          monthlyTokens === null
+            ? null
+            : toWireQuota(monthlyTokens, await store.turns.countMonthTokens(account.id, companion.id, month)),
         voice_sessions: toWireQuota(settings.dailyVoiceSessions[account.plan], voiceSessions),
-        monthly_tokens: toWireMonthQuota(companion.monthlyTokens, monthTokens),
       };
     },
   }),

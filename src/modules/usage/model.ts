@@ -11,11 +11,6 @@ export function toWireQuota(limit: number, used: number) {
   return { limit, used, left: Math.max(0, limit - used) };
 }
 
-/** Null: no limit. */
-export function toWireMonthQuota(limit: number | null, used: number) {
-  return { limit, used, left: limit === null ? null : Math.max(0, limit - used) };
-}
-
 export type WireRow = Record<string, string | number | null>;
 
 export function toWireUsage(row: UsageRow, groupBy: readonly UsageGroup[]): WireRow {

@@ -104,9 +104,22 @@ export const FailedReplyList = namedObject("FailedReplyList", () => ({
 
 export const QuotaObject = namedObject("Quota", () => ({
   day: t.String({ format: "date", description: "The UTC day; the count starts again at its end." }),
-  limit: t.Integer({ description: "Messages a day: its own `daily_messages`, or what the account's plan allows.", examples: [1000] }),
+  limit: t.Integer({
+    description: "Messages a day, by the account's plan or the companion's `daily_messages`, whichever is less.",
+    examples: [1000],
+  }),
   used: t.Integer({ description: "Messages used so far, test chats included.", examples: [12] }),
   left: t.Integer({ examples: [988] }),
+  monthly_tokens: Nullable(
+    t.Object(
+      {
+        limit: t.Integer({ examples: [5_000_000] }),
+        used: t.Integer({ description: "Input and output together, in the UTC month so far.", examples: [1_234_567] }),
+        left: t.Integer({ examples: [3_765_433] }),
+      },
+      { description: "The companion's `monthly_tokens`; null where it has no such limit." },
+    ),
+  ),
   voice_sessions: t.Object(
     {
       limit: t.Integer({ description: "Voice sessions a day, by the account's plan.", examples: [200] }),
@@ -114,14 +127,6 @@ export const QuotaObject = namedObject("Quota", () => ({
       left: t.Integer({ examples: [197] }),
     },
     { description: "The same for voice sessions." },
-  ),
-  monthly_tokens: t.Object(
-    {
-      limit: Nullable(t.Integer({ description: "Its `monthly_tokens`; null: no limit.", examples: [5_000_000] })),
-      used: t.Integer({ description: "Tokens used in the UTC month so far, input and output.", examples: [123_456] }),
-      left: Nullable(t.Integer({ description: "It answers while this is not 0. Null: no limit.", examples: [4_876_544] })),
-    },
-    { description: "Tokens of the UTC month." },
   ),
 }));
 /** The names of metadata fields are the caller's. */
