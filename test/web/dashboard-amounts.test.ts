@@ -40,11 +40,11 @@ test("dollars become micro-dollars exactly, also where a floating point number w
 });
 
 test("amounts show the digits that tell something, limits show all of theirs", () => {
-  expect([0, 42, 4200, 4250, 99_600, 424_242, 12_500_000, 1_234_567_890].map(formatMoney)).toEqual([
+  expect([0, 42, 4200, 4250, 99_960, 424_242, 12_500_000, 1_234_567_890].map(formatMoney)).toEqual([
     "$0.00",
     "$0.000042",
     "$0.0042",
-    "$0.0043",
+    "$0.00425",
     "$0.10",
     "$0.42",
     "$12.50",

@@ -31,18 +31,18 @@ test("the usage page tells what was spent, by companion, model and metadata, and
   };
   const fact = (name: string) => page.locator("dl > div").filter({ hasText: name });
   await open();
-  await fact("Today").getByText("$0.016", { exact: true }).waitFor();
+  await fact("Today").getByText("$0.0162", { exact: true }).waitFor();
   await fact("This month").getByText("Last month up to the same day: $0.00").waitFor();
   const rows = page.getByRole("table", { name: "Usage by companion" }).locator("tbody tr");
-  expect(await rows.first().innerText()).toContain("$0.016");
+  expect(await rows.first().innerText()).toContain("$0.0162");
   await hasCount(page.getByText("No price:"), 0);
 
   const other = (await api.call("POST", "/api/companions", { name: "Bob", model: "bigger-model" })).json;
   await world.say(other.embed_token, "Three");
   await open("?by=model&measure=cost");
-  await fact("Today").getByText("at least $0.016").waitFor();
+  await fact("Today").getByText("at least $0.0162").waitFor();
   const models = page.getByRole("table", { name: "Usage by model" });
-  expect(await models.getByRole("row", { name: /^test-model/ }).innerText()).toContain("$0.016");
+  expect(await models.getByRole("row", { name: /^test-model/ }).innerText()).toContain("$0.0162");
   await models.getByRole("row", { name: /^bigger-model.*no price/ }).waitFor();
   await page.getByText("The operator of this server sets prices, with COMPANIOND_PRICES.").waitFor();
   await page.locator("canvas").waitFor();
@@ -55,7 +55,7 @@ test("the usage page tells what was spent, by companion, model and metadata, and
   await page.keyboard.type("tenant");
   await page.keyboard.press("Enter");
   const tenants = page.getByRole("table", { name: "Usage by metadata tenant" });
-  await tenants.getByRole("row", { name: /^acme \$0\.016/ }).waitFor();
+  await tenants.getByRole("row", { name: /^acme \$0\.0162/ }).waitFor();
   await tenants.getByRole("row", { name: /^Without tenant no price/ }).waitFor();
   expect(new URL(page.url()).searchParams.get("field")).toBe("tenant");
   const download = page.waitForEvent("download");
@@ -148,7 +148,7 @@ for (const [look, options] of Object.entries({
     await mark.click();
     await atPage(page, "Budgets");
     const meter = page.getByRole("meter", { name: "Spent: The whole account" });
-    expect(await meter.getAttribute("aria-valuetext")).toBe("$0.016 of $0.01 this month, 162 %");
+    expect(await meter.getAttribute("aria-valuetext")).toBe("$0.0162 of $0.01 this month, 162 %");
     await page.getByText("It only tells: replies go on.").waitFor();
     expect(await findViolations(page)).toEqual([]);
     expect(await isTooWide(page)).toBe(false);

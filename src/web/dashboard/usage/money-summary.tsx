@@ -80,10 +80,11 @@ function spansOf(nowMs: number) {
   const today = at(0, date);
   const sameDay = at(-1, date);
   const endOfLast = at(0, 0);
+  const isShorter = endOfLast < sameDay;
   return {
     today,
     yesterday: at(0, date - 1),
     month: { from: at(0, 1), to: today },
-    monthBefore: { from: at(-1, 1), to: sameDay < endOfLast ? sameDay : endOfLast },
+    monthBefore: { from: at(-1, 1), to: isShorter ? endOfLast : sameDay },
   };
 }
