@@ -98,6 +98,7 @@ const nameOne = (param: string): FieldError => ({
 function listSubjectErrors(sent: SentSubject, known: readonly FieldError[]): FieldError[] {
   const named = subjectFields.filter((field) => sent?.[field] != null);
   if (named.length > 1) return named.map(nameOne);
+  if (sent?.account === false) return [{ param: "account", detail: "Must be true, or left out." }];
   const isKnown = known.some(({ param }) => param.split(".")[0] === "metadata");
   if (sent?.metadata == null || isKnown) return [];
   const values = Object.keys(sent.metadata).length;

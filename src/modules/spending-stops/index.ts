@@ -31,6 +31,7 @@ export const spendingStopRoutes: readonly Route[] = [
         "From now on no call begins, at any server of this database: messages and voice sessions are refused with 503 " +
         "`unavailable` and take nothing from quotas. Replies under way go on. What is stopped already stays so.",
       responses: { 201: jsonResponse("The stop.", SpendingStopObject) },
+      errors: ["not_found"],
     }),
     async handle({ services, readBody, writeContext }) {
       const accountId = (await readBody()).account_id?.toLowerCase() ?? null;
