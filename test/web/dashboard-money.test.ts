@@ -130,6 +130,8 @@ const looks = {
 async function expectReadable(page: Page, name: string): Promise<void> {
   for (const [look, apply] of Object.entries(looks)) {
     await apply(page);
+    // Its colours are those of the next frame.
+    await page.evaluate("new Promise((drawn) => requestAnimationFrame(() => requestAnimationFrame(drawn)))");
     expect(await findViolations(page)).toEqual([]);
     expect(await page.evaluate("document.documentElement.scrollWidth > innerWidth")).toBe(false);
     await keepScreenshot(page, `dashboard-money-${name}-${look}`);
