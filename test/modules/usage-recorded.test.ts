@@ -210,9 +210,9 @@ describe("the meter export", () => {
     await keepTurn(server, ada, { more: { answeredBy: { provider: "second", model: "other" } } });
     const [, , last] = await readLines("?from=2026-02-01");
     // Turns of the day may still end within the first quarter of an hour.
-    clock.step(Date.parse("2026-03-11T00:14:00Z") - clock.nowMs());
+    clock.step(Date.parse("2026-03-11T00:14:59Z") - clock.nowMs());
     expect(await readLines("?from=2026-03-10")).toEqual([]);
-    clock.step(Date.parse("2026-03-11T00:16:00Z") - clock.nowMs());
+    clock.step(Date.parse("2026-03-11T00:15:00Z") - clock.nowMs());
     const ended = [expect.objectContaining({ identifier, messages: 2, final: true })];
     expect(await readLines("?from=2026-03-10")).toEqual(ended);
     expect(await readLines(`?cursor=${cursor}`)).toEqual(ended);

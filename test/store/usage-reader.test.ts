@@ -3,7 +3,7 @@ import { expect, test } from "bun:test";
 import { noCost } from "../../src/domain/money.ts";
 import { createUsageReader, type UsageSource } from "../../src/store/rows/usage-reader.ts";
 import type { SumRow } from "../../src/store/rows/usage-sums.ts";
-import type { UsagePosition, UsageQuery } from "../../src/store/store.ts";
+import type { UsageGroup, UsagePosition, UsageQuery } from "../../src/store/store.ts";
 import { noUsage } from "../support/answered.ts";
 
 const companions = 8_000;
@@ -41,11 +41,13 @@ function createSource() {
   return { reader: createUsageReader(source as UsageSource), summed };
 }
 
-test.each([["companion"], ["day", "companion"]] as const)("by %s %s", async (...groupBy) => {
+const groupings: [groupBy: UsageGroup[]][] = [[["companion"]], [["day", "companion"]]];
+
+test.each(groupings)("by %p", async (groupBy) => {
   const query: UsageQuery = {
     fromDay: "2026-01-01",
     toDay: "2026-01-02",
-    groupBy: groupBy.filter((group) => group !== undefined),
+    groupBy,
     companionId: null,
     metadata: [{ path: "plan", value: "pro" }],
   };
