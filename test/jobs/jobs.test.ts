@@ -73,6 +73,8 @@ function servicesWith(deleteExpired: () => Promise<number>, hasDuty = () => true
   const store = {
     conversations: { deleteExpired },
     idempotency: { purge: async () => purged.push("idempotency") - purged.length },
+    spending: { settleDue: async () => ({ settled: 0, reached: [] }) },
+    challenges: { purge: async () => 0 },
     sessions: { purge: async () => void purged.push("sessions") },
   };
   const coordination = { duties: { take: async () => hasDuty() } };

@@ -68,6 +68,6 @@ function spansOf(nowMs: number) {
     today,
     yesterday: at(0, date - 1),
     month: { from: at(0, 1), to: today },
-    monthBefore: { from: at(-1, 1), to: sameDay < endOfLast ? sameDay : endOfLast },
+    monthBefore: { from: at(-1, 1), to: Math.min(sameDay, endOfLast) },
   };
 }
