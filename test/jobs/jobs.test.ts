@@ -74,7 +74,7 @@ function servicesWith(deleteExpired: () => Promise<number>, hasDuty = () => true
     conversations: { deleteExpired },
     idempotency: { purge: async () => purged.push("idempotency") - purged.length },
     spending: { settleDue: async () => ({ settled: 0, reached: [] }) },
-    challenges: { purge: async () => 0 },
+    challenges: { purge: async () => purged.push("challenges") - purged.length },
     sessions: { purge: async () => void purged.push("sessions") },
   };
   const coordination = { duties: { take: async () => hasDuty() } };
@@ -86,7 +86,7 @@ test("a job that fails is logged, and the others run all the same", async () => 
     Promise.reject(new AppError("unavailable", "The disk is full.")),
   );
   await runJobs(services);
-  expect(purged).toEqual(["idempotency", "sessions"]);
+  expect(purged).toEqual(["idempotency", "challenges", "sessions"]);
   expect(log.events).toMatchObject([{ level: "error", event: "background job failed", fields: { job: "retention" } }]);
 });
 
