@@ -160,7 +160,10 @@ test("documents both ways in, and the scope of each management call", () => {
     "sessionCookie",
     "localSessionCookie",
   ]);
-  expect(apiDocument.paths["/api/companions"]?.post?.security[0]).toEqual({ apiKey: ["companions:write"] });
+  const { post } = apiDocument.paths["/api/companions"] ?? {};
+  expect(post?.security[0]).toEqual({ apiKey: [] });
+  expect(post?.["x-required-scope"]).toBe("companions:write");
+  expect(post?.description).toContain("the scope `companions:write`");
   expect(apiDocument.paths["/api/embed/{token}/chat"]?.post?.security).toEqual([]);
   expect(apiDocument.paths["/api/accounts"]?.get?.security).toEqual([
     { sessionCookie: [] },

@@ -69,8 +69,8 @@ function listRuleErrors(sent: SentSettings, rules: SettingRules, current: Curren
     errors.push({ param: "max_output_tokens", detail: `Must be at most ${rules.maxOutputTokens}.` });
   }
   // A companion keeps what it has where the plan has become smaller: the smaller of both holds.
-  const { daily_messages } = sent;
-  if (daily_messages != null && daily_messages > rules.dailyMessages && daily_messages !== current.dailyMessages) {
+  const messages = sent.daily_messages ?? 0;
+  if (messages > rules.dailyMessages && messages !== current.dailyMessages) {
     const detail = `Must be at most ${rules.dailyMessages}, which the account's plan allows.`;
     errors.push({ param: "daily_messages", detail });
   }

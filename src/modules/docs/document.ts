@@ -5,7 +5,7 @@ import { type ApiResponse, apiTags, OpenAiErrorObject, ProblemObject } from "../
 import type { Route } from "../../http/route.ts";
 import { type DescribedRoute, describeRoute } from "./described-route.ts";
 import { asksVisitor } from "./error-codes.ts";
-import { describeErrors } from "./error-responses.ts";
+import { describeErrors, type Reference } from "./error-responses.ts";
 import { guideText } from "./guide.ts";
 import { challengeHeader, listHeaders, sharedHeaders, visitorTokenHeader } from "./headers.ts";
 import { exampleOf, type JsonSchema, SchemaCollector } from "./schema-text.ts";
@@ -37,10 +37,6 @@ export interface OpenApiOperation {
   parameters?: OpenApiParameter[];
   requestBody?: { required: boolean; content: Record<string, OpenApiMedia> };
   responses: Record<string, OpenApiResponse | Reference>;
-}
-
-export interface Reference {
-  $ref: string;
 }
 
 interface OpenApiParameter {
@@ -91,7 +87,7 @@ export function buildDocument(routes: readonly Route[], facts: DocumentFacts): O
       contact: { name: "The operator of this server", ...(facts.baseUrl === "" ? {} : { url: facts.baseUrl }) },
       license: { name: "MIT", identifier: "MIT" },
     },
-    servers: [{ url: facts.baseUrl === "" ? "/" : facts.baseUrl }],
+    servers: [{ url: serverUrl(facts.baseUrl) }],
     tags: Object.entries(apiTags).map(([name, description]) => ({ name, description })),
     paths,
     components: {
@@ -101,6 +97,11 @@ export function buildDocument(routes: readonly Route[], facts: DocumentFacts): O
       responses: Object.fromEntries(problems),
     },
   };
+}
+
+/** Relative also at `localhost`: linters take that name for one that was forgotten. */
+function serverUrl(baseUrl: string): string {
+  return baseUrl === "" || new URL(baseUrl).hostname === "localhost" ? "/" : baseUrl;
 }
 
 interface Builder {

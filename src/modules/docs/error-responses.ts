@@ -2,10 +2,13 @@
 import { AppError, type ErrorCode, errorCodes, type FieldError } from "../../domain/errors.ts";
 import { isOpenAiPath, toOpenAiError } from "../../http/openai-error.ts";
 import type { DescribedRoute } from "./described-route.ts";
-import type { Reference } from "./document.ts";
 import { listErrorCodes } from "./error-codes.ts";
 import { listHeaders } from "./headers.ts";
 import type { JsonSchema } from "./schema-text.ts";
+
+export interface Reference {
+  $ref: string;
+}
 
 /** References by status, to `components`, which takes what is new. The same codes share one component. */
 export function describeErrors(
