@@ -42,6 +42,7 @@ export const apiTags = {
   Conversations: "What was said, and its erasure.",
   Usage: "What was used, for audit and billing.",
   "API keys": "Keys for servers: never in client-side code.",
+  Budgets: "How much calls may cost, by account, key, companion or metadata.",
   "Visitor keys":
     "Keys with which websites sign tokens for their visitors: on their servers, never in client-side code.",
   Audit: "Who changed what.",
@@ -109,7 +110,12 @@ export const eventStream: ApiResponse = {
   },
 };
 
-const hexDigits = (description: string) => t.String({ pattern: "^[0-9a-f]{64}$", description });
+const hexDigits = (description: string) =>
+  t.String({
+    pattern: "^[0-9a-f]{64}$",
+    description,
+    examples: ["9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08"],
+  });
 
 const ChallengeObject = namedObject(
   "Challenge",

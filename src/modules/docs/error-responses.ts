@@ -68,7 +68,10 @@ function describeProblem(codes: readonly ErrorCode[], isPage: boolean, baseUrl: 
     content: {
       "application/problem+json": {
         schema: {
-          allOf: [{ $ref: "#/components/schemas/Problem" }, { type: "object", properties: { code: { enum: codes } } }],
+          allOf: [
+            { $ref: "#/components/schemas/Problem" },
+            { type: "object", properties: { code: { type: "string", enum: codes } } },
+          ],
         },
         examples: Object.fromEntries(codes.map((code) => [code, { value: exampleProblem(code, baseUrl) }])),
       },
