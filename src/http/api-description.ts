@@ -110,7 +110,12 @@ export const eventStream: ApiResponse = {
   },
 };
 
-const hexDigits = (description: string) => t.String({ pattern: "^[0-9a-f]{64}$", description });
+const hexDigits = (description: string) =>
+  t.String({
+    pattern: "^[0-9a-f]{64}$",
+    description,
+    examples: ["9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08"],
+  });
 
 const ChallengeObject = namedObject(
   "Challenge",
