@@ -2,11 +2,12 @@
 import type { TSchema } from "@sinclair/typebox";
 import { type ErrorCode, errorCodes } from "../../domain/errors.ts";
 import { type ApiResponse, apiTags, ProblemObject } from "../../http/api-description.ts";
+import { mergePatchType } from "../../http/json-body.ts";
 import type { Route } from "../../http/route.ts";
 import { type DescribedRoute, describeRoute } from "./described-route.ts";
 import { asksVisitor, listErrorCodes } from "./error-codes.ts";
 import { guideText } from "./guide.ts";
-import { listHeaders, sharedHeaders, visitorTokenHeader } from "./headers.ts";
+import { conditionHeaders, listHeaders, sharedHeaders, visitorTokenHeader } from "./headers.ts";
 import { exampleOf, type JsonSchema, SchemaCollector } from "./schema-text.ts";
 import { securityOf, securitySchemes } from "./security.ts";
 
@@ -40,6 +41,8 @@ interface OpenApiParameter {
   required: boolean;
   description: string;
   schema: JsonSchema;
+  style?: "deepObject";
+  explode?: boolean;
 }
 
 interface OpenApiMedia {
@@ -111,7 +114,12 @@ function describeOperation(builder: Builder, operation: DescribedRoute): OpenApi
       ? {
           requestBody: {
             required: !body.isOptional,
-            content: { "application/json": describeMedia(builder, body.checker.schema, bodyExample) },
+            content: Object.fromEntries(
+              (body.mediaTypes ?? jsonTypes(operation.method)).map((type) => [
+                type,
+                describeMedia(builder, body.checker.schema, bodyExample),
+              ]),
+            ),
           },
         }
       : {}),
@@ -124,6 +132,11 @@ function describeOperation(builder: Builder, operation: DescribedRoute): OpenApi
   };
 }
 
+/** Every PATCH may be a JSON Merge Patch. */
+function jsonTypes(method: string): readonly string[] {
+  return method === "PATCH" ? ["application/json", mergePatchType] : ["application/json"];
+}
+
 function listParameters(builder: Builder, operation: DescribedRoute): OpenApiParameter[] {
   const parameters: OpenApiParameter[] = [];
   const add = (place: OpenApiParameter["in"], name: string, schema: JsonSchema) => {
@@ -134,16 +147,19 @@ function listParameters(builder: Builder, operation: DescribedRoute): OpenApiPar
   for (const [name, schema] of Object.entries(operation.params ?? {})) add("path", name, builder.schemas.add(schema));
   for (const [name, schema] of Object.entries(operation.query)) add("query", name, builder.schemas.add(schema));
   if (operation.takesMetadata) {
-    add("query", "metadata.{path}", {
-      type: "string",
-      examples: ["pro"],
+    add("query", "metadata", {
+      type: "object",
+      additionalProperties: { type: "string" },
+      examples: [{ plan: "pro" }],
       description:
-        "Only companions whose metadata holds this value at the dotted path, for instance `metadata.plan=pro`. Sent " +
-        "more than once with any paths, all must match. Numbers, booleans and null match as their JSON text; an array " +
-        "matches if an element does.",
+        "Only companions whose metadata holds these values: `metadata[plan]=pro`. Dots lead into objects, or belong to a " +
+        "name: `metadata[user.id]=42`. All must match; a field may be sent more than once. Numbers, booleans and null match " +
+        "as their JSON text; an array matches if an element does. `metadata.plan=pro` means the same.",
     });
+    Object.assign(parameters.at(-1) ?? {}, { style: "deepObject", explode: true });
   }
   if (asksVisitor(operation)) add("header", "X-Visitor-Token", visitorTokenHeader);
+  for (const name of operation.headers ?? []) add("header", name, conditionHeaders[name]);
   if (operation.isIdempotent) {
     add("header", "Idempotency-Key", {
       type: "string",

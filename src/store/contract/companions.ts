@@ -111,10 +111,5 @@ export interface CompanionStore {
    * the outbox. Its tokens are invalid from the first commit on; the rest may follow in chunks. False if absent. Audit:
    * `companion.delete`. `check` is given the companion inside the transaction, and may throw: then it stays.
    */
-  delete(
-    accountId: string,
-    id: string,
-    context: WriteContext,
-    check?: (current: Companion) => void,
-  ): Promise<boolean>;
+  delete(accountId: string, id: string, context: WriteContext, check?: (current: Companion) => void): Promise<boolean>;
 }

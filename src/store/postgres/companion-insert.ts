@@ -57,7 +57,11 @@ export function createCompanionInsert({ metadata, voiceAgents }: StoreParts) {
       }
       return inserted;
     },
-    async index(transaction: Transaction, accountNumber: number, inserted: readonly InsertedCompanion[]): Promise<void> {
+    async index(
+      transaction: Transaction,
+      accountNumber: number,
+      inserted: readonly InsertedCompanion[],
+    ): Promise<void> {
       for (let at = 0; at < inserted.length; at += mostAtOnce) {
         await metadata.add(transaction, accountNumber, inserted.slice(at, at + mostAtOnce));
       }

@@ -27,7 +27,8 @@ export const conversationWalkQueries = {
 export function createConversationReaders(engine: PostgresEngine, search: ReturnType<typeof createMessageSearch>) {
   const queries = engine.heavy;
   return (accountId: string): ConversationReader => ({
-    findNumber: async (id) => (await queries.get<{ number: number }>(conversationWalkQueries.number, [id]))?.number ?? null,
+    findNumber: async (id) =>
+      (await queries.get<{ number: number }>(conversationWalkQueries.number, [id]))?.number ?? null,
     findId: async (number) => (await queries.get<{ id: string }>(conversationWalkQueries.id, [number]))?.id ?? null,
     async findPeriod(from, order) {
       const text = order === "asc" ? conversationWalkQueries.nextPeriod : conversationWalkQueries.lastPeriod;

@@ -154,11 +154,7 @@ async function* onlyExact(
   if (isAfter(place, after, list.order)) yield [place];
 }
 
-async function* passThrough(
-  reader: CompanionReader,
-  list: WalkedList,
-  after: Place | null,
-): AsyncGenerator<Place[]> {
+async function* passThrough(reader: CompanionReader, list: WalkedList, after: Place | null): AsyncGenerator<Place[]> {
   for (let from = after; ; ) {
     const places = await reader.listPlaces(list, from, placesPerSlice);
     yield places;

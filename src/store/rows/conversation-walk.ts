@@ -48,14 +48,18 @@ export async function walkConversations(
   const found: Conversation[] = [];
   let cost = 0;
   for await (const { places, read, passed } of listInOrder(reader, query, page)) {
-    const rows = await reader.readConversations(places.map(({ number }) => number), q);
+    const rows = await reader.readConversations(
+      places.map(({ number }) => number),
+      q,
+    );
     cost += read + rows.cost;
     // One that has changed since it was found has its place elsewhere now.
     const times = new Set(places.map(({ updatedAt }) => updatedAt));
     found.push(...rows.found.filter(({ updatedAt }) => times.has(updatedAt)));
     const items = found.slice(0, limit);
     const last = items.at(-1);
-    if (found.length > limit && last !== undefined) return { items, nextAfterId: last.id, nextUpdatedAt: last.updatedAt };
+    if (found.length > limit && last !== undefined)
+      return { items, nextAfterId: last.id, nextUpdatedAt: last.updatedAt };
     if (cost >= costPerPage) {
       const nextAfterId = (await reader.findId(passed.number)) ?? last?.id ?? null;
       return { items, nextAfterId, nextUpdatedAt: passed.updatedAt };

@@ -74,7 +74,9 @@ export function createConversationLists(engine: SqliteEngine) {
   function startOf({ fromMs, toMs }: ConversationQuery, { afterId, order }: PageRequest): Position {
     const isAsc = order === "asc";
     // Nothing has the number 0: before the first, or behind the last of the millisecond before.
-    const end = isAsc ? { createdAt: fromMs ?? 0, number: 0 } : { createdAt: toMs ?? Number.MAX_SAFE_INTEGER, number: 0 };
+    const end = isAsc
+      ? { createdAt: fromMs ?? 0, number: 0 }
+      : { createdAt: toMs ?? Number.MAX_SAFE_INTEGER, number: 0 };
     if (afterId === null) return end;
     const after = positionOf(afterId, isAsc);
     const isBeforeEnd = after.createdAt < end.createdAt;
@@ -121,13 +123,7 @@ export function createConversationLists(engine: SqliteEngine) {
   }
 
   /** Reads rows until `wanted` are found or the slice is used up; `last` is null at the end of the list. */
-  function readSlice(
-    accountId: string,
-    query: ConversationQuery,
-    after: Position,
-    wanted: number,
-    order: ListOrder,
-  ) {
+  function readSlice(accountId: string, query: ConversationQuery, after: Position, wanted: number, order: ListOrder) {
     const folded = query.q === null ? "" : query.q.toLowerCase();
     const limit = Math.max(wanted, rowsPerSlice);
     const rows = selectRows(accountId, query, after, limit, order);

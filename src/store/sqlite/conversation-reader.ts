@@ -11,7 +11,8 @@ const textPerSlice = 1_000_000;
 
 export const conversationWalkQueries = {
   nextPeriod: "SELECT period FROM conversation_periods WHERE account_id = ? AND period >= ? ORDER BY period LIMIT 1",
-  lastPeriod: "SELECT period FROM conversation_periods WHERE account_id = ? AND period <= ? ORDER BY period DESC LIMIT 1",
+  lastPeriod:
+    "SELECT period FROM conversation_periods WHERE account_id = ? AND period <= ? ORDER BY period DESC LIMIT 1",
   ofPeriod: `SELECT c.number, c.updated_at AS updatedAt, c.created_at AS createdAt, c.companion_id AS companionId,
       c.visitor_id AS visitorId
     FROM conversation_periods p CROSS JOIN conversations c ON c.number = p.number
