@@ -127,7 +127,7 @@ test("conversations come by their last change too, and in either order", async (
   const companion = await server.createCompanion({}, account);
   const other = await server.createCompanion({}, account);
   const startMs = clock.nowMs();
-  const sessions = Array.from({ length: 4 }, () => crypto.randomUUID());
+  const sessions: string[] = Array.from({ length: 4 }, () => crypto.randomUUID());
   for (const [index, sessionId] of sessions.entries()) {
     // Some within ten minutes, some not.
     const atMs = startMs + index * 400_000;
