@@ -1,5 +1,6 @@
 /** What lists of companions read that no index serves alone; `rows/companion-walk.ts` decides what is read. */
 import type { MetadataFilter } from "../contract/companions.ts";
+import type { ListOrder } from "../contract/page.ts";
 import type { CompanionFacts, CompanionReader, Place } from "../rows/companion-walk.ts";
 import type { PostgresEngine } from "./engine.ts";
 import type { MetadataIndex } from "./metadata-index.ts";
@@ -7,30 +8,30 @@ import { type CompanionRow, companionColumns, ofAccount, toCompanion } from "./r
 
 const end = Number.MAX_SAFE_INTEGER;
 
-// Compared and sorted as rows: only one index has them so.
-function selectPlaces(keys: string, values: string, order: "asc" | "desc", updatedAt: string): string {
-  const [sign, direction] = order === "asc" ? [">", "ASC"] : ["<", "DESC"];
-  const sorted = keys.split(", ").map((key) => `c.${key} ${direction}`);
-  const columns = keys.split(", ").map((key) => `c.${key}`);
+/** The account's companions after a place, compared and sorted as rows: only one index has them so. */
+function selectPlaces(keys: readonly Key[], order: ListOrder, updatedAt = "0", condition = ""): string {
+  const [after, direction] = order === "asc" ? [">", "ASC"] : ["<", "DESC"];
+  const columns = ["c.account_id", ...keys.map(([column]) => `c.${column}`)];
+  const places = ["$1", ...keys.map(([, place]) => place)];
+  const sorted = columns.map((column) => `${column} ${direction}`);
   return `SELECT c.number::float8 AS number, ${updatedAt} AS "updatedAt" FROM companions c
-    WHERE c.account_id = $1 AND (${columns.join(", ")}) ${sign} ($1, ${values}) ORDER BY ${sorted.join(", ")} LIMIT $2`;
+    WHERE c.account_id = $1 ${condition} AND (${columns.join(", ")}) ${after} (${places.join(", ")})
+    ORDER BY ${sorted.join(", ")} LIMIT $2`;
 }
 
-const number = (order: "asc" | "desc", place: string) =>
-  `${order === "asc" ? "floor" : "ceil"}(${place}::float8)::bigint`;
-const made = (order: "asc" | "desc") => selectPlaces("account_id, number", number(order, "$3"), order, "0");
-const enabled = (order: "asc" | "desc") =>
-  selectPlaces("account_id, enabled, number", `$4::boolean, ${number(order, "$3")}`, order, "0").replace(
-    "WHERE",
-    "WHERE c.enabled = $4::boolean AND",
-  );
-const updated = (order: "asc" | "desc") =>
+type Key = readonly [column: string, place: string];
+
+const number = (order: ListOrder): Key => ["number", `${order === "asc" ? "floor" : "ceil"}($3::float8)::bigint`];
+const made = (order: ListOrder) => selectPlaces([number(order)], order);
+const enabled = (order: ListOrder) =>
+  selectPlaces([["enabled", "$4::boolean"], number(order)], order, "0", "AND c.enabled = $4::boolean");
+const updated = (order: ListOrder) =>
   selectPlaces(
-    "account_id, updated_at, number",
-    `$4::float8::bigint, ${number(order, "$3")}`,
+    [["updated_at", "$4::float8::bigint"], number(order)],
     order,
     "c.updated_at::float8",
-  ).replace("WHERE", "WHERE c.updated_at >= $5::float8::bigint AND");
+    "AND c.updated_at >= $5::float8::bigint",
+  );
 
 export const companionWalkQueries = {
   made: { asc: made("asc"), desc: made("desc") },
