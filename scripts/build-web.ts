@@ -41,12 +41,16 @@ export async function buildWeb(): Promise<WebAsset[]> {
     plugins: [trimVoiceClient],
   });
   const [voiceEntry] = voice;
+  const challenge = await bundle("challenge.js", "sdk/challenge-solver.ts");
+  const [challengeEntry] = challenge;
   const sdk = await bundle("sdk.js", "sdk/index.ts");
   const [sdkEntry] = sdk;
   const panel = await bundle("panel.js", "widget/panel.ts", {
     define: {
       PANEL_STYLE: minifyStyle(join(web, "widget", "style.css")),
       VOICE_FILE: voiceEntry?.fileName,
+      CHALLENGE_FILE: challengeEntry?.fileName,
+      CHALLENGE_INTEGRITY: challengeEntry && integrityOf(challengeEntry.bytes),
       SDK_FILE: sdkEntry?.fileName,
       SDK_INTEGRITY: sdkEntry && integrityOf(sdkEntry.bytes),
     },
@@ -78,6 +82,7 @@ export async function buildWeb(): Promise<WebAsset[]> {
     ...widget,
     ...panel,
     ...sdk,
+    ...challenge,
     ...welcome,
     ...visitor,
     ...dashboard,

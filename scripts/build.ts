@@ -81,6 +81,9 @@ async function buildWebBundles(): Promise<void> {
   if (!existsSync(script)) return;
   const { buildWeb }: { buildWeb: () => Promise<void> } = await import(script);
   await buildWeb();
+  // The routes, which it reads, embed the bundles.
+  const { writeWireTypes } = await import("./wire-types.ts");
+  writeWireTypes();
 }
 
 async function buildExecutable(outfile: string, target: Bun.Build.CompileTarget | undefined): Promise<void> {

@@ -65,8 +65,9 @@ export function createApp(services: Services): App {
   };
 }
 
-/** Whether the path belongs to the management API: everything below `/api/` that the public half does not serve. */
+/** Whether the path is one that platforms call: `/v1/`, and everything below `/api/` that the public half does not serve. */
 function isManagementPath(url: string, pathStart = 0): boolean {
+  if (url.startsWith("/v1/", pathStart)) return true;
   if (!url.startsWith("/api/", pathStart)) return false;
   return !url.startsWith("/api/embed/", pathStart) && !url.startsWith("/api/webhooks/", pathStart);
 }

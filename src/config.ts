@@ -1,9 +1,14 @@
 /** The only reader of the environment: turns flags, variables and the env file into one validated, frozen object. */
 import { join, resolve } from "node:path";
+import { offerModels } from "./config/offered-models.ts";
+import { readPrices } from "./config/prices.ts";
+import { type NamedProvider, readProviders } from "./config/providers.ts";
 import { type Flags, mergeVariables, type Problem, readSettings, type Variables } from "./config/read-settings.ts";
 import type { SettingValues } from "./config/settings.ts";
 import type { HoldingsByPlan, Plan } from "./domain/account.ts";
 import type { JsonObject } from "./domain/companion.ts";
+import { type ModelRoutes, plainProviderName } from "./domain/model-routes.ts";
+import type { PriceList } from "./domain/prices.ts";
 import type { TotpRequirement } from "./domain/second-factor.ts";
 import type { LogLevel } from "./lib/log.ts";
 import type { RateSettings } from "./limits/rules.ts";
@@ -41,8 +46,14 @@ export interface Config {
     /** The models that companions may choose, `model` first. */
     readonly models: readonly string[];
     readonly maxOutputTokens: number;
+    /** For the provider of the plain settings alone. */
     readonly extra: JsonObject;
+    /** An absolute path, or null without further providers. */
+    readonly providersFile: string | null;
+    readonly providers: readonly NamedProvider[];
+    readonly aliases: ModelRoutes["aliases"];
   };
+  readonly prices: PriceList;
   readonly voice: {
     readonly apiKey: string | null;
     readonly baseUrl: string;
@@ -99,8 +110,37 @@ export function loadConfig(sources: ConfigSources = {}): Config {
     problems.push({ sentence: "COMPANIOND_METRICS_PORT must differ from the port of the server.", isFlag: false });
   }
   for (const sentence of findConflicts(variables)) problems.push({ sentence, isFlag: false });
+  const models = readModels(values, variables, (sentence) => problems.push({ sentence, isFlag: false }));
   if (problems.length > 0) throw new ConfigError(problems);
-  return toConfig(values, isTls ? { certFile, keyFile } : null, flags.demo ?? false);
+  return toConfig(values, models, isTls ? { certFile, keyFile } : null, flags.demo ?? false);
+}
+
+type ReadModels = Pick<Config["llm"], "model" | "models" | "providersFile" | "providers" | "aliases"> &
+  Pick<Config, "prices">;
+
+/** Providers, the models that they offer, and what these cost. */
+function readModels(
+  values: SettingValues,
+  variables: ReadonlyMap<string, string>,
+  refuse: (sentence: string) => void,
+): ReadModels {
+  const isGiven = (variable: string) => variables.has(variable) || variables.has(`${variable}_FILE`);
+  const hasPlain = isGiven("OPENAI_API_KEY") || isGiven("OPENAI_BASE_URL");
+  const providersFile = values.providersFile === null ? null : resolve(values.providersFile);
+  const read =
+    providersFile === null
+      ? null
+      : readProviders(providersFile, hasPlain, (sentence) => refuse(`COMPANIOND_PROVIDERS_FILE: ${sentence}`));
+  const { providers, aliases } = read ?? { providers: [], aliases: {} };
+  const isProvider = (name: string) => name === plainProviderName || providers.some((one) => one.name === name);
+  const offered = { hasPlain, model: isGiven("COMPANIOND_MODEL") ? values.model : null, models: values.models ?? [] };
+  return {
+    ...(read === null
+      ? { model: values.model, models: [...new Set([values.model, ...offered.models])] }
+      : offerModels(read, { ...offered, fallback: values.model }, refuse)),
+    ...{ providersFile, providers, aliases },
+    prices: readPrices(values.prices ?? {}, isProvider, (sentence) => refuse(`COMPANIOND_PRICES: ${sentence}`)),
+  };
 }
 
 /** Looks at what is given, not at what it says: a bad value is one problem, and not also a missing one. */
@@ -120,7 +160,12 @@ function findConflicts(variables: ReadonlyMap<string, string>): string[] {
   return conflicts;
 }
 
-function toConfig(values: SettingValues, tls: Config["server"]["tls"], isDemo: boolean): Config {
+function toConfig(
+  values: SettingValues,
+  { prices, ...models }: ReadModels,
+  tls: Config["server"]["tls"],
+  isDemo: boolean,
+): Config {
   const dataDir = resolve(values.dataDir);
   return deepFreeze({
     server: { host: values.host, port: values.port, tls, trustProxy: values.trustProxy },
@@ -136,11 +181,11 @@ function toConfig(values: SettingValues, tls: Config["server"]["tls"], isDemo: b
     llm: {
       apiKey: values.openaiKey,
       baseUrl: values.openaiBaseUrl,
-      model: values.model,
-      models: [...new Set([values.model, ...(values.models ?? [])])],
+      ...models,
       maxOutputTokens: values.maxOutputTokens,
       extra: values.llmExtra,
     },
+    prices,
     voice: {
       apiKey: values.elevenlabsKey,
       baseUrl: values.elevenlabsBaseUrl,
@@ -150,6 +195,7 @@ function toConfig(values: SettingValues, tls: Config["server"]["tls"], isDemo: b
       ratePerToken: { free: values.ratePerToken, paid: values.ratePerTokenPaid ?? values.ratePerToken },
       ratePerIp: values.ratePerIp,
       ratePerKey: values.ratePerKey,
+      chatRatePerKey: values.chatRatePerKey,
     },
     streamsPerIp: values.streamsPerIp,
     messagesPerDay: { free: values.dailyFree, paid: values.dailyPaid },

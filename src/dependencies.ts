@@ -20,6 +20,7 @@ import type { Attempts } from "./modules/session/attempts.ts";
 import type { Store } from "./store/store.ts";
 import type { NamedReplies } from "./turns/named-replies.ts";
 import type { OpenTurns } from "./turns/open-turns.ts";
+import type { Challenges } from "./visitors/challenges.ts";
 import type { Visitors } from "./visitors/visitors.ts";
 import type { Voice } from "./voice/voice.ts";
 
@@ -73,6 +74,7 @@ export interface Services {
   /** Seals secrets in the store. */
   readonly sealing: Sealing;
   readonly visitors: Visitors;
+  readonly challenges: Challenges;
   /** The other servers of the same database. */
   readonly instances: Instances;
   readonly signInAttempts: Attempts;

@@ -3,7 +3,9 @@ import type { Route } from "./http/route.ts";
 import { accountRoutes } from "./modules/accounts/index.ts";
 import { assetRoutes } from "./modules/assets/index.ts";
 import { auditRoutes } from "./modules/audit/index.ts";
+import { budgetRoutes } from "./modules/budgets/index.ts";
 import { chatRoutes } from "./modules/chat/index.ts";
+import { keyChatRoutes } from "./modules/chat/key-chat.ts";
 import { companionRoutes } from "./modules/companions/index.ts";
 import { conversationRoutes } from "./modules/conversations/index.ts";
 import { dashboardRoutes } from "./modules/dashboard/index.ts";
@@ -11,9 +13,12 @@ import { makeDocsRoutes } from "./modules/docs/index.ts";
 import { embedRoutes } from "./modules/embed/index.ts";
 import { healthRoutes } from "./modules/health/index.ts";
 import { keyRoutes } from "./modules/keys/index.ts";
+import { meRoutes } from "./modules/me/index.ts";
 import { metricsRoutes } from "./modules/metrics/index.ts";
+import { openAiRoutes } from "./modules/openai/index.ts";
 import { pageRoutes } from "./modules/pages/index.ts";
 import { sessionRoutes } from "./modules/session/index.ts";
+import { spendingStopRoutes } from "./modules/spending-stops/index.ts";
 import { statusRoutes } from "./modules/status/index.ts";
 import { usageRoutes } from "./modules/usage/index.ts";
 import { visitorKeyRoutes } from "./modules/visitor-keys/index.ts";
@@ -25,13 +30,18 @@ export const routes: readonly Route[] = [
   ...chatRoutes,
   ...voiceTokenRoutes,
   ...companionRoutes,
+  ...keyChatRoutes,
+  ...openAiRoutes,
   ...conversationRoutes,
   ...usageRoutes,
+  ...budgetRoutes,
   ...keyRoutes,
+  ...meRoutes,
   ...visitorKeyRoutes,
   ...auditRoutes,
   ...sessionRoutes,
   ...accountRoutes,
+  ...spendingStopRoutes,
   ...pageRoutes,
   ...assetRoutes,
   ...healthRoutes,

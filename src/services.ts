@@ -1,12 +1,13 @@
 /** The fuse box: the only place that knows which engine is behind which contract. */
 import { buildInfo } from "./build-info.ts";
+import { findPlace } from "./config/providers.ts";
 import type { Config } from "./config.ts";
 import type { ErasureMarks } from "./coordination/coordination.ts";
 import { createErasureMarks } from "./coordination/erasure-marks.ts";
 import { createMemoryCoordination } from "./coordination/memory.ts";
 import type { Services } from "./dependencies.ts";
 import { AppError } from "./domain/errors.ts";
-import { noPrices } from "./domain/prices.ts";
+import { createPrices } from "./domain/prices.ts";
 import { createBodyBudget } from "./http/body-budget.ts";
 import { createHeartbeatTicker } from "./http/heartbeats.ts";
 import { openInstances } from "./instances/open-instances.ts";
@@ -18,11 +19,11 @@ import type { After } from "./lib/spaced-queue.ts";
 import { createMemoryLimiter } from "./limits/memory.ts";
 import { openWindows } from "./limits/registry.ts";
 import { batchBodyLimits, createRateRules, webhookBodyLimits } from "./limits/rules.ts";
-import { checkLlm, type LlmCheck, openLlmProvider } from "./llm/registry.ts";
+import { checkModels, openLlm } from "./llm/registry.ts";
 import { watchEventLoop } from "./metrics/event-loop-lag.ts";
 import { measureCoordination, measureLimiter, measureStore } from "./metrics/measured-sockets.ts";
 import { Measurements } from "./metrics/measurements.ts";
-import { watchProvider } from "./metrics/provider-health.ts";
+import { createProviderHealth, watchProvider } from "./metrics/provider-health.ts";
 import { createUseRecorder } from "./metrics/use-recorder.ts";
 import { createAttempts } from "./modules/session/attempts.ts";
 import { createProbes } from "./probes.ts";
@@ -34,6 +35,7 @@ import type { Store } from "./store/store.ts";
 import { createNamedReplies } from "./turns/named-replies.ts";
 import { createOpenTurns } from "./turns/open-turns.ts";
 import { createReplyProbes } from "./turns/reply-probes.ts";
+import { createChallenges } from "./visitors/challenge-maker.ts";
 import { createVisitors } from "./visitors/verifier.ts";
 import { openVoiceProviders } from "./voice/registry.ts";
 import { createVoice } from "./voice/voice.ts";
@@ -81,15 +83,8 @@ export async function openStore(
 
 /** Checks for `doctor` whether the configured providers and servers respond; opens nothing else. */
 export const checkProviders = {
-  async llm(config: Config): Promise<LlmCheck | "demo"> {
-    const { apiKey, baseUrl, extra, model } = config.llm;
-    if (apiKey === null && baseUrl === null) return "demo";
-    const provider = openLlmProvider({ apiKey, baseUrl, extra }, { log: processLog() });
-    try {
-      return await checkLlm(provider, model);
-    } finally {
-      provider.close();
-    }
+  async llm(config: Config): ReturnType<typeof checkModels> {
+    return await checkModels(config.llm, processLog());
   },
   /** Rejects with `unavailable` and a sentence within 10 s. */
   async redis(url: string): Promise<{ server: string; roundTripMs: number; warning: string | null }> {
@@ -128,12 +123,13 @@ export async function openServices(config: Config, overrides: ServiceOverrides =
     countOthers: shared === null ? null : () => shared.countOthers(),
   });
   await closeOnFailure(store, () => sealing.check());
-  const { apiKey, baseUrl, extra } = config.llm;
-  const { llm, providerHealth } = watchProvider(openLlmProvider({ apiKey, baseUrl, extra }, { log }), {
-    baseUrl,
+  const { calls, providerHealth } = createProviderHealth({
+    findPlace: (name) => findPlace(config.llm, name),
     nowMs: () => clock.nowMs(),
     measurements,
   });
+  const models = openLlm(config.llm, { log, calls, clock });
+  const llm = watchProvider(models.llm, { measurements, calls: models.tellsCalls ? null : calls });
   const voice = createVoice({ ...openVoiceProviders(config.voice), store, clock, ids, log });
   const windows = await closeOnFailure(store, () =>
     openWindows(config.redisUrl, { limiter: ownLimiter, signInFailures: memory.signInFailures, log }),
@@ -147,6 +143,7 @@ export async function openServices(config: Config, overrides: ServiceOverrides =
   const replies = createNamedReplies(overrides);
   measurements.probes.push(
     ...createReplyProbes(replies),
+    ...models.probes,
     ...createProbes({ lifecycle, voice, webhookBodies }, ownLimiter, config.dataDir, storage.sizes),
     ...(shared?.probes ?? []),
     ...windows.probes,
@@ -156,6 +153,7 @@ export async function openServices(config: Config, overrides: ServiceOverrides =
   const openTurns = createOpenTurns({
     perAddress: config.streamsPerIp,
     getChangeMark: () => store.companions.getChangeMark(),
+    nowMs: () => clock.nowMs(),
   });
   const uses = createUseRecorder({ store, clock, log });
   const tell = shared === null ? null : (url: string) => shared.announce(url);
@@ -184,7 +182,7 @@ export async function openServices(config: Config, overrides: ServiceOverrides =
       isTls: config.server.tls !== null,
       isDemo: config.isDemo,
       llm: { model: config.llm.model, models: config.llm.models, maxOutputTokens: config.llm.maxOutputTokens },
-      prices: noPrices,
+      prices: createPrices(config.prices),
       dailyMessages: config.messagesPerDay,
       dailyVoiceSessions: config.voiceSessionsPerDay,
       holdings: config.holdings,
@@ -204,6 +202,7 @@ export async function openServices(config: Config, overrides: ServiceOverrides =
     uses,
     sealing,
     visitors: createVisitors({ store, sealing, clock, log }),
+    challenges: createChallenges({ store, sealing, clock, ids }),
     instances,
     signInAttempts: createAttempts({ failures: coordination.signInFailures, clock }),
     webhookBodies,

@@ -39,9 +39,20 @@ test("has the documented defaults where nothing is set", () => {
     instanceUrl: null,
     publicUrl: null,
     isDemo: false,
-    llm: { apiKey: null, baseUrl: null, model: "gpt-5-mini", models: ["gpt-5-mini"], maxOutputTokens: 4096, extra: {} },
+    llm: {
+      apiKey: null,
+      baseUrl: null,
+      model: "gpt-5-mini",
+      models: ["gpt-5-mini"],
+      maxOutputTokens: 4096,
+      extra: {},
+      providersFile: null,
+      providers: [],
+      aliases: {},
+    },
+    prices: { tokens: [], minutes: [] },
     voice: { apiKey: null, baseUrl: "https://api.elevenlabs.io", webhookSecret: null },
-    rates: { ratePerToken: { free: 30, paid: 30 }, ratePerIp: 10, ratePerKey: 600 },
+    rates: { ratePerToken: { free: 30, paid: 30 }, ratePerIp: 10, ratePerKey: 600, chatRatePerKey: 600 },
     streamsPerIp: 20,
     messagesPerDay: { free: 1000, paid: 10_000 },
     voiceSessionsPerDay: { free: 200, paid: 2000 },
@@ -69,6 +80,8 @@ test("takes every variable", () => {
     COMPANIOND_MODELS: "qwen3, llama3 ,mistral/large",
     COMPANIOND_MAX_OUTPUT_TOKENS: "512",
     COMPANIOND_LLM_EXTRA: '{"reasoning_effort":"minimal"}',
+    COMPANIOND_PROVIDERS_FILE: file("every.json", '{"providers":[{"name":"own","base_url":"http://127.0.0.1:1/v1"}]}'),
+    COMPANIOND_PRICES: '{"llama3":{"input":0.1,"output":2}}',
     ELEVENLABS_API_KEY: "xi-1",
     ELEVENLABS_BASE_URL: "http://127.0.0.1:1234",
     ELEVENLABS_WEBHOOK_SECRET: "wsec_1",
@@ -76,6 +89,7 @@ test("takes every variable", () => {
     COMPANIOND_RATE_PER_TOKEN: "1",
     COMPANIOND_RATE_PER_IP: "2",
     COMPANIOND_RATE_PER_KEY: "3",
+    COMPANIOND_CHAT_RATE_PER_KEY: "5",
     COMPANIOND_DAILY_FREE: "4",
     COMPANIOND_DAILY_PAID: "5",
     COMPANIOND_RATE_PER_TOKEN_PAID: "6",
@@ -118,9 +132,18 @@ test("takes every variable", () => {
       models: ["llama3", "qwen3", "mistral/large"],
       maxOutputTokens: 512,
       extra: { reasoning_effort: "minimal" },
+      providersFile: join(dir, "every.json"),
+      providers: [
+        { name: "own", baseUrl: "http://127.0.0.1:1/v1", apiKey: null, keyFile: null, models: [], extra: {} },
+      ],
+      aliases: {},
+    },
+    prices: {
+      tokens: [{ provider: null, model: "llama3", price: { input: 100_000, cachedInput: 100_000, output: 2_000_000 } }],
+      minutes: [],
     },
     voice: { apiKey: "xi-1", baseUrl: "http://127.0.0.1:1234", webhookSecret: "wsec_1" },
-    rates: { ratePerToken: { free: 1, paid: 6 }, ratePerIp: 2, ratePerKey: 3 },
+    rates: { ratePerToken: { free: 1, paid: 6 }, ratePerIp: 2, ratePerKey: 3, chatRatePerKey: 5 },
     streamsPerIp: 7,
     messagesPerDay: { free: 4, paid: 5 },
     voiceSessionsPerDay: { free: 8, paid: 9 },
@@ -286,7 +309,8 @@ test(".env.example lists every variable with its default, and nothing else", () 
   const expected = new Map<string, string>();
   for (const one of Object.values(settings)) {
     expected.set(one.variable, one.defaultText);
-    if ("isSecret" in one && one.isSecret) expected.set(`${one.variable}_FILE`, "");
+    if (("isSecret" in one && one.isSecret) || ("hasFile" in one && one.hasFile))
+      expected.set(`${one.variable}_FILE`, "");
   }
   expect(Object.fromEntries([...listed].sort())).toEqual(Object.fromEntries([...expected].sort()));
 });

@@ -31,6 +31,7 @@ CREATE TABLE "spending_reservations" (
 	"provider" text COLLATE "C" NOT NULL,
 	"micros" bigint NOT NULL,
 	"budget_ids" text COLLATE "C" NOT NULL,
+	"facts" text COLLATE "C" NOT NULL,
 	"instance_number" bigint,
 	"is_voice" boolean NOT NULL,
 	"due_at" bigint NOT NULL
@@ -171,6 +172,8 @@ CREATE INDEX "usage_labels_companion" ON "usage_labels" USING btree ("companion_
 CREATE INDEX "usage_labels_account" ON "usage_labels" USING btree ("account_id","is_indexed","number");
 --> statement-breakpoint
 CREATE INDEX "companions_enabled" ON "companions" USING btree ("account_id","enabled","number");
+--> statement-breakpoint
+CREATE INDEX "usage_daily_day" ON "usage_daily" USING btree ("account_id","day","companion_id");
 --> statement-breakpoint
 CREATE INDEX "companions_updated" ON "companions" USING btree ("account_id","updated_at","number");
 --> statement-breakpoint

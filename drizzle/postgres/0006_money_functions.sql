@@ -182,16 +182,218 @@ BEGIN
 	RETURN "added";
 END $$;
 --> statement-breakpoint
--- Counts what calls have cost in the budgets that they meet, and ends their reservations. "facts": of each call, a JSON
--- array.
-CREATE FUNCTION "settle_spending"(
-	"account_ids" text[], "facts" text[], "days" text[], "micros" bigint[], "picos" bigint[], "reservations" text[]
-) RETURNS void LANGUAGE plpgsql SET enable_seqscan = off AS $$
+-- Keeps budgets of these accounts from being made or changed until the end of the transaction, so that a new one sums
+-- what usage has of it without missing or doubling what is just being settled. Who changes budgets takes the lock alone.
+CREATE FUNCTION "share_spending"("account_ids" text[]) RETURNS void LANGUAGE plpgsql AS $$
 BEGIN
-	RETURN;
+	PERFORM pg_advisory_xact_lock_shared("key") FROM (
+		SELECT DISTINCT hashtextextended('spending ' || "account_id", 0) AS "key"
+		FROM unnest("account_ids") AS a("account_id") ORDER BY 1
+	) AS "keys";
 END $$;
 --> statement-breakpoint
--- As the one without "models": also who replied, and what it cost.
+CREATE FUNCTION "start_of_period"("period" text, "day" text) RETURNS text LANGUAGE sql IMMUTABLE AS $$
+	SELECT CASE "period" WHEN 'day' THEN "day" ELSE left("day", 7) || '-01' END
+$$;
+--> statement-breakpoint
+-- The budgets that count each call, by the call's place. "call_facts": of each a JSON array.
+CREATE FUNCTION "match_budgets"("account_ids" text[], "call_facts" text[])
+RETURNS TABLE ("place" bigint, "budget_id" text) LANGUAGE sql STABLE SET enable_seqscan = off AS $$
+	SELECT c."place", b."id"
+	FROM unnest("account_ids", "call_facts") WITH ORDINALITY AS c("account", "facts", "place")
+	CROSS JOIN LATERAL jsonb_array_elements_text(c."facts"::jsonb) AS f("fact")
+	CROSS JOIN LATERAL (
+		SELECT "id", "facts" FROM "budgets" WHERE "account_id" = c."account" AND "fact" = f."fact" OFFSET 0
+	) AS b
+	WHERE b."facts"::jsonb <@ c."facts"::jsonb
+$$;
+--> statement-breakpoint
+-- Marks budgets whose limit is reached for the first time in a period: the one place where this becomes true, in the
+-- transaction of what brought it about. Returns them as JSON.
+CREATE FUNCTION "reach_budgets"("ids" text[], "start_days" text[], "at" bigint) RETURNS jsonb LANGUAGE plpgsql AS $$
+DECLARE
+	"reached" jsonb;
+BEGIN
+	WITH "marked" AS (
+		UPDATE "budget_periods" AS p SET "reached_at" = "at"
+		FROM unnest("ids", "start_days") AS r("id", "start_day")
+		WHERE p."budget_id" = r."id" AND p."start_day" = r."start_day" AND p."reached_at" IS NULL
+		RETURNING p."budget_id"
+	)
+	SELECT jsonb_agg(jsonb_build_object(
+		'id', b."id", 'accountId', b."account_id", 'action', b."action", 'period', b."period"
+	)) INTO "reached" FROM "marked" JOIN "budgets" AS b ON b."id" = "marked"."budget_id";
+	RETURN coalesce("reached", '[]');
+END $$;
+--> statement-breakpoint
+-- Counts what calls have cost in the budgets that they meet, and ends their reservations, which say what a call was where
+-- there is one. Costs are null where nobody knows, or nothing was spent. Call "share_spending" before, and before usage
+-- is counted. Returns the budgets that were reached, as JSON.
+CREATE FUNCTION "settle_spending"(
+	"account_ids" text[], "call_facts" text[], "days" text[], "micros" bigint[], "picos" bigint[], "reservations" text[],
+	"times" bigint[]
+) RETURNS jsonb LANGUAGE plpgsql SET enable_seqscan = off AS $$
+DECLARE
+	"held_facts" text[];
+	"ids" text[];
+	"start_days" text[];
+BEGIN
+	IF cardinality(array_remove("reservations", NULL)) = 0
+		AND NOT EXISTS (SELECT FROM "budgets" AS b WHERE b."account_id" = ANY ("account_ids"))
+	THEN
+		RETURN '[]';
+	END IF;
+	SELECT array_agg(coalesce(r."facts", c."facts") ORDER BY c."place") INTO "held_facts"
+	FROM unnest("call_facts", "reservations") WITH ORDINALITY AS c("facts", "reservation", "place")
+	LEFT JOIN "spending_reservations" AS r ON r."id" = c."reservation";
+	-- All at once and in their order, so that nobody waits in a circle.
+	PERFORM FROM "budgets" AS b WHERE b."id" IN (
+		SELECT m."budget_id" FROM "match_budgets"("account_ids", "held_facts") AS m
+		UNION SELECT jsonb_array_elements_text(r."budget_ids"::jsonb)
+		FROM "spending_reservations" AS r WHERE r."id" = ANY ("reservations")
+	) ORDER BY b."id" FOR NO KEY UPDATE;
+
+	WITH "ended" AS (
+		DELETE FROM "spending_reservations" AS r WHERE r."id" = ANY ("reservations")
+		RETURNING r."day", r."micros", r."budget_ids"
+	), "freed" AS (
+		SELECT b."id", "start_of_period"(b."period", e."day") AS "start_day", sum(e."micros") AS "micros"
+		FROM "ended" AS e CROSS JOIN LATERAL jsonb_array_elements_text(e."budget_ids"::jsonb) AS i("id")
+		JOIN "budgets" AS b ON b."id" = i."id" GROUP BY 1, 2
+	)
+	UPDATE "budget_periods" AS p SET "reserved_micros" = greatest(0, p."reserved_micros" - f."micros")
+	FROM "freed" AS f WHERE p."budget_id" = f."id" AND p."start_day" = f."start_day";
+
+	WITH "spent" AS (
+		INSERT INTO "budget_periods" AS p ("budget_id", "start_day", "spent_micros", "spent_picos")
+		SELECT b."id", "start_of_period"(b."period", c."day"), sum(c."micros"), sum(c."picos")
+		FROM "match_budgets"("account_ids", "held_facts") AS m
+		JOIN "budgets" AS b ON b."id" = m."budget_id"
+		JOIN unnest("days", "micros", "picos") WITH ORDINALITY AS c("day", "micros", "picos", "place")
+			ON c."place" = m."place"
+		WHERE c."micros" IS NOT NULL
+		GROUP BY 1, 2 ORDER BY 1, 2
+		ON CONFLICT ("budget_id", "start_day") DO UPDATE SET
+			"spent_micros" = p."spent_micros" + excluded."spent_micros",
+			"spent_picos" = p."spent_picos" + excluded."spent_picos"
+		RETURNING p."budget_id", p."start_day", p."spent_micros" + p."spent_picos" / 1000000 AS "micros", p."reached_at"
+	)
+	SELECT array_agg(s."budget_id"), array_agg(s."start_day") INTO "ids", "start_days"
+	FROM "spent" AS s JOIN "budgets" AS b ON b."id" = s."budget_id"
+	WHERE s."reached_at" IS NULL AND s."micros" >= b."limit_micros";
+	RETURN CASE WHEN "ids" IS NULL THEN '[]'
+		ELSE "reach_budgets"("ids", "start_days", (SELECT max(t) FROM unnest("times") AS t)) END;
+END $$;
+--> statement-breakpoint
+-- Holds what a call may cost in all budgets that count it, or refuses it and holds nothing: JSON with "isReserved", the
+-- periods of the budgets in "refusing", and those in "reached". "amount": null where nobody knows.
+CREATE FUNCTION "reserve_spending"(
+	"reservation" text, "account" text, "companion" text, "key" text, "call_facts" text, "on_day" text, "by_model" text,
+	"by_provider" text, "amount" bigint, "ticket" text, "outlives" boolean, "now_ms" bigint, "due_ms" bigint
+) RETURNS jsonb LANGUAGE plpgsql SET enable_seqscan = off AS $$
+DECLARE
+	"ids" text[];
+	"refusing" jsonb;
+	"full_ids" text[];
+	"full_days" text[];
+BEGIN
+	IF current_setting('synchronous_commit') IN ('off', 'local') THEN
+		PERFORM set_config('synchronous_commit', 'on', true);
+	END IF;
+	PERFORM "share_spending"(ARRAY["account"]);
+	SELECT array_agg(m."budget_id") INTO "ids" FROM "match_budgets"(ARRAY["account"], ARRAY["call_facts"]) AS m;
+	IF "ids" IS NULL THEN
+		RETURN jsonb_build_object('isReserved', false);
+	END IF;
+	IF "amount" IS NULL THEN
+		SELECT jsonb_agg(b."period") INTO "refusing" FROM "budgets" AS b WHERE b."id" = ANY ("ids") AND b."action" = 'stop';
+		RETURN jsonb_build_object('isReserved', false, 'refusing', "refusing");
+	END IF;
+	PERFORM FROM "budgets" AS b WHERE b."id" = ANY ("ids") ORDER BY b."id" FOR NO KEY UPDATE;
+	SELECT jsonb_agg(b."period"), array_agg(b."id"), array_agg("start_of_period"(b."period", "on_day"))
+	INTO "refusing", "full_ids", "full_days"
+	FROM "budgets" AS b
+	LEFT JOIN "budget_periods" AS p
+		ON p."budget_id" = b."id" AND p."start_day" = "start_of_period"(b."period", "on_day")
+	WHERE b."id" = ANY ("ids") AND b."action" = 'stop' AND "amount" + coalesce(p."reserved_micros", 0)
+		+ coalesce(p."spent_micros", 0) + (coalesce(p."spent_picos", 0) + 999999) / 1000000 > b."limit_micros";
+	IF "refusing" IS NOT NULL THEN
+		INSERT INTO "budget_periods" ("budget_id", "start_day")
+		SELECT * FROM unnest("full_ids", "full_days") AS f("id", "day") ORDER BY 1 ON CONFLICT DO NOTHING;
+		RETURN jsonb_build_object('isReserved', false, 'refusing', "refusing",
+			'reached', "reach_budgets"("full_ids", "full_days", "now_ms"));
+	END IF;
+	INSERT INTO "budget_periods" AS p ("budget_id", "start_day", "reserved_micros")
+	SELECT b."id", "start_of_period"(b."period", "on_day"), "amount" FROM "budgets" AS b WHERE b."id" = ANY ("ids")
+	ORDER BY 1
+	ON CONFLICT ("budget_id", "start_day") DO UPDATE SET
+		"reserved_micros" = p."reserved_micros" + excluded."reserved_micros";
+	INSERT INTO "spending_reservations" ("id", "account_id", "companion_id", "key_id", "day", "model", "provider", "micros",
+		"budget_ids", "facts", "instance_number", "is_voice", "due_at")
+	VALUES ("reservation", "account", "companion", "key", "on_day", "by_model", "by_provider", "amount",
+		to_jsonb("ids")::text, "call_facts",
+		(SELECT t."instance_number" FROM "open_turns" AS t WHERE t."id" = "ticket"), "outlives", "due_ms");
+	RETURN jsonb_build_object('isReserved', true);
+END $$;
+--> statement-breakpoint
+-- Ends a reservation for which nothing was spent; one that is gone is nothing to do.
+CREATE FUNCTION "release_spending"("reservation" text) RETURNS void LANGUAGE plpgsql AS $$
+DECLARE
+	"account" text;
+BEGIN
+	SELECT r."account_id" INTO "account" FROM "spending_reservations" AS r WHERE r."id" = "reservation";
+	IF NOT FOUND THEN RETURN; END IF;
+	PERFORM "share_spending"(ARRAY["account"]);
+	PERFORM "settle_spending"(ARRAY["account"], ARRAY['[]'], ARRAY[''], ARRAY[NULL]::bigint[], ARRAY[NULL]::bigint[],
+		ARRAY["reservation"], ARRAY[0]::bigint[]);
+END $$;
+--> statement-breakpoint
+-- Settles reservations as if each call had cost all that was reserved for it, in usage too, where it is no message.
+-- Returns the budgets that were reached, as JSON.
+CREATE FUNCTION "settle_at_worst"("ids" text[], "at" bigint) RETURNS jsonb LANGUAGE plpgsql AS $$
+DECLARE
+	"held" record;
+	"zeros" bigint[];
+BEGIN
+	PERFORM "share_spending"(ARRAY (SELECT r."account_id" FROM "spending_reservations" AS r WHERE r."id" = ANY ("ids")));
+	SELECT array_agg(r."id") AS "ids", array_agg(r."account_id") AS "accounts", array_agg(r."companion_id") AS "companions",
+		array_agg(r."day") AS "days", array_agg(r."key_id") AS "keys", array_agg(r."micros") AS "micros",
+		array_agg(r."model") AS "models", array_agg(r."provider") AS "providers", array_agg(r."facts") AS "facts"
+	INTO "held" FROM (
+		SELECT * FROM "spending_reservations" AS s WHERE s."id" = ANY ("ids") ORDER BY s."id" FOR UPDATE SKIP LOCKED
+	) AS r;
+	IF "held"."ids" IS NULL THEN RETURN '[]'; END IF;
+	"zeros" := array_fill(0::bigint, ARRAY[cardinality("held"."ids")]);
+	PERFORM "add_usage"("held"."accounts", "held"."companions", "held"."days", "held"."keys", "zeros", "zeros", "zeros",
+		"zeros", "zeros", "zeros", "zeros", "held"."micros", "zeros", "zeros", "held"."models", "held"."providers");
+	RETURN "settle_spending"("held"."accounts", "held"."facts", "held"."days", "held"."micros", "zeros", "held"."ids",
+		array_fill("at", ARRAY[cardinality("held"."ids")]));
+END $$;
+--> statement-breakpoint
+-- As before; also settles what the calls of a server that is gone may have cost.
+CREATE OR REPLACE FUNCTION "reap_instances"("numbers" bigint[]) RETURNS bigint LANGUAGE plpgsql AS $$
+DECLARE
+	"dead" bigint;
+	"left" text[];
+	"reaped" bigint := 0;
+BEGIN
+	FOREACH "dead" IN ARRAY "numbers" LOOP
+		CONTINUE WHEN NOT pg_try_advisory_xact_lock(1668246896, "dead"::integer);
+		SELECT coalesce(array_agg(t."id"), '{}') INTO "left" FROM "open_turns" AS t WHERE t."instance_number" = "dead";
+		PERFORM "end_tickets"("left");
+		IF EXISTS (SELECT FROM "spending_reservations" AS r WHERE r."instance_number" = "dead") THEN
+			PERFORM "settle_at_worst"(
+				ARRAY (SELECT r."id" FROM "spending_reservations" AS r WHERE r."instance_number" = "dead"),
+				(extract(epoch FROM clock_timestamp()) * 1000)::bigint
+			);
+		END IF;
+		DELETE FROM "instances" AS i WHERE i."number" = "dead";
+		"reaped" := "reaped" + cardinality("left");
+	END LOOP;
+	RETURN "reaped";
+END $$;
+--> statement-breakpoint
+-- As the one without "models": also who replied, and what it cost. Returns the budgets that were reached, as JSON.
 CREATE FUNCTION "settle_turns"(
 	"batch_id" text,
 	"conversation_ids" text[], "companion_ids" text[], "session_ids" text[], "visitor_ids" text[],
@@ -212,15 +414,20 @@ CREATE FUNCTION "settle_turns"(
 	"limited_companions" text[], "limited_sessions" text[], "limited_visitors" text[], "limited_marks" text[],
 	"limited_days" text[],
 	"spent_accounts" text[], "spent_facts" text[], "spent_days" text[], "spent_micros" bigint[], "spent_picos" bigint[],
-	"spent_reservations" text[]
-) RETURNS void LANGUAGE plpgsql AS $$
+	"spent_reservations" text[], "spent_times" bigint[]
+) RETURNS jsonb LANGUAGE plpgsql AS $$
+DECLARE
+	"reached" jsonb := '[]';
 BEGIN
 	IF current_setting('synchronous_commit') IN ('off', 'local') THEN
 		PERFORM set_config('synchronous_commit', 'on', true);
 	END IF;
 	-- Waits for the same batch if that is still being settled on a connection that was lost.
 	INSERT INTO "settled_batches" ("id") VALUES ("batch_id") ON CONFLICT DO NOTHING;
-	IF NOT FOUND THEN RETURN; END IF;
+	IF NOT FOUND THEN RETURN '[]'; END IF;
+	IF cardinality("spent_accounts") > 0 THEN
+		PERFORM "share_spending"("spent_accounts");
+	END IF;
 	-- All of them at once, in their order: what runs again is kept, but not counted.
 	PERFORM "share_companions"("counted_companions" || "companion_ids");
 	IF cardinality("conversation_ids") > 0 THEN
@@ -236,8 +443,8 @@ BEGIN
 		"used_inputs", "used_outputs", "used_sessions", "used_errors", "used_cached", "used_micros", "used_picos",
 		"used_unpriced", "used_models", "used_providers");
 	IF cardinality("spent_accounts") > 0 THEN
-		PERFORM "settle_spending"("spent_accounts", "spent_facts", "spent_days", "spent_micros", "spent_picos",
-			"spent_reservations");
+		"reached" := "settle_spending"("spent_accounts", "spent_facts", "spent_days", "spent_micros", "spent_picos",
+			"spent_reservations", "spent_times");
 	END IF;
 	IF cardinality("failed_accounts") > 0 THEN
 		PERFORM "add_failures"("failed_accounts", "failed_companions", "failed_days", "failed_kinds");
@@ -252,4 +459,5 @@ BEGIN
 	IF cardinality("ticket_ids") > 0 THEN
 		PERFORM "end_tickets"("ticket_ids");
 	END IF;
+	RETURN "reached";
 END $$;

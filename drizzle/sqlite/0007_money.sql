@@ -34,6 +34,8 @@ CREATE TABLE `spending_reservations` (
 	`provider` text NOT NULL,
 	`micros` integer NOT NULL,
 	`budget_ids` text NOT NULL,
+	`facts` text NOT NULL,
+	`instance_number` integer,
 	`is_voice` integer NOT NULL,
 	`due_at` integer NOT NULL
 );
@@ -146,6 +148,9 @@ FROM `usage_daily` AS u;
 DROP TABLE `usage_daily`;
 --> statement-breakpoint
 ALTER TABLE `new_usage_daily` RENAME TO `usage_daily`;
+--> statement-breakpoint
+-- For exports and pages, which go from day to day.
+CREATE INDEX `usage_daily_day` ON `usage_daily` (`account_id`, `day`, `companion_id`);
 --> statement-breakpoint
 CREATE TABLE `new_usage_monthly` (
 	`account_id` text NOT NULL,

@@ -28,7 +28,8 @@ export const importAction: Action = {
     const { store, account } = await openAccount(input, args.text("account"));
     const file = Bun.file(args.operand(0));
     if (!(await file.exists())) throw new CommandFailure(`file not found: ${args.operand(0)}.`);
-    const rules = { ...config.llm, voice: store.voice, accountId: account.id };
+    const dailyMessages = config.messagesPerDay[account.plan];
+    const rules = { ...config.llm, dailyMessages, voice: store.voice, accountId: account.id };
     const progress = createProgress(input.io, file.size * 2);
     const checked = await checkFile(input, file, rules, progress);
     const journalFile = openJournal(config.dataDir, account.id, checked.digest);

@@ -17,10 +17,11 @@ const create: Action = {
   options: { account: { value: "E", about: "The account that owns it.", isRequired: true }, ...settingOptions },
   async run(input) {
     const { args, ids, loadConfig, audit } = input;
-    const { llm } = loadConfig();
+    const { llm, messagesPerDay } = loadConfig();
     const body = readCompanionBody(args);
     const { store, account } = await openAccount(input, args.text("account"));
-    const settings = await readNewCompanion(body, { ...llm, voice: store.voice, accountId: account.id });
+    const rules = { ...llm, dailyMessages: messagesPerDay[account.plan], voice: store.voice, accountId: account.id };
+    const settings = await readNewCompanion(body, rules);
     const embedToken = { id: ids.uuid(), token: makeEmbedToken(ids.secret) };
     const made = { ...settings, id: ids.uuid(), createdByKeyId: null, embedToken };
     const companion = await store.companions.create(account.id, made, audit());

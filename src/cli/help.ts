@@ -1,5 +1,6 @@
 /** Help texts, generated from the declarations. */
-import { type Setting, settings } from "../config/settings.ts";
+import type { Setting } from "../config/setting.ts";
+import { settings } from "../config/settings.ts";
 import { commonOptions } from "./arguments.ts";
 import { formatColumns } from "./columns.ts";
 import type { Action, Command, OptionSpec } from "./command.ts";
@@ -52,7 +53,7 @@ export function describeSettings(): string {
   const all: readonly Setting<unknown>[] = Object.values(settings);
   const rows = all.map((one) => {
     const fallback = one.defaultText === "" ? "" : ` (${one.defaultText})`;
-    return [`  ${one.variable}${one.isSecret ? "[_FILE]" : ""}`, `${one.about}${fallback}`];
+    return [`  ${one.variable}${one.isSecret || one.hasFile ? "[_FILE]" : ""}`, `${one.about}${fallback}`];
   });
   return [
     "Environment variables, all optional; flags win. [_FILE]: can also name a file that contains the value.",

@@ -13,6 +13,7 @@ import { findWeakness, makeDataDir } from "./data-rights.ts";
 import { nameDatabase } from "./database-name.ts";
 import { ensureDemo } from "./demo.ts";
 import { describeSettings } from "./help.ts";
+import { listIdlePrices } from "./idle-prices.ts";
 import { explainListenFailure } from "./listen-failure.ts";
 import { lacksPublicUrl, withoutPublicUrl } from "./public-url.ts";
 import { offerSetup } from "./setup-offer.ts";
@@ -74,6 +75,8 @@ async function serve(input: ActionInput): Promise<null> {
       isShown: io.isTerminal && !isJson,
     });
     if (lacksPublicUrl(config)) log.warn(`COMPANIOND_PUBLIC_URL is not set: ${withoutPublicUrl}`);
+    const idlePrices = listIdlePrices(config);
+    if (idlePrices.length > 0) log.warn("prices of models that nobody can be asked for", { prices: idlePrices });
     log.info("listening", {
       url: server.url,
       ...(server.metricsUrl === null ? {} : { metricsUrl: server.metricsUrl }),

@@ -1,8 +1,9 @@
 /** Turns variables and flags into validated values and collects every problem on the way. */
-import { readFileSync } from "node:fs";
 import { findNearest } from "../lib/edit-distance.ts";
 import { parseEnvFile } from "./env-file.ts";
-import { type Setting, type SettingName, type SettingValues, settings } from "./settings.ts";
+import type { Setting } from "./setting.ts";
+import { type SettingName, type SettingValues, settings } from "./settings.ts";
+import { describeFileError, readText, withoutLineEnd } from "./text-file.ts";
 import { BadValue } from "./values.ts";
 
 export type Variables = Readonly<Record<string, string | undefined>>;
@@ -19,7 +20,7 @@ const ownPrefix = "COMPANIOND_";
 const fileSuffix = "_FILE";
 const allSettings: readonly Setting<unknown>[] = Object.values(settings);
 const knownVariables: readonly string[] = allSettings.flatMap((one) =>
-  one.isSecret ? [one.variable, one.variable + fileSuffix] : [one.variable],
+  one.isSecret || one.hasFile ? [one.variable, one.variable + fileSuffix] : [one.variable],
 );
 
 /** Variables from the file, overridden by the environment; in both, empty values count as unset. */
@@ -85,7 +86,7 @@ function findText(
 ): { source: string; text: string; isFlag: false } | null {
   const text = variables.get(one.variable);
   const fileVariable = one.variable + fileSuffix;
-  const filePath = one.isSecret ? variables.get(fileVariable) : undefined;
+  const filePath = one.isSecret || one.hasFile ? variables.get(fileVariable) : undefined;
   if (filePath === undefined) return text === undefined ? null : { source: one.variable, text, isFlag: false };
   if (text !== undefined) {
     problems.push({ sentence: `${one.variable} and ${fileVariable} are both set. Keep one of them.`, isFlag: false });
@@ -96,29 +97,11 @@ function findText(
     problems.push({ sentence: `${fileVariable}: ${describeFileError(content)}`, isFlag: false });
     return null;
   }
-  return { source: `The content of ${fileVariable}`, text: content.replace(/\r?\n$/, ""), isFlag: false };
+  return { source: `The content of ${fileVariable}`, text: withoutLineEnd(content), isFlag: false };
 }
 
 function suggestVariable(name: string): string | null {
   const bare = name.slice(ownPrefix.length);
   // COMPANIOND_PORT means PORT: look for such names without the prefix first.
   return knownVariables.includes(bare) ? bare : findNearest(name, knownVariables);
-}
-
-function readText(filePath: string): string | Error {
-  try {
-    return readFileSync(filePath, "utf8");
-  } catch (error) {
-    return error instanceof Error ? error : new Error(String(error));
-  }
-}
-
-const fileErrors: Record<string, string> = {
-  ENOENT: "there is no such file",
-  EACCES: "the file may not be read",
-  EISDIR: "it is a directory",
-};
-
-function describeFileError(error: Error & { code?: string; path?: string }): string {
-  return `${fileErrors[error.code ?? ""] ?? error.message}: ${error.path ?? ""}`;
 }

@@ -3,6 +3,7 @@ import type { JsonObject } from "../domain/companion.ts";
 import type { TotpRequirement } from "../domain/second-factor.ts";
 import type { LogLevel } from "../lib/log.ts";
 import { databaseUrl, redisUrl } from "./server-urls.ts";
+import { optional, plain, type Setting, setting, withFlag } from "./setting.ts";
 import {
   baseUrl,
   byteCount,
@@ -10,8 +11,8 @@ import {
   jsonObject,
   oneOf,
   originUrl,
-  type ParseValue,
   path,
+  requestFields,
   sealingKey,
   secret,
   wholeNumber,
@@ -19,47 +20,11 @@ import {
   wordList,
 } from "./values.ts";
 
-export interface Setting<Value> {
-  variable: string;
-  /** The flag with the same meaning; it wins over the variable. */
-  flag?: "host" | "port" | "data-dir";
-  /** Can also be given as `<variable>_FILE`; never shown. */
-  isSecret?: true;
-  parse: ParseValue<Value>;
-  fallback: Value;
-  /** The default as shown in `.env.example`; empty if unset is the default. */
-  defaultText: string;
-  about: string;
-}
-
 const perMinute = wholeNumber(1, 1_000_000_000);
 const held = wholeNumber(0, 1_000_000_000);
 const connections = wholeNumber(1, 1000);
 const totpRequirements = ["none", "operators", "all"] as const;
 const levels: readonly LogLevel[] = ["debug", "info", "warn", "error"];
-
-function setting<Value>(entry: Setting<Value>): Setting<Value> {
-  return entry;
-}
-
-function withFlag<Value>(flag: NonNullable<Setting<Value>["flag"]>, entry: Setting<Value>): Setting<Value> {
-  return { ...entry, flag };
-}
-
-/** A setting without a default. */
-function optional<Value>(entry: Omit<Setting<Value | null>, "fallback" | "defaultText">): Setting<Value | null> {
-  return { ...entry, fallback: null, defaultText: "" };
-}
-
-/** A setting whose default is shown as it is. */
-function plain<Value extends string | number>(
-  variable: string,
-  fallback: Value,
-  parse: ParseValue<Value>,
-  about: string,
-): Setting<Value> {
-  return { variable, parse, fallback, defaultText: String(fallback), about };
-}
 
 export const settings = {
   host: withFlag("host", plain("HOST", "127.0.0.1", word, "The address to listen on; 0.0.0.0 or :: for all.")),
@@ -105,10 +70,23 @@ export const settings = {
   ),
   llmExtra: setting<JsonObject>({
     variable: "COMPANIOND_LLM_EXTRA",
-    parse: jsonObject(["model", "messages", "stream"]),
+    parse: jsonObject(requestFields),
     fallback: {},
     defaultText: "",
     about: 'A JSON object merged into every request to the provider, such as {"reasoning_effort":"minimal"}.',
+  }),
+  providersFile: optional({
+    variable: "COMPANIOND_PROVIDERS_FILE",
+    parse: path,
+    about: "A JSON file that names further providers, and chains of models that stand in for one another.",
+  }),
+  prices: optional<JsonObject>({
+    variable: "COMPANIOND_PRICES",
+    hasFile: true,
+    parse: jsonObject([]),
+    about:
+      'What models cost, in US dollars per million tokens: {"gpt-5-mini":{"input":0.25,"cached_input":0.025,"output":2}}; ' +
+      'voice per minute: {"voice/elevenlabs":{"minute":0.1}}.',
   }),
   elevenlabsKey: optional({
     variable: "ELEVENLABS_API_KEY",
@@ -140,6 +118,12 @@ export const settings = {
     600,
     perMinute,
     "Management requests a minute by API key, and by dashboard session.",
+  ),
+  chatRatePerKey: plain(
+    "COMPANIOND_CHAT_RATE_PER_KEY",
+    600,
+    perMinute,
+    "Chats a minute by API key, through its own chat routes and /v1.",
   ),
   streamsPerIp: plain("COMPANIOND_STREAMS_PER_IP", 20, perMinute, "Open chat streams of one client address."),
   dailyFree: plain(

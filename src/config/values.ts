@@ -103,6 +103,9 @@ export const cronSchedule: ParseValue<string> = (text) => {
   throw new BadValue(`is a schedule that never runs: ${quote(text)}.`);
 };
 
+/** What the server itself says in a request for a reply. */
+export const requestFields: readonly string[] = ["model", "messages", "stream"];
+
 /** A JSON object without any of the `reserved` fields. */
 export function jsonObject(reserved: readonly string[]): ParseValue<JsonObject> {
   return (text) => {
@@ -112,15 +115,17 @@ export function jsonObject(reserved: readonly string[]): ParseValue<JsonObject> 
     } catch {
       throw new BadValue("must be a JSON object.");
     }
-    if (typeof value !== "object" || value === null || Array.isArray(value)) {
-      throw new BadValue("must be a JSON object.");
-    }
+    if (!isJsonObject(value)) throw new BadValue("must be a JSON object.");
     const taken = reserved.filter((name) => Object.hasOwn(value, name));
     if (taken.length === 0) return value;
     throw new BadValue(`must not contain ${taken.join(", ")}: the server sets it itself.`);
   };
 }
 
-function quote(text: string): string {
+export function isJsonObject(value: JsonValue | undefined): value is JsonObject {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+export function quote(text: string): string {
   return JSON.stringify(text.length > 60 ? `${text.slice(0, 60)}…` : text);
 }

@@ -42,6 +42,8 @@ export interface AppErrorOptions {
   retryAfterSeconds?: number;
   /** Further response headers that belong to the failure (`Allow`, `WWW-Authenticate`). */
   headers?: Readonly<Record<string, string>>;
+  /** Further members of the problem's body. */
+  members?: Readonly<Record<string, unknown>>;
 }
 
 /** A failure with a public sentence (`message`) and a private cause. Any other error becomes `internal`. */
@@ -50,6 +52,7 @@ export class AppError extends Error {
   readonly errors: readonly FieldError[] | undefined;
   readonly retryAfterSeconds: number | undefined;
   readonly headers: Readonly<Record<string, string>> | undefined;
+  readonly members: Readonly<Record<string, unknown>> | undefined;
 
   constructor(code: ErrorCode, publicSentence: string, options: AppErrorOptions = {}) {
     super(publicSentence, options.cause === undefined ? undefined : { cause: options.cause });
@@ -58,6 +61,7 @@ export class AppError extends Error {
     this.errors = options.errors;
     this.retryAfterSeconds = options.retryAfterSeconds;
     this.headers = options.headers;
+    this.members = options.members;
   }
 }
 

@@ -32,7 +32,8 @@ export function mergePatch(current: JsonObject, patch: JsonObject): JsonObject {
   return Object.fromEntries(members);
 }
 
-function isWithin(value: JsonValue, levels: number): boolean {
+/** Whether it is nested no deeper, itself counted. */
+export function isWithin(value: JsonValue, levels: number): boolean {
   if (typeof value !== "object" || value === null) return true;
   return levels > 0 && Object.values(value).every((part) => isWithin(part, levels - 1));
 }
@@ -47,4 +48,30 @@ export function isClean(value: JsonValue): boolean {
   if (typeof value === "string") return value.isWellFormed() && !value.includes("\0");
   if (typeof value !== "object" || value === null) return true;
   return Object.entries(value).every(([name, part]) => isClean(name) && isClean(part));
+}
+
+/** A value, with the path to it. */
+export interface MetadataValue {
+  path: string;
+  value: string;
+}
+
+/**
+ * Every value that filters find, once. Names are joined by dots, so that a path means nested fields or a name with dots
+ * alike; arrays add nothing to the path; numbers, booleans and null are their JSON text, like strings.
+ */
+export function listMetadataValues(metadata: JsonObject): MetadataValue[] {
+  const values = new Map<string, MetadataValue>();
+  const visit = (path: string, value: JsonValue): void => {
+    if (Array.isArray(value)) {
+      for (const element of value) visit(path, element);
+    } else if (typeof value === "object" && value !== null) {
+      for (const [name, part] of Object.entries(value)) visit(`${path}.${name}`, part);
+    } else {
+      const found = { path, value: typeof value === "string" ? value : JSON.stringify(value) };
+      values.set(JSON.stringify([found.path, found.value]), found);
+    }
+  };
+  for (const [name, value] of Object.entries(metadata)) visit(name, value);
+  return [...values.values()];
 }

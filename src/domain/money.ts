@@ -15,10 +15,16 @@ export const picosPerMicro = 1_000_000;
 
 /** Half a micro-dollar and more is rounded up. */
 export function roundToMicros({ micros, picos }: Cost): number {
-  return micros + Math.round(picos / picosPerMicro);
+  const rest = picos % picosPerMicro;
+  return micros + wholeMicros(picos) + (rest * 2 >= picosPerMicro ? 1 : 0);
 }
 
 /** Rounded up: for what is reserved, which must never be too little. */
 export function ceilToMicros({ micros, picos }: Cost): number {
-  return micros + Math.ceil(picos / picosPerMicro);
+  return micros + wholeMicros(picos) + (picos % picosPerMicro > 0 ? 1 : 0);
+}
+
+/** A division alone would round large sums to a wrong half. */
+function wholeMicros(picos: number): number {
+  return (picos - (picos % picosPerMicro)) / picosPerMicro;
 }

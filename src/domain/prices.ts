@@ -1,4 +1,5 @@
 /** What the operator's providers charge, and what a reply costs by that. */
+import { nameAnswerer } from "./model-routes.ts";
 import { type Cost, picosPerMicro } from "./money.ts";
 import type { Answerer, TokenUsage } from "./usage.ts";
 
@@ -18,6 +19,45 @@ export interface Prices {
 
 export const noPrices: Prices = { findTokenPrice: () => null, findMinutePrice: () => null };
 
+/** What the operator has set, in the units of `Prices`. */
+export interface PriceList {
+  /** `provider` is null where the price holds for every provider of that model. */
+  readonly tokens: readonly { readonly provider: string | null; readonly model: string; readonly price: TokenPrice }[];
+  readonly minutes: readonly { readonly provider: string; readonly price: number }[];
+}
+
+/** The price of `provider/model` wins over that of the model. */
+export function createPrices({ tokens, minutes }: PriceList): Prices {
+  if (tokens.length + minutes.length === 0) return noPrices;
+  const byModel = new Map<string, TokenPrice>();
+  const byAnswerer = new Map<string, TokenPrice>();
+  for (const { provider, model, price } of tokens) {
+    if (provider === null) byModel.set(model, price);
+    else byAnswerer.set(nameAnswerer({ provider, model }), price);
+  }
+  const byVoiceProvider = new Map(minutes.map(({ provider, price }) => [provider, price]));
+  return {
+    findTokenPrice: (answerer) => byAnswerer.get(nameAnswerer(answerer)) ?? byModel.get(answerer.model) ?? null,
+    findMinutePrice: (provider) => byVoiceProvider.get(provider) ?? null,
+  };
+}
+
+/** The entries, as the operator wrote them, that price nobody who can be asked: most likely a slip of the pen. */
+export function findIdlePrices(
+  { tokens, minutes }: PriceList,
+  answerers: readonly Answerer[],
+  voiceProviders: readonly string[],
+): string[] {
+  const isIdle = ({ provider, model }: PriceList["tokens"][number]) =>
+    !answerers.some((one) => one.model === model && (provider === null || one.provider === provider));
+  return [
+    ...tokens
+      .filter(isIdle)
+      .map(({ provider, model }) => (provider === null ? model : nameAnswerer({ provider, model }))),
+    ...minutes.filter(({ provider }) => !voiceProviders.includes(provider)).map(({ provider }) => `voice/${provider}`),
+  ];
+}
+
 export function costOfTokens(
   { input, cachedInput, output }: TokenPrice,
   { inputTokens, cachedTokens, outputTokens }: Pick<TokenUsage, "inputTokens" | "cachedTokens" | "outputTokens">,
@@ -28,6 +68,13 @@ export function costOfTokens(
     [cached, cachedInput],
     [outputTokens, output],
   ]);
+}
+
+/** Of so much speech, exactly, rounded up to a millionth of a micro-dollar. */
+export function costOfSpeech(minutePrice: number, seconds: number): Cost {
+  const [ms, perMinute, perMicro] = [BigInt(Math.ceil(seconds * 1000)), 60_000n, BigInt(picosPerMicro)];
+  const picos = (ms * BigInt(minutePrice) + perMinute - 1n) / perMinute;
+  return { micros: Number(picos / perMicro), picos: Number(picos % perMicro) };
 }
 
 /** Exact, however large: products of tokens and prices leave what a double holds. */

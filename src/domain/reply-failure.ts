@@ -39,12 +39,28 @@ export function findFailureKind(failure: unknown): FailureKind | null {
   return failure.cause instanceof ReplyFailure ? failure.cause.kind : "provider_error";
 }
 
+/** Where a provider is, and where the operator has set it. */
+export interface ProviderPlace {
+  /** Null means OpenAI itself. */
+  baseUrl: string | null;
+  /** Null for the provider of the plain settings. */
+  named: { name: string; keyFile: string | null; file: string } | null;
+}
+
 /** How `doctor` and, for operators, the dashboard describe a model that does not reply. `reason` is the provider's. */
-export function describeSilentModel(model: string, baseUrl: string | null, reason: string) {
-  return {
-    detail: `${model} does not reply at ${nameProvider(baseUrl)}: ${reason}`,
-    advice: "Check OPENAI_API_KEY, OPENAI_BASE_URL (up to and including /v1) and COMPANIOND_MODEL.",
-  };
+export function describeSilentModel(model: string, { baseUrl, named }: ProviderPlace, reason: string) {
+  const detail = `${nameModel(model, named)} does not reply at ${nameProvider(baseUrl)}: ${reason}`;
+  if (named === null) {
+    return { detail, advice: "Check OPENAI_API_KEY, OPENAI_BASE_URL (up to and including /v1) and COMPANIOND_MODEL." };
+  }
+  const key = named.keyFile === null ? "that it needs no api_key_file" : `the key in ${named.keyFile}`;
+  const advice = `Check ${key}, base_url (up to and including /v1) and the model of ${named.name} in ${named.file}.`;
+  return { detail, advice };
+}
+
+/** As the operator names it. */
+export function nameModel(model: string, named: ProviderPlace["named"]): string {
+  return named === null ? model : `${named.name}/${model}`;
 }
 
 /** The provider's host, without anything else from the URL. */

@@ -2,6 +2,7 @@
 
 import { AppError } from "./errors.ts";
 import type { JsonObject } from "./json.ts";
+import { isClean, isWithin } from "./metadata.ts";
 
 /** Whether a companion's visitors may, or must, bring a token of their website. With `off` a token is ignored. */
 export const visitorAuths = ["off", "optional", "required"] as const;
@@ -32,6 +33,15 @@ const pathSteps = [".", ".."];
 export function isSub(text: string): boolean {
   if (text === "" || pathSteps.includes(text)) return false;
   return text.isWellFormed() && !text.includes("\0") && [...text].length <= maxSubLength;
+}
+
+const maxAttributesBytes = 2048;
+const maxAttributesDepth = 30;
+
+/** Whether this much may be known of a visitor. */
+export function areAttributes(attributes: JsonObject): boolean {
+  if (!isWithin(attributes, maxAttributesDepth)) return false;
+  return Buffer.byteLength(JSON.stringify(attributes), "utf8") <= maxAttributesBytes && isClean(attributes);
 }
 
 const verifiedStart = "sub:";

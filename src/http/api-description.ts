@@ -7,10 +7,10 @@ import { namedObject } from "../schemas/named-object.ts";
 
 /**
  * Who may call: anyone, holders of the embed token in the path, of these only verified visitors, an API key with the
- * scope (or the dashboard), the dashboard only, or an operator's dashboard only. Determines the security scheme and the
- * errors of the guards.
+ * scope (or the dashboard), any API key (or the dashboard), the dashboard only, or an operator's dashboard only. Chats
+ * (`chat:write`) are for API keys alone. Determines the security scheme and the errors of the guards.
  */
-export type Access = "public" | EmbedAccess | "session" | "operator" | Scope;
+export type Access = "public" | EmbedAccess | "principal" | "session" | "operator" | Scope;
 export type EmbedAccess = "embed" | "visitor";
 
 export function isEmbedAccess(access: Access): access is EmbedAccess {
@@ -22,6 +22,7 @@ export type ApiHeader =
   | "Idempotent-Replayed"
   | "Set-Cookie"
   | "Content-Disposition"
+  | "Link"
   | "ETag"
   | "Cache-Control"
   | "Access-Control-Allow-Origin";
@@ -40,9 +41,11 @@ export interface ApiResponse {
 export const apiTags = {
   Embed: "For visitors' browsers: opened by a companion's embed token in the path.",
   Companions: "What visitors talk to, and the tokens that open it.",
+  OpenAI: "For clients that speak OpenAI's chat completions: a companion is a model.",
   Conversations: "What was said, and its erasure.",
   Usage: "What was used, for audit and billing.",
   "API keys": "Keys for servers: never in client-side code.",
+  Budgets: "How much calls may cost, by account, key, companion or metadata.",
   "Visitor keys":
     "Keys with which websites sign tokens for their visitors: on their servers, never in client-side code.",
   Audit: "Who changed what.",
@@ -84,6 +87,22 @@ export const embedTokenParam = later(() =>
   }),
 );
 
+/** The data of a stream's events. A 3.1 document has no place for a single event: the media type refers to it. */
+const ChatEvent = later(() =>
+  t.Union(
+    [
+      t.Object(
+        {
+          text: t.String({ description: "The next piece of the reply, never empty.", examples: ["Hello"] }),
+        },
+        { $id: "ChatText" },
+      ),
+      t.Literal("[DONE]", { $id: "ChatEnd", description: "The last event of a reply that is complete and kept." }),
+    ],
+    { $id: "ChatEvent", description: "The `data` of one event of the stream." },
+  ),
+);
+
 export const eventStream: ApiResponse = {
   description:
     'The reply as Server-Sent Events: `data: {"text":"…"}` for each fragment, then `data: [DONE]`. Lines that do not ' +
@@ -91,8 +110,36 @@ export const eventStream: ApiResponse = {
     "its last comment says why: `upstream_error` (the model), `too_long` (the reply), `cancelled` (by the client), `abandoned` " +
     "(nobody read it for two minutes), `unavailable` (the server or the companion is not, or not any more: come back once, " +
     "where the message has a `message_id`).",
-  content: { "text/event-stream": null },
+  get content() {
+    return { "text/event-stream": ChatEvent };
+  },
 };
+
+const hexDigits = (description: string) =>
+  t.String({
+    pattern: "^[0-9a-f]{64}$",
+    description,
+    examples: ["9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08"],
+  });
+
+const ChallengeObject = namedObject(
+  "Challenge",
+  () => ({
+    algorithm: t.Literal("SHA-256"),
+    challenge: hexDigits("The hash of the salt with the number that is to be found written behind it."),
+    maxnumber: t.Integer({ maximum: 1_000_000, description: "The number is from 0 to this one.", examples: [100000] }),
+    salt: t.String({
+      description: "Holds `expires`, Unix seconds: the challenge and its solution end then.",
+      examples: ["6b2a0f4c9d8e7f1a2b3c4d5e?expires=1767225900&"],
+    }),
+    signature: hexDigits("To be sent back; each is good for one message or voice session."),
+  }),
+  {
+    description:
+      "A proof of work in ALTCHA's form, version 1. The answer is the base64 of the JSON of `algorithm`, `challenge`, " +
+      "`number`, `salt` and `signature`, in the header `X-Challenge`.",
+  },
+);
 
 export const ProblemObject = namedObject(
   "Problem",
@@ -115,6 +162,20 @@ export const ProblemObject = namedObject(
         { description: "On `invalid_request`: every field at fault." },
       ),
     ),
+    challenge: t.Optional(ChallengeObject),
   }),
   { description: "RFC 9457 problem details." },
+);
+
+export const OpenAiErrorObject = namedObject(
+  "OpenAiError",
+  () => ({
+    error: t.Object({
+      message: t.String({ description: "What happened and what to do, for people." }),
+      type: t.String(),
+      param: t.Union([t.String(), t.Null()], { description: "The first field at fault." }),
+      code: t.String({ description: "What happened, for programs: OpenAI's code, or ours where it has none." }),
+    }),
+  }),
+  { description: "An error as OpenAI's clients read it." },
 );

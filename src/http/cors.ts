@@ -48,8 +48,9 @@ export function apiCors() {
       );
 }
 
-/** Whether the path of an absolute URL is under `/api`; pages and assets set their own CORS headers, or none. */
+/** Whether the path of an absolute URL is under `/api` or `/v1`; pages and assets set their own CORS headers, or none. */
 function isApiPath(url: string): boolean {
   const pathStart = url.indexOf("/", url.indexOf("://") + 3);
-  return url.startsWith("/api/", pathStart) || url.slice(pathStart) === "/api";
+  if (url.startsWith("/api/", pathStart) || url.startsWith("/v1/", pathStart)) return true;
+  return ["/api", "/v1"].includes(url.slice(pathStart));
 }

@@ -8,6 +8,7 @@ import { AppError, errorCodes } from "../domain/errors.ts";
 import { prefersHtml, varyBy } from "./accept.ts";
 import { baseUrlOf } from "./base-url.ts";
 import { errorPagePolicy, renderErrorPage, writePageHeaders } from "./html.ts";
+import { isOpenAiPath, retryHeaders, toOpenAiError } from "./openai-error.ts";
 import { applyProblem, type HeaderBag, renderProblem, toAppError } from "./problem.ts";
 import { contextOf } from "./request-context.ts";
 
@@ -49,7 +50,16 @@ export function describeFailure(dependencies: ErrorDependencies, error: AppError
   }
   const headers: HeaderBag = {};
   const status = applyProblem(error, headers);
+  if (isOpenAiPath(pathOf(request.url))) {
+    Object.assign(headers, { "content-type": "application/json", ...retryHeaders(error) });
+    return { status, headers, body: JSON.stringify({ error: toOpenAiError(error) }) };
+  }
   return { status, headers, body: renderProblem(error, facts.requestId, baseUrlOf(dependencies.settings, request)) };
+}
+
+function pathOf(url: string): string {
+  const [path = ""] = url.slice(url.indexOf("/", url.indexOf("://") + 3)).split("?", 1);
+  return path;
 }
 
 /** Paths where a page would be useless, whatever the client accepts. */

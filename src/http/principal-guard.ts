@@ -50,10 +50,22 @@ export async function openPrincipal(
       throw totpRequired("The operator asks for a second factor. Set it up in the dashboard, then go on.");
     }
   } else {
-    const verdict = await dependencies.limiter.admit(dependencies.rules.key, principal.keyId);
-    writeRateLimitHeaders(headers, dependencies.rules, "key", verdict);
+    // Chats have a window of their own: visitors must not keep their platform from managing.
+    const window = access === "chat:write" ? "chat" : "key";
+    const verdict = await dependencies.limiter.admit(dependencies.rules[window], principal.keyId);
+    writeRateLimitHeaders(headers, dependencies.rules, window, verdict);
     refuse(verdict, "This API key has made too many requests.");
-    dependencies.uses.noteKey(principal.keyId);
+    if (window === "chat") dependencies.uses.noteKeyUse(principal.keyId);
+    else dependencies.uses.noteKey(principal.keyId);
+  }
+  requireAccess(principal, access);
+  return principal;
+}
+
+function requireAccess(principal: KeyPrincipal | OpenedSession, access: Exclude<Access, "public" | EmbedAccess>): void {
+  if (access === "principal") return;
+  if (access === "chat:write" && principal.keyId === null) {
+    throw new AppError("insufficient_scope", "Chats by API key need one. In the dashboard, try the companion there.");
   }
   if (access !== "session" && access !== "operator") {
     if (!principal.scopes.includes(access)) throw insufficientScope([access]);
@@ -62,7 +74,6 @@ export async function openPrincipal(
   } else if (access === "operator" && principal.account.role !== "operator") {
     throw new AppError("insufficient_scope", "Only an operator may do this.");
   }
-  return principal;
 }
 
 /** One indexed lookup, never cached: a key that was just revoked is refused. */
@@ -79,7 +90,7 @@ export function totpRequired(publicSentence: string): AppError {
   return new AppError("totp_required", publicSentence, { headers: { "www-authenticate": "Bearer" } });
 }
 
-function unauthorized(): AppError {
+export function unauthorized(): AppError {
   const sentence = "Send a valid API key (Authorization: Bearer cmp_live_…), or sign in to the dashboard.";
   return new AppError("unauthorized", sentence, { headers: { "www-authenticate": "Bearer" } });
 }

@@ -38,6 +38,7 @@ export function describeProblem(error: AppError, requestId: string, baseUrl: str
     code: error.code,
     request_id: requestId,
     ...(error.errors ? { errors: error.errors } : {}),
+    ...error.members,
   };
 }
 

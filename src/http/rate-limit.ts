@@ -10,7 +10,7 @@ import type { ClientIp } from "./client-ip.ts";
 import type { HeaderBag } from "./problem.ts";
 
 /** The limits that each guard announces, in the order of its checks; they never change. Embed routes: by plan. */
-type Policies = Readonly<Record<Plan | "key" | "session", string>>;
+type Policies = Readonly<Record<Plan | "key" | "chat" | "session", string>>;
 
 /** Counts a request against its client's address, and an IPv6 client's also against the networks around it. */
 export function admitClient(
@@ -36,6 +36,7 @@ function policiesOf(rules: RateRules): Policies {
       free: `${toPolicy(rules.ip)}, ${toPolicy(rules.token.free)}`,
       paid: `${toPolicy(rules.ip)}, ${toPolicy(rules.token.paid)}`,
       key: toPolicy(rules.key),
+      chat: toPolicy(rules.chat),
       session: toPolicy(rules.session),
     };
     knownPolicies.set(rules, policies);
@@ -60,6 +61,12 @@ export function writeRateLimitHeaders(
 ): void {
   headers["ratelimit-policy"] = policiesOf(rules)[dependencies];
   headers.ratelimit = second === undefined ? toState(first) : `${toState(first)}, ${toState(second)}`;
+}
+
+/** Adds a limit that not every request of the guard has. */
+export function addRateLimitHeaders(headers: HeaderBag, verdict: Verdict): void {
+  headers["ratelimit-policy"] = `${headers["ratelimit-policy"]}, ${toPolicy(verdict.rule)}`;
+  headers.ratelimit = `${headers.ratelimit}, ${toState(verdict)}`;
 }
 
 function toState({ rule, remaining, resetMs }: Verdict): string {

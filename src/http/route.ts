@@ -32,7 +32,7 @@ import type { EmbedTarget, WriteContext } from "../store/store.ts";
 import type { VerifiedVisitor } from "../visitors/visitors.ts";
 import { type Access, type ApiTag, type EmbedAccess, isEmbedAccess, type RouteDocument } from "./api-description.ts";
 import { compressFor } from "./compression.ts";
-import { openEmbed } from "./embed-guard.ts";
+import { openEmbed, type Work } from "./embed-guard.ts";
 import type { Creator, Idempotency } from "./idempotency.ts";
 import { type JsonBody, readJsonBody } from "./json-body.ts";
 import { JsonText, type ResponseHead, respondEmpty, respondJsonText } from "./json-response.ts";
@@ -69,6 +69,8 @@ type GuardedCall<Who extends Access> = Who extends "public"
     ? {
         readonly target: EmbedTarget;
         readonly visitor: Who extends "visitor" ? VerifiedVisitor : VerifiedVisitor | null;
+        /** Null unless the route `asksWork`, and the companion does so now. */
+        readonly work: Work | null;
       }
     : PrincipalCall<Who extends "session" | "operator" ? OpenedSession : Principal>;
 
@@ -102,6 +104,8 @@ interface RouteFacts {
   readonly access: Access;
   /** For an embed route that says nothing of anyone: visitor tokens are neither asked for nor looked at. */
   readonly ignoresVisitor?: true;
+  /** For an embed route that begins something that costs money: the companion may ask for a proof of work first. */
+  readonly asksWork?: true;
   /** Also admits an account that still has to set up a required second factor. */
   readonly maySetUp?: true;
   /** The status of a response with a JSON body; 200 by default. */
@@ -180,13 +184,13 @@ export function route<
 }
 
 async function openGuard(route: RouteFacts, call: RequestCall<string>) {
-  const { access, ignoresVisitor = false } = route;
+  const { access, ignoresVisitor = false, asksWork = false } = route;
   const { services, request, set } = call;
   if (access === "public") return {};
   if (access === "embed" || access === "visitor") {
     const { token = "" } = call.params as { token?: string };
-    const asks = ignoresVisitor ? "nobody" : access === "visitor" ? "everyone" : "as the companion does";
-    return await openEmbed(services, request, token, set.headers, asks);
+    const visitors = ignoresVisitor ? "nobody" : access === "visitor" ? "everyone" : "as the companion does";
+    return await openEmbed(services, request, token, set.headers, { visitors, work: asksWork });
   }
   const principal = await openPrincipal(services, request, access, set.headers, route);
   return { principal, writeContext: () => writeContext(services, request, principal) };

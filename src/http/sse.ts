@@ -9,10 +9,6 @@ import type { HeartbeatTicker } from "./heartbeats.ts";
 const doneFrame = "data: [DONE]\n\n";
 const pingFrame = ": ping\n\n";
 
-function errorFrame(code: StreamErrorCode): string {
-  return `: error ${code}\n\n`;
-}
-
 /** Text that JSON.stringify would only put quotes around; nearly every delta is. */
 const isPlainAscii = /^[ !#-[\]-~]*$/;
 
@@ -105,7 +101,7 @@ export class EventStream implements TurnReader {
     if (event.type === "waiting") this.#send(pingFrame);
     else if (event.outcome === "complete") this.#end("complete", this.frameDone());
     // No terminator, but a comment for people who read the raw stream.
-    else if (event.outcome === "broken") this.#end("broken", errorFrame(event.code));
+    else if (event.outcome === "broken") this.#end("broken", this.frameError(event.code));
     else this.drop();
     return undefined;
   }
@@ -116,6 +112,10 @@ export class EventStream implements TurnReader {
 
   protected frameDone(): string {
     return doneFrame;
+  }
+
+  protected frameError(code: StreamErrorCode): string {
+    return `: error ${code}\n\n`;
   }
 
   /** The visitor's signal has fired. */
@@ -135,7 +135,7 @@ export class EventStream implements TurnReader {
 
   /** The server is about to cut the connection, which ends the stream: says why. */
   interrupt(): void {
-    if (this.#controller !== null) this.#send(errorFrame("unavailable"));
+    if (this.#controller !== null) this.#send(this.frameError("unavailable"));
   }
 
   get heldUnits(): number {
@@ -150,7 +150,7 @@ export class EventStream implements TurnReader {
   /** Ends for this reader alone. */
   cut(): void {
     this.#turn?.leave(this);
-    this.#end("broken", errorFrame("unavailable"));
+    this.#end("broken", this.frameError("unavailable"));
   }
 
   /** Ends silently: the visitor has left. */

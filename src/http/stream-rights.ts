@@ -19,7 +19,7 @@ export function watchStream(
       return stream.outcome !== null;
     },
     async checkRight() {
-      const isRightful = await right.check();
+      const isRightful = (await right.check()) !== null;
       if (!isRightful) stream.cut();
       return isRightful;
     },

@@ -42,6 +42,12 @@ export function secondsToMidnight(nowMs: number): number {
   return Math.max(1, Math.ceil((dayMs - (nowMs % dayMs)) / 1000));
 }
 
+/** Whole seconds until the next UTC month; at least 1. */
+export function secondsToNextMonth(nowMs: number): number {
+  const now = new Date(nowMs);
+  return Math.max(1, Math.ceil((Date.UTC(now.getUTCFullYear(), now.getUTCMonth() + 1) - nowMs) / 1000));
+}
+
 /** RFC 3339 in UTC with milliseconds: the form of every timestamp on the wire. */
 export function toRfc3339(epochMs: number): string {
   return new Date(epochMs).toISOString();

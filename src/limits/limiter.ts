@@ -9,7 +9,7 @@
  * headers. Rules that differ in any of the three have separate windows.
  */
 export interface RateRule {
-  readonly name: "ip" | "token" | "key" | "session" | "sign_in" | "webhook";
+  readonly name: "ip" | "token" | "key" | "chat" | "visitor" | "session" | "sign_in" | "webhook" | "solution";
   readonly limit: number;
   readonly windowMs: number;
 }
@@ -46,5 +46,10 @@ export interface Limiter {
    * otherwise the one with the least left.
    */
   admitAll(places: readonly [Place, ...Place[]]): Promise<Verdict>;
+  /**
+   * What `admit` would resolve with now. Occupies nothing, so a later `admit` may be told otherwise. Never throws or
+   * rejects.
+   */
+  look(rule: RateRule, subject: string): Promise<Verdict>;
   close(): void;
 }

@@ -58,6 +58,11 @@ class MemoryLimiter implements Limiter {
     return this.#ask("admit", rule, subject);
   }
 
+  async look(rule: RateRule, subject: string): Promise<Verdict> {
+    this.#readClock();
+    return this.#ask("look", rule, subject);
+  }
+
   async admitAll(places: readonly [Place, ...Place[]]): Promise<Verdict> {
     this.#readClock();
     const [first, ...others] = places;

@@ -1,5 +1,6 @@
 /** Every rate limit of the program, in one place. */
 import type { Plan } from "../domain/account.ts";
+import { challengeLifetimeMs } from "../domain/challenge.ts";
 import type { RateRule } from "./limiter.ts";
 
 export interface RateRules {
@@ -9,6 +10,10 @@ export interface RateRules {
   readonly token: Readonly<Record<Plan, RateRule>>;
   /** Management requests by API key. */
   readonly key: RateRule;
+  /** Chats by API key, beside its management requests. */
+  readonly chat: RateRule;
+  /** Of these, the messages of one visitor of a companion: as many as an address may send on a website. */
+  readonly visitor: RateRule;
   /** Management requests by dashboard session, with the same limit. */
   readonly session: RateRule;
   /**
@@ -18,6 +23,11 @@ export interface RateRules {
   readonly signInByIp: RateRule;
   /** Webhook calls by client address, counted before the signature is checked. */
   readonly webhook: RateRule;
+  /**
+   * Requests with one solved challenge: it begins one message only, but requests that are refused afterwards take places
+   * of the embed token. Enough for a client that sends the message again and again.
+   */
+  readonly solution: RateRule;
 }
 
 /** Requests per minute that the operator may set. */
@@ -25,9 +35,15 @@ export interface RateSettings {
   readonly ratePerToken: Readonly<Record<Plan, number>>;
   readonly ratePerIp: number;
   readonly ratePerKey: number;
+  readonly chatRatePerKey: number;
 }
 
-const defaultRates: RateSettings = { ratePerToken: { free: 30, paid: 30 }, ratePerIp: 10, ratePerKey: 600 };
+const defaultRates: RateSettings = {
+  ratePerToken: { free: 30, paid: 30 },
+  ratePerIp: 10,
+  ratePerKey: 600,
+  chatRatePerKey: 600,
+};
 
 export function createRateRules(rates: RateSettings = defaultRates): RateRules {
   return {
@@ -37,9 +53,12 @@ export function createRateRules(rates: RateSettings = defaultRates): RateRules {
       paid: { name: "token", limit: rates.ratePerToken.paid, windowMs: minuteMs },
     },
     key: { name: "key", limit: rates.ratePerKey, windowMs: minuteMs },
+    chat: { name: "chat", limit: rates.chatRatePerKey, windowMs: minuteMs },
+    visitor: { name: "visitor", limit: rates.ratePerIp, windowMs: minuteMs },
     session: { name: "session", limit: rates.ratePerKey, windowMs: minuteMs },
     signInByIp: { name: "sign_in", limit: 30, windowMs: minuteMs },
     webhook: { name: "webhook", limit: 600, windowMs: minuteMs },
+    solution: { name: "solution", limit: 10, windowMs: challengeLifetimeMs },
   };
 }
 

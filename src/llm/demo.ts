@@ -29,7 +29,8 @@ export function createDemoProvider({ wordDelayMs = 30 }: DemoOptions = {}): LlmP
     }
   }
 
-  return { name: "demo", streamReply, close() {} };
+  const listAnswerers = (model: string) => [{ provider: "demo", model }];
+  return { name: "demo", streamReply, listAnswerers, close() {} };
 }
 
 const greeting =

@@ -31,7 +31,8 @@ export function readChunk(value: unknown): ChunkReading | null {
     // A provider that ignores `stream: true` sends `message` where a stream has `delta`.
     text: readText(isFields(choice?.delta) ? choice.delta : choice?.message),
     finishReason,
-    usage: readUsage(value.usage),
+    // Moonshot counts in the choice that ends the reply.
+    usage: readUsage(value.usage) ?? readUsage(choice?.usage),
     error: readError(value, choice, finishReason),
   };
 }
@@ -54,8 +55,10 @@ function readUsage(usage: unknown): ChunkReading["usage"] {
   if (!isFields(usage)) return null;
   const { prompt_tokens: inputTokens, completion_tokens: outputTokens, prompt_tokens_details: details } = usage;
   if (!isCount(inputTokens) || !isCount(outputTokens)) return null;
-  const cached = isFields(details) ? details.cached_tokens : 0;
-  return { inputTokens, outputTokens, cachedTokens: isCount(cached) ? Math.min(cached, inputTokens) : 0 };
+  // DeepSeek counts them under a name of its own, Moonshot beside the other counts; both as a part of the input.
+  const counts = [isFields(details) ? details.cached_tokens : null, usage.prompt_cache_hit_tokens, usage.cached_tokens];
+  const cached = Math.max(0, ...counts.filter(isCount));
+  return { inputTokens, outputTokens, cachedTokens: Math.min(cached, inputTokens) };
 }
 
 function readError(value: Fields, choice: Fields | null, finishReason: string | null): ChunkReading["error"] {

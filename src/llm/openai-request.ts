@@ -34,6 +34,7 @@ export function buildRequestBody(
     stream: true,
   };
   if (request.temperature !== null) body.temperature = request.temperature;
+  if (request.stop !== undefined && request.stop.length > 0) body.stop = [...request.stop];
   Object.assign(body, extra);
 
   // The operator may choose the name of the limit and lower it, but never raise a companion's own.

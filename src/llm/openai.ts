@@ -1,23 +1,19 @@
 /** The engine for OpenAI and every endpoint that speaks its chat completions. */
 import type { JsonObject } from "../domain/companion.ts";
 import { AppError } from "../domain/errors.ts";
+import { plainProviderName } from "../domain/model-routes.ts";
 import { readBounded } from "../lib/http/bounded-text.ts";
 import { createHttpClient, type HttpTarget } from "../lib/http/client.ts";
 import { ConnectionError } from "../lib/http/connection.ts";
 import type { HttpBody } from "../lib/http/exchange.ts";
 import type { Log } from "../lib/log.ts";
 import type { StopSignal } from "../lib/stop-signal.ts";
+import { type AttemptingProvider, maxRetries, type ReplyAttempt } from "./attempt.ts";
 import type { readRefusal } from "./openai-client.ts";
 import { relayReply } from "./openai-relay.ts";
 import { buildRequestBody, learnFromRefusal, type ModelQuirks } from "./openai-request.ts";
 import { removePrivateWords } from "./private-words.ts";
-import {
-  type LlmProvider,
-  plainProviderName,
-  type ReplyOutcome,
-  type ReplyRequest,
-  type ReplySink,
-} from "./provider.ts";
+import type { ReplyOutcome, ReplyRequest, ReplySink } from "./provider.ts";
 import { ProviderFailure } from "./provider-failure.ts";
 import { type ReplyDeadlines, ReplyWatch, replyDeadlines } from "./reply-watch.ts";
 import { chooseRetryDelayMs } from "./retry.ts";
@@ -42,12 +38,11 @@ interface Opened {
 }
 
 const openAiUrl = "https://api.openai.com/v1";
-/** Further attempts after the first. */
-const maxRetries = 2;
+
 const publicSentence = "The language model could not answer. Try again in a moment.";
 const publicSentenceInTime = "The language model did not answer in time. Try again in a moment.";
 
-export function createOpenAiProvider(options: OpenAiOptions): LlmProvider {
+export function createOpenAiProvider(options: OpenAiOptions): AttemptingProvider {
   const { name = plainProviderName, apiKey, log } = options;
   const baseUrl = options.baseUrl ?? openAiUrl;
   const isOpenAi = new URL(baseUrl).hostname === "api.openai.com";
@@ -99,8 +94,14 @@ export function createOpenAiProvider(options: OpenAiOptions): LlmProvider {
     return openBody(request, waiting.signal);
   }
 
-  async function streamReply(request: ReplyRequest, sink: ReplySink, signal: StopSignal): Promise<ReplyOutcome> {
-    const watch = new ReplyWatch(deadlines, signal);
+  async function streamReply(
+    request: ReplyRequest,
+    sink: ReplySink,
+    signal: StopSignal,
+    attempt?: ReplyAttempt,
+  ): Promise<ReplyOutcome> {
+    const watch = new ReplyWatch(attempt === undefined ? deadlines : within(deadlines, attempt), signal);
+    const lastRetry = attempt?.maxRetries ?? maxRetries;
     const answeredBy = { provider: name, model: request.model };
     const clean = (text: string) => removePrivateWords(text, apiKey, request);
     try {
@@ -112,7 +113,7 @@ export function createOpenAiProvider(options: OpenAiOptions): LlmProvider {
         } catch (error) {
           if (watch.isOver) break;
           const failure = toFailure(error, clean);
-          if (!failure.isTransient || retries === maxRetries)
+          if (!failure.isTransient || retries === lastRetry)
             throw new AppError("upstream_error", publicSentence, { cause: failure });
           const delayMs = chooseRetryDelayMs(retries, failure.retryAfterMs, options.backoffMs);
           const { requestId } = request;
@@ -127,7 +128,13 @@ export function createOpenAiProvider(options: OpenAiOptions): LlmProvider {
     }
   }
 
-  return { name, streamReply, close: () => http.close() };
+  const listAnswerers = (model: string) => [{ provider: name, model }];
+  return { name, streamReply, listAnswerers, close: () => http.close() };
+}
+
+/** A chain has asked others before, and all of them have one time together. */
+function within(deadlines: ReplyDeadlines, { firstTextMs, spentMs }: ReplyAttempt): ReplyDeadlines {
+  return { ...deadlines, firstTextMs, totalMs: deadlines.totalMs - spentMs };
 }
 
 /** The private reason, cleaned for the log. */

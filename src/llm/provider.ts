@@ -9,19 +9,21 @@ import { type FailureKind, findFailureKind } from "../domain/reply-failure.ts";
 import type { Answerer, TokenUsage } from "../domain/usage.ts";
 import type { StopSignal } from "../lib/stop-signal.ts";
 
-/** The provider of the plain settings. */
-export const plainProviderName = "default";
-
 export interface ReplyRequest {
   /** The companion's instruction text, or null for none. */
   systemPrompt: string | null;
-  /** Earlier turns, oldest first, starting with a user's; the last entry is the visitor's new message. */
+  /**
+   * Earlier turns, oldest first, starting with a user's; the last entry is the visitor's new message. A platform that
+   * keeps the conversation itself may send others, or none.
+   */
   messages: readonly HistoryMessage[];
   model: string;
   /** Sent only if set. */
   temperature: number | null;
   /** Upper limit of the reply in tokens; always sent, since the operator pays. */
   maxOutputTokens: number;
+  /** Texts before which the model stops; sent only if there are any. */
+  stop?: readonly string[];
   /** For the log: identifies the provider's failures. */
   requestId: string;
 }
@@ -66,6 +68,12 @@ export interface ReplyOutcome {
   endsInHalf?: boolean;
 }
 
+/** What becomes of each call of a provider, for metrics and for operators. Must not throw. */
+export interface CallObserver {
+  ended(answerer: Answerer, outcome: ReplyOutcome): void;
+  failed(answerer: Answerer, failure: unknown): void;
+}
+
 /** The kind of failure that an incomplete reply counts as; null if it is complete or was stopped by the signal. */
 export function kindOfOutcome({ complete, failure }: ReplyOutcome): FailureKind | null {
   return complete || failure === null ? null : (findFailureKind(failure) ?? "provider_error");
@@ -87,6 +95,11 @@ export interface LlmProvider {
    *   the call resolves with `complete: false, failure: null`, even before the first event.
    */
   streamReply(request: ReplyRequest, sink: ReplySink, signal: StopSignal): Promise<ReplyOutcome>;
+  /**
+   * Who may answer for a model that companions may choose, in the order in which they are asked; never empty. The
+   * `answeredBy` of its replies is always one of them, so a bound on what a reply costs is that of the dearest.
+   */
+  listAnswerers(model: string): readonly Answerer[];
   /** Closes idle connections. Callers abort running replies. */
   close(): void;
 }

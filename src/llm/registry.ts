@@ -1,17 +1,37 @@
-/** Picks the engine of the language-model socket. */
+/** Picks the engines of the language-model socket. */
 import type { JsonObject } from "../domain/companion.ts";
-import { textParts } from "../domain/conversation.ts";
+import { findAnswerers, type ModelRoutes, nameAnswerer, plainProviderName } from "../domain/model-routes.ts";
+import type { Answerer } from "../domain/usage.ts";
 import type { Log } from "../lib/log.ts";
+import type { Probe } from "../lib/probe.ts";
+import type { AttemptingProvider } from "./attempt.ts";
+import { type ChainEntry, type ChainOptions, createChains } from "./chain.ts";
+import { checkEntries, checkLlm, type EntryCheck } from "./check.ts";
+import { Circuit } from "./circuit.ts";
 import { createDemoProvider } from "./demo.ts";
 import { createOpenAiProvider } from "./openai.ts";
 import type { LlmProvider } from "./provider.ts";
 
 export interface LlmConfig {
-  apiKey: string | null;
+  readonly apiKey: string | null;
   /** Up to and including `/v1`; null means OpenAI itself. Works without a key. */
-  baseUrl: string | null;
+  readonly baseUrl: string | null;
   /** Merged into every request. */
-  extra: JsonObject | null;
+  readonly extra: JsonObject | null;
+}
+
+export interface ChainsConfig extends LlmConfig, ModelRoutes {
+  /** For companions without a model of their own. */
+  readonly model: string;
+  /** Null without further providers and aliases. */
+  readonly providersFile: string | null;
+  readonly providers: readonly {
+    readonly name: string;
+    readonly baseUrl: string;
+    readonly apiKey: string | null;
+    readonly models: readonly string[];
+    readonly extra: JsonObject;
+  }[];
 }
 
 /** The demo is used only if nothing is configured: never in place of a provider that fails. */
@@ -22,35 +42,97 @@ export function openLlmProvider(config: LlmConfig, { log }: { log: Log }): LlmPr
   return createDemoProvider();
 }
 
-export interface LlmCheck {
-  isAnswering: boolean;
-  /** What the provider or the connection reported; private, for the operator. Null if it replies. */
-  detail: string | null;
+export interface OpenedLlm {
+  llm: LlmProvider;
+  /** Whether it tells `calls` of each call by itself, since one reply may take several. */
+  tellsCalls: boolean;
+  probes: readonly Probe[];
 }
 
-/** Requests a word and stops at the first text: checks address, key and model. */
-export async function checkLlm(provider: LlmProvider, model: string): Promise<LlmCheck> {
-  const hangUp = new AbortController();
-  const sink = {
-    emit() {
-      hangUp.abort();
-      return undefined;
-    },
+/** With the plain settings alone there is no chain in between. */
+export function openLlm(config: ChainsConfig, deps: Pick<ChainOptions, "log" | "calls" | "clock">): OpenedLlm {
+  if (config.providersFile !== null) return openChains(config, deps);
+  return { llm: openLlmProvider(config, deps), tellsCalls: false, probes: [] };
+}
+
+function openChains(
+  config: ChainsConfig,
+  { log, calls, clock }: Pick<ChainOptions, "log" | "calls" | "clock">,
+): OpenedLlm {
+  const engines = openEngines(config, log);
+  const entries = new Map<string, ChainEntry>();
+  const chains = new Map<string, readonly ChainEntry[]>();
+
+  function findEntry(answerer: Answerer): ChainEntry[] {
+    const name = nameAnswerer(answerer);
+    const known = entries.get(name);
+    if (known !== undefined) return [known];
+    const engine = engines.get(answerer.provider);
+    if (engine === undefined) return [];
+    const entry = { answerer, engine, circuit: new Circuit() };
+    entries.set(name, entry);
+    return [entry];
+  }
+
+  /** Kept: what is asked for are the models that companions may choose, a list of the operator's. */
+  function findEntries(model: string): readonly ChainEntry[] {
+    let chain = chains.get(model);
+    if (chain === undefined) {
+      chain = findAnswerers(config, model).flatMap(findEntry);
+      chains.set(model, chain);
+    }
+    return chain;
+  }
+
+  const chained = Object.keys(config.aliases).flatMap((alias) => {
+    const chain = findEntries(alias);
+    return chain.length > 1 ? chain : [];
+  });
+  const [first] = findAnswerers(config, config.model);
+  const close = () => {
+    for (const engine of engines.values()) engine.close();
   };
-  const request = {
-    systemPrompt: null,
-    messages: [{ role: "user" as const, parts: textParts("Say hello in one word.") }],
-    model,
-    temperature: null,
-    // Reasoning models think within this limit too.
-    maxOutputTokens: 1024,
-    requestId: "check",
+  return {
+    llm: createChains({ name: first?.provider ?? plainProviderName, findEntries, close, log, calls, clock }),
+    tellsCalls: true,
+    probes: [...new Set(chained)].map(({ answerer: { provider, model }, circuit }) => ({
+      name: "companiond_provider_passed_over",
+      help: "1 while a provider's model is passed over because it kept failing; of those in chains.",
+      type: "gauge",
+      labels: { provider, model },
+      read: () => (circuit.isPassedOver(clock.monotonicMs()) ? 1 : 0),
+    })),
   };
+}
+
+/** By name; the plain settings' among them if they name a provider. */
+function openEngines(config: ChainsConfig, log: Log): Map<string, AttemptingProvider> {
+  const { apiKey, baseUrl, extra, providers } = config;
+  const engines = new Map<string, AttemptingProvider>();
+  if (apiKey !== null || baseUrl !== null) {
+    engines.set(plainProviderName, createOpenAiProvider({ apiKey, baseUrl, extra: extra ?? {}, log }));
+  }
+  for (const provider of providers) engines.set(provider.name, createOpenAiProvider({ ...provider, log }));
+  return engines;
+}
+
+/** For `doctor`: asks everyone whom replies may come from, or one model of a provider that nothing names. */
+export async function checkModels(config: ChainsConfig, log: Log): Promise<"demo" | readonly EntryCheck[]> {
+  const { providersFile, providers, aliases, model } = config;
+  const engines = openEngines(config, log);
   try {
-    await provider.streamReply(request, sink, hangUp.signal);
-    return { isAnswering: true, detail: null };
-  } catch (error) {
-    const reason = error instanceof Error && error.cause instanceof Error ? error.cause : error;
-    return { isAnswering: false, detail: reason instanceof Error ? reason.message : String(reason) };
+    if (providersFile !== null) {
+      const models = [model, ...Object.keys(aliases)];
+      for (const { name, models: own } of providers) {
+        if (own[0] !== undefined) models.push(nameAnswerer({ provider: name, model: own[0] }));
+      }
+      const answerers = models.flatMap((one) => findAnswerers(config, one));
+      return await checkEntries(engines, answerers);
+    }
+    const plain = engines.get(plainProviderName);
+    if (plain === undefined) return "demo";
+    return [{ answerer: { provider: plain.name, model }, ...(await checkLlm(plain, model)) }];
+  } finally {
+    for (const engine of engines.values()) engine.close();
   }
 }

@@ -13,6 +13,8 @@ export function measureLimiter(limiter: Limiter, { verdicts }: Measurements): Li
   }
   return {
     admit: async (rule, subject) => note(await limiter.admit(rule, subject)),
+    // Decides nothing by itself.
+    look: (rule, subject) => limiter.look(rule, subject),
     admitAll: async (places) => note(await limiter.admitAll(places)),
     close: () => limiter.close(),
   };

@@ -15,6 +15,9 @@ export interface RouteCounts {
   readonly seconds: Histogram;
 }
 
+/** What becomes of a provider's call: failed is before the first text, broken after it, left by the visitor. */
+export type CallOutcome = "complete" | "failed" | "broken" | "left";
+
 export interface VerdictCounts {
   admitted: number;
   refused: number;
@@ -36,12 +39,21 @@ export class Measurements {
   /** Counted by the provider, or estimated. */
   readonly tokens = { input: { counted: 0, estimated: 0 }, output: { counted: 0, estimated: 0 } };
   readonly failedReplies = Object.fromEntries(failureKinds.map((kind) => [kind, 0])) as Record<FailureKind, number>;
+  /** Before any provider was asked, by reason. */
+  readonly refusedCalls = { stopped: 0, budget: 0, unpriced: 0 };
+  /** By what the budget does. */
+  readonly reachedBudgets = { stop: 0, notify: 0 };
+  /** Calls by provider: one for each reply that it was asked for. */
+  readonly providerCalls = new Map<string, Record<CallOutcome, number>>();
   readonly verdicts: Record<RateRule["name"] | "daily" | "daily_voice", VerdictCounts> = {
     ip: newVerdicts(),
     token: newVerdicts(),
     key: newVerdicts(),
+    chat: newVerdicts(),
+    visitor: newVerdicts(),
     session: newVerdicts(),
     sign_in: newVerdicts(),
+    solution: newVerdicts(),
     webhook: newVerdicts(),
     daily: newVerdicts(),
     daily_voice: newVerdicts(),
@@ -63,6 +75,15 @@ export class Measurements {
     const counts = { method, route, statuses: new Map(), seconds: new Histogram(requestBounds) };
     this.routes.push(counts);
     return counts;
+  }
+
+  countCall(provider: string, outcome: CallOutcome): void {
+    let counts = this.providerCalls.get(provider);
+    if (counts === undefined) {
+      counts = { complete: 0, failed: 0, broken: 0, left: 0 };
+      this.providerCalls.set(provider, counts);
+    }
+    counts[outcome]++;
   }
 
   countTokens({ inputTokens, outputTokens, estimated }: TokenUsage): void {

@@ -2,9 +2,18 @@
  * Tracks language models that currently fail, for operators: learnt from the replies themselves, cleared by the next
  * complete one.
  */
-import { describeSilentModel, type FailureKind, findFailureKind, ReplyFailure } from "../domain/reply-failure.ts";
+import { nameAnswerer } from "../domain/model-routes.ts";
+import {
+  describeSilentModel,
+  type FailureKind,
+  findFailureKind,
+  nameModel,
+  type ProviderPlace,
+  ReplyFailure,
+} from "../domain/reply-failure.ts";
+import type { Answerer } from "../domain/usage.ts";
 import { redact } from "../lib/log.ts";
-import { kindOfOutcome, type LlmProvider } from "../llm/provider.ts";
+import { type CallObserver, kindOfOutcome, type LlmProvider } from "../llm/provider.ts";
 import type { Measurements } from "./measurements.ts";
 
 export interface SilentModel {
@@ -26,9 +35,10 @@ export interface ProviderHealth {
 }
 
 interface HealthDependencies {
-  baseUrl: string | null;
+  /** Where a provider is, by the name under which its replies count. */
+  findPlace(provider: string): ProviderPlace;
   nowMs(): number;
-  measurements: Pick<Measurements, "failedReplies">;
+  measurements: Pick<Measurements, "countCall">;
 }
 
 /** These do not go away by themselves; the others are reported after a few in a row. */
@@ -38,45 +48,41 @@ const fewInARow = 3;
 const forgetAfterMs = 24 * 60 * 60_000;
 const maxModels = 50;
 
-/** The same provider, with its failures recorded and counted. */
-export function watchProvider(
-  provider: LlmProvider,
-  { baseUrl, nowMs, measurements }: HealthDependencies,
-): { llm: LlmProvider; providerHealth: ProviderHealth } {
+export function createProviderHealth({ findPlace, nowMs, measurements }: HealthDependencies): {
+  calls: CallObserver;
+  providerHealth: ProviderHealth;
+} {
   const silent = new Map<string, SilentModel>();
 
-  function noteFailure(model: string, kind: FailureKind, failure: unknown): void {
-    measurements.failedReplies[kind]++;
+  function noteFailure(answerer: Answerer, kind: FailureKind, failure: unknown): void {
+    const name = nameAnswerer(answerer);
     const lastMs = nowMs();
-    const { replies, sinceMs } = silent.get(model) ?? { replies: 0, sinceMs: lastMs };
-    silent.delete(model);
+    const { replies, sinceMs } = silent.get(name) ?? { replies: 0, sinceMs: lastMs };
+    silent.delete(name);
     const [longestAgo] = silent.keys();
     if (silent.size >= maxModels && longestAgo !== undefined) silent.delete(longestAgo);
-    const sentences = describeSilentModel(model, baseUrl, redact(reasonOf(failure)));
-    silent.set(model, { model, kind, replies: replies + 1, sinceMs, lastMs, ...sentences });
+    const place = findPlace(answerer.provider);
+    const sentences = describeSilentModel(answerer.model, place, redact(reasonOf(failure)));
+    const model = nameModel(answerer.model, place.named);
+    silent.set(name, { model, kind, replies: replies + 1, sinceMs, lastMs, ...sentences });
   }
 
-  const llm: LlmProvider = {
-    name: provider.name,
-    streamReply: (request, sink, signal) =>
-      provider.streamReply(request, sink, signal).then(
-        (outcome) => {
-          const kind = kindOfOutcome(outcome);
-          if (kind !== null) noteFailure(request.model, kind, outcome.failure);
-          else if (outcome.complete) silent.delete(request.model);
-          return outcome;
-        },
-        (failure: unknown) => {
-          const kind = findFailureKind(failure);
-          if (kind !== null) noteFailure(request.model, kind, failure);
-          throw failure;
-        },
-      ),
-    close: () => provider.close(),
-  };
-
   return {
-    llm,
+    calls: {
+      ended(answerer, outcome) {
+        const kind = kindOfOutcome(outcome);
+        if (kind !== null) noteFailure(answerer, kind, outcome.failure);
+        else if (outcome.complete) silent.delete(nameAnswerer(answerer));
+        const incomplete = kind === null ? "left" : "broken";
+        measurements.countCall(answerer.provider, outcome.complete ? "complete" : incomplete);
+      },
+      failed(answerer, failure) {
+        const kind = findFailureKind(failure);
+        if (kind === null) return;
+        noteFailure(answerer, kind, failure);
+        measurements.countCall(answerer.provider, "failed");
+      },
+    },
     providerHealth: {
       listSilent: () =>
         [...silent.values()].filter(
@@ -84,6 +90,36 @@ export function watchProvider(
             (lasting.has(kind) || replies >= fewInARow) && nowMs() - lastMs < forgetAfterMs,
         ),
     },
+  };
+}
+
+/**
+ * The same provider, with its failed replies counted: each once, under the last failure. `calls` is told of them too,
+ * unless the provider is a chain, which tells of each call by itself.
+ */
+export function watchProvider(
+  provider: LlmProvider,
+  { measurements, calls }: { measurements: Pick<Measurements, "failedReplies">; calls: CallObserver | null },
+): LlmProvider {
+  return {
+    name: provider.name,
+    streamReply: (request, sink, signal) =>
+      provider.streamReply(request, sink, signal).then(
+        (outcome) => {
+          const kind = kindOfOutcome(outcome);
+          if (kind !== null) measurements.failedReplies[kind]++;
+          calls?.ended(outcome.answeredBy, outcome);
+          return outcome;
+        },
+        (failure: unknown) => {
+          const kind = findFailureKind(failure);
+          if (kind !== null) measurements.failedReplies[kind]++;
+          calls?.failed({ provider: provider.name, model: request.model }, failure);
+          throw failure;
+        },
+      ),
+    listAnswerers: (model) => provider.listAnswerers(model),
+    close: () => provider.close(),
   };
 }
 

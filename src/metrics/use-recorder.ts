@@ -8,6 +8,8 @@ import type { KeyUse, Store } from "../store/store.ts";
 export interface UseRecorder {
   /** Counts one management call with the key. */
   noteKey(keyId: string): void;
+  /** For calls that are no management calls: notes when the key was used, and counts nothing. */
+  noteKeyUse(keyId: string): void;
   noteToken(tokenId: string): void;
   noteSession(sessionId: string): void;
   /** Writes what is held; resolves when it is durable, or was put back because the store failed. */
@@ -95,12 +97,15 @@ export function createUseRecorder({ store, clock, log }: RecorderDependencies, i
     return flushing;
   }
 
+  function noteKey(keyId: string, requests: 0 | 1): void {
+    const nowMs = clock.nowMs();
+    addKey(toUtcDay(nowMs), keyId, requests, nowMs);
+    arm();
+  }
+
   return {
-    noteKey(keyId) {
-      const nowMs = clock.nowMs();
-      addKey(toUtcDay(nowMs), keyId, 1, nowMs);
-      arm();
-    },
+    noteKey: (keyId) => noteKey(keyId, 1),
+    noteKeyUse: (keyId) => noteKey(keyId, 0),
     noteToken(tokenId) {
       tokens.set(tokenId, clock.nowMs());
       arm();

@@ -14,12 +14,14 @@
 import type { AccountStore } from "./contract/accounts.ts";
 import type { ApiKeyStore } from "./contract/api-keys.ts";
 import type { AuditStore } from "./contract/audit.ts";
+import type { ChallengeStore } from "./contract/challenges.ts";
 import type { CompanionStore } from "./contract/companions.ts";
 import type { ConversationStore } from "./contract/conversations.ts";
 import type { EmbedTokenStore } from "./contract/embed-tokens.ts";
 import type { IdempotencyStore } from "./contract/idempotency.ts";
 import type { SecondFactorStore, ServerSecretStore } from "./contract/second-factors.ts";
 import type { SessionStore } from "./contract/sessions.ts";
+import type { SpendingStore } from "./contract/spending.ts";
 import type { TurnStore } from "./contract/turns.ts";
 import type { UsageStore } from "./contract/usage.ts";
 import type { VisitorKeyStore } from "./contract/visitor-keys.ts";
@@ -30,6 +32,7 @@ export interface Store {
   readonly accounts: AccountStore;
   readonly apiKeys: ApiKeyStore;
   readonly audit: AuditStore;
+  readonly challenges: ChallengeStore;
   readonly companions: CompanionStore;
   readonly conversations: ConversationStore;
   readonly embedTokens: EmbedTokenStore;
@@ -37,6 +40,7 @@ export interface Store {
   readonly secondFactors: SecondFactorStore;
   readonly serverSecrets: ServerSecretStore;
   readonly sessions: SessionStore;
+  readonly spending: SpendingStore;
   readonly turns: TurnStore;
   readonly usage: UsageStore;
   readonly visitorKeys: VisitorKeyStore;
@@ -52,6 +56,7 @@ export interface Store {
 export type * from "./contract/accounts.ts";
 export type * from "./contract/api-keys.ts";
 export type * from "./contract/audit.ts";
+export type * from "./contract/challenges.ts";
 export type * from "./contract/companions.ts";
 export type * from "./contract/conversations.ts";
 export type * from "./contract/embed-tokens.ts";
@@ -59,6 +64,7 @@ export type * from "./contract/idempotency.ts";
 export type * from "./contract/page.ts";
 export type * from "./contract/second-factors.ts";
 export type * from "./contract/sessions.ts";
+export type * from "./contract/spending.ts";
 export type * from "./contract/turns.ts";
 export type * from "./contract/usage.ts";
 export type * from "./contract/visitor-keys.ts";

@@ -2,37 +2,68 @@
 import type { QuotaRefusal, Reservation, TurnEntry, TurnTicket } from "../coordination/coordination.ts";
 import type { Services } from "../dependencies.ts";
 import type { Plan } from "../domain/account.ts";
+import type { Companion } from "../domain/companion.ts";
 import { AppError } from "../domain/errors.ts";
+import { secondsToNextMonth } from "../lib/clock.ts";
 import type { StopSignal } from "../lib/stop-signal.ts";
 import { RunsElsewhere, type TurnStart } from "./turn-start.ts";
 
 type Admitting = Pick<Services, "coordination" | "settings">;
+type TurnAdmitting = Admitting & Pick<Services, "store" | "clock">;
 
 /**
  * Resolves when the turn may run; see `TurnGate`. Rejects with `rate_limited` if too many are waiting, with
  * `quota_exceeded`, `unavailable`, `RunsElsewhere`, or the signal's reason; then nothing is held.
  */
 export async function enterTurn(
-  { coordination, settings }: Admitting,
+  services: TurnAdmitting,
   { companion, plan, keeper, named, visitor }: TurnStart,
   signal: StopSignal,
 ): Promise<TurnTicket> {
+  const { coordination, settings } = services;
   const isCounted = named?.isRerun !== true;
+  const byPlan = settings.dailyMessages[plan];
+  const messagesPerDay = Math.min(byPlan, companion.dailyMessages ?? byPlan);
   const entry: TurnEntry = {
     companionId: companion.id,
     queueKey: keeper.queueKey,
-    messagesPerDay: isCounted ? settings.dailyMessages[plan] : null,
+    messagesPerDay: isCounted ? messagesPerDay : null,
     visitor: isCounted ? visitor : null,
     messageId: named?.messageId ?? null,
   };
   const verdict = await coordination.turns.enter(entry, signal);
-  if (verdict.isAdmitted) return verdict;
+  if (verdict.isAdmitted) {
+    if (companion.monthlyTokens !== null) await requireMonthLeft(services, companion, companion.monthlyTokens, verdict);
+    return verdict;
+  }
   if (verdict.reason === "runs_elsewhere") throw new RunsElsewhere();
-  if (verdict.reason === "day_used_up") throw usedUp("This companion has answered all its messages", verdict);
+  if (verdict.reason === "day_used_up") {
+    const whose = messagesPerDay < byPlan ? "the messages that its owner allows" : "its messages";
+    throw usedUp(`This companion has answered all ${whose}`, verdict);
+  }
   if (verdict.reason === "visitor_day_used_up") throw usedUp("You have sent all your messages here", verdict);
   throw new AppError("rate_limited", "This conversation has too many messages waiting. Wait for the reply.", {
     retryAfterSeconds: verdict.retryAfterSeconds,
   });
+}
+
+/** Rejects with `quota_exceeded` or `unavailable`; then the ticket is given back. */
+async function requireMonthLeft(
+  { store, clock }: TurnAdmitting,
+  { id, accountId }: Companion,
+  monthlyTokens: number,
+  ticket: TurnTicket,
+): Promise<void> {
+  try {
+    const used = await store.turns.countMonthTokens(accountId, id, ticket.day.slice(0, "YYYY-MM".length));
+    if (used < monthlyTokens) return;
+    throw new AppError("quota_exceeded", "This companion has used all its tokens for this month.", {
+      retryAfterSeconds: secondsToNextMonth(clock.nowMs()),
+    });
+  } catch (error) {
+    ticket.leave();
+    throw error;
+  }
 }
 
 /** Rejects with `quota_exceeded` or `unavailable`; then nothing is reserved. */

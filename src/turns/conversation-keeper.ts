@@ -9,7 +9,7 @@ import {
   textParts,
   uncounted,
 } from "../domain/conversation.ts";
-import type { SettledVisitor, StoredExchange } from "../store/store.ts";
+import type { ReachedBudget, SettledVisitor, StoredExchange } from "../store/store.ts";
 import type { VerifiedVisitor } from "../visitors/visitors.ts";
 import { type NamedStart, RunsElsewhere, type TurnKeeper, type TurnResult } from "./turn-start.ts";
 
@@ -59,17 +59,17 @@ export class ConversationKeeper implements TurnKeeper {
     return named === null ? store.turns.listHistory(this.key, maxBytes) : this.#beginNamed(named, maxBytes);
   }
 
-  settle(result: TurnResult): Promise<void> {
+  settle(result: TurnResult): Promise<readonly ReachedBudget[]> {
     const { visitor } = this.message;
     return visitor === null ? this.#store(result, null) : this.#storeVerified(result, visitor);
   }
 
-  async #storeVerified(result: TurnResult, visitor: VerifiedVisitor): Promise<void> {
+  async #storeVerified(result: TurnResult, visitor: VerifiedVisitor): Promise<readonly ReachedBudget[]> {
     const sealed = await this.services.visitors.seal(visitor);
-    await this.#store(result, { sealed, isLimited: this.companion.dailyPerVisitor !== null });
+    return await this.#store(result, { sealed, isLimited: this.companion.dailyPerVisitor !== null });
   }
 
-  #store(result: TurnResult, visitor: SettledVisitor | null): Promise<void> {
+  #store(result: TurnResult, visitor: SettledVisitor | null): Promise<readonly ReachedBudget[]> {
     const { named } = this.message;
     return this.services.store.turns.settle({
       accountId: this.companion.accountId,
@@ -84,6 +84,7 @@ export class ConversationKeeper implements TurnKeeper {
       usage: result.usage,
       answeredBy: result.answeredBy,
       cost: result.cost,
+      spend: result.spend,
       failure: result.failure,
       keyId: result.keyId,
       day: result.day,

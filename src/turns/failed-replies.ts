@@ -4,6 +4,7 @@
 import type { Services } from "../dependencies.ts";
 import { AppError } from "../domain/errors.ts";
 import { findFailureKind } from "../domain/reply-failure.ts";
+import { releaseSpending } from "./spending.ts";
 import type { TurnStart } from "./turn-start.ts";
 
 export function toUpstreamError(failure: unknown): AppError {
@@ -12,18 +13,25 @@ export function toUpstreamError(failure: unknown): AppError {
   return new AppError("upstream_error", sentence, { cause: failure });
 }
 
-/** Counts the failure in usage; stores nothing else. `day` is the UTC day of admission. Never rejects. */
+/**
+ * Counts the failure in usage, and ends what was reserved; stores nothing else. `day` is the UTC day of admission. Never
+ * rejects.
+ */
 export async function countFailedReply(
-  { store, log }: Pick<Services, "store" | "log">,
+  services: Pick<Services, "store" | "log">,
   { companion, keyId, requestId }: Pick<TurnStart, "companion" | "keyId" | "requestId">,
-  day: string,
+  { day, reservationId }: { day: string; reservationId: string | null },
   failure: unknown,
 ): Promise<void> {
+  const { store, log } = services;
   const kind = findFailureKind(failure);
-  if (kind === null) return;
+  if (kind === null) {
+    if (reservationId !== null) await releaseSpending(services, reservationId);
+    return;
+  }
   const { id: companionId, accountId } = companion;
   try {
-    await store.turns.recordFailure({ accountId, companionId, keyId, day, kind });
+    await store.turns.recordFailure({ accountId, companionId, keyId, day, kind, reservationId });
   } catch (error) {
     log.error("failed reply not counted", { requestId, companionId, error });
   }

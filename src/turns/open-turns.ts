@@ -19,6 +19,8 @@ export interface OpenTurns {
    * Throws `rate_limited` if the address has reached it.
    */
   enter(turn: OpenTurn, address: string | null): () => void;
+  /** A right ends then by itself, without a change in the store: all are checked again. */
+  expectEnd(atMs: number): void;
   /** Running turns, including those waiting for their place. */
   readonly size: number;
   /** Addresses with running turns. */
@@ -32,6 +34,7 @@ export interface OpenTurnsOptions {
   perAddress: number;
   /** See `CompanionStore`. */
   getChangeMark(): Promise<number>;
+  nowMs?(): number;
   /** Twice a second, so that a turn that must end does so within a second. */
   lookEveryMs?: number;
 }
@@ -42,15 +45,22 @@ export interface OpenTurnsOptions {
  */
 const checksAtOnce = 250;
 
-export function createOpenTurns({ perAddress, getChangeMark, lookEveryMs = 500 }: OpenTurnsOptions): OpenTurns {
+export function createOpenTurns(options: OpenTurnsOptions): OpenTurns {
+  const { perAddress, getChangeMark, nowMs = Date.now, lookEveryMs = 500 } = options;
   const turns = new Set<OpenTurn>();
   const countByAddress = new Map<string, number>();
   let timer: ReturnType<typeof setInterval> | null = null;
   let isLooking = false;
+  let nextEndMs = Number.POSITIVE_INFINITY;
 
   /** Another process can revoke as well without notifying this one, so the store's own change mark is read. */
   async function look(): Promise<void> {
     const mark = await getChangeMark();
+    if (nowMs() >= nextEndMs) {
+      // Those that go on tell their own end again.
+      nextEndMs = Number.POSITIVE_INFINITY;
+      for (const turn of turns) turn.checkedMark = -1;
+    }
     const unchecked = [...turns].filter((turn) => turn.checkedMark !== mark);
     for (let at = 0; at < unchecked.length; at += checksAtOnce) {
       const checks = unchecked.slice(at, at + checksAtOnce).map((turn) => check(turn, mark));
@@ -108,6 +118,9 @@ export function createOpenTurns({ perAddress, getChangeMark, lookEveryMs = 500 }
         turns.delete(turn);
         if (turns.size === 0) stop();
       };
+    },
+    expectEnd(atMs) {
+      nextEndMs = Math.min(nextEndMs, atMs);
     },
     get size() {
       return turns.size;

@@ -3,13 +3,16 @@
  * fits, and counts its tokens.
  */
 
-import type { Settings } from "../dependencies.ts";
+import type { TurnTicket } from "../coordination/coordination.ts";
+import type { Services, Settings } from "../dependencies.ts";
+import { spendingFactsOf } from "../domain/budget.ts";
 import { type Companion, companionDefaults } from "../domain/companion.ts";
 import { estimateTokens, type HistoryMessage, selectHistory, textOf, textParts } from "../domain/conversation.ts";
-import type { Cost } from "../domain/money.ts";
-import { costOfTokens, type Prices } from "../domain/prices.ts";
-import type { Answerer, TokenUsage } from "../domain/usage.ts";
-import type { ReplyOutcome, ReplyRequest } from "../llm/provider.ts";
+import { costOfTokens } from "../domain/prices.ts";
+import type { TokenUsage } from "../domain/usage.ts";
+import { kindOfOutcome, type ReplyOutcome, type ReplyRequest } from "../llm/provider.ts";
+import type { TurnEnd } from "./events.ts";
+import type { GivenPrompt, TurnResult, TurnStart } from "./turn-start.ts";
 
 /** Tokens of the companion's context left for earlier turns, after its instructions and the new message; 0 or more. */
 export function historyTokensOf(
@@ -24,13 +27,13 @@ export function historyTokensOf(
 export function toReplyRequest(
   { model, models, maxOutputTokens }: Settings["llm"],
   companion: Companion,
-  turn: { earlier: readonly HistoryMessage[]; message: string; requestId: string },
+  turn: { earlier: readonly HistoryMessage[]; message: string; requestId: string; given?: GivenPrompt | undefined },
 ): ReplyRequest {
   // The operator, who pays, may have removed the model since the companion was saved.
   const offered = models.find((name) => name === companion.model);
-  return {
+  const request: ReplyRequest = {
     systemPrompt: companion.systemPrompt,
-    messages: [
+    messages: turn.given?.messages ?? [
       ...selectHistory(turn.earlier, historyTokensOf(companion, turn.message)),
       { role: "user", parts: textParts(turn.message) },
     ],
@@ -39,18 +42,64 @@ export function toReplyRequest(
     maxOutputTokens: Math.min(companion.maxOutputTokens ?? maxOutputTokens, maxOutputTokens),
     requestId: turn.requestId,
   };
+  return turn.given === undefined ? request : narrow(request, turn.given);
+}
+
+function narrow(request: ReplyRequest, { instructions, temperature, maxOutputTokens, stop }: GivenPrompt) {
+  const { systemPrompt } = request;
+  // One message, the first: the templates of many models refuse instructions anywhere else.
+  const prompts = systemPrompt === null ? instructions : [systemPrompt, ...instructions];
+  return {
+    ...request,
+    systemPrompt: prompts.length === 0 ? null : prompts.join("\n\n"),
+    temperature: temperature ?? request.temperature,
+    maxOutputTokens: Math.min(maxOutputTokens ?? request.maxOutputTokens, request.maxOutputTokens),
+    stop,
+  };
 }
 
 /** The provider's count, or an estimate if it sent none. */
-export function countTokens(request: ReplyRequest, text: string, outcome: ReplyOutcome): TokenUsage {
+function countTokens(request: ReplyRequest, text: string, outcome: ReplyOutcome): TokenUsage {
   if (outcome.usage) return { ...outcome.usage, estimated: false };
   let inputTokens = request.systemPrompt === null ? 0 : estimateTokens(request.systemPrompt);
   for (const message of request.messages) inputTokens += estimateTokens(textOf(message));
   return { inputTokens, outputTokens: estimateTokens(text), cachedTokens: 0, estimated: true };
 }
 
-/** Null for a model without a price. */
-export function costOf(prices: Prices, answeredBy: Answerer, usage: TokenUsage): Cost | null {
-  const price = prices.findTokenPrice(answeredBy);
-  return price === null ? null : costOfTokens(price, usage);
+/** How a turn's reply ended. */
+export interface EndedReply {
+  request: ReplyRequest;
+  outcome: ReplyOutcome;
+  end: TurnEnd;
+  ticket: TurnTicket;
+  /** Well-formed. */
+  text: string;
+  isTooLong: boolean;
+  /** Of what budgets hold for it; null for nothing. */
+  reservationId: string | null;
+  firstTextMs: number | null;
+}
+
+/** The turn as it is stored. */
+export function toTurnResult(
+  { settings, clock }: Pick<Services, "settings" | "clock">,
+  { companion, keyId }: Pick<TurnStart, "companion" | "keyId">,
+  { request, outcome, end, ticket, text, isTooLong, reservationId, firstTextMs }: EndedReply,
+): TurnResult {
+  const { complete, answeredBy, finishReason } = outcome;
+  const usage = countTokens(request, text, outcome);
+  const price = settings.prices.findTokenPrice(answeredBy);
+  const cost = price === null ? null : costOfTokens(price, usage);
+  // Nothing is worked out for operators without prices.
+  const counts = cost !== null || reservationId !== null;
+  const call = { companionId: companion.id, keyId, metadata: companion.metadata };
+  const spend = counts ? { facts: spendingFactsOf(call), reservationId, atMs: clock.nowMs() } : null;
+  return {
+    ...{ request, complete, answeredBy, finishReason, usage, cost, spend, keyId, firstTextMs },
+    reply: text === "" ? [] : textParts(text),
+    failure: isTooLong ? "broken_off" : kindOfOutcome(outcome),
+    endCode: end.outcome === "broken" ? end.code : null,
+    day: ticket.day,
+    ticketId: ticket.id,
+  };
 }

@@ -1,6 +1,7 @@
 /** A turn's input: its companion and message, the right to run it, and where it is stored. */
 import type { TicketId, TurnEntry } from "../coordination/coordination.ts";
 import type { Plan } from "../domain/account.ts";
+import type { SpendingState } from "../domain/budget.ts";
 import type { Companion } from "../domain/companion.ts";
 import type { HistoryMessage, MessagePart } from "../domain/conversation.ts";
 import { AppError } from "../domain/errors.ts";
@@ -9,6 +10,7 @@ import type { FailureKind } from "../domain/reply-failure.ts";
 import type { StreamErrorCode } from "../domain/stream-end.ts";
 import type { Answerer, TokenUsage } from "../domain/usage.ts";
 import type { ReplyRequest } from "../llm/provider.ts";
+import type { ReachedBudget, Spend } from "../store/store.ts";
 
 export interface TurnStart {
   companion: Companion;
@@ -17,6 +19,8 @@ export interface TurnStart {
   /** The key that usage counts it under: the caller's, or the one that made the companion; null for the dashboard. */
   keyId: string | null;
   message: string;
+  /** What the model is asked instead of the conversation and `message`; left out for a turn of a conversation. */
+  readonly given?: GivenPrompt;
   requestId: string;
   /** What the limit of running turns counts by; null means no limit. */
   address: string | null;
@@ -26,6 +30,25 @@ export interface TurnStart {
   readonly named: NamedStart | null;
   /** As in `TurnEntry`. */
   readonly visitor: TurnEntry["visitor"];
+  /**
+   * Spends the visitor's proof of work. Called once, before the provider is, when nothing else can refuse the turn any
+   * more; what it rejects with refuses the turn. Left out or null: none was asked for.
+   */
+  readonly spendWork?: (() => Promise<void>) | null;
+}
+
+/** What a caller who keeps the conversation itself wants of the model, within the companion's bounds. */
+export interface GivenPrompt {
+  /** Appended to the companion's own instructions, in this order. */
+  readonly instructions: readonly string[];
+  /** Oldest first; all are sent, however long. */
+  readonly messages: readonly HistoryMessage[];
+  /** Null: the companion's. */
+  readonly temperature: number | null;
+  /** Null: the companion's. It never raises that one. */
+  readonly maxOutputTokens: number | null;
+  /** Texts before which the model stops. */
+  readonly stop: readonly string[];
 }
 
 export interface NamedStart {
@@ -49,8 +72,8 @@ export interface TurnText extends Disposable {
 
 /** The right to run a turn: usually an embed token, which can be revoked meanwhile. */
 export interface TurnRight {
-  /** Whether it still opens the companion. */
-  check(): Promise<boolean>;
+  /** What the companion's account may spend; null if it opens the companion no longer. */
+  check(): Promise<SpendingState | null>;
   /** The error for a request without this right. */
   refusal(): AppError;
 }
@@ -76,8 +99,11 @@ export interface TurnKeeper {
    * takes to exceed `maxBytes` of UTF-8. Rejects with `RunsElsewhere` if the turn must not run.
    */
   begin(maxBytes: number): Promise<readonly HistoryMessage[]>;
-  /** Called once, unless the provider failed before its first text. Resolves once durable. */
-  settle(result: TurnResult): Promise<void>;
+  /**
+   * Called once, unless the provider failed before its first text. Resolves once durable, with the budgets whose limit
+   * the turn was the first to reach.
+   */
+  settle(result: TurnResult): Promise<readonly ReachedBudget[]>;
 }
 
 /** A turn as it is stored. */
@@ -94,8 +120,12 @@ export interface TurnResult {
   readonly endCode: StreamErrorCode | null;
   readonly usage: TokenUsage;
   readonly answeredBy: Answerer;
+  /** As in `ReplyOutcome`. */
+  readonly finishReason: string | null;
   /** Null for a model without a price. */
   readonly cost: Cost | null;
+  /** As in `SettledTurn`. */
+  readonly spend: Spend | null;
   /** As in `TurnStart`. */
   readonly keyId: string | null;
   /** UTC day of admission, under which quota and usage count. */

@@ -1,29 +1,21 @@
 /** Runs one message from start to end: ticket, request to the model, reply, commit, and events for its readers. */
 import type { TurnTicket } from "../coordination/coordination.ts";
 import type { Services } from "../dependencies.ts";
-import { textParts } from "../domain/conversation.ts";
+import type { SpendingState } from "../domain/budget.ts";
 import { AppError } from "../domain/errors.ts";
 import type { StreamErrorCode } from "../domain/stream-end.ts";
 import { Stop } from "../lib/stop-signal.ts";
-import {
-  kindOfOutcome,
-  type ReplyEvent,
-  type ReplyOutcome,
-  type ReplyRequest,
-  type ReplySink,
-} from "../llm/provider.ts";
+import type { ReplyEvent, ReplyOutcome, ReplyRequest, ReplySink } from "../llm/provider.ts";
 import { enterTurn } from "./admission.ts";
 import type { FollowedTurn, TurnEnd, TurnEvent, TurnReader } from "./events.ts";
 import { countFailedReply, toUpstreamError } from "./failed-replies.ts";
 import type { OpenTurn } from "./open-turns.ts";
 import { ReplyText } from "./reply-memory.ts";
-import { costOf, countTokens, historyTokensOf, toReplyRequest } from "./reply-request.ts";
-import { RunsElsewhere, type TurnResult, type TurnStart, type TurnText } from "./turn-start.ts";
+import { historyTokensOf, toReplyRequest, toTurnResult } from "./reply-request.ts";
+import { admitReply, noteReached, releaseSpending, type SpendingServices } from "./spending.ts";
+import { RunsElsewhere, type TurnStart, type TurnText } from "./turn-start.ts";
 
-export type TurnServices = Pick<
-  Services,
-  "store" | "llm" | "coordination" | "openTurns" | "settings" | "log" | "measurements"
->;
+export type TurnServices = SpendingServices & Pick<Services, "llm" | "coordination" | "openTurns" | "settings">;
 
 /**
  * After this long without text the response begins all the same: a 502 is no longer possible then, but clients do not
@@ -48,6 +40,7 @@ export class Turn implements OpenTurn, FollowedTurn, ReplySink {
   #waitingTimer: ReturnType<typeof setTimeout> | undefined;
   #askedAtMs = 0;
   #firstTextMs: number | null = null;
+  #reservationId: string | null = null;
 
   constructor(services: TurnServices, start: TurnStart) {
     this.#services = services;
@@ -57,8 +50,8 @@ export class Turn implements OpenTurn, FollowedTurn, ReplySink {
 
   /**
    * Call it once. Resolves when the response may begin: first text, end of the reply, or ten seconds of waiting; the
-   * rest goes on in the background. Rejects with `rate_limited`, `quota_exceeded`, `not_found`, `upstream_error` or
-   * `unavailable`: then nothing is stored and nothing counted but a provider's failure, unless the right to the
+   * rest goes on in the background. Rejects with `rate_limited`, `quota_exceeded`, `not_found`, `budget_exceeded`,
+   * `upstream_error` or `unavailable`: then nothing is stored and nothing counted but a provider's failure, unless the right to the
    * companion was revoked while the provider was replying.
    */
   begin(): Promise<void> {
@@ -93,9 +86,13 @@ export class Turn implements OpenTurn, FollowedTurn, ReplySink {
   }
 
   async checkRight(): Promise<boolean> {
-    if (await this.#start.right.check()) return true;
-    this.stop("unavailable", this.#start.right.refusal());
-    return false;
+    return (await this.#readRight()) !== null;
+  }
+
+  async #readRight(): Promise<SpendingState | null> {
+    const spending = await this.#start.right.check();
+    if (spending === null) this.stop("unavailable", this.#start.right.refusal());
+    return spending;
   }
 
   /** Runs the whole turn. Never rejects, because nobody awaits it. */
@@ -105,14 +102,12 @@ export class Turn implements OpenTurn, FollowedTurn, ReplySink {
       // Everything that the turn takes is given back in reverse order, however it ends.
       using taken = new DisposableStack();
       taken.defer(openTurns.enter(this, this.#start.address));
-      // If the turn is stopped while it waits, it is dropped and costs nothing.
+      // If it is stopped while it waits, it is dropped and costs nothing.
       const ticket = await enterTurn(this.#services, this.#start, this.#stop);
       taken.defer(ticket.leave);
       taken.use(this.#text);
       const request = await this.#buildRequest();
-      // The token may have been revoked during a long wait, and each call to the provider costs.
-      await this.checkRight();
-      if (this.isStopped) throw this.#stop.reason;
+      await this.#permit(request, ticket);
       await this.#settle(request, await this.#ask(request, ticket.day), ticket);
     } catch (error) {
       // Everything has been given back by now, so an immediate retry finds it free.
@@ -121,9 +116,25 @@ export class Turn implements OpenTurn, FollowedTurn, ReplySink {
   }
 
   async #buildRequest(): Promise<ReplyRequest> {
-    const { companion, message, requestId, keeper } = this.#start;
+    const { companion, message, given, requestId, keeper } = this.#start;
     const earlier = await keeper.begin(historyTokensOf(companion, message) * 4);
-    return toReplyRequest(this.#services.settings.llm, companion, { earlier, message, requestId });
+    return toReplyRequest(this.#services.settings.llm, companion, { earlier, message, given, requestId });
+  }
+
+  /** The token may have been revoked during a long wait, and each call to the provider costs. */
+  async #permit(request: ReplyRequest, ticket: TurnTicket): Promise<void> {
+    const spending = await this.#readRight();
+    if (spending === null || this.isStopped) throw this.#stop.reason;
+    if (spending.isStopped || spending.hasBudgets) {
+      this.#reservationId = await admitReply(this.#services, this.#start, ticket, { request, spending });
+    }
+    try {
+      if (this.isStopped) throw this.#stop.reason;
+      await this.#start.spendWork?.();
+    } catch (error) {
+      if (this.#reservationId !== null) await releaseSpending(this.#services, this.#reservationId);
+      throw error;
+    }
   }
 
   /** Rejects if the provider failed before its first text: that has been counted, and there is nothing to store. */
@@ -133,7 +144,7 @@ export class Turn implements OpenTurn, FollowedTurn, ReplySink {
     try {
       return await this.#services.llm.streamReply(request, this, this.#stop);
     } catch (failure) {
-      await countFailedReply(this.#services, this.#start, day, failure);
+      await countFailedReply(this.#services, this.#start, { day, reservationId: this.#reservationId }, failure);
       throw toUpstreamError(failure);
     } finally {
       clearTimeout(this.#waitingTimer);
@@ -162,18 +173,6 @@ export class Turn implements OpenTurn, FollowedTurn, ReplySink {
     return stalled;
   }
 
-  #collect(request: ReplyRequest, outcome: ReplyOutcome, end: TurnEnd, { day, id }: TurnTicket): TurnResult {
-    const text = this.#text.toString();
-    const failure = this.#ending?.code === "too_long" ? "broken_off" : kindOfOutcome(outcome);
-    const usage = countTokens(request, text, outcome);
-    const reply = text === "" ? [] : textParts(text);
-    const { complete, answeredBy } = outcome;
-    const endCode = end.outcome === "broken" ? end.code : null;
-    const cost = costOf(this.#services.settings.prices, answeredBy, usage);
-    const told = { answeredBy, usage, cost, firstTextMs: this.#firstTextMs };
-    return { request, reply, complete, failure, endCode, keyId: this.#start.keyId, day, ticketId: id, ...told };
-  }
-
   /** Stores the turn, and reports to its readers how it ended. */
   async #settle(request: ReplyRequest, outcome: ReplyOutcome, ticket: TurnTicket): Promise<void> {
     if (this.#ending !== null && !this.#hasBegun) this.#beginning.reject(this.#ending.error);
@@ -181,10 +180,13 @@ export class Turn implements OpenTurn, FollowedTurn, ReplySink {
     if (outcome.endsInHalf && this.#start.named) this.emit({ type: "text", deltas: ["\ufffd"] });
     // Decided before it is stored: whoever stops it from now on changes nothing.
     const end = this.#endOf(outcome);
-    const result = this.#collect(request, outcome, end, ticket);
+    const told = { text: this.#text.toString(), firstTextMs: this.#firstTextMs, reservationId: this.#reservationId };
+    const isTooLong = this.#ending?.code === "too_long";
+    const result = toTurnResult(this.#services, this.#start, { ...told, request, outcome, end, ticket, isTooLong });
     this.#services.measurements.countTokens(result.usage);
     try {
-      await this.#start.keeper.settle(result);
+      const reached = await this.#start.keeper.settle(result);
+      if (reached.length > 0) noteReached(this.#services, reached);
     } catch (error) {
       this.#services.log.error("turn not kept", this.#logged(error));
       this.#tell({ type: "end", outcome: "broken", code: "unavailable" });

@@ -1,10 +1,9 @@
 /** Reads visitor tokens: JSON Web Tokens (RFC 7519) in compact form (RFC 7515), by stricter rules than theirs. */
 import type { JsonObject, JsonValue } from "../domain/json.ts";
-import { isSub, type VisitorClaims } from "../domain/visitor.ts";
+import { areAttributes, isSub, type VisitorClaims } from "../domain/visitor.ts";
 import { readStrictObject } from "./strict-json.ts";
 
 const maxLength = 4096;
-const maxAttributesBytes = 2048;
 const leewaySeconds = 60;
 const longestSeconds = 86_400;
 
@@ -75,7 +74,7 @@ export function readClaims(payload: JsonObject, companionId: string, nowSeconds:
   if (email !== null && typeof email !== "string") return null;
   const known = attributes ?? {};
   if (typeof known !== "object" || Array.isArray(known)) return null;
-  if (Buffer.byteLength(JSON.stringify(known), "utf8") > maxAttributesBytes) return null;
+  if (!areAttributes(known)) return null;
   return { sub, name, email, attributes: known };
 }
 

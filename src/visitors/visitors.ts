@@ -19,6 +19,8 @@ export interface Visitors {
    * nothing on the next request.
    */
   verify(companion: Pick<Companion, "id" | "accountId">, token: string): Promise<VerifiedVisitor>;
+  /** The visitor for whom a platform vouches with its API key: as if a token had said so. */
+  vouch(accountId: string, claims: VisitorClaims): Promise<VerifiedVisitor>;
   /**
    * The id under which conversations of the account's visitor `sub` are stored. Null if there can be none, since nobody
    * was ever verified: looking makes no key.

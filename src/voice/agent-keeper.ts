@@ -9,7 +9,7 @@ import type { IdSource } from "../lib/ids.ts";
 import type { Log } from "../lib/log.ts";
 import { sha256Hex } from "../lib/sha256.ts";
 import type { Store } from "../store/store.ts";
-import type { AgentSettings, VoiceProvider } from "./provider.ts";
+import { type AgentSettings, longestSessionSeconds, type VoiceProvider } from "./provider.ts";
 import { upstreamError } from "./provider-call.ts";
 import { notConfigured } from "./voice-fields.ts";
 
@@ -155,7 +155,9 @@ function toAgentSettings(companion: Companion, voiceId: string): AgentSettings {
 }
 
 function hashSettings(settings: AgentSettings): string {
-  return sha256Hex(JSON.stringify([settings.name, settings.systemPrompt, settings.greeting, settings.voiceId]));
+  const { name, systemPrompt, greeting, voiceId } = settings;
+  // With what every agent is sent, so that one from before it was sent gets it too.
+  return sha256Hex(JSON.stringify([name, systemPrompt, greeting, voiceId, longestSessionSeconds]));
 }
 
 /** Settles like the promise, or rejects as soon as the signal fires; the promise itself continues. */

@@ -49,7 +49,7 @@ interface CallEvent {
   data?: {
     conversation_id?: unknown;
     transcript?: unknown;
-    metadata?: { start_time_unix_secs?: unknown } | null;
+    metadata?: { start_time_unix_secs?: unknown; call_duration_secs?: unknown } | null;
   } | null;
 }
 
@@ -70,7 +70,8 @@ function readTranscript(pieces: readonly Uint8Array[]): Transcript | null {
   }
   const startSeconds = event.data?.metadata?.start_time_unix_secs;
   const messages = turns.map((turn) => readTurn(turn, startSeconds)).filter((message) => message !== null);
-  return { conversationId, messages };
+  const seconds = event.data?.metadata?.call_duration_secs;
+  return { conversationId, messages, seconds: isSeconds(seconds) ? seconds : null };
 }
 
 function parseEvent(pieces: readonly Uint8Array[]): CallEvent {

@@ -1,5 +1,5 @@
 /** ElevenLabs as the voice-agent provider: the few calls of its Agents API that we need, with plain `fetch`. */
-import type { AgentSettings, SignedSession, VoiceProvider } from "./provider.ts";
+import { type AgentSettings, longestSessionSeconds, type SignedSession, type VoiceProvider } from "./provider.ts";
 import { callProvider, type ProviderCall, type ProviderResponse, upstreamError } from "./provider-call.ts";
 
 export interface ElevenLabsOptions {
@@ -66,6 +66,7 @@ function toWire(settings: AgentSettings) {
     name: settings.name,
     conversation_config: {
       agent: { prompt: { prompt: settings.systemPrompt }, first_message: settings.greeting },
+      conversation: { max_duration_seconds: longestSessionSeconds },
       tts: { voice_id: settings.voiceId },
     },
     // Otherwise the agent's id, which every visitor sees, would open a session from anywhere.

@@ -16,6 +16,9 @@ export interface AgentSettings {
   voiceId: string;
 }
 
+/** A session ends after this long: what it may cost is bounded by it. It is ElevenLabs' own default, too. */
+export const longestSessionSeconds = 600;
+
 /** One session that a visitor's client may open. */
 export interface SignedSession {
   /** `wss://…`, byte for byte as the provider wrote it; short-lived and valid for one session. */
@@ -64,6 +67,8 @@ export interface Transcript {
   conversationId: string;
   /** In the order spoken. */
   messages: SpokenMessage[];
+  /** How long the session was; null if the provider does not say. */
+  seconds: number | null;
 }
 
 /** Reads what a provider delivers after a session. */

@@ -18,6 +18,8 @@ export interface OpenedSession extends SignedSession {
 export interface Voice {
   /** The `voice_provider` of companions that have a voice. */
   readonly providerName: string;
+  /** The provider as prices and usage name it; null without one. */
+  readonly pricedAs: string | null;
   /** Readers of what providers deliver after sessions; empty if no webhook secret is set. */
   readonly readers: readonly TranscriptReader[];
   /** Whether `openSession` would try: the companion has a voice, and the server has its provider's key. */
@@ -51,6 +53,7 @@ export function createVoice(options: VoiceDependencies): Voice {
 
   return {
     providerName: provider?.publicName ?? "none",
+    pricedAs: provider?.name ?? null,
     readers,
     hasVoice: ({ voiceId, voiceAgentId }) => provider !== null && (voiceId ?? voiceAgentId) !== null,
 

@@ -79,6 +79,19 @@ export function testLimiterContract(
       expect(refused).toEqual({ isAdmitted: false, rule: byIp, remaining: 0, resetMs: minuteMs });
     });
 
+    test("looks without occupying anything, and tells what the next request would be told", async () => {
+      const rule = { ...byToken, limit: 3 };
+      for (const subject of ["192.0.2.1", "emb_0123456789abcdefghijABCDEFGHIJ01"]) {
+        for (let taken = 0; taken < 5; taken++) {
+          clock.advance(1_000);
+          const looks = [await limiter.look(rule, subject), await limiter.look(rule, subject)];
+          const verdict = await limiter.admit(rule, subject);
+          expect(looks).toEqual([verdict, verdict]);
+          expect(verdict).toMatchObject({ isAdmitted: taken < 3, remaining: Math.max(0, 2 - taken) });
+        }
+      }
+    });
+
     test("counts subjects apart, however alike they look", async () => {
       for (const subject of subjects) expect(await admitTimes(12, byIp, subject)).toBe(10);
       for (const subject of subjects) expect(await admitTimes(1, byIp, subject)).toBe(0);

@@ -44,6 +44,17 @@ export function testLlmProvider(name: string, open: () => Promise<ProviderUnderT
       expect(reply.text.split(" ").length).toBeGreaterThan(1);
     });
 
+    test("says beforehand who may answer, and is answered by one of them", async () => {
+      const answerers = opened.provider.listAnswerers("test-model");
+      expect(answerers.length).toBeGreaterThan(0);
+      const outcome = await opened.provider.streamReply(
+        replyRequest("Hello"),
+        collectReply(),
+        new AbortController().signal,
+      );
+      expect(answerers).toContainEqual(outcome.answeredBy);
+    });
+
     test("emits no event without content, and no empty or ill-formed text", async () => {
       const reply = collectReply();
       await opened.provider.streamReply(replyRequest("Grüße 🙂 \ud83d"), reply, new AbortController().signal);

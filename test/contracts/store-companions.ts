@@ -1,8 +1,10 @@
 /** What every storage engine must do with companions. */
+
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import type { Account } from "../../src/domain/account.ts";
 import type { CompanionSettings } from "../../src/domain/companion.ts";
 import { systemIds } from "../../src/lib/ids.ts";
+import { freeToSpend } from "../support/answered.ts";
 import { firstPage, newCompanion, type OpenStore, openWorld, type StoreWorld } from "../support/store-world.ts";
 
 const everything: CompanionSettings = {
@@ -56,7 +58,7 @@ export function companionStoreContract(open: OpenStore): void {
       expect(made).toEqual(expected);
       expect(await companions.find(account.id, made.id)).toEqual(expected);
       const target = await companions.findByEmbedToken(embedToken.token);
-      expect(target).toEqual({ companion: expected, tokenId: embedToken.id, plan: "free" });
+      expect(target).toEqual({ companion: expected, tokenId: embedToken.id, plan: "free", spending: freeToSpend });
     });
 
     test("are out of reach for another account, and for tokens of no one", async () => {

@@ -32,7 +32,7 @@ export function exchangeStoreContract(open: OpenStore): void {
     world.store.turns.settle(world.turnOf(companion, { key, messageId, ...fields }));
 
   /** The visitor's message is stored already. */
-  function settleAgain(fields: Fields = {}): Promise<void> {
+  function settleAgain(fields: Fields = {}): Promise<unknown> {
     const turn = world.turnOf(companion, { key, messageId, isCounted: false, ...fields });
     return world.store.turns.settle({ ...turn, messages: turn.messages.slice(1) });
   }

@@ -186,7 +186,7 @@ export function turnStoreContract(open: OpenStore): void {
     test("that failed before they began are counted as errors, and cost nothing", async () => {
       const { store } = world;
       const failed = { accountId: account.id, companionId: companion.id, keyId: "k1", day };
-      await store.turns.recordFailure({ ...failed, kind: "refused_key" });
+      await store.turns.recordFailure({ ...failed, kind: "refused_key", reservationId: null });
       const counted = { messages: 0, inputTokens: 0, outputTokens: 0, errors: 1 };
       expect(await store.usage.query(account.id, dayUsage)).toMatchObject([counted]);
       expect(await store.turns.countDay(companion.id, day)).toBe(0);

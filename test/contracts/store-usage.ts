@@ -42,6 +42,7 @@ export function usageStoreContract(open: OpenStore): void {
         visitorId: null,
         sealedVisitor: null,
         keyId: "k1",
+        reservationId: null,
         createdAt: 1,
       };
       const place = { accountId: account.id, companionId: pro.id, day: "2026-01-03" };
@@ -130,7 +131,14 @@ export function usageStoreContract(open: OpenStore): void {
     test("reports failed replies by kind, the most frequent first, and the last day of each", async () => {
       const { turns, usage } = world.store;
       const failed = (companion: Companion, day: string, kind: FailureKind) =>
-        turns.recordFailure({ accountId: account.id, companionId: companion.id, keyId: null, day, kind });
+        turns.recordFailure({
+          accountId: account.id,
+          companionId: companion.id,
+          keyId: null,
+          day,
+          kind,
+          reservationId: null,
+        });
       await failed(pro, "2026-01-31", "refused_key");
       await failed(pro, "2026-01-01", "refused_key");
       await failed(free, "2026-01-04", "refused_key");

@@ -120,7 +120,7 @@ export function visitorKeyStoreContract(open: OpenStore): void {
       }
       const sessionId = systemIds.randomUuid();
       const call = { ticketId: null, providerConversationId: "conv-1", sessionId, visitorId, sealedVisitor: "s" };
-      const place = { accountId: account.id, companionId: own.id, keyId: null, day, createdAt: 5 };
+      const place = { accountId: account.id, companionId: own.id, keyId: null, day, reservationId: null, createdAt: 5 };
       await voice.startSession({ ...call, ...place });
 
       expect(await visitorKeys.reset(systemIds.uuid(), world.context())).toBe(false);
@@ -128,7 +128,7 @@ export function visitorKeyStoreContract(open: OpenStore): void {
       expect(await visitorKeys.list(account.id)).toEqual([]);
       expect(await visitorKeys.list(others.id)).toHaveLength(1);
       const spoken = { id: systemIds.uuid(), role: "user", text: "hello", complete: true, createdAt: 5 } as const;
-      expect(await voice.addTranscript("conv-1", systemIds.uuid(), [spoken])).toBe(true);
+      expect((await voice.addTranscript("conv-1", systemIds.uuid(), [spoken], null)).isAdded).toBe(true);
       const listSealed = async (of: Account) =>
         (await conversations.list(of.id, anything, firstPage)).items.map((item) => item.sealedVisitor);
       expect(await listSealed(account)).toEqual([null, null, null, null]);

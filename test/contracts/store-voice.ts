@@ -153,7 +153,15 @@ export function voiceStoreContract(open: OpenStore): void {
 
     function newSession(fields: Partial<NewVoiceSession> = {}): NewVoiceSession {
       const createdAt = world.clock.nowMs();
-      const session = { providerConversationId: "conv-1", sessionId, visitorId, keyId: null, day, createdAt };
+      const session = {
+        providerConversationId: "conv-1",
+        sessionId,
+        visitorId,
+        keyId: null,
+        day,
+        reservationId: null,
+        createdAt,
+      };
       return {
         sealedVisitor: null,
         ...session,
@@ -185,8 +193,12 @@ export function voiceStoreContract(open: OpenStore): void {
         expect(await voice.findSession(id)).toBeNull();
         await voice.startSession(newSession({ providerConversationId: id }));
         expect(await voice.findSession(id)).toMatchObject({ companionId: companion.id });
-        expect(await voice.addTranscript(id, systemIds.uuid(), [spoken("Hello", world.clock.nowMs())])).toBe(true);
-        expect(await voice.addTranscript(id, systemIds.uuid(), [spoken("Hello", world.clock.nowMs())])).toBe(false);
+        expect(
+          (await voice.addTranscript(id, systemIds.uuid(), [spoken("Hello", world.clock.nowMs())], null)).isAdded,
+        ).toBe(true);
+        expect(
+          (await voice.addTranscript(id, systemIds.uuid(), [spoken("Hello", world.clock.nowMs())], null)).isAdded,
+        ).toBe(false);
       }
       const query = { companionId: null, visitorId: null, fromMs: null, toMs: null, q: null };
       expect((await conversations.list(account.id, query, firstPage)).items).toMatchObject([{ messageCount: 3 }]);
@@ -218,9 +230,11 @@ export function voiceStoreContract(open: OpenStore): void {
       await turns.settle(before);
       await turns.settle(after);
       const transcript = [spoken("spoken", (before.messages[0]?.createdAt ?? 0) + 500)];
-      const deliveries = Array.from({ length: 5 }, () => voice.addTranscript("conv-1", systemIds.uuid(), transcript));
+      const deliveries = Array.from({ length: 5 }, () =>
+        voice.addTranscript("conv-1", systemIds.uuid(), transcript, null),
+      );
       const taken = await Promise.all(deliveries);
-      expect(taken.filter((isTaken) => isTaken)).toHaveLength(1);
+      expect(taken.filter(({ isAdded }) => isAdded)).toHaveLength(1);
       const found = await conversations.find(account.id, before.conversationId);
       expect(found?.messages.map((message) => [message.channel, textOf(message)])).toEqual([
         ["text", "typed first"],
@@ -237,11 +251,11 @@ export function voiceStoreContract(open: OpenStore): void {
       const { conversations, voice } = world.store;
       await voice.startSession(newSession());
       await voice.startSession(newSession({ providerConversationId: "conv-2" }));
-      expect(await voice.addTranscript("conv-2", systemIds.uuid(), [])).toBe(true);
-      expect(await voice.addTranscript("conv-2", systemIds.uuid(), [spoken("late", 5)])).toBe(false);
+      expect((await voice.addTranscript("conv-2", systemIds.uuid(), [], null)).isAdded).toBe(true);
+      expect((await voice.addTranscript("conv-2", systemIds.uuid(), [spoken("late", 5)], null)).isAdded).toBe(false);
       const conversationId = systemIds.uuid();
-      expect(await voice.addTranscript("conv-1", conversationId, [spoken("hello", 5)])).toBe(true);
-      expect(await voice.addTranscript("unknown", systemIds.uuid(), [spoken("hello", 5)])).toBe(false);
+      expect((await voice.addTranscript("conv-1", conversationId, [spoken("hello", 5)], null)).isAdded).toBe(true);
+      expect((await voice.addTranscript("unknown", systemIds.uuid(), [spoken("hello", 5)], null)).isAdded).toBe(false);
       const found = await conversations.find(account.id, conversationId);
       expect(found?.conversation).toMatchObject({ sessionId, visitorId, messageCount: 1, createdAt: 5, updatedAt: 5 });
     });
@@ -258,8 +272,8 @@ export function voiceStoreContract(open: OpenStore): void {
       });
       await turns.settle(turn);
       const conversationId = systemIds.uuid();
-      expect(await voice.addTranscript("conv-1", systemIds.uuid(), [spoken("hello", 5)])).toBe(true);
-      expect(await voice.addTranscript("conv-2", conversationId, [spoken("hello", 5)])).toBe(true);
+      expect((await voice.addTranscript("conv-1", systemIds.uuid(), [spoken("hello", 5)], null)).isAdded).toBe(true);
+      expect((await voice.addTranscript("conv-2", conversationId, [spoken("hello", 5)], null)).isAdded).toBe(true);
       for (const id of [turn.conversationId, conversationId]) {
         expect((await conversations.find(account.id, id))?.conversation).toMatchObject(verified);
       }
@@ -275,7 +289,7 @@ export function voiceStoreContract(open: OpenStore): void {
       expect(await conversations.merge(key, verified)).toBe(true);
       expect(await voice.findSession("conv-1")).toMatchObject({ visitorId: verified.id });
       expect(await voice.findSession("conv-2")).toMatchObject({ visitorId });
-      expect(await voice.addTranscript("conv-1", systemIds.uuid(), [spoken("hello", 5)])).toBe(true);
+      expect((await voice.addTranscript("conv-1", systemIds.uuid(), [spoken("hello", 5)], null)).isAdded).toBe(true);
       expect(await turns.listHistory({ ...key, visitorId: verified.id }, 1000)).toHaveLength(3);
     });
 
@@ -291,7 +305,7 @@ export function voiceStoreContract(open: OpenStore): void {
       expect(await voice.deleteSessions(101, 10)).toBe(1);
       for (const id of ["conv-1", "conv-2", "conv-3"]) {
         expect(await voice.findSession(id)).toBeNull();
-        expect(await voice.addTranscript(id, systemIds.uuid(), [spoken("late", 5)])).toBe(false);
+        expect((await voice.addTranscript(id, systemIds.uuid(), [spoken("late", 5)], null)).isAdded).toBe(false);
       }
     });
   });

@@ -20,7 +20,7 @@ test("the TypeScript of the guide for platforms runs as it stands, from the firs
     const first = newApiKey({ name: "our platform", hash: sha256(key), scopes });
     await server.services.store.apiKeys.create(account.id, first, testContext());
     const run = Bun.spawn([process.execPath, dir.file("guide.ts")], {
-      env: { BASE_URL: server.url, COMPANIOND_KEY: key },
+      env: { BASE_URL: server.url, API_KEY: key },
       cwd: dir.path,
       stdout: "pipe",
       stderr: "pipe",

@@ -7,6 +7,7 @@ import { isEmbedAccess } from "../../src/http/api-description.ts";
 import { describeRoute } from "../../src/modules/docs/described-route.ts";
 import type { OpenApiDocument } from "../../src/modules/docs/document.ts";
 import { routes } from "../../src/routes.ts";
+import { apiClient } from "../support/api-client.ts";
 import { startTestServer } from "../support/app.ts";
 import { apiDocument, checkConformance, Nonconformance, toPointer, validatorAt } from "../support/conformance.ts";
 import { openDashboard } from "../support/dashboard.ts";
@@ -64,12 +65,14 @@ test("names every call once, and every parameter of its path", () => {
 const objectNames = `
   Problem EmbedConfig ChatRequest VoiceTokenRequest VoiceTokenResponse NewCompanion Companion CompanionList
   CompanionPart CompanionPatch TestChat EmbedTokenList EmbedToken NewEmbedToken ConversationList Conversation
-  ConversationWithMessages Message UsageList UsageRow FailedReplyList FailedReplies Quota ApiKeyList ApiKey NewApiKey
+  ConversationWithMessages Message UsageList UsageRow UsageEvent FailedReplyList FailedReplies Quota ApiKeyList ApiKey NewApiKey
   NewApiKeyAnswer AuditList AuditEntry SignIn SignedIn Account Session TotpFacts ServerFacts Holdings SetUp
   PasswordReset PasswordChange SessionList TotpSecret TotpConfirmation RecoveryCodes TotpRemoval AccountList
   NewAccount AccountPatch ResetLink VoiceAgentGrantList VoiceAgentGrant NewVoiceAgentGrant Integrity Alive Ready
   Status SilentModel WebhookTaken VisitorKeyList VisitorKey NewVisitorKey NewVisitorKeyAnswer PublicJwk VerifiedVisitor
-  OwnConversationList OwnConversation OwnConversationWithMessages VisitorMerge
+  OwnConversationList OwnConversation OwnConversationWithMessages VisitorMerge ChatEvent ChatText ChatEnd Challenge
+  KeyChatRequest OpenAiError ChatCompletionRequest ChatCompletion ChatCompletionEvent ChatCompletionChunk
+  ChatCompletionEnd Model ModelList Me
 `;
 
 test("keeps the names of its objects", () => {
@@ -120,7 +123,9 @@ test("gives examples of bodies that the server takes", async () => {
   try {
     const operator = await openDashboard(server, { role: "operator" });
     const companion = await server.createCompanion({ visitorAuth: "optional" }, operator.account);
-    const visitorKey = await createWebsiteKey(server.url, (await server.createKey(operator.account)).key);
+    const apiKey = (await server.createKey(operator.account)).key;
+    const platform = apiClient(server.url, apiKey);
+    const visitorKey = await createWebsiteKey(server.url, apiKey);
     const token = await signToken(visitorKey, companion.id);
     const ids: Record<string, string> = { id: companion.id, token: companion.embedToken };
     const refused: string[] = [];
@@ -131,7 +136,10 @@ test("gives examples of bodies that the server takes", async () => {
       const target = path.replace(/\{(\w+)\}/g, (_, name: string) => (name === "id" ? owner : ids[name]) ?? "");
       const { requestBody } = apiDocument.paths[path]?.[method.toLowerCase()] ?? {};
       for (const [type, { example }] of Object.entries(requestBody?.content ?? {})) {
-        const response = await operator.call(method, target, example, {
+        const sent = path.startsWith("/v1/") ? { ...(example as object), model: companion.id } : example;
+        // Chats are for keys alone.
+        const caller = access === "chat:write" ? platform : operator;
+        const response = await caller.call(method, target, sent, {
           "content-type": type,
           ...(access === "visitor" ? { "x-visitor-token": token } : {}),
         });
@@ -151,7 +159,10 @@ test("documents both ways in, and the scope of each management call", () => {
     "sessionCookie",
     "localSessionCookie",
   ]);
-  expect(apiDocument.paths["/api/companions"]?.post?.security[0]).toEqual({ apiKey: ["companions:write"] });
+  const { post } = apiDocument.paths["/api/companions"] ?? {};
+  expect(post?.security[0]).toEqual({ apiKey: [] });
+  expect(post?.["x-required-scope"]).toBe("companions:write");
+  expect(post?.description).toContain("the scope `companions:write`");
   expect(apiDocument.paths["/api/embed/{token}/chat"]?.post?.security).toEqual([]);
   expect(apiDocument.paths["/api/accounts"]?.get?.security).toEqual([
     { sessionCookie: [] },

@@ -4,6 +4,7 @@ import { errorCodes } from "../../src/domain/errors.ts";
 import { describeRoute } from "../../src/modules/docs/described-route.ts";
 import { routes } from "../../src/routes.ts";
 import { startTestServer, type TestServer } from "../support/app.ts";
+import { apiDocument } from "../support/conformance.ts";
 import { connectRaw } from "../support/raw-visitor.ts";
 
 let server: TestServer;
@@ -12,7 +13,7 @@ beforeAll(async () => {
 });
 afterAll(() => server.close());
 
-test.each(["/docs", "/docs/companions", "/docs/objects", "/docs/errors", "/docs/search?q=token"])(
+test.each(["/docs", "/docs/companions", "/docs/objects-companions", "/docs/errors", "/docs/search?q=token"])(
   "%s runs no script and loads nothing from elsewhere",
   async (path) => {
     const response = await fetch(server.url + path);
@@ -60,16 +61,32 @@ test("the pages show every call once, and every link between them leads to an an
   }
 });
 
+test("each object is on one page, with the calls that use it", async () => {
+  const names = Object.keys(apiDocument.components["schemas"] ?? {});
+  const index = await read("/docs/objects");
+  const hrefs = new Set([...index.matchAll(/href="(\/docs\/objects[\w-]*)/g)].map(([, href = ""]) => href));
+  const pages = await Promise.all([...hrefs].map(read));
+  for (const name of names) {
+    expect([name, pages.filter((page) => page.includes(`<section id="schema-${name}">`)).length]).toEqual([name, 1]);
+  }
+  expect(await read("/docs/objects-usage")).toContain('<section id="schema-UsageRow">');
+  expect(index).toContain('<section id="schema-Problem">');
+});
+
 test("an old link to a place on the one page of before ends at the link to where it is now", async () => {
   const overview = await read("/docs");
   for (const { id } of routes) expect(overview).toMatch(new RegExp(`<li id="${id}"><a href="/docs/[a-z-]+#${id}">`));
-  expect(overview).toContain('<li id="schema-Companion"><a href="/docs/objects#schema-Companion">');
+  expect(overview).toContain('<li id="schema-Companion"><a href="/docs/objects-companions#schema-Companion">');
+  // The page of all objects, too, was one.
+  expect(await read("/docs/objects")).toContain(
+    '<li id="schema-Companion"><a href="/docs/objects-companions#schema-Companion">',
+  );
   expect(overview).toContain('<h2 id="objects"><a href="/docs/objects">');
 });
 
 test("no page is as long as all of them were", async () => {
   const lengths = await Promise.all(
-    ["/docs", "/docs/companions", "/docs/objects"].map(async (path) => (await read(path)).length),
+    ["/docs", "/docs/companions", "/docs/objects-companions"].map(async (path) => (await read(path)).length),
   );
   expect(Math.max(...lengths)).toBeLessThan(120_000);
 });

@@ -1,10 +1,11 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { scopes } from "../../src/domain/account.ts";
 import { apiKeyEnds, makeApiKey } from "../../src/domain/credentials.ts";
+import type { ErrorCode } from "../../src/domain/errors.ts";
 import { systemIds } from "../../src/lib/ids.ts";
 import { sha256 } from "../../src/lib/sha256.ts";
 import { routes } from "../../src/routes.ts";
-import { apiClient, expectProblem } from "../support/api-client.ts";
+import { type ApiResponse, apiClient, expectProblem } from "../support/api-client.ts";
 import { startTestServer, type TestServer, testContext } from "../support/app.ts";
 import { openDashboard } from "../support/dashboard.ts";
 
@@ -13,6 +14,13 @@ beforeAll(async () => {
   server = await startTestServer();
 });
 afterAll(() => server.close());
+
+/** In OpenAI's shape where its clients call. */
+function expectRefusal(response: ApiResponse, path: string, status: number, code: ErrorCode): void {
+  if (!path.startsWith("/v1/")) return void expectProblem(response, status, code);
+  const theirs = code === "unauthorized" ? "invalid_api_key" : code;
+  expect({ status: response.status, error: response.json["error"] }).toMatchObject({ status, error: { code: theirs } });
+}
 
 const list = (key: string | null, headers = {}) =>
   apiClient(server.url, key).call("GET", "/api/companions", undefined, headers);
@@ -83,13 +91,13 @@ test.each(guarded)(
     const { key } = await server.createKey(account, others);
     const body = method === "POST" || method === "PATCH" ? "no json" : undefined;
     const response = await apiClient(server.url, key).call(method, `${path}?unknown=1`, body);
-    expectProblem(response, 403, "insufficient_scope");
-    expect(response.json.detail).toContain(scope);
+    expectRefusal(response, path, 403, "insufficient_scope");
+    expect(response.text).toContain(scope);
   },
 );
 
 test.each(guarded)("%s %s is 401 without a key", async (method, path) => {
-  expectProblem(await apiClient(server.url, null).call(method, path), 401, "unauthorized");
+  expectRefusal(await apiClient(server.url, null).call(method, path), path, 401, "unauthorized");
 });
 
 test("an address that has no such method is 405 with Allow", async () => {

@@ -29,7 +29,12 @@ describe("the rate-limit headers", () => {
   });
 
   test("state the rules of each kind of access, also if they are configured", () => {
-    const others = createRateRules({ ratePerToken: { free: 5, paid: 50 }, ratePerIp: 4, ratePerKey: 3 });
+    const others = createRateRules({
+      ratePerToken: { free: 5, paid: 50 },
+      ratePerIp: 4,
+      ratePerKey: 3,
+      chatRatePerKey: 5,
+    });
     const verdict = { isAdmitted: true, rule: others.key, remaining: 2, resetMs: 1 };
     const headers = {};
     writeRateLimitHeaders(headers, others, "key", verdict);
@@ -55,7 +60,7 @@ describe("the rate-limit headers", () => {
 test("the rules carry what the operator set, and the interface's numbers by default", () => {
   const { token } = rules;
   expect([rules.ip.limit, token.free.limit, token.paid.limit, rules.key.limit]).toEqual([10, 30, 30, 600]);
-  const set = createRateRules({ ratePerToken: { free: 1, paid: 4 }, ratePerIp: 2, ratePerKey: 3 });
+  const set = createRateRules({ ratePerToken: { free: 1, paid: 4 }, ratePerIp: 2, ratePerKey: 3, chatRatePerKey: 5 });
   expect([set.token.free.limit, set.token.paid.limit, set.ip.limit, set.key.limit]).toEqual([1, 4, 2, 3]);
   for (const rule of [set.token.free, set.token.paid, set.ip, set.key]) expect(rule.windowMs).toBe(60_000);
 });

@@ -228,7 +228,7 @@ describe("stopping a reply", () => {
     const stored = Promise.withResolvers<void>();
     turns.settle = async (turn) => {
       await stored.promise;
-      await settle.call(turns, turn);
+      return await settle.call(turns, turn);
     };
     const stopped = cancel(server.url, token, message);
     await server.mockLlm.until(() => server.mockLlm.openRequests === 0);

@@ -293,7 +293,7 @@ describe("a reply that nobody reads", () => {
     const stored = Promise.withResolvers<void>();
     using settling = spyOn(store.turns, "settle").mockImplementationOnce(async (turn) => {
       await stored.promise;
-      await settle(turn);
+      return await settle(turn);
     });
     const message = newMessage({ resume: false });
     const lost = new AbortController();

@@ -1,7 +1,7 @@
 /** Usage as a platform bills by it: days, groups, filters, JSON and CSV. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { prefers } from "../../src/http/accept.ts";
-import { toCell } from "../../src/modules/usage/model.ts";
+import { toCell } from "../../src/modules/usage/csv.ts";
 import { type ApiClient, apiClient, expectInvalid, expectProblem } from "../support/api-client.ts";
 import { startTestServer, type TestServer } from "../support/app.ts";
 import { keepTurn } from "../support/kept-turn.ts";
@@ -34,7 +34,16 @@ beforeAll(async () => {
 });
 afterAll(() => server.close());
 
-const none = { messages: 0, requests: 0, input_tokens: 0, output_tokens: 0, voice_sessions: 0, errors: 0 };
+const none = {
+  messages: 0,
+  requests: 0,
+  input_tokens: 0,
+  output_tokens: 0,
+  voice_sessions: 0,
+  errors: 0,
+  cached_tokens: 0,
+  cost_micros: 0,
+};
 const turns = (messages: number) => ({ ...none, messages, input_tokens: 10 * messages, output_tokens: 5 * messages });
 const biggest = { ...none, messages: 3, input_tokens: 120, output_tokens: 60 };
 
@@ -120,11 +129,13 @@ test("comes as CSV for spreadsheets, with a name for the file", async () => {
   expect(response.headers.get("content-disposition")).toBe('attachment; filename="usage-2026-03-10-2026-03-10.csv"');
   expect(response.headers.get("vary")).toContain("Accept");
   expect(response.text).toBe(
-    "day,companion_id,messages,requests,input_tokens,output_tokens,voice_sessions,errors\r\n" +
-      `2026-03-10,${ada.id},2,0,110,55,0,0\r\n`,
+    "day,companion_id,messages,requests,input_tokens,output_tokens,voice_sessions,errors,cached_tokens,cost_micros\r\n" +
+      `2026-03-10,${ada.id},2,0,110,55,0,0,0,0\r\n`,
   );
   const empty = await client.call("GET", "/api/usage?metadata.plan=none", undefined, accept);
-  expect(empty.text).toBe("day,messages,requests,input_tokens,output_tokens,voice_sessions,errors\r\n");
+  expect(empty.text).toBe(
+    "day,messages,requests,input_tokens,output_tokens,voice_sessions,errors,cached_tokens,cost_micros\r\n",
+  );
   expectInvalid(await client.call("GET", "/api/usage?from=x", undefined, accept), ["from"]);
 });
 

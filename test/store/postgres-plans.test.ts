@@ -5,7 +5,7 @@ import { companionWalkQueries } from "../../src/store/postgres/companion-reader.
 import { companionQueries } from "../../src/store/postgres/companions.ts";
 import { conversationWalkQueries } from "../../src/store/postgres/conversation-reader.ts";
 import { elsewhereStatement } from "../../src/store/postgres/coordination/tickets.ts";
-import { metadataQueries } from "../../src/store/postgres/metadata-index.ts";
+import { metadataQueriesOf } from "../../src/store/postgres/metadata-index.ts";
 import { turnQueries } from "../../src/store/postgres/turns.ts";
 import { visitorKeyQueries } from "../../src/store/postgres/visitor-keys.ts";
 import { openTemporaryPostgresStore, type TemporaryPostgresStore } from "../support/postgres-store.ts";
@@ -31,6 +31,7 @@ async function explain(text: string): Promise<string> {
 }
 
 const newest = "Index Scan Backward using companions_account";
+const metadataQueries = metadataQueriesOf("companion_metadata");
 const blocks = "using companion_metadata_account_number_path_value_block_pk";
 const cases: [name: string, text: string, index: string][] = [
   ["a companion by its token", companionQueries.byToken, "embed_tokens_pkey"],

@@ -144,7 +144,15 @@ test("a PostgreSQL server that crashes, and comes back", async () => {
   const impatient = createSettling(opened.engine, createOpenTickets(), 0);
   const { accountId, key, day, keyId } = turnsOf(servers, 1)[0] as SettledTurn;
   const usage = { accountId, companionId: key.companionId, keyId, day, answeredBy: null, errors: 1 };
-  const nothing = { kept: null, again: null, failure: null, isCounted: false, isLimited: false, ticketId: null };
+  const nothing = {
+    kept: null,
+    again: null,
+    failure: null,
+    spent: null,
+    isCounted: false,
+    isLimited: false,
+    ticketId: null,
+  };
   await expect(impatient.add({ ...nothing, usage })).rejects.toMatchObject({ code: "unavailable" });
 
   await postgres.start();

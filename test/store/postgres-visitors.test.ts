@@ -83,7 +83,7 @@ test("a transcript goes to the conversation that its session belongs to when it 
     const providerConversationId = `call-${round}`;
     await store.voice.startSession({
       ...{ ...key, providerConversationId, ticketId: null, accountId: account.id, keyId: null, day },
-      ...{ sealedVisitor: null, createdAt: clock.nowMs() },
+      ...{ sealedVisitor: null, reservationId: null, createdAt: clock.nowMs() },
     });
     const spoken = {
       id: systemIds.uuid(),
@@ -94,7 +94,7 @@ test("a transcript goes to the conversation that its session belongs to when it 
     } as const;
     const [isMerged, isAdded] = await Promise.all([
       store.conversations.merge(key, verified),
-      elsewhere.store.voice.addTranscript(providerConversationId, systemIds.uuid(), [spoken]),
+      elsewhere.store.voice.addTranscript(providerConversationId, systemIds.uuid(), [spoken], null),
     ]);
     expect([isMerged, isAdded]).toEqual([true, true]);
     expect(await readTexts(key.sessionId)).toEqual({ [verified.id]: ["Hello", "Hi there", "spoken"] });
@@ -178,7 +178,7 @@ test("a batch that is sent again changes nothing, whatever it holds", async () =
     ...{ key: turn.key, conversationId, messages: [first, ...others], arrivalMark: String(arrivalMark) },
     ...{ sealedVisitor: "s", clientId: messageId, endCode: null },
   };
-  const none = { failure: null, ticketId: null };
+  const none = { failure: null, spent: null, ticketId: null };
   const parameters = toParameters([
     { ...none, kept, again: null, usage, isCounted: true, isLimited: true },
     {

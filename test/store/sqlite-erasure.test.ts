@@ -64,7 +64,15 @@ test("nothing of a verified visitor is left in any table: no id, no sealed text,
     await world.store.turns.settle(world.turnOf(companion, { key: keyOf(anonymousId), answered: null, ...named }));
   }
   const call = { providerConversationId: "conv-1", sessionId: "s", visitorId, sealedVisitor: "MARKER-SEALED" };
-  const place = { ticketId: null, accountId: account.id, companionId: companion.id, keyId: null, day, createdAt: 1 };
+  const place = {
+    ticketId: null,
+    accountId: account.id,
+    companionId: companion.id,
+    keyId: null,
+    day,
+    reservationId: null,
+    createdAt: 1,
+  };
   await world.store.voice.startSession({ ...call, ...place });
   const markers = ["MARKER-DIGEST", "MARKER-SEALED", "MARKER-ASKED", anonymousId, ...messageIds];
   for (const marker of markers) expect(filesWith(marker)).not.toEqual([]);
@@ -108,7 +116,7 @@ test("no stale copy is left by whatever was written and deleted around them", as
   const random = createRandom(11);
   const visitors = Array.from({ length: 20 }, (_, at) => ({ id: systemIds.randomUuid(), marker: `MARKER-${at}-` }));
   for (const [round, visitor] of visitors.entries()) {
-    const settled: Promise<void>[] = [];
+    const settled: Promise<unknown>[] = [];
     for (let at = 0; at < 150; at++) {
       const speaker = visitors[random.below(visitors.length)] ?? visitor;
       const filler = " word".repeat(random.below(10) === 0 ? 2000 : random.below(300));

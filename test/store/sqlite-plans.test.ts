@@ -10,12 +10,13 @@ import { exchangeQuery } from "../../src/store/sqlite/exchanges.ts";
 import { holdingsQueries } from "../../src/store/sqlite/holdings.ts";
 import { keyLineQueries } from "../../src/store/sqlite/key-lines.ts";
 import { messagePageQuery } from "../../src/store/sqlite/message-pages.ts";
-import { metadataQueries } from "../../src/store/sqlite/metadata-index.ts";
+import { metadataQueriesOf } from "../../src/store/sqlite/metadata-index.ts";
 import { migrateDatabase } from "../../src/store/sqlite/migrator.ts";
 import { visitorDayQueries } from "../../src/store/sqlite/visitor-days.ts";
 import { visitorKeyQueries } from "../../src/store/sqlite/visitor-keys.ts";
 import { temporaryDirectory } from "../support/temporary.ts";
 
+const metadataQueries = metadataQueriesOf("companion_metadata");
 const key = "account_number=? AND path=? AND value=?";
 
 const plans: [name: string, sql: string, plan: string[]][] = [

@@ -188,7 +188,7 @@ test("conversations and companions of schema 6, out of a backup, are served and 
   expect(found?.messages.map(({ id }) => id)).toEqual(["q1", "a1"]);
 
   const spoken = { id: "t1", role: "user", text: "spoken", complete: true, createdAt: 40 } as const;
-  expect(await voice.addTranscript("conv-1", "unused", [spoken])).toBe(true);
+  expect((await voice.addTranscript("conv-1", "unused", [spoken], null)).isAdded).toBe(true);
   await turns.settle(
     world.turnOf(companion, { key, messageId: "m1", said: "named", answered: null, endCode: "abandoned" }),
   );

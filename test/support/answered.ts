@@ -1,10 +1,13 @@
 /** Who replied in a test, and what it cost: nothing, for tests that ask for something else. */
+import type { SpendingState } from "../../src/domain/budget.ts";
 import { noCost } from "../../src/domain/money.ts";
 import type { UsageCounts } from "../../src/domain/usage.ts";
 
 export const answeredBy = { provider: "default", model: "gpt-test" } as const;
 
-export const answered = { answeredBy, cost: noCost } as const;
+export const answered = { answeredBy, cost: noCost, spend: null } as const;
+
+export const freeToSpend: SpendingState = { isStopped: false, hasBudgets: false };
 
 export const noUsage: UsageCounts = {
   messages: 0,

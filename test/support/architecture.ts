@@ -77,7 +77,7 @@ const reserved: readonly { text: RegExp; places: RegExp; rule: string }[] = [
 ];
 
 /** One sentence per violation, each beginning with the file's path. */
-export function findViolations(tree: SourceTree, webEntries: readonly string[]): string[] {
+export function findViolations(tree: SourceTree, clientEntries: readonly string[]): string[] {
   const violations: string[] = [];
   for (const [path, text] of tree) {
     const code = stripComments(text);
@@ -101,7 +101,7 @@ export function findViolations(tree: SourceTree, webEntries: readonly string[]):
   }
   // The migration generator reads the schemas.
   const schemas = [...tree.keys()].filter((path) => /^src\/store\/\w+\/schema\//.test(path));
-  for (const path of findUnreachable(tree, ["src/main.ts", ...webEntries, ...schemas])) {
+  for (const path of findUnreachable(tree, ["src/main.ts", ...clientEntries, ...schemas])) {
     violations.push(`${path}: nothing that runs imports it`);
   }
   return violations;
@@ -134,6 +134,10 @@ function judgeImport(from: string, to: string, isTypeOnly: boolean): string | nu
   if (fromArea === "web") {
     const isWireType = isTypeOnly && /^src\/modules\/[^/]+\/(model|responses)\.ts$/.test(to);
     return toArea === "web" || isWireType ? null : `imports ${to}: browser code sees itself and wire types alone`;
+  }
+  // It runs on other machines.
+  if (fromArea === "client" || toArea === "client") {
+    return fromArea === toArea ? null : `imports ${to}: the client for servers and the server never meet`;
   }
   if (toArea === "web") {
     const isBundle = to.startsWith("src/web/generated/");

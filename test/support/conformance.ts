@@ -71,7 +71,8 @@ export async function checkConformance(method: string, url: string, response: Re
     // The router may not know any method on `/avatars/x`.
     if (response.status !== expected && response.status !== 404) refuse("no such call is described");
     if (isPageFor(pathname, response)) return;
-    return checkBody(response, toPointer("components", "schemas", "Problem"), refuse);
+    const shape = /^\/v1(\/|$)/.test(pathname) ? "OpenAiError" : "Problem";
+    return checkBody(response, toPointer("components", "schemas", shape), refuse);
   }
   await checkResponse(response, path, method, operation, refuse);
 }

@@ -7,7 +7,7 @@ export interface Dialect {
   file: string;
   contentType: string;
   text: string;
-  usage: { inputTokens: number; outputTokens: number } | null;
+  usage: { inputTokens: number; outputTokens: number; cachedTokens?: number } | null;
   isComplete: boolean;
   /** The private reason; null if there is none. */
   failure: RegExp | null;
@@ -16,6 +16,11 @@ export interface Dialect {
 function whole(file: string, text: string, inputTokens?: number, outputTokens?: number): Dialect {
   const usage = inputTokens === undefined || outputTokens === undefined ? null : { inputTokens, outputTokens };
   return { file, contentType: contentTypeOf(file), text, usage, isComplete: true, failure: null };
+}
+
+/** Vendors count cached tokens in different places. */
+function cached(file: string, text: string, inputTokens: number, outputTokens: number, cachedTokens: number): Dialect {
+  return { ...whole(file, text), usage: { inputTokens, outputTokens, cachedTokens } };
 }
 
 function broken(file: string, text: string, failure: RegExp): Dialect {
@@ -42,6 +47,8 @@ export const dialects: readonly Dialect[] = [
   whole("mistral.sse", "Bonjour !", 5, 4),
   whole("gemini.sse", "Hi there"),
   whole("groq.sse", "Fast tokens", 38, 3),
+  cached("deepseek.sse", "Deep water.", 1042, 4, 1024),
+  cached("moonshot.sse", "Half moon.", 280, 5, 256),
   whole("not-streamed.json", "All at once.", 3, 4),
   broken("openrouter-error.sse", "Half of it", /Provider disconnected/),
   broken("litellm-error.sse", "So far", /connection lost/),

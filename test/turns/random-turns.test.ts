@@ -8,6 +8,7 @@ import { noPrices } from "../../src/domain/prices.ts";
 import { ReplyFailure } from "../../src/domain/reply-failure.ts";
 import { createHeartbeatTicker } from "../../src/http/heartbeats.ts";
 import { EventStream } from "../../src/http/sse.ts";
+import { systemIds } from "../../src/lib/ids.ts";
 import { Stop, type StopSignal } from "../../src/lib/stop-signal.ts";
 import type { LlmProvider, ReplyOutcome, ReplySink } from "../../src/llm/provider.ts";
 import { Measurements } from "../../src/metrics/measurements.ts";
@@ -17,7 +18,7 @@ import { createOpenTurns } from "../../src/turns/open-turns.ts";
 import { replyMemory } from "../../src/turns/reply-memory.ts";
 import { Turn, type TurnServices } from "../../src/turns/turn.ts";
 import type { TurnStart } from "../../src/turns/turn-start.ts";
-import { outcomeFacts } from "../support/answered.ts";
+import { freeToSpend, outcomeFacts } from "../support/answered.ts";
 import { createCapturedLog } from "../support/captured-log.ts";
 import { createManualClock } from "../support/manual-clock.ts";
 import { createRandom } from "../support/random.ts";
@@ -102,13 +103,16 @@ function createWorld(seed: number) {
       const [conversation = "", index = ""] = requestId.split("#");
       return work(conversation === "" ? null : conversation, Number(index), () => reply(sink, signal));
     },
+    listAnswerers: (model) => [{ provider: "scripted", model }],
     close() {},
   };
+  const clock = createManualClock();
   const services: TurnServices = {
     store: { turns: { recordFailure: async () => void counts.recorded++ } } as unknown as Store,
-    llm: watchProvider(scripted, { baseUrl: null, nowMs: () => 0, measurements }).llm,
+    llm: watchProvider(scripted, { measurements, calls: null }),
+    clock,
     coordination: createMemoryCoordination({
-      clock: createManualClock(),
+      clock,
       ...countNothing,
       async countMessages() {
         await pause();
@@ -124,6 +128,7 @@ function createWorld(seed: number) {
     } as unknown as Settings,
     log: createCapturedLog(),
     measurements,
+    ids: systemIds,
   };
 
   function makeTurn(index: number): Turn {
@@ -138,7 +143,7 @@ function createWorld(seed: number) {
         async check() {
           await pause();
           failSometimes(0.02);
-          return !happens(0.02);
+          return happens(0.02) ? null : freeToSpend;
         },
         refusal: () => new AppError("not_found", "No such companion."),
       },
@@ -155,6 +160,7 @@ function createWorld(seed: number) {
             counts.settled++;
             await pause();
             failSometimes(0.05);
+            return [];
           }),
       },
       keyId: null,

@@ -6,6 +6,7 @@ import type { Settings } from "../../src/dependencies.ts";
 import { AppError } from "../../src/domain/errors.ts";
 import { noPrices } from "../../src/domain/prices.ts";
 import { ReplyFailure } from "../../src/domain/reply-failure.ts";
+import { systemIds } from "../../src/lib/ids.ts";
 import { Stop, type StopSignal } from "../../src/lib/stop-signal.ts";
 import type { ReplyOutcome, ReplySink } from "../../src/llm/provider.ts";
 import { Measurements } from "../../src/metrics/measurements.ts";
@@ -15,7 +16,7 @@ import { createOpenTurns } from "../../src/turns/open-turns.ts";
 import { ownBytes, replyMemory, sharedBytes } from "../../src/turns/reply-memory.ts";
 import { Turn, type TurnServices } from "../../src/turns/turn.ts";
 import type { TurnResult, TurnStart } from "../../src/turns/turn-start.ts";
-import { outcomeFacts } from "../support/answered.ts";
+import { freeToSpend, outcomeFacts } from "../support/answered.ts";
 import { createCapturedLog } from "../support/captured-log.ts";
 import { eventually } from "../support/eventually.ts";
 import { createManualClock } from "../support/manual-clock.ts";
@@ -73,8 +74,10 @@ function createWorld() {
         world.calls++;
         return world.script(sink, signal);
       },
+      listAnswerers: (model) => [{ provider: "scripted", model }],
       close() {},
     },
+    clock,
     coordination: world.coordination,
     openTurns: world.openTurns,
     settings: {
@@ -84,6 +87,7 @@ function createWorld() {
     } as unknown as Settings,
     log: world.log,
     measurements: new Measurements(),
+    ids: systemIds,
   };
   const make = (start: Partial<TurnStart> = {}) =>
     new Turn(services, {
@@ -92,13 +96,17 @@ function createWorld() {
       message: "hello",
       requestId: "request-1",
       address: "192.0.2.1",
-      right: { check: async () => world.isRightful, refusal: () => new AppError("not_found", "No such companion.") },
+      right: {
+        check: async () => (world.isRightful ? freeToSpend : null),
+        refusal: () => new AppError("not_found", "No such companion."),
+      },
       keeper: {
         queueKey,
         begin: async () => [],
         async settle(result) {
           if (!world.canSettle) throw new Error("the disk is full");
           world.settled.push(result);
+          return [];
         },
       },
       keyId: null,
@@ -250,6 +258,7 @@ describe("a turn that is stopped", () => {
     const settle = async (result: TurnResult) => {
       turn.stop("cancelled", new AppError("conflict", "It was cancelled."));
       stored.push(result);
+      return [];
     };
     const turn = make({ keeper: { queueKey, begin: async () => [], settle } });
     turn.attach(reader);

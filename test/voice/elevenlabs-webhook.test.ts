@@ -32,6 +32,7 @@ test("reads who said what, and when", () => {
   );
   expect(read(signDelivery(secret, event, nowSeconds), event)).toEqual({
     conversationId: "conv_1",
+    seconds: 15,
     messages: [
       { role: "assistant", text: "Hi, I am", complete: true, spokenAtMs: nowMs - 60_000 },
       { role: "user", text: "What are your hours, s’il vous plaît? 🕰️", complete: true, spokenAtMs: nowMs - 55_000 },

@@ -1,24 +1,48 @@
 /** Checks the language model, the voice provider and the clock. */
 import { buildInfo } from "../../build-info.ts";
+import { findPlace } from "../../config/providers.ts";
 import type { Config } from "../../config.ts";
-import { describeSilentModel, nameProvider } from "../../domain/reply-failure.ts";
+import { nameAnswerer } from "../../domain/model-routes.ts";
+import { createPrices } from "../../domain/prices.ts";
+import { describeSilentModel, nameModel, nameProvider } from "../../domain/reply-failure.ts";
 import { redact } from "../../lib/log.ts";
 import { checkProviders } from "../../services.ts";
+import { listAnswerers, listIdlePrices } from "../idle-prices.ts";
 import { describeFailure, type Finding, fail, ok, warn } from "./finding.ts";
 
 const clockToleranceMs = 30_000;
 const limitMs = 5_000;
 
-export async function examineLlm(config: Config): Promise<Finding> {
+export async function examineLlm(config: Config): Promise<Finding[]> {
   const name = "language model";
-  const { model, baseUrl } = config.llm;
   const found = await checkProviders.llm(config);
   if (found === "demo") {
-    return warn(name, "None is configured: the built-in demo replies.", "Set OPENAI_API_KEY, or OPENAI_BASE_URL.");
+    return [warn(name, "None is configured: the built-in demo replies.", "Set OPENAI_API_KEY, or OPENAI_BASE_URL.")];
   }
-  if (found.isAnswering) return ok(name, `${model} answers at ${nameProvider(baseUrl)}.`);
-  const { detail, advice } = describeSilentModel(model, baseUrl, redact(found.detail ?? "no reason given"));
-  return fail(name, detail, advice);
+  return found.map(({ answerer: { provider, model }, isAnswering, detail: reason }) => {
+    const place = findPlace(config.llm, provider);
+    if (isAnswering) return ok(name, `${nameModel(model, place.named)} answers at ${nameProvider(place.baseUrl)}.`);
+    const { detail, advice } = describeSilentModel(model, place, redact(reason ?? "no reason given"));
+    return fail(name, detail, advice);
+  });
+}
+
+/** Nothing where nothing is priced. */
+export function examinePrices(config: Config): Finding[] {
+  const name = "prices";
+  const { tokens, minutes } = config.prices;
+  if (tokens.length + minutes.length === 0) return [];
+  const idle = listIdlePrices(config);
+  if (idle.length > 0) {
+    const advice = "Correct the names in COMPANIOND_PRICES, or remove them.";
+    return [warn(name, `Nobody can be asked for what these prices are of: ${idle.join(", ")}.`, advice)];
+  }
+  const prices = createPrices(config.prices);
+  const unpriced = listAnswerers(config).filter((answerer) => prices.findTokenPrice(answerer) === null);
+  if (unpriced.length === 0) return [ok(name, "Every model has a price.")];
+  return [
+    ok(name, `These models have none, so nobody knows what they cost: ${unpriced.map(nameAnswerer).join(", ")}.`),
+  ];
 }
 
 export async function examineVoice(config: Config): Promise<Finding> {
@@ -40,7 +64,8 @@ export async function examineClock({ llm, publicUrl }: Config, nowMs: number): P
   if (buildInfo.builtAt !== null && nowMs < Date.parse(buildInfo.builtAt)) {
     return fail(name, `It says ${now}, which is earlier than the build of this program.`, advice);
   }
-  const reference = llm.baseUrl ?? (llm.apiKey === null ? publicUrl : "https://api.openai.com");
+  const named = llm.providers[0]?.baseUrl ?? publicUrl;
+  const reference = llm.baseUrl ?? (llm.apiKey === null ? named : "https://api.openai.com");
   const otherMs = reference === null ? null : await askTime(reference);
   if (otherMs === null) return ok(name, `It says ${now}; there was nothing to compare it with.`);
   const offMs = nowMs - otherMs;

@@ -65,6 +65,7 @@ export const assetRoutes: readonly Route[] = [
   // For pages that still run the script from before an upgrade; all others use its hashed name.
   script("getPanel", "panel.js", "The widget's second file, which it fetches by itself"),
   script("getSdk", "sdk.js", "The client of the embed routes, without a user interface"),
+  script("getChallengeSolver", "challenge.js", "Solves challenges; the widget and the SDK fetch it by themselves"),
   // Where browsers, home screens and link previews look by default.
   image("getIcon", "/favicon.ico", "favicon.png", "The icon of tabs, a PNG of 48 by 48"),
   image("getTouchIcon", "/apple-touch-icon.png", "touch-icon.png", "The icon of home screens, a PNG of 180 by 180"),
@@ -78,7 +79,13 @@ export const assetRoutes: readonly Route[] = [
       const description = "By file: its hashed address and its integrity value.";
       const Integrity = t.Object({}, { $id: "Integrity", additionalProperties: true, description });
       return {
-        responses: { 200: jsonResponse("For `<script integrity>`.", Integrity, "Access-Control-Allow-Origin") },
+        responses: {
+          200: jsonResponse(
+            "For the `integrity` attribute of the script's element.",
+            Integrity,
+            "Access-Control-Allow-Origin",
+          ),
+        },
       };
     },
     handle({ set }) {

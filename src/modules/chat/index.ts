@@ -1,21 +1,22 @@
 /** `POST /api/embed/{token}/chat`: a visitor's message in, the reply streamed out (spec 4.2). */
 import type { TurnEntry } from "../../coordination/coordination.ts";
+import type { Services } from "../../dependencies.ts";
 import type { Companion } from "../../domain/companion.ts";
-import { invalidFields } from "../../domain/errors.ts";
 import { instructFor } from "../../domain/visitor-prompt.ts";
 import { embedTokenParam, eventStream } from "../../http/api-description.ts";
 import { clientOf } from "../../http/client.ts";
-import { rightOfToken } from "../../http/embed-guard.ts";
+import { type Embedded, rightOfToken } from "../../http/embed-guard.ts";
 import { embedBodyLimitBytes, jsonBody, requireJsonContentType } from "../../http/json-body.ts";
+import type { ResponseHead } from "../../http/json-response.ts";
 import { contextOf } from "../../http/request-context.ts";
 import { type Route, route } from "../../http/route.ts";
 import { EventStream } from "../../http/sse.ts";
 import { addHeaders, respondWithTurn } from "../../http/stream-response.ts";
-import { ConversationKeeper } from "../../turns/conversation-keeper.ts";
+import { ConversationKeeper, queueKeyOf } from "../../turns/conversation-keeper.ts";
 import { Turn } from "../../turns/turn.ts";
-import type { NamedStart } from "../../turns/turn-start.ts";
+import type { NamedStart, TurnStart } from "../../turns/turn-start.ts";
 import type { VerifiedVisitor } from "../../visitors/visitors.ts";
-import { type ChatRequest, chatRequest, listNamingFaults } from "./model.ts";
+import { type ChatRequest, chatRequest, checkWith, listNamingFaults } from "./model.ts";
 import { answerMessage } from "./reply-responses.ts";
 import { replyRoutes } from "./reply-routes.ts";
 
@@ -28,11 +29,57 @@ function limitOf({ dailyPerVisitor }: Companion, visitor: VerifiedVisitor | null
 /** Throws `invalid_request` with all that is at fault. */
 function checkMessage(sent: unknown): ChatRequest {
   const body = sent as Partial<ChatRequest> | null;
-  if (!body?.message_id && !body?.resume) return chatRequest.check(sent);
-  const faults = listNamingFaults(body);
-  if (faults.length === 0) return chatRequest.check(sent);
-  const others = chatRequest.listErrors(sent).filter(({ param }) => faults.every((fault) => fault.param !== param));
-  throw invalidFields([...others, ...faults]);
+  return body?.message_id || body?.resume
+    ? checkWith(chatRequest, sent, listNamingFaults(body))
+    : chatRequest.check(sent);
+}
+
+/** The conversation's id, sent or new, which the response tells. */
+export function nameSession(ids: Services["ids"], { session_id }: ChatRequest, set: ResponseHead): string {
+  const sessionId = session_id?.toLowerCase() ?? ids.randomUuid();
+  set.headers["x-session-id"] = sessionId;
+  return sessionId;
+}
+
+/** Who sends a message, and to whom; all guards have let it pass. */
+export interface Sending extends Pick<TurnStart, "companion" | "plan" | "keyId" | "address" | "right"> {
+  readonly request: Request;
+  readonly set: ResponseHead;
+  readonly sessionId: string;
+  /** Null unless the visitor is verified. */
+  readonly visitor: VerifiedVisitor | null;
+  /** The proof of work that the request brought; null where none was asked for. */
+  readonly work: Embedded["work"];
+}
+
+/** Streams the reply to a visitor's message, whichever way it came. */
+export async function streamReply(
+  services: Services,
+  { request, set, sessionId, visitor, work, ...start }: Sending,
+  { message, visitor_id, message_id, resume }: ChatRequest,
+): Promise<Response> {
+  const { companion, right } = start;
+  const key = { companionId: companion.id, sessionId, visitorId: visitor?.id ?? visitor_id?.toLowerCase() ?? null };
+  const arrivalMark = services.coordination.arrivals.mark();
+  const context = contextOf(request, services.ids);
+  const makeTurn = (named: NamedStart | null) =>
+    new Turn(services, {
+      ...start,
+      companion: instructFor(companion, visitor?.claims ?? null),
+      message,
+      requestId: context.requestId,
+      keeper: new ConversationKeeper(services, companion, key, { text: message, arrivalMark, named, visitor }),
+      named,
+      visitor: limitOf(companion, visitor),
+      // The same message may begin again, in this conversation.
+      spendWork: work && (() => work.spend(named && `${queueKeyOf(key)} ${named.messageId}`)),
+    });
+  if (!message_id) {
+    return respondWithTurn(makeTurn(null), new EventStream(request.signal, services.heartbeats), set, context);
+  }
+  const messageId = message_id.toLowerCase();
+  const call = { action: "attach", key, messageId, message, resume: resume === true, offset: 0 } as const;
+  return addHeaders(await answerMessage(services, call, request, { right, makeTurn }), set);
 }
 
 export const chatRoutes: readonly Route[] = [
@@ -43,6 +90,7 @@ export const chatRoutes: readonly Route[] = [
     tag: "Embed",
     summary: "Send a message and stream the reply",
     access: "embed",
+    asksWork: true,
     body: { ...jsonBody(chatRequest, { limitBytes: embedBodyLimitBytes }), check: checkMessage },
     document: () => ({
       description:
@@ -53,39 +101,20 @@ export const chatRoutes: readonly Route[] = [
         "before its first text, the message runs anew. With another `message` it is 409, and so is a message that was cancelled.",
       params: { token: embedTokenParam },
       responses: { 200: { ...eventStream, headers: ["X-Session-Id"] } },
-      errors: ["conflict", "quota_exceeded", "upstream_error"],
+      errors: ["conflict", "quota_exceeded", "budget_exceeded", "upstream_error"],
     }),
-    async handle({ services, request, params, set, target: { companion, plan }, visitor, readBody }) {
+    async handle({ services, request, params, set, target: { companion, plan }, visitor, work, readBody }) {
       // Even without a body.
       requireJsonContentType(request);
-      const { message, session_id, visitor_id, message_id, resume } = await readBody();
-      const sessionId = session_id?.toLowerCase() ?? services.ids.randomUuid();
-      set.headers["x-session-id"] = sessionId;
-      const key = { companionId: companion.id, sessionId, visitorId: visitor?.id ?? visitor_id?.toLowerCase() ?? null };
-      const arrivalMark = services.coordination.arrivals.mark();
-      const context = contextOf(request, services.ids);
-      const { requestId } = context;
-      const address = clientOf(services, request).limitSubject;
-      const right = rightOfToken(services.store.companions, params.token);
-      const makeTurn = (named: NamedStart | null) =>
-        new Turn(services, {
-          companion: instructFor(companion, visitor?.claims ?? null),
-          plan,
-          keyId: companion.createdByKeyId,
-          message,
-          requestId,
-          address,
-          right,
-          keeper: new ConversationKeeper(services, companion, key, { text: message, arrivalMark, named, visitor }),
-          named,
-          visitor: limitOf(companion, visitor),
-        });
-      if (!message_id) {
-        return respondWithTurn(makeTurn(null), new EventStream(request.signal, services.heartbeats), set, context);
-      }
-      const messageId = message_id.toLowerCase();
-      const call = { action: "attach", key, messageId, message, resume: resume === true, offset: 0 } as const;
-      return addHeaders(await answerMessage(services, call, request, { right, makeTurn }), set);
+      const body = await readBody();
+      const sending = {
+        ...{ request, set, companion, plan, visitor, work },
+        sessionId: nameSession(services.ids, body, set),
+        keyId: companion.createdByKeyId,
+        address: clientOf(services, request).limitSubject,
+        right: rightOfToken(services.store.companions, params.token),
+      };
+      return await streamReply(services, sending, body);
     },
   }),
   ...replyRoutes,

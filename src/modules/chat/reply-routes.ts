@@ -13,16 +13,16 @@ import { cancelReply, followReply, noSuchReply } from "./reply-responses.ts";
 
 const path = "/api/embed/{token}/chat/{message_id}";
 
-const describeParams = () => ({
-  token: embedTokenParam,
-  message_id: Text({
+export const describeMessage = () =>
+  Text({
     pattern: uuidPattern,
     description: "The client's name for the message, as sent with it.",
     examples: ["5f0c2c1e-9d43-4d0a-8f6b-2f7f1f9d3a70"],
-  }),
-});
+  });
 
-const describeConversation = () => ({
+const describeParams = () => ({ token: embedTokenParam, message_id: describeMessage() });
+
+export const describeConversation = () => ({
   session_id: Text({ pattern: uuidPattern, description: "The conversation's id, as sent with the message." }),
   visitor_id: Text({
     pattern: uuidPattern,
@@ -30,15 +30,23 @@ const describeConversation = () => ({
   }),
 });
 
+export const describeOffset = () =>
+  t.Integer({
+    minimum: 0,
+    default: 0,
+    description: "How much of the reply's text the client has, in UTF-16 code units. `Last-Event-ID` wins over it.",
+  });
+
 interface Place {
   readonly request: Request;
   readonly params: { readonly messageId: string };
   readonly companionId: string;
-  readonly visitor: VerifiedVisitor | null;
+  /** Null unless verified. */
+  readonly visitor: Pick<VerifiedVisitor, "id"> | null;
 }
 
 /** Throws `not_found` for ids that cannot be any reply's. */
-function readCall(action: "follow" | "cancel", { request, params, companionId, visitor }: Place): ReplyCall {
+export function readCall(action: "follow" | "cancel", { request, params, companionId, visitor }: Place): ReplyCall {
   const { searchParams } = new URL(request.url);
   const messageId = toUuid(params.messageId);
   const sessionId = toUuid(searchParams.get("session_id") ?? "");
@@ -81,12 +89,7 @@ export const replyRoutes: readonly Route[] = [
       params: describeParams(),
       query: {
         ...describeConversation(),
-        offset: t.Integer({
-          minimum: 0,
-          default: 0,
-          description:
-            "How much of the reply's text the client has, in UTF-16 code units. `Last-Event-ID` wins over it.",
-        }),
+        offset: describeOffset(),
       },
       responses: { 200: eventStream, 204: { description: "The reply is complete, and the client has all of it." } },
       errors: ["invalid_request", "not_found"],

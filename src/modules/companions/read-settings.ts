@@ -22,14 +22,19 @@ export interface SettingRules {
   /** What the operator allows, since the operator pays. */
   models: readonly string[];
   maxOutputTokens: number;
+  /** Messages a day that the account's plan allows each companion. */
+  dailyMessages: number;
   /** Decides which voice agents the account's companions may use. */
   voice: VoiceStore;
   accountId: string;
 }
 
+/** What a change is judged by. */
+type CurrentSettings = Pick<Companion, "voiceId" | "voiceAgentId" | "dailyMessages">;
+
 /** Settings of a new companion; throws `invalid_request` with every field at fault. */
 export async function readNewCompanion(body: unknown, rules: SettingRules): Promise<CompanionSettings> {
-  const sent = await readSent(newCompanionBody, body, rules, { voiceId: null, voiceAgentId: null });
+  const sent = await readSent(newCompanionBody, body, rules, newCompanionSettings(""));
   return { ...newCompanionSettings(sent.name), ...toSettings(sent) };
 }
 
@@ -37,7 +42,7 @@ export async function readNewCompanion(body: unknown, rules: SettingRules): Prom
 export async function readCompanionPatch(
   body: unknown,
   rules: SettingRules,
-  current: Pick<Companion, "voiceId" | "voiceAgentId">,
+  current: CurrentSettings,
 ): Promise<Partial<CompanionSettings>> {
   return toSettings(await readSent(companionPatchBody, body, rules, current));
 }
@@ -46,7 +51,7 @@ export async function readCompanionPatch(
 export async function readMergePatch(
   body: unknown,
   rules: SettingRules,
-  current: Pick<Companion, "voiceId" | "voiceAgentId" | "metadata">,
+  current: CurrentSettings & Pick<Companion, "metadata">,
 ): Promise<{ patch: Partial<CompanionSettings>; metadata: JsonObject | null }> {
   const sent = isJsonObject(body) ? body["metadata"] : undefined;
   if (!isJsonObject(body) || !isJsonObject(sent)) {
@@ -70,7 +75,7 @@ async function readSent<Schema extends TSchema & { static: SentSettings }>(
   checker: Checker<Schema>,
   body: unknown,
   rules: SettingRules,
-  current: Pick<Companion, "voiceId" | "voiceAgentId">,
+  current: CurrentSettings,
 ): Promise<Schema["static"]> {
   const settable = omitFields(body, readOnlyCompanionFields);
   const errors = checker.listErrors(settable);
@@ -80,18 +85,24 @@ async function readSent<Schema extends TSchema & { static: SentSettings }>(
   // The checker refuses a body that is not an object.
   if (faulty.has("")) return checker.check(settable);
   const sound = omitFields(settable, [...faulty]) as SentSettings;
-  errors.push(...listRuleErrors(sound, rules), ...(await listVoiceErrors(sound, rules, current)));
+  errors.push(...listRuleErrors(sound, rules, current), ...(await listVoiceErrors(sound, rules, current)));
   if (errors.length > 0) throw invalidFields(errors);
   return checker.check(settable);
 }
 
-function listRuleErrors(sent: SentSettings, rules: SettingRules): FieldError[] {
+function listRuleErrors(sent: SentSettings, rules: SettingRules, current: CurrentSettings): FieldError[] {
   const errors: FieldError[] = [];
   if (sent.model != null && !rules.models.includes(sent.model)) {
     errors.push({ param: "model", detail: `Must be one of: ${rules.models.join(", ")}.` });
   }
   if (sent.max_output_tokens != null && sent.max_output_tokens > rules.maxOutputTokens) {
     errors.push({ param: "max_output_tokens", detail: `Must be at most ${rules.maxOutputTokens}.` });
+  }
+  // A companion keeps what it has where the plan has become smaller: the smaller of both holds.
+  const messages = sent.daily_messages ?? 0;
+  if (messages > rules.dailyMessages && messages !== current.dailyMessages) {
+    const detail = `Must be at most ${rules.dailyMessages}, which the account's plan allows.`;
+    errors.push({ param: "daily_messages", detail });
   }
   const metadataProblem = sent.metadata == null ? null : findMetadataProblem(sent.metadata);
   if (metadataProblem !== null) errors.push({ param: "metadata", detail: metadataProblem });
@@ -101,7 +112,7 @@ function listRuleErrors(sent: SentSettings, rules: SettingRules): FieldError[] {
 async function listVoiceErrors(
   sent: SentSettings,
   rules: SettingRules,
-  current: Pick<Companion, "voiceId" | "voiceAgentId">,
+  current: CurrentSettings,
 ): Promise<readonly FieldError[]> {
   if (sent.voice_id === undefined && sent.voice_agent_id === undefined) return [];
   try {

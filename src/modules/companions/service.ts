@@ -7,7 +7,9 @@ import { makeEmbedToken } from "../../domain/credentials.ts";
 import { missing, readId } from "../../domain/resource-id.ts";
 import { toMadeCompanion } from "../../store/contract/companions.ts";
 import type { NewCompanion, Revision, WriteContext } from "../../store/store.ts";
+import type { PricedServices } from "../../turns/unpriced.ts";
 import type { NewEmbedTokenBody } from "./model.ts";
+import { requirePrices } from "./priced-companions.ts";
 import {
   mergeMetadata,
   readCompanionPatch,
@@ -16,10 +18,11 @@ import {
   type SettingRules,
 } from "./read-settings.ts";
 
-type CompanionServices = Pick<Services, "store" | "settings" | "ids">;
+type CompanionServices = PricedServices & Pick<Services, "store" | "ids">;
 
-function rulesOf({ settings, store }: CompanionServices, accountId: string): SettingRules {
-  return { ...settings.llm, voice: store.voice, accountId };
+function rulesOf({ settings, store }: CompanionServices, { account }: Principal): SettingRules {
+  const dailyMessages = settings.dailyMessages[account.plan];
+  return { ...settings.llm, dailyMessages, voice: store.voice, accountId: account.id };
 }
 
 /** Throws `not_found`. */
@@ -42,13 +45,14 @@ export interface Prepared<Made> {
 /** A companion to create, with its ids; throws `invalid_request` with every field at fault. */
 export async function prepareNewCompanion(
   services: CompanionServices,
-  { account, keyId }: Principal,
+  principal: Principal,
   body: unknown,
 ): Promise<NewCompanion> {
   const { ids } = services;
-  const settings = await readNewCompanion(body, rulesOf(services, account.id));
-  const embedToken = { id: ids.uuid(), token: makeEmbedToken(ids.secret) };
-  return { ...settings, id: ids.uuid(), createdByKeyId: keyId, embedToken };
+  const settings = await readNewCompanion(body, rulesOf(services, principal));
+  const made = { ...settings, id: ids.uuid(), createdByKeyId: principal.keyId };
+  await requirePrices(services, { ...made, accountId: principal.account.id }, settings);
+  return { ...made, embedToken: { id: ids.uuid(), token: makeEmbedToken(ids.secret) } };
 }
 
 export async function prepareCompanion(
@@ -81,7 +85,7 @@ export async function updateCompanion(
   { body, isMerge, check }: CompanionChange,
   context: WriteContext,
 ): Promise<Companion> {
-  const rules = rulesOf(services, principal.account.id);
+  const rules = rulesOf(services, principal);
   const { patch, metadata } = isMerge
     ? await readMergePatch(body, rules, current)
     : { patch: await readCompanionPatch(body, rules, current), metadata: null };
@@ -91,6 +95,8 @@ export async function updateCompanion(
   };
   // Without a change, neither `updated_at` nor the audit log changes.
   if (Object.keys(patch).length === 0 && metadata === null) return current;
+  const whole = metadata === null ? patch : { ...patch, metadata: mergeMetadata(current.metadata, metadata) };
+  await requirePrices(services, { ...current, ...whole }, whole);
   const isPlain = check === undefined && metadata === null;
   const change = isPlain ? patch : revise;
   const updated = await services.store.companions.update(principal.account.id, current.id, change, context);

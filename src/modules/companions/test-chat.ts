@@ -4,7 +4,7 @@
 import type { Companion } from "../../domain/companion.ts";
 import { type HistoryMessage, textParts } from "../../domain/conversation.ts";
 import { missing } from "../../domain/resource-id.ts";
-import type { CompanionStore, Store } from "../../store/store.ts";
+import type { CompanionStore, ReachedBudget, Store } from "../../store/store.ts";
 import type { TurnKeeper, TurnResult, TurnRight } from "../../turns/turn-start.ts";
 import { type TestChatBody, toWireTrace } from "./model.ts";
 
@@ -30,12 +30,14 @@ export class TrialKeeper implements TurnKeeper {
     return (this.body.history ?? []).map(({ role, text }) => ({ role, parts: textParts(text) })).reverse();
   }
 
-  async settle(result: TurnResult): Promise<void> {
+  async settle(result: TurnResult): Promise<readonly ReachedBudget[]> {
     const { accountId, id: companionId } = this.companion;
-    const { keyId, day, ticketId, usage, answeredBy, cost, failure } = result;
-    const counted = { usage, answeredBy, cost, failure };
-    await this.store.turns.settleUnkept({ ticketId, accountId, companionId, keyId, day, ...counted });
-    if (this.body.trace !== true) return;
-    this.comment(`trace ${JSON.stringify(toWireTrace(result, performance.now() - this.#startedMs))}`);
+    const { keyId, day, ticketId, usage, answeredBy, cost, spend, failure } = result;
+    const counted = { usage, answeredBy, cost, spend, failure };
+    const reached = await this.store.turns.settleUnkept({ ticketId, accountId, companionId, keyId, day, ...counted });
+    if (this.body.trace === true) {
+      this.comment(`trace ${JSON.stringify(toWireTrace(result, performance.now() - this.#startedMs))}`);
+    }
+    return reached;
   }
 }

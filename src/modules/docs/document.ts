@@ -1,19 +1,26 @@
 /** The OpenAPI 3.1 document, generated from the routes' descriptions and the models that validate requests. */
 import type { TSchema } from "@sinclair/typebox";
-import { type ErrorCode, errorCodes } from "../../domain/errors.ts";
-import { type ApiResponse, apiTags, ProblemObject } from "../../http/api-description.ts";
+import type { Scope } from "../../domain/account.ts";
+import { type ApiResponse, apiTags, OpenAiErrorObject, ProblemObject } from "../../http/api-description.ts";
 import { mergePatchType } from "../../http/json-body.ts";
 import type { Route } from "../../http/route.ts";
 import { type DescribedRoute, describeRoute } from "./described-route.ts";
-import { asksVisitor, listErrorCodes } from "./error-codes.ts";
+import { asksVisitor } from "./error-codes.ts";
+import { describeErrors, type Reference } from "./error-responses.ts";
 import { guideText } from "./guide.ts";
-import { conditionHeaders, listHeaders, sharedHeaders, visitorTokenHeader } from "./headers.ts";
+import { challengeHeader, conditionHeaders, listHeaders, sharedHeaders, visitorTokenHeader } from "./headers.ts";
 import { exampleOf, type JsonSchema, SchemaCollector } from "./schema-text.ts";
-import { securityOf, securitySchemes } from "./security.ts";
+import { accessSentence, requiredScope, securityOf, securitySchemes } from "./security.ts";
 
 export interface OpenApiDocument {
   openapi: string;
-  info: { title: string; version: string; description: string; license: { name: string; identifier: string } };
+  info: {
+    title: string;
+    version: string;
+    description: string;
+    contact: { name: string; url?: string };
+    license: { name: string; identifier: string };
+  };
   servers: { url: string }[];
   tags: { name: string; description: string }[];
   paths: Record<string, Record<string, OpenApiOperation>>;
@@ -24,15 +31,13 @@ export interface OpenApiOperation {
   operationId: string;
   tags: string[];
   summary: string;
-  description?: string;
+  description: string;
   security: Record<string, string[]>[];
+  /** Of an API key. OpenAPI's own place for it is one that linters know for OAuth only. */
+  "x-required-scope"?: Scope;
   parameters?: OpenApiParameter[];
   requestBody?: { required: boolean; content: Record<string, OpenApiMedia> };
   responses: Record<string, OpenApiResponse | Reference>;
-}
-
-export interface Reference {
-  $ref: string;
 }
 
 interface OpenApiParameter {
@@ -65,9 +70,10 @@ export interface DocumentFacts {
 
 export function buildDocument(routes: readonly Route[], facts: DocumentFacts): OpenApiDocument {
   const schemas = new SchemaCollector();
-  const responses = new Map<string, JsonSchema>();
-  const builder = { schemas, responses, facts };
+  const problems = new Map<string, JsonSchema>();
+  const builder = { schemas, problems, facts };
   schemas.add(ProblemObject);
+  schemas.add(OpenAiErrorObject);
 
   const paths: OpenApiDocument["paths"] = {};
   for (const operation of routes.map(describeRoute)) {
@@ -80,35 +86,45 @@ export function buildDocument(routes: readonly Route[], facts: DocumentFacts): O
       title: "companiond",
       version: facts.version,
       description: guideText,
+      // Whoever runs this server; the software knows no name.
+      contact: { name: "The operator of this server", ...(facts.baseUrl === "" ? {} : { url: facts.baseUrl }) },
       license: { name: "MIT", identifier: "MIT" },
     },
-    servers: [{ url: facts.baseUrl === "" ? "/" : facts.baseUrl }],
+    servers: [{ url: serverUrl(facts.baseUrl) }],
     tags: Object.entries(apiTags).map(([name, description]) => ({ name, description })),
     paths,
     components: {
       securitySchemes,
       headers: sharedHeaders,
       schemas: Object.fromEntries(schemas.named),
-      responses: Object.fromEntries(responses),
+      responses: Object.fromEntries(problems),
     },
   };
 }
 
+/** Relative also at `localhost`: linters take that name for one that was forgotten. */
+function serverUrl(baseUrl: string): string {
+  return baseUrl === "" || new URL(baseUrl).hostname === "localhost" ? "/" : baseUrl;
+}
+
 interface Builder {
   schemas: SchemaCollector;
-  responses: Map<string, JsonSchema>;
+  /** By component name. */
+  problems: Map<string, JsonSchema>;
   facts: DocumentFacts;
 }
 
 function describeOperation(builder: Builder, operation: DescribedRoute): OpenApiOperation {
   const parameters = listParameters(builder, operation);
-  const { body, bodyExample, responses, description } = operation;
+  const { access, body, bodyExample, responses, description } = operation;
+  const scope = requiredScope(access);
   return {
     operationId: operation.id,
     tags: [operation.tag],
     summary: operation.summary,
-    ...(description === undefined ? {} : { description }),
-    security: securityOf(operation.access),
+    description: [...(description === undefined ? [] : [description]), accessSentence(access)].join("\n\n"),
+    security: securityOf(access),
+    ...(scope === null ? {} : { "x-required-scope": scope }),
     ...(parameters.length > 0 ? { parameters } : {}),
     ...(body
       ? {
@@ -127,7 +143,7 @@ function describeOperation(builder: Builder, operation: DescribedRoute): OpenApi
       ...Object.fromEntries(
         Object.entries(responses).map(([status, response]) => [status, describeResponse(builder, operation, response)]),
       ),
-      ...describeErrors(builder, operation),
+      ...describeErrors(operation, builder.problems, builder.facts.baseUrl),
     },
   };
 }
@@ -160,6 +176,7 @@ function listParameters(builder: Builder, operation: DescribedRoute): OpenApiPar
   }
   if (asksVisitor(operation)) add("header", "X-Visitor-Token", visitorTokenHeader);
   for (const name of operation.headers ?? []) add("header", name, conditionHeaders[name]);
+  if (operation.asksWork) add("header", "X-Challenge", challengeHeader);
   if (operation.isIdempotent) {
     add("header", "Idempotency-Key", {
       type: "string",
@@ -194,53 +211,4 @@ function describeMedia({ schemas }: Builder, model: TSchema, example?: object): 
   const schema = schemas.add(model);
   const resolve = (reference: string) => schemas.named.get(reference.slice(reference.lastIndexOf("/") + 1)) ?? {};
   return { schema, example: example ?? exampleOf(schema, resolve) };
-}
-
-/** The errors of the operation by status; the same codes share one component. */
-function describeErrors(builder: Builder, operation: DescribedRoute): Record<string, Reference> {
-  const byStatus = Map.groupBy(listErrorCodes(operation), (code) => errorCodes[code].status);
-  return Object.fromEntries(
-    [...byStatus].map(([status, codes]) => {
-      // Outside the API, browsers get a page.
-      const isPage = !/^\/(api|v1)\//.test(operation.path);
-      const name = codes.map(toComponentName).join("Or") + (isPage ? "Page" : "");
-      if (!builder.responses.has(name)) builder.responses.set(name, describeProblem(builder, codes, isPage));
-      return [String(status), { $ref: `#/components/responses/${name}` }];
-    }),
-  );
-}
-
-function describeProblem({ facts }: Builder, codes: readonly ErrorCode[], isPage: boolean): JsonSchema {
-  const isLimit = codes.some((code) => errorCodes[code].status === 429);
-  const isAuth = codes.includes("unauthorized") || codes.includes("visitor_unverified");
-  return {
-    description: `${codes.map((code) => `\`${code}\``).join(" or ")}: ${codes.map((code) => errorCodes[code].title).join("; ")}`,
-    headers: listHeaders("public", [...(isLimit ? ["Retry-After"] : []), ...(isAuth ? ["WWW-Authenticate"] : [])]),
-    content: {
-      "application/problem+json": {
-        schema: {
-          allOf: [{ $ref: "#/components/schemas/Problem" }, { type: "object", properties: { code: { enum: codes } } }],
-        },
-        examples: Object.fromEntries(codes.map((code) => [code, { value: exampleProblem(code, facts.baseUrl) }])),
-      },
-      ...(isPage ? { "text/html": { schema: { type: "string" } } } : {}),
-    },
-  };
-}
-
-function exampleProblem(code: ErrorCode, baseUrl: string) {
-  const { status, title } = errorCodes[code];
-  return {
-    type: `${baseUrl}/docs/errors#${code}`,
-    title,
-    status,
-    detail: "What happened, and what to do.",
-    code,
-    request_id: "0192f3c1-7d2e-7a44-9a10-3f5b8c6d2e10",
-    ...(code === "invalid_request" ? { errors: [{ param: "name", detail: "This field is required." }] } : {}),
-  };
-}
-
-function toComponentName(code: ErrorCode): string {
-  return code.replace(/(^|_)([a-z])/g, (_match, _separator, letter: string) => letter.toUpperCase());
 }

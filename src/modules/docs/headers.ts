@@ -26,6 +26,10 @@ export const sharedHeaders: Record<string, JsonSchema> = {
     "companiond_session=…; Path=/; HttpOnly; SameSite=Lax",
   ),
   "Content-Disposition": text("A name for the file.", 'attachment; filename="usage-2026-01-01-2026-01-30.csv"'),
+  Link: text(
+    "Where the next page is, if there is one and `limit` or `cursor` was sent.",
+    '<?limit=100&cursor=…>; rel="next"',
+  ),
   ETag: text("The version of the response, for `If-None-Match`.", '"2k8vq0x1c7hb3"'),
   "Cache-Control": text("How long it may be cached, and by whom.", "private, max-age=60"),
   "Access-Control-Allow-Origin": text("Which origin may read it.", "*"),
@@ -54,6 +58,16 @@ export const conditionHeaders: Record<ConditionHeader, JsonSchema> = {
     examples: ['"kq8VQe3cG0Wb1xS5pQnE7w"'],
     description: "The `ETag` of the version that the client has: while it is the current one, the answer is 304.",
   },
+};
+
+/** Of requests that begin something that costs money. */
+export const challengeHeader: JsonSchema = {
+  type: "string",
+  maxLength: 1024,
+  examples: ["eyJhbGdvcml0aG0iOiJTSEEtMjU2Iiwi…"],
+  description:
+    "The solution of the challenge in an earlier `challenge_required`, as base64 of JSON. Ignored where the companion asks " +
+    "for none.",
 };
 
 /** References to a response's headers: its own, and those added by its kind of access. */

@@ -34,7 +34,7 @@ export function listGroups(document: OpenApiDocument): Group[] {
     .filter(({ calls }) => calls.length > 0);
 }
 
-export function listPlaces(document: OpenApiDocument): DocsPlace[] {
+export function listPlaces(document: OpenApiDocument, objectPlaces: readonly DocsPlace[]): DocsPlace[] {
   return [
     { href: overviewHref, text: "Overview", parts: [] },
     ...listGroups(document).map(({ name, href, calls }) => ({
@@ -42,11 +42,7 @@ export function listPlaces(document: OpenApiDocument): DocsPlace[] {
       text: name,
       parts: calls.map(({ operation }) => ({ href: `#${operation.operationId}`, text: operation.summary })),
     })),
-    {
-      href: objectsHref,
-      text: "Objects",
-      parts: Object.keys(document.components.schemas ?? {}).map((name) => ({ href: `#schema-${name}`, text: name })),
-    },
+    ...objectPlaces,
     {
       href: errorsHref,
       text: "Errors",

@@ -4,30 +4,38 @@ import { renderAddress, renderCall } from "./call.ts";
 import type { OpenApiDocument } from "./document.ts";
 import { type DocsPlace, framePage } from "./frame.ts";
 import { renderInline, renderText } from "./html.ts";
+import type { LocateObject, ObjectPage } from "./objects.ts";
 import { type Group, listGroups, objectsHref, overviewHref } from "./places.ts";
 import { renderSchema } from "./schema-table.ts";
 
+interface ReferenceParts {
+  document: OpenApiDocument;
+  places: readonly DocsPlace[];
+  objectPages: readonly ObjectPage[];
+  locate: LocateObject;
+}
+
 /** By path. */
-export function renderReferencePages(document: OpenApiDocument, places: readonly DocsPlace[]): Map<string, string> {
+export function renderReferencePages({ document, places, objectPages, locate }: ReferenceParts): Map<string, string> {
   const groups = listGroups(document);
   const frame = (href: string, title: string, body: string) =>
     [href, framePage({ href, title, places, body })] as const;
   return new Map([
-    frame(overviewHref, "API reference", renderOverview(document, groups)),
-    ...groups.map((group) => frame(group.href, group.name, renderGroup(group, document))),
-    frame(objectsHref, "Objects", renderObjects(document)),
+    frame(overviewHref, "API reference", renderOverview(document, groups, locate)),
+    ...groups.map((group) => frame(group.href, group.name, renderGroup(group, document, locate))),
+    ...objectPages.map((page) => frame(page.href, page.title, renderObjects(page, objectPages, locate))),
   ]);
 }
 
 /** The items keep the anchors from when everything was one page, so that old links lead to the new ones. */
-function renderOverview(document: OpenApiDocument, groups: readonly Group[]): string {
+function renderOverview(document: OpenApiDocument, groups: readonly Group[], locate: LocateObject): string {
   const names = Object.keys(document.components.schemas ?? {});
   return `<h1>API reference</h1>
 <p class="soft">companiond ${escapeHtml(document.info.version)}${renderPlace(document)}</p>
 ${renderText(document.info.description)}
 ${groups.map(renderGroupList).join("\n")}
 <section><h2 id="objects"><a href="${objectsHref}">Objects</a></h2>
-<ul class="names">${names.map((name) => `<li id="schema-${name}"><a href="${objectsHref}#schema-${name}">${name}</a></li>`).join("")}</ul></section>`;
+<ul class="names">${names.map((name) => `<li id="schema-${name}"><a href="${locate(name)}">${name}</a></li>`).join("")}</ul></section>`;
 }
 
 function renderGroupList({ name, description, href, calls }: Group): string {
@@ -40,18 +48,33 @@ function renderGroupList({ name, description, href, calls }: Group): string {
 <ul class="index">${items.join("\n")}</ul></section>`;
 }
 
-function renderGroup({ name, description, calls }: Group, document: OpenApiDocument): string {
+function renderGroup({ name, description, calls }: Group, document: OpenApiDocument, locate: LocateObject): string {
   return `<h1>${escapeHtml(name)}</h1>
 <p>${renderInline(description)}</p>
-${calls.map((call) => renderCall(call, document)).join("\n")}`;
+${calls.map((call) => renderCall(call, document, locate)).join("\n")}`;
 }
 
-function renderObjects(document: OpenApiDocument): string {
-  const objects = Object.entries(document.components.schemas ?? {}).map(
+/** The first page links to the others, from the anchors of when it had all objects. */
+function renderObjects(
+  { href, title, objects }: ObjectPage,
+  pages: readonly ObjectPage[],
+  locate: LocateObject,
+): string {
+  const sections = objects.map(
     ([name, schema]) =>
-      `<section id="schema-${escapeHtml(name)}">\n<h2>${escapeHtml(name)}</h2>\n${renderSchema(schema)}</section>`,
+      `<section id="schema-${escapeHtml(name)}">\n<h2>${escapeHtml(name)}</h2>\n${renderSchema(schema, locate)}</section>`,
   );
-  return `<h1>Objects</h1>\n<p>What calls accept and return.</p>\n${objects.join("\n")}`;
+  const others = href === objectsHref ? pages.filter((page) => page.href !== href).map(renderObjectList) : [];
+  return `<h1>${escapeHtml(title)}</h1>\n<p>What calls accept and return.</p>\n${[...sections, ...others].join("\n")}`;
+}
+
+function renderObjectList({ href, title, objects }: ObjectPage): string {
+  const items = objects.map(
+    ([name]) =>
+      `<li id="schema-${escapeHtml(name)}"><a href="${href}#schema-${escapeHtml(name)}">${escapeHtml(name)}</a></li>`,
+  );
+  return `<section><h2><a href="${href}">${escapeHtml(title)}</a></h2>
+<ul class="names">${items.join("")}</ul></section>`;
 }
 
 /** Empty if the server does not know its own address. */

@@ -2,6 +2,7 @@
 import type { Route } from "../../http/route.ts";
 import { buildDocument, type DocumentFacts } from "./document.ts";
 import { renderErrorsPage } from "./errors-page.ts";
+import { createObjectLocator, listObjectPages, toPlaces } from "./objects.ts";
 import { errorsHref, listPlaces } from "./places.ts";
 import { renderReferencePages } from "./reference-pages.ts";
 import { buildIndex, renderSearchPage } from "./search.ts";
@@ -16,11 +17,13 @@ export interface ApiReference {
 
 export function buildReference(routes: readonly Route[], facts: DocumentFacts): ApiReference {
   const document = buildDocument(routes, facts);
-  const places = listPlaces(document);
-  const index = buildIndex(document);
+  const objectPages = listObjectPages(document);
+  const places = listPlaces(document, toPlaces(objectPages));
+  const locate = createObjectLocator(objectPages);
+  const index = buildIndex(document, locate);
   return {
     json: JSON.stringify(document),
-    pages: renderReferencePages(document, places).set(errorsHref, renderErrorsPage(places)),
+    pages: renderReferencePages({ document, places, objectPages, locate }).set(errorsHref, renderErrorsPage(places)),
     renderSearch: (query) => renderSearchPage(index, places, query),
   };
 }

@@ -1,18 +1,18 @@
 /** Renders JSON Schemas as tables of fields. */
 import { escapeHtml } from "../../http/html.ts";
 import { renderInline } from "./html.ts";
-import { objectsHref } from "./places.ts";
+import type { LocateObject } from "./objects.ts";
 import type { JsonSchema } from "./schema-text.ts";
 
 /** An object becomes a table of its fields, anything else its type. */
-export function renderSchema(schema: JsonSchema): string {
+export function renderSchema(schema: JsonSchema, locate: LocateObject): string {
   const properties = Object.entries((schema.properties ?? {}) as Record<string, JsonSchema>);
-  if (properties.length === 0) return renderType(schema);
+  if (properties.length === 0) return renderType(schema, locate);
   const required = Array.isArray(schema.required) ? schema.required : [];
   const rows = properties.map(
     ([name, part]) =>
       `<tr><td><code>${escapeHtml(name)}</code></td>` +
-      `<td class="soft">${renderType(part)}${required.includes(name) ? "" : ", optional"}</td>` +
+      `<td class="soft">${renderType(part, locate)}${required.includes(name) ? "" : ", optional"}</td>` +
       `<td>${renderInline(describe(part))}</td></tr>`,
   );
   const about = typeof schema.description === "string" ? `<p>${renderInline(schema.description)}</p>` : "";
@@ -20,16 +20,17 @@ export function renderSchema(schema: JsonSchema): string {
 <tbody>${rows.join("")}</tbody></table></div>`;
 }
 
-function renderType(schema: JsonSchema): string {
+function renderType(schema: JsonSchema, locate: LocateObject): string {
   if (typeof schema.$ref === "string") {
-    const name = escapeHtml(schema.$ref.slice(schema.$ref.lastIndexOf("/") + 1));
-    return `<a href="${objectsHref}#schema-${name}">${name}</a>`;
+    const name = schema.$ref.slice(schema.$ref.lastIndexOf("/") + 1);
+    return `<a href="${escapeHtml(locate(name))}">${escapeHtml(name)}</a>`;
   }
   if (Array.isArray(schema.enum))
     return schema.enum.map((value) => `<code>${escapeHtml(String(value))}</code>`).join(" ");
   if (schema.const !== undefined) return `<code>${escapeHtml(JSON.stringify(schema.const))}</code>`;
-  if (Array.isArray(schema.anyOf)) return schema.anyOf.map((option) => renderType(option as JsonSchema)).join(" or ");
-  if (schema.type === "array") return `list of ${renderType((schema.items ?? {}) as JsonSchema)}`;
+  if (Array.isArray(schema.anyOf))
+    return schema.anyOf.map((option) => renderType(option as JsonSchema, locate)).join(" or ");
+  if (schema.type === "array") return `list of ${renderType((schema.items ?? {}) as JsonSchema, locate)}`;
   const types = Array.isArray(schema.type) ? schema.type : [schema.type ?? "any"];
   return types.map((type) => escapeHtml(String(type))).join(" or ");
 }

@@ -24,7 +24,7 @@ export class SchemaCollector {
   #shorten(schema: JsonSchema): JsonSchema {
     const out: JsonSchema = {};
     for (const [keyword, value] of Object.entries(schema)) {
-      if (keyword === "properties") out[keyword] = this.#mapValues(value as Record<string, TSchema>);
+      if (keyword === "properties") out[keyword] = this.#mapValues(value as Record<string, TSchema>, schema.required);
       else if (keyword === "items") out[keyword] = this.add(value as TSchema);
       else if (keyword === "anyOf") Object.assign(out, this.#shortenUnion(value as TSchema[]));
       else out[keyword] = value;
@@ -33,8 +33,14 @@ export class SchemaCollector {
     return out;
   }
 
-  #mapValues(properties: Record<string, TSchema>): Record<string, JsonSchema> {
-    return Object.fromEntries(Object.entries(properties).map(([name, schema]) => [name, this.add(schema)]));
+  #mapValues(properties: Record<string, TSchema>, required: unknown): Record<string, JsonSchema> {
+    const isRequired = (name: string) => Array.isArray(required) && required.includes(name);
+    return Object.fromEntries(
+      Object.entries(properties).map(([name, schema]) => {
+        const shown = this.add(schema);
+        return [name, isRequired(name) ? shown : describeDefault(shown)];
+      }),
+    );
   }
 
   #shortenUnion(options: readonly TSchema[]): JsonSchema {
@@ -52,6 +58,12 @@ export class SchemaCollector {
       ...(Array.isArray(shown.enum) ? { enum: [...shown.enum, null] } : {}),
     };
   }
+}
+
+/** The default in words: from the keyword, generators of clients conclude that the field must be sent. */
+function describeDefault({ default: value, ...schema }: JsonSchema): JsonSchema {
+  if (value === undefined) return schema;
+  return { ...schema, description: `${schema.description ?? ""} Where left out: \`${JSON.stringify(value)}\`.`.trim() };
 }
 
 type Resolve = (reference: string) => JsonSchema;

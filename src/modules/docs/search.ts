@@ -6,7 +6,8 @@ import type { OpenApiDocument } from "./document.ts";
 import { errorGuide } from "./error-guide.ts";
 import { type DocsPlace, framePage } from "./frame.ts";
 import { renderInline } from "./html.ts";
-import { type Call, errorsHref, listGroups, objectsHref } from "./places.ts";
+import type { LocateObject } from "./objects.ts";
+import { type Call, errorsHref, listGroups } from "./places.ts";
 import type { JsonSchema } from "./schema-text.ts";
 
 interface Entry {
@@ -26,13 +27,13 @@ const maxWords = 8;
 const maxQueryLength = 200;
 const maxFound = 40;
 
-export function buildIndex(document: OpenApiDocument): Entry[] {
+export function buildIndex(document: OpenApiDocument, locate: LocateObject): Entry[] {
   const schemas = document.components.schemas ?? {};
   const calls = listGroups(document).flatMap(({ name, href, calls }) =>
     calls.map((call) => toCallEntry(call, name, href, schemas)),
   );
   const objects = Object.entries(schemas).map(([name, schema]) => ({
-    href: `${objectsHref}#schema-${name}`,
+    href: locate(name),
     title: name,
     group: "Objects",
     address: "",
@@ -56,7 +57,7 @@ export function buildIndex(document: OpenApiDocument): Entry[] {
 
 function toCallEntry(call: Call, group: string, href: string, schemas: Record<string, JsonSchema>): Entry {
   const { method, path, operation } = call;
-  const { operationId, summary, description = "", parameters = [], requestBody } = operation;
+  const { operationId, summary, description, parameters = [], requestBody } = operation;
   const reference = requestBody?.content["application/json"]?.schema.$ref;
   const body = typeof reference === "string" ? schemas[reference.slice(reference.lastIndexOf("/") + 1)] : undefined;
   const named = parameters.map((parameter) => `${parameter.name} ${parameter.description}`);

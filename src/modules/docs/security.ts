@@ -1,5 +1,5 @@
 /** Who may call what, as OpenAPI security schemes. */
-import { scopes } from "../../domain/account.ts";
+import { type Scope, scopes } from "../../domain/account.ts";
 import { type Access, isEmbedAccess } from "../../http/api-description.ts";
 import type { JsonSchema } from "./schema-text.ts";
 
@@ -27,5 +27,26 @@ export const securitySchemes: Record<string, JsonSchema> = {
 export function securityOf(access: Access): Record<string, string[]>[] {
   if (access === "public" || isEmbedAccess(access)) return [];
   const cookies = [{ sessionCookie: [] }, { localSessionCookie: [] }];
-  return access === "session" || access === "operator" ? cookies : [{ apiKey: [access] }, ...cookies];
+  if (access === "principal") return [{ apiKey: [] }, ...cookies];
+  if (access === "chat:write") return [{ apiKey: [] }];
+  return requiredScope(access) === null ? cookies : [{ apiKey: [] }, ...cookies];
+}
+
+/** What an API key needs; null for calls that none can make, or none is asked for. */
+export function requiredScope(access: Access): Scope | null {
+  return scopes.find((scope) => scope === access) ?? null;
+}
+
+export function accessSentence(access: Access): string {
+  const scope = requiredScope(access);
+  if (scope === "chat:write") return "For API keys with the scope `chat:write`.";
+  if (scope !== null) return `For API keys with the scope \`${scope}\`, and for the dashboard.`;
+  return {
+    public: "Open to everyone.",
+    embed: "Open to whoever has the embed token.",
+    visitor: "For verified visitors who have the embed token.",
+    principal: "For every API key, whatever its scopes, and for the dashboard.",
+    session: "For the dashboard alone.",
+    operator: "For the dashboard of operators alone.",
+  }[access as Exclude<Access, Scope>];
 }

@@ -78,7 +78,7 @@ export function embedConfigRoute(services: Services): DirectRoute {
     headers: configHeaders,
     async respond(request, headers) {
       const { token = "" } = request.params;
-      const { target } = await openEmbed(services, request, token, headers, "nobody");
+      const { target } = await openEmbed(services, request, token, headers, { visitors: "nobody", work: false });
       return renderResponse(services, request, token, target, headers);
     },
   });

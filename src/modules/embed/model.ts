@@ -12,6 +12,7 @@ export function toEmbedConfig(companion: Companion, avatarUrl: string, voiceProv
     // There is always a provider: a language model, or the built-in demo.
     has_text_agent: true,
     voice_provider: voiceProvider ?? "none",
+    ...(companion.challenge === "off" ? {} : { challenge: true }),
     ...(companion.starters.length > 0 ? { starters: companion.starters } : {}),
   };
 }

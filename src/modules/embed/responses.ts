@@ -17,6 +17,11 @@ export const EmbedConfig = namedObject("EmbedConfig", () => ({
     description: "`none`, or the voice-agent provider in use.",
     examples: ["elevenlabs-convai"],
   }),
+  challenge: t.Optional(
+    t.Literal(true, {
+      description: "Present if messages and voice sessions may need a proof of work: see `challenge_required`.",
+    }),
+  ),
   starters: t.Optional(
     t.Array(t.String({ examples: ["When are you open?"] }), {
       description: "Suggested first questions, if the owner wrote any.",

@@ -22,7 +22,8 @@ export interface HistogramFamily {
 export type Family = NumberFamily | HistogramFamily;
 
 export async function describeMeasurements(measurements: Measurements): Promise<Family[]> {
-  const { streams, tokens, failedReplies, verdicts, backups } = measurements;
+  const { streams, tokens, failedReplies, refusedCalls, reachedBudgets, providerCalls, verdicts, backups } =
+    measurements;
   // Unused routes would add hundreds of lines of zeros.
   const used = measurements.routes.filter((route) => route.statuses.size > 0);
   return [
@@ -65,6 +66,26 @@ export async function describeMeasurements(measurements: Measurements): Promise<
       "companiond_failed_replies_total",
       "Replies that failed or stayed incomplete because of the provider, by kind.",
       Object.entries(failedReplies).map(([kind, value]) => [{ kind }, value]),
+    ),
+    numbers(
+      "counter",
+      "companiond_refused_calls_total",
+      "Provider calls that did not begin: stopped by the operator, over a budget, or without a price under one.",
+      Object.entries(refusedCalls).map(([reason, value]) => [{ reason }, value]),
+    ),
+    numbers(
+      "counter",
+      "companiond_budgets_reached_total",
+      "Budgets whose limit was reached, once for each period, by what they do.",
+      Object.entries(reachedBudgets).map(([action, value]) => [{ action }, value]),
+    ),
+    numbers(
+      "counter",
+      "companiond_provider_calls_total",
+      "Replies asked of each provider: complete, failed before the first text, broken after it, or left by the visitor.",
+      [...providerCalls].flatMap(([provider, counts]) =>
+        Object.entries(counts).map(([outcome, value]) => [{ provider, outcome }, value] as const),
+      ),
     ),
     numbers(
       "counter",

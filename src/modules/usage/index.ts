@@ -1,12 +1,15 @@
-/** `GET /api/usage`: what was used, by UTC day, companion and key, as JSON or CSV; and why replies failed. */
+/** `GET /api/usage`: what was used, by whatever was recorded with it, as JSON or CSV; and why replies failed. */
 import { missing, readId } from "../../domain/resource-id.ts";
 import { prefers, varyBy } from "../../http/accept.ts";
 import { idParam, jsonResponse } from "../../http/api-description.ts";
 import { metadataFilters } from "../../http/query.ts";
 import { type Route, route } from "../../http/route.ts";
 import { toUtcDay } from "../../lib/clock.ts";
-import { maxDays, toCsv, toWireFailures, toWireQuota, toWireUsage } from "./model.ts";
-import { companionQuery, daysQuery, groupQuery } from "./query.ts";
+import { toCsv } from "./csv.ts";
+import { usageEventsRoute } from "./events.ts";
+import { toWireFailures, toWireQuota, toWireUsage } from "./model.ts";
+import { encodeCursor, groupingQuery } from "./paging.ts";
+import { companionQuery, daysQuery, maxDays } from "./query.ts";
 import { FailedReplyList, QuotaObject, UsageList } from "./responses.ts";
 
 export const usageRoutes: readonly Route[] = [
@@ -17,31 +20,43 @@ export const usageRoutes: readonly Route[] = [
     tag: "Usage",
     summary: "Read usage, as JSON or CSV",
     access: "usage:read",
-    query: { days: daysQuery, groupBy: groupQuery, companionId: companionQuery, metadata: metadataFilters },
+    query: { days: daysQuery, grouping: groupingQuery, companionId: companionQuery, metadata: metadataFilters },
     document: () => ({
-      description: `By UTC day, both ends included, at most ${maxDays} days at a time. Days without usage have no row. With \`Accept: text/csv\` the response is a file for spreadsheets.`,
+      description:
+        `By UTC day, both ends included, at most ${maxDays} days at a time. Days without usage have no row. Filters by ` +
+        "metadata and `metadata.<field>` are about what was recorded: the companion's metadata when it replied. Changing " +
+        "or deleting it moves nothing. With `Accept: text/csv` the response is a file for spreadsheets.",
       responses: {
         200: {
           description: "The sums by group.",
           content: { "application/json": UsageList, "text/csv": null },
-          headers: ["Content-Disposition"],
+          headers: ["Content-Disposition", "Link"],
         },
       },
     }),
     async handle({ services, principal, request, set, query }) {
-      const { days, groupBy, companionId, metadata } = query;
+      const { days, grouping, companionId, metadata } = query;
+      const { groupBy, page } = grouping;
       const wanted = { ...days, groupBy, companionId, metadata };
-      const found = await services.store.usage.query(principal.account.id, wanted);
+      const { usage } = services.store;
+      const { id } = principal.account;
+      const { rows: found, next } =
+        page === null ? { rows: await usage.query(id, wanted), next: null } : await usage.queryPage(id, wanted, page);
       const rows = found.map((row) => toWireUsage(row, groupBy));
+      const cursor = next === null ? null : encodeCursor(next, groupBy);
 
       varyBy(set.headers, "Accept");
       // JSON for clients without a preference.
-      if (!prefers(request.headers.get("accept"), "text/csv", "application/json")) return { data: rows };
+      if (!prefers(request.headers.get("accept"), "text/csv", "application/json")) {
+        return page === null ? { data: rows } : { data: rows, next_cursor: cursor };
+      }
       set.headers["content-type"] = "text/csv; charset=utf-8; header=present";
       set.headers["content-disposition"] = `attachment; filename="usage-${days.fromDay}-${days.toDay}.csv"`;
+      if (cursor !== null) set.headers["link"] = toNextLink(request.url, cursor);
       return toCsv(rows, groupBy);
     },
   }),
+  usageEventsRoute,
   route({
     id: "getFailedReplies",
     method: "GET",
@@ -78,11 +93,25 @@ export const usageRoutes: readonly Route[] = [
       const day = toUtcDay(clock.nowMs());
       const messages = await store.turns.countDay(companion.id, day);
       const voiceSessions = await store.voice.countDay(companion.id, day);
+      const { dailyMessages, monthlyTokens } = companion;
+      const byPlan = settings.dailyMessages[account.plan];
+      const month = day.slice(0, "YYYY-MM".length);
       return {
         day,
-        ...toWireQuota(settings.dailyMessages[account.plan], messages),
+        ...toWireQuota(Math.min(byPlan, dailyMessages ?? byPlan), messages),
+        monthly_tokens:
+          monthlyTokens === null
+            ? null
+            : toWireQuota(monthlyTokens, await store.turns.countMonthTokens(account.id, companion.id, month)),
         voice_sessions: toWireQuota(settings.dailyVoiceSessions[account.plan], voiceSessions),
       };
     },
   }),
 ];
+
+/** RFC 8288: a CSV file has no other place for it. */
+function toNextLink(url: string, cursor: string): string {
+  const { searchParams } = new URL(url);
+  searchParams.set("cursor", cursor);
+  return `<?${searchParams}>; rel="next"`;
+}

@@ -1,4 +1,6 @@
-/** Usage on the wire, as JSON and as CSV. */
+/** Usage on the wire: rows, failures and quotas. */
+import { roundToMicros } from "../../domain/money.ts";
+import type { UsageCounts } from "../../domain/usage.ts";
 import type { FailureRow, UsageGroup, UsageRow } from "../../store/store.ts";
 
 export function toWireFailures({ kind, replies, lastDay }: FailureRow) {
@@ -9,43 +11,30 @@ export function toWireQuota(limit: number, used: number) {
   return { limit, used, left: Math.max(0, limit - used) };
 }
 
-/** Three years, leap day included. */
-export const maxDays = 1096;
-
-export const groups = ["day", "companion", "key"] as const satisfies readonly UsageGroup[];
-
-type WireRow = Record<string, string | number | null>;
+export type WireRow = Record<string, string | number | null>;
 
 export function toWireUsage(row: UsageRow, groupBy: readonly UsageGroup[]): WireRow {
   return {
     ...(groupBy.includes("day") ? { day: row.day ?? null } : {}),
     ...(groupBy.includes("companion") ? { companion_id: row.companionId ?? null } : {}),
     ...(groupBy.includes("key") ? { key_id: row.keyId ?? null } : {}),
-    messages: row.messages,
-    requests: row.requests,
-    input_tokens: row.inputTokens,
-    output_tokens: row.outputTokens,
-    voice_sessions: row.voiceSessions,
-    errors: row.errors,
+    ...(groupBy.includes("month") ? { month: row.month ?? null } : {}),
+    ...(groupBy.includes("model") ? { model: row.model ?? null } : {}),
+    ...(groupBy.includes("provider") ? { provider: row.provider ?? null } : {}),
+    ...row.metadata,
+    ...toWireCounts(row),
   };
 }
 
-const countColumns = ["messages", "requests", "input_tokens", "output_tokens", "voice_sessions", "errors"];
-const groupColumns: Record<UsageGroup, string> = { day: "day", companion: "companion_id", key: "key_id" };
-
-/** RFC 4180 with a header line; the columns depend only on the grouping. */
-export function toCsv(rows: readonly WireRow[], groupBy: readonly UsageGroup[]): string {
-  const columns = [
-    ...groups.filter((group) => groupBy.includes(group)).map((group) => groupColumns[group]),
-    ...countColumns,
-  ];
-  const lines = rows.map((row) => columns.map((column) => toCell(row[column] ?? "")).join(","));
-  return `${[columns.join(","), ...lines].join("\r\n")}\r\n`;
-}
-
-/** Text that a spreadsheet would run as a formula gets an apostrophe in front. */
-export function toCell(value: string | number): string {
-  if (typeof value === "number") return String(value);
-  const text = /^[=+\-@\t\r]/.test(value) ? `'${value}` : value;
-  return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
+export function toWireCounts(counts: UsageCounts) {
+  return {
+    messages: counts.messages,
+    requests: counts.requests,
+    input_tokens: counts.inputTokens,
+    output_tokens: counts.outputTokens,
+    voice_sessions: counts.voiceSessions,
+    errors: counts.errors,
+    cached_tokens: counts.cachedTokens,
+    cost_micros: counts.unpriced > 0 ? null : roundToMicros({ micros: counts.costMicros, picos: counts.costPicos }),
+  };
 }

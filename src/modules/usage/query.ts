@@ -5,14 +5,25 @@ import { type QueryPart, uuidQuery } from "../../http/query.ts";
 import { toUtcDay } from "../../lib/clock.ts";
 import { dayMs, parseDay } from "../../lib/instant.ts";
 import type { UsageGroup } from "../../store/store.ts";
-import { groups, maxDays } from "./model.ts";
 
+/** Three years, leap day included. */
+export const maxDays = 1096;
 const defaultDays = 30;
+
+const plainGroups = ["day", "companion", "key", "month", "model", "provider"] as const satisfies readonly UsageGroup[];
+const metadataPrefix = "metadata.";
+/** Each multiplies the rows. */
+const maxMetadataGroups = 5;
 
 const day = (description: string, example: string) => t.String({ format: "date", description, examples: [example] });
 
+export interface Days {
+  fromDay: string;
+  toDay: string;
+}
+
 /** Both ends included. */
-export const daysQuery: QueryPart<{ fromDay: string; toDay: string }> = {
+export const daysQuery: QueryPart<Days> = {
   parameters: {
     from: () => day("First day. If left out: 30 days up to `to`.", "2026-01-01"),
     to: () => day("Last day. If left out: today.", "2026-01-31"),
@@ -31,25 +42,41 @@ export const daysQuery: QueryPart<{ fromDay: string; toDay: string }> = {
 
 export const companionQuery = uuidQuery("companion_id", () => idParam("companion"));
 
+const name = `(${plainGroups.join("|")}|metadata\\.[^,]+)`;
+
+/** In the order of rows. */
 export const groupQuery: QueryPart<readonly UsageGroup[]> = {
   parameters: {
     group_by: () =>
       t.String({
         default: "day",
-        pattern: `^(${groups.join("|")})(,(${groups.join("|")}))*$`,
-        description: `Any of \`${groups.join("`, `")}\`, separated by commas.`,
+        pattern: `^${name}(,${name})*$`,
+        description:
+          `Any of \`${plainGroups.join("`, `")}\`, and up to ${maxMetadataGroups} fields of the recorded metadata as ` +
+          "`metadata.<field>`, a dot for each level; separated by commas, each once.",
+        examples: ["metadata.tenant,month"],
       }),
   },
   read: (query) =>
-    query.value("group_by", toGroups, `Must be some of ${groups.join(",")}, each once.`) ?? (["day"] as const),
+    query.value(
+      "group_by",
+      toGroups,
+      `Must be some of ${plainGroups.join(",")} and up to ${maxMetadataGroups} of metadata.<field>, each once.`,
+    ) ?? (["day"] as const),
 };
 
-function startOfDay(epochMs: number): number {
+export function startOfDay(epochMs: number): number {
   return Math.floor(epochMs / dayMs) * dayMs;
 }
 
 function toGroups(text: string): UsageGroup[] | undefined {
   const names = text.split(",");
-  const known = groups.filter((group) => names.includes(group));
-  return known.length === names.length ? known : undefined;
+  const plain = plainGroups.filter((group) => names.includes(group));
+  const fields = [...new Set(names.filter(isMetadataGroup))];
+  const isWhole = plain.length + fields.length === names.length && fields.length <= maxMetadataGroups;
+  return isWhole ? [...plain, ...fields] : undefined;
+}
+
+function isMetadataGroup(text: string): text is `metadata.${string}` {
+  return text.startsWith(metadataPrefix) && text.length > metadataPrefix.length;
 }

@@ -18,6 +18,7 @@ export const voiceTokenRoutes: readonly Route[] = [
     tag: "Embed",
     summary: "Get the signed URL of one voice session",
     access: "embed",
+    asksWork: true,
     body: jsonBody(voiceTokenRequest, { limitBytes: embedBodyLimitBytes, isOptional: true }),
     document: () => ({
       description:
@@ -25,16 +26,16 @@ export const voiceTokenRoutes: readonly Route[] = [
         "quota, given back if the provider refuses. The body may be left out.",
       params: { token: embedTokenParam },
       responses: { 200: jsonResponse("Where the session is held.", VoiceTokenResponse, "X-Session-Id") },
-      errors: ["voice_not_configured", "quota_exceeded", "upstream_error"],
+      errors: ["voice_not_configured", "quota_exceeded", "budget_exceeded", "upstream_error"],
     }),
-    async handle({ services, request, set, target, visitor, readBody }) {
+    async handle({ services, request, set, target, visitor, work, readBody }) {
       const body = await readBody();
       const sessionId = body.session_id?.toLowerCase() ?? services.ids.randomUuid();
       set.headers["x-session-id"] = sessionId;
       const visitorId = visitor?.id ?? body.visitor_id?.toLowerCase() ?? null;
       const sealedVisitor = visitor && (await services.visitors.seal(visitor));
       contextOf(request, services.ids).allowSilence(providerSilenceSeconds);
-      const spoken = { target, sessionId, visitorId, sealedVisitor };
+      const spoken = { target, sessionId, visitorId, sealedVisitor, work };
       const response = await startVoiceSession(services, { ...spoken, signal: request.signal });
       // The URL opens a paid session: no cache may keep it.
       set.headers["cache-control"] = "no-store";

@@ -4,8 +4,12 @@
 
 import type { Reservation } from "../../coordination/coordination.ts";
 import type { Services } from "../../dependencies.ts";
+import { ceilToMicros } from "../../domain/money.ts";
+import { costOfSpeech, type Prices } from "../../domain/prices.ts";
 import type { EmbedTarget } from "../../store/store.ts";
 import { reserveVoiceSession } from "../../turns/admission.ts";
+import { admitSpending, type CallBound, releaseSpending, type SpendingServices } from "../../turns/spending.ts";
+import { longestSessionSeconds } from "../../voice/provider.ts";
 import type { OpenedSession } from "../../voice/voice.ts";
 import { notConfigured } from "../../voice/voice-fields.ts";
 import type { VoiceTokenResponse } from "./responses.ts";
@@ -16,14 +20,17 @@ export interface SessionRequest {
   visitorId: string | null;
   /** Of a verified visitor. */
   sealedVisitor: string | null;
+  /** Spent for the session; null if the companion asks for none. */
+  work: { spend(use: null): Promise<void> } | null;
   /** Fires when the visitor has left. */
   signal: AbortSignal;
 }
 
-type SessionServices = Pick<Services, "voice" | "coordination" | "settings" | "store" | "clock" | "log">;
+type SessionServices = SpendingServices & Pick<Services, "voice" | "coordination" | "settings">;
 
 /**
- * Rejects with `voice_not_configured`, `quota_exceeded`, `upstream_error` or `unavailable`; then no URL was handed out.
+ * Rejects with `voice_not_configured`, `quota_exceeded`, `budget_exceeded`, `challenge_required`, `upstream_error` or
+ * `unavailable`; then no URL was handed out.
  */
 export async function startVoiceSession(
   services: SessionServices,
@@ -33,7 +40,7 @@ export async function startVoiceSession(
   // Checked first: a companion without a voice gets this error whatever is left of the quota.
   if (!services.voice.hasVoice(companion)) throw notConfigured();
   const reservation = await reserveVoiceSession(services, companion.id, plan);
-  const session = await services.voice.openSession(companion, request.signal).catch((error: unknown) => {
+  const { session, reservationId } = await openSession(services, request, reservation).catch((error: unknown) => {
     reservation.release();
     throw error;
   });
@@ -44,14 +51,39 @@ export async function startVoiceSession(
   }
   // Before the response: the transcript must not arrive before its session is known. An error may follow a successful
   // commit, so the session stays counted.
-  await keepSession(services, request, session, reservation).finally(reservation.settle);
+  await keepSession(services, request, { ...session, reservationId }, reservation).finally(reservation.settle);
   return { signed_url: session.signedUrl, agent_id: session.agentId };
+}
+
+/** With what budgets hold for it. */
+async function openSession(services: SessionServices, { target, work, signal }: SessionRequest, { day }: Reservation) {
+  const { companion, spending } = target;
+  const { settings, voice } = services;
+  const keyId = companion.createdByKeyId;
+  const call = { companion, keyId, day, ticketId: null, isVoice: true, requestId: null };
+  const bound = () => boundOfSession(settings.prices, voice.pricedAs ?? "");
+  const isAsked = spending.isStopped || spending.hasBudgets;
+  const reservationId = isAsked ? await admitSpending(services, call, spending, bound) : null;
+  try {
+    await work?.spend(null);
+    return { session: await voice.openSession(companion, signal), reservationId };
+  } catch (error) {
+    if (reservationId !== null) await releaseSpending(services, reservationId);
+    throw error;
+  }
+}
+
+/** The length of a session is told when it is over. */
+function boundOfSession(prices: Prices, provider: string): CallBound {
+  const price = prices.findMinutePrice(provider);
+  const micros = price === null ? null : ceilToMicros(costOfSpeech(price, longestSessionSeconds));
+  return { answerer: { provider, model: "" }, micros };
 }
 
 function keepSession(
   { store, clock }: SessionServices,
   { target: { companion }, sessionId, visitorId, sealedVisitor }: SessionRequest,
-  { conversationId }: OpenedSession,
+  { conversationId, reservationId }: Pick<OpenedSession, "conversationId"> & { reservationId: string | null },
   { id: ticketId, day }: Reservation,
 ): Promise<void> {
   return store.voice.startSession({
@@ -64,6 +96,7 @@ function keepSession(
     sealedVisitor,
     keyId: companion.createdByKeyId,
     day,
+    reservationId,
     createdAt: clock.nowMs(),
   });
 }

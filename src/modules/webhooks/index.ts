@@ -33,7 +33,7 @@ export const webhookRoutes: readonly Route[] = [
       // Before the body: callers who cannot sign must not make us read megabytes.
       const { see, finish } = reader.begin(request.headers, services.clock.nowMs());
       const transcript = await services.webhookBodies.read(request, client.limitSubject, { see, use: finish });
-      if (transcript) await keepTranscript(services, transcript);
+      if (transcript) await keepTranscript(services, reader.name, transcript);
       return { received: true };
     },
   }),

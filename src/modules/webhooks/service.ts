@@ -1,19 +1,35 @@
 /** Adds what was spoken to the voice session's conversation, in order with the written messages. */
 import type { Services } from "../../dependencies.ts";
+import { costOfSpeech } from "../../domain/prices.ts";
 import type { TranscriptMessage } from "../../store/store.ts";
+import { noteReached } from "../../turns/spending.ts";
 import type { Transcript } from "../../voice/provider.ts";
 
-type TranscriptServices = Pick<Services, "store" | "clock" | "ids" | "log">;
+type TranscriptServices = Pick<Services, "store" | "settings" | "clock" | "ids" | "log" | "measurements">;
 
 /** Stores a transcript once. Deliveries for unknown sessions, or repeated ones, change nothing. */
-export async function keepTranscript(services: TranscriptServices, transcript: Transcript): Promise<void> {
+export async function keepTranscript(
+  services: TranscriptServices,
+  provider: string,
+  transcript: Transcript,
+): Promise<void> {
   const session = await services.store.voice.findSession(transcript.conversationId);
   if (!session) {
     services.log.debug("transcript of an unknown voice session ignored");
     return;
   }
   const messages = placeMessages(services, transcript, session.createdAt);
-  await services.store.voice.addTranscript(transcript.conversationId, services.ids.uuid(), messages);
+  const { conversationId } = transcript;
+  const spoken = toSpokenCost(services, provider, transcript);
+  const { reached } = await services.store.voice.addTranscript(conversationId, services.ids.uuid(), messages, spoken);
+  noteReached(services, reached);
+}
+
+/** Null where voice has no price, or the provider does not say how long the session was. */
+function toSpokenCost({ settings, clock }: TranscriptServices, provider: string, { seconds }: Transcript) {
+  const price = settings.prices.findMinutePrice(provider);
+  if (price === null || seconds === null) return null;
+  return { cost: costOfSpeech(price, seconds), provider, atMs: clock.nowMs() };
 }
 
 /**

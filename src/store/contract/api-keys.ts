@@ -1,5 +1,7 @@
 /** API keys: found only by their hash, and each in the line of the key that created it. */
+
 import type { Account, ApiKey, Scope } from "../../domain/account.ts";
+import type { SpendingState } from "../../domain/budget.ts";
 import type { WriteContext } from "./write-context.ts";
 
 export interface NewApiKey {
@@ -25,7 +27,7 @@ export function toMadeKey(accountId: string, { hash: _, ...key }: NewApiKey, now
 
 export interface KeyUse {
   keyId: string;
-  /** Calls since the last report. */
+  /** Management calls since the last report; 0 if it was used for other calls only. */
   requests: number;
   lastUsedAt: number;
 }
@@ -38,6 +40,15 @@ export interface FoundKey {
   account: Pick<Account, "id" | "plan">;
   /** Of the account. */
   suspendedAt: number | null;
+}
+
+/** What becomes of a key's right to speak for a companion. */
+export interface CallerRight {
+  /** Of the key. The caller checks it. */
+  expiresAt: number | null;
+  /** Whether the key's account has the companion, and it is enabled. */
+  hasCompanion: boolean;
+  spending: SpendingState;
 }
 
 /** A key that a rotation replaces. */
@@ -79,6 +90,11 @@ export interface ApiKeyStore {
    * any process revokes is invalid for the next call. The caller checks expiry and suspension.
    */
   findByHash(hash: Uint8Array): Promise<FoundKey | null>;
+  /**
+   * Checked repeatedly while a reply to the key's call is running. Null if the key is unknown or revoked, or its account
+   * is suspended. Never cached.
+   */
+  checkCaller(keyId: string, companionId: string): Promise<CallerRight | null>;
   /** Keys that are not revoked, newest first. */
   list(accountId: string): Promise<ApiKey[]>;
   /**

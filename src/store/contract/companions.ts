@@ -1,5 +1,6 @@
 /** Companions, found by account, embed token or metadata. */
 import type { Plan } from "../../domain/account.ts";
+import type { SpendingState } from "../../domain/budget.ts";
 import type { Companion, CompanionSettings } from "../../domain/companion.ts";
 import type { AppError } from "../../domain/errors.ts";
 import type { IdempotentWrite } from "./idempotency.ts";
@@ -28,6 +29,7 @@ export interface EmbedTarget {
   companion: Companion;
   tokenId: string;
   plan: Plan;
+  spending: SpendingState;
 }
 
 /** One `metadata.<path>=<value>` of a query: the path as written after `metadata.`, the value as text. */
@@ -79,10 +81,13 @@ export interface CompanionStore {
    * because it may be shared.
    */
   findByEmbedToken(token: string): Promise<EmbedTarget | null>;
-  /** Whether `findByEmbedToken` would find a companion; checked repeatedly while a reply is running. */
-  checkEmbedToken(token: string): Promise<boolean>;
-  /** Whether the account has the companion, enabled or not, and is not suspended. */
-  checkOwned(accountId: string, id: string): Promise<boolean>;
+  /**
+   * What its account may spend if `findByEmbedToken` would find a companion, and null if not; checked repeatedly while a
+   * reply is running.
+   */
+  checkEmbedToken(token: string): Promise<SpendingState | null>;
+  /** The same if the account has the companion, enabled or not, and is not suspended. */
+  checkOwned(accountId: string, id: string): Promise<SpendingState | null>;
   /**
    * A number that stays the same only while no companion, embed token or account changes, in this process or another:
    * what was read under it is still valid.

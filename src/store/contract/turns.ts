@@ -5,6 +5,7 @@ import type { Cost } from "../../domain/money.ts";
 import type { FailureKind } from "../../domain/reply-failure.ts";
 import type { StreamErrorCode } from "../../domain/stream-end.ts";
 import type { Answerer, TokenUsage } from "../../domain/usage.ts";
+import type { ReachedBudget, Spend } from "./spending.ts";
 
 /** One settled exchange: what is stored of it and what it cost. */
 export interface SettledTurn {
@@ -35,6 +36,8 @@ export interface SettledTurn {
   answeredBy: Answerer;
   /** Null for a model without a price. */
   cost: Cost | null;
+  /** Null if it neither has a price nor a reservation. */
+  spend: Spend | null;
   /** Why the provider did not finish: counted as an error in usage, and under its kind. Null if it finished. */
   failure: FailureKind | null;
   /** The key that created the companion, for usage; null for the dashboard. */
@@ -71,6 +74,7 @@ export interface UnkeptTurn {
   usage: TokenUsage;
   answeredBy: Answerer;
   cost: Cost | null;
+  spend: Spend | null;
   failure: FailureKind | null;
 }
 
@@ -81,6 +85,8 @@ export interface FailedTurn {
   keyId: string | null;
   day: string;
   kind: FailureKind;
+  /** Ends in the same commit. */
+  reservationId: string | null;
 }
 
 export interface TurnStore {
@@ -101,16 +107,21 @@ export interface TurnStore {
    * A turn that is run again updates `endCode` of the stored message if it produced nothing. An exchange that is stored
    * with its reply already, by an instance that others had given up, stays as it is: of the second turn only what it cost
    * is counted.
+   *
+   * Resolves with the budgets whose limit it was the first to reach.
    */
-  settle(turn: SettledTurn): Promise<void>;
+  settle(turn: SettledTurn): Promise<readonly ReachedBudget[]>;
   /**
-   * Counts the turn in one commit. If the companion was deleted meanwhile, only usage is stored. Resolves once durable.
+   * Counts the turn in one commit. If the companion was deleted meanwhile, only usage is stored. Resolves once durable,
+   * with the budgets whose limit it was the first to reach.
    */
-  settleUnkept(turn: UnkeptTurn): Promise<void>;
+  settleUnkept(turn: UnkeptTurn): Promise<readonly ReachedBudget[]>;
   /** Counts an error in usage and under its kind; stores no message, and takes nothing from the day's quota. */
   recordFailure(turn: FailedTurn): Promise<void>;
   /** Messages counted in the day's quota so far. */
   countDay(companionId: string, day: string): Promise<number>;
+  /** Input and output tokens of the account's companion that are counted in usage of the UTC month (`YYYY-MM`) so far. */
+  countMonthTokens(accountId: string, companionId: string, month: string): Promise<number>;
   /** Messages counted in a verified visitor's own day so far: those that were settled as `isLimited`. */
   countVisitorDay(companionId: string, visitorId: string, day: string): Promise<number>;
 }

@@ -1,6 +1,8 @@
 /** What voice stores: agents at the provider, sessions, and pending deletions. */
 import type { TicketId } from "../../coordination/coordination.ts";
 import type { MessageRole } from "../../domain/conversation.ts";
+import type { Cost } from "../../domain/money.ts";
+import type { ReachedBudget } from "./spending.ts";
 
 /** The provider agent that the server keeps for a companion with a `voiceId`. */
 export interface VoiceAgent {
@@ -32,6 +34,8 @@ export interface NewVoiceSession {
   keyId: string | null;
   /** UTC day of admission, for quota and usage. */
   day: string;
+  /** What it may cost; null where nothing is reserved. */
+  reservationId: string | null;
   createdAt: number;
 }
 
@@ -61,6 +65,14 @@ export interface VoiceOutboxItem {
   agentId: string;
   /** How often it was taken, including this time. */
   attempts: number;
+}
+
+/** What a session has cost, told with its transcript. */
+export interface SpokenCost {
+  cost: Cost;
+  /** Of the provider, as usage names it. */
+  provider: string;
+  atMs: number;
 }
 
 export interface VoiceStore {
@@ -107,12 +119,16 @@ export interface VoiceStore {
    * arrive at once, across all processes), or if the session is unknown. An empty transcript is accepted too, but
    * creates no conversation. Messages are ordered among the text ones by `createdAt`. `conversationId` is used if the
    * conversation is new.
+   *
+   * With a `spoken`, its cost is counted in the same commit: in usage under the session's day and key, and in budgets,
+   * where it ends the session's reservation. Without one, a reservation stays until it is due.
    */
   addTranscript(
     providerConversationId: string,
     conversationId: string,
     messages: readonly TranscriptMessage[],
-  ): Promise<boolean>;
+    spoken: SpokenCost | null,
+  ): Promise<{ isAdded: boolean; reached: readonly ReachedBudget[] }>;
   /**
    * Deletes up to `limit` sessions created before `beforeMs`; returns how many. Their transcripts are no longer
    * accepted.

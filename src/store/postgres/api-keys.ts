@@ -1,6 +1,7 @@
 /** API keys in PostgreSQL, read without a cache: calls of one turn of the event loop share a query. */
 import type { ApiKey, Plan } from "../../domain/account.ts";
-import { type ApiKeyStore, type FoundKey, type NewApiKey, toMadeKey } from "../contract/api-keys.ts";
+import type { SpendingState } from "../../domain/budget.ts";
+import { type ApiKeyStore, type CallerRight, type FoundKey, type NewApiKey, toMadeKey } from "../contract/api-keys.ts";
 import type { WriteContext } from "../contract/write-context.ts";
 import { describeMadeKey, requireReplaceable } from "../rows/key-lines.ts";
 import { decodeScopes, encodeScopes } from "../rows/scope-letters.ts";
@@ -11,6 +12,9 @@ import type { StoreParts } from "./parts.ts";
 import type { Queries } from "./queries.ts";
 import { mapColumns } from "./rows/columns.ts";
 import { apiKeys } from "./schema/accounts.ts";
+import { spendingState } from "./spending-state.ts";
+
+type RightRow = Omit<CallerRight, "spending"> & SpendingState & { lookupKey: string };
 
 interface FoundRow {
   lookupKey: string;
@@ -32,6 +36,14 @@ const keyColumns = mapColumns(apiKeys, ["hash", "accountNumber", "revokedAt"]);
 const selectByHashes = `SELECT k.hash AS "lookupKey", k.id, k.scopes, k.expires_at::float8 AS "expiresAt",
     a.id AS "accountId", a.plan, a.suspended_at::float8 AS "suspendedAt", k.revoked_at::float8 AS "revokedAt"
   FROM api_keys k JOIN accounts a ON a.number = k.account_number WHERE k.hash = ANY($1::text[])`;
+/** By `<key id> <companion id>`. The inner query keeps the index of ids in use, whatever the planner knows of the table. */
+const selectRights = `SELECT asked.pair AS "lookupKey", k.expires_at::float8 AS "expiresAt",
+    EXISTS (SELECT FROM companions c WHERE c.id = split_part(asked.pair, ' ', 2) AND c.account_id = a.id AND c.enabled)
+      AS "hasCompanion",
+    ${spendingState("a.id")}
+  FROM unnest($1::text[]) AS asked (pair) JOIN api_keys k ON k.id = split_part(asked.pair, ' ', 1)
+    JOIN accounts a ON a.number = k.account_number
+  WHERE k.revoked_at IS NULL AND a.suspended_at IS NULL`;
 const selectOfAccount = `SELECT ${keyColumns.select("k")} FROM api_keys k
   WHERE k.account_number = (SELECT number FROM accounts WHERE id = $1) AND k.revoked_at IS NULL
   ORDER BY k.created_at DESC, k.id DESC`;
@@ -44,6 +56,11 @@ const addUses = `UPDATE api_keys AS k SET requests = k.requests + u.requests,
 export function createApiKeyStore(engine: PostgresEngine, { changes, holdings, usage }: StoreParts): ApiKeyStore {
   const lines = createKeyLines(changes);
   const lookup = engine.lookup<FoundRow>(selectByHashes);
+  const findRight = engine.lookup<RightRow, CallerRight>(selectRights, {
+    read: ({ expiresAt, hasCompanion, isStopped, hasBudgets }) => {
+      return { expiresAt, hasCompanion, spending: { isStopped, hasBudgets } };
+    },
+  });
 
   async function create(transaction: Queries, accountNumber: number, key: NewApiKey, made: ApiKey): Promise<void> {
     await lines.requireMaker(transaction, accountNumber, key, made.createdAt);
@@ -82,6 +99,8 @@ export function createApiKeyStore(engine: PostgresEngine, { changes, holdings, u
       return row === null || row.revokedAt !== null ? null : toFoundKey(row);
     },
 
+    checkCaller: (keyId, companionId) => findRight(`${keyId} ${companionId}`),
+
     async list(accountId) {
       const rows = await engine.quick.all<ListedRow>(selectOfAccount, [accountId]);
       return rows.map((row) => ({ ...row, accountId, scopes: decodeScopes(row.scopes) }));
@@ -104,7 +123,9 @@ export function createApiKeyStore(engine: PostgresEngine, { changes, holdings, u
           lockRows(transaction, "api_keys", ids),
           transaction.all<{ accountId: string; keyId: string; requests: number }>(addUses, [ids, ...counts]),
         ]);
-        const additions = used.map((use) => ({ ...use, companionId: null, answeredBy: null, day }));
+        const additions = used
+          .filter(({ requests }) => requests > 0)
+          .map((use) => ({ ...use, companionId: null, answeredBy: null, day }));
         await usage.add(transaction, additions);
       });
     },

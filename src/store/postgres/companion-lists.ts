@@ -4,9 +4,10 @@ import type { CompanionQuery } from "../contract/companions.ts";
 import { type Page, type PageRequest, toPage } from "../contract/page.ts";
 import { foldName } from "../rows/companion.ts";
 import { walkCompanions } from "../rows/companion-walk.ts";
+import { matchesMetadata } from "../rows/metadata-entries.ts";
 import { createCompanionReaders } from "./companion-reader.ts";
 import type { PostgresEngine } from "./engine.ts";
-import { type MetadataIndex, matchesMetadata } from "./metadata-index.ts";
+import type { MetadataIndex } from "./metadata-index.ts";
 import type { Queries } from "./queries.ts";
 import { type CompanionRow, companionColumns, ofAccount, toCompanion } from "./rows/companion.ts";
 

@@ -1,5 +1,6 @@
 /** Companions in PostgreSQL. */
 import type { Plan } from "../../domain/account.ts";
+import type { SpendingState } from "../../domain/budget.ts";
 import type { Companion, CompanionSettings } from "../../domain/companion.ts";
 import { type CompanionStore, type EmbedTarget, type NewCompanion, toMadeCompanion } from "../contract/companions.ts";
 import { toImport } from "../rows/changes.ts";
@@ -10,6 +11,7 @@ import type { PostgresEngine } from "./engine.ts";
 import type { StoreParts } from "./parts.ts";
 import type { Queries } from "./queries.ts";
 import { type CompanionRow, companionColumns, ofAccount, toCompanion } from "./rows/companion.ts";
+import { spendingState } from "./spending-state.ts";
 import type { Transaction } from "./transaction.ts";
 import { isGranted } from "./voice-agents.ts";
 
@@ -19,8 +21,12 @@ interface EmbedRow extends CompanionRow {
   plan: Plan;
   /** Whether the grant for its voice agent exists, if it has one. */
   isGranted: boolean;
+  isStopped: boolean;
+  hasBudgets: boolean;
   snapshot: string;
 }
+
+type CheckRow = SpendingState & { lookupKey: string };
 
 /** What a change needs to know of the companion's previous state. */
 type OwnedRow = Pick<CompanionRow, "name" | "voiceId" | "voiceAgentId" | "metadata"> & { number: number };
@@ -35,9 +41,9 @@ const byToken = `FROM embed_tokens t JOIN companions c ON c.id = t.companion_id 
 export const companionQueries = {
   byToken: `SELECT t.token AS "lookupKey", t.id AS "tokenId", a.plan, ${companionColumns.select("c")},
       c.voice_agent_id IS NOT NULL AND ${isGranted("c.account_id", "c.voice_agent_id")} AS "isGranted",
-      pg_current_snapshot()::text AS snapshot ${byToken}`,
-  checkToken: `SELECT t.token AS "lookupKey" ${byToken}`,
-  checkOwner: `SELECT c.id AS "lookupKey", c.account_id AS "accountId"
+      ${spendingState("c.account_id")}, pg_current_snapshot()::text AS snapshot ${byToken}`,
+  checkToken: `SELECT t.token AS "lookupKey", ${spendingState("c.account_id")} ${byToken}`,
+  checkOwner: `SELECT c.id AS "lookupKey", c.account_id AS "accountId", ${spendingState("c.account_id")}
     FROM companions c JOIN accounts a ON a.id = c.account_id
     WHERE c.id = ANY($1::text[]) AND a.suspended_at IS NULL`,
   byId: `SELECT ${companionColumns.select("c")} FROM companions c WHERE c.id = $1 AND ${ofAccount("$2")}`,
@@ -59,8 +65,8 @@ export function createCompanionStore(engine: PostgresEngine, parts: StoreParts):
       };
     },
   });
-  const checkToken = engine.lookup<{ lookupKey: string }>(companionQueries.checkToken);
-  const findOwner = engine.lookup<{ lookupKey: string; accountId: string }>(companionQueries.checkOwner);
+  const checkToken = engine.lookup<CheckRow>(companionQueries.checkToken);
+  const findOwner = engine.lookup<CheckRow & { accountId: string }>(companionQueries.checkOwner);
   let marks = 0;
 
   async function find(queries: Queries, accountId: string, id: string): Promise<Companion | null> {
@@ -119,9 +125,12 @@ export function createCompanionStore(engine: PostgresEngine, parts: StoreParts):
 
     findByEmbedToken: findTarget,
 
-    checkEmbedToken: async (token) => (await checkToken(token)) !== null,
+    checkEmbedToken: async (token) => toSpendingState(await checkToken(token)),
 
-    checkOwned: async (accountId, id) => (await findOwner(id))?.accountId === accountId,
+    checkOwned: async (accountId, id) => {
+      const owned = await findOwner(id);
+      return owned?.accountId === accountId ? toSpendingState(owned) : null;
+    },
 
     // A mark that follows all commits of all servers would cost each of them more than the checks, which share a query.
     getChangeMark: async () => ++marks,
@@ -180,9 +189,14 @@ export function createCompanionStore(engine: PostgresEngine, parts: StoreParts):
   };
 }
 
-function toTarget({ lookupKey: _, tokenId, plan, isGranted, snapshot: __, ...row }: EmbedRow): EmbedTarget {
+function toSpendingState(row: SpendingState | null): SpendingState | null {
+  return row === null ? null : { isStopped: row.isStopped, hasBudgets: row.hasBudgets };
+}
+
+function toTarget(found: EmbedRow): EmbedTarget {
+  const { lookupKey: _, tokenId, plan, isGranted, isStopped, hasBudgets, snapshot: __, ...row } = found;
   if (!isGranted) row.voiceAgentId = null;
-  return { companion: Object.freeze(toCompanion(row)), tokenId, plan };
+  return { companion: Object.freeze(toCompanion(row)), tokenId, plan, spending: { isStopped, hasBudgets } };
 }
 
 function toChangedColumns(patch: Partial<CompanionSettings>, nowMs: number) {

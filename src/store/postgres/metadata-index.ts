@@ -1,5 +1,6 @@
 /**
- * The metadata index: finds companions by any field, in any combination, without reading a companion.
+ * The metadata index: finds companions by any field, in any combination, without reading a companion. Labels of usage
+ * have one of the same form.
  *
  * For each (account, path, value) and block of 4096 companion numbers, one row contains which of them have that value.
  * A filter on one field reads only the blocks that fill the page. Filters on several fields walk the blocks of the
@@ -10,39 +11,42 @@ import type { JsonObject } from "../../domain/companion.ts";
 import type { MetadataFilter } from "../contract/companions.ts";
 import { addMembers, blockSize, intersect, removeMember } from "../rows/member-sets.ts";
 import { diffEntries, groupByBlock, placeOf, readBlock } from "../rows/metadata-blocks.ts";
-import { createIndexText, listMetadataEntries, type MetadataEntry } from "../rows/metadata-entries.ts";
+import { createIndexText, type MetadataEntry } from "../rows/metadata-entries.ts";
 import type { Queries } from "./queries.ts";
 import type { Transaction } from "./transaction.ts";
 
 // Stored in databases. PostgreSQL cannot store NUL, with which SQLite's begin.
 const toIndexText = createIndexText("\u0001");
 
+export type MetadataTable = "companion_metadata" | "usage_label_metadata";
+
 /** `LATERAL … OFFSET 0`: a lookup for each place, whatever the planner knows or believes about the table. */
-const lookUp = (place: string, block: string) => `LATERAL (SELECT m.members, m.ctid FROM companion_metadata m
+const lookUp = (table: MetadataTable, place: string, block: string) =>
+  `LATERAL (SELECT m.members, m.ctid FROM ${table} m
   WHERE m.account_number = $1 AND m.path = ${place}.path AND m.value = ${place}.value AND m.block = ${block} OFFSET 0) AS found`;
 
-export const metadataQueries = {
+export const metadataQueriesOf = (table: MetadataTable) => ({
   // After a few blocks it is clear which value is the rarest, or it does not matter.
-  countBlocks: `SELECT (SELECT count(*)::int FROM (SELECT FROM companion_metadata m
+  countBlocks: `SELECT (SELECT count(*)::int FROM (SELECT FROM ${table} m
       WHERE m.account_number = $1 AND m.path = place.path AND m.value = place.value LIMIT 32) AS counted) AS blocks
     FROM unnest($2::text[], $3::text[]) WITH ORDINALITY AS place (path, value, at) ORDER BY at`,
-  walkBlocks: `WITH walked AS MATERIALIZED (SELECT block, members FROM companion_metadata
+  walkBlocks: `WITH walked AS MATERIALIZED (SELECT block, members FROM ${table}
       WHERE account_number = $1 AND path = $2 AND value = $3 AND block <= $4 ORDER BY block DESC LIMIT $5)
     SELECT block, members FROM walked
     UNION ALL SELECT walked.block, found.members
     FROM walked CROSS JOIN unnest($6::text[], $7::text[]) AS other (path, value)
-      CROSS JOIN ${lookUp("other", "walked.block")}`,
+      CROSS JOIN ${lookUp(table, "other", "walked.block")}`,
   readBlocks: `SELECT place.at::int AS at, found.members
     FROM unnest($2::text[], $3::text[], $4::int[]) WITH ORDINALITY AS place (path, value, block, at)
-      CROSS JOIN ${lookUp("place", "place.block")}`,
-  deleteBlocks: `DELETE FROM companion_metadata emptied
+      CROSS JOIN ${lookUp(table, "place", "place.block")}`,
+  deleteBlocks: `DELETE FROM ${table} emptied
     USING unnest($2::text[], $3::text[], $4::int[]) AS place (path, value, block)
-      CROSS JOIN ${lookUp("place", "place.block")}
+      CROSS JOIN ${lookUp(table, "place", "place.block")}
     WHERE emptied.ctid = found.ctid`,
-};
-const writeBlocks = `INSERT INTO companion_metadata (account_number, path, value, block, members)
-  SELECT $1, * FROM unnest($2::text[], $3::text[], $4::int[], $5::bytea[])
-  ON CONFLICT (account_number, path, value, block) DO UPDATE SET members = excluded.members`;
+  writeBlocks: `INSERT INTO ${table} (account_number, path, value, block, members)
+    SELECT $1, * FROM unnest($2::text[], $3::text[], $4::int[], $5::bytea[])
+    ON CONFLICT (account_number, path, value, block) DO UPDATE SET members = excluded.members`,
+});
 
 /** How many blocks the first read takes; each further one takes more, so that a short walk stays cheap. */
 const firstWalk = 8;
@@ -63,14 +67,16 @@ interface WrittenPlace extends Place {
 
 export type MetadataIndex = ReturnType<typeof createMetadataIndex>;
 
-export function createMetadataIndex() {
+export function createMetadataIndex(table: MetadataTable) {
+  const queries = metadataQueriesOf(table);
+
   /** The members at each place; null where there is none. */
   async function read(
     transaction: Transaction,
     accountNumber: number,
     places: readonly Place[],
   ): Promise<(Uint8Array | null)[]> {
-    const rows = await transaction.all<{ at: number; members: Uint8Array }>(metadataQueries.readBlocks, [
+    const rows = await transaction.all<{ at: number; members: Uint8Array }>(queries.readBlocks, [
       accountNumber,
       ...toColumns(places),
     ]);
@@ -87,20 +93,20 @@ export function createMetadataIndex() {
     const emptied = places.filter(({ members }) => members === null);
     if (kept.length > 0) {
       const members = kept.map((place) => place.members);
-      await transaction.run(writeBlocks, [accountNumber, ...toColumns(kept), members]);
+      await transaction.run(queries.writeBlocks, [accountNumber, ...toColumns(kept), members]);
     }
-    if (emptied.length > 0) await transaction.run(metadataQueries.deleteBlocks, [accountNumber, ...toColumns(emptied)]);
+    if (emptied.length > 0) await transaction.run(queries.deleteBlocks, [accountNumber, ...toColumns(emptied)]);
   }
 
   /** From the rarest to the most frequent; empty if a value is nowhere. */
   async function sortByFrequency(
-    queries: Queries,
+    reads: Queries,
     accountNumber: number,
     filters: readonly MetadataFilter[],
   ): Promise<MetadataEntry[]> {
     const entries = toEntries(filters);
     const [paths, values] = toColumns(entries);
-    const rows = await queries.all<{ blocks: number }>(metadataQueries.countBlocks, [accountNumber, paths, values]);
+    const rows = await reads.all<{ blocks: number }>(queries.countBlocks, [accountNumber, paths, values]);
     const counted = entries.map((entry, at) => ({ ...entry, blocks: rows[at]?.blocks ?? 0 }));
     counted.sort((one, other) => one.blocks - other.blocks);
     return counted[0]?.blocks === 0 ? [] : counted;
@@ -108,19 +114,19 @@ export function createMetadataIndex() {
 
   /** The sets of companions that match, each with its block, the highest first, those of one query at a time. */
   async function* walkSets(
-    queries: Queries,
+    reads: Queries,
     accountNumber: number,
     filters: readonly MetadataFilter[],
     below: number,
   ): AsyncGenerator<[block: number, members: Uint8Array][]> {
-    const [rarest, ...others] = await sortByFrequency(queries, accountNumber, filters);
+    const [rarest, ...others] = await sortByFrequency(reads, accountNumber, filters);
     if (rarest === undefined) return;
     const longest = Math.max(1, Math.min(longestWalk, Math.floor(mostLookups / Math.max(1, others.length))));
     const [paths, values] = toColumns(others);
     let highest = Math.floor((below - 1) / blockSize);
     for (let limit = Math.min(firstWalk, longest); ; limit = Math.min(limit * walkGrowth, longest)) {
       const parameters = [accountNumber, rarest.path, rarest.value, highest, limit, paths, values];
-      const blocks = groupBlocks(await queries.all<BlockRow>(metadataQueries.walkBlocks, parameters));
+      const blocks = groupBlocks(await reads.all<BlockRow>(queries.walkBlocks, parameters));
       const matching: [block: number, members: Uint8Array][] = [];
       for (const [block, sets] of blocks) {
         highest = block - 1;
@@ -137,13 +143,13 @@ export function createMetadataIndex() {
 
     /** Numbers in descending order, about `atOnce` at a time, all below `below`. */
     async *walk(
-      queries: Queries,
+      reads: Queries,
       accountNumber: number,
       filters: readonly MetadataFilter[],
       below: number,
       atOnce = 128,
     ): AsyncGenerator<number[]> {
-      for await (const sets of walkSets(queries, accountNumber, filters, below)) {
+      for await (const sets of walkSets(reads, accountNumber, filters, below)) {
         let found: number[] = [];
         for (const [block, set] of sets) {
           for (const numbers of readBlock(set, block, below, atOnce)) {
@@ -195,12 +201,6 @@ export function createMetadataIndex() {
       await write(transaction, accountNumber, changed);
     },
   };
-}
-
-/** Whether metadata matches all filters, by the same rule as the index. */
-export function matchesMetadata(metadata: JsonObject, filters: readonly MetadataFilter[]): boolean {
-  const has = new Set(listMetadataEntries(metadata, toIndexText).map(keyOf));
-  return toEntries(filters).every((entry) => has.has(keyOf(entry)));
 }
 
 function keyOf({ path, value }: MetadataEntry): string {

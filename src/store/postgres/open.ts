@@ -5,6 +5,7 @@ import { createAccountStore } from "./accounts.ts";
 import { createApiKeyStore } from "./api-keys.ts";
 import { createArrivalMarks } from "./arrival-marks.ts";
 import { createAuditStore } from "./audit.ts";
+import { createChallengeStore } from "./challenges.ts";
 import { createChangeRecorder } from "./changes.ts";
 import { createCompanionStore } from "./companions.ts";
 import { connect } from "./connection.ts";
@@ -28,6 +29,8 @@ import { createRemovals } from "./removals.ts";
 import { createSecondFactorStore, createServerSecretStore } from "./second-factors.ts";
 import { createSessionStore } from "./sessions.ts";
 import { createSettling } from "./settling.ts";
+import { createSpendingStore } from "./spending.ts";
+import { createSpendingLedger } from "./spending-ledger.ts";
 import { createTurnStore } from "./turns.ts";
 import { createUsageStore } from "./usage.ts";
 import { createUsageWriter } from "./usage-writer.ts";
@@ -109,11 +112,12 @@ async function createParts(engine: PostgresEngine, { log }: PostgresStoreOptions
     changes: createChangeRecorder(holdings),
     conversations: createConversationWriter(),
     holdings,
-    metadata: createMetadataIndex(),
+    metadata: createMetadataIndex("companion_metadata"),
     quota: createQuotaCounts(),
     removals: createRemovals(engine, { voiceAgents, erasures, log }),
     erasures,
     settling: createSettling(engine, tickets),
+    spending: createSpendingLedger(),
     tickets,
     usage: createUsageWriter(),
     voiceAgents,
@@ -128,6 +132,7 @@ function createStore(engine: PostgresEngine, parts: StoreParts): Store {
     accounts: createAccountStore(engine, parts),
     apiKeys: createApiKeyStore(engine, parts),
     audit: createAuditStore(engine, changes),
+    challenges: createChallengeStore(engine),
     companions: createCompanionStore(engine, parts),
     conversations: createConversationStore(engine, parts),
     embedTokens: createEmbedTokenStore(engine, parts),
@@ -135,8 +140,9 @@ function createStore(engine: PostgresEngine, parts: StoreParts): Store {
     secondFactors: createSecondFactorStore(engine, changes),
     serverSecrets: createServerSecretStore(engine),
     sessions: createSessionStore(engine, changes),
+    spending: createSpendingStore(engine, parts),
     turns: createTurnStore(engine, parts),
-    usage: createUsageStore(engine, parts),
+    usage: createUsageStore(engine, changes),
     visitorKeys: createVisitorKeyStore(engine, parts),
     voice: createVoiceStore(engine, parts),
     voiceAgentGrants: createVoiceAgentGrantStore(engine, parts),

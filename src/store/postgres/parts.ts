@@ -10,6 +10,7 @@ import type { OpenTickets } from "./open-tickets.ts";
 import type { Queries } from "./queries.ts";
 import type { QuotaCounts } from "./quota.ts";
 import type { Settling } from "./settling.ts";
+import type { SpendingLedger } from "./spending-ledger.ts";
 import type { UsageWriter } from "./usage-writer.ts";
 import type { VoiceAgentKeeper } from "./voice-agents.ts";
 
@@ -42,6 +43,7 @@ export interface StoreParts {
   quota: QuotaCounts;
   removals: Removals;
   settling: Settling;
+  spending: SpendingLedger;
   tickets: OpenTickets;
   usage: UsageWriter;
   voiceAgents: VoiceAgentKeeper;

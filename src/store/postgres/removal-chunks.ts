@@ -20,6 +20,8 @@ const selectCompanions = `SELECT number::float8 AS number, id FROM companions
 const deleteSome = (table: string, condition: string) => `DELETE FROM ${table}
   WHERE ctid = ANY (ARRAY (SELECT ctid FROM ${table} WHERE ${condition} LIMIT ${rowsPerChunk}))`;
 const deleteIndexRows = deleteSome("companion_metadata", "account_number = $1");
+const deleteLabelIndexRows = deleteSome("usage_label_metadata", "account_number = $1");
+const deleteLabels = deleteSome("usage_labels", "account_id = $1");
 const deleteVisitorDays = deleteSome("visitor_daily", "companion_id = $1");
 const deleteMessages = deleteSome("messages", "conversation_number = ANY ($1::bigint[])");
 // What somebody erases just now needs no removal.
@@ -40,7 +42,11 @@ export function createChunkRemover(voiceAgents: VoiceAgentKeeper, add: Removals[
       for (const { id, number } of companions) await add(transaction, "companion", id, number, removal.createdAt);
     }
     const deleted = await transaction.run(deleteIndexRows, [removal.targetNumber]);
-    return ids.length === 0 && deleted < rowsPerChunk;
+    if (ids.length > 0 || deleted === rowsPerChunk) return false;
+    // Only now: usage of a companion that is still there makes another label.
+    const index = await transaction.run(deleteLabelIndexRows, [removal.targetNumber]);
+    const labels = await transaction.run(deleteLabels, [removal.targetId]);
+    return index < rowsPerChunk && labels < rowsPerChunk;
   }
 
   async function removeCompanionChunk(transaction: Transaction, { targetId }: RemovalRow): Promise<boolean> {

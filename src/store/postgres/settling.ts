@@ -4,9 +4,11 @@
  */
 import type { TicketId } from "../../coordination/coordination.ts";
 import type { ConversationKey } from "../../domain/conversation.ts";
+import type { Cost } from "../../domain/money.ts";
 import type { FailureKind } from "../../domain/reply-failure.ts";
 import type { StreamErrorCode } from "../../domain/stream-end.ts";
 import { systemIds } from "../../lib/ids.ts";
+import type { ReachedBudget, Spend } from "../contract/spending.ts";
 import { type ConversationAddition, messageTypes, toMessageArrays } from "./conversation-writer.ts";
 import type { PostgresEngine } from "./engine.ts";
 import { concernsItsRows, isCertainlyUndone, unavailable } from "./failures.ts";
@@ -24,6 +26,7 @@ export interface Settlement {
   again: { key: ConversationKey; clientId: string; endCode: StreamErrorCode | null } | null;
   usage: UsageAddition & { companionId: string };
   failure: FailureKind | null;
+  spent: { cost: Cost | null; spend: Spend } | null;
   /** Whether it takes one message of the companion's day. */
   isCounted: boolean;
   /** Whether it takes one of its visitor's own day, if what it leaves is kept. */
@@ -34,8 +37,11 @@ export interface Settlement {
 export interface Settling {
   /** Commits that settled turns, and the turns in them. */
   readonly counts: { readonly batches: number; readonly turns: number };
-  /** Resolves once durable. Rejects with `unavailable` if PostgreSQL is away for too long: then it may have happened. */
-  add(settlement: Settlement): Promise<void>;
+  /**
+   * Resolves once durable, with the budgets of its account that its commit was the first to reach. Rejects with
+   * `unavailable` if PostgreSQL is away for too long: then it may have happened.
+   */
+  add(settlement: Settlement): Promise<readonly ReachedBudget[]>;
   /** Settles what waits, if PostgreSQL is there. */
   close(): Promise<void>;
 }
@@ -48,7 +54,7 @@ interface Waiting extends Settlement {
   /** After it failed together with others, so that they do not fail with it. */
   isAlone: boolean;
   isOver: boolean;
-  resolve(): void;
+  resolve(reached: readonly ReachedBudget[]): void;
   reject(error: unknown): void;
 }
 
@@ -59,7 +65,7 @@ const lookEveryMs = 500;
 const tryAgainMs = 100;
 
 /** Of the parameters of `settle_spending`. */
-const spendingTypes = ["text[]", "text[]", "text[]", "bigint[]", "bigint[]", "text[]"];
+const spendingTypes = ["text[]", "text[]", "text[]", "bigint[]", "bigint[]", "text[]", "bigint[]"];
 
 const textArrays = (count: number): string[] => Array(count).fill("text[]");
 const types = [
@@ -71,7 +77,7 @@ const types = [
   ...textArrays(11),
   ...spendingTypes,
 ];
-export const settleTurns = `SELECT settle_turns(${places(types)})`;
+export const settleTurns = `SELECT settle_turns(${places(types)})::text AS reached`;
 
 /** `patienceMs`: how long a turn waits for PostgreSQL. */
 export function createSettling(engine: PostgresEngine, tickets: OpenTickets, patienceMs = usualPatienceMs): Settling {
@@ -116,10 +122,16 @@ export function createSettling(engine: PostgresEngine, tickets: OpenTickets, pat
     for (;;) {
       try {
         parameters ??= toParameters(batch);
-        await engine.quickPool.once.run(settleTurns, parameters);
+        const row = await engine.quickPool.once.get<{ reached: string }>(settleTurns, parameters);
+        let reached: ReachedBudget[] = JSON.parse(row?.reached ?? "[]");
         counts.batches++;
         counts.turns += batch.length;
-        for (const turn of batch) finish(turn);
+        for (const turn of batch) {
+          // Of several turns of an account, one tells it.
+          const own = reached.filter(({ accountId }) => accountId === turn.usage.accountId);
+          reached = reached.filter((budget) => !own.includes(budget));
+          finish(turn, own);
+        }
         return;
       } catch (error) {
         if (concernsItsRows(error) && (!mayHaveHappened || isCertainlyUndone(error))) {
@@ -158,11 +170,11 @@ export function createSettling(engine: PostgresEngine, tickets: OpenTickets, pat
     waiting = waiting.filter(({ isOver }) => !isOver);
   }
 
-  function finish(turn: Waiting): void {
+  function finish(turn: Waiting, reached: readonly ReachedBudget[]): void {
     if (turn.isOver) return;
     turn.isOver = true;
     if (turn.ticketId !== null) tickets.noteEnded(turn.ticketId);
-    turn.resolve();
+    turn.resolve(reached);
   }
 
   function fail(turn: Waiting, error: unknown): void {
@@ -203,6 +215,7 @@ export function toParameters(batch: readonly Settlement[]): Parameter[] {
   const counted = batch.filter(({ isCounted }) => isCounted);
   const ticketIds = batch.flatMap(({ ticketId }) => ticketId ?? []);
   const again = batch.flatMap((turn) => turn.again ?? []);
+  const spent = batch.flatMap(({ usage, spent }) => (spent === null ? [] : [{ usage, ...spent }]));
   const limited = batch.filter(({ isLimited, kept }) => isLimited && kept !== null);
   return [
     systemIds.uuid(),
@@ -230,7 +243,15 @@ export function toParameters(batch: readonly Settlement[]): Parameter[] {
       ({ kept }) => kept?.arrivalMark ?? null,
       ({ usage }) => usage.day,
     ]),
-    ...spendingTypes.map(() => []),
+    ...toArrays(spent, [
+      ({ usage }) => usage.accountId,
+      ({ spend }) => JSON.stringify(spend.facts),
+      ({ usage }) => usage.day,
+      ({ cost }) => cost?.micros ?? null,
+      ({ cost }) => cost?.picos ?? null,
+      ({ spend }) => spend.reservationId,
+      ({ spend }) => spend.atMs,
+    ]),
   ];
 }
 

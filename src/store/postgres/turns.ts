@@ -17,6 +17,8 @@ export const turnQueries = {
     FROM messages m WHERE m.conversation_number = (
       SELECT c.number FROM conversations c WHERE c.companion_id = $1 AND c.session_id = $2 AND c.visitor_id = $3
     ) AND m.client_id = $4 ORDER BY m.created_at, m.number`,
+  monthTokens: `SELECT sum(input_tokens + output_tokens)::float8 AS tokens FROM usage_monthly
+    WHERE account_id = $1 AND companion_id = $2 AND month = $3`,
   visitorDay: `SELECT messages::float8 AS messages FROM visitor_daily
     WHERE companion_id = $1 AND visitor_id = $2 AND day = $3`,
 };
@@ -53,6 +55,7 @@ export function createTurnStore(engine: PostgresEngine, { quota, settling }: Tur
           ...countsOf(turn, isCounted ? 1 : 0),
         },
         failure,
+        spent: toSpent(turn),
         isCounted,
         isLimited: isCounted && turn.visitor?.isLimited === true,
         ticketId,
@@ -62,15 +65,22 @@ export function createTurnStore(engine: PostgresEngine, { quota, settling }: Tur
     settleUnkept(turn) {
       const { ticketId, failure, accountId, companionId, keyId, day, answeredBy } = turn;
       const usage = { accountId, companionId, keyId, day, answeredBy, ...countsOf(turn, 1) };
-      return settling.add({ ...unkept, usage, failure, isCounted: true, ticketId });
+      return settling.add({ ...unkept, usage, failure, spent: toSpent(turn), isCounted: true, ticketId });
     },
 
-    recordFailure({ kind, accountId, companionId, keyId, day }) {
+    async recordFailure({ kind, accountId, companionId, keyId, day, reservationId }) {
       const usage = { accountId, companionId, keyId, day, answeredBy: null, errors: 1 };
-      return settling.add({ ...unkept, usage, failure: kind, isCounted: false, ticketId: null });
+      const spent = reservationId === null ? null : { cost: null, spend: { facts: [], reservationId, atMs: 0 } };
+      await settling.add({ ...unkept, usage, failure: kind, spent, isCounted: false, ticketId: null });
     },
 
     countDay: (companionId, day) => quota.count(engine.quick, "messages", companionId, day),
+
+    async countMonthTokens(accountId, companionId, month) {
+      const parameters = [accountId, companionId, month];
+      const row = await engine.quick.get<{ tokens: number | null }>(turnQueries.monthTokens, parameters);
+      return row?.tokens ?? 0;
+    },
 
     async countVisitorDay(companionId, visitorId, day) {
       const row = await engine.quick.get<{ messages: number }>(turnQueries.visitorDay, [companionId, visitorId, day]);
@@ -80,6 +90,8 @@ export function createTurnStore(engine: PostgresEngine, { quota, settling }: Tur
 }
 
 const unkept = { kept: null, again: null, isLimited: false };
+
+const toSpent = ({ cost, spend }: SettledTurn | UnkeptTurn) => (spend === null ? null : { cost, spend });
 
 function countsOf({ usage, failure, cost }: SettledTurn | UnkeptTurn, messages: 0 | 1) {
   const { inputTokens, outputTokens, cachedTokens } = usage;

@@ -1,87 +1,126 @@
 /** Usage in PostgreSQL: sums of the daily counts, never of messages. */
-import type { JsonObject } from "../../domain/companion.ts";
-import type { FailureRow, UsageQuery, UsageStore } from "../contract/usage.ts";
-import { listDays, splitPeriod, type UsagePeriod } from "../rows/usage-periods.ts";
-import { createTotal, type SumRow, selectSums } from "../rows/usage-sums.ts";
+import type { FailureRow, UsageStore } from "../contract/usage.ts";
+import { createUsageEvents } from "../rows/usage-events.ts";
+import type { UsageDimension } from "../rows/usage-groups.ts";
+import { listDays, type UsagePeriod } from "../rows/usage-periods.ts";
+import { createUsageReader, type UsageScope, type UsageSource } from "../rows/usage-reader.ts";
+import { type SumRow, selectSums } from "../rows/usage-sums.ts";
+import type { ChangeRecorder } from "./changes.ts";
 import type { PostgresEngine } from "./engine.ts";
-import { matchesMetadata } from "./metadata-index.ts";
-import type { StoreParts } from "./parts.ts";
 import type { Parameter } from "./queries.ts";
-import { ofAccount } from "./rows/companion.ts";
+import { createLabelIndex } from "./usage-label-index.ts";
 
 /** Companions of one query: each has a row for each day and key. */
 const companionsPerQuery = 500;
+const labelsPerQuery = 500;
 
 const sumOf = (column: string) => `sum(${column})::float8`;
+const numberOf = (column: string) => `${column}::float8`;
+const ofCompanions = "AND companion_id = ANY ($4::text[])";
+// Not as a condition of the index, which would look for each label of each companion.
+const ofLabels = `${ofCompanions} AND (label = ANY ($5::bigint[])) IS TRUE`;
+
+const sumQuery = (period: UsagePeriod, condition: string, dimensions: readonly UsageDimension[]) =>
+  selectSums(
+    period,
+    `account_id = $1 AND ${period.column} BETWEEN $2 AND $3 ${condition}`,
+    dimensions,
+    sumOf,
+    numberOf,
+  );
+
+const someDay = { table: "usage_daily", column: "day", from: "", to: "" };
+
+export const usageQueries = {
+  account: sumQuery({ ...someDay, table: "usage_account_daily" }, "", []),
+  companions: sumQuery(someDay, ofCompanions, ["companion", "label"]),
+  labels: sumQuery(someDay, ofLabels, []),
+  // From one to the next: a companion has a row for each day, which nobody needs to see.
+  nextCompanions: `WITH RECURSIVE used AS (
+      (SELECT companion_id FROM usage_daily WHERE account_id = $1 AND companion_id >= $2 ORDER BY companion_id LIMIT 1)
+      UNION ALL
+      SELECT (SELECT u.companion_id FROM usage_daily u WHERE u.account_id = $1 AND u.companion_id > used.companion_id
+        ORDER BY u.companion_id LIMIT 1)
+      FROM used WHERE used.companion_id IS NOT NULL
+    ) SELECT companion_id AS id FROM used WHERE companion_id IS NOT NULL LIMIT ${companionsPerQuery}`,
+  companionsOfDay: `SELECT DISTINCT companion_id AS id FROM usage_daily
+    WHERE account_id = $1 AND day = $2 AND companion_id >= $3 ORDER BY companion_id LIMIT ${companionsPerQuery}`,
+  nextDay: "SELECT day FROM usage_account_daily WHERE account_id = $1 AND day >= $2 ORDER BY day LIMIT 1",
+  labelsOf: `SELECT l.number::float8 AS number FROM usage_labels l
+    WHERE l.companion_id >= $1 AND (l.companion_id, l.number) < ($1, $2::float8::bigint)
+    ORDER BY l.companion_id DESC, l.number DESC LIMIT ${labelsPerQuery}`,
+};
+
 // One lookup per day, since the table is ordered by account and day.
 const selectFailures = `SELECT f.kind, sum(f.replies)::float8 AS replies, max(f.day) AS "lastDay"
   FROM unnest($1::text[]) AS days (day)
     CROSS JOIN LATERAL (SELECT r.kind, r.replies, r.day FROM failed_replies r
       WHERE r.account_id = $2 AND r.day = days.day AND r.companion_id = $3 OFFSET 0) AS f
   GROUP BY f.kind ORDER BY sum(f.replies) DESC, f.kind`;
-const selectMetadata = `SELECT c.metadata FROM companions c WHERE c.id = $1 AND ${ofAccount("$2")}`;
-const selectIds = "SELECT id FROM companions WHERE number = ANY ($1::bigint[])";
 
 export function createUsageStore(
   engine: PostgresEngine,
-  { changes, metadata }: Pick<StoreParts, "changes" | "metadata">,
+  changes: Pick<ChangeRecorder, "findAccountNumber">,
 ): UsageStore {
+  const source = createUsageSource(engine, changes);
+  return {
+    ...createUsageReader(source),
+    listEvents: createUsageEvents(source),
+    queryFailures: (accountId, { fromDay, toDay, companionId }) =>
+      engine.heavy.all<FailureRow>(selectFailures, [listDays(fromDay, toDay), accountId, companionId ?? ""]),
+  };
+}
+
+function createUsageSource(engine: PostgresEngine, changes: Pick<ChangeRecorder, "findAccountNumber">): UsageSource {
   const { heavy } = engine;
+  const labels = createLabelIndex(engine, changes);
 
-  function sum(
-    period: UsagePeriod,
-    { groupBy }: UsageQuery,
+  async function sumCompanions(
     accountId: string,
-    companions?: readonly string[],
+    period: UsagePeriod,
+    dimensions: readonly UsageDimension[],
+    { companionIds, labels: numbers }: UsageScope,
   ): Promise<SumRow[]> {
-    const ofCompanions = companions === undefined ? "true" : "companion_id = ANY ($4::text[])";
-    const condition = `account_id = $1 AND ${period.column} BETWEEN $2 AND $3 AND ${ofCompanions}`;
-    const parameters: Parameter[] = [accountId, period.from, period.to];
-    if (companions !== undefined) parameters.push(companions);
-    return heavy.all<SumRow>(selectSums(period, condition, groupBy, sumOf), parameters);
-  }
-
-  /** Without ids of all companions that were ever used, deleted ones included, and of the keys' own calls. */
-  async function sumCompanions(accountId: string, query: UsageQuery, ids?: readonly string[]): Promise<SumRow[]> {
-    const periods = splitPeriod(query.fromDay, query.toDay, query.groupBy.includes("day"));
-    return (await Promise.all(periods.map((period) => sum(period, query, accountId, ids)))).flat();
-  }
-
-  async function hasMetadata(accountId: string, { metadata: filters }: UsageQuery, id: string): Promise<boolean> {
-    if (filters.length === 0) return true;
-    const row = await heavy.get<{ metadata: string }>(selectMetadata, [id, accountId]);
-    return row !== null && matchesMetadata(JSON.parse(row.metadata) as JsonObject, filters);
-  }
-
-  async function* listMatching(accountId: string, { metadata: filters }: UsageQuery): AsyncGenerator<string[]> {
-    const account = await changes.findAccountNumber(heavy, accountId);
-    if (account === null) return;
-    for await (const numbers of metadata.walk(heavy, account, filters, Number.MAX_SAFE_INTEGER, companionsPerQuery)) {
-      const rows = await heavy.all<{ id: string }>(selectIds, [numbers]);
-      yield rows.map(({ id }) => id);
-    }
+    const parameters: Parameter[] = [accountId, period.from, period.to, companionIds];
+    if (numbers !== undefined) parameters.push(numbers);
+    return heavy.all(sumQuery(period, numbers === undefined ? ofCompanions : ofLabels, dimensions), parameters);
   }
 
   return {
-    queryFailures: (accountId, { fromDay, toDay, companionId }) =>
-      heavy.all<FailureRow>(selectFailures, [listDays(fromDay, toDay), accountId, companionId ?? ""]),
+    walkLabels: labels.walk,
 
-    async query(accountId, query) {
-      const { fromDay, toDay, groupBy, companionId } = query;
-      const total = createTotal(groupBy);
-      if (companionId !== null) {
-        if (await hasMetadata(accountId, query, companionId)) {
-          total.add(await sumCompanions(accountId, query, [companionId]));
-        }
-      } else if (query.metadata.length > 0) {
-        for await (const ids of listMatching(accountId, query)) total.add(await sumCompanions(accountId, query, ids));
-      } else if (groupBy.includes("companion")) {
-        total.add(await sumCompanions(accountId, query));
-      } else {
-        const period = { table: "usage_account_daily", column: "day", from: fromDay, to: toDay };
-        total.add(await sum(period, query, accountId));
+    sumAccount: (accountId, period, dimensions) =>
+      heavy.all<SumRow>(sumQuery(period, "", dimensions), [accountId, period.from, period.to]),
+
+    async sumCompanions(accountId, periods, dimensions, scope) {
+      const sums = periods.map((period) => sumCompanions(accountId, period, dimensions, scope));
+      return (await Promise.all(sums)).flat();
+    },
+
+    async listCompanions(accountId, from, day) {
+      const rows =
+        day === null
+          ? await heavy.all<{ id: string }>(usageQueries.nextCompanions, [accountId, from])
+          : await heavy.all<{ id: string }>(usageQueries.companionsOfDay, [accountId, day, from]);
+      return rows.map(({ id }) => id);
+    },
+
+    async findDay(accountId, fromDay) {
+      return (await heavy.get<{ day: string }>(usageQueries.nextDay, [accountId, fromDay]))?.day ?? null;
+    },
+
+    async listLabels(companionId, below) {
+      const rows = await heavy.all<{ number: number }>(usageQueries.labelsOf, [companionId, below]);
+      return rows.map(({ number }) => number);
+    },
+
+    async readLabels(numbers) {
+      const texts = new Map<number, string>();
+      for (let at = 0; at < numbers.length; at += labelsPerQuery) {
+        const rows = await labels.read(numbers.slice(at, at + labelsPerQuery));
+        for (const { number, metadata } of rows) texts.set(number, metadata);
       }
-      return total.rows();
+      return texts;
     },
   };
 }

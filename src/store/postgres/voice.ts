@@ -1,7 +1,19 @@
 /** Voice in PostgreSQL: managed agents with their locks and outbox, and sessions waiting for their transcripts. */
+
+import { spendingFactsOf } from "../../domain/budget.ts";
 import { textParts, uncounted } from "../../domain/conversation.ts";
-import type { VoiceAgent, VoiceOutboxItem, VoiceSession, VoiceStore } from "../contract/voice.ts";
+import { toUtcDay } from "../../lib/clock.ts";
+import type { ReachedBudget } from "../contract/spending.ts";
+import type {
+  NewVoiceSession,
+  SpokenCost,
+  VoiceAgent,
+  VoiceOutboxItem,
+  VoiceSession,
+  VoiceStore,
+} from "../contract/voice.ts";
 import { longestVoiceWaitMs } from "../rows/bounds.ts";
+import { parseMetadata } from "../rows/companion.ts";
 import { toVisitorId } from "../rows/conversation.ts";
 import type { PostgresEngine } from "./engine.ts";
 import type { StoreParts } from "./parts.ts";
@@ -30,8 +42,9 @@ const takeDue = `WITH due AS MATERIALIZED (SELECT provider, agent_id, due_at FRO
 const shareCompanion = "SELECT share_companions(ARRAY[$1::text])";
 const shareVisitor = "SELECT share_companions(ARRAY[$1::text]), share_visitors(ARRAY[$1::text], ARRAY[$2::text])";
 const insertSession = `INSERT INTO voice_sessions
-    (provider_conversation_id, account_id, companion_id, session_id, visitor_id, created_at, sealed_visitor)
-  SELECT $1, $2, id, $4, $5, $6, $7 FROM companions WHERE id = $3 ON CONFLICT DO NOTHING`;
+    (provider_conversation_id, account_id, companion_id, session_id, visitor_id, created_at, sealed_visitor, key_id, day,
+      reservation_id)
+  SELECT $1, $2, id, $4, $5, $6, $7, $8, $9, $10 FROM companions WHERE id = $3 ON CONFLICT DO NOTHING`;
 const selectSession = `SELECT s.companion_id AS "companionId", s.session_id AS "sessionId", s.visitor_id AS "visitorId",
     s.created_at::float8 AS "createdAt"
   FROM voice_sessions s JOIN companions c ON c.id = s.companion_id WHERE s.provider_conversation_id = $1`;
@@ -39,16 +52,22 @@ const selectWaiting = `SELECT companion_id AS "companionId", session_id AS "sess
   FROM voice_sessions WHERE provider_conversation_id = $1 AND NOT is_taken`;
 const takeSession = `UPDATE voice_sessions SET is_taken = true WHERE provider_conversation_id = $1 AND NOT is_taken
   AND visitor_id = $2 AND EXISTS (SELECT FROM companions WHERE id = companion_id)
-  RETURNING sealed_visitor AS "sealedVisitor"`;
+  RETURNING sealed_visitor AS "sealedVisitor", account_id AS "accountId", key_id AS "keyId", day,
+    reservation_id AS "reservationId", (SELECT metadata FROM companions WHERE id = companion_id) AS metadata`;
 const deleteSessions = `WITH old AS MATERIALIZED (SELECT provider_conversation_id FROM voice_sessions
       WHERE created_at < $1 ORDER BY created_at LIMIT $2 FOR UPDATE SKIP LOCKED)
   DELETE FROM voice_sessions s USING old WHERE s.provider_conversation_id = old.provider_conversation_id`;
 
+type TakenRow = Pick<NewVoiceSession, "sealedVisitor" | "accountId" | "day" | "reservationId"> & {
+  /** Empty for the dashboard. */
+  keyId: string;
+  metadata: string;
+};
 type SessionRow = Omit<VoiceSession, "visitorId"> & { visitorId: string };
 
 export function createVoiceStore(
   engine: PostgresEngine,
-  { voiceAgents: agents, conversations, usage, quota, tickets }: StoreParts,
+  { voiceAgents: agents, conversations, usage, quota, spending, tickets }: StoreParts,
 ): VoiceStore {
   const findAgent = (queries: Queries, companionId: string) => queries.get<VoiceAgent>(selectAgent, [companionId]);
 
@@ -72,9 +91,27 @@ export function createVoiceStore(
       if (session === null || session.visitorId === lockedFor) return null;
       lockedFor = session.visitorId;
       await transaction.run(shareVisitor, [session.companionId, lockedFor]);
-      const taken = await transaction.get<{ sealedVisitor: string | null }>(takeSession, [keptId, lockedFor]);
+      const taken = await transaction.get<TakenRow>(takeSession, [keptId, lockedFor]);
       if (taken !== null) return { ...session, ...taken };
     }
+  }
+
+  /** Under the session's day and key; one from before they were kept has neither. */
+  async function settle(
+    transaction: Transaction,
+    session: TakenRow & { companionId: string },
+    { cost, provider, atMs }: SpokenCost,
+  ): Promise<ReachedBudget[]> {
+    const { accountId, companionId, reservationId } = session;
+    const day = session.day || toUtcDay(atMs);
+    const keyId = session.keyId || null;
+    const counts = { costMicros: cost.micros, costPicos: cost.picos };
+    await spending.share(transaction, accountId);
+    await usage.add(transaction, [
+      { accountId, companionId, keyId, day, answeredBy: { provider, model: "" }, ...counts },
+    ]);
+    const facts = spendingFactsOf({ companionId, keyId, metadata: parseMetadata(session.metadata) });
+    return await spending.settle(transaction, { accountId, day }, cost, { facts, reservationId, atMs });
   }
 
   return {
@@ -133,7 +170,9 @@ export function createVoiceStore(
       await engine.write(async (transaction) => {
         const visitorId = session.visitorId ?? "";
         const keptId = providerConversationId === null ? null : withoutNul(providerConversationId);
-        const row = [keptId, accountId, companionId, sessionId, visitorId, createdAt, session.sealedVisitor];
+        const { sealedVisitor, reservationId } = session;
+        const place = [keptId, accountId, companionId, sessionId, visitorId, createdAt];
+        const row = [...place, sealedVisitor, keyId ?? "", day, reservationId];
         await Promise.all([
           transaction.run(shareCompanion, [companionId]),
           usage.add(transaction, [{ accountId, companionId, keyId, day, answeredBy: null, voiceSessions: 1 }]),
@@ -153,17 +192,18 @@ export function createVoiceStore(
       return row === null ? null : { ...row, visitorId: toVisitorId(row.visitorId) };
     },
 
-    addTranscript: (providerConversationId, conversationId, messages) =>
+    addTranscript: (providerConversationId, conversationId, messages, spoken) =>
       engine.write(async (transaction) => {
         const keptId = withoutNul(providerConversationId);
         const session = await take(transaction, keptId);
-        if (session === null) return false;
+        if (session === null) return { isAdded: false, reached: [] };
         const { companionId, sessionId, visitorId, sealedVisitor } = session;
         const key = { companionId, sessionId, visitorId: toVisitorId(visitorId) };
-        const spoken = messages.map(({ text, ...message }) => {
+        const said = messages.map(({ text, ...message }) => {
           return { ...message, parts: textParts(text), channel: "voice" as const, ...uncounted };
         });
-        return await conversations.add(transaction, { key, sealedVisitor }, conversationId, spoken);
+        const isAdded = await conversations.add(transaction, { key, sealedVisitor }, conversationId, said);
+        return { isAdded, reached: spoken === null ? [] : await settle(transaction, session, spoken) };
       }),
 
     deleteSessions: (beforeMs, limit) =>

@@ -1,6 +1,8 @@
 /** The filters that a companion's metadata matches: each of its values, with the path to it. */
-import type { JsonObject, JsonValue } from "../../domain/companion.ts";
+import type { JsonObject } from "../../domain/companion.ts";
+import { listMetadataValues } from "../../domain/metadata.ts";
 import { sha256Hex } from "../../lib/sha256.ts";
+import type { MetadataFilter } from "../contract/companions.ts";
 
 /** A path and a value as stored in the index. */
 export interface MetadataEntry {
@@ -25,25 +27,15 @@ export function createIndexText(mark: string): IndexText {
   };
 }
 
-/**
- * Every matching filter, once. Names are joined by dots, so that a path means nested fields or a name with dots alike;
- * arrays add nothing to the path; numbers, booleans and null are their JSON text, like strings.
- */
+/** Every matching filter, once. */
 export function listMetadataEntries(metadata: JsonObject, toIndexText: IndexText): MetadataEntry[] {
-  const entries = new Map<string, MetadataEntry>();
-  const visit = (path: string, value: JsonValue): void => {
-    if (Array.isArray(value)) {
-      for (const element of value) visit(path, element);
-    } else if (typeof value === "object" && value !== null) {
-      for (const [name, part] of Object.entries(value)) visit(`${path}.${name}`, part);
-    } else {
-      const entry = {
-        path: toIndexText(path),
-        value: toIndexText(typeof value === "string" ? value : JSON.stringify(value)),
-      };
-      entries.set(JSON.stringify([entry.path, entry.value]), entry);
-    }
-  };
-  for (const [name, value] of Object.entries(metadata)) visit(name, value);
-  return [...entries.values()];
+  return listMetadataValues(metadata).map(({ path, value }) => {
+    return { path: toIndexText(path), value: toIndexText(value) };
+  });
+}
+
+/** Whether metadata matches all filters, by the same rule as the index. */
+export function matchesMetadata(metadata: JsonObject, filters: readonly MetadataFilter[]): boolean {
+  const values = listMetadataValues(metadata);
+  return filters.every((filter) => values.some(({ path, value }) => path === filter.path && value === filter.value));
 }

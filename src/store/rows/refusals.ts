@@ -1,4 +1,5 @@
 /** What every engine refuses in the same words. */
+import { mostBudgets } from "../../domain/budget.ts";
 import { AppError, invalidFields } from "../../domain/errors.ts";
 import { mostVisitorKeys } from "../../domain/visitor.ts";
 
@@ -31,4 +32,8 @@ export function answeredMeanwhile(): AppError {
 export function tooManyVisitorKeys(): AppError {
   const sentence = `An account has at most ${mostVisitorKeys} visitor keys. Revoke one first.`;
   return new AppError("conflict", sentence);
+}
+
+export function tooManyBudgets(): AppError {
+  return new AppError("limit_reached", `An account has at most ${mostBudgets} budgets. Delete one first.`);
 }

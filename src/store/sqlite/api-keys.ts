@@ -9,6 +9,7 @@ import { setLastUse } from "./last-use.ts";
 import type { StoreParts } from "./parts.ts";
 import { mapColumns, type StoredRow } from "./rows/columns.ts";
 import { apiKeys } from "./schema/clustered.ts";
+import { type SpendingStateRow, spendingState, toSpendingState } from "./spending-state.ts";
 
 interface FoundRow {
   id: string;
@@ -26,11 +27,20 @@ type ListedRow = Omit<StoredRow<typeof apiKeys>, "hash" | "accountNumber" | "rev
 export const apiKeyQueries = {
   findByHash: `SELECT k.id, k.scopes, k.expires_at, a.id AS account_id, a.plan, a.suspended_at
      FROM api_keys k JOIN accounts a ON a.number = k.account_number WHERE k.hash = ? AND k.revoked_at IS NULL`,
+  checkCaller: `SELECT k.expires_at AS expiresAt,
+       EXISTS (SELECT 1 FROM companions c WHERE c.id = ? AND c.account_id = a.id AND c.enabled = 1) AS hasCompanion,
+       ${spendingState("a.id")}
+     FROM api_keys k JOIN accounts a ON a.number = k.account_number
+     WHERE k.id = ? AND k.revoked_at IS NULL AND a.suspended_at IS NULL`,
 };
 
 export function createApiKeyStore(engine: SqliteEngine, { changes, holdings, usage }: StoreParts): ApiKeyStore {
   const lines = createKeyLines(engine, changes);
   const selectByHash = engine.query<FoundRow, [Uint8Array]>(apiKeyQueries.findByHash);
+  const selectRight = engine.query<
+    SpendingStateRow & { expiresAt: number | null; hasCompanion: number },
+    [string, string]
+  >(apiKeyQueries.checkCaller);
   const selectOfAccount = engine.query<ListedRow, [string]>(
     () =>
       `SELECT ${keyColumns.select("k")} FROM api_keys k
@@ -76,6 +86,14 @@ export function createApiKeyStore(engine: SqliteEngine, { changes, holdings, usa
         return row === null ? null : toFoundKey(row);
       }),
 
+    checkCaller: (keyId, companionId) =>
+      engine.read(() => {
+        const row = selectRight.get(companionId, keyId);
+        if (row === null) return null;
+        const { expiresAt, hasCompanion } = row;
+        return { expiresAt, hasCompanion: hasCompanion === 1, spending: toSpendingState(row) };
+      }),
+
     list: (accountId) =>
       engine.read(() =>
         selectOfAccount.all(accountId).map((row) => ({ ...row, accountId, scopes: decodeScopes(row.scopes) })),
@@ -93,7 +111,7 @@ export function createApiKeyStore(engine: SqliteEngine, { changes, holdings, usa
       await engine.append(() => {
         for (const { keyId, requests, lastUsedAt } of uses) {
           const key = addUse.get(requests, lastUsedAt, keyId);
-          if (key === null) continue;
+          if (key === null || requests === 0) continue;
           usage.add({ accountId: key.account_id, companionId: null, keyId, day, answeredBy: null }, { requests });
         }
       });

@@ -1,6 +1,7 @@
 /** Companions in SQLite. */
 import { and, eq } from "drizzle-orm";
 import type { Plan } from "../../domain/account.ts";
+import type { SpendingState } from "../../domain/budget.ts";
 import type { Companion, CompanionSettings } from "../../domain/companion.ts";
 import { type CompanionStore, type EmbedTarget, type NewCompanion, toMadeCompanion } from "../contract/companions.ts";
 import { toImport } from "../rows/changes.ts";
@@ -14,16 +15,21 @@ import type { StoredRow } from "./rows/columns.ts";
 import { type CompanionRow, companionColumns, toCompanion } from "./rows/companion.ts";
 import { quotaDaily } from "./schema/clustered.ts";
 import { companions } from "./schema/companions.ts";
+import { type SpendingStateRow, spendingState, toSpendingState } from "./spending-state.ts";
 import { isGranted } from "./voice-agents.ts";
 
 /** Limits of the cache of companions by embed token. */
 const cacheLimits = { count: 500, bytes: 16 * 1024 * 1024 };
 
-interface EmbedRow extends CompanionRow {
+interface EmbedRow extends CompanionRow, SpendingStateRow {
   tokenId: string;
   plan: Plan | null;
   /** Whether the grant for its voice agent exists, if it has one. */
   isGranted: number;
+}
+
+interface CheckRow extends SpendingStateRow {
+  holds: number;
 }
 
 /** What a change needs to know of the companion's previous state. */
@@ -36,7 +42,8 @@ export function createCompanionStore(engine: SqliteEngine, parts: StoreParts): C
   const selectByToken = engine.query<EmbedRow, [string, string]>(
     () => `SELECT ${companionColumns.select("c")}, (SELECT id FROM embed_tokens WHERE token = ?) AS tokenId,
        (SELECT plan FROM accounts WHERE id = c.account_id AND suspended_at IS NULL) AS plan,
-       CASE WHEN c.voice_agent_id IS NULL THEN 0 ELSE ${isGranted("c.account_id", "c.voice_agent_id")} END AS isGranted
+       CASE WHEN c.voice_agent_id IS NULL THEN 0 ELSE ${isGranted("c.account_id", "c.voice_agent_id")} END AS isGranted,
+       ${spendingState("c.account_id")}
      FROM companions c WHERE c.id = (SELECT companion_id FROM embed_tokens WHERE token = ?) AND c.enabled = 1`,
   );
   const selectById = engine.query<CompanionRow, [string, string]>(
@@ -46,12 +53,12 @@ export function createCompanionStore(engine: SqliteEngine, parts: StoreParts): C
     `SELECT number, name, voice_id AS voiceId, voice_agent_id AS voiceAgentId, metadata FROM companions
      WHERE id = ? AND account_id = ?`,
   );
-  const checkToken = engine.query<{ holds: number }, [string]>(
-    `SELECT (SELECT suspended_at IS NULL FROM accounts WHERE id = c.account_id) AS holds
+  const checkToken = engine.query<CheckRow, [string]>(
+    `SELECT (SELECT suspended_at IS NULL FROM accounts WHERE id = c.account_id) AS holds, ${spendingState("c.account_id")}
      FROM companions c WHERE c.id = (SELECT companion_id FROM embed_tokens WHERE token = ?) AND c.enabled = 1`,
   );
-  const checkOwner = engine.query<{ holds: number }, [string, string]>(
-    `SELECT (SELECT suspended_at IS NULL FROM accounts WHERE id = c.account_id) AS holds
+  const checkOwner = engine.query<CheckRow, [string, string]>(
+    `SELECT (SELECT suspended_at IS NULL FROM accounts WHERE id = c.account_id) AS holds, ${spendingState("c.account_id")}
      FROM companions c WHERE c.id = ? AND c.account_id = ?`,
   );
   const rows = createCompanionInsert(engine, metadata, voiceAgents);
@@ -72,10 +79,11 @@ export function createCompanionStore(engine: SqliteEngine, parts: StoreParts): C
   function findByToken(token: string): ReadRow<EmbedTarget> | null {
     const found = selectByToken.get(token, token);
     if (found === null || found.plan === null) return null;
-    const { tokenId, plan, isGranted, ...row } = found;
+    const { tokenId, plan, isGranted, isStopped, hasBudgets, ...row } = found;
     if (isGranted === 0) row.voiceAgentId = null;
     const bytes = estimateBytes(row);
-    return { value: { companion: Object.freeze(toCompanion(row)), tokenId, plan }, bytes };
+    const spending = toSpendingState({ isStopped, hasBudgets });
+    return { value: { companion: Object.freeze(toCompanion(row)), tokenId, plan, spending }, bytes };
   }
 
   return {
@@ -112,9 +120,9 @@ export function createCompanionStore(engine: SqliteEngine, parts: StoreParts): C
 
     findByEmbedToken: (token) => engine.read(() => remembered.get(token, () => findByToken(token))),
 
-    checkEmbedToken: (token) => engine.read(() => checkToken.get(token)?.holds === 1),
+    checkEmbedToken: (token) => engine.read(() => toRight(checkToken.get(token))),
 
-    checkOwned: (accountId, id) => engine.read(() => checkOwner.get(id, accountId)?.holds === 1),
+    checkOwned: (accountId, id) => engine.read(() => toRight(checkOwner.get(id, accountId))),
 
     getChangeMark: () => engine.read(() => engine.readChangeMark()),
 
@@ -173,6 +181,10 @@ export function createCompanionStore(engine: SqliteEngine, parts: StoreParts): C
       return isDeleted;
     },
   };
+}
+
+function toRight(row: CheckRow | null): SpendingState | null {
+  return row?.holds === 1 ? toSpendingState(row) : null;
 }
 
 /**

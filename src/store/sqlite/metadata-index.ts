@@ -1,5 +1,6 @@
 /**
- * The metadata index: finds companions by any field, in any combination, without reading a companion.
+ * The metadata index: finds companions by any field, in any combination, without reading a companion. Labels of usage
+ * have one of the same form.
  *
  * For each (account, path, value) and block of 4096 companion numbers, one row contains which of them have that value.
  * A filter on one field reads only the blocks that fill the page. Filters on several fields walk the blocks of the
@@ -13,16 +14,18 @@ import { diffEntries, groupByBlock, placeOf, readBlock } from "../rows/metadata-
 import { createIndexText, type MetadataEntry } from "../rows/metadata-entries.ts";
 import type { SqliteEngine } from "./engine.ts";
 
-export const metadataQueries = {
+export type MetadataTable = "companion_metadata" | "usage_label_metadata";
+
+export const metadataQueriesOf = (table: MetadataTable) => ({
   // After a few blocks it is clear which value is the rarest, or it does not matter.
   countBlocks: `SELECT count(*) AS count FROM
-     (SELECT 1 FROM companion_metadata WHERE account_number = ? AND path = ? AND value = ? LIMIT 32)`,
-  walkBlocks: `SELECT block, members FROM companion_metadata
+     (SELECT 1 FROM ${table} WHERE account_number = ? AND path = ? AND value = ? LIMIT 32)`,
+  walkBlocks: `SELECT block, members FROM ${table}
      WHERE account_number = ? AND path = ? AND value = ? AND block <= ? ORDER BY block DESC LIMIT ?`,
-  readBlocks: `SELECT block, members FROM companion_metadata
+  readBlocks: `SELECT block, members FROM ${table}
      WHERE account_number = ? AND path = ? AND value = ? AND block BETWEEN ? AND ?`,
-  findBlock: "SELECT members FROM companion_metadata WHERE account_number = ? AND path = ? AND value = ? AND block = ?",
-};
+  findBlock: `SELECT members FROM ${table} WHERE account_number = ? AND path = ? AND value = ? AND block = ?`,
+});
 
 /**
  * How many blocks the first read takes; each further one takes four times as many, so that a short walk stays cheap.
@@ -46,17 +49,18 @@ interface BlockRow extends MembersRow {
 
 export type MetadataIndex = ReturnType<typeof createMetadataIndex>;
 
-export function createMetadataIndex(engine: SqliteEngine) {
+export function createMetadataIndex(engine: SqliteEngine, table: MetadataTable) {
+  const metadataQueries = metadataQueriesOf(table);
   const countBlocks = engine.query<{ count: number }, [number, string, string]>(metadataQueries.countBlocks);
   const walkBlocks = engine.query<BlockRow, [number, string, string, number, number]>(metadataQueries.walkBlocks);
   const readBlocks = engine.query<BlockRow, [number, string, string, number, number]>(metadataQueries.readBlocks);
   const findBlock = engine.query<MembersRow, [number, string, string, number]>(metadataQueries.findBlock);
   const writeBlock = engine.query<null, [number, string, string, number, Uint8Array]>(
-    `INSERT INTO companion_metadata (account_number, path, value, block, members) VALUES (?, ?, ?, ?, ?)
+    `INSERT INTO ${table} (account_number, path, value, block, members) VALUES (?, ?, ?, ?, ?)
      ON CONFLICT DO UPDATE SET members = excluded.members`,
   );
   const deleteBlock = engine.query<null, [number, string, string, number]>(
-    "DELETE FROM companion_metadata WHERE account_number = ? AND path = ? AND value = ? AND block = ?",
+    `DELETE FROM ${table} WHERE account_number = ? AND path = ? AND value = ? AND block = ?`,
   );
 
   function addTo(

@@ -5,6 +5,7 @@ import type { Store } from "../store.ts";
 import { createAccountStore } from "./accounts.ts";
 import { createApiKeyStore } from "./api-keys.ts";
 import { createAuditStore } from "./audit.ts";
+import { createChallengeStore } from "./challenges.ts";
 import { createChangeRecorder } from "./changes.ts";
 import { createCompanionStore } from "./companions.ts";
 import { openConnection } from "./connection.ts";
@@ -23,6 +24,9 @@ import { createQuotaCounts } from "./quota.ts";
 import { createRemovals } from "./removals.ts";
 import { createSecondFactorStore, createServerSecretStore } from "./second-factors.ts";
 import { createSessionStore } from "./sessions.ts";
+import { createSpendingStore } from "./spending.ts";
+import { createSpendingLedger } from "./spending-ledger.ts";
+import { settleLeftSpending } from "./spending-left.ts";
 import { createTurnStore } from "./turns.ts";
 import { createUsageStore } from "./usage.ts";
 import { createUsageWriter } from "./usage-writer.ts";
@@ -39,6 +43,8 @@ export interface SqliteStoreOptions extends MigrateOptions {
   observer?: StoreObserver;
   /** Replaced in tests. */
   lockLimitMs?: number;
+  /** For a server, at its start: what the one before had reserved is settled at its worst case. Null: it is left. */
+  settlesLeftAtMs?: number | null;
 }
 
 export async function openSqliteStore(options: SqliteStoreOptions): Promise<Store> {
@@ -51,7 +57,9 @@ export async function openSqliteStore(options: SqliteStoreOptions): Promise<Stor
     throw error;
   }
   if (options.observer !== undefined) database.watch(options.observer);
-  return createStore(new SqliteEngine(database, options), options);
+  const engine = new SqliteEngine(database, options);
+  if (options.settlesLeftAtMs != null) await settleLeftSpending(engine, options.settlesLeftAtMs, options.log);
+  return createStore(engine, options);
 }
 
 function createStore(engine: SqliteEngine, { erasures, log }: SqliteStoreOptions): Store {
@@ -59,14 +67,14 @@ function createStore(engine: SqliteEngine, { erasures, log }: SqliteStoreOptions
   const changes = createChangeRecorder(engine, holdings);
   const usage = createUsageWriter(engine);
   const quota = createQuotaCounts(engine);
-  const metadata = createMetadataIndex(engine);
+  const metadata = createMetadataIndex(engine, "companion_metadata");
   const voiceAgents = createVoiceAgentKeeper(engine);
   const conversations = createConversationWriter(engine);
   const eraser = createMessageEraser(engine);
   const exchanges = createExchanges(engine, conversations, eraser);
   const visitorDays = createVisitorDays(engine);
   const removals = createRemovals(engine, { eraser, visitorDays, voiceAgents, log });
-  const counters = { holdings, quota, usage, visitorDays };
+  const counters = { holdings, quota, usage, visitorDays, spending: createSpendingLedger(engine, usage) };
   const shared = { changes, conversations, eraser, erasures, exchanges, metadata, removals, voiceAgents, ...counters };
   const checkRead = engine.query<{ one: number }>("SELECT 1 AS one FROM accounts LIMIT 1");
 
@@ -76,6 +84,7 @@ function createStore(engine: SqliteEngine, { erasures, log }: SqliteStoreOptions
     accounts: createAccountStore(engine, shared),
     apiKeys: createApiKeyStore(engine, shared),
     audit: createAuditStore(engine, changes),
+    challenges: createChallengeStore(engine),
     companions: createCompanionStore(engine, shared),
     conversations: createConversationStore(engine, shared),
     embedTokens: createEmbedTokenStore(engine, changes, holdings),
@@ -83,8 +92,9 @@ function createStore(engine: SqliteEngine, { erasures, log }: SqliteStoreOptions
     secondFactors: createSecondFactorStore(engine, changes),
     serverSecrets: createServerSecretStore(engine),
     sessions: createSessionStore(engine, changes),
+    spending: createSpendingStore(engine, shared),
     turns: createTurnStore(engine, shared),
-    usage: createUsageStore(engine, metadata),
+    usage: createUsageStore(engine),
     visitorKeys: createVisitorKeyStore(engine, changes),
     voice: createVoiceStore(engine, shared),
     voiceAgentGrants: createVoiceAgentGrantStore(engine, changes, voiceAgents),

@@ -8,6 +8,7 @@ import type { MessageEraser } from "./message-eraser.ts";
 import type { MetadataIndex } from "./metadata-index.ts";
 import type { QuotaCounts } from "./quota.ts";
 import type { Removals } from "./removals.ts";
+import type { SpendingLedger } from "./spending-ledger.ts";
 import type { UsageWriter } from "./usage-writer.ts";
 import type { VisitorDays } from "./visitor-days.ts";
 import type { VoiceAgentKeeper } from "./voice-agents.ts";
@@ -22,6 +23,7 @@ export interface StoreParts {
   metadata: MetadataIndex;
   quota: QuotaCounts;
   removals: Removals;
+  spending: SpendingLedger;
   usage: UsageWriter;
   visitorDays: VisitorDays;
   voiceAgents: VoiceAgentKeeper;

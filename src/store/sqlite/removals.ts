@@ -2,6 +2,7 @@
 import type { Log } from "../../lib/log.ts";
 import type { SqliteEngine } from "./engine.ts";
 import type { MessageEraser } from "./message-eraser.ts";
+import type { MetadataTable } from "./metadata-index.ts";
 import { yieldToEventLoop } from "./retry.ts";
 import type { VisitorDays } from "./visitor-days.ts";
 import type { VoiceAgentKeeper } from "./voice-agents.ts";
@@ -135,9 +136,15 @@ function createChunkRemover(
     "SELECT number, id FROM companions WHERE account_id = ? LIMIT ?",
   );
   const deleteCompanion = engine.query<null, [number]>("DELETE FROM companions WHERE number = ?");
-  const deleteIndexRows = engine.query<null, [number, number]>(
-    `DELETE FROM companion_metadata WHERE (account_number, path, value, block) IN
-       (SELECT account_number, path, value, block FROM companion_metadata WHERE account_number = ? LIMIT ?)`,
+  const deleteIndexRows = (table: MetadataTable) =>
+    engine.query<null, [number, number]>(
+      `DELETE FROM ${table} WHERE (account_number, path, value, block) IN
+         (SELECT account_number, path, value, block FROM ${table} WHERE account_number = ? LIMIT ?)`,
+    );
+  const deleteOfCompanions = deleteIndexRows("companion_metadata");
+  const deleteOfLabels = deleteIndexRows("usage_label_metadata");
+  const deleteLabels = engine.query<null, [string, number]>(
+    "DELETE FROM usage_labels WHERE number IN (SELECT number FROM usage_labels WHERE account_id = ? LIMIT ?)",
   );
   const selectConversation = engine.query<{ number: number }, [string]>(
     "SELECT number FROM conversations WHERE companion_id = ? LIMIT 1",
@@ -153,7 +160,14 @@ function createChunkRemover(
       deleteCompanion.run(number);
       add("companion", id, number, removal.created_at);
     }
-    return companions.length === 0 && deleteIndexRows.run(removal.target_number, rowsPerChunk) < rowsPerChunk;
+    if (companions.length > 0) return false;
+    // Only now: usage of a companion that is still there makes another label.
+    const deleted = [
+      deleteOfCompanions.run(removal.target_number, rowsPerChunk),
+      deleteOfLabels.run(removal.target_number, rowsPerChunk),
+      deleteLabels.run(removal.target_id, rowsPerChunk),
+    ];
+    return deleted.every((rows) => rows < rowsPerChunk);
   }
 
   function removeConversationChunk(number: number): number {

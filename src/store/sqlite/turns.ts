@@ -21,11 +21,16 @@ const historyQuery = (condition = "") => `SELECT role, text FROM messages
 
 export function createTurnStore(
   engine: SqliteEngine,
-  { conversations, exchanges, usage, quota, visitorDays, erasures }: StoreParts,
+  { conversations, exchanges, usage, quota, visitorDays, erasures, spending }: StoreParts,
 ): TurnStore {
   const selectHistory = engine.query<HistoryRow, [string, string, string, number, number]>(historyQuery());
   const selectHistoryExcept = engine.query<HistoryRow, [string, string, string, string, number, number]>(
     historyQuery("AND client_id IS NOT ?"),
+  );
+
+  const sumMonth = engine.query<{ tokens: number | null }, [string, string, string]>(
+    `SELECT sum(input_tokens + output_tokens) AS tokens FROM usage_monthly
+     WHERE account_id = ? AND companion_id = ? AND month = ?`,
   );
 
   function count(place: UsagePlace, messages: 0 | 1, turn: SettledTurn | UnkeptTurn): void {
@@ -77,21 +82,27 @@ export function createTurnStore(
         if (!erasures.cover(key, turn.arrivalMark)) keep(turn);
         count({ accountId, companionId, keyId, day, answeredBy }, isCounted ? 1 : 0, turn);
         if (isCounted) quota.add("messages", companionId, day);
+        return spending.settle({ accountId, day }, turn.cost, turn.spend);
       }),
 
     settleUnkept: (turn) =>
       engine.append(() => {
         count(turn, 1, turn);
         quota.add("messages", turn.companionId, turn.day);
+        return spending.settle(turn, turn.cost, turn.spend);
       }),
 
-    recordFailure: ({ kind, ...place }) =>
+    recordFailure: ({ kind, reservationId, ...place }) =>
       engine.append(() => {
         usage.add({ ...place, answeredBy: null }, { errors: 1 });
         usage.addFailure(place, kind);
+        if (reservationId !== null) spending.end(reservationId);
       }),
 
     countDay: (companionId, day) => engine.read(() => quota.count("messages", companionId, day)),
+
+    countMonthTokens: (accountId, companionId, month) =>
+      engine.read(() => sumMonth.get(accountId, companionId, month)?.tokens ?? 0),
 
     findExchange: (key, messageId) => engine.read(() => exchanges.find(key, messageId)),
 

@@ -1,133 +1,129 @@
 /** Usage in SQLite: sums of the daily counts, never of messages. */
-import type { FailureRow, UsageGroup, UsageQuery, UsageStore } from "../contract/usage.ts";
-import { listDays, splitPeriod, type UsagePeriod } from "../rows/usage-periods.ts";
-import { createTotal, type SumRow, selectSums } from "../rows/usage-sums.ts";
-import { createAccountNumberFinder } from "./account-number.ts";
+import type { FailureRow, UsageStore } from "../contract/usage.ts";
+import { createUsageEvents } from "../rows/usage-events.ts";
+import type { UsageDimension } from "../rows/usage-groups.ts";
+import { listDays, type UsagePeriod } from "../rows/usage-periods.ts";
+import { createUsageReader, type UsageSource } from "../rows/usage-reader.ts";
+import { type SumRow, selectSums } from "../rows/usage-sums.ts";
 import type { Query, SqliteEngine } from "./engine.ts";
-import type { MetadataIndex } from "./metadata-index.ts";
 import { yieldToEventLoop } from "./retry.ts";
+import { createLabelIndex } from "./usage-label-index.ts";
 
 /** Companions summed before other requests get their turn: a few milliseconds at 400 days each. */
 const companionsPerSlice = 50;
+const labelsPerSlice = 200;
 
 const sumOf = (column: string) => `sum(${column})`;
+const ofCompanions = "companion_id IN (SELECT value FROM json_each(?))";
+const ofLabels = `${ofCompanions} AND label IN (SELECT value FROM json_each(?))`;
 
-export function createUsageStore(engine: SqliteEngine, metadata: MetadataIndex): UsageStore {
-  const compiled = new Map<string, Query<SumRow, string[]>>();
-  const selectNextCompanion = engine.query<{ companion_id: string | null }, [string, string]>(
-    "SELECT min(companion_id) AS companion_id FROM usage_daily WHERE account_id = ? AND companion_id > ?",
-  );
-  const findAccountNumber = createAccountNumberFinder(engine);
-  const selectId = engine.query<{ id: string }, [number]>("SELECT id FROM companions WHERE number = ?");
-  const selectNumber = engine.query<{ number: number }, [string]>("SELECT number FROM companions WHERE id = ?");
+const sumQuery = (period: UsagePeriod, condition: string, dimensions: readonly UsageDimension[]) =>
+  selectSums(period, `account_id = ? AND ${condition} AND ${period.column} BETWEEN ? AND ?`, dimensions, sumOf);
 
+const someDay = { table: "usage_daily", column: "day", from: "", to: "" };
+
+export const usageQueries = {
+  account: sumQuery({ ...someDay, table: "usage_account_daily" }, "true", []),
+  companions: sumQuery(someDay, ofCompanions, ["companion", "label"]),
+  labels: sumQuery(someDay, ofLabels, []),
+  nextCompanion: "SELECT min(companion_id) AS id FROM usage_daily WHERE account_id = ? AND companion_id >= ?",
+  companionsOfDay: `SELECT DISTINCT companion_id AS id FROM usage_daily
+     WHERE account_id = ? AND day = ? AND companion_id >= ? ORDER BY companion_id LIMIT ?`,
+  nextDay: "SELECT min(day) AS day FROM usage_account_daily WHERE account_id = ? AND day >= ?",
+  labelsOf: "SELECT number FROM usage_labels WHERE companion_id = ? AND number < ? ORDER BY number DESC LIMIT ?",
   // One lookup per day, since the table is ordered by account and day.
-  const selectFailures = engine.query<FailureRow, [string, string, string]>(
-    `SELECT kind, sum(replies) AS replies, max(day) AS lastDay FROM json_each(?) AS days
+  failures: `SELECT kind, sum(replies) AS replies, max(day) AS lastDay FROM json_each(?) AS days
      CROSS JOIN failed_replies ON account_id = ? AND day = days.value AND companion_id = ?
      GROUP BY kind ORDER BY replies DESC, kind`,
+};
+
+export function createUsageStore(engine: SqliteEngine): UsageStore {
+  const selectFailures = engine.query<FailureRow, [string, string, string]>(usageQueries.failures);
+  const source = createUsageSource(engine);
+  return {
+    ...createUsageReader(source),
+    listEvents: createUsageEvents(source),
+    queryFailures: (accountId, { fromDay, toDay, companionId }) =>
+      engine.read(() => selectFailures.all(JSON.stringify(listDays(fromDay, toDay)), accountId, companionId ?? "")),
+  };
+}
+
+function createUsageSource(engine: SqliteEngine): UsageSource {
+  const labels = createLabelIndex(engine);
+  const compiled = new Map<string, Query<SumRow, string[]>>();
+  const selectNextCompanion = engine.query<{ id: string | null }, [string, string]>(usageQueries.nextCompanion);
+  const selectCompanionsOfDay = engine.query<{ id: string }, [string, string, string, number]>(
+    usageQueries.companionsOfDay,
   );
+  const selectNextDay = engine.query<{ day: string | null }, [string, string]>(usageQueries.nextDay);
+  const selectLabelsOf = engine.query<{ number: number }, [string, number, number]>(usageQueries.labelsOf);
 
   /** One statement per set of dimensions, compiled on first use. */
-  function query(period: UsagePeriod, condition: string, groupBy: readonly UsageGroup[]): Query<SumRow, string[]> {
-    const where = `account_id = ? AND ${condition} AND ${period.column} BETWEEN ? AND ?`;
-    const sql = selectSums(period, where, groupBy, sumOf);
+  function query(period: UsagePeriod, condition: string, dimensions: readonly UsageDimension[]) {
+    const sql = sumQuery(period, condition, dimensions);
     const known = compiled.get(sql) ?? engine.query<SumRow, string[]>(sql);
     compiled.set(sql, known);
     return known;
   }
 
-  function sumAccount(accountId: string, { fromDay, toDay, groupBy }: UsageQuery): SumRow[] {
-    const period = { table: "usage_account_daily", column: "day" };
-    return query({ ...period, from: fromDay, to: toDay }, "true", groupBy).all(accountId, fromDay, toDay);
-  }
-
-  function sumCompanions(accountId: string, ids: readonly string[], usageQuery: UsageQuery): SumRow[] {
-    const { fromDay, toDay, groupBy } = usageQuery;
-    const json = JSON.stringify(ids);
-    return splitPeriod(fromDay, toDay, groupBy.includes("day")).flatMap((period) =>
-      query(period, "companion_id IN (SELECT value FROM json_each(?))", groupBy).all(
-        accountId,
-        json,
-        period.from,
-        period.to,
-      ),
-    );
-  }
-
-  /** Ids greater than `after`, in order, of all companions ever used, including deleted ones. */
-  function listUsed(accountId: string, after: string | null): string[] {
+  /** Ids from that one on, in order, of all companions ever used. */
+  function listUsed(accountId: string, from: string): string[] {
     const ids: string[] = [];
-    // An empty id stands for the keys' own calls.
-    let last = after ?? "";
-    if (after === null) ids.push("");
-    while (ids.length < companionsPerSlice) {
-      const next = selectNextCompanion.get(accountId, last)?.companion_id ?? null;
-      if (next === null) break;
-      ids.push(next);
-      last = next;
+    for (let next = from; ids.length < companionsPerSlice; ) {
+      const id = selectNextCompanion.get(accountId, next)?.id ?? null;
+      if (id === null) break;
+      ids.push(id);
+      next = `${id} `;
     }
     return ids;
   }
 
-  async function* listIds(accountId: string, usageQuery: UsageQuery): AsyncGenerator<string[]> {
-    if (usageQuery.metadata.length === 0) {
-      for (let ids: string[] = []; ; ) {
-        ids = await engine.snapshot(() => listUsed(accountId, ids.at(-1) ?? null));
-        yield ids;
-        if (ids.length < companionsPerSlice) return;
-      }
-    }
-    for (let below = Number.MAX_SAFE_INTEGER; ; ) {
-      const { numbers, ids } = await engine.snapshot(() => readMatching(accountId, usageQuery, below));
-      const last = numbers.at(-1);
-      if (last === undefined) return;
-      below = last;
-      yield ids;
-    }
-  }
-
-  function hasMetadata(accountId: string, { metadata: filters }: UsageQuery, companionId: string): boolean {
-    if (filters.length === 0) return true;
-    const account = findAccountNumber(accountId);
-    const companion = selectNumber.get(companionId);
-    return account !== null && companion !== null && metadata.has(account, filters, companion.number);
-  }
-
-  function readMatching(
-    accountId: string,
-    usageQuery: UsageQuery,
-    below: number,
-  ): { numbers: number[]; ids: string[] } {
-    const account = findAccountNumber(accountId);
-    if (account === null) return { numbers: [], ids: [] };
-    for (const found of metadata.walk(account, usageQuery.metadata, below)) {
-      const numbers = found.slice(0, companionsPerSlice);
-      return { numbers, ids: numbers.flatMap((number) => selectId.get(number)?.id ?? []) };
-    }
-    return { numbers: [], ids: [] };
-  }
-
   return {
-    queryFailures: (accountId, { fromDay, toDay, companionId }) =>
-      engine.read(() => selectFailures.all(JSON.stringify(listDays(fromDay, toDay)), accountId, companionId ?? "")),
+    walkLabels: labels.walk,
 
-    async query(accountId, usageQuery) {
-      const { groupBy, companionId } = usageQuery;
-      const total = createTotal(groupBy);
-      if (companionId !== null) {
-        const sum = () =>
-          hasMetadata(accountId, usageQuery, companionId) ? sumCompanions(accountId, [companionId], usageQuery) : [];
-        total.add(await engine.snapshot(sum));
-      } else if (usageQuery.metadata.length === 0 && !groupBy.includes("companion")) {
-        total.add(await engine.snapshot(() => sumAccount(accountId, usageQuery)));
-      } else {
-        for await (const ids of listIds(accountId, usageQuery)) {
-          total.add(await engine.snapshot(() => sumCompanions(accountId, ids, usageQuery)));
-          await yieldToEventLoop();
-        }
+    sumAccount: (accountId, period, dimensions) =>
+      engine.snapshot(() => query(period, "true", dimensions).all(accountId, period.from, period.to)),
+
+    async sumCompanions(accountId, periods, dimensions, { companionIds, labels: numbers }) {
+      const rows: SumRow[] = [];
+      const condition = numbers === undefined ? ofCompanions : ofLabels;
+      const limits = numbers === undefined ? [] : [JSON.stringify(numbers)];
+      for (let at = 0; at < companionIds.length; at += companionsPerSlice) {
+        const ids = JSON.stringify(companionIds.slice(at, at + companionsPerSlice));
+        const found = await engine.snapshot(() =>
+          periods.flatMap((period) =>
+            query(period, condition, dimensions).all(accountId, ids, ...limits, period.from, period.to),
+          ),
+        );
+        for (const row of found) rows.push(row);
+        await yieldToEventLoop();
       }
-      return total.rows();
+      return rows;
+    },
+
+    async listCompanions(accountId, from, day) {
+      if (day === null) return engine.snapshot(() => listUsed(accountId, from));
+      const rows = await engine.read(() => selectCompanionsOfDay.all(accountId, day, from, companionsPerSlice));
+      return rows.map(({ id }) => id);
+    },
+
+    async findDay(accountId, fromDay) {
+      return (await engine.read(() => selectNextDay.get(accountId, fromDay)))?.day ?? null;
+    },
+
+    async listLabels(companionId, below) {
+      const rows = await engine.read(() => selectLabelsOf.all(companionId, below, labelsPerSlice));
+      return rows.map(({ number }) => number);
+    },
+
+    async readLabels(numbers) {
+      const texts = new Map<number, string>();
+      for (let at = 0; at < numbers.length; at += labelsPerSlice) {
+        const rows = await engine.read(() => labels.read(numbers.slice(at, at + labelsPerSlice)));
+        for (const { number, metadata } of rows) texts.set(number, metadata);
+        if (texts.size >= labelsPerSlice) await yieldToEventLoop();
+      }
+      return texts;
     },
   };
 }

@@ -1,7 +1,10 @@
 /** Voice in SQLite: managed agents with their locks and outbox, and sessions waiting for their transcripts. */
 import { and, eq, gte } from "drizzle-orm";
+import { spendingFactsOf } from "../../domain/budget.ts";
 import { textParts, uncounted } from "../../domain/conversation.ts";
-import type { VoiceStore } from "../contract/voice.ts";
+import { toUtcDay } from "../../lib/clock.ts";
+import type { ReachedBudget } from "../contract/spending.ts";
+import type { SpokenCost, VoiceStore } from "../contract/voice.ts";
 import { longestVoiceWaitMs } from "../rows/bounds.ts";
 import { toVisitorId } from "../rows/conversation.ts";
 import type { SqliteEngine } from "./engine.ts";
@@ -9,9 +12,14 @@ import type { StoreParts } from "./parts.ts";
 import type { StoredRow } from "./rows/columns.ts";
 import { companions, voiceAgentLocks, voiceAgents, voiceOutbox, voiceSessions } from "./schema/companions.ts";
 
+type TakenSession = Pick<
+  StoredRow<typeof voiceSessions>,
+  "companionId" | "sessionId" | "visitorId" | "sealedVisitor" | "accountId" | "keyId" | "day" | "reservationId"
+> & { metadata: string };
+
 export function createVoiceStore(
   engine: SqliteEngine,
-  { voiceAgents: agents, conversations, usage, quota }: StoreParts,
+  { voiceAgents: agents, conversations, usage, quota, spending }: StoreParts,
 ): VoiceStore {
   const { orm } = engine;
   const takeLock = engine.query<null, [string, string, number, number, number]>(
@@ -26,13 +34,12 @@ export function createVoiceStore(
   const leaseItem = engine.query<null, [number, number, string, string]>(
     "UPDATE voice_outbox SET attempts = ?, due_at = ? WHERE provider = ? AND agent_id = ?",
   );
-  const takeSession = engine.query<
-    Pick<StoredRow<typeof voiceSessions>, "companionId" | "sessionId" | "visitorId" | "sealedVisitor">,
-    [providerConversationId: string]
-  >(
+  const takeSession = engine.query<TakenSession, [providerConversationId: string]>(
     `UPDATE voice_sessions SET is_taken = 1 WHERE provider_conversation_id = ? AND is_taken = 0
        AND EXISTS (SELECT 1 FROM companions WHERE id = companion_id)
-     RETURNING companion_id AS companionId, session_id AS sessionId, visitor_id AS visitorId, sealed_visitor AS sealedVisitor`,
+     RETURNING companion_id AS companionId, session_id AS sessionId, visitor_id AS visitorId,
+       sealed_visitor AS sealedVisitor, account_id AS accountId, key_id AS keyId, day, reservation_id AS reservationId,
+       (SELECT metadata FROM companions WHERE id = companion_id) AS metadata`,
   );
   const deleteSessions = engine.query<null, [number, number]>(
     `DELETE FROM voice_sessions WHERE provider_conversation_id IN
@@ -56,6 +63,17 @@ export function createVoiceStore(
       .from(companions)
       .where(eq(companions.id, companionId));
     return (companion.get()?.voiceId ?? null) !== null;
+  }
+
+  /** Under the session's day and key; one from before they were kept has neither. */
+  function settle(session: TakenSession, { cost, provider, atMs }: SpokenCost): readonly ReachedBudget[] {
+    const { accountId, companionId, reservationId } = session;
+    const day = session.day || toUtcDay(atMs);
+    const keyId = session.keyId || null;
+    const counts = { costMicros: cost.micros, costPicos: cost.picos };
+    usage.add({ accountId, companionId, keyId, day, answeredBy: { provider, model: "" } }, counts);
+    const facts = spendingFactsOf({ companionId, keyId, metadata: JSON.parse(session.metadata) });
+    return spending.settle({ accountId, day }, cost, { facts, reservationId, atMs });
   }
 
   return {
@@ -118,11 +136,14 @@ export function createVoiceStore(
           .where(eq(companions.id, companionId))
           .get();
         if (companion === undefined) return;
-        const { sessionId, sealedVisitor, createdAt } = facts;
+        const { sessionId, sealedVisitor, createdAt, reservationId } = facts;
         const visitorId = facts.visitorId ?? "";
         orm
           .insert(voiceSessions)
-          .values({ providerConversationId, accountId, companionId, sessionId, visitorId, sealedVisitor, createdAt })
+          .values({
+            ...{ providerConversationId, accountId, companionId, sessionId, visitorId, sealedVisitor, createdAt },
+            ...{ keyId: keyId ?? "", day, reservationId },
+          })
           .onConflictDoNothing()
           .run();
       }),
@@ -143,15 +164,18 @@ export function createVoiceStore(
         return { companionId, sessionId, visitorId: toVisitorId(visitorId), createdAt };
       }),
 
-    addTranscript: (providerConversationId, conversationId, messages) =>
+    addTranscript: (providerConversationId, conversationId, messages, spoken) =>
       engine.write(() => {
         const session = takeSession.get(providerConversationId);
-        if (session === null) return false;
-        const { sealedVisitor, ...key } = { ...session, visitorId: toVisitorId(session.visitorId) };
-        const spoken = messages.map(({ text, ...message }) => {
+        if (session === null) return { isAdded: false, reached: [] };
+        const { companionId, sessionId, sealedVisitor } = session;
+        const key = { companionId, sessionId, visitorId: toVisitorId(session.visitorId) };
+        const said = messages.map(({ text, ...message }) => {
           return { ...message, parts: textParts(text), channel: "voice" as const, ...uncounted };
         });
-        return conversations.add(key, conversationId, spoken, { clientId: null, endCode: null, sealedVisitor });
+        const facts = { clientId: null, endCode: null, sealedVisitor };
+        const isAdded = conversations.add(key, conversationId, said, facts);
+        return { isAdded, reached: spoken === null ? [] : settle(session, spoken) };
       }),
 
     deleteSessions: (beforeMs, limit) => engine.write(() => deleteSessions.run(beforeMs, limit)),

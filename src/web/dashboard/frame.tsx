@@ -13,16 +13,17 @@ import {
   UserRound,
   UserRoundCheck,
   UsersRound,
+  Wallet,
   X,
 } from "lucide-preact";
 import type { ComponentChildren } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
 import { toSentence } from "./lib/api.ts";
 import { usePath } from "./lib/router.ts";
-import { signOut, useSession } from "./lib/session.ts";
+import { budgetAlarm, refreshSession, signOut, useSession } from "./lib/session.ts";
 import { use } from "./lib/state.ts";
 import { type Theme, theme } from "./lib/theme.ts";
-import { visitorKeysPath } from "./paths.ts";
+import { budgetsPath, visitorKeysPath } from "./paths.ts";
 import { IconButton } from "./ui/button.tsx";
 import { lazy } from "./ui/lazy.tsx";
 import { say } from "./ui/toast.tsx";
@@ -32,23 +33,30 @@ const places = [
   { href: "/app/companions", label: "Companions", Icon: Bot },
   { href: "/app/conversations", label: "Conversations", Icon: MessagesSquare },
   { href: "/app/usage", label: "Usage", Icon: ChartNoAxesColumn },
+  { href: budgetsPath, label: "Budgets", Icon: Wallet },
   { href: "/app/api-keys", label: "API keys", Icon: KeyRound },
   { href: visitorKeysPath, label: "Visitor keys", Icon: UserRoundCheck },
   { href: "/app/audit", label: "Audit trail", Icon: ScrollText },
 ] as const;
 const operatorPlace = { href: "/app/accounts", label: "Accounts", Icon: UsersRound } as const;
+const refreshAfterMs = 60_000;
 const accountPlace = { href: "/app/account", label: "Your account", Icon: UserRound } as const;
 
+const SpendingWatch = lazy(async () => (await import("./spending/spending-watch.tsx")).SpendingWatch);
 const StatusBanner = lazy(async () => (await import("./status-banner.tsx")).StatusBanner);
 
 export function Frame({ children }: { children: ComponentChildren }) {
   const [isOpen, setIsOpen] = useState(false);
   const drawer = useRef<HTMLDialogElement>(null);
   const at = usePath();
-  const { account } = useSession();
+  const { account, spending } = useSession();
+  const alarm = use(budgetAlarm);
 
-  // The drawer closes because the page has changed.
-  useEffect(() => setIsOpen(false), [at]);
+  useEffect(() => {
+    // The drawer closes because the page has changed.
+    setIsOpen(false);
+    void refreshSession(refreshAfterMs);
+  }, [at]);
   useEffect(() => {
     if (isOpen) drawer.current?.showModal();
     else drawer.current?.close();
@@ -70,6 +78,11 @@ export function Frame({ children }: { children: ComponentChildren }) {
           <Menu size={20} aria-hidden="true" />
         </IconButton>
         <Wordmark />
+        {alarm && (
+          <a href={budgetsPath} class="ml-auto">
+            <Alarm text={alarm} />
+          </a>
+        )}
       </header>
       <dialog
         ref={drawer}
@@ -92,6 +105,7 @@ export function Frame({ children }: { children: ComponentChildren }) {
         class="mx-auto w-full max-w-6xl min-w-0 px-4 py-6 outline-none max-md:flex-1 sm:px-8 sm:py-9"
       >
         <DemoNotice />
+        {(spending.is_stopped || spending.has_budgets) && <SpendingWatch />}
         {account.role === "operator" && <StatusBanner />}
         {children}
       </main>
@@ -100,8 +114,10 @@ export function Frame({ children }: { children: ComponentChildren }) {
 }
 
 function Sidebar() {
-  const { account } = useSession();
-  const shown = account.role === "operator" ? [...places, operatorPlace] : places;
+  const { account, server, spending } = useSession();
+  const hasMoney = server.has_prices || spending.has_budgets;
+  const shown: Place[] = places.filter(({ href }) => href !== budgetsPath || hasMoney);
+  if (account.role === "operator") shown.push(operatorPlace);
   return (
     <div class="flex h-full flex-col gap-6 overflow-y-auto p-4">
       <a href="/app/companions" class="px-2 pt-1.5">
@@ -136,6 +152,7 @@ type Place = (typeof places)[number] | typeof operatorPlace | typeof accountPlac
 
 function Place({ href, label, Icon }: Place) {
   const at = usePath();
+  const alarm = use(budgetAlarm);
   const isHere = at === href || at.startsWith(`${href}/`);
   return (
     <a
@@ -147,7 +164,18 @@ function Place({ href, label, Icon }: Place) {
     >
       <Icon size={18} aria-hidden="true" />
       {label}
+      {href === budgetsPath && alarm && <Alarm text={alarm} />}
     </a>
+  );
+}
+
+/** Says to everybody what it marks. */
+function Alarm({ text }: { text: string }) {
+  return (
+    <span title={text} class="ml-auto rounded-full bg-bad-tint px-2 font-semibold text-bad">
+      <span aria-hidden="true">!</span>
+      <span class="sr-only">{text}</span>
+    </span>
   );
 }
 

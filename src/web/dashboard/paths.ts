@@ -8,4 +8,5 @@ export type PageComponent = ComponentType<{ params: Params }>;
 export const homePath = "/app/companions";
 export const signInPath = "/app/sign-in";
 export const secondFactorPath = "/app/account/second-factor";
+export const budgetsPath = "/app/budgets";
 export const visitorKeysPath = "/app/visitor-keys";

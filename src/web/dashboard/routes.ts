@@ -1,5 +1,12 @@
 /** Every page of the dashboard: its address, its file, and who may see it. */
-import { type PageComponent, type Params, secondFactorPath, signInPath, visitorKeysPath } from "./paths.ts";
+import {
+  budgetsPath,
+  type PageComponent,
+  type Params,
+  secondFactorPath,
+  signInPath,
+  visitorKeysPath,
+} from "./paths.ts";
 
 export interface Route {
   pattern: string;
@@ -22,6 +29,7 @@ export const routes: readonly Route[] = [
   { pattern: "/app/api-keys", load: () => import("./pages/api-keys.tsx"), access: "signed-in" },
   { pattern: visitorKeysPath, load: () => import("./pages/visitor-keys.tsx"), access: "signed-in" },
   { pattern: "/app/usage", load: () => import("./pages/usage.tsx"), access: "signed-in" },
+  { pattern: budgetsPath, load: () => import("./pages/budgets.tsx"), access: "signed-in" },
   { pattern: "/app/audit", load: () => import("./pages/audit.tsx"), access: "signed-in" },
   { pattern: "/app/account", load: () => import("./pages/account.tsx"), access: "signed-in" },
   { pattern: secondFactorPath, load: () => import("./pages/second-factor.tsx"), access: "signed-in" },

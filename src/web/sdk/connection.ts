@@ -33,6 +33,8 @@ export interface CompanionConfig {
   has_text_agent: boolean;
   /** `none`, or the voice-agent provider in use. */
   voice_provider: string;
+  /** Present where messages may need a proof of work, which `chat` and `voice` do by themselves. */
+  challenge?: true;
   /** Suggested first questions; absent where there are none. */
   starters?: string[];
 }
@@ -78,7 +80,12 @@ export function createConnection({
   return connection;
 }
 
-export async function readJson(opening: Promise<OpenedResponse>): Promise<Record<string, unknown>> {
+/** The same connection, whose requests are opened in another way. */
+export function openBy(open: Connection["open"], { config }: Connection): Connection {
+  return { open, load: (...call) => readJson(open(...call)), config };
+}
+
+async function readJson(opening: Promise<OpenedResponse>): Promise<Record<string, unknown>> {
   const opened = await opening;
   let isRead = false;
   try {

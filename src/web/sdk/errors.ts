@@ -1,11 +1,14 @@
 /** The one error class of the client: the server's code where it sent one, or what went wrong on the way. */
 
+import type { Challenge } from "./challenges.ts";
+
 /** Codes that the server sends. */
 export type ServerErrorCode =
   | "invalid_request"
   | "voice_not_configured"
   | "visitor_unverified"
   | "origin_not_allowed"
+  | "challenge_required"
   | "not_found"
   | "method_not_allowed"
   | "conflict"
@@ -44,6 +47,8 @@ export interface CompanionErrorFacts {
   requestId?: string | null;
   /** The connection ended before the answer did: what it was about may go on at the server. */
   isCut?: boolean;
+  /** What `challenge_required` asks to solve. */
+  challenge?: Challenge;
   cause?: unknown;
 }
 
@@ -54,6 +59,7 @@ export class CompanionError extends Error {
   declare readonly limit: "ip" | "token" | null;
   declare readonly requestId: string | null;
   declare readonly isCut: boolean;
+  declare readonly challenge: Challenge | undefined;
 
   /** The message is the server's public sentence, or the code alone where no server spoke. */
   constructor(code: CompanionErrorCode, { message = code, cause, ...facts }: CompanionErrorFacts = {}) {
@@ -74,7 +80,7 @@ const codesByStatus: Record<number, ServerErrorCode> = {
 export async function readProblem(response: Response): Promise<CompanionError> {
   const { status, headers } = response;
   // Where the body is no JSON, the status alone has to do.
-  const { code, detail } = Object(await response.json().catch(() => null));
+  const { code, detail, challenge } = Object(await response.json().catch(() => null));
   const known = typeof code === "string" ? (code as ServerErrorCode) : (codesByStatus[status] ?? "upstream_error");
   return new CompanionError(known, {
     message: typeof detail === "string" ? detail : known,
@@ -82,6 +88,7 @@ export async function readProblem(response: Response): Promise<CompanionError> {
     retryAfterMs: parseRetryAfter(headers.get("retry-after")),
     limit: (/"(ip|token)";r=0\b/.exec(headers.get("ratelimit") ?? "")?.[1] ?? null) as CompanionError["limit"],
     requestId: headers.get("x-request-id"),
+    challenge,
   });
 }
 

@@ -1,8 +1,9 @@
 /** A visitor whom the website vouches for: the token, asked anew in time, and whose ids this browser keeps. */
-import { type Connection, readJson } from "./connection.ts";
+import { type Connection, openBy } from "./connection.ts";
 import { CompanionError } from "./errors.ts";
 import { readId, sessionKey, subKey, visitorKey } from "./ids.ts";
 import { pendingKey, removeKept } from "./pending.ts";
+import { abortable } from "./signals.ts";
 import { everywhere, forgetCompanion, type StorageName, type TextStorage } from "./storage.ts";
 
 /** So long before its end a token is no longer used. */
@@ -25,7 +26,7 @@ interface VisitorToken {
   /** Empty: nobody is signed in. */
   text: string;
   sub: string;
-  /** Epoch milliseconds; infinite where the token does not say. */
+  /** Epoch milliseconds; not a number, and so never over, where the token does not say. */
   endsAt: number;
 }
 
@@ -109,7 +110,7 @@ export function createIdentity(
     for (let attempt = 0; ; attempt++) {
       const asked = getToken();
       const visitor = asked && (await abortable(asked, call.signal));
-      const headers = { ...init.headers, ...(visitor?.text ? { "X-Visitor-Token": visitor.text } : {}) };
+      const headers = { ...init.headers, ...(visitor?.text && { "X-Visitor-Token": visitor.text }) };
       try {
         return await plain.open(path, { ...init, headers }, call, canRetry);
       } catch (error) {
@@ -133,12 +134,8 @@ export function createIdentity(
       const asked = getToken();
       if (asked) await abortable(asked, signal);
     },
-    connection: {
-      open,
-      load: (path, init, call, canRetry) => readJson(open(path, init, call, canRetry)),
-      // It tells nothing that is anybody's own.
-      config: plain.config,
-    },
+    // The configuration tells nothing that is anybody's own.
+    connection: openBy(open, plain),
   };
 }
 
@@ -149,7 +146,7 @@ async function ask(source: NonNullable<TokenSource>, timeoutMs: number): Promise
       timer = setTimeout(() => reject(new CompanionError("timeout")), timeoutMs);
     });
     const given = typeof source === "string" ? source : await Promise.race([source(), late]);
-    if (given === null) return { text: "", sub: "", endsAt: Number.POSITIVE_INFINITY };
+    if (given === null) return { text: "", ...noClaims };
     // Not a page for signing in, to which the website has redirected.
     const [text] = /^[\w.-]+$/.exec(String(given).trim()) ?? [];
     if (!text) throw new TypeError("This is no visitor token.");
@@ -161,25 +158,16 @@ async function ask(source: NonNullable<TokenSource>, timeoutMs: number): Promise
   }
 }
 
+const noClaims = { sub: "", endsAt: Number.NaN };
+
 /** Of a token that is no JWT the server will say so. */
-function readClaims(text: string): { sub: string; endsAt: number } {
+function readClaims(text: string): typeof noClaims {
   try {
     const payload = (text.split(".")[1] ?? "").replace(/-/g, "+").replace(/_/g, "/");
     const bytes = Uint8Array.from(atob(payload), (char) => char.charCodeAt(0));
     const { sub, exp } = Object(JSON.parse(new TextDecoder().decode(bytes)));
-    return { sub: String(sub ?? ""), endsAt: typeof exp === "number" ? exp * 1000 : Number.POSITIVE_INFINITY };
+    return { sub: String(sub ?? ""), endsAt: exp * 1000 };
   } catch {
-    return { sub: "", endsAt: Number.POSITIVE_INFINITY };
+    return noClaims;
   }
-}
-
-/** The promise goes on without those who no longer wait for it. */
-function abortable<Value>(promise: Promise<Value>, signal: AbortSignal | undefined): Promise<Value> {
-  if (!signal) return promise;
-  return new Promise((resolve, reject) => {
-    const leave = () => reject(signal.reason);
-    if (signal.aborted) return leave();
-    signal.addEventListener("abort", leave, { once: true });
-    promise.then(resolve, reject).finally(() => signal.removeEventListener("abort", leave));
-  });
 }

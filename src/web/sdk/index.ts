@@ -1,4 +1,5 @@
 /** The client of companiond's public interface, for websites that bring their own chat: no dependencies, no UI. */
+import { type ChallengeSolver, withChallenges } from "./challenges.ts";
 import {
   type CallOptions,
   type CompanionConfig,
@@ -17,6 +18,7 @@ import { followReply } from "./resumable-reply.ts";
 import { joinSignals } from "./signals.ts";
 import { openStorage, type TextStorage } from "./storage.ts";
 
+export type { Challenge, ChallengeSolver } from "./challenges.ts";
 export type { CallOptions, CompanionConfig, ConfigOptions } from "./connection.ts";
 export {
   type ClientErrorCode,
@@ -35,6 +37,8 @@ export interface CompanionOptions extends ConnectionOptions {
   storage?: TextStorage;
   /** The waits before each try to come back to a reply; default 1000, 2000 and 4000. An empty list: it never does. */
   reconnectDelaysMs?: readonly number[];
+  /** Solves what companions with a `challenge` ask; default `solveChallenge` of `/challenge.js`, loaded when it is needed. */
+  solveChallenge?: ChallengeSolver;
 }
 
 /** What opens one voice session; short-lived. */
@@ -48,6 +52,8 @@ export interface ChatOptions extends CallOptions {
   leave?: AbortSignal | undefined;
   /** Calls with false when the connection is lost within a reply, and with true when it is back. */
   onConnection?: ((isConnected: boolean) => void) | undefined;
+  /** Calls with true when the companion asks for a proof of work, which takes a moment, and with false when it is made. */
+  onChallenge?: ((isSolving: boolean) => void) | undefined;
   /** A UUID; default a new one. The same one again attaches to the same reply, and sends nothing twice. */
   messageId?: string | undefined;
 }
@@ -110,11 +116,17 @@ export function createCompanion(options: CompanionOptions): Companion {
   const plain = createConnection(options);
   const identity = createIdentity(plain, { token, storage, timeoutMs: options.timeoutMs ?? 30_000 });
   const { connection } = identity;
+  const solve: ChallengeSolver =
+    options.solveChallenge ??
+    (async (...task) => {
+      const url = options.baseUrl.replace(/\/*$/, "/challenge.js");
+      return (await import(/* @vite-ignore */ /* webpackIgnore: true */ url)).solveChallenge(...task);
+    });
 
   async function* follow(
     reply: PendingReply,
     isNew: boolean,
-    { signal, leave, retries, received = "", onConnection }: ResumeOptions,
+    { signal, leave, retries, received = "", onConnection, onChallenge }: ResumeOptions,
   ): AsyncGenerator<string, void, undefined> {
     const { gone } = identity;
     const { messageId, sessionId, message } = reply;
@@ -125,7 +137,7 @@ export function createCompanion(options: CompanionOptions): Companion {
     joined.signal.throwIfAborted();
     pending.begin(reply);
     try {
-      yield* followReply(connection, message, name, call);
+      yield* followReply(withChallenges(connection, solve, onChallenge), message, name, call);
       isEnded = true;
       pending.end(messageId);
     } catch (error) {
@@ -169,7 +181,11 @@ export function createCompanion(options: CompanionOptions): Companion {
     },
 
     async voice(call = {}) {
-      const { signed_url, agent_id } = await connection.load("/voice-token", { method: "POST" }, call);
+      const { signed_url, agent_id } = await withChallenges(connection, solve).load(
+        "/voice-token",
+        { method: "POST" },
+        call,
+      );
       if (typeof signed_url !== "string" || typeof agent_id !== "string") {
         throw new CompanionError("bad_response");
       }

@@ -24,3 +24,14 @@ export function joinSignals(...signals: (AbortSignal | undefined)[]): JoinedSign
     },
   };
 }
+
+/** The promise goes on without those who no longer wait for it. */
+export function abortable<Value>(promise: Promise<Value>, signal: AbortSignal | undefined): Promise<Value> {
+  if (!signal) return promise;
+  return new Promise((resolve, reject) => {
+    const leave = () => reject(signal.reason);
+    if (signal.aborted) return leave();
+    signal.addEventListener("abort", leave, { once: true });
+    promise.then(resolve, reject).finally(() => signal.removeEventListener("abort", leave));
+  });
+}

@@ -10,6 +10,9 @@ declare const PANEL_INTEGRITY: string;
 /** The same of the SDK, which the panel loads where it needs more than a plain request. */
 declare const SDK_FILE: string;
 declare const SDK_INTEGRITY: string;
+/** The same of what solves challenges, which the panel loads where the server sends one. */
+declare const CHALLENGE_FILE: string;
+declare const CHALLENGE_INTEGRITY: string;
 /** File name under `/assets/` of the part that is loaded for voice. */
 declare const VOICE_FILE: string;
 /** The languages that have a file, separated by spaces, and the hash in the names of all of them. */

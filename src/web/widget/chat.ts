@@ -5,6 +5,7 @@ import type { ConfigSource } from "./config-source.ts";
 import { findOpenTurn, type Message, makeMessage, type Previous, pulseMs, readHistory } from "./conversation.ts";
 import { type Problem, toProblem } from "./problem.ts";
 import { type ChatListener, Replies } from "./replies.ts";
+import type { RunningTurn } from "./running-turn.ts";
 import { Transcript } from "./transcript.ts";
 
 export const maxMessageLength = 2000;
@@ -59,8 +60,8 @@ export class Chat {
     return this.#transcript.turn !== null;
   }
 
-  get isReconnecting(): boolean {
-    return this.#transcript.turn?.isReconnecting ?? false;
+  get pause(): RunningTurn["pause"] {
+    return this.#transcript.turn?.pause ?? null;
   }
 
   get waiting(): Message | undefined {

@@ -1,4 +1,5 @@
-/** What the panel asks of the server: plainly, and by the SDK once a reply was cut or the visitor is known. */
+/** What the panel asks of the server: plainly, and by the SDK where a reply was cut, a visitor is known, or work is asked. */
+import type { ChallengeSolver } from "../sdk/challenges.ts";
 import { CompanionError } from "../sdk/errors.ts";
 import type { TokenSource } from "../sdk/identity.ts";
 import { createIds, sessionKey, subKey, visitorKey } from "../sdk/ids.ts";
@@ -25,6 +26,7 @@ export interface ReplyOptions {
   /** The reply goes on without this page. */
   leave: AbortSignal;
   onConnection(isConnected: boolean): void;
+  onChallenge(isSolving: boolean): void;
 }
 
 export function createClient(host: PanelHost) {
@@ -50,7 +52,13 @@ export function createClient(host: PanelHost) {
       throw new CompanionError("network", { cause, isCut: true });
     });
     const { createCompanion } = await loading;
-    const companion = createCompanion({ baseUrl, token, storage });
+    const companion = createCompanion({
+      ...{ baseUrl, token, storage },
+      async solveChallenge(...task) {
+        type Solver = { solveChallenge: ChallengeSolver };
+        return (await host.load<Solver>(CHALLENGE_FILE, CHALLENGE_INTEGRITY, "challenge.js")).solveChallenge(...task);
+      },
+    });
     if (visitor) companion.identify(visitor);
     return companion;
   }
@@ -70,6 +78,9 @@ export function createClient(host: PanelHost) {
       }
     }
   }
+
+  /** Whether a request is more than that. */
+  const isHard = () => !!visitor || !!host.source.config?.challenge;
 
   const isKnown = () => !!storage.getItem(subKey(token));
 
@@ -108,19 +119,15 @@ export function createClient(host: PanelHost) {
     /** Yields what follows `received`. */
     async *reply(
       reply: PendingReply,
-      { received, isNew, stop, leave, onConnection }: ReplyOptions,
+      { received, isNew, stop, leave, onConnection, onChallenge }: ReplyOptions,
     ): AsyncGenerator<string, void, undefined> {
       const name = { ...reply, visitorId: ids.visitorId };
       const joined = joinSignals(stop, leave);
-      const call = { signal: stop, leave, onConnection };
+      const call = { signal: stop, leave, onConnection, onChallenge };
       let isOurs = true;
       try {
-        if (isNew && visitor) {
-          const companion = await getSdk();
-          isOurs = false;
-          return yield* companion.chat(reply.message, { ...call, messageId: reply.messageId });
-        }
-        if (isNew) {
+        let isBySdk = isNew && isHard();
+        if (isNew && !isBySdk) {
           const line = openLine(joined.signal);
           try {
             const opened = await postMessage(connection, reply.message, name, { signal: line.signal });
@@ -131,15 +138,19 @@ export function createClient(host: PanelHost) {
             }
             return;
           } catch (error) {
-            if (joined.signal.aborted || !(error as CompanionError).isCut) throw error;
-            onConnection(false);
+            // Asked for since the configuration was loaded.
+            isBySdk = (error as CompanionError).code === "challenge_required";
+            if (joined.signal.aborted || !(isBySdk || (error as CompanionError).isCut)) throw error;
+            onConnection(isBySdk);
           } finally {
             line.close();
           }
         }
-        const companion = await insistOnSdk(isNew ? firstWaitMs : 0, joined.signal);
+        const companion = await insistOnSdk(isNew && !isBySdk ? firstWaitMs : 0, joined.signal);
         isOurs = false;
-        yield* companion.resume({ ...call, reply, received });
+        yield* isBySdk
+          ? companion.chat(reply.message, { ...call, messageId: reply.messageId })
+          : companion.resume({ ...call, reply, received });
       } finally {
         joined.release();
         if (stop.aborted && isOurs) void cancelReply(connection, name);
@@ -147,7 +158,7 @@ export function createClient(host: PanelHost) {
     },
 
     async voice(): Promise<string> {
-      if (visitor) return (await (await getSdk()).voice()).signedUrl;
+      if (isHard()) return (await (await getSdk()).voice()).signedUrl;
       return String((await connection.load("/voice-token", { method: "POST" }, {})).signed_url);
     },
 

@@ -124,7 +124,8 @@ export function createLogView(
     const isOffline = !navigator.onLine;
     const code = problem?.code ?? state;
     const hasWaited = isLimit(code) && seconds <= 0;
-    const sentences = isOffline ? [strings.offline] : chat.isReconnecting ? [strings.reconnecting] : [];
+    const { pause } = chat;
+    const sentences = isOffline ? [strings.offline] : pause ? [strings[pause]] : [];
     // The notice that the browser is offline already gives the reason.
     if (!(isOffline && code === "network") && !/done|streaming|waiting/.test(code))
       sentences.push(fill(describe(hasWaited ? "waited" : code, strings), seconds));
@@ -132,10 +133,10 @@ export function createLogView(
     sentence.textContent = sentences.join(" ");
     notice.hidden = sentences.length === 0;
     notice.classList.toggle("warn", !!problem);
-    notice.classList.toggle("quiet", !isOffline && chat.isReconnecting);
+    notice.classList.toggle("quiet", !isOffline && !!pause);
     retry.hidden = seconds > 0 || !canRetry(code) || /done|streaming/.test(code);
     // Once for each reason, not at every second.
-    const reason = problem ?? `${isOffline}${chat.isReconnecting}${code === "waiting"}`;
+    const reason = problem ?? `${isOffline}${pause}${code === "waiting"}`;
     if (reason !== told && (problem || sentences.length > 0) && element.offsetParent) say(sentence.textContent);
     told = reason;
     if (seconds > 0) timer = window.setTimeout(drawNotice, 1000);

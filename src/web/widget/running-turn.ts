@@ -7,11 +7,12 @@ export interface RunningTurn extends Turn {
   stop: AbortController;
   /** Fires when the reply goes on without this page. */
   leave: AbortController;
-  isReconnecting: boolean;
+  /** Why there is no text for the moment, if it is not the assistant; `checking`: a challenge is being solved. */
+  pause: "reconnecting" | "checking" | null;
 }
 
 export function startTurn(turn: Turn, sessionId: string): RunningTurn {
-  return { ...turn, sessionId, stop: new AbortController(), leave: new AbortController(), isReconnecting: false };
+  return { ...turn, sessionId, stop: new AbortController(), leave: new AbortController(), pause: null };
 }
 
 /**
@@ -25,14 +26,16 @@ export async function runTurn(
   { changed, replied }: { changed(): void; replied(): void },
 ): Promise<unknown> {
   const { asked, reply, sessionId, stop, leave } = turn;
-  const onConnection = (isConnected: boolean) => {
-    turn.isReconnecting = !isConnected;
+  const tell = (pause: RunningTurn["pause"]) => {
+    turn.pause = pause;
     changed();
   };
+  const onConnection = (isConnected: boolean) => tell(isConnected ? null : "reconnecting");
+  const onChallenge = (isSolving: boolean) => tell(isSolving ? "checking" : null);
   for (;;) {
     const fragments = client.reply(
       { messageId: reply.id, sessionId, message: asked.text },
-      { received: reply.text, isNew, stop: stop.signal, leave: leave.signal, onConnection },
+      { received: reply.text, isNew, stop: stop.signal, leave: leave.signal, onConnection, onChallenge },
     );
     try {
       for await (const fragment of fragments) {

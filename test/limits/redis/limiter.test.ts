@@ -35,6 +35,7 @@ for (const [engine, longestString] of [
     return {
       admit: (rule, subject) => limiter.admit(rule, subject),
       admitAll: (places) => limiter.admitAll(places),
+      look: (rule, subject) => limiter.look(rule, subject),
       close: () => redis.close(),
     };
   });

@@ -92,6 +92,8 @@ export const spendingReservations = pgTable(
     micros: wholeColumn("micros").notNull(),
     /** Those in whose `reserved_micros` it is. */
     budgetIds: jsonColumn<string[]>()("budget_ids").notNull(),
+    /** Of the call; see `spendingFactsOf`. */
+    facts: jsonColumn<string[]>()("facts").notNull(),
     /** Null for a voice session, which outlives the server. */
     instanceNumber: wholeColumn("instance_number"),
     /** Whether it outlives the process: a voice session, whose length is told later. */

@@ -1,5 +1,5 @@
 /** Tables of usage and of the day's quota. An empty companion is a key's own calls, an empty key the dashboard. */
-import { pgTable, primaryKey } from "drizzle-orm/pg-core";
+import { index, pgTable, primaryKey } from "drizzle-orm/pg-core";
 import { textColumn, wholeColumn } from "./column-types.ts";
 
 const counts = {
@@ -38,6 +38,8 @@ export const usageDaily = pgTable(
       name: "usage_daily_place",
       columns: [table.accountId, table.companionId, table.day, table.keyId, table.label, table.model, table.provider],
     }),
+    // For exports and pages, which go from day to day.
+    index("usage_daily_day").on(table.accountId, table.day, table.companionId),
   ],
 );
 

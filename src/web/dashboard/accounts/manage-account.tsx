@@ -9,17 +9,19 @@ import { SelectField } from "../ui/field.tsx";
 import { Notice, Problem } from "../ui/states.tsx";
 import { say } from "../ui/toast.tsx";
 import { LinkShown, planOptions, roleOptions } from "./new-account.tsx";
+import { AccountSpending, type LoadedStops, StopAccount, stopOf } from "./spending-stops.tsx";
 import { type LoadedGrants, TakeAgent, VoiceAgents } from "./voice-agents.tsx";
 
 interface ManageAccountProps {
   account: Account;
   isOwn: boolean;
+  stops: LoadedStops;
   onChanged(account: Account): Promise<void>;
   onClose(): void;
 }
 
-export function ManageAccount({ account, isOwn, onChanged, onClose }: ManageAccountProps) {
-  const [asked, setAsked] = useState<"suspend" | "delete" | VoiceAgentGrant | null>(null);
+export function ManageAccount({ account, isOwn, stops, onChanged, onClose }: ManageAccountProps) {
+  const [asked, setAsked] = useState<"suspend" | "stop" | "delete" | VoiceAgentGrant | null>(null);
   const [link, setLink] = useState<ResetLink | null>(null);
   const path = `/api/accounts/${account.id}`;
   const grants: LoadedGrants = useLoad(`${path}/voice-agents`);
@@ -44,6 +46,7 @@ export function ManageAccount({ account, isOwn, onChanged, onClose }: ManageAcco
       </Confirm>
     );
   }
+  if (asked === "stop") return <StopAccount account={account} stops={stops} onClose={() => setAsked(null)} />;
   if (asked === "delete") {
     return (
       <Confirm
@@ -80,6 +83,7 @@ export function ManageAccount({ account, isOwn, onChanged, onClose }: ManageAcco
             </span>
           </Notice>
         )}
+        <AccountSpending account={account} stops={stops} />
         <SelectField
           label="Plan"
           value={account.plan}
@@ -104,14 +108,17 @@ export function ManageAccount({ account, isOwn, onChanged, onClose }: ManageAcco
         )}
         {error !== null && <Problem>{toSentence(error)}</Problem>}
         <VoiceAgents account={account} grants={grants} onRevoke={setAsked} />
-        {!isOwn && (
-          <div class="flex flex-wrap gap-2 border-t border-line pt-5">
-            {account.suspended_at === null && <Button onClick={() => setAsked("suspend")}>Suspend…</Button>}
+        <div class="flex flex-wrap gap-2 border-t border-line pt-5 empty:hidden">
+          {stops.data && stopOf(stops, account.id) === null && (
+            <Button onClick={() => setAsked("stop")}>Stop its spending…</Button>
+          )}
+          {!isOwn && account.suspended_at === null && <Button onClick={() => setAsked("suspend")}>Suspend…</Button>}
+          {!isOwn && (
             <Button kind="risk" onClick={() => setAsked("delete")}>
               Delete…
             </Button>
-          </div>
-        )}
+          )}
+        </div>
       </div>
     </Dialog>
   );

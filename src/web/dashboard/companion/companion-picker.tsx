@@ -11,9 +11,10 @@ interface PickerProps {
   /** What all of them together are called; null if it must be one. */
   everyone?: string | null;
   onValue(id: string | null): void;
+  error?: string | undefined;
 }
 
-export function CompanionPicker({ value, everyone = "All companions", onValue }: PickerProps) {
+export function CompanionPicker({ value, everyone = "All companions", onValue, error }: PickerProps) {
   const id = useId();
   const names = useCompanionNames([value]);
   const [typed, setTyped] = useState<string | null>(null);
@@ -52,6 +53,8 @@ export function CompanionPicker({ value, everyone = "All companions", onValue }:
         aria-controls={`${id}-list`}
         aria-autocomplete="list"
         aria-activedescendant={isOpen ? `${id}-${at}` : undefined}
+        aria-invalid={error ? true : undefined}
+        aria-describedby={error && `${id}-error`}
         autocomplete="off"
         dir="auto"
         class="control"
@@ -110,6 +113,11 @@ export function CompanionPicker({ value, everyone = "All companions", onValue }:
           </div>
         ))}
       </div>
+      {error && (
+        <p id={`${id}-error`} class="mt-1.5 text-[0.88rem] text-bad">
+          {error}
+        </p>
+      )}
     </div>
   );
 }

@@ -1,5 +1,6 @@
 /** A companion while it is edited: everything as text, and what would be sent of it. */
 import { defaultThemeColor, isColor } from "../lib/color.ts";
+import { formatNumber } from "../lib/format.ts";
 import type { Companion, Json } from "../lib/types.ts";
 import { type MetadataDraft, readMetadata, toMetadataDraft } from "./metadata-draft.ts";
 import { originProblem } from "./origin.ts";
@@ -13,6 +14,9 @@ const numberFields = {
   context_tokens: 10_000_000,
   retention_days: 36_500,
   daily_per_visitor: 10_000,
+  // What the account's plan allows is less.
+  daily_messages: Number.MAX_SAFE_INTEGER,
+  monthly_tokens: 1_000_000_000_000,
 } as const;
 type NumberField = keyof typeof numberFields;
 const plainFields = [...textFields, ...(Object.keys(numberFields) as NumberField[])];
@@ -31,6 +35,7 @@ export interface Draft extends PlainFields<string> {
   /** One per line. */
   allowed_origins: string;
   visitor_auth: Companion["visitor_auth"];
+  challenge: Companion["challenge"];
 }
 
 export type DraftField = keyof Draft;
@@ -50,6 +55,7 @@ export function emptyDraft(): Draft {
     metadata: toMetadataDraft({}),
     allowed_origins: "",
     visitor_auth: "off",
+    challenge: "off",
   };
 }
 
@@ -63,6 +69,7 @@ export function toDraft(companion: Companion): Draft {
     metadata: toMetadataDraft(companion.metadata),
     allowed_origins: companion.allowed_origins.join("\n"),
     visitor_auth: companion.visitor_auth,
+    challenge: companion.challenge,
   };
 }
 
@@ -73,8 +80,8 @@ export function splitLines(text: string): string[] {
     .filter(Boolean);
 }
 
-/** Its errors, as far as they can be found here; the server has the last word. */
-export function findProblems(draft: Draft): Problems {
+/** Its errors, as far as they can be found here; the server has the last word. `planMessages` are the plan's in a day. */
+export function findProblems(draft: Draft, planMessages: number): Problems {
   const problems: Problems = {};
   const tooLong = (field: "name" | "system_prompt" | "greeting", limit: number) => {
     const over = [...draft[field]].length - limit;
@@ -90,13 +97,15 @@ export function findProblems(draft: Draft): Problems {
   }
   if (draft.theme_color !== "" && !isColor(draft.theme_color)) problems.theme_color = "Must look like #4f46e5.";
   if (draft.voice !== "none" && draft.voice_value.trim() === "") problems.voice_value = "Its id is missing.";
-  for (const [field, most] of Object.entries(numberFields) as [NumberField, number][]) {
+  for (const [field, bound] of Object.entries(numberFields) as [NumberField, number][]) {
+    const most = field === "daily_messages" ? planMessages : bound;
     const value = Number(draft[field]);
     const isWhole = field === "temperature" || Number.isInteger(value);
     const least = field === "temperature" ? 0 : 1;
     if (field === "daily_per_visitor" && draft.visitor_auth === "off") continue;
     if (draft[field] !== "" && !(isWhole && value >= least && value <= most)) {
-      problems[field] = `Must be a ${field === "temperature" ? "" : "whole "}number from ${least} to ${most}.`;
+      problems[field] =
+        `Must be a ${field === "temperature" ? "" : "whole "}number from ${least} to ${formatNumber(most)}.`;
     }
   }
   const origins = splitLines(draft.allowed_origins);
@@ -125,6 +134,7 @@ export function toBody(draft: Draft): Body {
     metadata: "value" in metadata ? metadata.value : {},
     allowed_origins: splitLines(draft.allowed_origins),
     visitor_auth: draft.visitor_auth,
+    challenge: draft.challenge,
     // Without verified visitors there is nobody to count by.
     ...(draft.visitor_auth === "off" && { daily_per_visitor: null }),
   };

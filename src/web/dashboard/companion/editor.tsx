@@ -4,15 +4,20 @@ import { useMemo, useState } from "preact/hooks";
 import { ApiError, toSentence } from "../lib/api.ts";
 import { useAction } from "../lib/load.ts";
 import { useLeaveGuard } from "../lib/router.ts";
+import { useSession } from "../lib/session.ts";
 import { Button } from "../ui/button.tsx";
 import { Form } from "../ui/field.tsx";
 import { Problem } from "../ui/states.tsx";
+import { ChallengeSection } from "./challenge-section.tsx";
 import { type Draft, type DraftField, findProblems, type Problems } from "./draft.ts";
+import { LimitsSection } from "./limits-section.tsx";
 import { Preview } from "./preview.tsx";
 import { AccessSection, BehaviourSection, IdentitySection, MetadataSection, VoiceSection } from "./sections.tsx";
 import { VisitorsSection } from "./visitors-section.tsx";
 
 interface EditorProps {
+  /** The companion's; none for a new one. */
+  id?: string;
   /** The companion as saved. */
   kept: Draft;
   isNew: boolean;
@@ -21,7 +26,8 @@ interface EditorProps {
   children?: ComponentChildren;
 }
 
-export function Editor({ kept, isNew, onSave, children }: EditorProps) {
+export function Editor({ id, kept, isNew, onSave, children }: EditorProps) {
+  const { server } = useSession();
   const [draft, setDraft] = useState(kept);
   const [isTold, setIsTold] = useState(false);
   const save = useAction(async () => {
@@ -31,7 +37,7 @@ export function Editor({ kept, isNew, onSave, children }: EditorProps) {
   const isDirty = JSON.stringify(draft) !== JSON.stringify(kept);
   useLeaveGuard(isDirty && !save.isBusy);
 
-  const own = useMemo(() => findProblems(draft), [draft]);
+  const own = useMemo(() => findProblems(draft, server.daily_messages), [draft, server]);
   const problems = { ...sentProblems(save.error), ...shownProblems(own, draft, kept, isTold) };
   const change = (part: Partial<Draft>) => setDraft((before) => ({ ...before, ...part }));
   const section = { draft, problems, change };
@@ -51,6 +57,8 @@ export function Editor({ kept, isNew, onSave, children }: EditorProps) {
           <VoiceSection {...section} />
           <AccessSection {...section} />
           <VisitorsSection {...section} />
+          <LimitsSection {...section} id={id} />
+          <ChallengeSection {...section} />
           <MetadataSection {...section} />
           {save.error !== null && <Problem>{toSentence(save.error)}</Problem>}
           {(isNew || isDirty) && (

@@ -61,11 +61,12 @@ export function NewKey({ onMade, onClose }: NewKeyProps) {
       <fieldset>
         <legend class="sr-only">Scopes</legend>
         <div class="space-y-2">
-          {scopes.map(({ name, label }) => (
+          {scopes.map(({ name, label, hint }) => (
             <CheckField
               key={name}
               checked={chosen.includes(name)}
               onChecked={(isOn) => setChosen(isOn ? [...chosen, name] : chosen.filter((scope) => scope !== name))}
+              {...(hint !== undefined && { hint })}
               label={
                 <span class="flex flex-wrap justify-between gap-x-3">
                   {label} <code class="font-mono text-[0.8rem] text-muted">{name}</code>

@@ -1,15 +1,31 @@
 /** What a key may do: the scopes, and the sets of them that are used most. */
 
-export const scopes = [
+interface ScopeWords {
+  name: string;
+  label: string;
+  hint?: string;
+}
+
+export const scopes: readonly ScopeWords[] = [
   { name: "companions:read", label: "See companions and their embed tokens" },
   { name: "companions:write", label: "Create, change and delete companions" },
   { name: "conversations:read", label: "Read what visitors said" },
   { name: "conversations:write", label: "Delete conversations, erase visitors" },
-  { name: "usage:read", label: "Read usage" },
+  { name: "usage:read", label: "Read usage and budgets" },
   { name: "keys:read", label: "See API keys" },
   { name: "keys:write", label: "Create and revoke API keys" },
   { name: "audit:read", label: "Read the audit trail" },
-] as const;
+  {
+    name: "chat:write",
+    label: "Chat with companions",
+    hint: "Your server passes its users' messages on, by the chat route or with an OpenAI client. Each costs what a visitor's message costs.",
+  },
+  {
+    name: "budgets:write",
+    label: "Create, change and delete budgets",
+    hint: "Whoever has the key can lift every limit on what is spent.",
+  },
+];
 
 export const presets: readonly { name: string; label: string; scopes: readonly string[] }[] = [
   {
@@ -17,6 +33,7 @@ export const presets: readonly { name: string; label: string; scopes: readonly s
     label: "Platform: companions, conversations, usage",
     scopes: ["companions:read", "companions:write", "conversations:read", "conversations:write", "usage:read"],
   },
+  { name: "relay", label: "Chat only: your server passes messages on", scopes: ["chat:write"] },
   { name: "companions", label: "Companions only", scopes: ["companions:read", "companions:write"] },
   {
     name: "reader",

@@ -17,6 +17,11 @@ export const interruption = new State<{ kind: "ended" } | { kind: "replaced"; em
 /** Counts past interruptions: data that could not be loaded meanwhile can be loaded now. */
 export const resumptions = new State(0);
 
+/** What the navigation says of budgets that run out; empty while none does. */
+export const budgetAlarm = new State("");
+
+let readAtMs = Date.now();
+
 const otherTabs = new BroadcastChannel("companiond-session");
 
 export async function loadSession(): Promise<void> {
@@ -27,6 +32,15 @@ export async function loadSession(): Promise<void> {
     if (error instanceof ApiError && error.status === 401) session.value = null;
     else sessionFailure.value = error;
   }
+}
+
+/** Reads again what an operator or another tab may have changed, unless that was done this recently. */
+export async function refreshSession(minAgeMs = 0): Promise<void> {
+  if (Date.now() - readAtMs < minAgeMs) return;
+  readAtMs = Date.now();
+  // What is known stays, if this fails; any other call tells that the session has ended.
+  const made = await call<SignedIn>("GET", "/api/session").catch(() => null);
+  if (made && session.value) takeOver(made);
 }
 
 /** At the sign-in page, where no page is open yet. */

@@ -3,7 +3,8 @@ import { Plus, Search } from "lucide-preact";
 import { useState } from "preact/hooks";
 import { ManageAccount } from "../accounts/manage-account.tsx";
 import { NewAccount } from "../accounts/new-account.tsx";
-import { useList, useSettled } from "../lib/load.ts";
+import { type LoadedStops, SpendingSection, stopOf } from "../accounts/spending-stops.tsx";
+import { useList, useLoad, useSettled } from "../lib/load.ts";
 import { useSession } from "../lib/session.ts";
 import type { Account } from "../lib/types.ts";
 import { Button } from "../ui/button.tsx";
@@ -16,6 +17,7 @@ export default function AccountsPage() {
   const [text, setText] = useState("");
   const q = useSettled(text.trim());
   const list = useList<Account>("/api/accounts", { q });
+  const stops: LoadedStops = useLoad("/api/spending-stops");
   const [isAdding, setIsAdding] = useState(false);
   const [managed, setManaged] = useState<Account | null>(null);
   const columns: readonly Column<Account>[] = [
@@ -32,7 +34,14 @@ export default function AccountsPage() {
     { title: "Role", cell: ({ role }) => (role === "operator" ? "Operator" : "Owner") },
     {
       title: "State",
-      cell: ({ suspended_at }) => (suspended_at === null ? "Active" : <Badge tone="bad">Suspended</Badge>),
+      cell: ({ id, suspended_at }) =>
+        suspended_at !== null ? (
+          <Badge tone="bad">Suspended</Badge>
+        ) : stopOf(stops, id) ? (
+          <Badge tone="bad">Spending stopped</Badge>
+        ) : (
+          "Active"
+        ),
     },
     { title: "Since", class: "text-muted", cell: ({ created_at }) => <Time at={created_at} /> },
     { title: "", class: "text-right", cell: (account) => <Button onClick={() => setManaged(account)}>Manage…</Button> },
@@ -49,6 +58,7 @@ export default function AccountsPage() {
       >
         Everyone who keeps companions on this server.
       </PageHead>
+      <SpendingSection stops={stops} />
       <div class="relative mb-4">
         <Search size={17} aria-hidden="true" class="absolute top-3 left-3 text-muted" />
         <input
@@ -71,6 +81,7 @@ export default function AccountsPage() {
         <ManageAccount
           account={managed}
           isOwn={managed.id === own.id}
+          stops={stops}
           onChanged={async (account) => {
             setManaged(account);
             await list.reload();

@@ -42,7 +42,7 @@ function Settings({ companion, onChanged }: { companion: Companion; onChanged(co
   }
   // From now on the server's version is edited.
   return (
-    <Editor key={companion.updated_at} kept={kept} isNew={false} onSave={save}>
+    <Editor key={companion.updated_at} id={companion.id} kept={kept} isNew={false} onSave={save}>
       <Fate companion={companion} onChanged={onChanged} />
     </Editor>
   );

@@ -165,6 +165,12 @@ function MessageFoot({ message }: { message: Message }) {
           {formatNumber(message.output_tokens)} out
         </span>
       )}
+      {message.model !== null && (
+        <span class="wrap-anywhere">
+          {message.model}
+          {message.provider !== null && message.provider !== "default" && ` at ${message.provider}`}
+        </span>
+      )}
       {!message.complete && <Badge tone="warn">broken off</Badge>}
     </>
   );

@@ -2,10 +2,10 @@
 import { Download } from "lucide-preact";
 import { useMemo } from "preact/hooks";
 import { send, toSearch, toSentence } from "../lib/api.ts";
-import { formatCompact, formatNumber } from "../lib/format.ts";
 import { useAction, useLoad } from "../lib/load.ts";
 import { replaceSearch, useSearch } from "../lib/router.ts";
 import { saveFile } from "../lib/save-file.ts";
+import { useSession } from "../lib/session.ts";
 import type { UsageRow } from "../lib/types.ts";
 import { Button } from "../ui/button.tsx";
 import { SelectField } from "../ui/field.tsx";
@@ -13,8 +13,12 @@ import { PageHead } from "../ui/page.tsx";
 import { Failure, Pending, Problem } from "../ui/states.tsx";
 import { useBreakdown } from "../usage/breakdown.ts";
 import { FailureTable } from "../usage/failed-replies.tsx";
+import { FieldChoice } from "../usage/field-choice.tsx";
+import { groupingOf } from "../usage/groups.ts";
+import { AtLeast, MoneySummary } from "../usage/money-summary.tsx";
+import { NoPricesHint } from "../usage/no-price.tsx";
 import { Plot } from "../usage/plot.tsx";
-import { listDays, measures, ranges, sumOf, toSeries } from "../usage/series.ts";
+import { costMeasure, listDays, measures, ranges, sumOf, toSeries } from "../usage/series.ts";
 import { UsageTable } from "../usage/usage-table.tsx";
 
 type Rows = { data: UsageRow[] };
@@ -22,14 +26,20 @@ type Rows = { data: UsageRow[] };
 export default function UsagePage() {
   const query = useSearch();
   const range = ranges.find(({ value }) => value === query.get("days"))?.value ?? "30";
-  const by = query.get("by") === "key" ? "key" : "companion";
+  const field = query.get("field") ?? "";
+  const kind = query.get("by");
+  const by = useMemo(() => groupingOf(kind, field), [kind, field]);
+  const { server } = useSession();
   const isSplit = query.get("split") === "1";
-  const measure = measures.find(({ name }) => name === query.get("measure")) ?? measures[0];
+  const shownMeasures = server.has_prices ? [...measures, costMeasure] : measures;
+  const measure = shownMeasures.find(({ name }) => name === query.get("measure")) ?? measures[0];
   const days = useMemo(() => listDays(Number(range)), [range]);
   const span = { from: days[0] ?? "", to: days.at(-1) ?? "" };
 
-  const byDay = useLoad<Rows>(`/api/usage${toSearch({ ...span, group_by: "day" })}`);
-  const grouped = useLoad<Rows>(`/api/usage${toSearch({ ...span, group_by: by })}`);
+  const byDay = useLoad<Rows>(
+    `/api/usage${toSearch({ ...span, group_by: server.has_prices ? "day,model,provider" : "day" })}`,
+  );
+  const grouped = useLoad<Rows>(by.api && `/api/usage${toSearch({ ...span, group_by: by.api })}`);
   const rows = useMemo(
     () => (grouped.data?.data ?? []).toSorted((a, b) => measure.of(b) - measure.of(a) || b.messages - a.messages),
     [grouped.data, measure],
@@ -40,11 +50,11 @@ export default function UsagePage() {
     [measure, days, byDay.data],
   );
   const csv = useAction(async () => {
-    const path = `/api/usage${toSearch({ ...span, group_by: `day,${by}` })}`;
+    const path = `/api/usage${toSearch({ ...span, group_by: by.api === null ? "day" : `day,${by.api}` })}`;
     const response = await send("GET", path, { accept: "text/csv" });
     saveFile(`usage-${span.from}-${span.to}.csv`, await response.text(), "text/csv");
   });
-  const total = formatNumber(sumOf(byDay.data?.data ?? [], measure));
+  const total = measure.format(sumOf(byDay.data?.data ?? [], measure));
 
   return (
     <>
@@ -59,14 +69,17 @@ export default function UsagePage() {
         Counted by UTC day, replies of the playground included.
       </PageHead>
       {csv.error !== null && <Problem class="mb-4">{toSentence(csv.error)}</Problem>}
+      {server.has_prices && <MoneySummary />}
       <div class="mb-5 grid gap-3 sm:grid-cols-3">
         <SelectField label="Time" value={range} options={ranges} onValue={(days) => replaceSearch({ days })} />
         <SelectField
           label="By"
-          value={by}
+          value={by.kind}
           options={[
             { value: "companion", label: "Companion" },
             { value: "key", label: "API key" },
+            { value: "model", label: "Model" },
+            { value: "metadata", label: "Metadata" },
           ]}
           onValue={(by) => replaceSearch({ by })}
         />
@@ -75,29 +88,37 @@ export default function UsagePage() {
           value={isSplit ? "1" : ""}
           options={[
             { value: "", label: "All together" },
-            { value: "1", label: by === "key" ? "The keys used most" : "The companions used most" },
+            { value: "1", label: by.most },
           ]}
           onValue={(split) => replaceSearch({ split })}
         />
       </div>
+      {by.kind === "metadata" && <FieldChoice value={field} onValue={(next) => replaceSearch({ field: next })} />}
       {byDay.error !== null ? (
         <Failure error={byDay.error} onRetry={() => void byDay.reload()} />
       ) : (
         <div class="card mb-6 p-4 sm:p-5">
-          <div class="mb-4 grid grid-cols-2 gap-2 md:grid-cols-4">
-            {measures.map((each) => (
+          <div class="mb-4 grid auto-cols-fr grid-cols-2 gap-2 md:grid-flow-col md:grid-cols-none">
+            {shownMeasures.map((each) => (
               <button
                 key={each.name}
                 type="button"
                 aria-pressed={each === measure}
                 onClick={() => replaceSearch({ measure: each.name })}
-                class={`rounded-xl border px-4 py-3 text-left ${
+                class={`rounded-xl border px-4 py-3 text-left max-md:odd:last:col-span-2 ${
                   each === measure ? "border-accent bg-tint" : "border-line hover:bg-sunken"
                 }`}
               >
                 <span class="block text-[0.86rem] text-muted">{each.label}</span>
                 <span class="block text-xl font-semibold tabular-nums">
-                  {byDay.data ? formatCompact(sumOf(byDay.data.data, each)) : "–"}
+                  {byDay.data ? (
+                    <>
+                      {each === costMeasure && <AtLeast rows={byDay.data.data} />}
+                      {each.formatShort(sumOf(byDay.data.data, each))}
+                    </>
+                  ) : (
+                    "–"
+                  )}
                 </span>
               </button>
             ))}
@@ -107,6 +128,7 @@ export default function UsagePage() {
               label={`${measure.label} a day from ${span.from} to ${span.to}: ${total} in all`}
               days={days}
               series={isSplit && split.length > 0 ? split : whole}
+              measure={measure}
             />
           ) : (
             <div class="skeleton h-[260px]" role="status" aria-label="Loading" />
@@ -114,7 +136,12 @@ export default function UsagePage() {
         </div>
       )}
       <FailureTable {...span} />
-      {grouped.error === null && grouped.data ? <UsageTable key={by} by={by} rows={rows} /> : <Pending of={grouped} />}
+      {by.api === null ? null : grouped.error === null && grouped.data ? (
+        <UsageTable key={by.api} by={by} rows={rows} hasPrices={server.has_prices} />
+      ) : (
+        <Pending of={grouped} />
+      )}
+      {!server.has_prices && <NoPricesHint />}
     </>
   );
 }

@@ -53,7 +53,7 @@ interface InputAttributes {
   name?: string;
   placeholder?: string;
   autocomplete?: "username" | "one-time-code";
-  inputMode?: "numeric";
+  inputMode?: "numeric" | "decimal";
   required?: boolean;
   autofocus?: boolean;
   maxLength?: number;

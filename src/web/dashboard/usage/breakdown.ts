@@ -4,6 +4,7 @@ import { call } from "../lib/api.ts";
 import { useCompanionNames } from "../lib/companion-names.ts";
 import { shortId } from "../lib/format.ts";
 import type { UsageRow } from "../lib/types.ts";
+import { type Grouping, groupKey, groupName } from "./groups.ts";
 import { type Measure, type Series, toSeries } from "./series.ts";
 import { useKeyNames } from "./usage-table.tsx";
 
@@ -11,7 +12,7 @@ const most = 5;
 
 interface BreakdownOptions {
   /** Null: no breakdown. */
-  by: "companion" | "key" | null;
+  by: Grouping | null;
   /** Most used first. */
   rows: readonly UsageRow[];
   days: readonly string[];
@@ -20,25 +21,31 @@ interface BreakdownOptions {
 
 export function useBreakdown({ by, rows, days, measure }: BreakdownOptions): Series[] {
   const [parts, setParts] = useState<{ by: string; id: string; rows: UsageRow[] }[]>([]);
+  const api = by?.api ?? null;
+  const isByCompanion = by?.kind === "companion";
   const from = days[0];
   const to = days.at(-1);
   const top = rows.slice(0, most);
-  const ids = by === "companion" ? top.flatMap(({ companion_id }) => companion_id ?? []).join(" ") : "";
-  const names = useCompanionNames(ids.split(" "));
-  const keyNames = useKeyNames(by === "key");
+  const ids = by === null ? "" : top.map((row) => groupKey(by, row)).join("\n");
+  const names = useCompanionNames(isByCompanion ? ids.split("\n") : []);
+  const keyNames = useKeyNames(by?.kind === "key");
 
   useEffect(() => {
     const run = new AbortController();
     const ask = (query: Record<string, string | undefined>) =>
       call<{ data: UsageRow[] }>("GET", "/api/usage", { query: { from, to, ...query }, signal: run.signal });
     const load = async () => {
-      if (by === "key") {
-        const { data } = await ask({ group_by: "day,key" });
-        const byKey = Map.groupBy(data, ({ key_id }) => key_id ?? "");
-        setParts([...byKey].slice(0, most + 1).map(([id, rows]) => ({ by, id, rows })));
-      } else if (by === "companion" && ids !== "") {
+      if (by === null || api === null) return;
+      if (!isByCompanion) {
+        const { data } = await ask({ group_by: `day,${api}` });
+        const groups = Map.groupBy(data, (row) => groupKey(by, row));
+        setParts(ids.split("\n").map((id) => ({ by: api, id, rows: groups.get(id) ?? [] })));
+      } else {
         const loaded = await Promise.all(
-          ids.split(" ").map(async (id) => ({ by, id, rows: (await ask({ group_by: "day", companion_id: id })).data })),
+          ids
+            .split("\n")
+            .filter(Boolean)
+            .map(async (id) => ({ by: api, id, rows: (await ask({ group_by: "day", companion_id: id })).data })),
         );
         setParts(loaded);
       }
@@ -48,9 +55,12 @@ export function useBreakdown({ by, rows, days, measure }: BreakdownOptions): Ser
       if (!run.signal.aborted) setParts([]);
     });
     return () => run.abort();
-  }, [by, ids, from, to]);
+  }, [api, ids, from, to]);
 
-  const nameOf = (id: string) =>
-    by === "key" ? (id === "" ? "Dashboard" : (keyNames[id] ?? `…${shortId(id)}`)) : (names[id] ?? `…${shortId(id)}`);
-  return parts.filter((part) => part.by === by).map(({ id, rows }) => toSeries(nameOf(id), days, rows, measure));
+  if (by === null) return [];
+  const nameOf = (id: string) => {
+    const row = top.find((one) => groupKey(by, one) === id);
+    return row && !isByCompanion ? groupName(by, row, keyNames) : (names[id] ?? `…${shortId(id)}`);
+  };
+  return parts.filter((part) => part.by === api).map(({ id, rows }) => toSeries(nameOf(id), days, rows, measure));
 }

@@ -1,8 +1,7 @@
 /** How plots look, as options of the plotting library. */
 import type uPlot from "uplot";
-import { formatCompact } from "../lib/format.ts";
 import { isDark } from "../lib/theme.ts";
-import type { Series } from "./series.ts";
+import type { Measure, Series } from "./series.ts";
 
 export type PlotLibrary = typeof uPlot;
 
@@ -19,12 +18,13 @@ export function colorsOf(count: number): string[] {
   return Array.from({ length: count }, (_, index) => palette[index % palette.length] ?? "");
 }
 
-export function makeOptions(
-  Library: PlotLibrary,
-  width: number,
-  series: readonly Series[],
-  onPoint: (index: number | null) => void,
-): uPlot.Options {
+interface Plotted {
+  series: readonly Series[];
+  measure: Measure;
+  onPoint(index: number | null): void;
+}
+
+export function makeOptions(Library: PlotLibrary, width: number, { series, measure, onPoint }: Plotted): uPlot.Options {
   const colors = colorsOf(series.length);
   const style = getComputedStyle(document.documentElement);
   const colorOf = (name: string) => style.getPropertyValue(`--color-${name}`);
@@ -41,14 +41,14 @@ export function makeOptions(
     hooks: { setCursor: [({ cursor }) => onPoint(cursor.idx ?? null)] },
     scales: {
       x: { range: (_, least, most) => [least - 43_200, most + 43_200] },
-      y: { range: (_, __, most) => [0, most <= 4 ? 4 : most * 1.08] },
+      y: { range: (_, __, most) => [0, most <= measure.leastTop ? measure.leastTop : most * 1.08] },
     },
     axes: [
       { ...axis, grid: { show: false }, size: 30, values: "{MMM} {D}", space: 70 },
       {
         ...axis,
-        size: 46,
-        values: (_, ticks) => ticks.map((tick) => (Number.isInteger(tick) ? formatCompact(tick) : "")),
+        size: (_, ticks) => Math.max(46, 12 + 6 * Math.max(0, ...(ticks ?? []).map((tick) => tick.length))),
+        values: (_, ticks) => ticks.map((tick) => (Number.isInteger(tick) ? measure.formatShort(tick) : "")),
       },
     ],
     series: [{}, ...series.map((one, index) => drawSeries(Library, one, colors[index] ?? "", series.length === 1))],

@@ -1,20 +1,21 @@
 /** Bars over days, or one line for each of several: drawn by a library that is loaded only for plots. */
 import { useEffect, useRef, useState } from "preact/hooks";
-import { formatDay, formatNumber } from "../lib/format.ts";
+import { formatDay } from "../lib/format.ts";
 import { use } from "../lib/state.ts";
 import { theme } from "../lib/theme.ts";
 import { Failure } from "../ui/states.tsx";
 import { colorsOf, makeOptions, type PlotLibrary, plotHeightPx } from "./plot-options.ts";
-import type { Series } from "./series.ts";
+import type { Measure, Series } from "./series.ts";
 
 interface PlotProps {
   /** The accessible description of the plot. */
   label: string;
   days: readonly string[];
   series: readonly Series[];
+  measure: Measure;
 }
 
-export function Plot({ label, days, series }: PlotProps) {
+export function Plot({ label, days, series, measure }: PlotProps) {
   const host = useRef<HTMLDivElement>(null);
   const [hasFailed, setHasFailed] = useState(false);
   const [pointed, setPointed] = useState<number | null>(null);
@@ -31,7 +32,7 @@ export function Plot({ label, days, series }: PlotProps) {
       ({ default: UPlot }) => {
         if (!isWanted) return;
         const times = days.map((day) => Date.parse(day) / 1000);
-        const options = makeOptions(UPlot, element.clientWidth, series, setPointed);
+        const options = makeOptions(UPlot, element.clientWidth, { series, measure, onPoint: setPointed });
         plot = new UPlot(options, [times, ...series.map(({ values }) => values)], element);
         observer.observe(element);
       },
@@ -42,7 +43,7 @@ export function Plot({ label, days, series }: PlotProps) {
       observer.disconnect();
       plot?.destroy();
     };
-  }, [days, series, shade]);
+  }, [days, series, measure, shade]);
 
   if (hasFailed) return <Failure error={null} onRetry={() => location.reload()} />;
   const day = pointed === null ? undefined : days[pointed];
@@ -50,7 +51,7 @@ export function Plot({ label, days, series }: PlotProps) {
   return (
     <div>
       <p class="mb-1 h-5 text-right text-[0.86rem] text-muted tabular-nums" aria-hidden="true">
-        {day && `${formatDay(day)}${series.length === 1 ? `: ${valueAt(series[0], pointed)}` : ""}`}
+        {day && `${formatDay(day)}${series.length === 1 ? `: ${valueAt(measure, series[0], pointed)}` : ""}`}
       </p>
       <div ref={host} role="img" aria-label={label} class="plot w-full" style={{ minHeight: `${plotHeightPx}px` }} />
       {series.length > 1 && (
@@ -61,7 +62,7 @@ export function Plot({ label, days, series }: PlotProps) {
               <span dir="auto" class="max-w-56 truncate">
                 {one.label}
               </span>
-              {day && <span class="text-muted tabular-nums">{valueAt(one, pointed)}</span>}
+              {day && <span class="text-muted tabular-nums">{valueAt(measure, one, pointed)}</span>}
             </li>
           ))}
         </ul>
@@ -70,6 +71,6 @@ export function Plot({ label, days, series }: PlotProps) {
   );
 }
 
-function valueAt(series: Series | undefined, index: number | null): string {
-  return formatNumber(series?.values[index ?? 0] ?? 0);
+function valueAt({ format }: Measure, series: Series | undefined, index: number | null): string {
+  return format(series?.values[index ?? 0] ?? 0);
 }

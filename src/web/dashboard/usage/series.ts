@@ -1,14 +1,37 @@
 /** Usage over days: the days, the measures, and the sums. */
+import { formatCompact, formatNumber } from "../lib/format.ts";
+import { formatCompactMoney, formatMoney } from "../lib/money.ts";
 import type { UsageRow } from "../lib/types.ts";
 
-export const measures = [
-  { name: "messages", label: "Messages", of: (row: UsageRow) => row.messages },
-  { name: "tokens", label: "Tokens", of: (row: UsageRow) => row.input_tokens + row.output_tokens },
-  { name: "voice", label: "Voice sessions", of: (row: UsageRow) => row.voice_sessions },
-  { name: "errors", label: "Failed replies", of: (row: UsageRow) => row.errors },
-] as const;
+export interface Measure {
+  name: string;
+  label: string;
+  of(row: UsageRow): number;
+  format(value: number): string;
+  /** For axes and tiles. */
+  formatShort(value: number): string;
+  /** Where an axis ends at the earliest. */
+  leastTop: number;
+}
 
-export type Measure = (typeof measures)[number];
+const asCount = { format: formatNumber, formatShort: formatCompact, leastTop: 4 };
+
+export const measures: readonly [Measure, ...Measure[]] = [
+  { name: "messages", label: "Messages", of: (row) => row.messages, ...asCount },
+  { name: "tokens", label: "Tokens", of: (row) => row.input_tokens + row.output_tokens, ...asCount },
+  { name: "voice", label: "Voice sessions", of: (row) => row.voice_sessions, ...asCount },
+  { name: "errors", label: "Failed replies", of: (row) => row.errors, ...asCount },
+];
+
+/** In micro-dollars, of what has a price; rows are to be by model, so that one without a price hides no other. */
+export const costMeasure: Measure = {
+  name: "cost",
+  label: "Cost",
+  of: (row) => row.cost_micros ?? 0,
+  format: formatMoney,
+  formatShort: formatCompactMoney,
+  leastTop: 10_000,
+};
 
 export const ranges = [
   { value: "7", label: "Last 7 days" },
@@ -40,4 +63,9 @@ export function toSeries(label: string, days: readonly string[], rows: readonly 
 
 export function sumOf(rows: readonly UsageRow[], measure: Measure): number {
   return rows.reduce((sum, row) => sum + measure.of(row), 0);
+}
+
+/** Whether a part of it has no price. */
+export function isPartPriced(rows: readonly UsageRow[]): boolean {
+  return rows.some(({ cost_micros }) => cost_micros === null);
 }

@@ -1,53 +1,69 @@
-/** Usage by companion, with what each has left today, or by API key. */
+/** Usage by companion, with what each has left today, or by API key, model or a field of the metadata. */
 import { useEffect, useState } from "preact/hooks";
 import { call } from "../lib/api.ts";
 import { useCompanionNames } from "../lib/companion-names.ts";
 import { formatNumber, shortId } from "../lib/format.ts";
 import { useLoad } from "../lib/load.ts";
+import { formatMoney } from "../lib/money.ts";
 import type { ApiKey, Page, Quota, UsageRow } from "../lib/types.ts";
 import { Button } from "../ui/button.tsx";
 import { type Column, Table } from "../ui/list.tsx";
 import { Empty } from "../ui/states.tsx";
+import { type Grouping, groupKey, groupName } from "./groups.ts";
+import { NoPriceNotice } from "./no-price.tsx";
 
 const step = 20;
 
 interface UsageTableProps {
-  by: "companion" | "key";
+  by: Grouping;
   /** Most used first. */
   rows: readonly UsageRow[];
+  hasPrices: boolean;
 }
 
-export function UsageTable({ by, rows }: UsageTableProps) {
+export function UsageTable({ by, rows, hasPrices }: UsageTableProps) {
   const [count, setCount] = useState(step);
   const shown = rows.slice(0, count);
-  const names = useCompanionNames(by === "companion" ? shown.map((row) => row.companion_id) : []);
-  const quotas = useQuotas(by === "companion" ? shown.map((row) => row.companion_id ?? "") : []);
-  const keys = useKeyNames(by === "key");
+  const isByCompanion = by.kind === "companion";
+  const names = useCompanionNames(isByCompanion ? shown.map((row) => row.companion_id) : []);
+  const quotas = useQuotas(isByCompanion ? shown.map((row) => row.companion_id ?? "") : []);
+  const keys = useKeyNames(by.kind === "key");
 
-  const nameCompanion = ({ companion_id }: UsageRow) => <CompanionName id={companion_id} names={names} />;
-  const nameKey = ({ key_id }: UsageRow) => (key_id ? (keys[key_id] ?? `revoked …${shortId(key_id)}`) : "Dashboard");
   const columns: Column<UsageRow>[] = [
-    by === "companion"
-      ? { title: "Companion", class: "title", cell: nameCompanion }
-      : { title: "API key", class: "title", cell: nameKey },
+    {
+      title: by.title,
+      class: "title",
+      cell: (row) =>
+        isByCompanion ? (
+          <CompanionName id={row.companion_id} names={names} />
+        ) : (
+          <span dir="auto" class="wrap-anywhere">
+            {groupName(by, row, keys)}
+            {row.provider && row.provider !== "default" && <span class="block text-muted">{row.provider}</span>}
+          </span>
+        ),
+    },
+    ...(hasPrices
+      ? [{ title: "Cost", isNumber: true, cell: (row: UsageRow) => <Cost micros={row.cost_micros} /> }]
+      : []),
     { title: "Messages", isNumber: true, cell: (row) => formatNumber(row.messages) },
     { title: "Tokens in", isNumber: true, cell: (row) => formatNumber(row.input_tokens) },
     { title: "Tokens out", isNumber: true, cell: (row) => formatNumber(row.output_tokens) },
     { title: "Voice", isNumber: true, cell: (row) => formatNumber(row.voice_sessions) },
     { title: "Failed", isNumber: true, cell: (row) => formatNumber(row.errors) },
-    by === "companion"
-      ? { title: "Left today", isNumber: true, cell: ({ companion_id }) => <Left quota={quotas[companion_id ?? ""]} /> }
-      : { title: "Own requests", isNumber: true, cell: (row) => formatNumber(row.requests) },
   ];
+  if (isByCompanion) {
+    const cell = ({ companion_id }: UsageRow) => <Left quota={quotas[companion_id ?? ""]} />;
+    columns.push({ title: "Left today", isNumber: true, cell });
+  }
+  if (by.kind === "key") {
+    columns.push({ title: "Own requests", isNumber: true, cell: (row) => formatNumber(row.requests) });
+  }
   if (rows.length === 0) return <Empty title="No usage in this period" />;
   return (
     <>
-      <Table
-        label={by === "companion" ? "Usage by companion" : "Usage by API key"}
-        columns={columns}
-        rows={shown}
-        keyOf={(row) => row.companion_id ?? row.key_id ?? "none"}
-      />
+      <Table label={`Usage by ${by.words}`} columns={columns} rows={shown} keyOf={(row) => groupKey(by, row)} />
+      {hasPrices && shown.some(({ cost_micros }) => cost_micros === null) && <NoPriceNotice />}
       {rows.length > count && (
         <div class="mt-4 flex justify-center">
           <Button onClick={() => setCount(count + step)}>Show more</Button>
@@ -55,6 +71,11 @@ export function UsageTable({ by, rows }: UsageTableProps) {
       )}
     </>
   );
+}
+
+function Cost({ micros }: { micros: number | null }) {
+  if (micros === null) return <span class="whitespace-nowrap text-muted">no price</span>;
+  return <>{formatMoney(micros)}</>;
 }
 
 function CompanionName({ id, names }: { id: string | null | undefined; names: Record<string, string> }) {

@@ -1,0 +1,18 @@
+/** Which prices are of models that nobody can be asked for: told at start and by `doctor`. */
+import type { Config } from "../config.ts";
+import { findAnswerers, nameAnswerer } from "../domain/model-routes.ts";
+import { findIdlePrices } from "../domain/prices.ts";
+import type { Answerer } from "../domain/usage.ts";
+
+const voiceProviders = ["elevenlabs"];
+
+/** Everyone who may answer for a model that companions may choose. */
+export function listAnswerers({ llm }: Pick<Config, "llm">): Answerer[] {
+  const all = llm.models.flatMap((model) => findAnswerers(llm, model));
+  return [...new Map(all.map((one) => [nameAnswerer(one), one])).values()];
+}
+
+/** As the operator wrote them. */
+export function listIdlePrices(config: Pick<Config, "llm" | "prices">): string[] {
+  return findIdlePrices(config.prices, listAnswerers(config), voiceProviders);
+}

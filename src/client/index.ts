@@ -1,0 +1,56 @@
+/** The client of companiond's management API for servers: no dependencies, wherever `fetch` and streams exist. */
+
+import type { Me } from "./generated/wire.ts";
+import type { CallOptions } from "./request.ts";
+import { auditCalls } from "./resources/audit.ts";
+import { companionCalls } from "./resources/companions.ts";
+import { conversationCalls } from "./resources/conversations.ts";
+import { keyCalls, visitorKeyCalls } from "./resources/keys.ts";
+import { usageCalls } from "./resources/usage.ts";
+import { createTransport, type Transport, type TransportOptions } from "./transport.ts";
+
+export type { ChatReply } from "./chat.ts";
+export {
+  type ClientErrorCode,
+  CompaniondError,
+  type CompaniondErrorCode,
+  type ReplyEndCode,
+  type ServerErrorCode,
+} from "./errors.ts";
+export type * from "./generated/wire.ts";
+export type { CallOptions, Fetch } from "./request.ts";
+export type { ChangeOptions } from "./resources/companions.ts";
+export type { CreateOptions } from "./transport.ts";
+
+export type CompaniondOptions = TransportOptions;
+
+/**
+ * Calls of one server under one API key. Every call rejects with a `CompaniondError`, or with the reason of its signal.
+ * What is refused by a limit or a server that is away is tried again, after the wait that the server asks for, and so is
+ * what got no answer, where that cannot do a thing twice.
+ */
+export class Companiond {
+  readonly companions: ReturnType<typeof companionCalls>;
+  readonly conversations: ReturnType<typeof conversationCalls>;
+  readonly keys: ReturnType<typeof keyCalls>;
+  readonly visitorKeys: ReturnType<typeof visitorKeyCalls>;
+  readonly usage: ReturnType<typeof usageCalls>;
+  readonly audit: ReturnType<typeof auditCalls>;
+  readonly #transport: Transport;
+
+  constructor(options: CompaniondOptions) {
+    const transport = createTransport(options);
+    this.#transport = transport;
+    this.companions = companionCalls(transport);
+    this.conversations = conversationCalls(transport);
+    this.keys = keyCalls(transport);
+    this.visitorKeys = visitorKeyCalls(transport);
+    this.usage = usageCalls(transport);
+    this.audit = auditCalls(transport);
+  }
+
+  /** What the key is and may do, and its account's limits: the simplest call to check a key with. */
+  me(options: CallOptions = {}): Promise<Me> {
+    return this.#transport.json<Me>({ method: "GET", path: ["api", "me"] }, options);
+  }
+}

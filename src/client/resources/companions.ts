@@ -1,0 +1,99 @@
+/** `/api/companions`: companions, their embed tokens and quota, and chat. */
+import { type ChatReply, readOnce, startChat } from "../chat.ts";
+import type {
+  Companion,
+  CompanionList,
+  CompanionPatch,
+  EmbedToken,
+  EmbedTokenList,
+  KeyChatRequest,
+  ListCompanionsQuery,
+  ListEmbedTokensQuery,
+  NewCompanion,
+  NewEmbedToken,
+  Quota,
+  TestChat,
+} from "../generated/wire.ts";
+import { iteratePages } from "../pages.ts";
+import type { CallOptions } from "../request.ts";
+import { type CreateOptions, creationHeaders, type Transport } from "../transport.ts";
+
+export interface ChangeOptions extends CallOptions {
+  /** An `ETag`: the change is made only if the companion is still that version; otherwise `precondition_failed`. */
+  ifMatch?: string | undefined;
+}
+
+export function companionCalls(transport: Transport) {
+  const at = (id: string, ...rest: string[]) => ["api", "companions", id, ...rest];
+  const list = (query: ListCompanionsQuery = {}, options: CallOptions = {}) =>
+    transport.json<CompanionList>({ method: "GET", path: ["api", "companions"], query }, options);
+
+  return {
+    create: (companion: NewCompanion, options: CreateOptions = {}) =>
+      transport.json<Companion>(
+        { method: "POST", path: ["api", "companions"], body: companion, headers: creationHeaders(options) },
+        options,
+      ),
+
+    /** One page, newest first. */
+    list,
+    /** All of them, page after page. */
+    listAll: (query: ListCompanionsQuery = {}, options: CallOptions = {}) =>
+      iteratePages(query, (page) => list(page, options)),
+
+    get: (id: string, options: CallOptions = {}) => transport.json<Companion>({ method: "GET", path: at(id) }, options),
+
+    /** Only the fields that are sent change; `null` clears one, and `metadata` is replaced as a whole. */
+    update: (id: string, patch: CompanionPatch, options: ChangeOptions = {}) =>
+      transport.json<Companion>(
+        {
+          method: "PATCH",
+          path: at(id),
+          body: patch,
+          headers: conditionHeaders(options),
+          // The second time, it would no longer be that version.
+          isOnce: options.ifMatch !== undefined,
+        },
+        options,
+      ),
+
+    /** With its tokens and conversations; its usage stays. */
+    delete: (id: string, options: ChangeOptions = {}) =>
+      transport.send({ method: "DELETE", path: at(id), headers: conditionHeaders(options) }, options),
+
+    /** What is left of today's messages and voice sessions. */
+    quota: (id: string, options: CallOptions = {}) =>
+      transport.json<Quota>({ method: "GET", path: at(id, "quota") }, options),
+
+    /** Erases all that a visitor said, under this id or verified under this name. */
+    eraseVisitor: (id: string, visitor: string, options: CallOptions = {}) =>
+      transport.send({ method: "DELETE", path: at(id, "visitors", visitor) }, options),
+
+    /** Sends a visitor's message, and streams the reply. */
+    chat: (id: string, message: KeyChatRequest, options: CallOptions = {}): ChatReply =>
+      startChat(transport, id, message, options),
+
+    /** Tries the companion as its owner: no conversation is stored. */
+    testChat: (id: string, message: TestChat, options: CallOptions = {}): AsyncGenerator<string, void, undefined> =>
+      readOnce(transport.open({ method: "POST", path: at(id, "test-chat"), body: message, isOnce: true }, options)),
+
+    embedTokens: {
+      list: (id: string, query: ListEmbedTokensQuery = {}, options: CallOptions = {}) =>
+        transport.json<EmbedTokenList>({ method: "GET", path: at(id, "embed-tokens"), query }, options),
+
+      create: (id: string, token: NewEmbedToken = {}, options: CreateOptions = {}) =>
+        transport.json<EmbedToken>(
+          { method: "POST", path: at(id, "embed-tokens"), body: token, headers: creationHeaders(options) },
+          options,
+        ),
+
+      /** Refused from now on. */
+      revoke: (id: string, tokenId: string, options: CallOptions = {}) =>
+        transport.send({ method: "DELETE", path: at(id, "embed-tokens", tokenId) }, options),
+    },
+  };
+}
+
+function conditionHeaders({ ifMatch }: ChangeOptions): Record<string, string> {
+  return ifMatch === undefined ? {} : { "if-match": ifMatch };
+}

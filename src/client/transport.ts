@@ -1,0 +1,179 @@
+/** Calls of the management API: addresses, headers, and further tries where they can do no harm. */
+import { CompaniondError } from "./errors.ts";
+import { makeUuid } from "./ids.ts";
+import { type CallOptions, type Fetch, type OpenedResponse, openRequest } from "./request.ts";
+
+export interface TransportOptions {
+  /** Where the server is, such as `https://chat.example.com`. */
+  baseUrl: string;
+  /** An API key, `cmp_live_…`. It must never be in a browser. */
+  apiKey: string;
+  /** Default: the global one. */
+  fetch?: Fetch | undefined;
+  /** Silence that ends a try with `timeout`; default 30 000. While a reply is awaited the server speaks every 10 s. */
+  timeoutMs?: number | undefined;
+  /** Further tries after a limit (429), a server that is away (503) or a broken connection; default 2. */
+  maxRetries?: number | undefined;
+  /** The longest wait between two tries, also where `Retry-After` asks for it; default 60 000. A longer one is thrown. */
+  maxRetryWaitMs?: number | undefined;
+  /** Waits between two tries; for tests. Rejects with the signal's reason once that fires. */
+  sleep?: ((durationMs: number, signal: AbortSignal | undefined) => Promise<void>) | undefined;
+}
+
+export interface CreateOptions extends CallOptions {
+  /** Default: a random one for each call. One of your own holds across calls and restarts, for 24 hours. */
+  idempotencyKey?: string | undefined;
+}
+
+export function creationHeaders({ idempotencyKey }: CreateOptions): Record<string, string> {
+  return idempotencyKey === undefined ? {} : { "idempotency-key": idempotencyKey };
+}
+
+type QueryValue = string | number | boolean | null | undefined | { readonly [field: string]: unknown };
+/** An object is a filter by its fields, `metadata[plan]=pro`; what is null or undefined is not sent. */
+export type Query = { readonly [name: string]: QueryValue };
+
+export interface ApiCall {
+  method: "GET" | "POST" | "PATCH" | "DELETE";
+  /** Parts of the path, each of which is escaped. */
+  path: readonly string[];
+  query?: Query | undefined;
+  /** Sent as JSON. */
+  body?: object | undefined;
+  headers?: Readonly<Record<string, string>>;
+  /** Another content than JSON. */
+  text?: { type: string; content: string };
+  /** Once more, it could do another thing than the first time: then only a refusal is tried again. */
+  isOnce?: boolean;
+}
+
+export interface Transport {
+  readonly sleep: NonNullable<TransportOptions["sleep"]>;
+  /** Resolves with a response of status 2xx, whose body the caller must read or close. */
+  open(call: ApiCall, options: CallOptions): Promise<OpenedResponse>;
+  json<Body>(call: ApiCall, options: CallOptions): Promise<Body>;
+  text(call: ApiCall, options: CallOptions): Promise<string>;
+  /** For calls whose answer has no body. */
+  send(call: ApiCall, options: CallOptions): Promise<void>;
+}
+
+export function createTransport(settings: TransportOptions): Transport {
+  const { apiKey, timeoutMs = 30_000, maxRetries = 2, maxRetryWaitMs = 60_000, sleep = sleepFor } = settings;
+  const base = settings.baseUrl.replace(/\/+$/, "");
+  const fetchIt: Fetch = settings.fetch ?? ((url, init) => fetch(url, init));
+
+  async function open(call: ApiCall, options: CallOptions): Promise<OpenedResponse> {
+    const url = `${base}/${call.path.map(encodeURIComponent).join("/")}${toSearch(call.query)}`;
+    const init = toInit(call, apiKey);
+    const request = { fetch: fetchIt, signal: options.signal, timeoutMs: options.timeoutMs ?? timeoutMs };
+    const tries = options.maxRetries ?? maxRetries;
+    for (let attempt = 0, wasUnheard = false; ; attempt++) {
+      try {
+        return await openRequest(url, init, request);
+      } catch (error) {
+        if (!(error instanceof CompaniondError)) throw error;
+        // The first try did it, and its answer was lost.
+        if (wasUnheard && call.method === "DELETE" && error.status === 404) return nothing();
+        if (attempt >= tries || !mayTryAgain(error, call, wasUnheard)) throw error;
+        wasUnheard ||= isUnheard(error);
+        const waitMs = error.retryAfterSeconds === null ? backOffMs(attempt) : error.retryAfterSeconds * 1000;
+        if (waitMs > maxRetryWaitMs) throw error;
+        await sleep(waitMs, options.signal);
+      }
+    }
+  }
+
+  async function read<Value>(call: ApiCall, options: CallOptions, take: (response: Response) => Promise<Value>) {
+    const opened = await open(call, options);
+    try {
+      return await opened.next(take(opened.response));
+    } finally {
+      opened.close();
+    }
+  }
+
+  return {
+    sleep,
+    open,
+    text: (call, options) => read(call, options, (response) => response.text()),
+    json: async <Body>(call: ApiCall, options: CallOptions) => {
+      const text = await read(call, options, (response) => response.text());
+      try {
+        return JSON.parse(text) as Body;
+      } catch (cause) {
+        throw new CompaniondError("bad_response", { message: "The answer is not JSON.", cause });
+      }
+    },
+    send: async (call, options) => void (await read(call, options, (response) => response.text())),
+  };
+}
+
+/** A POST is named, so that it does its work once however often it is sent. */
+function toInit({ method, body, headers, text }: ApiCall, apiKey: string): RequestInit {
+  const content = text?.content ?? (body === undefined ? undefined : JSON.stringify(body));
+  return {
+    method,
+    headers: {
+      authorization: `Bearer ${apiKey}`,
+      accept: "application/json",
+      ...(content === undefined ? {} : { "content-type": text?.type ?? "application/json" }),
+      ...(method === "POST" ? { "idempotency-key": makeUuid() } : {}),
+      ...headers,
+    },
+    ...(content === undefined ? {} : { body: content }),
+  };
+}
+
+function toSearch(query: Query = {}): string {
+  const search = new URLSearchParams();
+  const add = (name: string, value: unknown) => {
+    if (value !== undefined && value !== null) search.append(name, String(value));
+  };
+  for (const [name, value] of Object.entries(query)) {
+    if (typeof value !== "object" || value === null) add(name, value);
+    // Null is a value that metadata can have.
+    else
+      for (const [field, wanted] of Object.entries(value))
+        if (wanted !== undefined) search.append(`${name}[${field}]`, String(wanted));
+  }
+  const text = search.toString();
+  return text === "" ? "" : `?${text}`;
+}
+
+/** Nobody knows whether the server did it. */
+function isUnheard({ code, status, requestId }: CompaniondError): boolean {
+  return code === "network" || code === "timeout" || (status >= 500 && requestId === null);
+}
+
+function mayTryAgain(error: CompaniondError, call: ApiCall, wasUnheard: boolean): boolean {
+  const { code, status, problem } = error;
+  if (status === 429) return true;
+  if (status === 503 && problem !== null) return true;
+  // The first try, whose answer was lost, is still at work.
+  if (code === "conflict" && wasUnheard && call.method === "POST") return true;
+  return isUnheard(error) && call.isOnce !== true;
+}
+
+/** Half a second, doubled each time, and up to as much again by chance, so that many clients do not come back at once. */
+function backOffMs(attempt: number): number {
+  return 500 * 2 ** attempt * (1 + Math.random());
+}
+
+function nothing(): OpenedResponse {
+  return { response: new Response(null, { status: 204 }), next: (part) => part, close: () => undefined };
+}
+
+function sleepFor(durationMs: number, signal: AbortSignal | undefined): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const stop = () => {
+      clearTimeout(timer);
+      reject(signal?.reason);
+    };
+    const timer = setTimeout(() => {
+      signal?.removeEventListener("abort", stop);
+      resolve();
+    }, durationMs);
+    if (signal?.aborted) stop();
+    signal?.addEventListener("abort", stop, { once: true });
+  });
+}

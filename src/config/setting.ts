@@ -1,0 +1,40 @@
+/** What a setting is, and the usual ways of writing one down. */
+import type { ParseValue } from "./values.ts";
+
+export interface Setting<Value> {
+  variable: string;
+  /** The flag with the same meaning; it wins over the variable. */
+  flag?: "host" | "port" | "data-dir";
+  /** Can also be given as `<variable>_FILE`; never shown. */
+  isSecret?: true;
+  /** The same for what is too long for a variable, and no secret. */
+  hasFile?: true;
+  parse: ParseValue<Value>;
+  fallback: Value;
+  /** The default as shown in `.env.example`; empty if unset is the default. */
+  defaultText: string;
+  about: string;
+}
+
+export function setting<Value>(entry: Setting<Value>): Setting<Value> {
+  return entry;
+}
+
+export function withFlag<Value>(flag: NonNullable<Setting<Value>["flag"]>, entry: Setting<Value>): Setting<Value> {
+  return { ...entry, flag };
+}
+
+/** A setting without a default. */
+export function optional<Value>(entry: Omit<Setting<Value | null>, "fallback" | "defaultText">): Setting<Value | null> {
+  return { ...entry, fallback: null, defaultText: "" };
+}
+
+/** A setting whose default is shown as it is. */
+export function plain<Value extends string | number>(
+  variable: string,
+  fallback: Value,
+  parse: ParseValue<Value>,
+  about: string,
+): Setting<Value> {
+  return { variable, parse, fallback, defaultText: String(fallback), about };
+}

@@ -1,0 +1,124 @@
+/** Asks several providers for one reply: the next one where the one before failed without a word. */
+import { AppError } from "../domain/errors.ts";
+import { nameAnswerer } from "../domain/model-routes.ts";
+import type { Answerer } from "../domain/usage.ts";
+import type { Clock } from "../lib/clock.ts";
+import type { Log } from "../lib/log.ts";
+import type { StopSignal } from "../lib/stop-signal.ts";
+import { type AttemptingProvider, maxRetries, type ReplyAttempt } from "./attempt.ts";
+import { type Circuit, circuitLimits } from "./circuit.ts";
+import type { CallObserver, LlmProvider, ReplyEvent, ReplyOutcome, ReplyRequest, ReplySink } from "./provider.ts";
+import { ProviderFailure } from "./provider-failure.ts";
+import { replyDeadlines } from "./reply-watch.ts";
+
+/** One provider's model, shared by all chains that name it. */
+export interface ChainEntry {
+  readonly answerer: Answerer;
+  readonly engine: AttemptingProvider;
+  readonly circuit: Circuit;
+}
+
+export interface ChainOptions {
+  /** As in `LlmProvider`. */
+  name: string;
+  /** Who is asked for a model, in this order; the same objects with every call. Not empty for a model that is offered. */
+  findEntries(model: string): readonly ChainEntry[];
+  /** Ends the engines. */
+  close(): void;
+  /** Told of each call, also of those after which another provider was asked. */
+  calls: CallObserver;
+  clock: Pick<Clock, "monotonicMs">;
+  log: Log;
+  /** Shortened in tests: for all entries together, and for each at least. */
+  firstTextMs?: number;
+  leastMs?: number;
+}
+
+export function createChains(options: ChainOptions): LlmProvider {
+  const { name, findEntries, calls, clock, log, firstTextMs = replyDeadlines.firstTextMs, leastMs = 5_000 } = options;
+
+  /** Those that are not passed over; all of them if that leaves none. */
+  function choose(model: string, nowMs: number): { plan: readonly ChainEntry[]; isLastResort: boolean } {
+    const entries = findEntries(model);
+    const ready = entries.filter(({ circuit }) => !circuit.isPassedOver(nowMs));
+    return ready.length > 0 ? { plan: ready, isLastResort: false } : { plan: entries, isLastResort: true };
+  }
+
+  async function ask(
+    { answerer, engine, circuit }: ChainEntry,
+    request: ReplyRequest,
+    sink: ReplySink,
+    signal: StopSignal,
+    attempt: ReplyAttempt,
+  ): Promise<ReplyOutcome> {
+    const call = circuit.begin(clock.monotonicMs());
+    let hasBegun = false;
+    const noting = {
+      emit(event: ReplyEvent) {
+        if (!hasBegun) call.noteAnswer(clock.monotonicMs());
+        hasBegun = true;
+        return sink.emit(event);
+      },
+    };
+    try {
+      const outcome = await engine.streamReply({ ...request, model: answerer.model }, noting, signal, attempt);
+      calls.ended(answerer, outcome);
+      return outcome;
+    } catch (error) {
+      calls.failed(answerer, error);
+      if (isAboutProvider(error) && call.noteFailure(clock.monotonicMs()) === "opened") {
+        log.warn("provider keeps failing and is passed over for a while", { ...answerer, forMs: circuitLimits.openMs });
+      }
+      throw error;
+    } finally {
+      call.end();
+    }
+  }
+
+  async function streamReply(request: ReplyRequest, sink: ReplySink, signal: StopSignal): Promise<ReplyOutcome> {
+    const startedMs = clock.monotonicMs();
+    const { plan, isLastResort } = choose(request.model, startedMs);
+    for (const [index, entry] of plan.entries()) {
+      const nowMs = clock.monotonicMs();
+      const left = plan.length - index;
+      // Others may have found out meanwhile that it fails, or be finding out.
+      if (left > 1 && !isLastResort && entry.circuit.isPassedOver(nowMs)) continue;
+      const spentMs = Math.round(nowMs - startedMs);
+      const attempt = {
+        firstTextMs: Math.max(leastMs, Math.round((firstTextMs - spentMs) / left)),
+        spentMs,
+        maxRetries: left > 1 ? 0 : maxRetries,
+      };
+      try {
+        return await ask(entry, request, sink, signal, attempt);
+      } catch (error) {
+        const next = isAboutProvider(error) ? plan[index + 1] : undefined;
+        log.warn("provider failed", {
+          requestId: request.requestId,
+          ...entry.answerer,
+          next: next === undefined ? null : nameAnswerer(next.answerer),
+          error: error instanceof AppError ? error.cause : error,
+        });
+        if (next === undefined) throw error;
+      }
+    }
+    throw new AppError("upstream_error", "No language model is configured for this companion.");
+  }
+
+  return {
+    name,
+    streamReply,
+    listAnswerers: (model) => findEntries(model).map(({ answerer }) => answerer),
+    close: options.close,
+  };
+}
+
+/** Another provider may do better. Not where the request itself is refused: the others would refuse it too. */
+function isAboutProvider(error: unknown): boolean {
+  if (!(error instanceof AppError) || !(error.cause instanceof ProviderFailure)) return false;
+  const { status } = error.cause;
+  return status === null || status < 400 || status >= 500 || movedOnFrom.has(status);
+}
+
+/** The key, the model's name and the rate are matters between us and one provider. */
+const movedOnFrom: ReadonlySet<number> = new Set([401, 404, 429]);

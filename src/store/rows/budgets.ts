@@ -1,0 +1,71 @@
+/** Rules of budgets that hold in both databases. */
+import {
+  type Budget,
+  type BudgetPeriod,
+  type BudgetState,
+  type BudgetSubject,
+  endOfPeriodMs,
+  factsOfSubject,
+  listSubjectValues,
+  spendingFactsOf,
+  startDayOf,
+} from "../../domain/budget.ts";
+import type { JsonObject } from "../../domain/json.ts";
+import { type Cost, noCost, picosPerMicro } from "../../domain/money.ts";
+import { toUtcDay } from "../../lib/clock.ts";
+import type { BudgetPatch } from "../contract/spending.ts";
+
+/** What a budget has seen in a period, as it is stored. */
+export interface PeriodRow {
+  spentMicros: number;
+  spentPicos: number;
+  reservedMicros: number;
+  reachedAt: number | null;
+}
+
+export function toBudgetState(budget: Budget, row: PeriodRow | null): BudgetState {
+  return {
+    ...budget,
+    spent: row === null ? noCost : { micros: row.spentMicros, picos: row.spentPicos },
+    reservedMicros: row?.reservedMicros ?? 0,
+    reachedAt: row?.reachedAt ?? null,
+  };
+}
+
+export function countsCall(budgetFacts: readonly string[], callFacts: ReadonlySet<string>): boolean {
+  return budgetFacts.every((fact) => callFacts.has(fact));
+}
+
+export function isReached({ micros, picos }: Cost, limitMicros: number): boolean {
+  return micros + Math.floor(picos / picosPerMicro) >= limitMicros;
+}
+
+/** The days that the period of a moment has: `fromDay` <= day < `toDay`. */
+export function daysOfPeriod(period: BudgetPeriod, nowMs: number): { fromDay: string; toDay: string } {
+  const day = toUtcDay(nowMs);
+  return { fromDay: startDayOf(period, day), toDay: toUtcDay(endOfPeriodMs(period, day)) };
+}
+
+/** Whether a change makes the budget count anew. */
+export function countsAnew({ subject, period }: BudgetPatch): boolean {
+  return subject !== undefined || period !== undefined;
+}
+
+/** The columns that a budget's subject fills. */
+export function toSubjectColumns(subject: BudgetSubject) {
+  const facts = factsOfSubject(subject);
+  return { subject, facts, fact: facts[0] ?? "" };
+}
+
+/**
+ * What the JSON text of metadata contains, of each value, if a subject's values are in it: what does not need not be
+ * parsed.
+ */
+export function textsOfSubject(metadata: JsonObject): string[] {
+  return listSubjectValues(metadata).map(({ value }) => JSON.stringify(value).slice(1, -1));
+}
+
+export function hasSubject(metadata: JsonObject, subject: JsonObject): boolean {
+  const has = new Set(spendingFactsOf({ companionId: "", keyId: null, metadata }));
+  return countsCall(factsOfSubject({ metadata: subject }), has);
+}

@@ -1,0 +1,207 @@
+/** Answers questions about usage by small steps of an engine: in all, and in pages of bounded memory. */
+import type { JsonObject } from "../../domain/companion.ts";
+import type { MetadataFilter } from "../contract/companions.ts";
+import type { UsagePage, UsagePageRequest, UsageQuery, UsageRow } from "../contract/usage.ts";
+import { matchesMetadata } from "./metadata-entries.ts";
+import { dimensionsOf, isMetadata, orderGroups, readFields, type UsageDimension } from "./usage-groups.ts";
+import { splitPeriod, type UsagePeriod } from "./usage-periods.ts";
+import { createTotal, type SumRow } from "./usage-sums.ts";
+
+export interface UsageLabel {
+  number: number;
+  companionId: string;
+}
+
+/** Which companions to sum; with labels, only what was recorded under these. */
+export interface UsageScope {
+  companionIds: readonly string[];
+  labels?: readonly number[];
+}
+
+/** What an engine must be able to do, each in bounded time; others get their turn in between. */
+export interface UsageSource {
+  sumAccount(accountId: string, period: UsagePeriod, dimensions: readonly UsageDimension[]): Promise<SumRow[]>;
+  sumCompanions(
+    accountId: string,
+    periods: readonly UsagePeriod[],
+    dimensions: readonly UsageDimension[],
+    scope: UsageScope,
+  ): Promise<SumRow[]>;
+  /**
+   * The next companions that were ever used, or on that day, in order; none at the end. Deleted ones too. The empty id is
+   * the keys' own calls.
+   */
+  listCompanions(accountId: string, from: string, day: string | null): Promise<string[]>;
+  /** The first day with usage from that one on. */
+  findDay(accountId: string, fromDay: string): Promise<string | null>;
+  /** Labels whose metadata matches, a few at a time; those that came after the call may be missing. */
+  walkLabels(accountId: string, filters: readonly MetadataFilter[]): AsyncGenerator<UsageLabel[]>;
+  /** Labels of one companion with lower numbers, the highest first. */
+  listLabels(companionId: string, below: number): Promise<number[]>;
+  /** The metadata of labels, as JSON text. */
+  readLabels(numbers: readonly number[]): Promise<Map<number, string>>;
+}
+
+/** Matching labels up to here are summed at once for each page; of more, those of one companion after the other are. */
+const fewLabels = 5_000;
+const labelsPerSum = 500;
+
+/** The first text behind an id: ids have no blanks. */
+export const behind = (id: string) => `${id} `;
+
+/** Sums with the values of the groups `metadata.…`. */
+type Summed = readonly (readonly [row: SumRow, fields: readonly (string | null)[]])[];
+
+export function createUsageReader(source: UsageSource) {
+  /** What the labels say, each once; 0 says nothing. */
+  async function readMetadata(rows: readonly SumRow[]): Promise<Map<number, JsonObject>> {
+    const numbers = [...new Set(rows.map(({ label }) => label))].filter((number) => number !== 0);
+    const texts = numbers.length === 0 ? new Map<number, string>() : await source.readLabels(numbers);
+    return new Map([...texts].map(([number, text]) => [number, JSON.parse(text) as JsonObject]));
+  }
+
+  async function join(rows: readonly SumRow[], { groupBy }: UsageQuery): Promise<Summed> {
+    if (!groupBy.some(isMetadata)) return rows.map((row) => [row, []] as const);
+    const metadata = await readMetadata(rows);
+    return rows.map((row) => [row, readFields(metadata.get(row.label) ?? {}, groupBy)] as const);
+  }
+
+  async function sum(accountId: string, query: UsageQuery, scope: UsageScope): Promise<Summed> {
+    const { fromDay, toDay, groupBy } = query;
+    const periods = splitPeriod(fromDay, toDay, groupBy.includes("day"));
+    return join(await source.sumCompanions(accountId, periods, dimensionsOf(groupBy), scope), query);
+  }
+
+  async function* sumLabels(
+    accountId: string,
+    query: UsageQuery,
+    labels: readonly UsageLabel[],
+  ): AsyncGenerator<Summed> {
+    for (let at = 0; at < labels.length; at += labelsPerSum) {
+      const part = labels.slice(at, at + labelsPerSum);
+      const companionIds = [...new Set(part.map(({ companionId }) => companionId))];
+      yield sum(accountId, query, { companionIds, labels: part.map(({ number }) => number) });
+    }
+  }
+
+  async function* sumCompanion(accountId: string, query: UsageQuery, companionId: string): AsyncGenerator<Summed> {
+    const { metadata: filters } = query;
+    if (filters.length === 0) {
+      yield sum(accountId, query, { companionIds: [companionId] });
+      return;
+    }
+    for (let below = Number.MAX_SAFE_INTEGER; ; ) {
+      const numbers = await source.listLabels(companionId, below);
+      const last = numbers.at(-1);
+      if (last === undefined) return;
+      below = last;
+      const texts = await source.readLabels(numbers);
+      const matching = [...texts].filter(([, text]) => matchesMetadata(JSON.parse(text) as JsonObject, filters));
+      if (matching.length === 0) continue;
+      yield sum(accountId, query, { companionIds: [companionId], labels: matching.map(([number]) => number) });
+    }
+  }
+
+  /** All that the query asks for, in parts; the same group may come several times. */
+  async function* sumAll(accountId: string, query: UsageQuery): AsyncGenerator<Summed> {
+    const { fromDay, toDay, groupBy, companionId, metadata: filters } = query;
+    if (companionId !== null) {
+      yield* sumCompanion(accountId, query, companionId);
+    } else if (filters.length > 0) {
+      for await (const labels of source.walkLabels(accountId, filters)) yield* sumLabels(accountId, query, labels);
+    } else if (groupBy.includes("companion") || groupBy.some(isMetadata)) {
+      yield* sumInOrder(accountId, query, "");
+    } else {
+      const period = { table: "usage_account_daily", column: "day", from: fromDay, to: toDay };
+      yield join(await source.sumAccount(accountId, period, dimensionsOf(groupBy)), query);
+    }
+  }
+
+  /** One companion after the other: none comes again. With filters, they are looked for in what is found. */
+  async function* sumInOrder(
+    accountId: string,
+    query: UsageQuery,
+    firstId: string,
+    day: string | null = null,
+  ): AsyncGenerator<Summed> {
+    const { fromDay, toDay, groupBy, metadata: filters } = query;
+    const periods = splitPeriod(day ?? fromDay, day ?? toDay, groupBy.includes("day"));
+    const dimensions = dimensionsOf(groupBy, filters.length > 0);
+    for (let from = firstId; ; ) {
+      const companionIds = await source.listCompanions(accountId, from, day);
+      const last = companionIds.at(-1);
+      if (last === undefined) return;
+      from = behind(last);
+      const rows = await source.sumCompanions(accountId, periods, dimensions, { companionIds });
+      if (filters.length === 0) {
+        yield join(rows, query);
+        continue;
+      }
+      const metadata = await readMetadata(rows);
+      const matches = new Set([...metadata].filter(([, of]) => matchesMetadata(of, filters)).map(([number]) => number));
+      const found = rows.filter(({ label }) => matches.has(label));
+      yield found.map((row) => [row, readFields(metadata.get(row.label) ?? {}, groupBy)] as const);
+    }
+  }
+
+  /** Null if there are many. */
+  async function findFewLabels(accountId: string, { metadata: filters }: UsageQuery): Promise<UsageLabel[] | null> {
+    const found: UsageLabel[] = [];
+    for await (const labels of source.walkLabels(accountId, filters)) {
+      found.push(...labels);
+      if (found.length > fewLabels) return null;
+    }
+    return found;
+  }
+
+  /** From a day, or a companion, on: first all of a day, then of the next. */
+  async function* sumFrom(
+    accountId: string,
+    query: UsageQuery,
+    after: UsagePageRequest["after"],
+  ): AsyncGenerator<Summed> {
+    const isByDay = query.groupBy.includes("day");
+    const firstId = after?.[isByDay ? 1 : 0] ?? "";
+    if (!isByDay) return yield* sumInOrder(accountId, query, firstId);
+    for (let from = query.fromDay; ; ) {
+      const day = await source.findDay(accountId, from);
+      if (day === null || day > query.toDay) return;
+      yield* sumInOrder(accountId, query, day === after?.[0] ? firstId : "", day);
+      from = behind(day);
+    }
+  }
+
+  /** `isInOrder`: what follows is behind all that was found before, so that a page may end early. */
+  async function choosePage(accountId: string, query: UsageQuery, after: UsagePageRequest["after"]) {
+    const isByCompanion = query.companionId === null && query.groupBy.includes("companion");
+    if (!isByCompanion) return { parts: sumAll(accountId, query), isInOrder: false };
+    const few = query.metadata.length === 0 ? null : await findFewLabels(accountId, query);
+    if (few !== null) return { parts: sumLabels(accountId, query, few), isInOrder: false };
+    return { parts: sumFrom(accountId, query, after), isInOrder: true };
+  }
+
+  return {
+    async query(accountId: string, asked: UsageQuery): Promise<UsageRow[]> {
+      const query = { ...asked, groupBy: orderGroups(asked.groupBy) };
+      const total = createTotal(query.groupBy);
+      for await (const part of sumAll(accountId, query)) for (const [row, fields] of part) total.add(row, fields);
+      return total.sorted().map(({ row }) => row);
+    },
+
+    async queryPage(accountId: string, asked: UsageQuery, { limit, after }: UsagePageRequest): Promise<UsagePage> {
+      const query = { ...asked, groupBy: orderGroups(asked.groupBy) };
+      const [firstDay] = query.groupBy.includes("day") && after !== null ? after : [];
+      if (firstDay && firstDay > query.fromDay) query.fromDay = firstDay;
+      if (query.fromDay > query.toDay) return { rows: [], next: null };
+      const total = createTotal(query.groupBy, { after, atMost: limit + 1 });
+      const { parts, isInOrder } = await choosePage(accountId, query, after);
+      for await (const part of parts) {
+        for (const [row, fields] of part) total.add(row, fields);
+        if (isInOrder && total.size > limit) break;
+      }
+      const groups = total.sorted();
+      const rows = groups.slice(0, limit).map(({ row }) => row);
+      return { rows, next: groups.length > limit ? (groups[limit - 1]?.position ?? null) : null };
+    },
+  };
+}

@@ -1,0 +1,132 @@
+/** The dialog that makes or changes a budget. */
+import { useState } from "preact/hooks";
+import { CompanionPicker } from "../companion/companion-picker.tsx";
+import { ApiError, call, fieldProblem } from "../lib/api.ts";
+import { useAction, useLoad } from "../lib/load.ts";
+import type { ApiKey, Budget, Page } from "../lib/types.ts";
+import { FormDialog } from "../ui/dialog.tsx";
+import { SelectField, TextField } from "../ui/field.tsx";
+import { say } from "../ui/toast.tsx";
+import { type BudgetDraft, findBudgetProblems, type SubjectKind, toBudgetBody, toBudgetDraft } from "./budget-draft.ts";
+import { MetadataPairs } from "./metadata-pairs.tsx";
+
+interface BudgetFormProps {
+  /** Null for a new one. */
+  budget: Budget | null;
+  onSaved(): Promise<void>;
+  onClose(): void;
+}
+
+const subjects: readonly { value: SubjectKind; label: string }[] = [
+  { value: "account", label: "The whole account" },
+  { value: "companion_id", label: "One companion" },
+  { value: "key_id", label: "One API key" },
+  { value: "metadata", label: "Companions with certain metadata" },
+];
+
+const periods: readonly { value: Budget["period"]; label: string }[] = [
+  { value: "month", label: "A month" },
+  { value: "day", label: "A day" },
+];
+
+const actions: readonly { value: Budget["action"]; label: string }[] = [
+  { value: "stop", label: "Stop: no more replies" },
+  { value: "notify", label: "Only tell: replies go on" },
+];
+
+const told = ["account", "companion_id", "key_id", "metadata", "limit_micros", "period", "action"];
+
+export function BudgetForm({ budget, onSaved, onClose }: BudgetFormProps) {
+  const [draft, setDraft] = useState(() => toBudgetDraft(budget));
+  const [isTold, setIsTold] = useState(false);
+  const own = isTold ? findBudgetProblems(draft) : {};
+  const keys = useLoad<Page<ApiKey>>(draft.kind === "key_id" ? "/api/keys?limit=100" : null).data?.data;
+  const change = (part: Partial<BudgetDraft>) => setDraft((before) => ({ ...before, ...part }));
+  const submit = useAction(async () => {
+    setIsTold(true);
+    if (Object.keys(findBudgetProblems(draft)).length > 0) {
+      requestAnimationFrame(() => document.querySelector<HTMLElement>("dialog [aria-invalid=true]")?.focus());
+      return;
+    }
+    const body = toBudgetBody(draft);
+    if (budget === null) await call("POST", "/api/budgets", { body });
+    else await call("PATCH", `/api/budgets/${budget.id}`, { body });
+    say(budget === null ? "Created." : "Saved.");
+    await onSaved();
+    onClose();
+  });
+  const problemOf = (field: keyof typeof own) => own[field] ?? fieldProblem(submit.error, field);
+  const sent = submit.error instanceof ApiError ? submit.error.fields : [];
+  return (
+    <FormDialog
+      title={budget === null ? "New budget" : "Edit the budget"}
+      action={budget === null ? "Create budget" : "Save"}
+      submit={submit}
+      isTold={sent.length > 0 && sent.every(({ param }) => told.includes(param.split(".")[0] ?? ""))}
+      class="space-y-5"
+      onClose={onClose}
+    >
+      <SelectField
+        label="Whose spending counts"
+        value={draft.kind}
+        options={subjects}
+        onValue={(kind) => change({ kind: kind as SubjectKind })}
+        error={problemOf("account")}
+      />
+      {draft.kind === "companion_id" && (
+        <CompanionPicker
+          value={draft.companion_id}
+          everyone={null}
+          onValue={(id) => change({ companion_id: id ?? "" })}
+          error={problemOf("companion_id")}
+        />
+      )}
+      {draft.kind === "key_id" && (
+        <SelectField
+          label="API key"
+          value={draft.key_id}
+          options={[
+            { value: "", label: keys?.length === 0 ? "There are no keys" : "Choose one" },
+            ...(keys ?? []).map(({ id, name, last_four }) => ({ value: id, label: `${name} …${last_four}` })),
+          ]}
+          onValue={(key_id) => change({ key_id })}
+          hint="What it relays, and what the companions that it made answer on websites."
+          error={problemOf("key_id")}
+        />
+      )}
+      {draft.kind === "metadata" && (
+        <MetadataPairs pairs={draft.pairs} onPairs={(pairs) => change({ pairs })} error={problemOf("metadata")} />
+      )}
+      <div class="grid items-start gap-5 sm:grid-cols-2">
+        <TextField
+          label="US dollars"
+          inputMode="decimal"
+          value={draft.amount}
+          onValue={(amount) => change({ amount })}
+          placeholder="50.00"
+          error={problemOf("limit_micros")}
+        />
+        <SelectField
+          label="In"
+          value={draft.period}
+          options={periods}
+          onValue={(period) => change({ period: period as Budget["period"] })}
+          hint="In UTC. What was spent since it began counts."
+          error={fieldProblem(submit.error, "period")}
+        />
+      </div>
+      <SelectField
+        label="When it is reached"
+        value={draft.action}
+        options={actions}
+        onValue={(action) => change({ action: action as Budget["action"] })}
+        hint={
+          draft.action === "stop"
+            ? "A reply that could cost more than is left is not begun, and visitors are told to come back later. Models without a price are refused, too."
+            : "The dashboard shows it, and the operator's log and metrics tell it."
+        }
+        error={fieldProblem(submit.error, "action")}
+      />
+    </FormDialog>
+  );
+}

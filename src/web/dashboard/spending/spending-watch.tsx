@@ -1,0 +1,70 @@
+/** What every page shows of money while there is something: that spending is stopped, and budgets that run out. */
+import { useEffect } from "preact/hooks";
+import { describeAlarms, describeUse, pickAlarming } from "../budgets/budget-state.ts";
+import { useSubjectWords } from "../budgets/subject.tsx";
+import { useEvery, useLoad } from "../lib/load.ts";
+import { usePath } from "../lib/router.ts";
+import { budgetAlarm, refreshSession, useSession } from "../lib/session.ts";
+import type { Budget, Page } from "../lib/types.ts";
+import { budgetsPath, homePath } from "../paths.ts";
+import { Notice } from "../ui/states.tsx";
+
+const lookEveryMs = 60_000;
+const mostShown = 3;
+
+export function SpendingWatch() {
+  const signedIn = useSession();
+  const { spending, account } = signedIn;
+  const budgets = useLoad<Page<Budget>>(spending.has_budgets ? "/api/budgets?limit=100" : null);
+  useEvery(lookEveryMs, () => void refreshSession());
+  // Whatever made the session be read anew may have changed budgets, too.
+  useEffect(() => void budgets.reload(), [signedIn]);
+
+  const alarming = pickAlarming(budgets.data?.data ?? []);
+  const alarm = describeAlarms(alarming);
+  useEffect(() => {
+    budgetAlarm.value = alarm;
+    return () => {
+      budgetAlarm.value = "";
+    };
+  }, [alarm]);
+  const isHome = usePath() === homePath;
+  return (
+    <div role="status">
+      {spending.is_stopped && (
+        <p class="mb-6 rounded-xl bg-bad-tint px-4 py-3 text-[0.94rem] text-bad">
+          <strong class="font-semibold">No replies are being made:</strong> the operator has stopped spending. Visitors
+          read that the chat is out of service.{" "}
+          {account.role === "operator" && (
+            <a href="/app/accounts" class="font-medium underline">
+              Start again
+            </a>
+          )}
+        </p>
+      )}
+      {isHome && alarm !== "" && <AlarmNotice budgets={alarming} alarm={alarm} />}
+    </div>
+  );
+}
+
+function AlarmNotice({ budgets, alarm }: { budgets: readonly Budget[]; alarm: string }) {
+  const shown = budgets.slice(0, mostShown);
+  const nameSubject = useSubjectWords(shown);
+  return (
+    <Notice tone={alarm.includes("reached") ? "bad" : "warn"} class="mb-6">
+      <p>
+        <strong class="font-semibold">{alarm}.</strong>{" "}
+        <a href={budgetsPath} class="font-medium underline">
+          Budgets
+        </a>
+      </p>
+      <ul class="mt-1 tabular-nums">
+        {shown.map((budget) => (
+          <li key={budget.id} class="wrap-anywhere" dir="auto">
+            {nameSubject(budget)}: {describeUse(budget)}
+          </li>
+        ))}
+      </ul>
+    </Notice>
+  );
+}

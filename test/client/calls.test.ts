@@ -1,0 +1,155 @@
+/** The client for servers, call by call, against a whole server. */
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { Companiond, CompaniondError } from "../../src/client/index.ts";
+import { startTestServer, type TestServer } from "../support/app.ts";
+
+let server: TestServer;
+let account: Awaited<ReturnType<TestServer["createAccount"]>>;
+let client: Companiond;
+
+beforeAll(async () => {
+  server = await startTestServer();
+  account = await server.createAccount();
+  const { key } = await server.createKey(account);
+  client = new Companiond({ baseUrl: `${server.url}/`, apiKey: key, maxRetries: 0 });
+});
+afterAll(() => server.close());
+
+async function refusal(call: Promise<unknown>): Promise<CompaniondError> {
+  const error = await call.then(
+    () => null,
+    (reason: unknown) => reason,
+  );
+  if (error instanceof CompaniondError) return error;
+  throw new Error(`not refused: ${Bun.inspect(error)}`);
+}
+
+async function collect<Item>(items: AsyncIterable<Item>): Promise<Item[]> {
+  const all: Item[] = [];
+  for await (const item of items) all.push(item);
+  return all;
+}
+
+describe("companions", () => {
+  test("are created, read, changed and deleted", async () => {
+    const made = await client.companions.create({ name: "Ada", metadata: { plan: "pro" }, starters: ["Hello?"] });
+    expect(made).toMatchObject({ name: "Ada", metadata: { plan: "pro" }, embed_token: expect.stringMatching(/^emb_/) });
+    expect(await client.companions.get(made.id)).toEqual(made);
+    const changed = await client.companions.update(made.id, { name: "Grace", starters: null });
+    expect(changed).toMatchObject({ id: made.id, name: "Grace", metadata: { plan: "pro" } });
+    expect(await client.companions.quota(made.id)).toMatchObject({ used: 0 });
+    await client.companions.delete(made.id);
+    expect(await refusal(client.companions.get(made.id))).toMatchObject({ code: "not_found", status: 404 });
+  });
+
+  test("are made once by one idempotency key, and twice by two calls", async () => {
+    const once = { idempotencyKey: "customer-4711" };
+    const first = await client.companions.create({ name: "Once" }, once);
+    expect((await client.companions.create({ name: "Once" }, once)).id).toBe(first.id);
+    expect((await client.companions.create({ name: "Once" })).id).not.toBe(first.id);
+  });
+
+  test("are found by metadata, whatever characters its fields have, page after page", async () => {
+    const name = "a&b=c é";
+    for (let index = 0; index < 5; index++) {
+      await client.companions.create({ name: `Paged ${index}`, metadata: { tenant: { [name]: "x y" } } });
+    }
+    const metadata = { [`tenant.${name}`]: "x y" };
+    const page = await client.companions.list({ metadata, limit: 2 });
+    expect(page.data.map((companion) => companion.name)).toEqual(["Paged 4", "Paged 3"]);
+    const all = await collect(client.companions.listAll({ metadata, limit: 2 }));
+    expect(all.map((companion) => companion.name)).toEqual([4, 3, 2, 1, 0].map((index) => `Paged ${index}`));
+    const rest = await collect(client.companions.listAll({ metadata, limit: 2, cursor: page.next_cursor ?? "" }));
+    expect(rest).toHaveLength(3);
+    expect((await client.companions.list({ metadata: { [`tenant.${name}`]: "z" } })).data).toEqual([]);
+  });
+
+  test("have embed tokens", async () => {
+    const { id } = await client.companions.create({ name: "Tokens" });
+    const token = await client.companions.embedTokens.create(id, { name: "website" });
+    const { data } = await client.companions.embedTokens.list(id);
+    expect(data.map((one) => one.name)).toEqual(["website", null]);
+    await client.companions.embedTokens.revoke(id, token.id);
+    expect((await client.companions.embedTokens.list(id)).data).toHaveLength(1);
+  });
+
+  test("can be tried by their owner", async () => {
+    const { id } = await client.companions.create({ name: "Tried" });
+    const texts = await collect(client.companions.testChat(id, { message: "Hello" }));
+    expect(texts.join("")).toBe("You said: Hello");
+    const refused = collect(client.companions.testChat(id, { message: "" }));
+    expect(await refusal(refused)).toMatchObject({ code: "invalid_request" });
+  });
+});
+
+test("conversations are listed, read and deleted, and a visitor's words are erased", async () => {
+  const { id } = await client.companions.create({ name: "Talks" });
+  const visitor = crypto.randomUUID();
+  const reply = client.companions.chat(id, { message: "Hello", visitor_id: visitor });
+  expect(await reply.text()).toBe("You said: Hello");
+  const [found] = await collect(client.conversations.listAll({ companion_id: id }));
+  expect(found?.session_id).toBe(reply.sessionId);
+  const { messages } = await client.conversations.get(found?.id ?? "", { messages_limit: 5 });
+  expect(messages.map(({ role, text }) => [role, text])).toEqual([
+    ["user", "Hello"],
+    ["assistant", "You said: Hello"],
+  ]);
+  await client.conversations.delete(found?.id ?? "");
+  expect(await refusal(client.conversations.get(found?.id ?? ""))).toMatchObject({ code: "not_found" });
+
+  await client.companions.chat(id, { message: "Again", visitor_id: visitor }).text();
+  await client.companions.eraseVisitor(id, visitor);
+  expect((await client.conversations.list({ companion_id: id })).data).toEqual([]);
+});
+
+test("usage is read by group and metadata, as rows and as CSV", async () => {
+  const { id } = await client.companions.create({ name: "Used", metadata: { tenant: "acme" } });
+  await client.companions.chat(id, { message: "Hello" }).text();
+  const query = { group_by: "companion", metadata: { tenant: "acme" } };
+  const { data } = await client.usage.query(query);
+  expect(data).toMatchObject([{ companion_id: id, messages: 1, input_tokens: 11, output_tokens: 7 }]);
+  expect(await client.usage.csv(query)).toStartWith("companion_id,messages,");
+  expect(await client.usage.failures({ companion_id: id })).toEqual({ data: [] });
+});
+
+test("keys are made, listed and revoked, and a change is in the audit", async () => {
+  const { id, key } = await client.keys.create({ name: "CI", scopes: ["companions:read"] });
+  const other = new Companiond({ baseUrl: server.url, apiKey: key ?? "" });
+  expect((await other.companions.list()).data.length).toBeGreaterThan(0);
+  expect(await refusal(other.companions.create({ name: "No" }))).toMatchObject({
+    code: "insufficient_scope",
+    status: 403,
+    message: expect.stringContaining("companions:write"),
+  });
+  expect((await collect(client.keys.listAll())).map((one) => one.id)).toContain(id);
+  await client.keys.revoke(id);
+  expect(await refusal(other.companions.list())).toMatchObject({ code: "unauthorized", status: 401 });
+  expect((await client.audit.list({ limit: 1 })).data[0]).toMatchObject({ action: expect.stringContaining("key") });
+
+  const visitorKey = await client.visitorKeys.create({ name: "shop", algorithm: "HS256" });
+  expect(visitorKey.secret).toStartWith("vsk_");
+  expect((await client.visitorKeys.list()).data.map((one) => one.id)).toEqual([visitorKey.id]);
+  await client.visitorKeys.revoke(visitorKey.id);
+});
+
+test("a key is told what it is, and usage is exported line by line", async () => {
+  const { account, scopes } = await client.me();
+  expect(account.plan).toBe("free");
+  expect(scopes).toContain("chat:write");
+  await client.companions.chat((await client.companions.create({ name: "Billed" })).id, { message: "Hello" }).text();
+  const events = await collect(client.usage.events({ include: "today" }));
+  expect(events.length).toBeGreaterThan(0);
+  expect(events.every(({ final }) => !final)).toBe(true);
+});
+
+test("a refusal names every field at fault and the request, and keeps the whole answer", async () => {
+  const error = await refusal(client.companions.create({ name: "", theme_color: "red" }));
+  expect(error).toMatchObject({ name: "CompaniondError", code: "invalid_request", status: 400 });
+  expect(error.errors.map(({ param }) => param).toSorted()).toEqual(["name", "theme_color"]);
+  expect(error.requestId).toBe(error.problem?.request_id ?? "none");
+  expect(error.message).toBe(error.problem?.detail ?? "none");
+});
+
+test("an id is escaped, so that it names no other call", async () => {
+  expect(await refusal(client.companions.get("../keys?limit=1#"))).toMatchObject({ code: "not_found" });
+});

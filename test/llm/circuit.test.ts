@@ -1,0 +1,77 @@
+/** When a provider is passed over, and who finds out that it is back. */
+import { expect, test } from "bun:test";
+import { Circuit } from "../../src/llm/circuit.ts";
+
+function fail(circuit: Circuit, nowMs: number): void {
+  const call = circuit.begin(nowMs);
+  call.noteFailure(nowMs);
+  call.end();
+}
+
+function answer(circuit: Circuit, nowMs: number): void {
+  const call = circuit.begin(nowMs);
+  call.noteAnswer(nowMs);
+  call.end();
+}
+
+/** Failed five times by the millisecond 4. */
+function opened(): Circuit {
+  const circuit = new Circuit();
+  for (const nowMs of [0, 1, 2, 3, 4]) fail(circuit, nowMs);
+  return circuit;
+}
+
+test("five failures in 30 s let it be passed over for 30 s, whatever it answered between them", () => {
+  const circuit = new Circuit();
+  for (const nowMs of [0, 1, 2, 3]) fail(circuit, nowMs);
+  answer(circuit, 4);
+  expect(circuit.isPassedOver(5)).toBe(false);
+  fail(circuit, 29_999);
+  expect([30_000, 59_998, 59_999].map((nowMs) => circuit.isPassedOver(nowMs))).toEqual([true, true, false]);
+});
+
+test("four failures, or five in more than 30 s, do not", () => {
+  const circuit = new Circuit();
+  for (const nowMs of [0, 10_000, 20_000, 25_000, 30_000, 40_000]) fail(circuit, nowMs);
+  expect(circuit.isPassedOver(40_001)).toBe(false);
+});
+
+test("after the 30 s one trial decides: the others pass over it until then", () => {
+  for (const isBack of [true, false]) {
+    const circuit = opened();
+    const trial = circuit.begin(30_004);
+    const others = Array.from({ length: 100 }, () => circuit.isPassedOver(30_005));
+    expect(others.every((isPassedOver) => isPassedOver)).toBe(true);
+    if (isBack) trial.noteAnswer(31_000);
+    else trial.noteFailure(31_000);
+    trial.end();
+    expect([31_001, 60_999, 61_000].map((nowMs) => circuit.isPassedOver(nowMs))).toEqual(
+      isBack ? [false, false, false] : [true, true, false],
+    );
+  }
+});
+
+test("a trial whose visitor leaves is left to the next call", () => {
+  const circuit = opened();
+  circuit.begin(30_004).end();
+  expect(circuit.isPassedOver(30_005)).toBe(false);
+  const next = circuit.begin(30_006);
+  expect(circuit.isPassedOver(30_007)).toBe(true);
+  next.end();
+});
+
+test("calls that began before it opened change nothing, and a trial that has ended ends no other", () => {
+  const circuit = new Circuit();
+  const early = circuit.begin(0);
+  for (const nowMs of [0, 1, 2, 3, 4]) fail(circuit, nowMs);
+  early.noteAnswer(5);
+  expect(circuit.isPassedOver(6)).toBe(true);
+
+  const first = circuit.begin(30_004);
+  first.noteAnswer(30_005);
+  for (let nowMs = 30_010; nowMs < 30_015; nowMs++) fail(circuit, nowMs);
+  const second = circuit.begin(60_014);
+  first.end();
+  expect(circuit.isPassedOver(60_015)).toBe(true);
+  second.end();
+});

@@ -1,0 +1,101 @@
+/**
+ * Runs the shell lines of a page of the documentation as a reader does: from the first to the last, in one shell, so
+ * that a variable which nothing sets stops it. Only the addresses, paths and the key are those of the test.
+ */
+import { chmodSync, mkdirSync, symlinkSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { codeBlocks } from "./code-blocks.ts";
+import { inTime } from "./eventually.ts";
+import { executablePath } from "./executable.ts";
+import { temporaryDirectory } from "./temporary.ts";
+
+const root = join(import.meta.dir, "../..");
+
+export interface PageRun {
+  exitCode: number;
+  /** What the lines printed. */
+  stdout: string;
+  stderr: string;
+}
+
+export interface PageWorld {
+  /** Of the server that the page's commands share. */
+  dataDir: string;
+  /** What the reader has before the page begins. */
+  env?: Readonly<Record<string, string>>;
+  /** What stands in the page for something of the reader's own. */
+  replace?: Readonly<Record<string, string>>;
+  /** Puts there what the page begins with; returns more of `replace`. */
+  prepare?: (directory: string) => Promise<Record<string, string>>;
+}
+
+/** Programs that would not end, or belong to the gate itself: they are tried as far as that goes. */
+const stand = {
+  // Errors of the server must stop the shell, and a time limit that the page sets must not.
+  curl: `#!/bin/bash
+set -uo pipefail
+case " $* " in
+  *" -w "*) /usr/bin/curl "$@" ;;
+  *) /usr/bin/curl --fail-with-body "$@" ;;
+esac
+code=$?
+case " $* " in *" --max-time "*) [ $code -eq 28 ] && exit 0 ;; esac
+exit $code
+`,
+  companiond: `#!/bin/bash
+case " $* " in
+  *" serve "*) exec "$BUN" "$ROOT/test/support/serve-once.ts" "$@" ;;
+  *) exec ${executablePath} "$@" ;;
+esac
+`,
+  npx: `#!/bin/bash
+[ "$1 $2" = "-y bun@$BUN_VERSION" ] || { echo "not the version of this project: $2" >&2; exit 1; }
+shift 2
+exec bun "$@"
+`,
+  bun: `#!/bin/bash
+[ "$1" = run ] && shift
+grep -q "^    \\"$1\\": " "$ROOT/package.json" || { echo "there is no script $1" >&2; exit 1; }
+[ "$1" = start ] || exit 0
+exec "$BUN" "$ROOT/test/support/serve-once.ts" serve --demo
+`,
+};
+
+export async function runPage(page: string, { dataDir, env = {}, replace = {}, prepare }: PageWorld): Promise<PageRun> {
+  using directory = temporaryDirectory();
+  const bin = directory.file("bin");
+  mkdirSync(bin);
+  for (const [name, text] of Object.entries(stand)) {
+    await Bun.write(join(bin, name), text);
+    chmodSync(join(bin, name), 0o755);
+  }
+  mkdirSync(directory.file("dist"));
+  symlinkSync(join(bin, "companiond"), directory.file("dist/companiond"));
+  symlinkSync(join(root, "examples"), directory.file("examples"));
+
+  let script = codeBlocks(await Bun.file(join(root, page)).text(), "sh").join("\n");
+  const places = { "/var/lib/companiond": directory.file("data"), "/mnt/backups": directory.file("backups") };
+  mkdirSync(places["/mnt/backups"]);
+  const more = (await prepare?.(directory.path)) ?? {};
+  for (const [shown, own] of Object.entries({ ...places, ...replace, ...more })) script = script.replaceAll(shown, own);
+  await Bun.write(directory.file("page.sh"), script);
+
+  const run = Bun.spawn(["/bin/bash", "-euo", "pipefail", "-x", directory.file("page.sh")], {
+    cwd: directory.path,
+    env: {
+      PATH: `${bin}:${dirname(Bun.which("node") ?? "/usr/bin/node")}:/usr/bin:/bin`,
+      HOME: directory.path,
+      BUN: process.execPath,
+      BUN_VERSION: Bun.version,
+      ROOT: root,
+      COMPANIOND_DATA_DIR: dataDir,
+      ...env,
+    },
+    stdin: "ignore",
+    stdout: "pipe",
+    stderr: "pipe",
+  });
+  const output = Promise.all([run.stdout.text(), run.stderr.text(), run.exited]);
+  const [stdout, stderr, exitCode] = await inTime(output, { what: `the shell lines of ${page}`, withinMs: 60_000 });
+  return { exitCode, stdout, stderr };
+}
