@@ -1,6 +1,6 @@
 /**
- * Writes the clients as npm packages, each one module without dependencies, its types, and a README: the SDK for websites,
- * and the client for servers.
+ * Writes the clients as npm packages, each without dependencies, with its types and a README: the SDK for websites, and the
+ * client for servers.
  *
  *   bun scripts/build-sdk-package.ts [dist]          # dist/sdk and dist/client
  */
@@ -17,6 +17,8 @@ interface ClientPackage {
   /** With `index.ts` and a `tsconfig.json`. */
   source: string;
   readme: string;
+  /** Modules beside the first one, by the names under which they are imported. */
+  others: Readonly<Record<string, string>>;
   target: "browser" | "node";
 }
 
@@ -26,6 +28,8 @@ const sdk: ClientPackage = {
     "The client of companiond for websites that bring their own chat: configuration, streamed replies, voice sessions.",
   source: join(root, "src", "web", "sdk"),
   readme: join(root, "docs", "sdk.md"),
+  // For programs that cannot load it from the server.
+  others: { challenge: "challenge-solver" },
   target: "browser",
 };
 
@@ -34,6 +38,7 @@ const client: ClientPackage = {
   description: "The client of companiond for servers: companions, chat, conversations, keys and usage, fully typed.",
   source: join(root, "src", "client"),
   readme: join(root, "docs", "client.md"),
+  others: {},
   target: "node",
 };
 
@@ -48,19 +53,25 @@ async function buildPackage(made: ClientPackage, folder: string): Promise<void> 
   rmSync(folder, { recursive: true, force: true });
   mkdirSync(folder, { recursive: true });
   // Not minified: whoever uses it has bundlers for that, and people read it.
-  const { outputs } = await Bun.build({
-    entrypoints: [join(made.source, "index.ts")],
-    target: made.target,
-    format: "esm",
-  });
-  writeFileSync(join(folder, "index.js"), (await outputs[0]?.text()) ?? "");
+  for (const [name, module] of listModules(made)) {
+    const entrypoints = [join(made.source, `${module}.ts`)];
+    const { outputs } = await Bun.build({ entrypoints, target: made.target, format: "esm" });
+    writeFileSync(join(folder, `${name}.js`), (await outputs[0]?.text()) ?? "");
+  }
   writeTypes(made.source, join(folder, "types"));
   writeFileSync(join(folder, "package.json"), `${JSON.stringify(describePackage(made), null, 2)}\n`);
   cpSync(made.readme, join(folder, "README.md"));
   cpSync(join(root, "LICENSE"), join(folder, "LICENSE"));
 }
 
-function describePackage({ name, description, target }: ClientPackage) {
+/** The names of the modules in the package, and of their sources. */
+function listModules({ others }: ClientPackage): [name: string, module: string][] {
+  return [["index", "index"], ...Object.entries(others)];
+}
+
+function describePackage(made: ClientPackage) {
+  const { name, description, target } = made;
+  const modules = listModules(made);
   return {
     name,
     version: manifest.version,
@@ -68,9 +79,14 @@ function describePackage({ name, description, target }: ClientPackage) {
     license: manifest.license,
     type: "module",
     sideEffects: false,
-    exports: { ".": { types: "./types/index.d.ts", default: "./index.js" } },
+    exports: Object.fromEntries(
+      modules.map(([file, module]) => [
+        file === "index" ? "." : `./${file}`,
+        { types: `./types/${module}.d.ts`, default: `./${file}.js` },
+      ]),
+    ),
     types: "./types/index.d.ts",
-    files: ["index.js", "types"],
+    files: [...modules.map(([file]) => `${file}.js`), "types"],
     ...(target === "node" ? { engines: { node: ">=18" } } : {}),
   };
 }

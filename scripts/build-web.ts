@@ -41,7 +41,7 @@ export async function buildWeb(): Promise<WebAsset[]> {
     plugins: [trimVoiceClient],
   });
   const [voiceEntry] = voice;
-  const challenge = await bundle("challenge.js", "challenge/index.ts");
+  const challenge = await bundle("challenge.js", "sdk/challenge-solver.ts");
   const [challengeEntry] = challenge;
   const sdk = await bundle("sdk.js", "sdk/index.ts");
   const [sdkEntry] = sdk;

@@ -35,7 +35,7 @@ import type { Store } from "./store/store.ts";
 import { createNamedReplies } from "./turns/named-replies.ts";
 import { createOpenTurns } from "./turns/open-turns.ts";
 import { createReplyProbes } from "./turns/reply-probes.ts";
-import { createChallenges } from "./visitors/challenges.ts";
+import { createChallenges } from "./visitors/challenge-maker.ts";
 import { createVisitors } from "./visitors/verifier.ts";
 import { openVoiceProviders } from "./voice/registry.ts";
 import { createVoice } from "./voice/voice.ts";

@@ -35,6 +35,7 @@ CREATE TABLE `spending_reservations` (
 	`micros` integer NOT NULL,
 	`budget_ids` text NOT NULL,
 	`facts` text NOT NULL,
+	`instance_number` integer,
 	`is_voice` integer NOT NULL,
 	`due_at` integer NOT NULL
 );

@@ -42,6 +42,7 @@ export const apiTags = {
   Conversations: "What was said, and its erasure.",
   Usage: "What was used, for audit and billing.",
   "API keys": "Keys for servers: never in client-side code.",
+  Budgets: "How much calls may cost, by account, key, companion or metadata.",
   "Visitor keys":
     "Keys with which websites sign tokens for their visitors: on their servers, never in client-side code.",
   Audit: "Who changed what.",

@@ -20,6 +20,8 @@ export interface PagePolicy {
   connections?: readonly string[];
   /** Who may embed the page in a frame. */
   ancestors: readonly string[];
+  /** Whether scripts may solve challenges, in a worker of their own text. */
+  solvesChallenges?: boolean;
   /** Whether the page has forms, which may only be sent to this server. */
   hasForms?: boolean;
 }
@@ -30,6 +32,7 @@ export function contentSecurityPolicy({
   images = [],
   connections = [],
   ancestors,
+  solvesChallenges = false,
   hasForms = false,
 }: PagePolicy): string {
   const styleHash = new Bun.CryptoHasher("sha256").update(style).digest("base64");
@@ -38,7 +41,8 @@ export function contentSecurityPolicy({
     ["connect-src 'self'", ...connections].join(" "),
     "manifest-src 'self'",
     "require-trusted-types-for 'script'",
-    "trusted-types 'none'",
+    `trusted-types ${solvesChallenges ? "companion-challenge" : "'none'"}`,
+    ...(solvesChallenges ? ["worker-src blob:"] : []),
   ];
   return [
     "default-src 'none'",

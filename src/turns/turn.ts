@@ -102,7 +102,7 @@ export class Turn implements OpenTurn, FollowedTurn, ReplySink {
       // Everything that the turn takes is given back in reverse order, however it ends.
       using taken = new DisposableStack();
       taken.defer(openTurns.enter(this, this.#start.address));
-      // If the turn is stopped while it waits, it is dropped and costs nothing.
+      // If it is stopped while it waits, it is dropped and costs nothing.
       const ticket = await enterTurn(this.#services, this.#start, this.#stop);
       taken.defer(ticket.leave);
       taken.use(this.#text);

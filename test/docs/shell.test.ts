@@ -71,6 +71,7 @@ const pages: readonly Page[] = [
   { path: "CONTRIBUTING.md" },
   { path: "README.md", replace: { [email]: "reader@example.com" }, prints: /data: \[DONE\]/ },
   { path: "docs/api.md" },
+  { path: "docs/challenge.md" },
   { path: "docs/identity.md" },
   { path: "docs/operators.md", env: () => ({ PASSWORD: "correct horse battery" }) },
   { path: "docs/scaling.md", prepare: prepareMove },

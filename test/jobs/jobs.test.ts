@@ -73,6 +73,7 @@ function servicesWith(deleteExpired: () => Promise<number>, hasDuty = () => true
   const store = {
     conversations: { deleteExpired },
     idempotency: { purge: async () => purged.push("idempotency") - purged.length },
+    challenges: { purge: async () => purged.push("challenges") - purged.length },
     sessions: { purge: async () => void purged.push("sessions") },
   };
   const coordination = { duties: { take: async () => hasDuty() } };
@@ -84,7 +85,7 @@ test("a job that fails is logged, and the others run all the same", async () => 
     Promise.reject(new AppError("unavailable", "The disk is full.")),
   );
   await runJobs(services);
-  expect(purged).toEqual(["idempotency", "sessions"]);
+  expect(purged).toEqual(["idempotency", "challenges", "sessions"]);
   expect(log.events).toMatchObject([{ level: "error", event: "background job failed", fields: { job: "retention" } }]);
 });
 

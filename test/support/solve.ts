@@ -1,7 +1,7 @@
 /** Solves the challenge of a refused request, as a client does. */
 import { expect } from "bun:test";
 import type { Challenge } from "../../src/domain/challenge.ts";
-import { search } from "../../src/web/challenge/search.ts";
+import { search } from "../../src/web/sdk/challenge-search.ts";
 
 /** The challenge in a `challenge_required`, as a whole; fails the test for any other response. */
 export async function readChallenge(response: Response): Promise<Challenge> {

@@ -1,5 +1,6 @@
 /** The SDK as others install it. */
 import { expect, test } from "bun:test";
+import { createHash } from "node:crypto";
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { buildSdkPackage } from "../../scripts/build-sdk-package.ts";
@@ -7,7 +8,7 @@ import { temporaryDirectory } from "../support/temporary.ts";
 
 const root = join(import.meta.dir, "../..");
 
-test("the package stands alone: one module, its types, no dependencies", async () => {
+test("the package stands alone: two modules, their types, no dependencies", async () => {
   using directory = temporaryDirectory();
   const folder = directory.file("companiond-sdk");
   await buildSdkPackage(folder);
@@ -18,6 +19,12 @@ test("the package stands alone: one module, its types, no dependencies", async (
   const { createCompanion, CompanionError } = await import(join(folder, manifest.exports["."].default));
   const companion = createCompanion({ baseUrl: "http://127.0.0.1:1", token: "t" });
   await expect(companion.config({ retries: 0 })).rejects.toBeInstanceOf(CompanionError);
+
+  const { solveChallenge } = await import(join(folder, manifest.exports["./challenge"].default));
+  expect(existsSync(join(folder, manifest.exports["./challenge"].types))).toBe(true);
+  const hash = createHash("sha256").update("salt7").digest("hex");
+  const challenge = { algorithm: "SHA-256", challenge: hash, maxnumber: 9, salt: "salt", signature: "s" };
+  expect(JSON.parse(atob(await solveChallenge(challenge)))).toMatchObject({ number: 7, signature: "s" });
 
   // A program in TypeScript that knows nothing but the package.
   writeFileSync(

@@ -143,7 +143,7 @@ export const companionRoutes: readonly Route[] = [
         "counts in usage and uses one message of the companion's daily quota, given back if the provider refuses.",
       params: makeParams(),
       responses: { 200: eventStream },
-      errors: ["quota_exceeded", "upstream_error"],
+      errors: ["quota_exceeded", "budget_exceeded", "upstream_error"],
     }),
     async handle({ services, principal, request, params, set, readBody }) {
       // The key is checked as everywhere, but a stream is never replayed.

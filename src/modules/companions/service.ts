@@ -7,10 +7,12 @@ import { makeEmbedToken } from "../../domain/credentials.ts";
 import { missing, readId } from "../../domain/resource-id.ts";
 import { toMadeCompanion } from "../../store/contract/companions.ts";
 import type { WriteContext } from "../../store/store.ts";
+import type { PricedServices } from "../../turns/unpriced.ts";
 import type { NewEmbedTokenBody } from "./model.ts";
+import { requirePrices } from "./priced-companions.ts";
 import { readCompanionPatch, readNewCompanion, type SettingRules } from "./read-settings.ts";
 
-type CompanionServices = Pick<Services, "store" | "settings" | "ids">;
+type CompanionServices = PricedServices & Pick<Services, "store" | "ids">;
 
 function rulesOf({ settings, store }: CompanionServices, { account }: Principal): SettingRules {
   const dailyMessages = settings.dailyMessages[account.plan];
@@ -43,9 +45,11 @@ export async function prepareCompanion(
   const { store, ids } = services;
   const accountId = principal.account.id;
   const settings = await readNewCompanion(body, rulesOf(services, principal));
+  const id = ids.uuid();
+  await requirePrices(services, { ...settings, id, accountId, createdByKeyId: principal.keyId }, settings);
   const companion = {
     ...settings,
-    id: ids.uuid(),
+    id,
     createdByKeyId: principal.keyId,
     embedToken: { id: ids.uuid(), token: makeEmbedToken(ids.secret) },
   };
@@ -65,6 +69,7 @@ export async function updateCompanion(
   const patch = await readCompanionPatch(body, rulesOf(services, principal), current);
   // Without a change, neither `updated_at` nor the audit log changes.
   if (Object.keys(patch).length === 0) return current;
+  await requirePrices(services, { ...current, ...patch }, patch);
   const updated = await services.store.companions.update(principal.account.id, current.id, patch, context);
   if (updated === null) throw missing("companion");
   return updated;

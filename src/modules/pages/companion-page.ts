@@ -97,6 +97,7 @@ export function companionPagePolicy({ companion, baseUrl, isEncrypted, hasVoice 
     style,
     images: imageOrigin === null ? [] : [imageOrigin],
     connections: hasVoice ? voiceSockets : [],
+    solvesChallenges: companion.challenge !== "off",
     // Longer entries date from before the limit and are not real websites.
     ancestors:
       allowedOrigins.length === 0

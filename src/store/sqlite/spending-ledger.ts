@@ -10,7 +10,7 @@ import type { UsageWriter } from "./usage-writer.ts";
 
 type MatchedRow = Pick<Budget, "id" | "limitMicros" | "period" | "action"> & { facts: string };
 type Matched = Omit<MatchedRow, "facts">;
-type ReservationRow = Omit<StoredRow<typeof spendingReservations>, "id" | "isVoice" | "dueAt">;
+type ReservationRow = Omit<StoredRow<typeof spendingReservations>, "id" | "instanceNumber" | "isVoice" | "dueAt">;
 
 export type SpendingLedger = ReturnType<typeof createSpendingLedger>;
 
@@ -133,6 +133,7 @@ export function createSpendingLedger(engine: SqliteEngine, usage: UsageWriter) {
       insertReservation({
         ...{ id, accountId, companionId, day, micros, isVoice, dueAt, ...answerer },
         keyId: call.keyId ?? "",
+        instanceNumber: null,
         budgetIds: budgets.map((budget) => budget.id),
         facts: [...facts],
       });

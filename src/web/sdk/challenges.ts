@@ -3,8 +3,17 @@ import { type Connection, openBy } from "./connection.ts";
 import type { CompanionError } from "./errors.ts";
 import { abortable } from "./signals.ts";
 
+/** As the server sends it, in ALTCHA's form. */
+export interface Challenge {
+  algorithm: string;
+  challenge: string;
+  maxnumber: number;
+  salt: string;
+  signature: string;
+}
+
 /** Resolves with what to send as `X-Challenge`; rejects with the signal's reason once that fires. */
-export type ChallengeSolver = (challenge: never, signal?: AbortSignal) => Promise<string>;
+export type ChallengeSolver = (challenge: Challenge, signal?: AbortSignal) => Promise<string>;
 
 /** One may end, or be used up, while it is on its way. */
 const mostSolved = 2;
@@ -29,7 +38,7 @@ export function withChallenges(
         if (!challenge || solved >= mostSolved) throw error;
         onChallenge?.(true);
         try {
-          answer = { "X-Challenge": await abortable(solve(challenge as never, call.signal), call.signal) };
+          answer = { "X-Challenge": await abortable(solve(challenge, call.signal), call.signal) };
         } catch {
           call.signal?.throwIfAborted();
           throw error;

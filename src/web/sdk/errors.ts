@@ -1,5 +1,7 @@
 /** The one error class of the client: the server's code where it sent one, or what went wrong on the way. */
 
+import type { Challenge } from "./challenges.ts";
+
 /** Codes that the server sends. */
 export type ServerErrorCode =
   | "invalid_request"
@@ -46,7 +48,7 @@ export interface CompanionErrorFacts {
   /** The connection ended before the answer did: what it was about may go on at the server. */
   isCut?: boolean;
   /** What `challenge_required` asks to solve. */
-  challenge?: unknown;
+  challenge?: Challenge;
   cause?: unknown;
 }
 
@@ -57,7 +59,7 @@ export class CompanionError extends Error {
   declare readonly limit: "ip" | "token" | null;
   declare readonly requestId: string | null;
   declare readonly isCut: boolean;
-  declare readonly challenge: unknown;
+  declare readonly challenge: Challenge | undefined;
 
   /** The message is the server's public sentence, or the code alone where no server spoke. */
   constructor(code: CompanionErrorCode, { message = code, cause, ...facts }: CompanionErrorFacts = {}) {

@@ -81,14 +81,19 @@ export function search(salt: string, challenge: string, from: number, to: number
   const begun = state.slice();
   const rest = head.subarray(done);
 
+  let tail = new Uint8Array();
+  let tailDigits = 0;
   for (let number = from; number <= to; number++) {
     const digits = String(number);
-    const length = rest.length + digits.length;
-    const tail = new Uint8Array(length < 56 ? 64 : 128);
-    tail.set(rest);
-    for (let i = 0; i < digits.length; i++) tail[rest.length + i] = digits.charCodeAt(i);
-    tail[length] = 0x80;
-    new DataView(tail.buffer).setUint32(tail.length - 4, (done + length) * 8);
+    if (digits.length > tailDigits) {
+      tailDigits = digits.length;
+      const length = rest.length + tailDigits;
+      tail = new Uint8Array(length < 56 ? 64 : 128);
+      tail.set(rest);
+      tail[length] = 0x80;
+      new DataView(tail.buffer).setUint32(tail.length - 4, (done + length) * 8);
+    }
+    for (let i = 0; i < tailDigits; i++) tail[rest.length + i] = digits.charCodeAt(i);
     state.set(begun);
     for (let offset = 0; offset < tail.length; offset += 64) addBlock(tail, offset);
     let same = 0;
