@@ -70,7 +70,8 @@ const objectNames = `
   PasswordReset PasswordChange SessionList TotpSecret TotpConfirmation RecoveryCodes TotpRemoval AccountList
   NewAccount AccountPatch ResetLink VoiceAgentGrantList VoiceAgentGrant NewVoiceAgentGrant Integrity Alive Ready
   Status SilentModel WebhookTaken VisitorKeyList VisitorKey NewVisitorKey NewVisitorKeyAnswer PublicJwk VerifiedVisitor
-  OwnConversationList OwnConversation OwnConversationWithMessages VisitorMerge ChatEvent ChatText ChatEnd Challenge
+  OwnConversationList OwnConversation OwnConversationWithMessages VisitorMerge ChatEvent ChatText ChatEnd Challenge Budget BudgetList BudgetPatch NewBudget NewSpendingStop SpendingFacts SpendingStop
+  SpendingStopList
   KeyChatRequest OpenAiError ChatCompletionRequest ChatCompletion ChatCompletionEvent ChatCompletionChunk
   ChatCompletionEnd Model ModelList Me
 `;
@@ -127,13 +128,16 @@ test("gives examples of bodies that the server takes", async () => {
     const platform = apiClient(server.url, apiKey);
     const visitorKey = await createWebsiteKey(server.url, apiKey);
     const token = await signToken(visitorKey, companion.id);
+    const rules = { account: true, limit_micros: 1, period: "day", action: "notify" };
+    const budget = await operator.call("POST", "/api/budgets", rules);
     const ids: Record<string, string> = { id: companion.id, token: companion.embedToken };
     const refused: string[] = [];
     for (const { method, path, body, access } of operations) {
       if (!body || access === "public" || access === "session") continue;
       // Only what has an account of its own to be changed.
       const owner = access === "operator" ? (await server.createAccount()).id : ids.id;
-      const target = path.replace(/\{(\w+)\}/g, (_, name: string) => (name === "id" ? owner : ids[name]) ?? "");
+      const id = path.startsWith("/api/budgets/") ? budget.json.id : owner;
+      const target = path.replace(/\{(\w+)\}/g, (_, name: string) => (name === "id" ? id : ids[name]) ?? "");
       const { requestBody } = apiDocument.paths[path]?.[method.toLowerCase()] ?? {};
       const example = requestBody?.content["application/json"]?.example as object;
       const sent = path.startsWith("/v1/") ? { ...example, model: companion.id } : example;
