@@ -27,6 +27,9 @@ export type ApiHeader =
   | "Cache-Control"
   | "Access-Control-Allow-Origin";
 
+/** Of a conditional request. */
+export type ConditionHeader = "If-Match" | "If-None-Match";
+
 export interface ApiResponse {
   description: string;
   /** By media type; null for plain text without a schema. Undefined: no body. */
@@ -61,6 +64,8 @@ export interface RouteDocument<ParamName extends string = string> {
   bodyExample?: object;
   /** For parameters that the handler reads itself. */
   query?: Readonly<Record<string, TSchema>>;
+  /** Headers of the request that the handler reads itself. */
+  headers?: readonly ConditionHeader[];
   /** Successful responses, by status. */
   responses: Readonly<Record<number, ApiResponse>>;
   /** In addition to those implied by access, parameters and body. */
@@ -69,6 +74,15 @@ export interface RouteDocument<ParamName extends string = string> {
 
 export function jsonResponse(description: string, schema: TSchema, ...headers: ApiHeader[]): ApiResponse {
   return { description, content: { "application/json": schema }, ...(headers.length > 0 ? { headers } : {}) };
+}
+
+/**
+ * One object a line. A string to clients, which read it piece by piece: a schema of the object itself would have
+ * generated ones take the whole for one object.
+ */
+export function linesResponse(description: string, schema: TSchema): ApiResponse {
+  const contentMediaType = "application/x-ndjson";
+  return { description, content: { [contentMediaType]: t.String({ contentMediaType, contentSchema: schema }) } };
 }
 
 export const idParam = (noun: string) =>
