@@ -144,7 +144,7 @@ export async function openServices(config: Config, overrides: ServiceOverrides =
   const replies = createNamedReplies(overrides);
   measurements.probes.push(
     ...createReplyProbes(replies),
-    createSpendingProbe(store),
+    createSpendingProbe(opened.store),
     ...models.probes,
     ...createProbes({ lifecycle, voice, webhookBodies }, ownLimiter, config.dataDir, storage.sizes),
     ...(shared?.probes ?? []),
