@@ -70,6 +70,7 @@ const objectNames = `
   PasswordReset PasswordChange SessionList TotpSecret TotpConfirmation RecoveryCodes TotpRemoval AccountList
   NewAccount AccountPatch ResetLink VoiceAgentGrantList VoiceAgentGrant NewVoiceAgentGrant Integrity Alive Ready
   Status SilentModel WebhookTaken VisitorKeyList VisitorKey NewVisitorKey NewVisitorKeyAnswer PublicJwk VerifiedVisitor
+  Budget BudgetList NewBudget BudgetPatch SpendingStop SpendingStopList NewSpendingStop
   OwnConversationList OwnConversation OwnConversationWithMessages VisitorMerge ChatEvent ChatText ChatEnd Challenge
   KeyChatRequest OpenAiError ChatCompletionRequest ChatCompletion ChatCompletionEvent ChatCompletionChunk
   ChatCompletionEnd Model ModelList Me
@@ -128,12 +129,15 @@ test("gives examples of bodies that the server takes", async () => {
     const visitorKey = await createWebsiteKey(server.url, apiKey);
     const token = await signToken(visitorKey, companion.id);
     const ids: Record<string, string> = { id: companion.id, token: companion.embedToken };
+    const budget = { account: true, limit_micros: 1, period: "day", action: "notify" };
+    const budgetId = (await platform.call("POST", "/api/budgets", budget)).json.id;
     const refused: string[] = [];
     for (const { method, path, body, access } of operations) {
       if (!body || access === "public" || access === "session") continue;
       // Only what has an account of its own to be changed.
       const owner = access === "operator" ? (await server.createAccount()).id : ids.id;
-      const target = path.replace(/\{(\w+)\}/g, (_, name: string) => (name === "id" ? owner : ids[name]) ?? "");
+      const id = path.startsWith("/api/budgets/") ? budgetId : owner;
+      const target = path.replace(/\{(\w+)\}/g, (_, name: string) => (name === "id" ? id : ids[name]) ?? "");
       const { requestBody } = apiDocument.paths[path]?.[method.toLowerCase()] ?? {};
       const example = requestBody?.content["application/json"]?.example as object;
       const sent = path.startsWith("/v1/") ? { ...example, model: companion.id } : example;
