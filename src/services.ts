@@ -18,7 +18,7 @@ import { isLoopbackAddress } from "./lib/loopback.ts";
 import type { After } from "./lib/spaced-queue.ts";
 import { createMemoryLimiter } from "./limits/memory.ts";
 import { openWindows } from "./limits/registry.ts";
-import { createRateRules, webhookBodyLimits } from "./limits/rules.ts";
+import { batchBodyLimits, createRateRules, webhookBodyLimits } from "./limits/rules.ts";
 import { checkModels, openLlm } from "./llm/registry.ts";
 import { watchEventLoop } from "./metrics/event-loop-lag.ts";
 import { measureCoordination, measureLimiter, measureStore } from "./metrics/measured-sockets.ts";
@@ -208,6 +208,7 @@ export async function openServices(config: Config, overrides: ServiceOverrides =
     instances,
     signInAttempts: createAttempts({ failures: coordination.signInFailures, clock }),
     webhookBodies,
+    batchBodies: createBodyBudget(batchBodyLimits),
     heartbeats,
     measurements,
     clock,

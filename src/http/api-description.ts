@@ -27,6 +27,9 @@ export type ApiHeader =
   | "Cache-Control"
   | "Access-Control-Allow-Origin";
 
+/** Of a conditional request. */
+export type ConditionHeader = "If-Match" | "If-None-Match";
+
 export interface ApiResponse {
   description: string;
   /** By media type; null for plain text without a schema. Undefined: no body. */
@@ -61,6 +64,8 @@ export interface RouteDocument<ParamName extends string = string> {
   bodyExample?: object;
   /** For parameters that the handler reads itself. */
   query?: Readonly<Record<string, TSchema>>;
+  /** Headers of the request that the handler reads itself. */
+  headers?: readonly ConditionHeader[];
   /** Successful responses, by status. */
   responses: Readonly<Record<number, ApiResponse>>;
   /** In addition to those implied by access, parameters and body. */

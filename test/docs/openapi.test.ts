@@ -64,7 +64,7 @@ test("names every call once, and every parameter of its path", () => {
 /** A new object goes into the list; one that is there keeps its name, which generated clients give to a type. */
 const objectNames = `
   Problem EmbedConfig ChatRequest VoiceTokenRequest VoiceTokenResponse NewCompanion Companion CompanionList
-  CompanionPatch TestChat EmbedTokenList EmbedToken NewEmbedToken ConversationList Conversation
+  CompanionPart CompanionPatch TestChat EmbedTokenList EmbedToken NewEmbedToken ConversationList Conversation
   ConversationWithMessages Message UsageList UsageRow UsageEvent FailedReplyList FailedReplies Quota ApiKeyList ApiKey NewApiKey
   NewApiKeyAnswer AuditList AuditEntry SignIn SignedIn Account Session TotpFacts ServerFacts Holdings SpendingFacts SetUp
   PasswordReset PasswordChange SessionList TotpSecret TotpConfirmation RecoveryCodes TotpRemoval AccountList
@@ -139,18 +139,17 @@ test("gives examples of bodies that the server takes", async () => {
       const id = path.startsWith("/api/budgets/") ? budgetId : owner;
       const target = path.replace(/\{(\w+)\}/g, (_, name: string) => (name === "id" ? id : ids[name]) ?? "");
       const { requestBody } = apiDocument.paths[path]?.[method.toLowerCase()] ?? {};
-      const example = requestBody?.content["application/json"]?.example as object;
-      const sent = path.startsWith("/v1/") ? { ...example, model: companion.id } : example;
-      // Chats are for keys alone.
-      const caller = access === "chat:write" ? platform : operator;
-      const response = await caller.call(
-        method,
-        target,
-        sent,
-        access === "visitor" ? { "x-visitor-token": token } : {},
-      );
-      const isTaken = response.status < 300 || response.text.includes("voice_not_configured");
-      if (!isTaken) refused.push(`${method} ${path}: ${response.text}`);
+      for (const [type, { example }] of Object.entries(requestBody?.content ?? {})) {
+        const sent = path.startsWith("/v1/") ? { ...(example as object), model: companion.id } : example;
+        // Chats are for keys alone.
+        const caller = access === "chat:write" ? platform : operator;
+        const response = await caller.call(method, target, sent, {
+          "content-type": type,
+          ...(access === "visitor" ? { "x-visitor-token": token } : {}),
+        });
+        const isTaken = response.status < 300 || response.text.includes("voice_not_configured");
+        if (!isTaken) refused.push(`${method} ${path} ${type}: ${response.text}`);
+      }
     }
     expect(refused).toEqual([]);
   } finally {

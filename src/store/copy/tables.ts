@@ -83,6 +83,7 @@ const tables: readonly (readonly [PgTable, Difference?])[] = [
 /** Tables that are not copied, and why not. */
 export const leftOut: Readonly<Record<string, string>> = {
   account_holdings: "counted anew by the target's triggers",
+  conversation_periods: "written by the target's triggers",
   voice_agent_locks: "leases of a stopped server",
   erased_ranges: "places of erased messages in one engine's file",
   instances: "servers that have stopped",
