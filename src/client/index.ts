@@ -3,6 +3,7 @@
 import type { Me } from "./generated/wire.ts";
 import type { CallOptions } from "./request.ts";
 import { auditCalls } from "./resources/audit.ts";
+import { budgetCalls } from "./resources/budgets.ts";
 import { companionCalls } from "./resources/companions.ts";
 import { conversationCalls } from "./resources/conversations.ts";
 import { keyCalls, visitorKeyCalls } from "./resources/keys.ts";
@@ -35,6 +36,7 @@ export class Companiond {
   readonly keys: ReturnType<typeof keyCalls>;
   readonly visitorKeys: ReturnType<typeof visitorKeyCalls>;
   readonly usage: ReturnType<typeof usageCalls>;
+  readonly budgets: ReturnType<typeof budgetCalls>;
   readonly audit: ReturnType<typeof auditCalls>;
   readonly #transport: Transport;
 
@@ -46,6 +48,7 @@ export class Companiond {
     this.keys = keyCalls(transport);
     this.visitorKeys = visitorKeyCalls(transport);
     this.usage = usageCalls(transport);
+    this.budgets = budgetCalls(transport);
     this.audit = auditCalls(transport);
   }
 

@@ -76,6 +76,15 @@ export function jsonResponse(description: string, schema: TSchema, ...headers: A
   return { description, content: { "application/json": schema }, ...(headers.length > 0 ? { headers } : {}) };
 }
 
+/**
+ * One object a line. A string to clients, which read it piece by piece: a schema of the object itself would have
+ * generated ones take the whole for one object.
+ */
+export function linesResponse(description: string, schema: TSchema): ApiResponse {
+  const contentMediaType = "application/x-ndjson";
+  return { description, content: { [contentMediaType]: t.String({ contentMediaType, contentSchema: schema }) } };
+}
+
 export const idParam = (noun: string) =>
   t.String({ description: `The ${noun}'s id.`, examples: ["0192f3c1-7d2e-7a44-9a10-3f5b8c6d2e10"] });
 

@@ -132,6 +132,16 @@ test("keys are made, listed and revoked, and a change is in the audit", async ()
   await client.visitorKeys.revoke(visitorKey.id);
 });
 
+test("budgets are made, read, changed and deleted", async () => {
+  const subject = { metadata: { tenant: "budgeted" } };
+  const made = await client.budgets.create({ ...subject, limit_micros: 1000, period: "day", action: "notify" });
+  expect(await client.budgets.get(made.id)).toMatchObject({ ...subject, spent_micros: 0 });
+  expect((await client.budgets.update(made.id, { limit_micros: 2000 })).limit_micros).toBe(2000);
+  expect((await collect(client.budgets.listAll())).map(({ id }) => id)).toEqual([made.id]);
+  await client.budgets.delete(made.id);
+  expect(await refusal(client.budgets.get(made.id))).toMatchObject({ code: "not_found" });
+});
+
 test("a key is told what it is, and usage is exported line by line", async () => {
   const { account, scopes } = await client.me();
   expect(account.plan).toBe("free");

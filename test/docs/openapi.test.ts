@@ -128,8 +128,8 @@ test("gives examples of bodies that the server takes", async () => {
     const platform = apiClient(server.url, apiKey);
     const visitorKey = await createWebsiteKey(server.url, apiKey);
     const token = await signToken(visitorKey, companion.id);
-    const ids: Record<string, string> = { id: companion.id, token: companion.embedToken };
     const budget = { account: true, limit_micros: 1, period: "day", action: "notify" };
+    const ids: Record<string, string> = { id: companion.id, token: companion.embedToken };
     const budgetId = (await platform.call("POST", "/api/budgets", budget)).json.id;
     const refused: string[] = [];
     for (const { method, path, body, access } of operations) {

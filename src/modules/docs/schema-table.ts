@@ -30,6 +30,7 @@ function renderType(schema: JsonSchema, locate: LocateObject): string {
   if (schema.const !== undefined) return `<code>${escapeHtml(JSON.stringify(schema.const))}</code>`;
   if (Array.isArray(schema.anyOf))
     return schema.anyOf.map((option) => renderType(option as JsonSchema, locate)).join(" or ");
+  if (schema.contentSchema !== undefined) return `lines of ${renderType(schema.contentSchema as JsonSchema, locate)}`;
   if (schema.type === "array") return `list of ${renderType((schema.items ?? {}) as JsonSchema, locate)}`;
   const types = Array.isArray(schema.type) ? schema.type : [schema.type ?? "any"];
   return types.map((type) => escapeHtml(String(type))).join(" or ");

@@ -25,7 +25,7 @@ export class SchemaCollector {
     const out: JsonSchema = {};
     for (const [keyword, value] of Object.entries(schema)) {
       if (keyword === "properties") out[keyword] = this.#mapValues(value as Record<string, TSchema>, schema.required);
-      else if (keyword === "items") out[keyword] = this.add(value as TSchema);
+      else if (keyword === "items" || keyword === "contentSchema") out[keyword] = this.add(value as TSchema);
       else if (keyword === "anyOf") Object.assign(out, this.#shortenUnion(value as TSchema[]));
       else out[keyword] = value;
     }
@@ -71,6 +71,9 @@ type Resolve = (reference: string) => JsonSchema;
 /** An example value that matches the schema, built from the examples of its parts. */
 export function exampleOf(schema: JsonSchema, resolve: Resolve): unknown {
   if (typeof schema.$ref === "string") return exampleOf(resolve(schema.$ref), resolve);
+  if (schema.contentSchema !== undefined) {
+    return `${JSON.stringify(exampleOf(schema.contentSchema as JsonSchema, resolve))}\n`;
+  }
   if (Array.isArray(schema.examples) && schema.examples.length > 0) return schema.examples[0];
   if (schema.const !== undefined) return schema.const;
   if (schema.default !== undefined) return schema.default;

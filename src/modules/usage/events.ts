@@ -1,5 +1,6 @@
 /** `GET /api/usage/events`: usage as lines that a platform's meter takes, read from the store as they are sent. */
 import type { Services } from "../../dependencies.ts";
+import { linesResponse } from "../../http/api-description.ts";
 import { type Route, route } from "../../http/route.ts";
 import { addHeaders } from "../../http/stream-response.ts";
 import { toRfc3339 } from "../../lib/clock.ts";
@@ -23,7 +24,7 @@ export const usageEventsRoute: Route = route({
       "`identifier` along to your billing, so that a line sent twice counts once, and keep the last `cursor`: with it, " +
       "the next call continues. Lines with `final` false are for looking at, not for billing.",
     responses: {
-      200: { description: "The lines.", content: { "application/x-ndjson": UsageEventObject } },
+      200: linesResponse("The lines.", UsageEventObject),
     },
   }),
   async handle({ services, principal, set, query: { days, includesOpen } }) {
