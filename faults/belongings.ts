@@ -13,7 +13,7 @@ export interface Belongings {
   /** Opens the companion to everyone: not a secret. */
   token: string;
   /** The client's own ids for the conversation and the visitor. */
-  visit: { session_id: string; visitor_id: string };
+  visit: { session_id: string; visitor_id: string; message_id: string };
   /** Ids and words that nobody else may see. */
   secrets: readonly string[];
 }
@@ -28,6 +28,7 @@ export interface Ids {
   audit: string;
   token_id: string;
   visitor_id: string;
+  message_id: string;
   sub: string;
   "visitor-keys": string;
   agent_id: string;
@@ -54,7 +55,8 @@ export async function makeBelongings(
   const path = `/api/companions/${companion.id}`;
   const token = await make(`${path}/embed-tokens`, { name: word });
   const key = await make("/api/keys", { name: word, scopes: ["companions:read"] });
-  const visit = { session_id: crypto.randomUUID(), visitor_id: crypto.randomUUID() };
+  const [session_id, visitor_id, message_id] = [crypto.randomUUID(), crypto.randomUUID(), crypto.randomUUID()];
+  const visit = { session_id, visitor_id, message_id };
   await chat(world.url, companion.token, { message: `I am ${word}`, ...visit });
   const { json: conversations } = await client.send({ method: "GET", path: `${path}/conversations` });
   const { json: signedIn } = await cookie.send({ method: "GET", path: "/api/session" });
@@ -68,6 +70,7 @@ export async function makeBelongings(
     audit: audit.json.data[0]?.id ?? "",
     token_id: token.id,
     visitor_id: visit.visitor_id,
+    message_id: visit.message_id,
     sub: visit.visitor_id,
     "visitor-keys": (await make("/api/visitor-keys", { name: word, algorithm: "HS256" })).id,
     agent_id: `agent_of_${name}`,

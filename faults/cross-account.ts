@@ -100,6 +100,12 @@ async function tryVisit(world: World, own: Belongings, victim: Belongings, tally
   if (!response.isDone || isLeaked) tally.fault(faults[4], `${response.raw} ${sent}`);
 }
 
+/** A reply is named together with its conversation. */
+function ownQuery({ path }: Operation, { visit }: Belongings): string {
+  if (!path.endsWith("/chat/{message_id}")) return "";
+  return `?session_id=${visit.session_id}&visitor_id=${visit.visitor_id}`;
+}
+
 /** Finally the owner uses the ids: ids that work for nobody would prove nothing. Children first, the account last. */
 async function useOwn(operations: Operation[], victim: Belongings, operator: Belongings, tally: Tally): Promise<void> {
   const rank = ({ method, path }: Operation) => {
@@ -116,7 +122,7 @@ async function useOwn(operations: Operation[], victim: Belongings, operator: Bel
     const client = operation.door === "key" ? victim.owner.client : cookie;
     const { status, text } = await client.send({
       method: operation.method,
-      path: fillPath(operation.path, (name) => pick(victim.ids, operation.path, name)),
+      path: fillPath(operation.path, (name) => pick(victim.ids, operation.path, name)) + ownQuery(operation, victim),
       body: operation.bodyExample ?? undefined,
     });
     tally.did("calls of the owner");

@@ -31,8 +31,8 @@ const missingIds = (ids: Ids) =>
 
 /** The value for a path parameter; `id` is that of the noun. */
 export function pick(ids: Ids, path: string, name: string): string {
-  const noun = name === "id" ? /^\/api\/([\w-]+)/.exec(path)?.[1] : name;
-  return ids[noun as keyof Ids] ?? "none";
+  const noun = name === "id" ? /^\/(?:api|v1)\/([\w-]+)/.exec(path)?.[1] : name;
+  return ids[(noun === "models" ? "companions" : noun) as keyof Ids] ?? "none";
 }
 
 export class Intruder {
@@ -97,9 +97,11 @@ export class Intruder {
         return [pair(name, word, "nothing"), pair(name, ids.companions, this.#missing.companions)];
       case "metadata.{path}":
         return [pair("metadata.plan", word, "nothing"), pair(`metadata.${word}`, "yes", "nothing")];
+      case "after":
+        return [pair(name, ids.companions, this.#missing.companions)];
       case "cursor": {
         const noun = path.endsWith("/embed-tokens") ? "token_id" : /(\w+)$/.exec(path)?.[1];
-        const cursor = (of: Ids) => Buffer.from(of[noun as keyof Ids]).toString("base64url");
+        const cursor = (of: Ids) => Buffer.from(of[noun as keyof Ids] ?? "none").toString("base64url");
         return [pair(name, cursor(ids), cursor(this.#missing))];
       }
       default:

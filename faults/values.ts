@@ -106,6 +106,7 @@ export function listForbidden(schema: JsonSchema): unknown[] {
     case "object":
       return [...forbidden, "a", 1, true, [], ["a"]];
     default:
-      return [...forbidden, ...choices];
+      // Of several types.
+      return schema.anyOf === undefined ? [...forbidden, ...choices] : [];
   }
 }

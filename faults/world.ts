@@ -1,5 +1,7 @@
 /** The executable as an operator sets it up, with mock providers, accounts with resources, and clients. */
+
 import { readdirSync, readFileSync, readlinkSync } from "node:fs";
+import { scopes } from "../src/domain/account.ts";
 import {
   type ExecutableOptions,
   type RunningExecutable,
@@ -10,8 +12,7 @@ import { type MockLlm, startMockLlm } from "../test/support/mock-llm.ts";
 import { type Client, createClient } from "./client.ts";
 import type { Tally } from "./row.ts";
 
-export const allScopes =
-  "companions:read,companions:write,conversations:read,conversations:write,usage:read,keys:read,keys:write,audit:read";
+const allScopes = scopes.join();
 /** Differs from the document's example, so that generated requests do not change the password to it. */
 export const password = "nine purple tractors at noon";
 
@@ -21,6 +22,7 @@ const roomy = {
   COMPANIOND_STREAMS_PER_IP: "1000000",
   COMPANIOND_RATE_PER_TOKEN: "1000000",
   COMPANIOND_RATE_PER_KEY: "1000000",
+  COMPANIOND_CHAT_RATE_PER_KEY: "1000000",
   COMPANIOND_DAILY_FREE: "1000000",
   COMPANIOND_DAILY_PAID: "1000000",
   // Visitors choose their address, so that limits by address can be tested.

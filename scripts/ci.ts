@@ -56,15 +56,17 @@ process.exit(failed === 0 && passed > 0 ? 0 : 1);
 
 async function runQuick(): Promise<void> {
   if (!existsSync(join(root, "src/web/generated/packages.json"))) {
-    await step("browser bundles", [bun, "scripts/build.ts", "--web-only"]);
+    await step("browser bundles and wire types", [bun, "scripts/build.ts", "--web-only"]);
   }
+  await step("tools for the API document", [bun, "install", "--frozen-lockfile", "--cwd", "test/api-tools"]);
   await runTests("quick tests", testFiles.filter(isQuick), quickFlags);
 }
 
 async function runGate(): Promise<void> {
   const runnable = await findRunnable();
   await using servers = await startServers();
-  await step("browser bundles", [bun, "scripts/build.ts", "--web-only"]);
+  await step("browser bundles and wire types", [bun, "scripts/build.ts", "--web-only"]);
+  await step("tools for the API document", [bun, "install", "--frozen-lockfile", "--cwd", "test/api-tools"]);
   await step("format and lint", tool("biome", "ci", "--colors=off", "."));
   await step("types", tool("tsc", "--noEmit", "-p", "."));
   await step("types of browser code", tool("tsc", "--noEmit", "-p", "src/web"));

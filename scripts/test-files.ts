@@ -67,6 +67,8 @@ const onSqliteAlone: Readonly<Record<string, string>> = {
   "test/sealed-secrets.test.ts": "its key is a file of the data directory, which PostgreSQL's instances may not have",
   "test/store/sqlite-schema-updates.test.ts": "migrates SQLite's file",
   "test/performance-counts.test.ts": "counts SQLite's statements and commits",
+  "test/client/package.test.ts": "how the client for servers is packed",
+  "test/docs/generated-clients.test.ts": "what is generated from a document that is made without storage",
   "test/docs/openapi.test.ts": "the document is made without storage",
   "test/docs/pages.test.ts": "pages that nothing is stored for",
   "test/http/first-request.test.ts": "what of the program is made when",

@@ -80,6 +80,8 @@ export interface Services {
   readonly signInAttempts: Attempts;
   /** Memory for the bodies of arriving transcripts. */
   readonly webhookBodies: BodyBudget;
+  /** Memory for the bodies of batches, while they are worked off. */
+  readonly batchBodies: BodyBudget;
   readonly heartbeats: HeartbeatTicker;
   readonly measurements: Measurements;
   readonly clock: Clock;

@@ -3,6 +3,7 @@ import type { Route } from "./http/route.ts";
 import { accountRoutes } from "./modules/accounts/index.ts";
 import { assetRoutes } from "./modules/assets/index.ts";
 import { auditRoutes } from "./modules/audit/index.ts";
+import { budgetRoutes } from "./modules/budgets/index.ts";
 import { chatRoutes } from "./modules/chat/index.ts";
 import { keyChatRoutes } from "./modules/chat/key-chat.ts";
 import { companionRoutes } from "./modules/companions/index.ts";
@@ -17,6 +18,7 @@ import { metricsRoutes } from "./modules/metrics/index.ts";
 import { openAiRoutes } from "./modules/openai/index.ts";
 import { pageRoutes } from "./modules/pages/index.ts";
 import { sessionRoutes } from "./modules/session/index.ts";
+import { spendingStopRoutes } from "./modules/spending-stops/index.ts";
 import { statusRoutes } from "./modules/status/index.ts";
 import { usageRoutes } from "./modules/usage/index.ts";
 import { visitorKeyRoutes } from "./modules/visitor-keys/index.ts";
@@ -32,12 +34,14 @@ export const routes: readonly Route[] = [
   ...openAiRoutes,
   ...conversationRoutes,
   ...usageRoutes,
+  ...budgetRoutes,
   ...keyRoutes,
   ...meRoutes,
   ...visitorKeyRoutes,
   ...auditRoutes,
   ...sessionRoutes,
   ...accountRoutes,
+  ...spendingStopRoutes,
   ...pageRoutes,
   ...assetRoutes,
   ...healthRoutes,

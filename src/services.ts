@@ -18,7 +18,7 @@ import { isLoopbackAddress } from "./lib/loopback.ts";
 import type { After } from "./lib/spaced-queue.ts";
 import { createMemoryLimiter } from "./limits/memory.ts";
 import { openWindows } from "./limits/registry.ts";
-import { createRateRules, webhookBodyLimits } from "./limits/rules.ts";
+import { batchBodyLimits, createRateRules, webhookBodyLimits } from "./limits/rules.ts";
 import { checkModels, openLlm } from "./llm/registry.ts";
 import { watchEventLoop } from "./metrics/event-loop-lag.ts";
 import { measureCoordination, measureLimiter, measureStore } from "./metrics/measured-sockets.ts";
@@ -34,6 +34,7 @@ import { createSqlite } from "./store/sqlite/sqlite.ts";
 import type { Store } from "./store/store.ts";
 import { createNamedReplies } from "./turns/named-replies.ts";
 import { createOpenTurns } from "./turns/open-turns.ts";
+import { createSpendingProbe } from "./turns/spending-probe.ts";
 import { createReplyProbes } from "./turns/reply-probes.ts";
 import { createChallenges } from "./visitors/challenge-maker.ts";
 import { createVisitors } from "./visitors/verifier.ts";
@@ -143,6 +144,7 @@ export async function openServices(config: Config, overrides: ServiceOverrides =
   const replies = createNamedReplies(overrides);
   measurements.probes.push(
     ...createReplyProbes(replies),
+    createSpendingProbe(store),
     ...models.probes,
     ...createProbes({ lifecycle, voice, webhookBodies }, ownLimiter, config.dataDir, storage.sizes),
     ...(shared?.probes ?? []),
@@ -206,6 +208,7 @@ export async function openServices(config: Config, overrides: ServiceOverrides =
     instances,
     signInAttempts: createAttempts({ failures: coordination.signInFailures, clock }),
     webhookBodies,
+    batchBodies: createBodyBudget(batchBodyLimits),
     heartbeats,
     measurements,
     clock,

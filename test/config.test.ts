@@ -133,7 +133,9 @@ test("takes every variable", () => {
       maxOutputTokens: 512,
       extra: { reasoning_effort: "minimal" },
       providersFile: join(dir, "every.json"),
-      providers: [{ name: "own", baseUrl: "http://127.0.0.1:1/v1", apiKey: null, keyFile: null, models: [] }],
+      providers: [
+        { name: "own", baseUrl: "http://127.0.0.1:1/v1", apiKey: null, keyFile: null, models: [], extra: {} },
+      ],
       aliases: {},
     },
     prices: {

@@ -234,7 +234,7 @@ CREATE FUNCTION "settle_spending"(
 	"times" bigint[]
 ) RETURNS jsonb LANGUAGE plpgsql SET enable_seqscan = off AS $$
 DECLARE
-	"facts" text[];
+	"held_facts" text[];
 	"ids" text[];
 	"start_days" text[];
 BEGIN
@@ -243,12 +243,12 @@ BEGIN
 	THEN
 		RETURN '[]';
 	END IF;
-	SELECT array_agg(coalesce(r."facts", c."facts") ORDER BY c."place") INTO "facts"
+	SELECT array_agg(coalesce(r."facts", c."facts") ORDER BY c."place") INTO "held_facts"
 	FROM unnest("call_facts", "reservations") WITH ORDINALITY AS c("facts", "reservation", "place")
 	LEFT JOIN "spending_reservations" AS r ON r."id" = c."reservation";
 	-- All at once and in their order, so that nobody waits in a circle.
 	PERFORM FROM "budgets" AS b WHERE b."id" IN (
-		SELECT m."budget_id" FROM "match_budgets"("account_ids", "facts") AS m
+		SELECT m."budget_id" FROM "match_budgets"("account_ids", "held_facts") AS m
 		UNION SELECT jsonb_array_elements_text(r."budget_ids"::jsonb)
 		FROM "spending_reservations" AS r WHERE r."id" = ANY ("reservations")
 	) ORDER BY b."id" FOR NO KEY UPDATE;
@@ -267,7 +267,7 @@ BEGIN
 	WITH "spent" AS (
 		INSERT INTO "budget_periods" AS p ("budget_id", "start_day", "spent_micros", "spent_picos")
 		SELECT b."id", "start_of_period"(b."period", c."day"), sum(c."micros"), sum(c."picos")
-		FROM "match_budgets"("account_ids", "facts") AS m
+		FROM "match_budgets"("account_ids", "held_facts") AS m
 		JOIN "budgets" AS b ON b."id" = m."budget_id"
 		JOIN unnest("days", "micros", "picos") WITH ORDINALITY AS c("day", "micros", "picos", "place")
 			ON c."place" = m."place"

@@ -35,6 +35,7 @@ CREATE TABLE `spending_reservations` (
 	`micros` integer NOT NULL,
 	`budget_ids` text NOT NULL,
 	`facts` text NOT NULL,
+	`instance_number` integer,
 	`is_voice` integer NOT NULL,
 	`due_at` integer NOT NULL
 );
@@ -65,13 +66,39 @@ CREATE INDEX `usage_labels_account` ON `usage_labels` (`account_id`,`is_indexed`
 ALTER TABLE `companions` ADD `daily_messages` integer;--> statement-breakpoint
 ALTER TABLE `companions` ADD `monthly_tokens` integer;--> statement-breakpoint
 ALTER TABLE `companions` ADD `challenge` text DEFAULT 'off' NOT NULL;--> statement-breakpoint
+CREATE INDEX `companions_enabled` ON `companions` (`account_id`,`enabled`,`number`);--> statement-breakpoint
 CREATE INDEX `companions_updated` ON `companions` (`account_id`,`updated_at`,`number`);--> statement-breakpoint
 ALTER TABLE `voice_sessions` ADD `key_id` text DEFAULT '' NOT NULL;--> statement-breakpoint
 ALTER TABLE `voice_sessions` ADD `day` text DEFAULT '' NOT NULL;--> statement-breakpoint
 ALTER TABLE `voice_sessions` ADD `reservation_id` text;--> statement-breakpoint
 ALTER TABLE `messages` ADD `model` text;--> statement-breakpoint
 ALTER TABLE `messages` ADD `provider` text;--> statement-breakpoint
-CREATE INDEX `conversations_updated` ON `conversations` (`account_id`,`updated_at`,`number`);
+-- Which conversations changed in which ten minutes. An index on `updated_at` itself would be written by every turn, which
+-- costs one 6 % of its time; this is written by the first turn of ten minutes.
+CREATE TABLE `conversation_periods` (
+	`account_id` text NOT NULL,
+	`period` integer NOT NULL,
+	`number` integer NOT NULL,
+	PRIMARY KEY (`account_id`, `period`, `number`)
+) STRICT, WITHOUT ROWID;
+--> statement-breakpoint
+INSERT INTO `conversation_periods` SELECT `account_id`, `updated_at` / 600000, `number` FROM `conversations`;
+--> statement-breakpoint
+CREATE TRIGGER `conversation_made` AFTER INSERT ON `conversations` BEGIN
+	INSERT INTO `conversation_periods` VALUES (NEW.`account_id`, NEW.`updated_at` / 600000, NEW.`number`);
+END;
+--> statement-breakpoint
+CREATE TRIGGER `conversation_changed` AFTER UPDATE OF `updated_at` ON `conversations`
+WHEN NEW.`updated_at` / 600000 <> OLD.`updated_at` / 600000 BEGIN
+	DELETE FROM `conversation_periods` WHERE `account_id` = OLD.`account_id` AND `period` = OLD.`updated_at` / 600000
+		AND `number` = OLD.`number`;
+	INSERT INTO `conversation_periods` VALUES (NEW.`account_id`, NEW.`updated_at` / 600000, NEW.`number`);
+END;
+--> statement-breakpoint
+CREATE TRIGGER `conversation_deleted` AFTER DELETE ON `conversations` BEGIN
+	DELETE FROM `conversation_periods` WHERE `account_id` = OLD.`account_id` AND `period` = OLD.`updated_at` / 600000
+		AND `number` = OLD.`number`;
+END;
 --> statement-breakpoint
 -- As `companion_metadata`, of labels.
 CREATE TABLE `usage_label_metadata` (

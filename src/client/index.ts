@@ -1,10 +1,13 @@
 /** The client of companiond's management API for servers: no dependencies, wherever `fetch` and streams exist. */
+
+import type { Me } from "./generated/wire.ts";
+import type { CallOptions } from "./request.ts";
 import { auditCalls } from "./resources/audit.ts";
 import { companionCalls } from "./resources/companions.ts";
 import { conversationCalls } from "./resources/conversations.ts";
 import { keyCalls, visitorKeyCalls } from "./resources/keys.ts";
 import { usageCalls } from "./resources/usage.ts";
-import { createTransport, type TransportOptions } from "./transport.ts";
+import { createTransport, type Transport, type TransportOptions } from "./transport.ts";
 
 export type { ChatReply } from "./chat.ts";
 export {
@@ -33,14 +36,21 @@ export class Companiond {
   readonly visitorKeys: ReturnType<typeof visitorKeyCalls>;
   readonly usage: ReturnType<typeof usageCalls>;
   readonly audit: ReturnType<typeof auditCalls>;
+  readonly #transport: Transport;
 
   constructor(options: CompaniondOptions) {
     const transport = createTransport(options);
+    this.#transport = transport;
     this.companions = companionCalls(transport);
     this.conversations = conversationCalls(transport);
     this.keys = keyCalls(transport);
     this.visitorKeys = visitorKeyCalls(transport);
     this.usage = usageCalls(transport);
     this.audit = auditCalls(transport);
+  }
+
+  /** What the key is and may do, and its account's limits: the simplest call to check a key with. */
+  me(options: CallOptions = {}): Promise<Me> {
+    return this.#transport.json<Me>({ method: "GET", path: ["api", "me"] }, options);
   }
 }

@@ -1,4 +1,5 @@
 /** Splits a streamed body into lines, wherever its bytes were cut. */
+import { CompaniondError } from "./errors.ts";
 import type { OpenedResponse } from "./request.ts";
 
 /** Ends with the body; a last line without a line break comes too. Closes the response when it is left. */
@@ -17,5 +18,21 @@ export async function* readLines({ response, next, close }: OpenedResponse): Asy
     if (rest !== "") yield rest;
   } finally {
     close();
+  }
+}
+
+/** The objects of a body with one on each line. */
+export async function* readObjects<Item>(opened: OpenedResponse): AsyncGenerator<Item, void, undefined> {
+  for await (const line of readLines(opened)) {
+    if (line === "") continue;
+    yield parseLine<Item>(line);
+  }
+}
+
+function parseLine<Item>(line: string): Item {
+  try {
+    return JSON.parse(line) as Item;
+  } catch (cause) {
+    throw new CompaniondError("bad_response", { message: "A line of the answer is not JSON.", cause });
   }
 }

@@ -5,7 +5,7 @@ import { plainProviderName, reservedProviderNames, splitName } from "../domain/m
 import type { ProviderPlace } from "../domain/reply-failure.ts";
 import type { Answerer } from "../domain/usage.ts";
 import { describeFileError, readText, withoutLineEnd } from "./text-file.ts";
-import { BadValue, baseUrl, isJsonObject, type ParseValue, quote, secret, word } from "./values.ts";
+import { BadValue, baseUrl, isJsonObject, type ParseValue, quote, requestFields, secret, word } from "./values.ts";
 
 /** A provider by the name that the operator gave it. */
 export interface NamedProvider {
@@ -17,6 +17,8 @@ export interface NamedProvider {
   readonly keyFile: string | null;
   /** What companions may ask of it; if there are any, aliases may name no others. */
   readonly models: readonly string[];
+  /** Merged into every request to it. */
+  readonly extra: JsonObject;
 }
 
 export interface ProvidersFile {
@@ -96,7 +98,7 @@ class ProvidersReader {
       this.#refuse(`${place} must be an object with name, base_url, api_key_file and models.`);
       return;
     }
-    this.#checkMembers(place, entry, ["name", "base_url", "api_key_file", "models"]);
+    this.#checkMembers(place, entry, ["name", "base_url", "api_key_file", "models", "extra"]);
     const name = this.#parse(`${place}.name`, entry.name, providerName) ?? "";
     if (this.#providers.has(name)) this.#refuse(`${place}.name is that of another provider: ${name}.`);
     const url = this.#parse(`${place}.base_url`, entry.base_url, baseUrl) ?? "";
@@ -104,7 +106,15 @@ class ProvidersReader {
       this.#parse(`${place}.models[${index}]`, model, modelName(most.nameLength - name.length - 1)),
     );
     const key = this.#readKey(`${place}.api_key_file`, entry.api_key_file ?? null);
-    if (name !== "") this.#providers.set(name, { name, baseUrl: url, ...key, models: unique(models) });
+    const { extra = {} } = entry;
+    if (!isJsonObject(extra)) this.#refuse(`${place}.extra must be an object.`);
+    const taken = isJsonObject(extra) ? requestFields.filter((field) => Object.hasOwn(extra, field)) : [];
+    if (taken.length > 0) {
+      this.#refuse(`${place}.extra must not contain ${taken.join(", ")}: the server sets it itself.`);
+    }
+    if (name === "") return;
+    const settings = { extra: isJsonObject(extra) ? extra : {}, models: unique(models) };
+    this.#providers.set(name, { name, baseUrl: url, ...key, ...settings });
   }
 
   /** The file is named, its content never. */
@@ -132,7 +142,7 @@ class ProvidersReader {
       this.#refuse(`${place} must not begin with the name of a provider: that would be the provider's own model.`);
     }
     const entries = this.#list(place, value, most.entries);
-    if (Array.isArray(value) && entries.length === 0) this.#refuse(`${place} must have at least one provider/model.`);
+    if (Array.isArray(value) && value.length === 0) this.#refuse(`${place} must have at least one provider/model.`);
     const answerers: Answerer[] = [];
     for (const [index, entry] of entries.entries()) {
       const answerer = this.#parse(`${place}[${index}]`, entry, (text) => this.#readAnswerer(text));

@@ -12,6 +12,7 @@ import {
   oneOf,
   originUrl,
   path,
+  requestFields,
   sealingKey,
   secret,
   wholeNumber,
@@ -69,7 +70,7 @@ export const settings = {
   ),
   llmExtra: setting<JsonObject>({
     variable: "COMPANIOND_LLM_EXTRA",
-    parse: jsonObject(["model", "messages", "stream"]),
+    parse: jsonObject(requestFields),
     fallback: {},
     defaultText: "",
     about: 'A JSON object merged into every request to the provider, such as {"reasoning_effort":"minimal"}.',

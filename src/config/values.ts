@@ -103,6 +103,9 @@ export const cronSchedule: ParseValue<string> = (text) => {
   throw new BadValue(`is a schedule that never runs: ${quote(text)}.`);
 };
 
+/** What the server itself says in a request for a reply. */
+export const requestFields: readonly string[] = ["model", "messages", "stream"];
+
 /** A JSON object without any of the `reserved` fields. */
 export function jsonObject(reserved: readonly string[]): ParseValue<JsonObject> {
   return (text) => {

@@ -1,5 +1,5 @@
 /** The rules for metadata: any JSON object, bounded because every value in it is indexed. */
-import type { JsonObject, JsonValue } from "./json.ts";
+import { isJsonObject, type JsonObject, type JsonValue } from "./json.ts";
 
 const maxBytes = 16 * 1024;
 const maxDepth = 8;
@@ -13,6 +13,23 @@ export function findMetadataProblem(metadata: JsonObject): string | null {
   if (!isClean(metadata))
     return "Names and texts must be well-formed without NUL characters, and numbers must be within range.";
   return null;
+}
+
+/** Call it before anything that calls itself for each level. */
+export function isTooDeep(metadata: JsonObject): boolean {
+  return !isWithin(metadata, maxDepth);
+}
+
+/** JSON Merge Patch (RFC 7396): null removes a member, objects are merged, anything else replaces. */
+export function mergePatch(current: JsonObject, patch: JsonObject): JsonObject {
+  const members = new Map(Object.entries(current));
+  for (const [name, value] of Object.entries(patch)) {
+    const before = members.get(name);
+    if (value === null) members.delete(name);
+    else members.set(name, isJsonObject(value) ? mergePatch(isJsonObject(before) ? before : {}, value) : value);
+  }
+  // Not by assignment: a member may be called `__proto__`.
+  return Object.fromEntries(members);
 }
 
 /** Whether it is nested no deeper, itself counted. */

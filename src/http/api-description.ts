@@ -27,6 +27,9 @@ export type ApiHeader =
   | "Cache-Control"
   | "Access-Control-Allow-Origin";
 
+/** Of a conditional request. */
+export type ConditionHeader = "If-Match" | "If-None-Match";
+
 export interface ApiResponse {
   description: string;
   /** By media type; null for plain text without a schema. Undefined: no body. */
@@ -42,6 +45,7 @@ export const apiTags = {
   Conversations: "What was said, and its erasure.",
   Usage: "What was used, for audit and billing.",
   "API keys": "Keys for servers: never in client-side code.",
+  Budgets: "How much calls may cost, by account, key, companion or metadata.",
   "Visitor keys":
     "Keys with which websites sign tokens for their visitors: on their servers, never in client-side code.",
   Audit: "Who changed what.",
@@ -60,6 +64,8 @@ export interface RouteDocument<ParamName extends string = string> {
   bodyExample?: object;
   /** For parameters that the handler reads itself. */
   query?: Readonly<Record<string, TSchema>>;
+  /** Headers of the request that the handler reads itself. */
+  headers?: readonly ConditionHeader[];
   /** Successful responses, by status. */
   responses: Readonly<Record<number, ApiResponse>>;
   /** In addition to those implied by access, parameters and body. */
@@ -109,7 +115,12 @@ export const eventStream: ApiResponse = {
   },
 };
 
-const hexDigits = (description: string) => t.String({ pattern: "^[0-9a-f]{64}$", description });
+const hexDigits = (description: string) =>
+  t.String({
+    pattern: "^[0-9a-f]{64}$",
+    description,
+    examples: ["9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08"],
+  });
 
 const ChallengeObject = namedObject(
   "Challenge",

@@ -1,4 +1,4 @@
-/** A budget for bodies of unauthenticated senders: few at once, few bytes in memory, and none for long. */
+/** A budget for large bodies: few at once, few bytes in memory, and none for long. */
 import { AppError } from "../domain/errors.ts";
 import { GatheredBytes } from "../lib/gathered-bytes.ts";
 import { readPieces } from "./body-pieces.ts";
@@ -24,8 +24,15 @@ export interface BodyBudget {
    * body takes too long.
    */
   read<Result>(request: Request, sender: string, reading: BodyReading<Result>): Promise<Result>;
+  /** The same for a body that is used for longer: it counts until `release`, which may be called more than once. */
+  take(request: Request, sender: string, see: (piece: Uint8Array) => void): Promise<HeldBody>;
   /** Bytes held now; never above the limit. */
   readonly heldBytes: number;
+}
+
+export interface HeldBody {
+  readonly pieces: readonly Uint8Array[];
+  release(): void;
 }
 
 export interface BodyReading<Result> {
@@ -70,21 +77,37 @@ export function createBodyBudget(limits: BodyBudgetLimits): BodyBudget {
     all.bytes += bytes;
   }
 
+  async function take(request: Request, sender: string, see: (piece: Uint8Array) => void): Promise<HeldBody> {
+    if (Number(request.headers.get("content-length")) > limits.bodyBytes) throw tooLarge(limits);
+    const own = enter(sender);
+    const body = new GatheredBytes();
+    let isHeld = true;
+    const release = () => {
+      if (isHeld) leave(sender, own, body.length);
+      isHeld = false;
+    };
+    try {
+      for await (const piece of readPieces(request, limits.bodyMs)) {
+        if (body.length + piece.length > limits.bodyBytes) throw tooLarge(limits);
+        hold(own, piece.length);
+        body.add(piece);
+        see(piece);
+      }
+      return { pieces: body.blocks, release };
+    } catch (error) {
+      release();
+      throw error;
+    }
+  }
+
   return {
+    take,
     async read(request, sender, { see, use }) {
-      if (Number(request.headers.get("content-length")) > limits.bodyBytes) throw tooLarge(limits);
-      const own = enter(sender);
-      const body = new GatheredBytes();
+      const { pieces, release } = await take(request, sender, see);
       try {
-        for await (const piece of readPieces(request, limits.bodyMs)) {
-          if (body.length + piece.length > limits.bodyBytes) throw tooLarge(limits);
-          hold(own, piece.length);
-          body.add(piece);
-          see(piece);
-        }
-        return use(body.blocks);
+        return use(pieces);
       } finally {
-        leave(sender, own, body.length);
+        release();
       }
     },
     get heldBytes() {

@@ -16,6 +16,8 @@ export interface JsonBody<Value> {
   /** Created when the API document is requested, or the first body is checked. */
   readonly checker: { readonly schema: TSchema };
   readonly limitBytes: number;
+  /** Left out: JSON. */
+  readonly mediaTypes?: readonly string[];
   /** If true, a missing body counts as an empty object. */
   readonly isOptional: boolean;
   /** Throws `invalid_request`. */
@@ -37,6 +39,14 @@ export function jsonBody<Schema extends TSchema>(
   const { readOnly = [] } = options;
   const check = (sent: unknown) => checker.check(readOnly.length > 0 ? omitFields(sent, readOnly) : sent);
   return { ...uncheckedBody(checker, options), check };
+}
+
+/** A body of many lines, each a JSON value: the handler reads it, and the model is for the API document. */
+export function linesBody(checker: { readonly schema: TSchema }, limitBytes: number): JsonBody<never> {
+  const check = (): never => {
+    throw new Error("lines are checked one by one");
+  };
+  return { checker, limitBytes, mediaTypes: linesTypes, isOptional: false, check };
 }
 
 /** A body that the handler validates itself, with rules beyond the model; the model is only for the API document. */
@@ -105,15 +115,42 @@ function decodeText(bytes: Uint8Array): string {
   }
 }
 
-function isJsonContentType(header: string | null): boolean {
-  if (header === "application/json") return true;
-  return header?.split(";", 1)[0]?.trim().toLowerCase() === "application/json";
+export const mergePatchType = "application/merge-patch+json";
+
+/** What JSON lines are called: by many, and by some. */
+const linesTypes = ["application/x-ndjson", "application/jsonl"];
+
+/** For a body of JSON lines. */
+export function requireLinesContentType(request: Request): void {
+  if (linesTypes.includes(mediaTypeOf(request) ?? "")) return;
+  throw new AppError(
+    "unsupported_media_type",
+    "Send one JSON object per line, with Content-Type: application/x-ndjson.",
+  );
 }
 
-/** For routes whose requests need a content type even without a body. */
+function mediaTypeOf(request: Request): string | undefined {
+  const header = request.headers.get("content-type");
+  if (header === "application/json") return header;
+  return header?.split(";", 1)[0]?.trim().toLowerCase();
+}
+
+/** Whether the body of a PATCH is a JSON Merge Patch (RFC 7396). */
+export function isMergePatch(request: Request): boolean {
+  return mediaTypeOf(request) === mergePatchType;
+}
+
+/** For routes whose requests need a content type even without a body. Every PATCH may be a JSON Merge Patch. */
 export function requireJsonContentType(request: Request): void {
-  if (isJsonContentType(request.headers.get("content-type"))) return;
-  throw new AppError("unsupported_media_type", "Send the body as JSON, with Content-Type: application/json.");
+  const type = mediaTypeOf(request);
+  if (type === "application/json") return;
+  if (request.method !== "PATCH") {
+    throw new AppError("unsupported_media_type", "Send the body as JSON, with Content-Type: application/json.");
+  }
+  if (type === mergePatchType) return;
+  throw new AppError("unsupported_media_type", `Send the body as JSON, as application/json or ${mergePatchType}.`, {
+    headers: { "accept-patch": `application/json, ${mergePatchType}` },
+  });
 }
 
 function tooLarge(limitBytes: number): AppError {

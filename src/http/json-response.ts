@@ -8,11 +8,12 @@ export interface ResponseHead {
   status?: number | string;
 }
 
-export function respondJson(set: ResponseHead, value: unknown, status = 200): string {
-  return respondJsonText(set, JSON.stringify(value), status);
+/** JSON that is text already, as a handler returns it. */
+export class JsonText {
+  constructor(readonly text: string) {}
 }
 
-/** The same for JSON that is already text. */
+/** JSON that is already text. */
 export function respondJsonText(set: ResponseHead, text: string, status: number): string {
   set.status = status;
   set.headers["content-type"] = "application/json";

@@ -1,53 +1,158 @@
-/** Paged lists: `limit` and `cursor` in, `data` and `next_cursor` out. */
+/** Paged lists: `limit`, `cursor` and `order` in, `data` and `next_cursor` out. */
 import { Type as t } from "@sinclair/typebox";
 import { isUuid } from "../lib/ids.ts";
-import { type Page, type PageRequest, toPage } from "../store/contract/page.ts";
-import type { QueryPart } from "./query.ts";
+import { parseInstant } from "../lib/instant.ts";
+import { type ListOrder, type Page, type PageRequest, toPage } from "../store/contract/page.ts";
+import { JsonText } from "./json-response.ts";
+import type { QueryPart, QueryReader } from "./query.ts";
 
 const defaultLimit = 20;
-const maxLimit = 100;
+const maxLimit = 1000;
+/** Of JSON; a page ends before the item that would exceed it. */
+const maxPageBytes = 8 * 1024 * 1024;
+/** Items that are read at once: a page of large ones is never in memory whole. */
+const itemsPerRead = 100;
+
+const pageParameters = {
+  limit: () =>
+    t.Integer({
+      minimum: 1,
+      maximum: maxLimit,
+      default: defaultLimit,
+      description: "Items on a page, which is shorter where it would exceed 8 MiB.",
+    }),
+  cursor: () => t.String({ description: "`next_cursor` of the page before." }),
+  order: () => t.String({ enum: ["asc", "desc"], default: "desc", description: "`desc`: the newest first." }),
+};
 
 /** The parameters of every list. */
 export const pageQuery: QueryPart<PageRequest> = {
+  parameters: pageParameters,
+  read: (query) => readPage(query, false),
+};
+
+export interface UpdatedPage extends PageRequest {
+  /** Null: by creation. */
+  readonly updatedSinceMs: number | null;
+}
+
+/** The parameters of a list that can also be read by last change. */
+export const updatedPageQuery: QueryPart<UpdatedPage> = {
   parameters: {
-    limit: () => t.Integer({ minimum: 1, maximum: maxLimit, default: defaultLimit, description: "Items on a page." }),
-    cursor: () => t.String({ description: "`next_cursor` of the page before." }),
+    ...pageParameters,
+    updated_since: () =>
+      t.String({
+        format: "date-time",
+        description:
+          "Only what was changed at this time or later, in the order of the last change. With `order=asc` what changes " +
+          "while the pages are read comes again on a later one, and nothing is left out. A page may have fewer items than " +
+          "`limit`, or none, although `next_cursor` leads to more.",
+        examples: ["2026-01-31T12:00:00Z"],
+      }),
   },
   read(query) {
-    const limit = query.value("limit", parseLimit, `Must be a whole number of at least 1 and at most ${maxLimit}.`);
-    const wrongCursor = "This is not a cursor of this list: use next_cursor unchanged.";
-    return { limit: limit ?? defaultLimit, afterId: query.value("cursor", decodeCursor, wrongCursor) };
+    const parse = (text: string) => parseInstant(text) ?? undefined;
+    const problem = "Must be an RFC 3339 instant (2026-01-31T09:30:00Z).";
+    const updatedSinceMs = query.value("updated_since", parse, problem);
+    return { ...readPage(query, query.text("updated_since") !== null), updatedSinceMs };
   },
 };
 
+function readPage(query: QueryReader, isByUpdate: boolean): PageRequest {
+  const limit = query.value("limit", parseLimit, `Must be a whole number of at least 1 and at most ${maxLimit}.`);
+  const wrongCursor = "This is not a cursor of this list: use next_cursor unchanged.";
+  const cursor = query.value("cursor", (text) => decodeCursor(text, isByUpdate), wrongCursor);
+  const order = query.value("order", parseOrder, "Must be asc or desc.");
+  return {
+    limit: limit ?? defaultLimit,
+    afterId: cursor?.id ?? null,
+    ...(cursor?.updatedAt == null ? {} : { afterUpdatedAt: cursor.updatedAt }),
+    ...(order === "asc" ? { order } : {}),
+  };
+}
+
 function parseLimit(text: string): number | undefined {
-  const limit = /^\d{1,3}$/.test(text) ? Number(text) : 0;
+  const limit = /^\d{1,4}$/.test(text) ? Number(text) : 0;
   return limit >= 1 && limit <= maxLimit ? limit : undefined;
+}
+
+function parseOrder(text: string): ListOrder | undefined {
+  return text === "asc" || text === "desc" ? text : undefined;
+}
+
+interface ListedItem {
+  readonly id: string;
+  readonly updatedAt: number;
+}
+
+/** Where a list goes on. */
+interface Cursor {
+  id: string;
+  /** In a list by last change. */
+  updatedAt?: number | null | undefined;
+}
+
+/**
+ * The response of a list with large items: reads them a part at a time, and ends the page before it exceeds 8 MiB.
+ */
+export async function collectList<Item extends ListedItem>(
+  page: UpdatedPage,
+  read: (page: PageRequest) => Promise<Page<Item>>,
+  toWire: (item: Item) => object | Promise<object>,
+): Promise<JsonText> {
+  const texts: string[] = [];
+  let bytes = 0;
+  const finish = (next: Cursor | null) =>
+    new JsonText(
+      `{"data":[${texts.join(",")}],"next_cursor":${JSON.stringify(next === null ? null : encodeCursor(next))}}`,
+    );
+  let last: Cursor | null = null;
+  for (let part = page; ; ) {
+    const limit = Math.min(itemsPerRead, page.limit - texts.length);
+    const { items, nextAfterId, nextUpdatedAt } = await read({ ...part, limit });
+    for (const item of items) {
+      const text = JSON.stringify(await toWire(item));
+      bytes += Buffer.byteLength(text) + 1;
+      if (bytes > maxPageBytes && last !== null) return finish(last);
+      texts.push(text);
+      last = page.updatedSinceMs === null ? { id: item.id } : { id: item.id, updatedAt: item.updatedAt };
+    }
+    if (nextAfterId === null) return finish(null);
+    const next = { id: nextAfterId, updatedAt: nextUpdatedAt };
+    // A shorter part was cut off after a bounded amount of reading.
+    if (texts.length === page.limit || items.length < limit) return finish(next);
+    part = { ...page, afterId: next.id, afterUpdatedAt: next.updatedAt ?? null };
+    await new Promise((resolve) => setImmediate(resolve));
+  }
 }
 
 /** The response of a list route. */
 export function toWireList<Item, Wire>(page: Page<Item>, toWire: (item: Item) => Wire) {
   return {
     data: page.items.map(toWire),
-    next_cursor: page.nextAfterId === null ? null : encodeCursor(page.nextAfterId),
+    next_cursor: page.nextAfterId === null ? null : encodeCursor({ id: page.nextAfterId }),
   };
 }
 
 /** A page of a list that the store returns whole. If the cursor's item is deleted, its id still marks its position. */
 export function cutPage<Item extends { id: string }>(newestFirst: readonly Item[], page: PageRequest): Page<Item> {
   const { afterId, limit } = page;
-  const at = afterId === null ? -1 : newestFirst.findIndex(({ id }) => id === afterId);
+  const isAsc = page.order === "asc";
+  const sorted = isAsc ? newestFirst.toReversed() : newestFirst;
+  const at = afterId === null ? -1 : sorted.findIndex(({ id }) => id === afterId);
   const isGone = afterId !== null && at === -1;
-  const rest = isGone ? newestFirst.filter(({ id }) => id < afterId) : newestFirst.slice(at + 1);
+  const rest = isGone ? sorted.filter(({ id }) => (isAsc ? id > afterId : id < afterId)) : sorted.slice(at + 1);
   return toPage(rest, limit);
 }
 
-function encodeCursor(id: string): string {
-  return Buffer.from(id, "utf8").toString("base64url");
+function encodeCursor({ id, updatedAt }: Cursor): string {
+  return Buffer.from(updatedAt == null ? id : `${id}@${updatedAt}`, "utf8").toString("base64url");
 }
 
-function decodeCursor(cursor: string): string | undefined {
-  const id = Buffer.from(cursor, "base64url").toString("utf8");
+function decodeCursor(text: string, isByUpdate: boolean): Cursor | undefined {
+  const [id = "", time = null] = Buffer.from(text, "base64url").toString("utf8").split("@", 2);
+  if (!isUuid(id) || (time !== null) !== isByUpdate || (time !== null && !/^\d{1,15}$/.test(time))) return undefined;
+  const cursor = { id, updatedAt: time === null ? null : Number(time) };
   // Encode it again and compare, because decoding skips anything that is not base64url.
-  return isUuid(id) && encodeCursor(id) === cursor ? id : undefined;
+  return encodeCursor(cursor) === text ? cursor : undefined;
 }

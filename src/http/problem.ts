@@ -24,8 +24,13 @@ export function toAppError(thrown: unknown): AppError {
 
 /** The problem's body; `baseUrl` without a trailing slash. */
 export function renderProblem(error: AppError, requestId: string, baseUrl: string): string {
+  return JSON.stringify(describeProblem(error, requestId, baseUrl));
+}
+
+/** The members of the problem's body. */
+export function describeProblem(error: AppError, requestId: string, baseUrl: string) {
   const { status, title } = errorCodes[error.code];
-  return JSON.stringify({
+  return {
     type: `${baseUrl}/docs/errors#${error.code}`,
     title,
     status,
@@ -34,7 +39,7 @@ export function renderProblem(error: AppError, requestId: string, baseUrl: strin
     request_id: requestId,
     ...(error.errors ? { errors: error.errors } : {}),
     ...error.members,
-  });
+  };
 }
 
 /** Adds the error's own headers and returns its status. */

@@ -9,7 +9,7 @@ const metadataPrefix = "metadata.";
 /** More than anyone needs; each filter costs another index lookup. */
 const maxMetadataFilters = 20;
 
-interface QueryReader {
+export interface QueryReader {
   /** The parameter's value, or null if it was not sent. */
   text(name: string): string | null;
   /**
@@ -17,7 +17,7 @@ interface QueryReader {
    * and the result is null.
    */
   value<Value>(name: string, parse: (text: string) => Value | undefined, problem: string): Value | null;
-  /** Every `metadata.<path>=<value>`, in the order sent; a path may occur more than once. */
+  /** Every filter on metadata, in the order sent; a path may occur more than once. */
   readonly metadata: readonly MetadataFilter[];
   /** Throws `invalid_request` with every fault found so far, including unknown parameters. */
   finish(): void;
@@ -29,7 +29,7 @@ interface QueryReader {
 export interface QueryPart<Value> {
   /** By name, in the order of the API document. */
   readonly parameters: Readonly<Record<string, () => TSchema>>;
-  /** Also accepts `metadata.<path>=<value>`. */
+  /** Also accepts `metadata[<path>]=<value>` and `metadata.<path>=<value>`. */
   readonly takesMetadata?: true;
   /** Records faults in the reader. `nowMs` is for defaults that depend on the day. */
   read(query: QueryReader, nowMs: number): Value;
@@ -39,7 +39,7 @@ export interface QueryPart<Value> {
 export type QueryParts = Readonly<Record<string, QueryPart<unknown>>>;
 export type QueryValues<Parts extends QueryParts> = { readonly [Name in keyof Parts]: ReturnType<Parts[Name]["read"]> };
 
-/** Every `metadata.<path>=<value>`. */
+/** Every `metadata[<path>]=<value>` and `metadata.<path>=<value>`, which mean the same. */
 export const metadataFilters: QueryPart<readonly MetadataFilter[]> = {
   parameters: {},
   takesMetadata: true,
@@ -94,10 +94,11 @@ function openQuery(request: Request, known: readonly string[], takesMetadata = f
   };
 
   for (const [name, value] of new URL(request.url).searchParams) {
-    const isFilter = takesMetadata && name.startsWith(metadataPrefix);
-    if (!isFilter && !known.includes(name)) refuse(name, "This parameter is unknown here.");
+    const path = takesMetadata ? pathOf(name) : null;
+    if (path === undefined) refuse(name, "Write metadata[field]=value: one field in brackets, and no operator.");
+    else if (path === null && !known.includes(name)) refuse(name, "This parameter is unknown here.");
     else if (value.includes("\0") || name.includes("\0")) refuse(name, "Must not contain NUL characters.");
-    else if (isFilter) metadata.push({ path: name.slice(metadataPrefix.length), value });
+    else if (path !== null) metadata.push({ path, value });
     else if (values.has(name)) refuse(name, "Must be sent only once.");
     else values.set(name, value);
   }
@@ -119,6 +120,13 @@ function openQuery(request: Request, known: readonly string[], takesMetadata = f
       if (errors.length > 0) throw invalidFields(errors);
     },
   };
+}
+
+/** The path of a filter on metadata; null for any other parameter, undefined for brackets that are none. */
+function pathOf(name: string): string | null | undefined {
+  if (name.startsWith(metadataPrefix)) return name.slice(metadataPrefix.length);
+  if (!name.startsWith("metadata[")) return null;
+  return /^metadata\[([^[\]]+)\]$/.exec(name)?.[1];
 }
 
 /** For routes without parameters. */

@@ -31,10 +31,11 @@ import type { Principal } from "../domain/account.ts";
 import type { EmbedTarget, WriteContext } from "../store/store.ts";
 import type { VerifiedVisitor } from "../visitors/visitors.ts";
 import { type Access, type ApiTag, type EmbedAccess, isEmbedAccess, type RouteDocument } from "./api-description.ts";
+import { compressFor } from "./compression.ts";
 import { openEmbed, type Work } from "./embed-guard.ts";
 import type { Creator, Idempotency } from "./idempotency.ts";
 import { type JsonBody, readJsonBody } from "./json-body.ts";
-import { type ResponseHead, respondEmpty, respondJson } from "./json-response.ts";
+import { JsonText, type ResponseHead, respondEmpty, respondJsonText } from "./json-response.ts";
 import { openPrincipal, writeContext } from "./principal-guard.ts";
 import { createQueryOpener, type QueryParts, type QueryValues } from "./query.ts";
 import type { OpenedSession } from "./session-cookie.ts";
@@ -173,7 +174,11 @@ export function route<
       const outcome = await definition.handle(call);
       if (outcome === undefined) return respondEmpty(set);
       if (typeof outcome === "string" || outcome instanceof Response) return outcome;
-      return respondJson(set, outcome, status);
+      const text = outcome instanceof JsonText ? outcome.text : JSON.stringify(outcome);
+      respondJsonText(set, text, status);
+      // What carries an ETag is sent as it is tagged.
+      if (!isPrivate || facts.method !== "GET" || set.headers["etag"] !== undefined) return text;
+      return await compressFor(request, set, text);
     },
   };
 }

@@ -3,8 +3,9 @@
 import type { Services } from "../dependencies.ts";
 import { idleLifetimeMs } from "../domain/session.ts";
 import { watchSteps } from "../lib/clock.ts";
+import { noteReached } from "../turns/spending.ts";
 
-export type JobServices = Pick<Services, "store" | "coordination" | "clock" | "log">;
+export type JobServices = Pick<Services, "store" | "coordination" | "clock" | "log" | "measurements">;
 
 export interface Jobs {
   /** Starts no further steps; resolves when the current one has finished, or takes too long to wait for. */
@@ -81,6 +82,7 @@ export async function runJobs(services: JobServices, isStopped: () => boolean = 
     ["retention", () => store.conversations.deleteExpired(clock.nowMs(), chunk)],
     ["idempotency", () => store.idempotency.purge(clock.nowMs(), chunk)],
     ["challenges", () => store.challenges.purge(clock.nowMs(), chunk)],
+    ["spending", () => settleDueSpending(services)],
     ["sessions", () => store.sessions.purge(clock.nowMs(), clock.nowMs() - idleLifetimeMs).then(() => 0)],
   ];
   for (const [name, step] of jobs) {
@@ -91,6 +93,13 @@ export async function runJobs(services: JobServices, isStopped: () => boolean = 
       log.error("background job failed", { job: name, error });
     }
   }
+}
+
+/** Of calls whose end nobody has told: they count as if they had cost all that was reserved for them. */
+async function settleDueSpending(services: JobServices): Promise<number> {
+  const { settled, reached } = await services.store.spending.settleDue(services.clock.nowMs(), chunk);
+  noteReached(services, reached);
+  return settled;
 }
 
 /** Repeats until a step finds less than a full chunk. */

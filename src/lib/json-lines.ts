@@ -9,7 +9,15 @@ export interface Line {
 }
 
 const lineFeed = 10;
+const blanks = [9, 13, 32];
 const strictUtf8 = new TextDecoder("utf-8", { fatal: true });
+
+/** A line as it was sent, without its end; null if it is too long. */
+export interface RawLine {
+  /** The line number, from 1. */
+  number: number;
+  bytes: Uint8Array | null;
+}
 
 /**
  * Yields every line that is not blank. `seeBytes` gets all bytes of the file in order, for a digest or a progress bar.
@@ -19,18 +27,32 @@ export async function* readJsonLines(
   maxLineBytes: number,
   seeBytes: (chunk: Uint8Array) => void = () => {},
 ): AsyncGenerator<Line> {
+  const splitter = createLineSplitter(maxLineBytes);
+  for await (const chunk of bytes) {
+    seeBytes(chunk);
+    for (const line of splitter.split(chunk)) yield* parseLine(line, maxLineBytes);
+  }
+  for (const line of splitter.end()) yield* parseLine(line, maxLineBytes);
+}
+
+/** The lines of a text in memory that are not blank. */
+export function splitLines(pieces: readonly Uint8Array[], maxLineBytes: number): RawLine[] {
+  const splitter = createLineSplitter(maxLineBytes);
+  const lines = [...pieces.flatMap((piece) => [...splitter.split(piece)]), ...splitter.end()];
+  return lines.filter(({ bytes }) => bytes === null || bytes.some((byte) => !blanks.includes(byte)));
+}
+
+function createLineSplitter(maxLineBytes: number) {
   let number = 0;
   let held: Uint8Array[] = [];
   let heldBytes = 0;
 
-  function* finishLine(): Generator<Line> {
+  function finishLine(): RawLine {
     number++;
-    const line = heldBytes > maxLineBytes ? null : Buffer.concat(held, heldBytes);
+    const bytes = heldBytes > maxLineBytes ? null : Buffer.concat(held, heldBytes);
     held = [];
     heldBytes = 0;
-    if (line === null)
-      yield { number, value: undefined, problem: `The line is longer than ${maxLineBytes / 1024} KiB.` };
-    else yield* readLine(line, number);
+    return { number, bytes };
   }
 
   function hold(part: Uint8Array): void {
@@ -40,20 +62,28 @@ export async function* readJsonLines(
     else if (part.length > 0) held.push(part);
   }
 
-  for await (const chunk of bytes) {
-    seeBytes(chunk);
-    let start = 0;
-    for (let end = chunk.indexOf(lineFeed); end >= 0; end = chunk.indexOf(lineFeed, start)) {
-      hold(chunk.subarray(start, end));
-      yield* finishLine();
-      start = end + 1;
-    }
-    hold(chunk.subarray(start));
-  }
-  if (heldBytes > 0) yield* finishLine();
+  return {
+    *split(chunk: Uint8Array): Generator<RawLine> {
+      let start = 0;
+      for (let end = chunk.indexOf(lineFeed); end >= 0; end = chunk.indexOf(lineFeed, start)) {
+        hold(chunk.subarray(start, end));
+        yield finishLine();
+        start = end + 1;
+      }
+      hold(chunk.subarray(start));
+    },
+    *end(): Generator<RawLine> {
+      if (heldBytes > 0) yield finishLine();
+    },
+  };
 }
 
-function* readLine(bytes: Uint8Array, number: number): Generator<Line> {
+/** Nothing for a blank line. */
+export function* parseLine({ number, bytes }: RawLine, maxLineBytes: number): Generator<Line> {
+  if (bytes === null) {
+    yield { number, value: undefined, problem: `The line is longer than ${maxLineBytes / 1024} KiB.` };
+    return;
+  }
   let text: string;
   try {
     // The decoder drops the byte order mark that some editors add.

@@ -65,6 +65,14 @@ export function createRateRules(rates: RateSettings = defaultRates): RateRules {
 const minuteMs = 60_000;
 
 const mebibyte = 1024 * 1024;
+/** For one account: three of the largest at once. */
+export const batchBodyLimits = {
+  bodyBytes: 8 * mebibyte,
+  bodyMs: 60_000,
+  ...{ bodies: 32, bodiesOfOne: 8 },
+  ...{ bytes: 64 * mebibyte, bytesOfOne: 24 * mebibyte },
+};
+
 /** An hour of talk is some hundred KiB with all that the provider adds; audio is not taken. */
 export const webhookBodyLimits = {
   bodyBytes: 8 * mebibyte,

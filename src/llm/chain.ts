@@ -83,9 +83,9 @@ export function createChains(options: ChainOptions): LlmProvider {
       const left = plan.length - index;
       // Others may have found out meanwhile that it fails, or be finding out.
       if (left > 1 && !isLastResort && entry.circuit.isPassedOver(nowMs)) continue;
-      const spentMs = nowMs - startedMs;
+      const spentMs = Math.round(nowMs - startedMs);
       const attempt = {
-        firstTextMs: Math.max(leastMs, (firstTextMs - spentMs) / left),
+        firstTextMs: Math.max(leastMs, Math.round((firstTextMs - spentMs) / left)),
         spentMs,
         maxRetries: left > 1 ? 0 : maxRetries,
       };

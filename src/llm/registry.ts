@@ -30,6 +30,7 @@ export interface ChainsConfig extends LlmConfig, ModelRoutes {
     readonly baseUrl: string;
     readonly apiKey: string | null;
     readonly models: readonly string[];
+    readonly extra: JsonObject;
   }[];
 }
 
@@ -105,14 +106,13 @@ function openChains(
 }
 
 /** By name; the plain settings' among them if they name a provider. */
-function openEngines({ apiKey, baseUrl, extra, providers }: ChainsConfig, log: Log): Map<string, AttemptingProvider> {
+function openEngines(config: ChainsConfig, log: Log): Map<string, AttemptingProvider> {
+  const { apiKey, baseUrl, extra, providers } = config;
   const engines = new Map<string, AttemptingProvider>();
   if (apiKey !== null || baseUrl !== null) {
     engines.set(plainProviderName, createOpenAiProvider({ apiKey, baseUrl, extra: extra ?? {}, log }));
   }
-  for (const { name, ...place } of providers) {
-    engines.set(name, createOpenAiProvider({ name, apiKey: place.apiKey, baseUrl: place.baseUrl, extra: {}, log }));
-  }
+  for (const provider of providers) engines.set(provider.name, createOpenAiProvider({ ...provider, log }));
   return engines;
 }
 

@@ -33,6 +33,7 @@ export const storeCalls: { readonly [Noun in keyof Nouns]: Readonly<Record<keyof
   companions: {
     create: "write",
     createMany: "write",
+    createFitting: "write",
     findByEmbedToken: "read",
     checkEmbedToken: "read",
     checkOwned: "read",

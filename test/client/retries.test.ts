@@ -4,7 +4,7 @@ import { Companiond, type CompaniondOptions } from "../../src/client/index.ts";
 
 interface Sent {
   method: string;
-  path: string;
+  search: string;
   headers: Record<string, string>;
 }
 
@@ -27,7 +27,7 @@ function scripted(answers: Answer[], options: Partial<CompaniondOptions> = {}) {
     apiKey: "cmp_live_x",
     sleep: async (durationMs) => void waitsMs.push(durationMs),
     fetch: async (url, { method = "", headers }) => {
-      sent.push({ method, path: new URL(url).pathname, headers: Object.fromEntries(new Headers(headers)) });
+      sent.push({ method, search: new URL(url).search, headers: Object.fromEntries(new Headers(headers)) });
       const answer = answers.shift();
       if (answer === undefined) throw new Error("one request too many");
       return await answer();
@@ -149,10 +149,25 @@ test("ends with the reason of its signal, while it waits for an answer and betwe
   await expect(client.companions.get("c", { signal: left.signal })).rejects.toThrow("left");
 
   const between = new AbortController();
-  const options = { baseUrl: "https://x", apiKey: "k", fetch: refuse(503, "unavailable", { "retry-after": "50" }) };
+  const away = refuse(503, "unavailable", { "retry-after": "50" });
+  const options = { baseUrl: "https://x", apiKey: "k", fetch: async () => await away() };
   const waiting = new Companiond(options).companions.get("c", { signal: between.signal });
   setImmediate(() => between.abort(new Error("left")));
   await expect(waiting).rejects.toThrow("left");
+});
+
+test("an export that is cut goes on behind its last line", async () => {
+  const line = (cursor: string) => `${JSON.stringify({ identifier: cursor, cursor })}\n`;
+  const cutAfter = (text: string): Answer => {
+    const pull = (controller: ReadableStreamDefaultController) => controller.error(new TypeError("cut"));
+    const start = (controller: ReadableStreamDefaultController) => controller.enqueue(new TextEncoder().encode(text));
+    return () => new Response(new ReadableStream({ start, pull }, { highWaterMark: 0 }));
+  };
+  const { client, sent } = scripted([cutAfter(`${line("1") + line("2")}{"identif`), () => new Response(line("3"))]);
+  const identifiers: string[] = [];
+  for await (const { identifier } of client.usage.events({ from: "2026-01-01" })) identifiers.push(identifier);
+  expect(identifiers).toEqual(["1", "2", "3"]);
+  expect(sent.map(({ search }) => search)).toEqual(["?from=2026-01-01", "?from=2026-01-01&cursor=2"]);
 });
 
 test("a silent server is a timeout", async () => {

@@ -234,7 +234,7 @@ export function voiceStoreContract(open: OpenStore): void {
         voice.addTranscript("conv-1", systemIds.uuid(), transcript, null),
       );
       const taken = await Promise.all(deliveries);
-      expect(taken.filter((isTaken) => isTaken)).toHaveLength(1);
+      expect(taken.filter(({ isAdded }) => isAdded)).toHaveLength(1);
       const found = await conversations.find(account.id, before.conversationId);
       expect(found?.messages.map((message) => [message.channel, textOf(message)])).toEqual([
         ["text", "typed first"],

@@ -15,6 +15,7 @@ import { keyLineStoreContract } from "./store-key-lines.ts";
 import { metadataContract } from "./store-metadata.ts";
 import { secondFactorStoreContract } from "./store-second-factors.ts";
 import { sessionStoreContract } from "./store-sessions.ts";
+import { spendingStoreContract } from "./store-spending.ts";
 import { turnStoreContract } from "./store-turns.ts";
 import { usageStoreContract } from "./store-usage.ts";
 import { recordedUsageContract } from "./store-usage-recorded.ts";
@@ -32,6 +33,7 @@ export function storeContract(open: OpenStore): void {
   conversationStoreContract(open);
   embedTokenStoreContract(open);
   describe("exchanges", () => exchangeStoreContract(open));
+  describe("budgets", () => spendingStoreContract(open));
   holdingsContract(open);
   idempotencyStoreContract(open);
   metadataContract(open);

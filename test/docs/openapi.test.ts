@@ -64,13 +64,14 @@ test("names every call once, and every parameter of its path", () => {
 /** A new object goes into the list; one that is there keeps its name, which generated clients give to a type. */
 const objectNames = `
   Problem EmbedConfig ChatRequest VoiceTokenRequest VoiceTokenResponse NewCompanion Companion CompanionList
-  CompanionPatch TestChat EmbedTokenList EmbedToken NewEmbedToken ConversationList Conversation
+  CompanionPart CompanionPatch TestChat EmbedTokenList EmbedToken NewEmbedToken ConversationList Conversation
   ConversationWithMessages Message UsageList UsageRow UsageEvent FailedReplyList FailedReplies Quota ApiKeyList ApiKey NewApiKey
   NewApiKeyAnswer AuditList AuditEntry SignIn SignedIn Account Session TotpFacts ServerFacts Holdings SetUp
   PasswordReset PasswordChange SessionList TotpSecret TotpConfirmation RecoveryCodes TotpRemoval AccountList
   NewAccount AccountPatch ResetLink VoiceAgentGrantList VoiceAgentGrant NewVoiceAgentGrant Integrity Alive Ready
   Status SilentModel WebhookTaken VisitorKeyList VisitorKey NewVisitorKey NewVisitorKeyAnswer PublicJwk VerifiedVisitor
-  OwnConversationList OwnConversation OwnConversationWithMessages VisitorMerge ChatEvent ChatText ChatEnd
+  Budget BudgetList NewBudget BudgetPatch SpendingStop SpendingStopList NewSpendingStop
+  OwnConversationList OwnConversation OwnConversationWithMessages VisitorMerge ChatEvent ChatText ChatEnd Challenge
   KeyChatRequest OpenAiError ChatCompletionRequest ChatCompletion ChatCompletionEvent ChatCompletionChunk
   ChatCompletionEnd Model ModelList Me
 `;
@@ -128,25 +129,27 @@ test("gives examples of bodies that the server takes", async () => {
     const visitorKey = await createWebsiteKey(server.url, apiKey);
     const token = await signToken(visitorKey, companion.id);
     const ids: Record<string, string> = { id: companion.id, token: companion.embedToken };
+    const budget = { account: true, limit_micros: 1, period: "day", action: "notify" };
+    const budgetId = (await platform.call("POST", "/api/budgets", budget)).json.id;
     const refused: string[] = [];
     for (const { method, path, body, access } of operations) {
       if (!body || access === "public" || access === "session") continue;
       // Only what has an account of its own to be changed.
       const owner = access === "operator" ? (await server.createAccount()).id : ids.id;
-      const target = path.replace(/\{(\w+)\}/g, (_, name: string) => (name === "id" ? owner : ids[name]) ?? "");
+      const id = path.startsWith("/api/budgets/") ? budgetId : owner;
+      const target = path.replace(/\{(\w+)\}/g, (_, name: string) => (name === "id" ? id : ids[name]) ?? "");
       const { requestBody } = apiDocument.paths[path]?.[method.toLowerCase()] ?? {};
-      const example = requestBody?.content["application/json"]?.example as object;
-      const sent = path.startsWith("/v1/") ? { ...example, model: companion.id } : example;
-      // Chats are for keys alone.
-      const caller = access === "chat:write" ? platform : operator;
-      const response = await caller.call(
-        method,
-        target,
-        sent,
-        access === "visitor" ? { "x-visitor-token": token } : {},
-      );
-      const isTaken = response.status < 300 || response.text.includes("voice_not_configured");
-      if (!isTaken) refused.push(`${method} ${path}: ${response.text}`);
+      for (const [type, { example }] of Object.entries(requestBody?.content ?? {})) {
+        const sent = path.startsWith("/v1/") ? { ...(example as object), model: companion.id } : example;
+        // Chats are for keys alone.
+        const caller = access === "chat:write" ? platform : operator;
+        const response = await caller.call(method, target, sent, {
+          "content-type": type,
+          ...(access === "visitor" ? { "x-visitor-token": token } : {}),
+        });
+        const isTaken = response.status < 300 || response.text.includes("voice_not_configured");
+        if (!isTaken) refused.push(`${method} ${path} ${type}: ${response.text}`);
+      }
     }
     expect(refused).toEqual([]);
   } finally {

@@ -76,11 +76,17 @@ const pages: readonly Page[] = [
   { path: "docs/operators.md", env: () => ({ PASSWORD: "correct horse battery" }) },
   { path: "docs/scaling.md", prepare: prepareMove },
   { path: "docs/voice.md" },
-  { path: "examples/platform/README.md", prints: /emb_/ },
 ];
 
 /** Run where their answers are tested, or where the servers that they start are. */
-const elsewhere = ["docs/resuming.md", "examples/proxy/README.md", "examples/signed-in/README.md"];
+const elsewhere = [
+  "docs/resuming.md",
+  "examples/generated/README.md",
+  "examples/platform/README.md",
+  "examples/proxy/README.md",
+  "examples/relay/README.md",
+  "examples/signed-in/README.md",
+];
 
 /** A server that has been running on the embedded database, PostgreSQL, and the settings of the page's second step. */
 async function prepareMove(directory: string): Promise<Record<string, string>> {

@@ -1,23 +1,33 @@
 /** The example of a platform's server, run as its README says. */
 import { afterAll, beforeAll, expect, test } from "bun:test";
+import { cpSync } from "node:fs";
 import { join } from "node:path";
 import { startTestServer, type TestServer } from "../support/app.ts";
+import { installClientPackage } from "../support/client-package.ts";
+import { type TemporaryDirectory, temporaryDirectory } from "../support/temporary.ts";
 
-const program = join(import.meta.dir, "../../examples/platform/platform.mjs");
+const example = join(import.meta.dir, "../../examples/platform");
 const origin = "https://shop.example";
+let directory: TemporaryDirectory;
 let server: TestServer;
 let key: string;
 
 beforeAll(async () => {
+  directory = temporaryDirectory();
+  cpSync(example, directory.path, { recursive: true });
+  await installClientPackage(directory.path);
   server = await startTestServer();
   const account = await server.createAccount();
   ({ key } = await server.createKey(account, ["companions:read", "companions:write", "usage:read"]));
 });
-afterAll(() => server.close());
+afterAll(async () => {
+  await server.close();
+  directory[Symbol.dispose]();
+});
 
 async function run(args: string[], environment: Record<string, string> = { API_KEY: key }) {
-  const child = Bun.spawn([process.execPath, program, ...args], {
-    env: { BASE_URL: server.url, ...environment },
+  const child = Bun.spawn(["node", directory.file("platform.mjs"), ...args], {
+    env: { PATH: process.env.PATH ?? "", BASE_URL: server.url, ...environment },
     stdout: "pipe",
     stderr: "pipe",
   });

@@ -1,6 +1,8 @@
 import { afterEach, beforeEach, expect, test } from "bun:test";
-import { checkLlm } from "../../src/llm/check.ts";
-import { openLlmProvider } from "../../src/llm/registry.ts";
+import { systemClock } from "../../src/lib/clock.ts";
+import { checkEntries, checkLlm } from "../../src/llm/check.ts";
+import { createOpenAiProvider } from "../../src/llm/openai.ts";
+import { openLlm, openLlmProvider } from "../../src/llm/registry.ts";
 import { replyRequest } from "../contracts/llm-provider.ts";
 import { createCapturedLog } from "../support/captured-log.ts";
 import { collectReply } from "../support/collected-reply.ts";
@@ -62,4 +64,49 @@ test("checking a provider hangs up at the first text", async () => {
     detail: "the provider answered 404 no such model",
   });
   provider.close();
+});
+
+test("with the plain settings alone there is no chain, and nothing of one is measured", async () => {
+  const told: string[] = [];
+  const note = () => void told.push("called");
+  const plain = { apiKey: null, baseUrl: `${mock.url}/v1`, extra: null, model: "m" };
+  const deps = { log: createCapturedLog(), clock: systemClock, calls: { ended: note, failed: note } };
+  const opened = openLlm({ ...plain, providersFile: null, providers: [], aliases: {} }, deps);
+  await opened.llm.streamReply(replyRequest("Hi"), collectReply(), new AbortController().signal);
+  expect({ ...opened, llm: opened.llm.name, told }).toEqual({
+    llm: "default",
+    tellsCalls: false,
+    probes: [],
+    told: [],
+  });
+  opened.llm.close();
+});
+
+test("a check of many asks each once, a few at a time, and waits for none for long", async () => {
+  const asked = new Set<unknown>();
+  let most = 0;
+  mock.respond(async ({ body }, response) => {
+    asked.add(body.model);
+    most = Math.max(most, mock.openRequests);
+    if (body.model === "silent") return await response.closed;
+    if (body.model === "b") return response.send(503, {}, "{}");
+    if (body.model === "a") await mock.until(() => asked.has("c"));
+    await response.write('data: {"choices":[{"delta":{"content":"Hello"}}]}\n\n');
+    response.end();
+  });
+  const engine = createOpenAiProvider({ apiKey: null, baseUrl: `${mock.url}/v1`, extra: {}, log: createCapturedLog() });
+  const check = async (models: string[], firstTextMs: number) => {
+    const answerers = models.map((model) => ({ provider: "default", model }));
+    const limits = { firstTextMs, atOnce: 2, entries: 3 };
+    const found = await checkEntries(new Map([["default", engine]]), answerers, limits);
+    return found.map(({ answerer, isAnswering }) => [answerer.model, isAnswering]);
+  };
+  expect(await check(["a", "b", "b", "c", "d"], 10_000)).toEqual([
+    ["a", true],
+    ["b", false],
+    ["c", true],
+  ]);
+  expect([most, mock.requests.length]).toEqual([2, 3]);
+  expect(await check(["silent"], 20)).toEqual([["silent", false]]);
+  engine.close();
 });

@@ -64,7 +64,8 @@ describe("a list refuses, all at once,", () => {
   const lists = ["/api/companions", "/api/keys"];
   const bad: [string, string[]][] = [
     ["limit=0", ["limit"]],
-    ["limit=101", ["limit"]],
+    ["limit=1001", ["limit"]],
+    ["order=up", ["order"]],
     ["limit=-1", ["limit"]],
     ["limit=1.5", ["limit"]],
     ["limit=", ["limit"]],
@@ -75,7 +76,9 @@ describe("a list refuses, all at once,", () => {
     [`cursor=${Buffer.from("' OR 1=1").toString("base64url")}`, ["cursor"]],
     ["page=2", ["page"]],
     ["metadata=x", ["metadata"]],
-    ["metadata[plan]=x", ["metadata[plan]"]],
+    ["metadata[plan][$gt]=x", ["metadata[plan][$gt]"]],
+    ["metadata[]=x&metadata[=y", ["metadata[]", "metadata["]],
+    ["metadata%5Bplan%5D%5Bid%5D=x", ["metadata[plan][id]"]],
     ["limit=x&cursor=y&offset=3", ["cursor", "limit", "offset"]],
   ];
   for (const path of lists) {

@@ -161,7 +161,7 @@ describe("lists", () => {
   });
 
   test.each([
-    ["?colour=red&limit=101&cursor=x", ["colour", "limit", "cursor"]],
+    ["?colour=red&limit=1001&cursor=x", ["colour", "limit", "cursor"]],
     ["?companion_id=1&visitor_id=2", ["companion_id", "visitor_id"]],
     ["?from=yesterday&to=2026-02-30", ["from", "to"]],
     ["?from=2026-1-1", ["from"]],

@@ -1,7 +1,8 @@
 /** Signing in to the dashboard, and what its cookie opens. */
 import { afterAll, beforeAll, describe, expect, spyOn, test } from "bun:test";
+import { systemIds } from "../../src/lib/ids.ts";
 import { apiClient, expectInvalid, expectProblem } from "../support/api-client.ts";
-import { startTestServer, type TestServer } from "../support/app.ts";
+import { startTestServer, type TestServer, testContext } from "../support/app.ts";
 import { cookieOf, createAccountWithPassword, openDashboard, testPassword, withCookie } from "../support/dashboard.ts";
 import { createManualClock } from "../support/manual-clock.ts";
 import { readStoredBytes } from "../support/stored-bytes.ts";
@@ -180,6 +181,25 @@ test("who is signed in is found without reading all sessions of the account", as
   } finally {
     list.mockRestore();
   }
+});
+
+test("the dashboard learns whether there are prices and budgets, and that spending is stopped", async () => {
+  const dashboard = await openDashboard(server);
+  const { spending } = server.services.store;
+  const accountId = dashboard.account.id;
+  const read = async () => (await dashboard.call("GET", "/api/session")).json;
+  expect(await read()).toMatchObject({
+    server: { has_prices: false },
+    spending: { is_stopped: false, has_budgets: false },
+  });
+  const rules = { limitMicros: 1_000_000, period: "day", action: "notify" } as const;
+  await spending.createBudget(accountId, { id: systemIds.uuid(), subject: { account: true }, ...rules }, testContext());
+  await spending.stop(accountId, testContext());
+  expect(await read()).toMatchObject({ spending: { is_stopped: true, has_budgets: true } });
+  const other = await openDashboard(server);
+  expect((await other.call("GET", "/api/session")).json).toMatchObject({
+    spending: { is_stopped: false, has_budgets: false },
+  });
 });
 
 test("lists the account's own sessions alone, and ends one of them", async () => {

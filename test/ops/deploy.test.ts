@@ -19,6 +19,7 @@ let servers: TestServer[];
 let redis: RedisServer;
 let database: Awaited<ReturnType<typeof createMigratedDatabase>>;
 let metrics: Metrics[];
+const providers = temporaryDirectory();
 
 function read(file: string): string {
   return readFileSync(join(root, "deploy", file), "utf8");
@@ -34,8 +35,11 @@ beforeAll(async () => {
   redis = await startRedisServer();
   database = await createMigratedDatabase();
   const shared = { DATABASE_URL: database.url, REDIS_URL: redis.url, COMPANIOND_SECRET_KEY: makeSealingKey() };
+  const alone = { DATABASE_URL: "", REDIS_URL: "", COMPANIOND_PROVIDERS_FILE: providers.file("providers.json") };
+  const chain = '{"providers":[],"models":{"chain":["default/one","default/another"]}}';
+  writeFileSync(alone.COMPANIOND_PROVIDERS_FILE, chain);
   servers = [
-    await startTestServer({ environment: { COMPANIOND_METRICS_TOKEN: token, DATABASE_URL: "", REDIS_URL: "" } }),
+    await startTestServer({ environment: { COMPANIOND_METRICS_TOKEN: token, ...alone } }),
     await startTestServer({ environment: { COMPANIOND_METRICS_TOKEN: token, ...shared } }),
   ];
   metrics = await Promise.all(servers.map(measure));
@@ -44,6 +48,7 @@ afterAll(async () => {
   for (const server of servers) await server.close();
   await database.drop();
   await redis[Symbol.asyncDispose]();
+  providers[Symbol.dispose]();
 });
 
 async function measure(server: TestServer): Promise<Metrics> {

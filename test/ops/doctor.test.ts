@@ -20,21 +20,25 @@ interface Report {
   exitCode: number;
   status: string;
   stdout: string;
-  find(name: string): { status: string; detail: string; advice: string | null };
+  find(name: string): Check;
+  findAll(name: string): Check[];
 }
+
+type Check = { name: string; status: string; detail: string; advice: string | null };
 
 async function examine(environment: Record<string, string> = {}, words: string[] = []): Promise<Report> {
   const settings = { PORT: "0", OPENAI_API_KEY: key, OPENAI_BASE_URL: `${mock.url}/v1`, ...environment };
   const { exitCode, stdout, stderr } = await runCommand(["doctor", "--json", ...words], { environment: settings });
   expect(stderr).toBe("");
-  const report: { status: string; checks: { name: string; status: string; detail: string; advice: string | null }[] } =
-    JSON.parse(stdout);
+  const report: { status: string; checks: Check[] } = JSON.parse(stdout);
+  const findAll = (name: string) => report.checks.filter((check) => check.name === name);
   return {
     exitCode,
     status: report.status,
     stdout,
+    findAll,
     find(name) {
-      const found = report.checks.find((check) => check.name === name);
+      const [found] = findAll(name);
       if (found === undefined) throw new Error(`doctor did not look at ${name}`);
       return found;
     },
@@ -88,6 +92,42 @@ test("says that nothing listens at the model's address", async () => {
   using data = temporaryDirectory();
   const report = await examine({ COMPANIOND_DATA_DIR: data.path, OPENAI_BASE_URL: "http://127.0.0.1:9/v1" });
   expect(report.find("language model").status).toBe("fail");
+});
+
+test("asks every provider and every entry of a chain once, and says where to mend those that are silent", async () => {
+  using data = temporaryDirectory();
+  using refusing = Bun.serve({
+    port: 0,
+    hostname: "127.0.0.1",
+    fetch: () => Response.json({ error: { message: `Incorrect API key ${key}` } }, { status: 401 }),
+  });
+  await Bun.write(data.file("router.key"), key);
+  const providers = [
+    { name: "router", base_url: `http://127.0.0.1:${refusing.port}/v1`, api_key_file: "router.key" },
+    { name: "own", base_url: `${mock.url}/v1`, models: ["small", "large"] },
+  ];
+  const models = { fast: ["router/quick", "default/gpt-5-mini"], safe: ["router/quick", "default/gpt-5-mini"] };
+  await Bun.write(data.file("providers.json"), JSON.stringify({ providers, models }));
+  const asked = mock.requests.length;
+  const report = await examine({
+    COMPANIOND_DATA_DIR: data.path,
+    COMPANIOND_PROVIDERS_FILE: data.file("providers.json"),
+    COMPANIOND_PRICES: '{"gpt-5-mini":{"input":1,"output":1},"own/smal":{"input":1,"output":1}}',
+  });
+  expect(report.exitCode).toBe(1);
+  const { host } = new URL(mock.url);
+  expect(report.findAll("language model")).toMatchObject([
+    { status: "ok", detail: `gpt-5-mini answers at ${host}.` },
+    {
+      status: "fail",
+      detail: expect.stringMatching(/^router\/quick does not reply at 127\.0\.0\.1:\d+: the provider answered 401 /),
+      advice: expect.stringContaining(data.file("router.key")),
+    },
+    { status: "ok", detail: `own/small answers at ${host}.` },
+  ]);
+  expect(mock.requests.slice(asked).filter(({ method }) => method === "POST")).toHaveLength(2);
+  expect(report.find("prices")).toMatchObject({ status: "warn", detail: expect.stringContaining("own/smal.") });
+  expect(report.stdout).not.toContain(key);
 });
 
 test("says that a voice provider does not accept its key", async () => {

@@ -13,6 +13,7 @@ import * as accountTables from "../../src/store/postgres/schema/accounts.ts";
 import * as companionTables from "../../src/store/postgres/schema/companions.ts";
 import * as conversationTables from "../../src/store/postgres/schema/conversations.ts";
 import * as serverTables from "../../src/store/postgres/schema/servers.ts";
+import * as spendingTables from "../../src/store/postgres/schema/spending.ts";
 import * as usageTables from "../../src/store/postgres/schema/usage.ts";
 import { testContext } from "../support/app.ts";
 import { createCapturedLog } from "../support/captured-log.ts";
@@ -46,7 +47,14 @@ test("every table and column of both engines is copied, or left out for a reason
     "SELECT m.name AS \"table\", c.name AS column FROM sqlite_master m, pragma_table_info(m.name) c WHERE m.type = 'table'";
   const stored = database.query<{ table: string; column: string }, []>(select).all();
   database.close();
-  const schema = { ...accountTables, ...companionTables, ...conversationTables, ...serverTables, ...usageTables };
+  const schema = {
+    ...accountTables,
+    ...companionTables,
+    ...conversationTables,
+    ...serverTables,
+    ...usageTables,
+    ...spendingTables,
+  };
   const designed = Object.values(schema)
     .filter((table) => table instanceof PgTable)
     .map((table) => getTableConfig(table))

@@ -1,7 +1,9 @@
 /** How PostgreSQL answers the queries of hot paths, on tables of which it knows nothing yet: by index, never by scan. */
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { companionListQueries } from "../../src/store/postgres/companion-lists.ts";
+import { companionWalkQueries } from "../../src/store/postgres/companion-reader.ts";
 import { companionQueries } from "../../src/store/postgres/companions.ts";
+import { conversationWalkQueries } from "../../src/store/postgres/conversation-reader.ts";
 import { elsewhereStatement } from "../../src/store/postgres/coordination/tickets.ts";
 import { metadataQueriesOf } from "../../src/store/postgres/metadata-index.ts";
 import { turnQueries } from "../../src/store/postgres/turns.ts";
@@ -43,6 +45,18 @@ const cases: [name: string, text: string, index: string][] = [
   ["whether a search is an id", companionListQueries.exact, "companions_id_unique"],
   ["companions by number", companionListQueries.byNumbers, "companions_pkey"],
   ["names by number", companionListQueries.namesOf, "companions_pkey"],
+  ["the oldest companions", companionWalkQueries.made.asc, "companions_account"],
+  // On an empty table the index of all companions is as good.
+  ["enabled companions, oldest first", companionWalkQueries.enabled.asc, "Index Scan using companions_"],
+  ["enabled companions, newest first", companionWalkQueries.enabled.desc, "Index Scan Backward using companions_"],
+  ["companions by last change, oldest first", companionWalkQueries.updated.asc, "companions_updated"],
+  ["companions by last change, newest first", companionWalkQueries.updated.desc, "companions_updated"],
+  ["how many are enabled", companionWalkQueries.countEnabled, "companions_enabled"],
+  ["what decides whether companions are listed", companionWalkQueries.facts, "companions_pkey"],
+  ["ten minutes with conversations", conversationWalkQueries.nextPeriod, "conversations_period"],
+  ["ten minutes with conversations before", conversationWalkQueries.lastPeriod, "conversations_period"],
+  ["conversations of ten minutes", conversationWalkQueries.ofPeriod, "conversations_period"],
+  ["conversations by number", conversationWalkQueries.live, "conversations_pkey"],
   ["how frequent values are", metadataQueries.countBlocks, blocks],
   ["the blocks of values", metadataQueries.walkBlocks, `Index Scan Backward ${blocks}`],
   ["blocks to change", metadataQueries.readBlocks, blocks],

@@ -2,8 +2,10 @@
 import { expect, test } from "bun:test";
 import { apiKeyQueries } from "../../src/store/sqlite/api-keys.ts";
 import { companionListQueries } from "../../src/store/sqlite/companion-lists.ts";
+import { companionWalkQueries } from "../../src/store/sqlite/companion-reader.ts";
 import { openConnection } from "../../src/store/sqlite/connection.ts";
 import { conversationListQueries } from "../../src/store/sqlite/conversation-lists.ts";
+import { conversationWalkQueries } from "../../src/store/sqlite/conversation-reader.ts";
 import { exchangeQuery } from "../../src/store/sqlite/exchanges.ts";
 import { holdingsQueries } from "../../src/store/sqlite/holdings.ts";
 import { keyLineQueries } from "../../src/store/sqlite/key-lines.ts";
@@ -74,6 +76,39 @@ const plans: [name: string, sql: string, plan: string[]][] = [
     "the newest companions",
     companionListQueries.newest,
     ["SEARCH c USING INDEX companions_account (account_id=? AND number<?)"],
+  ],
+  [
+    "the oldest companions",
+    companionWalkQueries.made.asc,
+    ["SEARCH companions USING COVERING INDEX companions_account (account_id=? AND number>?)"],
+  ],
+  [
+    "enabled companions",
+    companionWalkQueries.enabled.desc,
+    ["SEARCH companions USING COVERING INDEX companions_enabled (account_id=? AND enabled=? AND number<?)"],
+  ],
+  [
+    "companions by last change, oldest first",
+    companionWalkQueries.updated.asc,
+    ["SEARCH companions USING COVERING INDEX companions_updated (account_id=? AND updated_at>?)"],
+  ],
+  [
+    "companions by last change, newest first",
+    companionWalkQueries.updated.desc,
+    ["SEARCH companions USING COVERING INDEX companions_updated (account_id=? AND updated_at>? AND updated_at<?)"],
+  ],
+  [
+    "ten minutes with conversations",
+    conversationWalkQueries.nextPeriod,
+    ["SEARCH conversation_periods USING PRIMARY KEY (account_id=? AND period>?)"],
+  ],
+  [
+    "conversations of ten minutes",
+    conversationWalkQueries.ofPeriod,
+    [
+      "SEARCH p USING PRIMARY KEY (account_id=? AND period=? AND number>?)",
+      "SEARCH c USING INTEGER PRIMARY KEY (rowid=?)",
+    ],
   ],
   [
     "a page of a conversation's messages",

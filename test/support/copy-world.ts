@@ -65,9 +65,11 @@ const references: Readonly<Record<string, [table: string, column: string]>> = {
   "voice_agent_grants.account_id": ["accounts", "id"],
   "api_keys.account_number": ["accounts", "number"],
   "embed_tokens.companion_id": ["companions", "id"],
+  "budgets.account_id": ["accounts", "id"],
+  "budget_periods.budget_id": ["budgets", "id"],
 };
 /** Odd texts go everywhere else. */
-const isName = /(^|_)(id|key|hash|token|name|email|path|value|day|month|method|agent)$|_id$/;
+const isName = /(^|_)(id|key|hash|token|name|email|path|value|day|month|method|agent|signature)$|_id$/;
 
 export function openDatabase(dataDir: string, readonly = true): Database {
   return new Database(join(dataDir, "companiond.db"), readonly ? { readonly: true } : { readwrite: true });

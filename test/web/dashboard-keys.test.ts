@@ -187,6 +187,20 @@ test("ends nothing before it knows what would end", async () => {
   expect(await statusWith(key.key)).toBe(401);
 });
 
+test("a key that only relays chats may do nothing else, and what that and budgets mean stands beside the scopes", async () => {
+  const { page, api, complaints } = await world.openAs("owner", "/app/api-keys");
+  await page.getByRole("button", { name: "New key" }).first().click();
+  await page.getByText("Each costs what a visitor's message costs.").waitFor();
+  await page.getByText("Whoever has the key can lift every limit on what is spent.").waitFor();
+  await page.getByLabel("Name").fill("Relay");
+  await page.getByLabel("It may do").selectOption("relay");
+  expect(await page.getByRole("checkbox", { checked: true }).count()).toBe(1);
+  await page.getByRole("button", { name: "Create key" }).click();
+  await page.getByText("Copy it now").waitFor();
+  expect((await api.call("GET", "/api/keys")).json.data).toMatchObject([{ scopes: ["chat:write"] }]);
+  expect(complaints).toEqual([]);
+});
+
 test("refuses a key without a scope before it is sent", async () => {
   const { page } = await world.openAs("owner", "/app/api-keys");
   await page.getByRole("button", { name: "New key" }).first().click();

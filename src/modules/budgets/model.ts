@@ -7,46 +7,37 @@ import {
   budgetPeriods,
   endOfPeriodMs,
 } from "../../domain/budget.ts";
-import type { JsonObject } from "../../domain/json.ts";
 import { roundToMicros } from "../../domain/money.ts";
 import { toRfc3339, toUtcDay } from "../../lib/clock.ts";
 import { compileChecker, Nullable, Text, uuidPattern } from "../../schemas/schema.ts";
 
 const mostMicros = 9_000_000_000_000_000;
 
-const makeSubjectFields = () => ({
-  account: t.Optional(Nullable(t.Literal(true, { description: "Everything that the account spends." }))),
-  key_id: t.Optional(
-    Nullable(
-      Text({
-        pattern: uuidPattern,
-        problem: "Must be the id of an API key.",
-        description: "What counts in usage under this API key of the account.",
-        examples: ["0192f3c1-7d2e-7a44-9a10-3f5b8c6d2e10"],
-      }),
-    ),
+export const makeSubjectFields = () => ({
+  account: Nullable(t.Boolean({ description: "`true`: everything that the account spends.", examples: [true] })),
+  key_id: Nullable(
+    Text({
+      pattern: uuidPattern,
+      problem: "Must be the id of an API key.",
+      description: "What counts in usage under this API key of the account.",
+      examples: ["0192f3c1-7d2e-7a44-9a10-3f5b8c6d2e10"],
+    }),
   ),
-  companion_id: t.Optional(
-    Nullable(
-      Text({
-        pattern: uuidPattern,
-        problem: "Must be the id of a companion.",
-        description: "What this companion spends.",
-        examples: ["0192f3c1-7d2e-7a44-9a10-3f5b8c6d2e11"],
-      }),
-    ),
+  companion_id: Nullable(
+    Text({
+      pattern: uuidPattern,
+      problem: "Must be the id of a companion.",
+      description: "What this companion spends.",
+      examples: ["0192f3c1-7d2e-7a44-9a10-3f5b8c6d2e11"],
+    }),
   ),
-  metadata: t.Optional(
-    Nullable(
-      t.Unsafe<JsonObject>(
-        t.Record(t.String(), t.Union([t.String(), t.Number(), t.Boolean(), t.Null()]), {
-          description:
-            "What companions spend whose metadata has all of these values, 1 to 5. Names are paths as in filters: " +
-            "`tenant`, `user.id`.",
-          examples: [{ tenant: "acme" }],
-        }),
-      ),
-    ),
+  metadata: Nullable(
+    t.Record(t.String(), t.Union([t.String(), t.Number(), t.Boolean(), t.Null()]), {
+      description:
+        "What companions spend whose metadata has all of these values, 1 to 5. Names are paths as in filters: " +
+        "`tenant`, `user.id`.",
+      examples: [{ tenant: "acme" }],
+    }),
   ),
 });
 
@@ -74,7 +65,7 @@ const makeRuleFields = () => ({
 
 export const newBudgetBody = compileChecker(() =>
   t.Object(
-    { ...makeSubjectFields(), ...makeRuleFields() },
+    { ...t.Partial(t.Object(makeSubjectFields())).properties, ...makeRuleFields() },
     {
       $id: "NewBudget",
       additionalProperties: false,
@@ -84,10 +75,11 @@ export const newBudgetBody = compileChecker(() =>
 );
 
 export const budgetPatchBody = compileChecker(() =>
-  t.Object(
-    { ...makeSubjectFields(), ...t.Partial(t.Object(makeRuleFields())).properties },
-    { $id: "BudgetPatch", additionalProperties: false, description: "Only what is sent changes." },
-  ),
+  t.Object(t.Partial(t.Object({ ...makeSubjectFields(), ...makeRuleFields() })).properties, {
+    $id: "BudgetPatch",
+    additionalProperties: false,
+    description: "Only what is sent changes.",
+  }),
 );
 export type BudgetPatchBody = Static<typeof budgetPatchBody.schema>;
 

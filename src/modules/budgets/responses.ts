@@ -2,7 +2,7 @@
 import { type Static, Type as t } from "@sinclair/typebox";
 import { namedObject } from "../../schemas/named-object.ts";
 import { Nullable } from "../../schemas/schema.ts";
-import { newBudgetBody } from "./model.ts";
+import { makeSubjectFields, newBudgetBody } from "./model.ts";
 
 const makeTime = (description: string) =>
   t.String({ format: "date-time", description, examples: ["2026-01-31T12:00:00.000Z"] });
@@ -10,14 +10,11 @@ const makeTime = (description: string) =>
 export const BudgetObject = namedObject(
   "Budget",
   () => {
-    const { account, key_id, companion_id, metadata, ...rules } = newBudgetBody.schema.properties;
+    const { limit_micros, period, action } = newBudgetBody.schema.properties;
     return {
       id: t.String({ format: "uuid" }),
-      account: t.Required(account),
-      key_id: t.Required(key_id),
-      companion_id: t.Required(companion_id),
-      metadata: t.Required(metadata),
-      ...rules,
+      ...makeSubjectFields(),
+      ...{ limit_micros, period, action },
       spent_micros: t.Integer({
         description: "What calls have cost since the period began, rounded to a millionth of a US dollar.",
         examples: [12_345_678],

@@ -101,7 +101,7 @@ export const chatRoutes: readonly Route[] = [
         "before its first text, the message runs anew. With another `message` it is 409, and so is a message that was cancelled.",
       params: { token: embedTokenParam },
       responses: { 200: { ...eventStream, headers: ["X-Session-Id"] } },
-      errors: ["conflict", "quota_exceeded", "upstream_error"],
+      errors: ["conflict", "quota_exceeded", "budget_exceeded", "upstream_error"],
     }),
     async handle({ services, request, params, set, target: { companion, plan }, visitor, work, readBody }) {
       // Even without a body.

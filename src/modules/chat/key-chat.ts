@@ -88,7 +88,7 @@ export const keyChatRoutes: readonly Route[] = [
         visitor: { sub: "user-42", name: "Grace", attributes: { plan: "pro" } },
       },
       responses: { 200: { ...eventStream, headers: ["X-Session-Id"] } },
-      errors: ["conflict", "quota_exceeded", "upstream_error"],
+      errors: ["conflict", "quota_exceeded", "budget_exceeded", "upstream_error"],
     }),
     async handle({ services, principal, request, params, set, readBody }) {
       const companion = await getAnswering(services, principal, params.id);

@@ -1,22 +1,32 @@
 /** `/api/companions`: companions, and the owner's trial chat. */
+import { Type as t } from "@sinclair/typebox";
+import type { Companion } from "../../domain/companion.ts";
 import { instructFor } from "../../domain/visitor-prompt.ts";
 import { eventStream, idParam, jsonResponse } from "../../http/api-description.ts";
 import { readSlot } from "../../http/idempotency.ts";
-import { jsonBody, uncheckedBody } from "../../http/json-body.ts";
-import { pageQuery, toWireList } from "../../http/paging.ts";
-import { metadataFilters, textQuery } from "../../http/query.ts";
+import { isMergePatch, jsonBody, uncheckedBody } from "../../http/json-body.ts";
+import { collectList } from "../../http/paging.ts";
+import { addTag, readPrecondition, respondVersioned } from "../../http/preconditions.ts";
 import { contextOf } from "../../http/request-context.ts";
 import { type Route, route } from "../../http/route.ts";
 import { EventStream } from "../../http/sse.ts";
 import { respondWithTurn } from "../../http/stream-response.ts";
 import { listOf } from "../../schemas/list.ts";
-import { Text } from "../../schemas/schema.ts";
+import type { PageRequest } from "../../store/store.ts";
 import { Turn } from "../../turns/turn.ts";
+import { batchRoute } from "./batch-route.ts";
 import { embedTokenRoutes } from "./embed-token-routes.ts";
+import { companionListQuery, toListedCompanion } from "./list-query.ts";
 import { companionPatchBody, newCompanionBody, testChatBody, toWireCompanion } from "./model.ts";
-import { CompanionObject } from "./responses.ts";
+import { CompanionObject, CompanionPart } from "./responses.ts";
 import { deleteCompanion, getCompanion, prepareCompanion, updateCompanion } from "./service.ts";
 import { rightToTry, TrialKeeper } from "./test-chat.ts";
+
+/** What `If-Match` asks of the companion, at the moment of the change. */
+function checkOf(request: Request): ((companion: Companion) => void) | undefined {
+  const precondition = readPrecondition(request);
+  return precondition === null ? undefined : (companion) => precondition(toWireCompanion(companion));
+}
 
 const makeParams = () => ({ id: idParam("companion") });
 
@@ -41,15 +51,19 @@ export const companionRoutes: readonly Route[] = [
         starters: ["When are you open?"],
       },
       responses: {
-        201: jsonResponse("The companion, with its first embed token.", CompanionObject),
+        201: jsonResponse("The companion, with its first embed token.", CompanionObject, "ETag"),
       },
     }),
-    handle: ({ services, principal, createOnce }) =>
+    handle: ({ services, principal, set, createOnce }) =>
       createOnce(async (body, { nowMs }) => {
         const { made, write } = await prepareCompanion(services, principal, body, nowMs);
         return { response: toWireCompanion(made), write };
+      }).then((text) => {
+        addTag(set, text);
+        return text;
       }),
   }),
+  batchRoute,
   route({
     id: "listCompanions",
     method: "GET",
@@ -57,22 +71,20 @@ export const companionRoutes: readonly Route[] = [
     tag: "Companions",
     summary: "List companions, filtered by metadata",
     access: "companions:read",
-    query: {
-      q: textQuery("q", () =>
-        Text({ description: "Part of the name, in any case, or an exact id.", examples: ["ada"] }),
-      ),
-      page: pageQuery,
-      metadata: metadataFilters,
-    },
+    query: companionListQuery,
     document: () => ({
       responses: {
-        200: jsonResponse("A page of companions.", listOf(CompanionObject, "CompanionList")),
+        200: jsonResponse(
+          "A page of companions; with `fields`, of the fields that were asked for.",
+          listOf(t.Union([CompanionObject, CompanionPart]), "CompanionList"),
+        ),
       },
     }),
-    async handle({ services, principal, query: { q, page, metadata } }) {
-      const filters = { metadata, q: q === "" ? null : q };
-      const companions = await services.store.companions.list(principal.account.id, filters, page);
-      return toWireList(companions, toWireCompanion);
+    handle({ services, principal, query: { q, page, isEnabled, fields, metadata } }) {
+      const { updatedSinceMs } = page;
+      const filters = { metadata, q: q === "" ? null : q, isEnabled, updatedSinceMs };
+      const read = (part: PageRequest) => services.store.companions.list(principal.account.id, filters, part);
+      return collectList(page, read, toListedCompanion(fields));
     },
   }),
   route({
@@ -84,10 +96,14 @@ export const companionRoutes: readonly Route[] = [
     access: "companions:read",
     document: () => ({
       params: makeParams(),
-      responses: { 200: jsonResponse("The companion.", CompanionObject) },
+      headers: ["If-None-Match"],
+      responses: {
+        200: jsonResponse("The companion.", CompanionObject, "ETag"),
+        304: { description: "Unchanged since the version of `If-None-Match`.", headers: ["ETag"] },
+      },
     }),
-    handle: async ({ services, principal, params }) =>
-      toWireCompanion(await getCompanion(services, principal, params.id)),
+    handle: async ({ services, request, set, principal, params }) =>
+      respondVersioned(request, set, toWireCompanion(await getCompanion(services, principal, params.id))),
   }),
   route({
     id: "updateCompanion",
@@ -99,19 +115,28 @@ export const companionRoutes: readonly Route[] = [
     body: uncheckedBody(companionPatchBody),
     document: () => ({
       description:
-        "Top-level fields are merged, all or none. Read-only fields that are sent back are ignored. A change that makes the " +
-        "companion no larger is always possible, also above the account's limit.",
+        "Top-level fields are merged, all or none. `metadata` is replaced as a whole, but merged too where the body is a JSON " +
+        "Merge Patch (RFC 7396). Read-only fields that are sent back are ignored. A change that makes the companion no larger " +
+        "is always possible, also above the account's limit.",
       params: makeParams(),
+      headers: ["If-Match"],
       bodyExample: { name: "Grace", greeting: null, metadata: { plan: "basic" } },
       responses: {
-        200: jsonResponse("The companion as it is now.", CompanionObject),
+        200: jsonResponse("The companion as it is now.", CompanionObject, "ETag"),
       },
-      errors: ["limit_reached"],
+      errors: ["limit_reached", "precondition_failed"],
     }),
-    async handle({ services, principal, params, readBody, writeContext }) {
+    async handle({ services, principal, request, set, params, readBody, writeContext }) {
       const current = await getCompanion(services, principal, params.id);
-      const updated = await updateCompanion(services, principal, current, await readBody(), writeContext());
-      return toWireCompanion(updated);
+      const check = checkOf(request);
+      check?.(current);
+      const body = await readBody();
+      const patch = { body, isMerge: isMergePatch(request), check };
+      return respondVersioned(
+        request,
+        set,
+        toWireCompanion(await updateCompanion(services, principal, current, patch, writeContext())),
+      );
     },
   }),
   route({
@@ -124,10 +149,12 @@ export const companionRoutes: readonly Route[] = [
     document: () => ({
       description: "Its usage is kept. A voice agent that the server keeps for it is deleted too.",
       params: makeParams(),
+      headers: ["If-Match"],
       responses: { 204: { description: "Deleted; its embed tokens are refused from now on." } },
+      errors: ["precondition_failed"],
     }),
-    handle: ({ services, principal, params, writeContext }) =>
-      deleteCompanion(services, principal, params.id, writeContext()),
+    handle: ({ services, principal, request, params, writeContext }) =>
+      deleteCompanion(services, principal, params.id, writeContext(), () => checkOf(request)),
   }),
   route({
     id: "testChat",
@@ -143,7 +170,7 @@ export const companionRoutes: readonly Route[] = [
         "counts in usage and uses one message of the companion's daily quota, given back if the provider refuses.",
       params: makeParams(),
       responses: { 200: eventStream },
-      errors: ["quota_exceeded", "upstream_error"],
+      errors: ["quota_exceeded", "budget_exceeded", "upstream_error"],
     }),
     async handle({ services, principal, request, params, set, readBody }) {
       // The key is checked as everywhere, but a stream is never replayed.

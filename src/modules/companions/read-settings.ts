@@ -1,8 +1,14 @@
 /** Reads a companion's settings from a body, with the rules that a schema cannot state; reports all faults at once. */
 import type { TSchema } from "@sinclair/typebox";
-import { type Companion, type CompanionSettings, newCompanionSettings } from "../../domain/companion.ts";
+import {
+  type Companion,
+  type CompanionSettings,
+  type JsonObject,
+  newCompanionSettings,
+} from "../../domain/companion.ts";
 import { AppError, type FieldError, invalidFields } from "../../domain/errors.ts";
-import { findMetadataProblem } from "../../domain/metadata.ts";
+import { isJsonObject } from "../../domain/json.ts";
+import { findMetadataProblem, isTooDeep, mergePatch } from "../../domain/metadata.ts";
 import { normalizeOrigin } from "../../domain/origin.ts";
 import { omitFields } from "../../lib/omit-fields.ts";
 import { type Checker, maxListedErrors } from "../../schemas/schema.ts";
@@ -39,6 +45,30 @@ export async function readCompanionPatch(
   current: CurrentSettings,
 ): Promise<Partial<CompanionSettings>> {
   return toSettings(await readSent(companionPatchBody, body, rules, current));
+}
+
+/** A JSON Merge Patch: what changes, and what is to be merged into the metadata, or null. Throws as `readCompanionPatch`. */
+export async function readMergePatch(
+  body: unknown,
+  rules: SettingRules,
+  current: CurrentSettings & Pick<Companion, "metadata">,
+): Promise<{ patch: Partial<CompanionSettings>; metadata: JsonObject | null }> {
+  const sent = isJsonObject(body) ? body["metadata"] : undefined;
+  if (!isJsonObject(body) || !isJsonObject(sent)) {
+    return { patch: await readCompanionPatch(body, rules, current), metadata: null };
+  }
+  // What it makes of the metadata is checked with all else; too deep a patch is refused before it is merged.
+  const merged = isTooDeep(sent) ? sent : mergePatch(current.metadata, sent);
+  const { metadata: _, ...patch } = await readCompanionPatch({ ...body, metadata: merged }, rules, current);
+  return { patch, metadata: sent };
+}
+
+/** Throws `invalid_request` if the result is not valid, as it may be if the metadata changed since the patch was read. */
+export function mergeMetadata(current: JsonObject, sent: JsonObject): JsonObject {
+  const merged = mergePatch(current, sent);
+  const problem = findMetadataProblem(merged);
+  if (problem !== null) throw invalidFields([{ param: "metadata", detail: problem }]);
+  return merged;
 }
 
 async function readSent<Schema extends TSchema & { static: SentSettings }>(

@@ -42,6 +42,15 @@ const makeCompanionFields = () => {
 
 export const CompanionObject = namedObject("Companion", makeCompanionFields, { additionalProperties: false });
 
+export const CompanionPart = namedObject(
+  "CompanionPart",
+  () => {
+    const { id, ...fields } = makeCompanionFields();
+    return { id, ...Object.fromEntries(Object.entries(fields).map(([name, field]) => [name, t.Optional(field)])) };
+  },
+  { additionalProperties: false },
+);
+
 export const EmbedTokenObject = namedObject(
   "EmbedToken",
   () => ({

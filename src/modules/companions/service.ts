@@ -6,11 +6,19 @@ import type { Companion, EmbedToken } from "../../domain/companion.ts";
 import { makeEmbedToken } from "../../domain/credentials.ts";
 import { missing, readId } from "../../domain/resource-id.ts";
 import { toMadeCompanion } from "../../store/contract/companions.ts";
-import type { WriteContext } from "../../store/store.ts";
+import type { NewCompanion, Revision, WriteContext } from "../../store/store.ts";
+import type { PricedServices } from "../../turns/unpriced.ts";
 import type { NewEmbedTokenBody } from "./model.ts";
-import { readCompanionPatch, readNewCompanion, type SettingRules } from "./read-settings.ts";
+import { requirePrices } from "./priced-companions.ts";
+import {
+  mergeMetadata,
+  readCompanionPatch,
+  readMergePatch,
+  readNewCompanion,
+  type SettingRules,
+} from "./read-settings.ts";
 
-type CompanionServices = Pick<Services, "store" | "settings" | "ids">;
+type CompanionServices = PricedServices & Pick<Services, "store" | "ids">;
 
 function rulesOf({ settings, store }: CompanionServices, { account }: Principal): SettingRules {
   const dailyMessages = settings.dailyMessages[account.plan];
@@ -34,49 +42,78 @@ export interface Prepared<Made> {
   write(context: WriteContext): Promise<unknown>;
 }
 
+/** A companion to create, with its ids; throws `invalid_request` with every field at fault. */
+export async function prepareNewCompanion(
+  services: CompanionServices,
+  principal: Principal,
+  body: unknown,
+): Promise<NewCompanion> {
+  const { ids } = services;
+  const settings = await readNewCompanion(body, rulesOf(services, principal));
+  const made = { ...settings, id: ids.uuid(), createdByKeyId: principal.keyId };
+  await requirePrices(services, { ...made, accountId: principal.account.id }, settings);
+  return { ...made, embedToken: { id: ids.uuid(), token: makeEmbedToken(ids.secret) } };
+}
+
 export async function prepareCompanion(
   services: CompanionServices,
   principal: Principal,
   body: unknown,
   nowMs: number,
 ): Promise<Prepared<Companion>> {
-  const { store, ids } = services;
   const accountId = principal.account.id;
-  const settings = await readNewCompanion(body, rulesOf(services, principal));
-  const companion = {
-    ...settings,
-    id: ids.uuid(),
-    createdByKeyId: principal.keyId,
-    embedToken: { id: ids.uuid(), token: makeEmbedToken(ids.secret) },
-  };
+  const companion = await prepareNewCompanion(services, principal, body);
   return {
     made: toMadeCompanion(accountId, companion, nowMs),
-    write: (context) => store.companions.create(accountId, companion, context),
+    write: (context) => services.store.companions.create(accountId, companion, context),
   };
+}
+
+export interface CompanionChange {
+  /** As sent; checked here. */
+  body: unknown;
+  /** Whether `metadata` is merged (RFC 7396), not replaced. */
+  isMerge: boolean;
+  /** Throws if the companion, at the moment of the change, is not what the client takes it for. */
+  check: ((companion: Companion) => void) | undefined;
 }
 
 export async function updateCompanion(
   services: CompanionServices,
   principal: Principal,
   current: Companion,
-  body: unknown,
+  { body, isMerge, check }: CompanionChange,
   context: WriteContext,
 ): Promise<Companion> {
-  const patch = await readCompanionPatch(body, rulesOf(services, principal), current);
+  const rules = rulesOf(services, principal);
+  const { patch, metadata } = isMerge
+    ? await readMergePatch(body, rules, current)
+    : { patch: await readCompanionPatch(body, rules, current), metadata: null };
+  const revise: Revision = (now) => {
+    check?.(now);
+    return metadata === null ? patch : { ...patch, metadata: mergeMetadata(now.metadata, metadata) };
+  };
   // Without a change, neither `updated_at` nor the audit log changes.
-  if (Object.keys(patch).length === 0) return current;
-  const updated = await services.store.companions.update(principal.account.id, current.id, patch, context);
+  if (Object.keys(patch).length === 0 && metadata === null) return current;
+  const whole = metadata === null ? patch : { ...patch, metadata: mergeMetadata(current.metadata, metadata) };
+  await requirePrices(services, { ...current, ...whole }, whole);
+  const isPlain = check === undefined && metadata === null;
+  const change = isPlain ? patch : revise;
+  const updated = await services.store.companions.update(principal.account.id, current.id, change, context);
   if (updated === null) throw missing("companion");
   return updated;
 }
 
+/** `makeCheck` is called once there is such a companion, and may throw. */
 export async function deleteCompanion(
-  { store }: CompanionServices,
+  services: CompanionServices,
   principal: Principal,
   id: string,
   context: WriteContext,
+  makeCheck: () => CompanionChange["check"],
 ): Promise<void> {
-  const isDeleted = await store.companions.delete(principal.account.id, readId(id, "companion"), context);
+  const companion = await getCompanion(services, principal, id);
+  const isDeleted = await services.store.companions.delete(principal.account.id, companion.id, context, makeCheck());
   if (!isDeleted) throw missing("companion");
 }
 

@@ -4,7 +4,7 @@ import type { Services } from "../../dependencies.ts";
 import { missing, readId } from "../../domain/resource-id.ts";
 import { isSub, maxSubLength } from "../../domain/visitor.ts";
 import { idParam, jsonResponse } from "../../http/api-description.ts";
-import { pageQuery, toWireList } from "../../http/paging.ts";
+import { collectList, updatedPageQuery } from "../../http/paging.ts";
 import { type QueryValues, uuidQuery, valueQuery } from "../../http/query.ts";
 import { contextOf } from "../../http/request-context.ts";
 import { type Route, route } from "../../http/route.ts";
@@ -52,7 +52,7 @@ const filterQuery = {
     (text) => (text.length <= maxSearchLength ? text || null : undefined),
     `Must be at most ${maxSearchLength} characters.`,
   ),
-  page: pageQuery,
+  page: updatedPageQuery,
 };
 
 async function listConversations(
@@ -64,10 +64,14 @@ async function listConversations(
   const verifiedId = visitorSub === null ? null : await visitors.findId(accountId, visitorSub);
   // Nobody is both, nor one who was never seen.
   const isNobody = visitorSub !== null && (verifiedId === null || visitorId !== null);
-  const filter = { companionId, visitorId: verifiedId ?? visitorId, ...range, q };
-  const found = isNobody ? { items: [], nextAfterId: null } : await store.conversations.list(accountId, filter, page);
-  const shown = await Promise.all(found.items.map((conversation) => showConversation(visitors, conversation)));
-  return toWireList({ ...found, items: shown }, (conversation) => conversation);
+  const { updatedSinceMs } = page;
+  const filter = { companionId, visitorId: verifiedId ?? visitorId, ...range, q, updatedSinceMs };
+  return collectList(
+    page,
+    async (part) =>
+      isNobody ? { items: [], nextAfterId: null } : await store.conversations.list(accountId, filter, part),
+    (conversation) => showConversation(visitors, conversation),
+  );
 }
 
 const makeListResponses = () => ({

@@ -2,12 +2,13 @@
 import type { TSchema } from "@sinclair/typebox";
 import type { Scope } from "../../domain/account.ts";
 import { type ApiResponse, apiTags, OpenAiErrorObject, ProblemObject } from "../../http/api-description.ts";
+import { mergePatchType } from "../../http/json-body.ts";
 import type { Route } from "../../http/route.ts";
 import { type DescribedRoute, describeRoute } from "./described-route.ts";
 import { asksVisitor } from "./error-codes.ts";
 import { describeErrors, type Reference } from "./error-responses.ts";
 import { guideText } from "./guide.ts";
-import { challengeHeader, listHeaders, sharedHeaders, visitorTokenHeader } from "./headers.ts";
+import { challengeHeader, conditionHeaders, listHeaders, sharedHeaders, visitorTokenHeader } from "./headers.ts";
 import { exampleOf, type JsonSchema, SchemaCollector } from "./schema-text.ts";
 import { accessSentence, requiredScope, securityOf, securitySchemes } from "./security.ts";
 
@@ -45,6 +46,8 @@ interface OpenApiParameter {
   required: boolean;
   description: string;
   schema: JsonSchema;
+  style?: "deepObject";
+  explode?: boolean;
 }
 
 interface OpenApiMedia {
@@ -127,7 +130,12 @@ function describeOperation(builder: Builder, operation: DescribedRoute): OpenApi
       ? {
           requestBody: {
             required: !body.isOptional,
-            content: { "application/json": describeMedia(builder, body.checker.schema, bodyExample) },
+            content: Object.fromEntries(
+              (body.mediaTypes ?? jsonTypes(operation.method)).map((type) => [
+                type,
+                describeMedia(builder, body.checker.schema, bodyExample),
+              ]),
+            ),
           },
         }
       : {}),
@@ -140,6 +148,11 @@ function describeOperation(builder: Builder, operation: DescribedRoute): OpenApi
   };
 }
 
+/** Every PATCH may be a JSON Merge Patch. */
+function jsonTypes(method: string): readonly string[] {
+  return method === "PATCH" ? ["application/json", mergePatchType] : ["application/json"];
+}
+
 function listParameters(builder: Builder, operation: DescribedRoute): OpenApiParameter[] {
   const parameters: OpenApiParameter[] = [];
   const add = (place: OpenApiParameter["in"], name: string, schema: JsonSchema) => {
@@ -150,16 +163,19 @@ function listParameters(builder: Builder, operation: DescribedRoute): OpenApiPar
   for (const [name, schema] of Object.entries(operation.params ?? {})) add("path", name, builder.schemas.add(schema));
   for (const [name, schema] of Object.entries(operation.query)) add("query", name, builder.schemas.add(schema));
   if (operation.takesMetadata) {
-    add("query", "metadata.{path}", {
-      type: "string",
-      examples: ["pro"],
+    add("query", "metadata", {
+      type: "object",
+      additionalProperties: { type: "string" },
+      examples: [{ plan: "pro" }],
       description:
-        "Only companions whose metadata holds this value at the dotted path, for instance `metadata.plan=pro`. Sent " +
-        "more than once with any paths, all must match. Numbers, booleans and null match as their JSON text; an array " +
-        "matches if an element does.",
+        "Only companions whose metadata holds these values: `metadata[plan]=pro`. Dots lead into objects, or belong to a " +
+        "name: `metadata[user.id]=42`. All must match; a field may be sent more than once. Numbers, booleans and null match " +
+        "as their JSON text; an array matches if an element does. `metadata.plan=pro` means the same.",
     });
+    Object.assign(parameters.at(-1) ?? {}, { style: "deepObject", explode: true });
   }
   if (asksVisitor(operation)) add("header", "X-Visitor-Token", visitorTokenHeader);
+  for (const name of operation.headers ?? []) add("header", name, conditionHeaders[name]);
   if (operation.asksWork) add("header", "X-Challenge", challengeHeader);
   if (operation.isIdempotent) {
     add("header", "Idempotency-Key", {

@@ -31,12 +31,12 @@ export function describeErrors(
   );
 }
 
-function describeHead(codes: readonly ErrorCode[], told: readonly string[]) {
+function describeHead(codes: readonly ErrorCode[]) {
   const isLimit = codes.some((code) => errorCodes[code].status === 429);
   const isAuth = codes.includes("unauthorized") || codes.includes("visitor_unverified");
   const titles = codes.map((code) => errorCodes[code].title);
   return {
-    description: `${told.map((code) => `\`${code}\``).join(" or ")}: ${titles.join("; ")}`,
+    description: `${codes.map((code) => `\`${code}\``).join(" or ")}: ${titles.join("; ")}`,
     headers: listHeaders("public", [...(isLimit ? ["Retry-After"] : []), ...(isAuth ? ["WWW-Authenticate"] : [])]),
   };
 }
@@ -52,10 +52,7 @@ function describeOpenAiError(codes: readonly ErrorCode[]): JsonSchema {
     return [code, { value: { error: toOpenAiError(error) } }] as const;
   });
   return {
-    ...describeHead(
-      codes,
-      examples.map(([, { value }]) => value.error.code),
-    ),
+    ...describeHead(codes),
     content: {
       "application/json": {
         schema: { $ref: "#/components/schemas/OpenAiError" },
@@ -67,11 +64,14 @@ function describeOpenAiError(codes: readonly ErrorCode[]): JsonSchema {
 
 function describeProblem(codes: readonly ErrorCode[], isPage: boolean, baseUrl: string): JsonSchema {
   return {
-    ...describeHead(codes, codes),
+    ...describeHead(codes),
     content: {
       "application/problem+json": {
         schema: {
-          allOf: [{ $ref: "#/components/schemas/Problem" }, { type: "object", properties: { code: { enum: codes } } }],
+          allOf: [
+            { $ref: "#/components/schemas/Problem" },
+            { type: "object", properties: { code: { type: "string", enum: codes } } },
+          ],
         },
         examples: Object.fromEntries(codes.map((code) => [code, { value: exampleProblem(code, baseUrl) }])),
       },

@@ -5,7 +5,7 @@ There are two ways in. **Embed routes** are called by visitors' browsers and are
 
 - Fields are in snake_case, instants are RFC 3339 in UTC, lengths count Unicode code points.
 - Every response carries \`X-Request-Id\`. Limits are in \`RateLimit-Policy\` and \`RateLimit\`; a 429 adds \`Retry-After\`.
-- Every failure is \`application/problem+json\` with a stable \`code\`; each code is explained at \`/docs/errors\`. Outside of \`/api\` and \`/v1\`, a browser that asks for HTML gets a page with the same status. An unknown path is 404 \`not_found\`, another method on a known path 405 \`method_not_allowed\` with \`Allow\`.
+- Every failure is \`application/problem+json\` with a stable \`code\`; each code is explained at \`/docs/errors\`. Below \`/v1\` errors have OpenAI's shape instead. Outside of \`/api\` and \`/v1\`, a browser that asks for HTML gets a page with the same status. An unknown path is 404 \`not_found\`, another method on a known path 405 \`method_not_allowed\` with \`Allow\`.
 - What belongs to another account is the same 404 as what does not exist.
 - Lists are \`{"data":[…],"next_cursor":…}\`, newest first, in pages that stay stable while items are added. Send \`next_cursor\` as \`cursor\`.
 - A creating POST may carry \`Idempotency-Key\`: sent again within 24 hours with the same body it creates nothing and gets the first response, with \`Idempotent-Replayed: true\`, but never a secret twice.

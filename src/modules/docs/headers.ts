@@ -1,5 +1,5 @@
 /** Response headers in the API document. */
-import type { Access } from "../../http/api-description.ts";
+import type { Access, ConditionHeader } from "../../http/api-description.ts";
 import type { JsonSchema } from "./schema-text.ts";
 
 const text = (description: string, example: string): JsonSchema => ({
@@ -43,6 +43,21 @@ export const visitorTokenHeader: JsonSchema = {
   description:
     "A JSON Web Token of the website that says who the visitor is, signed with one of the account's visitor keys. Ignored " +
     "unless the companion's `visitor_auth` is `optional` or `required`.",
+};
+
+/** Of conditional requests. */
+export const conditionHeaders: Record<ConditionHeader, JsonSchema> = {
+  "If-Match": {
+    type: "string",
+    examples: ['"kq8VQe3cG0Wb1xS5pQnE7w"'],
+    description:
+      "The `ETag` of the version that is to be changed, or several: with any other it is 412, and nothing changes.",
+  },
+  "If-None-Match": {
+    type: "string",
+    examples: ['"kq8VQe3cG0Wb1xS5pQnE7w"'],
+    description: "The `ETag` of the version that the client has: while it is the current one, the answer is 304.",
+  },
 };
 
 /** Of requests that begin something that costs money. */

@@ -28,7 +28,7 @@ export const meRoutes: readonly Route[] = [
         account: { id: account.id, plan },
         plan,
         limits: toWireLimits(services, principal),
-        spending_stopped: false,
+        spending_stopped: (await services.store.spending.findStop(account.id)) !== null,
       };
     },
   }),

@@ -68,7 +68,7 @@ export const openAiRoutes: readonly Route[] = [
           content: { "application/json": CompletionObject, "text/event-stream": CompletionEvent },
         },
       },
-      errors: ["not_found", "quota_exceeded", "upstream_error"],
+      errors: ["not_found", "quota_exceeded", "budget_exceeded", "upstream_error"],
     }),
     async handle({ services, principal, request, set, readBody }) {
       const { clock, ids, store, heartbeats } = services;

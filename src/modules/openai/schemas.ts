@@ -42,11 +42,10 @@ export const completionBody = {
         max_tokens: t.Optional(Nullable(t.Integer({ minimum: 1, description: "The same under its older name." }))),
         temperature: t.Optional(Nullable(t.Number({ minimum: 0, maximum: 2 }))),
         stop: t.Optional(
-          Nullable(
-            t.Union([t.String({ minLength: 1 }), t.Array(t.String({ minLength: 1 }), { maxItems: 4 })], {
-              description: "Up to four texts before which the model stops.",
-            }),
-          ),
+          t.Union([t.String({ minLength: 1 }), t.Array(t.String({ minLength: 1 }), { maxItems: 4 }), t.Null()], {
+            description: "Up to four texts before which the model stops.",
+            examples: ["END"],
+          }),
         ),
       },
       {

@@ -2,6 +2,7 @@
 import { type Static, Type as t } from "@sinclair/typebox";
 import type { Services } from "../../dependencies.ts";
 import { type Account, scopes } from "../../domain/account.ts";
+import { noPrices } from "../../domain/prices.ts";
 import { mustHaveTotp } from "../../domain/second-factor.ts";
 import { toRfc3339 } from "../../lib/clock.ts";
 import { emailText, newPasswordText, toWireAccount } from "../../schemas/account.ts";
@@ -97,6 +98,7 @@ function toWireServer({ settings, llm, voice }: FactServices, account: Account, 
     models: settings.llm.models,
     max_output_tokens: settings.llm.maxOutputTokens,
     has_voice_provider: voice.providerName !== "none",
+    has_prices: settings.prices !== noPrices,
     daily_messages: settings.dailyMessages[account.plan],
   };
 }
@@ -110,6 +112,14 @@ async function readWireHoldings({ store, settings }: Pick<Services, "store" | "s
     api_keys: { used: keys, limit: limits.keys },
     bytes: { used: bytes, limit: limits.bytes },
     embed_tokens: limits.tokensPerCompanion,
+  };
+}
+
+async function readWireSpending({ store, clock }: Pick<Services, "store" | "clock">, account: Account) {
+  const newest = await store.spending.listBudgets(account.id, { limit: 1, afterId: null }, clock.nowMs());
+  return {
+    is_stopped: (await store.spending.findStop(account.id)) !== null,
+    has_budgets: newest.items.length > 0,
   };
 }
 
@@ -132,5 +142,6 @@ export async function readWireSignedIn(services: Services, account: Account, ses
     totp: await describeTotp(services, account),
     server: toWireServer(services, account, baseUrl),
     holdings: await readWireHoldings(services, account),
+    spending: await readWireSpending(services, account),
   };
 }

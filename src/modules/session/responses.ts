@@ -34,6 +34,7 @@ const ServerFacts = namedObject("ServerFacts", () => ({
   models: t.Array(t.String(), { description: "The models that companions may choose." }),
   max_output_tokens: t.Integer({ description: "The upper limit of every reply." }),
   has_voice_provider: t.Boolean({ description: "Whether companions with a voice can speak." }),
+  has_prices: t.Boolean({ description: "Whether the operator has set prices, so that usage has costs." }),
   daily_messages: t.Integer({ description: "Messages a day for each of the account's companions." }),
 }));
 
@@ -50,6 +51,13 @@ const HoldingsObject = namedObject(
   }),
   { description: "How much the account holds, and may hold on its plan." },
 );
+
+const SpendingFacts = namedObject("SpendingFacts", () => ({
+  is_stopped: t.Boolean({
+    description: "Whether the operator has stopped what the account spends: no replies are made.",
+  }),
+  has_budgets: t.Boolean({ description: "Whether the account has budgets." }),
+}));
 
 const TotpFacts = namedObject("TotpFacts", () => ({
   is_on: t.Boolean({ description: "Whether signing in takes a second factor." }),
@@ -87,5 +95,6 @@ export const SignedIn = namedObject("SignedIn", () => ({
   totp: TotpFacts,
   server: ServerFacts,
   holdings: HoldingsObject,
+  spending: SpendingFacts,
 }));
 export type SignedIn = Static<typeof SignedIn>;

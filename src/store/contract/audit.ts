@@ -30,7 +30,7 @@ export interface AuditStore {
   /** For events that change nothing else (a failed sign-in). Changes write their entries in their own commit. */
   record(entry: AuditEntry): Promise<void>;
   /**
-   * Entries of the account with `fromMs` <= createdAt < `toMs`, newest first. Empty if the page's cursor is not an
+   * Entries of the account with `fromMs` <= createdAt < `toMs`, newest first by default. Empty if the page's cursor is not an
    * entry of it.
    */
   list(accountId: string, range: { fromMs: number; toMs: number }, page: PageRequest): Promise<Page<AuditEntry>>;

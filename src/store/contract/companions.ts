@@ -2,6 +2,8 @@
 import type { Plan } from "../../domain/account.ts";
 import type { SpendingState } from "../../domain/budget.ts";
 import type { Companion, CompanionSettings } from "../../domain/companion.ts";
+import type { AppError } from "../../domain/errors.ts";
+import type { IdempotentWrite } from "./idempotency.ts";
 import type { Page, PageRequest } from "./page.ts";
 import type { WriteContext } from "./write-context.ts";
 
@@ -11,6 +13,9 @@ export interface NewCompanion extends CompanionSettings {
   /** The first embed token. */
   embedToken: { id: string; token: string };
 }
+
+/** Why companions were not made, by their ids. */
+export type Refusals = ReadonlyMap<string, AppError>;
 
 /** The companion that `create` returns, created at `context.nowMs`. */
 export function toMadeCompanion(accountId: string, companion: NewCompanion, nowMs: number): Companion {
@@ -38,7 +43,14 @@ export interface CompanionQuery {
   metadata: readonly MetadataFilter[];
   /** Substring of the name, or an exact id, both ignoring case. */
   q: string | null;
+  /** Only enabled ones, or only disabled ones. Left out or null: both. */
+  isEnabled?: boolean | null;
+  /** Only those changed at this time or later; the list is in the order of the last change then. */
+  updatedSinceMs?: number | null;
 }
+
+/** What a change makes of a companion, from what it is at that moment: the fields to set, none for no change. */
+export type Revision = (current: Companion) => Partial<CompanionSettings>;
 
 /**
  * `create`, `createMany` and `update` reject with `invalid_request` naming `voice_agent_id`, and write nothing, if the
@@ -49,8 +61,19 @@ export interface CompanionQuery {
 export interface CompanionStore {
   /** Audit: `companion.create`. */
   create(accountId: string, companion: NewCompanion, context: WriteContext): Promise<Companion>;
-  /** Many in one commit, for imports: all or none. */
+  /** Many in one commit, for imports: all or none. Audit: `companion.import` with their number. */
   createMany(accountId: string, companions: readonly NewCompanion[], context: WriteContext): Promise<void>;
+  /**
+   * Of many, in one commit, in their order those that the account's holdings have room for; resolves with why each of
+   * the others was refused, by its id. `toAnswer` is what is recorded with them, from the refusals; it may be called
+   * again. Audit: `companion.import`, unless none is made.
+   */
+  createFitting(
+    accountId: string,
+    companions: readonly NewCompanion[],
+    context: WriteContext,
+    toAnswer: (refusals: Refusals) => IdempotentWrite | null,
+  ): Promise<Refusals>;
   /**
    * The companion of a token, or null if the token is unknown or revoked, the companion is disabled, or its account is
    * suspended. One indexed lookup. The result may be cached until any process commits a change made by people: a
@@ -71,21 +94,27 @@ export interface CompanionStore {
    */
   getChangeMark(): Promise<number>;
   find(accountId: string, id: string): Promise<Companion | null>;
+  /**
+   * By creation, or with `updatedSinceMs` by last change. In ascending order by last change, a companion that changes
+   * while the pages are read comes again on a later page. With `isEnabled` or `updatedSinceMs` a page may have fewer than
+   * `limit` items, or none, although more follow: it returns what it has found after a bounded amount of reading.
+   */
   list(accountId: string, query: CompanionQuery, page: PageRequest): Promise<Page<Companion>>;
   /**
-   * Sets the given fields, `metadata` as a whole. If `voiceId` is cleared, a managed voice agent goes to the outbox in
-   * the same commit. Null if absent. Audit: `companion.update` with the names of the fields.
+   * Sets the given fields, `metadata` as a whole. A function is given the companion inside the transaction, of concurrent
+   * changes one after the other, and may throw: then nothing changes. If `voiceId` is cleared, a managed voice agent goes
+   * to the outbox in the same commit. Null if absent. Audit: `companion.update` with the names of the fields.
    */
   update(
     accountId: string,
     id: string,
-    patch: Partial<CompanionSettings>,
+    patch: Partial<CompanionSettings> | Revision,
     context: WriteContext,
   ): Promise<Companion | null>;
   /**
    * Deletes the companion with its tokens, conversations and index rows; usage is kept; a managed voice agent goes to
    * the outbox. Its tokens are invalid from the first commit on; the rest may follow in chunks. False if absent. Audit:
-   * `companion.delete`.
+   * `companion.delete`. `check` is given the companion inside the transaction, and may throw: then it stays.
    */
-  delete(accountId: string, id: string, context: WriteContext): Promise<boolean>;
+  delete(accountId: string, id: string, context: WriteContext, check?: (current: Companion) => void): Promise<boolean>;
 }

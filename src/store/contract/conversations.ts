@@ -13,6 +13,8 @@ export interface ConversationQuery {
   toMs: number | null;
   /** Substring of any message's text, ignoring case. */
   q: string | null;
+  /** Only those with something new at this time or later; the list is in the order of the last change then. */
+  updatedSinceMs?: number | null;
 }
 
 /** The position of a message in its conversation. */
@@ -51,8 +53,8 @@ export interface TakingVisitor {
 
 export interface ConversationStore {
   /**
-   * Newest first by creation. With `q` a page may have fewer than `limit` items, or none, although more follow: a
-   * search returns what it has found after a bounded amount of reading.
+   * By creation, or with `updatedSinceMs` by last change. With `q` or `updatedSinceMs` a page may have fewer than `limit`
+   * items, or none, although more follow: it returns what it has found after a bounded amount of reading.
    */
   list(accountId: string, query: ConversationQuery, page: PageRequest): Promise<Page<Conversation>>;
   /**

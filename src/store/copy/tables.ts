@@ -71,6 +71,8 @@ const tables: readonly (readonly [PgTable, Difference?])[] = [
   [spending.usageLabelMetadata, { kinds: { path: "index text", value: "index text" } }],
   [spending.budgets],
   [spending.budgetPeriods],
+  // Those of servers that have stopped are settled by whoever serves the copy: at its start, or when they are due.
+  [spending.spendingReservations],
   [spending.spendingStops],
   [spending.spentChallenges],
   [usage.usageDaily],
@@ -80,8 +82,8 @@ const tables: readonly (readonly [PgTable, Difference?])[] = [
 
 /** Tables that are not copied, and why not. */
 export const leftOut: Readonly<Record<string, string>> = {
-  spending_reservations: "TODO",
   account_holdings: "counted anew by the target's triggers",
+  conversation_periods: "written by the target's triggers",
   voice_agent_locks: "leases of a stopped server",
   erased_ranges: "places of erased messages in one engine's file",
   instances: "servers that have stopped",

@@ -42,9 +42,11 @@ export function createChangeRecorder(holdings: HoldingsKeeper) {
 
   return {
     audit,
-    /** Call it after the rows were changed. */
-    async record(transaction: Queries, context: WriteContext, change: Change): Promise<void> {
-      await audit(transaction, { id: context.auditId, actor: context.actor, createdAt: context.nowMs, ...change });
+    /** Call it after the rows were changed; null if nothing has changed. */
+    async record(transaction: Queries, context: WriteContext, change: Change | null): Promise<void> {
+      if (change !== null) {
+        await audit(transaction, { id: context.auditId, actor: context.actor, createdAt: context.nowMs, ...change });
+      }
       if (context.idempotent === undefined) return;
       await keep(transaction, context.idempotent, context.nowMs);
       await holdings.checkNewResponse(transaction, context.idempotent.slot.accountId, context);

@@ -1,4 +1,5 @@
 /** Writes new companions: their rows, first embed tokens and index rows. */
+import type { JsonObject } from "../../domain/companion.ts";
 import type { NewCompanion } from "../contract/companions.ts";
 import { foldName } from "../rows/companion.ts";
 import type { StoreParts } from "./parts.ts";
@@ -13,7 +14,7 @@ const mostAtOnce = 1_000;
 const tokenColumns = mapColumns(embedTokens);
 
 /** Call it inside a change of the account. */
-export function createCompanionInsert({ changes, metadata, voiceAgents }: StoreParts) {
+export function createCompanionInsert({ metadata, voiceAgents }: StoreParts) {
   async function insertSome(
     transaction: Transaction,
     accountId: string,
@@ -36,22 +37,40 @@ export function createCompanionInsert({ changes, metadata, voiceAgents }: StoreP
     return numbers;
   }
 
-  return async (
-    transaction: Transaction,
-    accountId: string,
-    companions: readonly NewCompanion[],
-    nowMs: number,
-  ): Promise<void> => {
-    const accountNumber = await changes.requireAccount(transaction, accountId);
-    await voiceAgents.check(transaction, accountId, companions, null);
-    for (let at = 0; at < companions.length; at += mostAtOnce) {
-      const some = companions.slice(at, at + mostAtOnce);
-      const rows = await insertSome(transaction, accountId, some, nowMs);
-      const added = rows.flatMap(({ number }, index) => {
-        const companion = some[index];
-        return companion === undefined ? [] : [{ number, metadata: companion.metadata }];
-      });
-      await metadata.add(transaction, accountNumber, added);
-    }
+  return {
+    /** Only the rows, in order; `index` adds what is to stay to the metadata index. */
+    async insert(
+      transaction: Transaction,
+      accountId: string,
+      companions: readonly NewCompanion[],
+      nowMs: number,
+    ): Promise<InsertedCompanion[]> {
+      await voiceAgents.check(transaction, accountId, companions, null);
+      const inserted: InsertedCompanion[] = [];
+      for (let at = 0; at < companions.length; at += mostAtOnce) {
+        const some = companions.slice(at, at + mostAtOnce);
+        const rows = await insertSome(transaction, accountId, some, nowMs);
+        for (const [index, { number }] of rows.entries()) {
+          const companion = some[index];
+          if (companion !== undefined) inserted.push({ number, id: companion.id, metadata: companion.metadata });
+        }
+      }
+      return inserted;
+    },
+    async index(
+      transaction: Transaction,
+      accountNumber: number,
+      inserted: readonly InsertedCompanion[],
+    ): Promise<void> {
+      for (let at = 0; at < inserted.length; at += mostAtOnce) {
+        await metadata.add(transaction, accountNumber, inserted.slice(at, at + mostAtOnce));
+      }
+    },
   };
+}
+
+export interface InsertedCompanion {
+  number: number;
+  id: string;
+  metadata: JsonObject;
 }

@@ -3,7 +3,9 @@ import type { Companion } from "../../domain/companion.ts";
 import type { CompanionQuery } from "../contract/companions.ts";
 import { type Page, type PageRequest, toPage } from "../contract/page.ts";
 import { foldName } from "../rows/companion.ts";
+import { walkCompanions } from "../rows/companion-walk.ts";
 import { matchesMetadata } from "../rows/metadata-entries.ts";
+import { createCompanionReaders } from "./companion-reader.ts";
 import type { PostgresEngine } from "./engine.ts";
 import type { MetadataIndex } from "./metadata-index.ts";
 import type { Queries } from "./queries.ts";
@@ -141,8 +143,13 @@ export function createCompanionLists(engine: PostgresEngine, metadata: MetadataI
     return await readPage(queries, accountId, query, limit, candidates);
   }
 
+  const readerOf = createCompanionReaders(engine, metadata);
+
   return {
     list: async (accountId: string, query: CompanionQuery, page: PageRequest): Promise<Page<Companion>> => {
+      if (page.order === "asc" || query.isEnabled != null || query.updatedSinceMs != null) {
+        return await walkCompanions(readerOf(accountId, query.metadata), query, page);
+      }
       if (query.q !== null && query.q !== "") return await search(accountId, query, query.q, page);
       if (query.metadata.length > 0) return await readFiltered(accountId, query, page);
       const start = page.afterId === null ? newest : await findStart(engine.quick, accountId, page.afterId);

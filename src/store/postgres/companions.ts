@@ -2,7 +2,8 @@
 import type { Plan } from "../../domain/account.ts";
 import type { SpendingState } from "../../domain/budget.ts";
 import type { Companion, CompanionSettings } from "../../domain/companion.ts";
-import { type CompanionStore, type EmbedTarget, toMadeCompanion } from "../contract/companions.ts";
+import { type CompanionStore, type EmbedTarget, type NewCompanion, toMadeCompanion } from "../contract/companions.ts";
+import { toImport } from "../rows/changes.ts";
 import { foldName, parseMetadata } from "../rows/companion.ts";
 import { createCompanionInsert } from "./companion-insert.ts";
 import { createCompanionLists } from "./companion-lists.ts";
@@ -30,9 +31,12 @@ type CheckRow = SpendingState & { lookupKey: string };
 /** What a change needs to know of the companion's previous state. */
 type OwnedRow = Pick<CompanionRow, "name" | "voiceId" | "voiceAgentId" | "metadata"> & { number: number };
 
-/** Enabled companions of accounts that are not suspended, by the tokens in `$1`. */
+/**
+ * Enabled companions of accounts that are not suspended, by the tokens in `$1`. `coalesce` keeps PostgreSQL from the index
+ * of all enabled ones.
+ */
 const byToken = `FROM embed_tokens t JOIN companions c ON c.id = t.companion_id JOIN accounts a ON a.id = c.account_id
-  WHERE t.token = ANY($1::text[]) AND c.enabled AND a.suspended_at IS NULL`;
+  WHERE t.token = ANY($1::text[]) AND coalesce(c.enabled, false) AND a.suspended_at IS NULL`;
 
 export const companionQueries = {
   byToken: `SELECT t.token AS "lookupKey", t.id AS "tokenId", a.plan, ${companionColumns.select("c")},
@@ -50,7 +54,7 @@ export const companionQueries = {
 
 export function createCompanionStore(engine: PostgresEngine, parts: StoreParts): CompanionStore {
   const { arrivals, changes, holdings, metadata, voiceAgents, removals } = parts;
-  const insert = createCompanionInsert(parts);
+  const rows = createCompanionInsert(parts);
   const lists = createCompanionLists(engine, metadata);
   const findTarget = engine.lookup<EmbedRow, EmbedTarget>(companionQueries.byToken, {
     read: toTarget,
@@ -68,6 +72,11 @@ export function createCompanionStore(engine: PostgresEngine, parts: StoreParts):
   async function find(queries: Queries, accountId: string, id: string): Promise<Companion | null> {
     const row = await queries.get<CompanionRow>(companionQueries.byId, [id, accountId]);
     return row === null ? null : toCompanion(row);
+  }
+
+  async function insert(transaction: Transaction, accountId: string, many: readonly NewCompanion[], nowMs: number) {
+    const accountNumber = await changes.requireAccount(transaction, accountId);
+    await rows.index(transaction, accountNumber, await rows.insert(transaction, accountId, many, nowMs));
   }
 
   const lockOwned = (transaction: Transaction, accountId: string, id: string, mode: "UPDATE" | "NO KEY UPDATE") =>
@@ -97,6 +106,23 @@ export function createCompanionStore(engine: PostgresEngine, parts: StoreParts):
         await changes.record(transaction, context, { accountId, action: "companion.import", targetId: null, details });
       }),
 
+    createFitting: (accountId, many, context, toAnswer) =>
+      engine.changeHeavy(accountId, async (transaction) => {
+        const accountNumber = await changes.requireAccount(transaction, accountId);
+        const inserted = await rows.insert(transaction, accountId, many, context.nowMs);
+        const numbers = inserted.map(({ number }) => number);
+        const refusals = await holdings.findThoseWithoutRoom(transaction, accountId, numbers, context);
+        const refused = inserted.filter(({ id }) => refusals.has(id));
+        const kept = inserted.filter(({ id }) => !refusals.has(id));
+        if (refused.length > 0) {
+          const gone = refused.map(({ number }) => number);
+          await transaction.run("DELETE FROM companions WHERE number = ANY($1::float8[]::bigint[])", [gone]);
+        }
+        await rows.index(transaction, accountNumber, kept);
+        await changes.record(transaction, ...toImport(accountId, kept.length, context, toAnswer(refusals)));
+        return refusals;
+      }),
+
     findByEmbedToken: findTarget,
 
     checkEmbedToken: async (token) => toSpendingState(await checkToken(token)),
@@ -113,10 +139,13 @@ export function createCompanionStore(engine: PostgresEngine, parts: StoreParts):
 
     list: (accountId, query, page) => lists.list(accountId, query, page),
 
-    update: (accountId, id, patch, context) =>
+    update: (accountId, id, change, context) =>
       engine.change(accountId, async (transaction) => {
         const before = await lockOwned(transaction, accountId, id, "NO KEY UPDATE");
         if (before === null) return null;
+        const current = typeof change === "function" ? await find(transaction, accountId, id) : null;
+        const patch = typeof change !== "function" ? change : current === null ? {} : change(current);
+        if (current !== null && Object.keys(patch).length === 0) return current;
         const { voiceId = before.voiceId, voiceAgentId = before.voiceAgentId } = patch;
         await voiceAgents.check(transaction, accountId, [{ voiceId, voiceAgentId }], before.voiceAgentId);
         const checkGrowth = await holdings.watchGrowth(transaction, accountId, context);
@@ -135,12 +164,14 @@ export function createCompanionStore(engine: PostgresEngine, parts: StoreParts):
         return companion;
       }),
 
-    delete: async (accountId, id, context) => {
+    delete: async (accountId, id, context, check) => {
       const isDeleted = await engine.change(accountId, async (transaction) => {
         // Turns and sessions that are just being counted come first.
         await transaction.lock(`companion ${id}`);
         const row = await lockOwned(transaction, accountId, id, "UPDATE");
         if (row === null) return false;
+        const current = check === undefined ? null : await find(transaction, accountId, id);
+        if (current !== null) check?.(current);
         const accountNumber = await changes.requireAccount(transaction, accountId);
         await voiceAgents.dismiss(transaction, [id], context.nowMs);
         await metadata.replace(transaction, accountNumber, row.number, parseMetadata(row.metadata), {});

@@ -2,11 +2,14 @@
  * What accounts hold, as counted by triggers, and whether it is within their limits. Changes of one account come one
  * after the other (`PostgresEngine.change`), so what is counted here is what there is.
  */
+import type { AppError } from "../../domain/errors.ts";
 import { limitReached } from "../../domain/holdings.ts";
 import type { Held } from "../contract/accounts.ts";
 import type { WriteContext } from "../contract/write-context.ts";
 import {
+  findThoseWithoutRoom,
   type HeldRow,
+  hasRoomForCompanions,
   type LimitedHoldings,
   requireRoomForAnswers,
   requireRoomForCompanions,
@@ -22,6 +25,9 @@ const countKeys = `SELECT count(*)::float8 AS count FROM
   (SELECT 1 FROM api_keys WHERE account_number = $1 AND revoked_at IS NULL LIMIT $2) AS held`;
 const countTokens = `SELECT count(*)::float8 AS count FROM
   (SELECT 1 FROM embed_tokens WHERE companion_id = $1 LIMIT $2) AS held`;
+
+const selectBytes = `SELECT id, bytes::float8 AS bytes FROM companions
+  WHERE number = ANY($1::float8[]::bigint[]) ORDER BY number`;
 
 export type HoldingsKeeper = ReturnType<typeof createHoldingsKeeper>;
 
@@ -53,6 +59,18 @@ export function createHoldingsKeeper() {
     async checkNewCompanions(transaction: Queries, accountId: string, context: WriteContext): Promise<void> {
       const found = await find(transaction, accountId, context);
       if (found !== null) requireRoomForCompanions(found);
+    },
+
+    /** Of new companions, by their numbers: why there is no room for some, by their ids. */
+    async findThoseWithoutRoom(
+      transaction: Queries,
+      accountId: string,
+      numbers: readonly number[],
+      context: WriteContext,
+    ): Promise<Map<string, AppError>> {
+      const found = await find(transaction, accountId, context);
+      if (found === null || hasRoomForCompanions(found)) return new Map();
+      return findThoseWithoutRoom(found, await transaction.all<{ id: string; bytes: number }>(selectBytes, [numbers]));
     },
 
     /** Call it before the change, and call the returned function after it. */

@@ -112,7 +112,35 @@ export function createMetadataIndex(table: MetadataTable) {
     return counted[0]?.blocks === 0 ? [] : counted;
   }
 
+  /** The sets of companions that match, each with its block, the highest first, those of one query at a time. */
+  async function* walkSets(
+    reads: Queries,
+    accountNumber: number,
+    filters: readonly MetadataFilter[],
+    below: number,
+  ): AsyncGenerator<[block: number, members: Uint8Array][]> {
+    const [rarest, ...others] = await sortByFrequency(reads, accountNumber, filters);
+    if (rarest === undefined) return;
+    const longest = Math.max(1, Math.min(longestWalk, Math.floor(mostLookups / Math.max(1, others.length))));
+    const [paths, values] = toColumns(others);
+    let highest = Math.floor((below - 1) / blockSize);
+    for (let limit = Math.min(firstWalk, longest); ; limit = Math.min(limit * walkGrowth, longest)) {
+      const parameters = [accountNumber, rarest.path, rarest.value, highest, limit, paths, values];
+      const blocks = groupBlocks(await reads.all<BlockRow>(queries.walkBlocks, parameters));
+      const matching: [block: number, members: Uint8Array][] = [];
+      for (const [block, sets] of blocks) {
+        highest = block - 1;
+        const left = sets.length > others.length ? intersectAll(sets) : null;
+        if (left !== null) matching.push([block, left]);
+      }
+      yield matching;
+      if (blocks.length < limit) return;
+    }
+  }
+
   return {
+    walkSets,
+
     /** Numbers in descending order, about `atOnce` at a time, all below `below`. */
     async *walk(
       reads: Queries,
@@ -121,20 +149,10 @@ export function createMetadataIndex(table: MetadataTable) {
       below: number,
       atOnce = 128,
     ): AsyncGenerator<number[]> {
-      const [rarest, ...others] = await sortByFrequency(reads, accountNumber, filters);
-      if (rarest === undefined) return;
-      const longest = Math.max(1, Math.min(longestWalk, Math.floor(mostLookups / Math.max(1, others.length))));
-      const [paths, values] = toColumns(others);
-      let highest = Math.floor((below - 1) / blockSize);
-      for (let limit = Math.min(firstWalk, longest); ; limit = Math.min(limit * walkGrowth, longest)) {
-        const parameters = [accountNumber, rarest.path, rarest.value, highest, limit, paths, values];
-        const blocks = groupBlocks(await reads.all<BlockRow>(queries.walkBlocks, parameters));
+      for await (const sets of walkSets(reads, accountNumber, filters, below)) {
         let found: number[] = [];
-        for (const [block, sets] of blocks) {
-          highest = block - 1;
-          const left = sets.length > others.length ? intersectAll(sets) : null;
-          if (left === null) continue;
-          for (const numbers of readBlock(left, block, below, atOnce)) {
+        for (const [block, set] of sets) {
+          for (const numbers of readBlock(set, block, below, atOnce)) {
             found.push(...numbers);
             if (found.length < atOnce) continue;
             yield found;
@@ -142,7 +160,6 @@ export function createMetadataIndex(table: MetadataTable) {
           }
         }
         if (found.length > 0) yield found;
-        if (blocks.length < limit) return;
       }
     },
 

@@ -17,7 +17,8 @@ const labelsPerQuery = 500;
 const sumOf = (column: string) => `sum(${column})::float8`;
 const numberOf = (column: string) => `${column}::float8`;
 const ofCompanions = "AND companion_id = ANY ($4::text[])";
-const ofLabels = `${ofCompanions} AND label = ANY ($5::bigint[])`;
+// Not as a condition of the index, which would look for each label of each companion.
+const ofLabels = `${ofCompanions} AND (label = ANY ($5::bigint[])) IS TRUE`;
 
 const sumQuery = (period: UsagePeriod, condition: string, dimensions: readonly UsageDimension[]) =>
   selectSums(
@@ -45,8 +46,9 @@ export const usageQueries = {
   companionsOfDay: `SELECT DISTINCT companion_id AS id FROM usage_daily
     WHERE account_id = $1 AND day = $2 AND companion_id >= $3 ORDER BY companion_id LIMIT ${companionsPerQuery}`,
   nextDay: "SELECT day FROM usage_account_daily WHERE account_id = $1 AND day >= $2 ORDER BY day LIMIT 1",
-  labelsOf: `SELECT number::float8 AS number FROM usage_labels
-    WHERE companion_id = $1 AND number < $2::float8::bigint ORDER BY number DESC LIMIT ${labelsPerQuery}`,
+  labelsOf: `SELECT l.number::float8 AS number FROM usage_labels l
+    WHERE l.companion_id >= $1 AND (l.companion_id, l.number) < ($1, $2::float8::bigint)
+    ORDER BY l.companion_id DESC, l.number DESC LIMIT ${labelsPerQuery}`,
 };
 
 // One lookup per day, since the table is ordered by account and day.

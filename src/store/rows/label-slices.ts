@@ -6,9 +6,9 @@ interface UnindexedLabel {
   size: number;
 }
 
-export const mostLabelsPerSlice = 500;
+export const mostLabelsPerSlice = 1_000;
 /** A value takes eight characters at least: some thousand rows of the index. */
-const mostCharacters = 32_768;
+const mostCharacters = 65_536;
 
 /** The first of them, at least one, as many as are some milliseconds of work. */
 export function cutSlice(labels: readonly UnindexedLabel[]): number[] {

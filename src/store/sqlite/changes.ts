@@ -34,9 +34,9 @@ export function createChangeRecorder(engine: SqliteEngine, holdings: HoldingsKee
 
   return {
     audit,
-    /** Call it inside the write, after the rows were changed. */
-    record(context: WriteContext, change: Change): void {
-      audit({ id: context.auditId, actor: context.actor, createdAt: context.nowMs, ...change });
+    /** Call it inside the write, after the rows were changed; null if nothing has changed. */
+    record(context: WriteContext, change: Change | null): void {
+      if (change !== null) audit({ id: context.auditId, actor: context.actor, createdAt: context.nowMs, ...change });
       if (context.idempotent === undefined) return;
       keepResponse(context.idempotent, context.nowMs);
       holdings.checkNewResponse(context.idempotent.slot.accountId, context);

@@ -1,4 +1,5 @@
 /** Writes new companions: their row, first embed token and index rows. */
+import type { JsonObject } from "../../domain/companion.ts";
 import type { NewCompanion } from "../contract/companions.ts";
 import { foldName } from "../rows/companion.ts";
 import type { SqliteEngine } from "./engine.ts";
@@ -24,10 +25,20 @@ export function createCompanionInsert(engine: SqliteEngine, metadata: MetadataIn
     return row.number;
   }
 
-  return (accountId: string, accountNumber: number, companions: readonly NewCompanion[], nowMs: number): void => {
-    const added = companions.map((companion) => {
-      return { number: insertOne(accountId, companion, nowMs), metadata: companion.metadata };
-    });
-    metadata.add(accountNumber, added);
+  return {
+    /** Only the rows, in order; `index` adds what is to stay to the metadata index. */
+    insert(accountId: string, companions: readonly NewCompanion[], nowMs: number): InsertedCompanion[] {
+      return companions.map((companion) => {
+        const number = insertOne(accountId, companion, nowMs);
+        return { number, id: companion.id, metadata: companion.metadata };
+      });
+    },
+    index: (accountNumber: number, inserted: readonly InsertedCompanion[]) => metadata.add(accountNumber, inserted),
   };
+}
+
+export interface InsertedCompanion {
+  number: number;
+  id: string;
+  metadata: JsonObject;
 }

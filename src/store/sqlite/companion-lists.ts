@@ -4,7 +4,9 @@ import type { Companion } from "../../domain/companion.ts";
 import type { CompanionQuery } from "../contract/companions.ts";
 import { type Page, type PageRequest, toPage } from "../contract/page.ts";
 import { foldName } from "../rows/companion.ts";
+import { walkCompanions } from "../rows/companion-walk.ts";
 import { createAccountNumberFinder } from "./account-number.ts";
+import { createCompanionReaders } from "./companion-reader.ts";
 import type { SqliteEngine } from "./engine.ts";
 import type { MetadataIndex } from "./metadata-index.ts";
 import { yieldToEventLoop } from "./retry.ts";
@@ -120,8 +122,13 @@ export function createCompanionLists(engine: SqliteEngine, metadata: MetadataInd
     return account !== null && metadata.has(account, query.metadata, number);
   }
 
+  const readerOf = createCompanionReaders(engine, metadata);
+
   return {
     list: async (accountId: string, query: CompanionQuery, page: PageRequest): Promise<Page<Companion>> => {
+      if (page.order === "asc" || query.isEnabled != null || query.updatedSinceMs != null) {
+        return await walkCompanions(readerOf(accountId, query.metadata), query, page);
+      }
       if (query.q !== null && query.q !== "") return await search(accountId, query, query.q, page);
       return await engine.snapshot(() => {
         if (query.metadata.length > 0) return readFiltered(accountId, query, page);

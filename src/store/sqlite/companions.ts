@@ -3,7 +3,8 @@ import { and, eq } from "drizzle-orm";
 import type { Plan } from "../../domain/account.ts";
 import type { SpendingState } from "../../domain/budget.ts";
 import type { Companion, CompanionSettings } from "../../domain/companion.ts";
-import { type CompanionStore, type EmbedTarget, toMadeCompanion } from "../contract/companions.ts";
+import { type CompanionStore, type EmbedTarget, type NewCompanion, toMadeCompanion } from "../contract/companions.ts";
+import { toImport } from "../rows/changes.ts";
 import { foldName, parseMetadata } from "../rows/companion.ts";
 import { Cache, type ReadRow } from "./cache.ts";
 import { createCompanionInsert } from "./companion-insert.ts";
@@ -14,7 +15,7 @@ import type { StoredRow } from "./rows/columns.ts";
 import { type CompanionRow, companionColumns, toCompanion } from "./rows/companion.ts";
 import { quotaDaily } from "./schema/clustered.ts";
 import { companions } from "./schema/companions.ts";
-import { type SpendingStateRow, spendingState, toSpendingState } from "./spending-state.ts";
+import { type SpendingStateRow, spendingState } from "./spending-state.ts";
 import { isGranted } from "./voice-agents.ts";
 
 /** Limits of the cache of companions by embed token. */
@@ -60,7 +61,8 @@ export function createCompanionStore(engine: SqliteEngine, parts: StoreParts): C
     `SELECT (SELECT suspended_at IS NULL FROM accounts WHERE id = c.account_id) AS holds, ${spendingState("c.account_id")}
      FROM companions c WHERE c.id = ? AND c.account_id = ?`,
   );
-  const insert = createCompanionInsert(engine, metadata, voiceAgents);
+  const rows = createCompanionInsert(engine, metadata, voiceAgents);
+  const deleteByNumber = engine.query<null, [number]>("DELETE FROM companions WHERE number = ?");
   const remembered = new Cache<EmbedTarget>(engine, cacheLimits);
   const lists = createCompanionLists(engine, metadata);
 
@@ -69,20 +71,25 @@ export function createCompanionStore(engine: SqliteEngine, parts: StoreParts): C
     return row === null ? null : toCompanion(row);
   }
 
+  function insert(accountId: string, many: readonly NewCompanion[], nowMs: number): void {
+    const accountNumber = changes.requireAccount(accountId);
+    rows.index(accountNumber, rows.insert(accountId, many, nowMs));
+  }
+
   function findByToken(token: string): ReadRow<EmbedTarget> | null {
     const found = selectByToken.get(token, token);
     if (found === null || found.plan === null) return null;
     const { tokenId, plan, isGranted, isStopped, hasBudgets, ...row } = found;
     if (isGranted === 0) row.voiceAgentId = null;
     const bytes = estimateBytes(row);
-    const spending = toSpendingState({ isStopped, hasBudgets });
+    const spending = { isStopped: isStopped === 1, hasBudgets: hasBudgets === 1 };
     return { value: { companion: Object.freeze(toCompanion(row)), tokenId, plan, spending }, bytes };
   }
 
   return {
     create: (accountId, companion, context) =>
       engine.write(() => {
-        insert(accountId, changes.requireAccount(accountId), [companion], context.nowMs);
+        insert(accountId, [companion], context.nowMs);
         holdings.checkNewCompanions(accountId, context);
         const made = toMadeCompanion(accountId, companion, context.nowMs);
         const details = { name: made.name };
@@ -92,10 +99,23 @@ export function createCompanionStore(engine: SqliteEngine, parts: StoreParts): C
 
     createMany: (accountId, many, context) =>
       engine.write(() => {
-        insert(accountId, changes.requireAccount(accountId), many, context.nowMs);
+        insert(accountId, many, context.nowMs);
         holdings.checkNewCompanions(accountId, context);
         const details = { count: many.length };
         changes.record(context, { accountId, action: "companion.import", targetId: null, details });
+      }),
+
+    createFitting: (accountId, many, context, toAnswer) =>
+      engine.write(() => {
+        const accountNumber = changes.requireAccount(accountId);
+        const inserted = rows.insert(accountId, many, context.nowMs);
+        const numbers = inserted.map(({ number }) => number);
+        const refusals = holdings.findThoseWithoutRoom(accountId, numbers, context);
+        const kept = inserted.filter(({ id }) => !refusals.has(id));
+        for (const { id, number } of inserted) if (refusals.has(id)) deleteByNumber.run(number);
+        rows.index(accountNumber, kept);
+        changes.record(...toImport(accountId, kept.length, context, toAnswer(refusals)));
+        return refusals;
       }),
 
     findByEmbedToken: (token) => engine.read(() => remembered.get(token, () => findByToken(token))),
@@ -110,10 +130,13 @@ export function createCompanionStore(engine: SqliteEngine, parts: StoreParts): C
 
     list: (accountId, query, page) => lists.list(accountId, query, page),
 
-    update: (accountId, id, patch, context) =>
+    update: (accountId, id, change, context) =>
       engine.write(() => {
         const before = selectOwned.get(id, accountId);
+        const current = before === null || typeof change !== "function" ? null : find(accountId, id);
         if (before === null) return null;
+        const patch = typeof change !== "function" ? change : current === null ? {} : change(current);
+        if (current !== null && Object.keys(patch).length === 0) return current;
         const { voiceId = before.voiceId, voiceAgentId = before.voiceAgentId } = patch;
         voiceAgents.check(accountId, { voiceId, voiceAgentId }, before.voiceAgentId);
         const checkGrowth = holdings.watchGrowth(accountId, context);
@@ -134,10 +157,12 @@ export function createCompanionStore(engine: SqliteEngine, parts: StoreParts): C
         return companion;
       }),
 
-    delete: async (accountId, id, context) => {
+    delete: async (accountId, id, context, check) => {
       const isDeleted = await engine.write(() => {
         const row = selectOwned.get(id, accountId);
         if (row === null) return false;
+        const current = check === undefined ? null : find(accountId, id);
+        if (current !== null) check?.(current);
         const accountNumber = changes.requireAccount(accountId);
         voiceAgents.dismiss(id, context.nowMs);
         metadata.replace(accountNumber, row.number, parseMetadata(row.metadata), {});
@@ -159,7 +184,7 @@ export function createCompanionStore(engine: SqliteEngine, parts: StoreParts): C
 }
 
 function toRight(row: CheckRow | null): SpendingState | null {
-  return row?.holds === 1 ? toSpendingState(row) : null;
+  return row?.holds === 1 ? { isStopped: row.isStopped === 1, hasBudgets: row.hasBudgets === 1 } : null;
 }
 
 /**

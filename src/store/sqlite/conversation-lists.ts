@@ -2,8 +2,10 @@
 import type { Conversation } from "../../domain/conversation.ts";
 import { later } from "../../lib/later.ts";
 import type { ConversationQuery } from "../contract/conversations.ts";
-import type { Page, PageRequest } from "../contract/page.ts";
+import type { ListOrder, Page, PageRequest } from "../contract/page.ts";
 import { findPlace, mostBefore, toConversation } from "../rows/conversation.ts";
+import { walkConversations } from "../rows/conversation-walk.ts";
+import { createConversationReaders } from "./conversation-reader.ts";
 import type { SqliteEngine } from "./engine.ts";
 import { yieldToEventLoop } from "./retry.ts";
 import { type ConversationRow, conversationColumns } from "./rows/conversation.ts";
@@ -25,31 +27,38 @@ const messagesPerRead = 100;
 /** After reading this much, a search returns what it has found, with a cursor to continue. */
 const textPerSearch = 200_000_000;
 
-function selectFrom(index: string, condition: string): string {
+function selectFrom(index: string, condition: string, order: ListOrder = "desc"): string {
+  const sorted = order === "asc" ? "created_at, number" : "created_at DESC, number DESC";
   return `SELECT ${conversationColumns.select("conversations")},
        EXISTS (SELECT 1 FROM companions WHERE companions.id = conversations.companion_id) AS isLive
      FROM conversations INDEXED BY ${index}
-     WHERE ${condition} AND (created_at, number) < (?, ?) AND created_at >= ?
-     ORDER BY created_at DESC, number DESC LIMIT ?`;
+     WHERE ${condition} AND (created_at, number) ${order === "asc" ? ">" : "<"} (?, ?)
+       AND created_at ${order === "asc" ? "<" : ">="} ?
+     ORDER BY ${sorted} LIMIT ?`;
 }
 
-export const conversationListQueries = later(() => ({
-  ofAccount: selectFrom("conversations_account", "account_id = ?"),
-  ofCompanion: selectFrom("conversations_companion", "companion_id = ? AND account_id = ?"),
+const makeQueries = (order: ListOrder) => ({
+  ofAccount: selectFrom("conversations_account", "account_id = ?", order),
+  ofCompanion: selectFrom("conversations_companion", "companion_id = ? AND account_id = ?", order),
   // The second condition on the visitor tells SQLite that it can use the partial index.
   ofVisitor: selectFrom(
     "conversations_visitor",
     "account_id = ? AND visitor_id = ? AND visitor_id <> '' AND companion_id = ifnull(?, companion_id)",
+    order,
   ),
-}));
+});
+export const conversationListQueries = later(() => makeQueries("desc"));
+const oldestFirst = later(() => makeQueries("asc"));
 
 export function createConversationLists(engine: SqliteEngine) {
-  type Range = [createdAt: number, number: number, fromMs: number, limit: number];
-  const ofAccount = engine.query<ListedRow, [string, ...Range]>(() => conversationListQueries.ofAccount);
-  const ofCompanion = engine.query<ListedRow, [string, string, ...Range]>(() => conversationListQueries.ofCompanion);
-  const ofVisitor = engine.query<ListedRow, [string, string, string | null, ...Range]>(
-    () => conversationListQueries.ofVisitor,
-  );
+  /** After a position, up to a bound at the other end. */
+  type Range = [createdAt: number, number: number, boundMs: number, limit: number];
+  const prepare = (queries: typeof conversationListQueries) => ({
+    ofAccount: engine.query<ListedRow, [string, ...Range]>(() => queries.ofAccount),
+    ofCompanion: engine.query<ListedRow, [string, string, ...Range]>(() => queries.ofCompanion),
+    ofVisitor: engine.query<ListedRow, [string, string, string | null, ...Range]>(() => queries.ofVisitor),
+  });
+  const inOrder = { desc: prepare(conversationListQueries), asc: prepare(oldestFirst) };
   const selectPositions = engine.query<Position & { id: string }, [string, number]>(
     "SELECT id, created_at AS createdAt, number FROM conversations WHERE id <= ? ORDER BY id DESC LIMIT ?",
   );
@@ -62,25 +71,39 @@ export function createConversationLists(engine: SqliteEngine) {
   );
 
   /** Rows of the page come after this position. */
-  function startOf(query: ConversationQuery, afterId: string | null): Position {
-    const end = { createdAt: query.toMs ?? Number.MAX_SAFE_INTEGER, number: 0 };
+  function startOf({ fromMs, toMs }: ConversationQuery, { afterId, order }: PageRequest): Position {
+    const isAsc = order === "asc";
+    // Nothing has the number 0: before the first, or behind the last of the millisecond before.
+    const end = isAsc
+      ? { createdAt: fromMs ?? 0, number: 0 }
+      : { createdAt: toMs ?? Number.MAX_SAFE_INTEGER, number: 0 };
     if (afterId === null) return end;
-    const after = positionOf(afterId);
-    return after.createdAt < end.createdAt ? after : end;
+    const after = positionOf(afterId, isAsc);
+    const isBeforeEnd = after.createdAt < end.createdAt;
+    return isBeforeEnd === isAsc ? end : after;
   }
 
-  function positionOf(id: string): Position {
+  function positionOf(id: string, isAsc: boolean): Position {
     const row = findPlace(selectPositions.all(id, mostBefore), id);
     if (row?.id === id) return { createdAt: row.createdAt, number: row.number };
     const { prefix, epochMs } = timeOf(id);
     // Another one of the same millisecond may come before or after the deleted one: better twice than never.
-    if (selectTwin.get(id, `${prefix}.`, epochMs) !== null) return { createdAt: epochMs + 1, number: 0 };
-    return row === null ? { createdAt: 0, number: 0 } : { createdAt: row.createdAt + 1, number: 0 };
+    if (selectTwin.get(id, `${prefix}.`, epochMs) !== null) return { createdAt: epochMs + (isAsc ? 0 : 1), number: 0 };
+    if (row === null) return { createdAt: 0, number: 0 };
+    return isAsc ? { createdAt: row.createdAt, number: row.number } : { createdAt: row.createdAt + 1, number: 0 };
   }
 
-  function selectRows(accountId: string, query: ConversationQuery, after: Position, limit: number): ListedRow[] {
+  function selectRows(
+    accountId: string,
+    query: ConversationQuery,
+    after: Position,
+    limit: number,
+    order: ListOrder,
+  ): ListedRow[] {
     const { companionId, visitorId } = query;
-    const range: Range = [after.createdAt, after.number, query.fromMs ?? 0, limit];
+    const { ofAccount, ofCompanion, ofVisitor } = inOrder[order];
+    const bound = order === "asc" ? (query.toMs ?? Number.MAX_SAFE_INTEGER) : (query.fromMs ?? 0);
+    const range: Range = [after.createdAt, after.number, bound, limit];
     if (visitorId !== null) return ofVisitor.all(accountId, visitorId, companionId, ...range);
     if (companionId !== null) return ofCompanion.all(companionId, accountId, ...range);
     return ofAccount.all(accountId, ...range);
@@ -100,10 +123,10 @@ export function createConversationLists(engine: SqliteEngine) {
   }
 
   /** Reads rows until `wanted` are found or the slice is used up; `last` is null at the end of the list. */
-  function readSlice(accountId: string, query: ConversationQuery, after: Position, wanted: number) {
+  function readSlice(accountId: string, query: ConversationQuery, after: Position, wanted: number, order: ListOrder) {
     const folded = query.q === null ? "" : query.q.toLowerCase();
     const limit = Math.max(wanted, rowsPerSlice);
-    const rows = selectRows(accountId, query, after, limit);
+    const rows = selectRows(accountId, query, after, limit, order);
     const found: ListedRow[] = [];
     let read = 0;
     for (const row of rows) {
@@ -117,16 +140,19 @@ export function createConversationLists(engine: SqliteEngine) {
     return { found, read, last: rows.length < limit ? null : (rows.at(-1) ?? null) };
   }
 
+  const readerOf = createConversationReaders(engine, searchMessages);
+
   return {
-    async list(
-      accountId: string,
-      query: ConversationQuery,
-      { limit, afterId }: PageRequest,
-    ): Promise<Page<Conversation>> {
+    async list(accountId: string, query: ConversationQuery, page: PageRequest): Promise<Page<Conversation>> {
+      const { updatedSinceMs } = query;
+      if (updatedSinceMs != null) {
+        return await walkConversations(readerOf(accountId), { ...query, updatedSinceMs }, page);
+      }
+      const { limit, order = "desc" } = page;
       const found: ListedRow[] = [];
-      let after = await engine.read(() => startOf(query, afterId));
+      let after = await engine.read(() => startOf(query, page));
       for (let read = 0; ; await yieldToEventLoop()) {
-        const slice = await engine.snapshot(() => readSlice(accountId, query, after, limit + 1 - found.length));
+        const slice = await engine.snapshot(() => readSlice(accountId, query, after, limit + 1 - found.length, order));
         found.push(...slice.found);
         read += slice.read;
         const { last } = slice;

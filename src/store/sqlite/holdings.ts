@@ -1,11 +1,14 @@
 /**
  * What accounts hold, as counted by triggers, and whether it is within their limits. Call it inside a write or a read.
  */
+import type { AppError } from "../../domain/errors.ts";
 import { limitReached } from "../../domain/holdings.ts";
 import type { Held } from "../contract/accounts.ts";
 import type { WriteContext } from "../contract/write-context.ts";
 import {
+  findThoseWithoutRoom,
   type HeldRow,
+  hasRoomForCompanions,
   type LimitedHoldings,
   requireRoomForAnswers,
   requireRoomForCompanions,
@@ -28,6 +31,9 @@ export type HoldingsKeeper = ReturnType<typeof createHoldingsKeeper>;
 export function createHoldingsKeeper(engine: SqliteEngine) {
   const selectHeld = engine.query<HeldRow, [string]>(holdingsQueries.held);
   const countKeys = engine.query<{ count: number }, [number, number]>(holdingsQueries.keys);
+  const selectBytes = engine.query<{ id: string; bytes: number }, [number]>(
+    "SELECT id, bytes FROM companions WHERE number = ?",
+  );
   const countTokens = engine.query<{ count: number }, [string, number]>(holdingsQueries.tokens);
 
   /** Null if the write has no limits. */
@@ -47,6 +53,14 @@ export function createHoldingsKeeper(engine: SqliteEngine) {
     checkNewCompanions(accountId: string, context: WriteContext): void {
       const found = find(accountId, context);
       if (found !== null) requireRoomForCompanions(found);
+    },
+
+    /** Of new companions, by their numbers: why there is no room for some, by their ids. */
+    findThoseWithoutRoom(accountId: string, numbers: readonly number[], context: WriteContext): Map<string, AppError> {
+      const found = find(accountId, context);
+      if (found === null || hasRoomForCompanions(found)) return new Map();
+      const added = numbers.map((number) => selectBytes.get(number)).filter((row) => row !== null);
+      return findThoseWithoutRoom(found, added);
     },
 
     /** Call it before the change, and call the returned function after it. */

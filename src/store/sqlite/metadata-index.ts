@@ -82,6 +82,17 @@ export function createMetadataIndex(engine: SqliteEngine, table: MetadataTable) 
 
   /** Numbers in descending order, a few at a time, all below `below`; no statement stays open in between. */
   function* walk(accountNumber: number, filters: readonly MetadataFilter[], below: number): Generator<number[]> {
+    for (const [block, members] of walkSets(accountNumber, filters, below)) {
+      yield* readBlock(members, block, below, companionsPerStep);
+    }
+  }
+
+  /** The sets of companions that match, each with its block, the highest first. */
+  function* walkSets(
+    accountNumber: number,
+    filters: readonly MetadataFilter[],
+    below: number,
+  ): Generator<[block: number, members: Uint8Array]> {
     const entries = filters.map(({ path, value }) => ({ path: toIndexText(path), value: toIndexText(value) }));
     const counted = entries.map((entry) => {
       return { ...entry, count: countBlocks.get(accountNumber, entry.path, entry.value)?.count ?? 0 };
@@ -97,7 +108,7 @@ export function createMetadataIndex(engine: SqliteEngine, table: MetadataTable) 
           const other = common === null ? null : find(block);
           return common === null || other === null ? null : intersect(common, other);
         }, members);
-        if (left !== null) yield* readBlock(left, block, below, companionsPerStep);
+        if (left !== null) yield [block, left];
         highest = block - 1;
       }
       if (rows.length < limit) return;
@@ -119,6 +130,7 @@ export function createMetadataIndex(engine: SqliteEngine, table: MetadataTable) 
 
   return {
     walk,
+    walkSets,
 
     has(accountNumber: number, filters: readonly MetadataFilter[], number: number): boolean {
       const { block, offset } = placeOf(number);

@@ -26,6 +26,7 @@ import { createSecondFactorStore, createServerSecretStore } from "./second-facto
 import { createSessionStore } from "./sessions.ts";
 import { createSpendingStore } from "./spending.ts";
 import { createSpendingLedger } from "./spending-ledger.ts";
+import { settleLeftSpending } from "./spending-left.ts";
 import { createTurnStore } from "./turns.ts";
 import { createUsageStore } from "./usage.ts";
 import { createUsageWriter } from "./usage-writer.ts";
@@ -42,6 +43,8 @@ export interface SqliteStoreOptions extends MigrateOptions {
   observer?: StoreObserver;
   /** Replaced in tests. */
   lockLimitMs?: number;
+  /** For a server, at its start: what the one before had reserved is settled at its worst case. Null: it is left. */
+  settlesLeftAtMs?: number | null;
 }
 
 export async function openSqliteStore(options: SqliteStoreOptions): Promise<Store> {
@@ -54,7 +57,9 @@ export async function openSqliteStore(options: SqliteStoreOptions): Promise<Stor
     throw error;
   }
   if (options.observer !== undefined) database.watch(options.observer);
-  return createStore(new SqliteEngine(database, options), options);
+  const engine = new SqliteEngine(database, options);
+  if (options.settlesLeftAtMs != null) await settleLeftSpending(engine, options.settlesLeftAtMs, options.log);
+  return createStore(engine, options);
 }
 
 function createStore(engine: SqliteEngine, { erasures, log }: SqliteStoreOptions): Store {

@@ -1,8 +1,8 @@
 /** What calls reserve and cost in budgets, in SQLite. All of it is called inside writes. */
-import { type Budget, type BudgetPeriod, startDayOf } from "../../domain/budget.ts";
+import { type Budget, type BudgetPeriod, isReached, startDayOf } from "../../domain/budget.ts";
 import { type Cost, ceilToMicros } from "../../domain/money.ts";
 import type { ReachedBudget, Spend, SpendingCall, SpendingVerdict } from "../contract/spending.ts";
-import { countsCall, isReached, type PeriodRow } from "../rows/budgets.ts";
+import { countsCall, type PeriodRow } from "../rows/budgets.ts";
 import type { SqliteEngine } from "./engine.ts";
 import { mapColumns, type StoredRow } from "./rows/columns.ts";
 import { spendingReservations } from "./schema/spending.ts";
@@ -10,7 +10,7 @@ import type { UsageWriter } from "./usage-writer.ts";
 
 type MatchedRow = Pick<Budget, "id" | "limitMicros" | "period" | "action"> & { facts: string };
 type Matched = Omit<MatchedRow, "facts">;
-type ReservationRow = Omit<StoredRow<typeof spendingReservations>, "id" | "isVoice" | "dueAt">;
+type ReservationRow = Omit<StoredRow<typeof spendingReservations>, "id" | "instanceNumber" | "isVoice" | "dueAt">;
 
 export type SpendingLedger = ReturnType<typeof createSpendingLedger>;
 
@@ -133,6 +133,7 @@ export function createSpendingLedger(engine: SqliteEngine, usage: UsageWriter) {
       insertReservation({
         ...{ id, accountId, companionId, day, micros, isVoice, dueAt, ...answerer },
         keyId: call.keyId ?? "",
+        instanceNumber: null,
         budgetIds: budgets.map((budget) => budget.id),
         facts: [...facts],
       });
@@ -140,8 +141,7 @@ export function createSpendingLedger(engine: SqliteEngine, usage: UsageWriter) {
     },
 
     /** Of a call that has ended, however: what it cost, null where nobody knows. */
-    settle(place: { accountId: string; day: string }, cost: Cost | null, spent: Spend | null): ReachedBudget[] {
-      if (spent === null) return [];
+    settle(place: { accountId: string; day: string }, cost: Cost | null, spent: Spend): ReachedBudget[] {
       const held = spent.reservationId === null ? null : end(spent.reservationId);
       if (cost === null || selectAny.get(place.accountId) === null) return [];
       // Where it was reserved, whatever the companion has become meanwhile.

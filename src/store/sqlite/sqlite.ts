@@ -47,12 +47,15 @@ export function createSqlite(dataDir: string): StorageEngine & { exists(): boole
   };
 }
 
-async function open(dataDir: string, { log, erasures, backupDir, isCommand = false }: OpenOptions): Promise<Store> {
+async function open(dataDir: string, options: OpenOptions): Promise<Store> {
+  const { log, erasures, backupDir, clock, isCommand = false } = options;
   requireNoUnfinishedCopy(dataDir);
   const held: StorageLock[] = [];
   try {
     return await openSqliteStore({
       dataDir,
+      // The server that asked for them is gone: two never serve the same directory.
+      settlesLeftAtMs: isCommand ? null : clock.nowMs(),
       log,
       erasures,
       async beforeMigrate({ fromVersion, toVersion }) {

@@ -49,6 +49,7 @@ export const companions = pgTable(
   (table) => [
     index("companions_account").on(table.accountId, table.number),
     index("companions_voice_agent").on(table.voiceAgentId).where(sql`voice_agent_id IS NOT NULL`),
+    index("companions_enabled").on(table.accountId, table.enabled, table.number),
     index("companions_updated").on(table.accountId, table.updatedAt, table.number),
     index("companions_retention").on(table.retentionDays, table.number).where(sql`retention_days IS NOT NULL`),
   ],

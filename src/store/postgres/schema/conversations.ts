@@ -24,7 +24,6 @@ export const conversations = pgTable(
   (table) => [
     uniqueIndex("conversations_key").on(table.companionId, table.sessionId, table.visitorId),
     index("conversations_account").on(table.accountId, table.createdAt, table.id),
-    index("conversations_updated").on(table.accountId, table.updatedAt, table.number),
     index("conversations_companion").on(table.companionId, table.createdAt, table.id),
     index("conversations_visitor")
       .on(table.accountId, table.visitorId, table.createdAt, table.id)

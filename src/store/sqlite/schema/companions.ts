@@ -51,6 +51,7 @@ export const companions = lazyTable(
     // Serves the account's list in order, and the search by name without reading the rows.
     index("companions_account").on(table.accountId, table.number, table.nameFolded),
     index("companions_voice_agent").on(table.voiceAgentId).where(sql`voice_agent_id IS NOT NULL`),
+    index("companions_enabled").on(table.accountId, table.enabled, table.number),
     index("companions_updated").on(table.accountId, table.updatedAt, table.number),
     index("companions_retention").on(table.retentionDays).where(sql`retention_days IS NOT NULL`),
   ],

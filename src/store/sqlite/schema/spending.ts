@@ -79,6 +79,8 @@ export const spendingReservations = lazyTable(
     budgetIds: text("budget_ids", { mode: "json" }).$type<string[]>().notNull(),
     /** Of the call; see `spendingFactsOf`. */
     facts: text("facts", { mode: "json" }).$type<string[]>().notNull(),
+    /** Of one of several servers, so only in PostgreSQL; here it is what a copy from there has brought. */
+    instanceNumber: integer("instance_number"),
     /** Whether it outlives the process: a voice session, whose length is told later. */
     isVoice: integer("is_voice", { mode: "boolean" }).notNull(),
     /** From then on it is settled at its worst case. */

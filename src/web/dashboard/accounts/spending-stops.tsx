@@ -1,5 +1,5 @@
 /** The operator's kill switch: stops whatever costs money, of one account or of all, until it is started again. */
-import { useState } from "preact/hooks";
+import { useId, useState } from "preact/hooks";
 import { call, toSentence } from "../lib/api.ts";
 import { formatInstant } from "../lib/format.ts";
 import { type Loaded, useAction } from "../lib/load.ts";
@@ -7,8 +7,7 @@ import { refreshSession } from "../lib/session.ts";
 import type { Account, SpendingStop } from "../lib/types.ts";
 import { Button } from "../ui/button.tsx";
 import { Confirm } from "../ui/dialog.tsx";
-import { Section } from "../ui/page.tsx";
-import { Notice, Pending, Problem } from "../ui/states.tsx";
+import { Notice, Problem } from "../ui/states.tsx";
 import { say } from "../ui/toast.tsx";
 
 export type LoadedStops = Loaded<{ data: SpendingStop[] }>;
@@ -34,43 +33,36 @@ async function startSpending(stops: LoadedStops, accountId: string | null): Prom
 
 /** For everybody. */
 export function SpendingSection({ stops }: { stops: LoadedStops }) {
+  const id = useId();
   const [isAsking, setIsAsking] = useState(false);
   const start = useAction(() => startSpending(stops, null));
   const stop = stopOf(stops, null);
   return (
-    <div class="mt-6">
-      <Section
-        title="Spending"
-        hint={
-          stop === null
-            ? "Should something cost more than it may: no language model and no voice is called any more, for anybody."
-            : undefined
-        }
-        actions={
-          stops.data &&
-          (stop === null ? (
-            <Button kind="risk" onClick={() => setIsAsking(true)}>
-              Stop all spending…
-            </Button>
-          ) : (
+    <section class={`card mb-4 px-4 py-3 sm:px-5 ${stop ? "border-bad" : ""}`} aria-labelledby={id}>
+      <div class="flex flex-wrap items-center justify-between gap-3">
+        <div class="min-w-0 flex-1 basis-56">
+          <h2 id={id} class="font-semibold">
+            {stop ? <span class="text-bad">Spending is stopped for everybody</span> : "Spending"}
+          </h2>
+          <p class="text-[0.94rem] text-pretty text-muted">
+            {stop
+              ? `Since ${formatInstant(stop.stopped_at)}. No replies are made, and no voice sessions begin.`
+              : "In an emergency, language models and voices can be stopped for everybody at once."}
+          </p>
+        </div>
+        {stops.data &&
+          (stop ? (
             <Button kind="primary" isBusy={start.isBusy} onClick={() => void start.run()}>
               Start again
             </Button>
-          ))
-        }
-      >
-        {stops.data ? (
-          stop && (
-            <Notice tone="bad">
-              <strong class="font-semibold">Stopped for everybody</strong> since {formatInstant(stop.stopped_at)}. No
-              replies are made, and no voice sessions begin.
-            </Notice>
-          )
-        ) : (
-          <Pending of={stops} lines={1} />
-        )}
-        {start.error !== null && <Problem class="mt-3">{toSentence(start.error)}</Problem>}
-      </Section>
+          ) : (
+            <Button kind="risk" onClick={() => setIsAsking(true)}>
+              Stop all spending…
+            </Button>
+          ))}
+      </div>
+      {stops.error !== null && <Problem class="mt-3">{toSentence(stops.error)}</Problem>}
+      {start.error !== null && <Problem class="mt-3">{toSentence(start.error)}</Problem>}
       {isAsking && (
         <Confirm
           title="Stop all spending?"
@@ -81,7 +73,7 @@ export function SpendingSection({ stops }: { stops: LoadedStops }) {
           <StopWords whose="on this server" />
         </Confirm>
       )}
-    </div>
+    </section>
   );
 }
 
@@ -121,7 +113,7 @@ function StopWords({ whose }: { whose: string }) {
     <>
       <p>
         From now on no language model and no voice provider is called for any companion {whose}. Visitors read that the
-        companion is not available; replies under way are finished.
+        chat is out of service; replies under way are finished.
       </p>
       <p>
         Owners see why in their dashboard, and can do everything else. It lasts, also over restarts, until you start it

@@ -73,16 +73,19 @@ function consequenceOf(action: Budget["action"], level: BudgetLevel): string {
 function Meter({ budget, label }: { budget: Budget; label: string }) {
   const { limit_micros: limit, spent_micros: spent, reserved_micros: reserved } = budget;
   const shareOf = (micros: number) => `${limit === 0 ? 100 : Math.min(100, (micros / limit) * 100)}%`;
+  const words = `${describeUse(budget)}, ${percentOf(budget)} %`;
   return (
-    <div
-      role="meter"
-      aria-label={`Spent: ${label}`}
-      aria-valuemin={0}
-      aria-valuemax={100}
-      aria-valuenow={Math.min(100, percentOf(budget))}
-      aria-valuetext={`${describeUse(budget)}, ${percentOf(budget)} %`}
-      class="relative mt-2 h-2.5 overflow-hidden rounded-full bg-line"
-    >
+    <div class="relative mt-2 h-2.5 overflow-hidden rounded-full bg-line">
+      <meter
+        class="sr-only"
+        aria-label={`Spent: ${label}`}
+        min={0}
+        max={100}
+        value={Math.min(100, percentOf(budget))}
+        aria-valuetext={words}
+      >
+        {words}
+      </meter>
       <div class="absolute inset-y-0 left-0 bg-edge" style={{ width: shareOf(spent + reserved) }} />
       <div class={`absolute inset-y-0 left-0 ${fills[levelOf(budget)]}`} style={{ width: shareOf(spent) }} />
     </div>

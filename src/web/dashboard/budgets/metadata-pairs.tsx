@@ -17,7 +17,6 @@ export function MetadataPairs({ pairs, onPairs, error }: MetadataPairsProps) {
   const set = (index: number, pair: MetadataPair) => onPairs(pairs.with(index, pair));
   const wiring = {
     "aria-describedby": error ? `${id}-error` : `${id}-hint`,
-    "aria-invalid": error ? (true as const) : undefined,
     class: "control min-w-0 flex-1 font-mono text-[0.9em]",
     autocomplete: "off",
   };
@@ -31,6 +30,7 @@ export function MetadataPairs({ pairs, onPairs, error }: MetadataPairsProps) {
             <input
               {...wiring}
               aria-label={`Field ${index + 1}`}
+              aria-invalid={error ? true : undefined}
               placeholder="tenant"
               dir="ltr"
               value={pair.field}

@@ -29,7 +29,7 @@ export function LimitsSection({ id, ...props }: SectionProps & { id: string | un
           type="number"
           min={1}
           {...tie(props, "monthly_tokens")}
-          aside={quota && `${formatNumber(quota.monthly_tokens.used)} this month`}
+          aside={quota?.monthly_tokens && `${formatNumber(quota.monthly_tokens.used)} this month`}
           placeholder="no limit"
           hint="What is sent to the model and what it writes, together. A reply that has begun is finished."
         />

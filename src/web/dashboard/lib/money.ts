@@ -4,13 +4,13 @@ const microsPerDollar = 1_000_000;
 
 const style = { style: "currency", currency: "USD" } as const;
 const dollars = new Intl.NumberFormat("en-US", style);
-const small = new Intl.NumberFormat("en-US", { ...style, maximumSignificantDigits: 2 });
+const small = new Intl.NumberFormat("en-US", { ...style, maximumSignificantDigits: 3 });
 const whole = new Intl.NumberFormat("en-US", { ...style, maximumFractionDigits: 6 });
 const compact = new Intl.NumberFormat("en-US", { ...style, notation: "compact", maximumSignificantDigits: 3 });
 
-/** "$12.50", "$0.0042": below ten cents, two digits that tell something. */
+/** "$12.50", "$0.0042": below ten cents, three digits that tell something. */
 export function formatMoney(micros: number): string {
-  return (micros > 0 && micros < 99_500 ? small : dollars).format(micros / microsPerDollar);
+  return (micros > 0 && micros < 99_950 ? small : dollars).format(micros / microsPerDollar);
 }
 
 /** To the last digit. */

@@ -11,6 +11,7 @@ export type { Budget } from "../../../modules/budgets/responses.ts";
 export type { EmbedToken } from "../../../modules/companions/responses.ts";
 export type { ConversationWithMessages } from "../../../modules/conversations/responses.ts";
 export type { RecoveryCodes, Session, TotpSecret } from "../../../modules/session/responses.ts";
+export type { SpendingStop } from "../../../modules/spending-stops/responses.ts";
 export type { Status } from "../../../modules/status/responses.ts";
 export type { FailedReplies, Quota } from "../../../modules/usage/responses.ts";
 export type { NewVisitorKey, VisitorKey } from "../../../modules/visitor-keys/responses.ts";

@@ -58,6 +58,7 @@ export default function AccountsPage() {
       >
         Everyone who keeps companions on this server.
       </PageHead>
+      <SpendingSection stops={stops} />
       <div class="relative mb-4">
         <Search size={17} aria-hidden="true" class="absolute top-3 left-3 text-muted" />
         <input
@@ -75,7 +76,6 @@ export default function AccountsPage() {
         list={list}
         empty={<Empty title="No account matches">Search by another part of the address.</Empty>}
       />
-      <SpendingSection stops={stops} />
       {isAdding && <NewAccount onMade={list.reload} onClose={() => setIsAdding(false)} />}
       {managed && (
         <ManageAccount

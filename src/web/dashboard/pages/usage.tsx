@@ -15,10 +15,10 @@ import { useBreakdown } from "../usage/breakdown.ts";
 import { FailureTable } from "../usage/failed-replies.tsx";
 import { FieldChoice } from "../usage/field-choice.tsx";
 import { groupingOf } from "../usage/groups.ts";
-import { MoneySummary } from "../usage/money-summary.tsx";
+import { AtLeast, MoneySummary } from "../usage/money-summary.tsx";
 import { NoPricesHint } from "../usage/no-price.tsx";
 import { Plot } from "../usage/plot.tsx";
-import { costMeasure, listDays, type Measure, measures, ranges, sumOf, toSeries } from "../usage/series.ts";
+import { costMeasure, listDays, measures, ranges, sumOf, toSeries } from "../usage/series.ts";
 import { UsageTable } from "../usage/usage-table.tsx";
 
 type Rows = { data: UsageRow[] };
@@ -36,7 +36,9 @@ export default function UsagePage() {
   const days = useMemo(() => listDays(Number(range)), [range]);
   const span = { from: days[0] ?? "", to: days.at(-1) ?? "" };
 
-  const byDay = useLoad<Rows>(`/api/usage${toSearch({ ...span, group_by: "day" })}`);
+  const byDay = useLoad<Rows>(
+    `/api/usage${toSearch({ ...span, group_by: server.has_prices ? "day,model,provider" : "day" })}`,
+  );
   const grouped = useLoad<Rows>(by.api && `/api/usage${toSearch({ ...span, group_by: by.api })}`);
   const rows = useMemo(
     () => (grouped.data?.data ?? []).toSorted((a, b) => measure.of(b) - measure.of(a) || b.messages - a.messages),
@@ -103,13 +105,20 @@ export default function UsagePage() {
                 type="button"
                 aria-pressed={each === measure}
                 onClick={() => replaceSearch({ measure: each.name })}
-                class={`rounded-xl border px-4 py-3 text-left ${
+                class={`rounded-xl border px-4 py-3 text-left max-md:odd:last:col-span-2 ${
                   each === measure ? "border-accent bg-tint" : "border-line hover:bg-sunken"
                 }`}
               >
                 <span class="block text-[0.86rem] text-muted">{each.label}</span>
                 <span class="block text-xl font-semibold tabular-nums">
-                  {byDay.data ? <Total rows={byDay.data.data} measure={each} /> : "–"}
+                  {byDay.data ? (
+                    <>
+                      {each === costMeasure && <AtLeast rows={byDay.data.data} />}
+                      {each.formatShort(sumOf(byDay.data.data, each))}
+                    </>
+                  ) : (
+                    "–"
+                  )}
                 </span>
               </button>
             ))}
@@ -133,21 +142,6 @@ export default function UsagePage() {
         <Pending of={grouped} />
       )}
       {!server.has_prices && <NoPricesHint />}
-    </>
-  );
-}
-
-function Total({ rows, measure }: { rows: readonly UsageRow[]; measure: Measure }) {
-  const isPart = measure === costMeasure && rows.some(({ cost_micros }) => cost_micros === null);
-  return (
-    <>
-      {isPart && (
-        <>
-          <span aria-hidden="true">≥ </span>
-          <span class="sr-only">at least </span>
-        </>
-      )}
-      {measure.formatShort(sumOf(rows, measure))}
     </>
   );
 }

@@ -34,7 +34,7 @@ export function SpendingWatch() {
       {spending.is_stopped && (
         <p class="mb-6 rounded-xl bg-bad-tint px-4 py-3 text-[0.94rem] text-bad">
           <strong class="font-semibold">No replies are being made:</strong> the operator has stopped spending. Visitors
-          read that the companion is not available.{" "}
+          read that the chat is out of service.{" "}
           {account.role === "operator" && (
             <a href="/app/accounts" class="font-medium underline">
               Start again

@@ -58,7 +58,9 @@ export function useBreakdown({ by, rows, days, measure }: BreakdownOptions): Ser
   }, [api, ids, from, to]);
 
   if (by === null) return [];
-  const nameOf = (id: string, [row]: readonly UsageRow[]) =>
-    isByCompanion || !row ? (names[id] ?? `…${shortId(id)}`) : groupName(by, row, keyNames);
-  return parts.filter((part) => part.by === api).map(({ id, rows }) => toSeries(nameOf(id, rows), days, rows, measure));
+  const nameOf = (id: string) => {
+    const row = top.find((one) => groupKey(by, one) === id);
+    return row && !isByCompanion ? groupName(by, row, keyNames) : (names[id] ?? `…${shortId(id)}`);
+  };
+  return parts.filter((part) => part.by === api).map(({ id, rows }) => toSeries(nameOf(id), days, rows, measure));
 }

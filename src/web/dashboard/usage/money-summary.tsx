@@ -4,14 +4,15 @@ import { useLoad } from "../lib/load.ts";
 import { formatMoney } from "../lib/money.ts";
 import type { UsageRow } from "../lib/types.ts";
 import { Pending } from "../ui/states.tsx";
+import { costMeasure, isPartPriced, sumOf } from "./series.ts";
 
 type Rows = { data: UsageRow[] };
 
 export function MoneySummary({ nowMs = Date.now() }) {
   const { today, yesterday, month, monthBefore } = spansOf(nowMs);
-  const days = useLoad<Rows>(`/api/usage${toSearch({ from: yesterday, to: today, group_by: "day" })}`);
-  const thisMonth = useLoad<Rows>(`/api/usage${toSearch({ ...month, group_by: "month" })}`);
-  const before = useLoad<Rows>(`/api/usage${toSearch({ ...monthBefore, group_by: "month" })}`);
+  const days = useLoad<Rows>(`/api/usage${toSearch({ from: yesterday, to: today, group_by: "day,model,provider" })}`);
+  const thisMonth = useLoad<Rows>(`/api/usage${toSearch({ ...month, group_by: "model,provider" })}`);
+  const before = useLoad<Rows>(`/api/usage${toSearch({ ...monthBefore, group_by: "model,provider" })}`);
   const failed = [days, thisMonth, before].find(({ error }) => error !== null);
   if (failed) return <Pending of={failed} class="mb-6" />;
   const rowOf = (day: string) => days.data?.data.filter((row) => row.day === day);
@@ -40,19 +41,34 @@ function Amount({ name, rows, other, otherRows }: AmountProps) {
     <div class="card px-4 py-3 sm:px-5">
       <dt class="text-[0.86rem] text-muted">{name}</dt>
       <dd>
-        <span class="block text-2xl font-semibold tabular-nums">{rows ? costOf(rows) : "–"}</span>
+        <span class="block text-2xl font-semibold tabular-nums">{rows ? <Cost rows={rows} /> : "–"}</span>
         <span class="text-[0.86rem] text-muted tabular-nums">
-          {other}: {otherRows ? costOf(otherRows) : "–"}
+          {other}: {otherRows ? <Cost rows={otherRows} /> : "–"}
         </span>
       </dd>
     </div>
   );
 }
 
-/** Of one group, or of none without usage. */
-function costOf([row]: readonly UsageRow[]): string {
-  if (!row) return formatMoney(0);
-  return row.cost_micros === null ? "no price" : formatMoney(row.cost_micros);
+function Cost({ rows }: { rows: readonly UsageRow[] }) {
+  if (rows.length > 0 && rows.every(({ cost_micros }) => cost_micros === null)) return <>no price</>;
+  return (
+    <>
+      <AtLeast rows={rows} />
+      {formatMoney(sumOf(rows, costMeasure))}
+    </>
+  );
+}
+
+/** Before a sum of which a part has no price. */
+export function AtLeast({ rows }: { rows: readonly UsageRow[] }) {
+  if (!isPartPriced(rows)) return null;
+  return (
+    <>
+      <span aria-hidden="true">≥ </span>
+      <span class="sr-only">at least </span>
+    </>
+  );
 }
 
 /** UTC days. Last month's span ends with its last day if this month is longer. */
@@ -64,10 +80,11 @@ function spansOf(nowMs: number) {
   const today = at(0, date);
   const sameDay = at(-1, date);
   const endOfLast = at(0, 0);
+  const isShorter = endOfLast < sameDay;
   return {
     today,
     yesterday: at(0, date - 1),
     month: { from: at(0, 1), to: today },
-    monthBefore: { from: at(-1, 1), to: sameDay < endOfLast ? sameDay : endOfLast },
+    monthBefore: { from: at(-1, 1), to: isShorter ? endOfLast : sameDay },
   };
 }

@@ -41,13 +41,13 @@ export function makeOptions(Library: PlotLibrary, width: number, { series, measu
     hooks: { setCursor: [({ cursor }) => onPoint(cursor.idx ?? null)] },
     scales: {
       x: { range: (_, least, most) => [least - 43_200, most + 43_200] },
-      y: { range: (_, __, most) => [0, most <= 4 ? 4 : most * 1.08] },
+      y: { range: (_, __, most) => [0, most <= measure.leastTop ? measure.leastTop : most * 1.08] },
     },
     axes: [
       { ...axis, grid: { show: false }, size: 30, values: "{MMM} {D}", space: 70 },
       {
         ...axis,
-        size: 46,
+        size: (_, ticks) => Math.max(46, 12 + 6 * Math.max(0, ...(ticks ?? []).map((tick) => tick.length))),
         values: (_, ticks) => ticks.map((tick) => (Number.isInteger(tick) ? measure.formatShort(tick) : "")),
       },
     ],

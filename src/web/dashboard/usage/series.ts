@@ -10,9 +10,11 @@ export interface Measure {
   format(value: number): string;
   /** For axes and tiles. */
   formatShort(value: number): string;
+  /** Where an axis ends at the earliest. */
+  leastTop: number;
 }
 
-const asCount = { format: formatNumber, formatShort: formatCompact };
+const asCount = { format: formatNumber, formatShort: formatCompact, leastTop: 4 };
 
 export const measures: readonly [Measure, ...Measure[]] = [
   { name: "messages", label: "Messages", of: (row) => row.messages, ...asCount },
@@ -21,13 +23,14 @@ export const measures: readonly [Measure, ...Measure[]] = [
   { name: "errors", label: "Failed replies", of: (row) => row.errors, ...asCount },
 ];
 
-/** In micro-dollars; what has no price counts as nothing, and is told beside it. */
+/** In micro-dollars, of what has a price; rows are to be by model, so that one without a price hides no other. */
 export const costMeasure: Measure = {
   name: "cost",
   label: "Cost",
   of: (row) => row.cost_micros ?? 0,
   format: formatMoney,
   formatShort: formatCompactMoney,
+  leastTop: 10_000,
 };
 
 export const ranges = [
@@ -60,4 +63,9 @@ export function toSeries(label: string, days: readonly string[], rows: readonly 
 
 export function sumOf(rows: readonly UsageRow[], measure: Measure): number {
   return rows.reduce((sum, row) => sum + measure.of(row), 0);
+}
+
+/** Whether a part of it has no price. */
+export function isPartPriced(rows: readonly UsageRow[]): boolean {
+  return rows.some(({ cost_micros }) => cost_micros === null);
 }

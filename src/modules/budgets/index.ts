@@ -1,0 +1,108 @@
+/** `/api/budgets`: how much an account's calls may cost in a day or a month. */
+import { mostBudgets } from "../../domain/budget.ts";
+import { missing, readId } from "../../domain/resource-id.ts";
+import { idParam, jsonResponse } from "../../http/api-description.ts";
+import { uncheckedBody } from "../../http/json-body.ts";
+import { pageQuery, toWireList } from "../../http/paging.ts";
+import { type Route, route } from "../../http/route.ts";
+import { listOf } from "../../schemas/list.ts";
+import { budgetPatchBody, newBudgetBody, toWireBudget } from "./model.ts";
+import { BudgetObject } from "./responses.ts";
+import { getBudget, prepareBudget, updateBudget } from "./service.ts";
+
+const makeParams = () => ({ id: idParam("budget") });
+
+export const budgetRoutes: readonly Route[] = [
+  route({
+    id: "listBudgets",
+    method: "GET",
+    path: "/api/budgets",
+    tag: "Budgets",
+    summary: "List budgets",
+    access: "usage:read",
+    query: { page: pageQuery },
+    document: () => ({
+      description: "With what they have seen in their period so far; the newest first.",
+      responses: { 200: jsonResponse("A page of budgets.", listOf(BudgetObject, "BudgetList")) },
+    }),
+    async handle({ services, principal, query }) {
+      const nowMs = services.clock.nowMs();
+      const page = await services.store.spending.listBudgets(principal.account.id, query.page, nowMs);
+      return toWireList(page, (budget) => toWireBudget(budget, nowMs));
+    },
+  }),
+  route({
+    id: "createBudget",
+    method: "POST",
+    path: "/api/budgets",
+    tag: "Budgets",
+    summary: "Create a budget",
+    access: "budgets:write",
+    body: uncheckedBody(newBudgetBody),
+    isIdempotent: true,
+    document: () => ({
+      description:
+        "Spending counts from the period's start, also from before the budget was made. A call counts in every budget that " +
+        "it meets. A budget that stops is refused (400) where what it would stop has no price on this server. At most " +
+        `${mostBudgets} of an account.`,
+      bodyExample: { metadata: { tenant: "acme" }, limit_micros: 50_000_000, period: "month", action: "stop" },
+      responses: { 201: jsonResponse("The budget.", BudgetObject) },
+      errors: ["limit_reached"],
+    }),
+    handle: ({ services, principal, createOnce }) =>
+      createOnce(async (body, { nowMs }) => {
+        const { made, write } = await prepareBudget(services, principal.account.id, body, nowMs);
+        return { response: toWireBudget(made, nowMs), write };
+      }),
+  }),
+  route({
+    id: "getBudget",
+    method: "GET",
+    path: "/api/budgets/{id}",
+    tag: "Budgets",
+    summary: "Read a budget",
+    access: "usage:read",
+    document: () => ({ params: makeParams(), responses: { 200: jsonResponse("The budget.", BudgetObject) } }),
+    handle: async ({ services, principal, params }) =>
+      toWireBudget(await getBudget(services, principal.account.id, params.id), services.clock.nowMs()),
+  }),
+  route({
+    id: "updateBudget",
+    method: "PATCH",
+    path: "/api/budgets/{id}",
+    tag: "Budgets",
+    summary: "Change a budget",
+    access: "budgets:write",
+    body: uncheckedBody(budgetPatchBody),
+    document: () => ({
+      description: "Only what is sent changes. With another subject or period it counts anew, from its period's start.",
+      params: makeParams(),
+      bodyExample: { limit_micros: 80_000_000 },
+      responses: { 200: jsonResponse("The budget as it is now.", BudgetObject) },
+    }),
+    async handle({ services, principal, params, readBody, writeContext }) {
+      const { id } = principal.account;
+      const current = await getBudget(services, id, params.id);
+      const context = writeContext();
+      return toWireBudget(await updateBudget(services, id, current, await readBody(), context), context.nowMs);
+    },
+  }),
+  route({
+    id: "deleteBudget",
+    method: "DELETE",
+    path: "/api/budgets/{id}",
+    tag: "Budgets",
+    summary: "Delete a budget",
+    access: "budgets:write",
+    document: () => ({
+      description: "What was spent stays in usage.",
+      params: makeParams(),
+      responses: { 204: { description: "Deleted: it counts and stops nothing from now on." } },
+    }),
+    async handle({ services, principal, params, writeContext }) {
+      const id = readId(params.id, "budget");
+      const isDeleted = await services.store.spending.deleteBudget(principal.account.id, id, writeContext());
+      if (!isDeleted) throw missing("budget");
+    },
+  }),
+];

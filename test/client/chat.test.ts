@@ -1,0 +1,174 @@
+/** Chat through the client for servers: one reply, each character once, whatever happens to its connections. */
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { Companiond, CompaniondError, type CompaniondOptions } from "../../src/client/index.ts";
+import { startTestServer, type TestServer } from "../support/app.ts";
+
+let server: TestServer;
+let key: string;
+let id: string;
+
+beforeAll(async () => {
+  server = await startTestServer();
+  const account = await server.createAccount();
+  ({ key } = await server.createKey(account));
+  ({ id } = await server.createCompanion({}, account));
+});
+afterAll(() => server.close());
+
+function connect(options: Partial<CompaniondOptions> = {}) {
+  const waitsMs: number[] = [];
+  const sleep = async (durationMs: number) => void waitsMs.push(durationMs);
+  return { waitsMs, client: new Companiond({ baseUrl: server.url, apiKey: key, sleep, ...options }) };
+}
+
+/** Breaks the body of the first answers after so many bytes each, and tells what was asked. */
+function cutting(...lengths: number[]) {
+  const asked: string[] = [];
+  const cutFetch = async (url: string, init: RequestInit) => {
+    asked.push(`${init.method} ${new URL(url).pathname.split("/").length} ${new URL(url).searchParams.get("offset")}`);
+    const response = await fetch(url, init);
+    const length = init.method === "DELETE" ? undefined : lengths.shift();
+    if (length === undefined || response.body === null) return response;
+    if (length === 0) throw new TypeError("cut before the head");
+    let left = length;
+    const body = response.body.pipeThrough(
+      new TransformStream<Uint8Array, Uint8Array>({
+        transform(bytes, controller) {
+          controller.enqueue(bytes.subarray(0, left));
+          left -= bytes.length;
+          if (left <= 0) controller.error(new TypeError("cut"));
+        },
+      }),
+    );
+    return new Response(body, response);
+  };
+  return { asked, fetch: cutFetch };
+}
+
+async function read(reply: AsyncIterable<string>) {
+  const texts: string[] = [];
+  try {
+    for await (const text of reply) texts.push(text);
+    return { text: texts.join(""), count: texts.length, error: null };
+  } catch (error) {
+    if (!(error instanceof CompaniondError)) throw error;
+    return { text: texts.join(""), count: texts.length, error };
+  }
+}
+
+const requestsFor = (words: string) => server.mockLlm.requests.filter(({ userText }) => userText.includes(words));
+
+test("yields the reply as it is written, and remembers the conversation", async () => {
+  const { client } = connect();
+  const first = client.companions.chat(id, { message: "[[say:Grüße 🚲 und mehr]]" });
+  const { text, count } = await read(first);
+  expect(text).toBe("Grüße 🚲 und mehr");
+  expect(count).toBeGreaterThan(1);
+  const second = client.companions.chat(id, { message: "And then?", session_id: first.sessionId });
+  expect(await second.text()).toBe("You said: And then?");
+  expect(second.sessionId).toBe(first.sessionId);
+  expect(JSON.stringify(requestsFor("And then?")[0])).toContain("Grüße 🚲 und mehr");
+});
+
+test("says for whom it relays", async () => {
+  const { client } = connect();
+  const visitor = { sub: "user-42", name: "Grace", attributes: { plan: "pro" } };
+  await client.companions.chat(id, { message: "Hello", visitor }).text();
+  const { data } = await client.conversations.list({ visitor_sub: "user-42" });
+  expect(data[0]?.visitor).toMatchObject(visitor);
+});
+
+describe("a reply whose connection breaks", () => {
+  test.each([
+    ["before the first answer's head", [0]],
+    ["in its first event", [20]],
+    ["within a character", [47]],
+    ["again and again", [60, 90, 40]],
+  ])("%s, goes on where it was", async (_, lengths) => {
+    const { fetch, asked } = cutting(...lengths);
+    const { client, waitsMs } = connect({ fetch });
+    const words = `[[delay:2]] [[say:Grüße 🚲 aus der Werkstatt, ${lengths}, und noch viel mehr Worte]]`;
+    const { text, error } = await read(client.companions.chat(id, { message: words }));
+    expect(error).toBeNull();
+    expect(text).toBe(`Grüße 🚲 aus der Werkstatt, ${lengths}, und noch viel mehr Worte`);
+    expect(requestsFor(words)).toHaveLength(1);
+    expect(asked.length).toBe(lengths.length + 1);
+    expect(waitsMs).toHaveLength(lengths.length);
+  });
+
+  test("is asked for by its message where the server no longer has it in memory", async () => {
+    const gone = cutting(80);
+    const { client } = connect({
+      async fetch(url, init) {
+        if (init.method !== "GET") return gone.fetch(url, init);
+        return Response.json({ code: "not_found", detail: "No such reply." }, { status: 404 });
+      },
+    });
+    const words = "[[say:one two three four five six seven eight nine ten]]";
+    const { text, error } = await read(client.companions.chat(id, { message: words }));
+    expect(error).toBeNull();
+    expect(text).toBe("one two three four five six seven eight nine ten");
+    expect(requestsFor(words)).toHaveLength(1);
+  });
+
+  test("for good, says that it is not whole", async () => {
+    const { fetch } = cutting(60);
+    const { client, waitsMs } = connect({
+      maxRetries: 0,
+      fetch: async (url, init) => {
+        if (init.method === "GET") throw new TypeError("away");
+        return fetch(url, init);
+      },
+    });
+    const { text, error } = await read(client.companions.chat(id, { message: "[[delay:2]] [[words:30]]" }));
+    expect(text).not.toBe("");
+    expect(error).toMatchObject({ code: "incomplete", cause: { code: "network" } });
+    expect(waitsMs).toEqual([1000, 2000, 4000]);
+  });
+});
+
+test("a reply that the model broke off throws after its text, and says why", async () => {
+  const { client, waitsMs } = connect();
+  const { text, error } = await read(client.companions.chat(id, { message: "[[cut:3]] [[words:9]]" }));
+  expect(text).not.toBe("");
+  expect(error).toMatchObject({ code: "incomplete", cause: { code: "upstream_error" } });
+  expect(waitsMs).toEqual([]);
+});
+
+test("a refused message throws the server's reason", async () => {
+  const { client } = connect();
+  const { error } = await read(client.companions.chat(id, { message: "[[fail:400]]" }));
+  expect(error).toMatchObject({ code: "upstream_error", status: 502 });
+  const empty = client.companions.chat(id, { message: "" });
+  await expect(empty.text()).rejects.toMatchObject({ code: "invalid_request", errors: [{ param: "message" }] });
+});
+
+test.each(["the loop is left", "the signal fires", "it is cancelled"])(
+  "the provider is stopped when %s",
+  async (how) => {
+    const { client } = connect();
+    const stopped = new AbortController();
+    const aborted = server.mockLlm.abortedRequests;
+    const message = { message: "[[silence:2]] [[words:9]]" };
+    const reply = client.companions.chat(id, message, { signal: stopped.signal });
+    const reading = (async () => {
+      for await (const _ of reply) {
+        if (how === "the loop is left") break;
+        if (how === "the signal fires") stopped.abort(new Error("stopped"));
+        else await reply.cancel();
+      }
+    })();
+    if (how === "the loop is left") await expect(reading).resolves.toBeUndefined();
+    else if (how === "the signal fires") await expect(reading).rejects.toThrow("stopped");
+    else await expect(reading).rejects.toMatchObject({ code: "incomplete", cause: { code: "cancelled" } });
+    await server.mockLlm.until(() => server.mockLlm.abortedRequests === aborted + 1);
+  },
+);
+
+test("the same message id gets the same reply, and the model is asked once", async () => {
+  const { client } = connect();
+  const message = { message: "Once", message_id: crypto.randomUUID(), session_id: crypto.randomUUID() };
+  expect(await client.companions.chat(id, message).text()).toBe("You said: Once");
+  expect(await client.companions.chat(id, message).text()).toBe("You said: Once");
+  expect(requestsFor("Once")).toHaveLength(1);
+});
