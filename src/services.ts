@@ -160,7 +160,6 @@ export async function openServices(config: Config, overrides: ServiceOverrides =
   const uses = createUseRecorder({ store, clock, log });
   const tell = shared === null ? null : (url: string) => shared.announce(url);
   const instances = openInstances({ sealing, clock, ids, log, tell });
-
   let closing: Promise<void> | null = null;
   async function closeOnce() {
     heartbeats.stop();

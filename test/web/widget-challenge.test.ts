@@ -146,19 +146,6 @@ test("a page with the SDK alone has the solver from the same server", async () =
   expect([seen.posts, solvers(seen.files)]).toEqual([[403, 200], ["challenge.js"]]);
 });
 
-test("a companion that begins to ask while its widget is open gets the message all the same", async () => {
-  const { id, embed_token } = await world.createCompanion();
-  const { widget, seen } = await visit({ url: world.host(tag(world.server, embed_token)) });
-  await widget.open();
-  await widget.ask("Hello");
-  await widget.replied();
-  expect(seen.files.filter((file) => /^(sdk|challenge)/.test(file))).toEqual([]);
-  await world.call("PATCH", `/api/companions/${id}`, { challenge: "always" });
-  await widget.ask("Still there?");
-  await widget.replied(2);
-  expect(seen.posts).toEqual([200, 403, 403, 200]);
-});
-
 test("voice asks for the same", async () => {
   const { page, widget, seen } = await visit();
   await widget.open();

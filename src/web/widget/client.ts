@@ -126,7 +126,7 @@ export function createClient(host: PanelHost) {
       const call = { signal: stop, leave, ...told };
       let isOurs = true;
       try {
-        let isBySdk = isNew && isHard();
+        const isBySdk = isNew && isHard();
         if (isNew && !isBySdk) {
           const line = openLine(joined.signal);
           try {
@@ -138,11 +138,8 @@ export function createClient(host: PanelHost) {
             }
             return;
           } catch (error) {
-            // Asked for since the configuration was loaded.
-            const { code, isCut } = error as CompanionError;
-            isBySdk = code === "challenge_required";
-            if (joined.signal.aborted || !(isBySdk || isCut)) throw error;
-            told.onConnection(isBySdk);
+            if (joined.signal.aborted || !(error as CompanionError).isCut) throw error;
+            told.onConnection(false);
           } finally {
             line.close();
           }
