@@ -80,7 +80,7 @@ export function createClient(host: PanelHost) {
   }
 
   /** Whether a request is more than that. */
-  const isHard = () => !!(visitor || host.source.config?.challenge);
+  const isHard = () => visitor || host.source.config?.challenge;
 
   const isKnown = () => !!storage.getItem(subKey(token));
 
