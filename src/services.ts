@@ -34,6 +34,7 @@ import { createSqlite } from "./store/sqlite/sqlite.ts";
 import type { Store } from "./store/store.ts";
 import { createNamedReplies } from "./turns/named-replies.ts";
 import { createOpenTurns } from "./turns/open-turns.ts";
+import { createSpendingProbe } from "./turns/spending-probe.ts";
 import { createReplyProbes } from "./turns/reply-probes.ts";
 import { createChallenges } from "./visitors/challenge-maker.ts";
 import { createVisitors } from "./visitors/verifier.ts";
@@ -143,6 +144,7 @@ export async function openServices(config: Config, overrides: ServiceOverrides =
   const replies = createNamedReplies(overrides);
   measurements.probes.push(
     ...createReplyProbes(replies),
+    createSpendingProbe(store),
     ...models.probes,
     ...createProbes({ lifecycle, voice, webhookBodies }, ownLimiter, config.dataDir, storage.sizes),
     ...(shared?.probes ?? []),

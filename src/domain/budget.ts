@@ -2,7 +2,7 @@
 import { sha256Hex } from "../lib/sha256.ts";
 import type { JsonObject } from "./json.ts";
 import { listMetadataValues, type MetadataValue } from "./metadata.ts";
-import type { Cost } from "./money.ts";
+import { type Cost, picosPerMicro } from "./money.ts";
 
 export const budgetPeriods = ["day", "month"] as const;
 /** UTC. */
@@ -93,4 +93,8 @@ export function endOfPeriodMs(period: BudgetPeriod, day: string): number {
   if (period === "day") end.setUTCDate(end.getUTCDate() + 1);
   else end.setUTCMonth(end.getUTCMonth() + 1);
   return end.getTime();
+}
+
+export function isReached({ micros, picos }: Cost, limitMicros: number): boolean {
+  return micros + Math.floor(picos / picosPerMicro) >= limitMicros;
 }

@@ -17,10 +17,7 @@ import { RunsElsewhere, type TurnStart, type TurnText } from "./turn-start.ts";
 
 export type TurnServices = SpendingServices & Pick<Services, "llm" | "coordination" | "openTurns" | "settings">;
 
-/**
- * After this long without text the response begins all the same: a 502 is no longer possible then, but clients do not
- * time out.
- */
+/** After this long without text the response begins all the same: no 502 is possible then, but clients do not time out. */
 const waitMs = 10_000;
 
 export class Turn implements OpenTurn, FollowedTurn, ReplySink {
@@ -50,9 +47,8 @@ export class Turn implements OpenTurn, FollowedTurn, ReplySink {
 
   /**
    * Call it once. Resolves when the response may begin: first text, end of the reply, or ten seconds of waiting; the
-   * rest goes on in the background. Rejects with `rate_limited`, `quota_exceeded`, `not_found`, `budget_exceeded`,
-   * `upstream_error` or `unavailable`: then nothing is stored and nothing counted but a provider's failure, unless the right to the
-   * companion was revoked while the provider was replying.
+   * rest goes on in the background. Rejects with why it was refused, or failed: then nothing is stored, and nothing counted
+   * but a provider's failure, unless the right to the companion was revoked while the provider was replying.
    */
   begin(): Promise<void> {
     this.ended = this.#live();

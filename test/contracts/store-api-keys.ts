@@ -109,6 +109,36 @@ export function apiKeyStoreContract(open: OpenStore): void {
       expect((await apiKeys.list(account.id)).map(({ id }) => id)).toEqual([smaller, greater]);
     });
 
+    test("may speak for the enabled companions of their account, until they are revoked or the account is suspended", async () => {
+      const { apiKeys, companions, accounts } = world.store;
+      const { id } = await apiKeys.create(account.id, newApiKey({ hash: h1, expiresAt: 9 }), world.context());
+      const own = await world.createCompanion(account);
+      const foreign = await world.createCompanion(await world.createAccount());
+      const spending = { isStopped: false, hasBudgets: false };
+      expect(await apiKeys.checkCaller(id, own.id)).toEqual({ expiresAt: 9, hasCompanion: true, spending });
+      for (const other of [foreign.id, systemIds.uuid()]) {
+        expect(await apiKeys.checkCaller(id, other)).toEqual({ expiresAt: 9, hasCompanion: false, spending });
+      }
+      await companions.update(account.id, own.id, { enabled: false }, world.context());
+      expect(await apiKeys.checkCaller(id, own.id)).toMatchObject({ hasCompanion: false });
+      await accounts.update(account.id, { suspendedAt: 1 }, world.context());
+      expect(await apiKeys.checkCaller(id, own.id)).toBeNull();
+      await accounts.update(account.id, { suspendedAt: null }, world.context());
+      expect(await apiKeys.checkCaller(id, own.id)).not.toBeNull();
+      await revoke(id);
+      expect(await apiKeys.checkCaller(id, own.id)).toBeNull();
+      expect(await apiKeys.checkCaller(systemIds.uuid(), own.id)).toBeNull();
+    });
+
+    test("remember a use that was no request, and count nothing for it", async () => {
+      const { apiKeys, usage } = world.store;
+      const key = await apiKeys.create(account.id, newApiKey({ hash: h1 }), world.context());
+      await apiKeys.recordUses([{ keyId: key.id, requests: 0, lastUsedAt: 2000 }], day);
+      expect(await apiKeys.list(account.id)).toEqual([{ ...key, requests: 0, lastUsedAt: 2000 }]);
+      const query = { fromDay: day, toDay: day, groupBy: ["key"], companionId: null, metadata: [] } as const;
+      expect(await usage.query(account.id, query)).toEqual([]);
+    });
+
     test("count their uses, and as requests in the day's usage", async () => {
       const { apiKeys, usage } = world.store;
       const key = await apiKeys.create(account.id, newApiKey({ hash: h1 }), world.context());

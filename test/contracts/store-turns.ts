@@ -181,6 +181,12 @@ export function turnStoreContract(open: OpenStore): void {
       expect(await store.usage.query(account.id, dayUsage)).toMatchObject([counted]);
       expect(await store.turns.countDay(companion.id, day)).toBe(1);
       expect((await store.conversations.list(account.id, anything, firstPage)).items).toEqual([]);
+      const month = day.slice(0, 7);
+      expect(await store.turns.countMonthTokens(account.id, companion.id, month)).toBe(11);
+      await store.turns.settle(world.turnOf(companion));
+      expect(await store.turns.countMonthTokens(account.id, companion.id, month)).toBeGreaterThan(11);
+      expect(await store.turns.countMonthTokens(account.id, companion.id, "1999-01")).toBe(0);
+      expect(await store.turns.countMonthTokens(account.id, systemIds.uuid(), month)).toBe(0);
     });
 
     test("that failed before they began are counted as errors, and cost nothing", async () => {

@@ -70,8 +70,8 @@ const objectNames = `
   PasswordReset PasswordChange SessionList TotpSecret TotpConfirmation RecoveryCodes TotpRemoval AccountList
   NewAccount AccountPatch ResetLink VoiceAgentGrantList VoiceAgentGrant NewVoiceAgentGrant Integrity Alive Ready
   Status SilentModel WebhookTaken VisitorKeyList VisitorKey NewVisitorKey NewVisitorKeyAnswer PublicJwk VerifiedVisitor
-  OwnConversationList OwnConversation OwnConversationWithMessages VisitorMerge ChatEvent ChatText ChatEnd Challenge Budget BudgetList BudgetPatch NewBudget NewSpendingStop SpendingFacts SpendingStop
-  SpendingStopList
+  Budget BudgetList NewBudget BudgetPatch SpendingStop SpendingStopList NewSpendingStop
+  OwnConversationList OwnConversation OwnConversationWithMessages VisitorMerge ChatEvent ChatText ChatEnd Challenge
   KeyChatRequest OpenAiError ChatCompletionRequest ChatCompletion ChatCompletionEvent ChatCompletionChunk
   ChatCompletionEnd Model ModelList Me
 `;
@@ -128,15 +128,15 @@ test("gives examples of bodies that the server takes", async () => {
     const platform = apiClient(server.url, apiKey);
     const visitorKey = await createWebsiteKey(server.url, apiKey);
     const token = await signToken(visitorKey, companion.id);
-    const rules = { account: true, limit_micros: 1, period: "day", action: "notify" };
-    const budget = await operator.call("POST", "/api/budgets", rules);
+    const budget = { account: true, limit_micros: 1, period: "day", action: "notify" };
     const ids: Record<string, string> = { id: companion.id, token: companion.embedToken };
+    const budgetId = (await platform.call("POST", "/api/budgets", budget)).json.id;
     const refused: string[] = [];
     for (const { method, path, body, access } of operations) {
       if (!body || access === "public" || access === "session") continue;
       // Only what has an account of its own to be changed.
       const owner = access === "operator" ? (await server.createAccount()).id : ids.id;
-      const id = path.startsWith("/api/budgets/") ? budget.json.id : owner;
+      const id = path.startsWith("/api/budgets/") ? budgetId : owner;
       const target = path.replace(/\{(\w+)\}/g, (_, name: string) => (name === "id" ? id : ids[name]) ?? "");
       const { requestBody } = apiDocument.paths[path]?.[method.toLowerCase()] ?? {};
       for (const [type, { example }] of Object.entries(requestBody?.content ?? {})) {

@@ -73,6 +73,7 @@ function servicesWith(deleteExpired: () => Promise<number>, hasDuty = () => true
   const store = {
     conversations: { deleteExpired },
     idempotency: { purge: async () => purged.push("idempotency") - purged.length },
+    spending: { settleDue: async () => ({ settled: 0, reached: [] }) },
     challenges: { purge: async () => purged.push("challenges") - purged.length },
     sessions: { purge: async () => void purged.push("sessions") },
   };

@@ -17,6 +17,7 @@ if (isOnPostgres) {
   let here: TestServer;
   let there: TestServer;
   let token: string;
+  let account: Awaited<ReturnType<TestServer["createAccount"]>>;
   let companion: Awaited<ReturnType<TestServer["createCompanion"]>>;
 
   beforeAll(async () => {
@@ -28,7 +29,7 @@ if (isOnPostgres) {
       mockLlm.respond(null);
       mockLlm.requests.length = 0;
     }
-    const account = await here.createAccount({ email: `${crypto.randomUUID()}@shop.example` });
+    account = await here.createAccount({ email: `${crypto.randomUUID()}@shop.example` });
     companion = await here.createCompanion({}, account);
     token = companion.embedToken;
   });
@@ -68,6 +69,28 @@ if (isOnPostgres) {
       expect((await follow(here.url, token, message, whole.length)).status).toBe(204);
     }
     expect(calls()).toBe(deltas.length - 1);
+  });
+
+  test("a platform's key follows and stops at one server what it relayed at the other", async () => {
+    const { key } = await here.createKey(account);
+    const headers = { authorization: `Bearer ${key}`, "content-type": "application/json" };
+    const provider = sayOnCommand(there, deltas);
+    const { visitor_id: _, ...message } = newMessage();
+    const sent = { ...message, visitor: { sub: "user-42" }, resume: true };
+    const path = `/api/companions/${companion.id}/chat`;
+    const asked = fetch(`${there.url}${path}`, { method: "POST", headers, body: JSON.stringify(sent) });
+    provider.say(2);
+    await readUntil(await asked, ({ text }) => text.length >= 8);
+    const named = `${here.url}${path}/${message.message_id}?session_id=${message.session_id}&visitor_sub=user-42`;
+    const following = await fetch(`${named}&offset=6`, { headers });
+    expect(following.status).toBe(200);
+    const stopped = fetch(named, { method: "DELETE", headers });
+    const read = await readAll(following);
+    expect(deltas.join("").slice(6)).toStartWith(read.text);
+    expect([read.isDone, read.comments.at(-1)]).toEqual([false, "error cancelled"]);
+    expect((await stopped).status).toBe(204);
+    provider.say();
+    expect(calls()).toBe(1);
   });
 
   test("the response begins before the reply does, and is this server's own", async () => {

@@ -44,7 +44,7 @@ exit $code
 `,
   companiond: `#!/bin/bash
 case " $* " in
-  *" serve "*) exec "$BUN" "$ROOT/test/support/serve-once.ts" "$@" ;;
+  *" serve "*) exec "$BUN" "$ROOT/test/support/serve-once-process.ts" "$@" ;;
   *) exec ${executablePath} "$@" ;;
 esac
 `,
@@ -57,7 +57,7 @@ exec bun "$@"
 [ "$1" = run ] && shift
 grep -q "^    \\"$1\\": " "$ROOT/package.json" || { echo "there is no script $1" >&2; exit 1; }
 [ "$1" = start ] || exit 0
-exec "$BUN" "$ROOT/test/support/serve-once.ts" serve --demo
+exec "$BUN" "$ROOT/test/support/serve-once-process.ts" serve --demo
 `,
 };
 

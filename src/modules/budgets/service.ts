@@ -1,11 +1,10 @@
 /** What an account can do with its budgets. */
 import type { Services } from "../../dependencies.ts";
-import type { BudgetState, BudgetSubject } from "../../domain/budget.ts";
+import { type BudgetState, type BudgetSubject, isReached } from "../../domain/budget.ts";
 import { type FieldError, invalidFields } from "../../domain/errors.ts";
 import { findMetadataProblem } from "../../domain/metadata.ts";
 import { missing, readId } from "../../domain/resource-id.ts";
 import { omitFields } from "../../lib/omit-fields.ts";
-import { isReached } from "../../store/rows/budgets.ts";
 import type { BudgetPatch, NewBudget, WriteContext } from "../../store/store.ts";
 import { listUnpriced, mayBeUnpriced, type PricedServices } from "../../turns/unpriced.ts";
 import { type BudgetPatchBody, budgetPatchBody, newBudgetBody, readOnlyBudgetFields } from "./model.ts";

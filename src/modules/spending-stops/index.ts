@@ -30,6 +30,7 @@ export const spendingStopRoutes: readonly Route[] = [
       description:
         "From now on no call begins, at any server of this database: messages and voice sessions are refused with 503 " +
         "`unavailable` and take nothing from quotas. Replies under way go on. What is stopped already stays so.",
+      bodyExample: { account_id: null },
       responses: { 201: jsonResponse("The stop.", SpendingStopObject) },
       errors: ["not_found"],
     }),

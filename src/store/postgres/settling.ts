@@ -16,6 +16,7 @@ import type { OpenTickets } from "./open-tickets.ts";
 import type { Parameter } from "./queries.ts";
 import { quotaTypes, toQuotaArrays } from "./quota.ts";
 import { places, toArrays } from "./rows/arrays.ts";
+import { readReached, spendingTypes, toSpendingArrays } from "./spending-ledger.ts";
 import { toUsageArrays, type UsageAddition, usageTypes } from "./usage-writer.ts";
 
 /** What one turn leaves. */
@@ -63,9 +64,6 @@ const mostCharacters = 2_000_000;
 const usualPatienceMs = 15_000;
 const lookEveryMs = 500;
 const tryAgainMs = 100;
-
-/** Of the parameters of `settle_spending`. */
-const spendingTypes = ["text[]", "text[]", "text[]", "bigint[]", "bigint[]", "text[]", "bigint[]"];
 
 const textArrays = (count: number): string[] => Array(count).fill("text[]");
 const types = [
@@ -122,12 +120,10 @@ export function createSettling(engine: PostgresEngine, tickets: OpenTickets, pat
     for (;;) {
       try {
         parameters ??= toParameters(batch);
-        const row = await engine.quickPool.once.get<{ reached: string }>(settleTurns, parameters);
-        let reached: ReachedBudget[] = JSON.parse(row?.reached ?? "[]");
+        let reached = readReached(await engine.quickPool.once.get(settleTurns, parameters));
         counts.batches++;
         counts.turns += batch.length;
         for (const turn of batch) {
-          // Of several turns of an account, one tells it.
           const own = reached.filter(({ accountId }) => accountId === turn.usage.accountId);
           reached = reached.filter((budget) => !own.includes(budget));
           finish(turn, own);
@@ -243,15 +239,7 @@ export function toParameters(batch: readonly Settlement[]): Parameter[] {
       ({ kept }) => kept?.arrivalMark ?? null,
       ({ usage }) => usage.day,
     ]),
-    ...toArrays(spent, [
-      ({ usage }) => usage.accountId,
-      ({ spend }) => JSON.stringify(spend.facts),
-      ({ usage }) => usage.day,
-      ({ cost }) => cost?.micros ?? null,
-      ({ cost }) => cost?.picos ?? null,
-      ({ spend }) => spend.reservationId,
-      ({ spend }) => spend.atMs,
-    ]),
+    ...toSpendingArrays(spent),
   ];
 }
 

@@ -1,7 +1,8 @@
 /** What calls reserve and cost in budgets, in PostgreSQL: the functions of the database that turns settle with, too. */
 import type { Cost } from "../../domain/money.ts";
 import type { ReachedBudget, Spend, SpendingCall, SpendingVerdict } from "../contract/spending.ts";
-import type { Queries } from "./queries.ts";
+import type { Parameter, Queries } from "./queries.ts";
+import { toArrays } from "./rows/arrays.ts";
 
 export const spendingQueries = {
   match: `SELECT budget_id AS id FROM match_budgets(ARRAY[$1::text], ARRAY[$2::text])`,
@@ -9,6 +10,29 @@ export const spendingQueries = {
     AS verdict`,
   release: "SELECT release_spending($1)",
 };
+
+/** Of the parameters of `settle_spending`. */
+export const spendingTypes = ["text[]", "text[]", "text[]", "bigint[]", "bigint[]", "text[]", "bigint[]"];
+
+interface SpentTurn {
+  usage: { accountId: string; day: string };
+  cost: Cost | null;
+  spend: Spend;
+}
+
+export const toSpendingArrays = (turns: readonly SpentTurn[]): Parameter[] =>
+  toArrays(turns, [
+    ({ usage }) => usage.accountId,
+    ({ spend }) => JSON.stringify(spend.facts),
+    ({ usage }) => usage.day,
+    ({ cost }) => cost?.micros ?? null,
+    ({ cost }) => cost?.picos ?? null,
+    ({ spend }) => spend.reservationId,
+    ({ spend }) => spend.atMs,
+  ]);
+
+/** What the functions return. */
+export const readReached = (row: { reached: string } | null): ReachedBudget[] => JSON.parse(row?.reached ?? "[]");
 
 interface VerdictRow {
   isReserved: boolean;
@@ -49,7 +73,7 @@ export function createSpendingLedger() {
            ARRAY[$6::text], ARRAY[$7::bigint])::text AS reached`,
         [accountId, JSON.stringify(facts), day, cost.micros, cost.picos, reservationId, atMs],
       );
-      return JSON.parse(row?.reached ?? "[]");
+      return readReached(row);
     },
   };
 }

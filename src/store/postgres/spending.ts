@@ -1,17 +1,17 @@
 /** Budgets and the operator's stops in PostgreSQL. */
-import { type Budget, type BudgetState, mostBudgets, startDayOf } from "../../domain/budget.ts";
+import { type Budget, type BudgetState, isReached, mostBudgets, startDayOf } from "../../domain/budget.ts";
 import { toUtcDay } from "../../lib/clock.ts";
 import { toPage } from "../contract/page.ts";
-import type { ReachedBudget, SpendingStore } from "../contract/spending.ts";
+import type { SpendingStore } from "../contract/spending.ts";
 import type { WriteContext } from "../contract/write-context.ts";
-import { countsAnew, isReached, type PeriodRow, toBudgetState, toSubjectColumns } from "../rows/budgets.ts";
+import { countsAnew, type PeriodRow, toBudgetState, toSubjectColumns } from "../rows/budgets.ts";
 import { tooManyBudgets } from "../rows/refusals.ts";
 import type { PostgresEngine } from "./engine.ts";
 import type { StoreParts } from "./parts.ts";
 import type { Queries } from "./queries.ts";
 import { mapColumns } from "./rows/columns.ts";
 import { budgets as budgetsTable } from "./schema/spending.ts";
-import { spendingQueries } from "./spending-ledger.ts";
+import { readReached, spendingQueries } from "./spending-ledger.ts";
 import { listSubjectChoices, sumSubject } from "./spending-sums.ts";
 import type { Transaction } from "./transaction.ts";
 
@@ -158,8 +158,7 @@ export function createSpendingStore(engine: PostgresEngine, { changes, spending 
           nowMs,
         ]),
       );
-      const reached: ReachedBudget[] = JSON.parse(row?.reached ?? "[]");
-      return { settled: due.length, reached };
+      return { settled: due.length, reached: readReached(row) };
     },
 
     stop: (accountId, context) =>

@@ -11,7 +11,7 @@ import {
   startDayOf,
 } from "../../domain/budget.ts";
 import type { JsonObject } from "../../domain/json.ts";
-import { type Cost, noCost, picosPerMicro } from "../../domain/money.ts";
+import { noCost } from "../../domain/money.ts";
 import { toUtcDay } from "../../lib/clock.ts";
 import type { BudgetPatch } from "../contract/spending.ts";
 
@@ -34,10 +34,6 @@ export function toBudgetState(budget: Budget, row: PeriodRow | null): BudgetStat
 
 export function countsCall(budgetFacts: readonly string[], callFacts: ReadonlySet<string>): boolean {
   return budgetFacts.every((fact) => callFacts.has(fact));
-}
-
-export function isReached({ micros, picos }: Cost, limitMicros: number): boolean {
-  return micros + Math.floor(picos / picosPerMicro) >= limitMicros;
 }
 
 /** The days that the period of a moment has: `fromDay` <= day < `toDay`. */

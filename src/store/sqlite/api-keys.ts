@@ -9,7 +9,7 @@ import { setLastUse } from "./last-use.ts";
 import type { StoreParts } from "./parts.ts";
 import { mapColumns, type StoredRow } from "./rows/columns.ts";
 import { apiKeys } from "./schema/clustered.ts";
-import { type SpendingStateRow, spendingState, toSpendingState } from "./spending-state.ts";
+import { type SpendingStateRow, spendingState } from "./spending-state.ts";
 
 interface FoundRow {
   id: string;
@@ -90,8 +90,9 @@ export function createApiKeyStore(engine: SqliteEngine, { changes, holdings, usa
       engine.read(() => {
         const row = selectRight.get(companionId, keyId);
         if (row === null) return null;
-        const { expiresAt, hasCompanion } = row;
-        return { expiresAt, hasCompanion: hasCompanion === 1, spending: toSpendingState(row) };
+        const { expiresAt, hasCompanion, isStopped, hasBudgets } = row;
+        const spending = { isStopped: isStopped === 1, hasBudgets: hasBudgets === 1 };
+        return { expiresAt, hasCompanion: hasCompanion === 1, spending };
       }),
 
     list: (accountId) =>

@@ -15,7 +15,7 @@ import type { StoredRow } from "./rows/columns.ts";
 import { type CompanionRow, companionColumns, toCompanion } from "./rows/companion.ts";
 import { quotaDaily } from "./schema/clustered.ts";
 import { companions } from "./schema/companions.ts";
-import { type SpendingStateRow, spendingState, toSpendingState } from "./spending-state.ts";
+import { type SpendingStateRow, spendingState } from "./spending-state.ts";
 import { isGranted } from "./voice-agents.ts";
 
 /** Limits of the cache of companions by embed token. */
@@ -82,7 +82,7 @@ export function createCompanionStore(engine: SqliteEngine, parts: StoreParts): C
     const { tokenId, plan, isGranted, isStopped, hasBudgets, ...row } = found;
     if (isGranted === 0) row.voiceAgentId = null;
     const bytes = estimateBytes(row);
-    const spending = toSpendingState({ isStopped, hasBudgets });
+    const spending = { isStopped: isStopped === 1, hasBudgets: hasBudgets === 1 };
     return { value: { companion: Object.freeze(toCompanion(row)), tokenId, plan, spending }, bytes };
   }
 
@@ -184,7 +184,7 @@ export function createCompanionStore(engine: SqliteEngine, parts: StoreParts): C
 }
 
 function toRight(row: CheckRow | null): SpendingState | null {
-  return row?.holds === 1 ? toSpendingState(row) : null;
+  return row?.holds === 1 ? { isStopped: row.isStopped === 1, hasBudgets: row.hasBudgets === 1 } : null;
 }
 
 /**

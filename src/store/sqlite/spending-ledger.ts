@@ -1,8 +1,8 @@
 /** What calls reserve and cost in budgets, in SQLite. All of it is called inside writes. */
-import { type Budget, type BudgetPeriod, startDayOf } from "../../domain/budget.ts";
+import { type Budget, type BudgetPeriod, isReached, startDayOf } from "../../domain/budget.ts";
 import { type Cost, ceilToMicros } from "../../domain/money.ts";
 import type { ReachedBudget, Spend, SpendingCall, SpendingVerdict } from "../contract/spending.ts";
-import { countsCall, isReached, type PeriodRow } from "../rows/budgets.ts";
+import { countsCall, type PeriodRow } from "../rows/budgets.ts";
 import type { SqliteEngine } from "./engine.ts";
 import { mapColumns, type StoredRow } from "./rows/columns.ts";
 import { spendingReservations } from "./schema/spending.ts";
@@ -141,8 +141,7 @@ export function createSpendingLedger(engine: SqliteEngine, usage: UsageWriter) {
     },
 
     /** Of a call that has ended, however: what it cost, null where nobody knows. */
-    settle(place: { accountId: string; day: string }, cost: Cost | null, spent: Spend | null): ReachedBudget[] {
-      if (spent === null) return [];
+    settle(place: { accountId: string; day: string }, cost: Cost | null, spent: Spend): ReachedBudget[] {
       const held = spent.reservationId === null ? null : end(spent.reservationId);
       if (cost === null || selectAny.get(place.accountId) === null) return [];
       // Where it was reserved, whatever the companion has become meanwhile.

@@ -1,6 +1,4 @@
 /** What an account may spend at a moment, read beside what a request asks for anyway. */
-import type { SpendingState } from "../../domain/budget.ts";
-
 export interface SpendingStateRow {
   isStopped: number;
   hasBudgets: number;
@@ -10,7 +8,3 @@ export interface SpendingStateRow {
 export const spendingState = (account: string) =>
   `EXISTS (SELECT 1 FROM spending_stops WHERE account_id IN ('', ${account})) AS isStopped,
    EXISTS (SELECT 1 FROM budgets WHERE account_id = ${account}) AS hasBudgets`;
-
-export function toSpendingState({ isStopped, hasBudgets }: SpendingStateRow): SpendingState {
-  return { isStopped: isStopped === 1, hasBudgets: hasBudgets === 1 };
-}

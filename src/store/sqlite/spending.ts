@@ -1,10 +1,10 @@
 /** Budgets and the operator's stops in SQLite. */
-import { type Budget, type BudgetState, mostBudgets, startDayOf } from "../../domain/budget.ts";
+import { type Budget, type BudgetState, isReached, mostBudgets, startDayOf } from "../../domain/budget.ts";
 import { toUtcDay } from "../../lib/clock.ts";
 import { toPage } from "../contract/page.ts";
 import type { SpendingStop, SpendingStore } from "../contract/spending.ts";
 import type { WriteContext } from "../contract/write-context.ts";
-import { countsAnew, isReached, type PeriodRow, toBudgetState, toSubjectColumns } from "../rows/budgets.ts";
+import { countsAnew, type PeriodRow, toBudgetState, toSubjectColumns } from "../rows/budgets.ts";
 import { tooManyBudgets } from "../rows/refusals.ts";
 import type { SqliteEngine } from "./engine.ts";
 import type { StoreParts } from "./parts.ts";

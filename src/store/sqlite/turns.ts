@@ -82,14 +82,14 @@ export function createTurnStore(
         if (!erasures.cover(key, turn.arrivalMark)) keep(turn);
         count({ accountId, companionId, keyId, day, answeredBy }, isCounted ? 1 : 0, turn);
         if (isCounted) quota.add("messages", companionId, day);
-        return spending.settle({ accountId, day }, turn.cost, turn.spend);
+        return turn.spend === null ? [] : spending.settle({ accountId, day }, turn.cost, turn.spend);
       }),
 
     settleUnkept: (turn) =>
       engine.append(() => {
         count(turn, 1, turn);
         quota.add("messages", turn.companionId, turn.day);
-        return spending.settle(turn, turn.cost, turn.spend);
+        return turn.spend === null ? [] : spending.settle(turn, turn.cost, turn.spend);
       }),
 
     recordFailure: ({ kind, reservationId, ...place }) =>

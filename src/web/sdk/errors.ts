@@ -16,6 +16,7 @@ export type ServerErrorCode =
   | "unsupported_media_type"
   | "rate_limited"
   | "quota_exceeded"
+  | "budget_exceeded"
   | "internal"
   | "upstream_error"
   | "unavailable";
