@@ -35,6 +35,7 @@ import type { Store } from "./store/store.ts";
 import { createNamedReplies } from "./turns/named-replies.ts";
 import { createOpenTurns } from "./turns/open-turns.ts";
 import { createReplyProbes } from "./turns/reply-probes.ts";
+import { createSpendingProbe } from "./turns/spending-probe.ts";
 import { createChallenges } from "./visitors/challenge-maker.ts";
 import { createVisitors } from "./visitors/verifier.ts";
 import { openVoiceProviders } from "./voice/registry.ts";
@@ -159,7 +160,6 @@ export async function openServices(config: Config, overrides: ServiceOverrides =
   const uses = createUseRecorder({ store, clock, log });
   const tell = shared === null ? null : (url: string) => shared.announce(url);
   const instances = openInstances({ sealing, clock, ids, log, tell });
-
   let closing: Promise<void> | null = null;
   async function closeOnce() {
     heartbeats.stop();

@@ -3,6 +3,7 @@ import { type TSchema, Type as t } from "@sinclair/typebox";
 import type { Scope } from "../domain/account.ts";
 import { type ErrorCode, errorCodes } from "../domain/errors.ts";
 import { later } from "../lib/later.ts";
+import { linesOf, linesType } from "../schemas/lines.ts";
 import { namedObject } from "../schemas/named-object.ts";
 
 /**
@@ -76,13 +77,9 @@ export function jsonResponse(description: string, schema: TSchema, ...headers: A
   return { description, content: { "application/json": schema }, ...(headers.length > 0 ? { headers } : {}) };
 }
 
-/**
- * One object a line. A string to clients, which read it piece by piece: a schema of the object itself would have
- * generated ones take the whole for one object.
- */
+/** One object a line. */
 export function linesResponse(description: string, schema: TSchema): ApiResponse {
-  const contentMediaType = "application/x-ndjson";
-  return { description, content: { [contentMediaType]: t.String({ contentMediaType, contentSchema: schema }) } };
+  return { description, content: { [linesType]: linesOf(schema) } };
 }
 
 export const idParam = (noun: string) =>

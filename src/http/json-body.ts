@@ -3,6 +3,7 @@ import type { Static, TSchema } from "@sinclair/typebox";
 import { AppError } from "../domain/errors.ts";
 import { GatheredBytes } from "../lib/gathered-bytes.ts";
 import { omitFields } from "../lib/omit-fields.ts";
+import { linesOf, linesType } from "../schemas/lines.ts";
 import type { Checker } from "../schemas/schema.ts";
 import { readPieces } from "./body-pieces.ts";
 
@@ -46,7 +47,12 @@ export function linesBody(checker: { readonly schema: TSchema }, limitBytes: num
   const check = (): never => {
     throw new Error("lines are checked one by one");
   };
-  return { checker, limitBytes, mediaTypes: linesTypes, isOptional: false, check };
+  const described = {
+    get schema() {
+      return linesOf(checker.schema);
+    },
+  };
+  return { checker: described, limitBytes, mediaTypes: linesTypes, isOptional: false, check };
 }
 
 /** A body that the handler validates itself, with rules beyond the model; the model is only for the API document. */
@@ -118,7 +124,7 @@ function decodeText(bytes: Uint8Array): string {
 export const mergePatchType = "application/merge-patch+json";
 
 /** What JSON lines are called: by many, and by some. */
-const linesTypes = ["application/x-ndjson", "application/jsonl"];
+const linesTypes = [linesType, "application/jsonl"];
 
 /** For a body of JSON lines. */
 export function requireLinesContentType(request: Request): void {

@@ -49,6 +49,32 @@ describe("companions", () => {
     expect((await client.companions.create({ name: "Once" })).id).not.toBe(first.id);
   });
 
+  test("are changed and deleted only as they were read", async () => {
+    const { id } = await client.companions.create({ name: "Versioned" });
+    const { companion, etag } = await client.companions.getVersion(id);
+    expect(companion.name).toBe("Versioned");
+    const ifMatch = etag ?? expect.unreachable();
+    await client.companions.update(id, { name: "Changed" }, { ifMatch });
+    const late = await refusal(client.companions.update(id, { name: "Late" }, { ifMatch }));
+    expect(late).toMatchObject({ code: "precondition_failed", status: 412 });
+    expect(await refusal(client.companions.delete(id, { ifMatch }))).toMatchObject({ code: "precondition_failed" });
+    const { etag: now } = await client.companions.getVersion(id);
+    await client.companions.delete(id, { ifMatch: now ?? "" });
+  });
+
+  test("are made in batches, line by line, and once", async () => {
+    const batch = [{ name: "First" }, { name: "" }, { name: "Third" }];
+    const once = { idempotencyKey: "batch-1" };
+    const lines = await collect(client.companions.createMany(batch, once));
+    expect(lines.map((line) => ("line" in line ? [line.line, line.code] : line.name))).toEqual([
+      "First",
+      [2, "invalid_request"],
+      "Third",
+    ]);
+    const [again] = await collect(client.companions.createMany(batch, once));
+    expect(again).toEqual(lines[0] ?? expect.unreachable());
+  });
+
   test("are found by metadata, whatever characters its fields have, page after page", async () => {
     const name = "a&b=c é";
     for (let index = 0; index < 5; index++) {

@@ -1,5 +1,4 @@
 /** `/api/usage`: what was used, for audit and billing. */
-import { CompaniondError } from "../errors.ts";
 import type {
   ExportUsageEventsQuery,
   FailedReplyList,
@@ -8,44 +7,25 @@ import type {
   UsageEvent,
   UsageList,
 } from "../generated/wire.ts";
-import { readObjects } from "../lines.ts";
 import type { CallOptions } from "../request.ts";
+import { resumeObjects } from "../resume.ts";
 import type { Transport } from "../transport.ts";
-
-/** The waits before each try to come back; the count begins again once a line arrived. */
-const reconnectDelaysMs = [1000, 2000, 4000];
 
 export function usageCalls(transport: Transport) {
   const path = ["api", "usage"];
 
-  async function* events(
-    query: ExportUsageEventsQuery = {},
-    options: CallOptions = {},
-  ): AsyncGenerator<UsageEvent, void, undefined> {
-    let cursor = query.cursor;
-    let tries = 0;
-    for (;;) {
-      try {
-        const opened = await transport.open(
-          { method: "GET", path: [...path, "events"], query: { ...query, cursor }, headers: { accept: "*/*" } },
+  const events = (query: ExportUsageEventsQuery = {}, options: CallOptions = {}) =>
+    resumeObjects<UsageEvent>(
+      (last) => {
+        const from = { ...query, cursor: last?.cursor ?? query.cursor };
+        return transport.open(
+          { method: "GET", path: [...path, "events"], query: from, headers: { accept: "application/x-ndjson" } },
           options,
         );
-        for await (const event of readObjects<UsageEvent>(opened)) {
-          cursor = event.cursor;
-          tries = 0;
-          yield event;
-        }
-        return;
-      } catch (error) {
-        const delayMs = reconnectDelaysMs[tries];
-        // Before the first line, the opening has had its tries.
-        const isCut = error instanceof CompaniondError && error.status === 0 && error.code !== "bad_response";
-        if (!isCut || delayMs === undefined || cursor === query.cursor) throw error;
-        tries++;
-        await transport.sleep(delayMs, options.signal);
-      }
-    }
-  }
+      },
+      (durationMs) => transport.sleep(durationMs, options.signal),
+      () => 0,
+    );
 
   return {
     query: (query: GetUsageQuery = {}, options: CallOptions = {}) =>

@@ -1,9 +1,12 @@
 /** `POST /api/companions/batch`: many companions at once, answered line by line. */
+import { Type as t } from "@sinclair/typebox";
+import { linesResponse } from "../../http/api-description.ts";
 import { linesBody } from "../../http/json-body.ts";
 import type { HeaderBag } from "../../http/problem.ts";
 import { type Route, route } from "../../http/route.ts";
 import { type Batch, batchLimitBytes, openBatch } from "./batch.ts";
 import { newCompanionBody } from "./model.ts";
+import { CompanionObject, LineProblem } from "./responses.ts";
 
 export const batchRoute: Route = route({
   id: "createCompanions",
@@ -21,7 +24,7 @@ export const batchRoute: Route = route({
       "stop the others. 250 lines are committed together, and answered as soon as they are. With an `Idempotency-Key` the same " +
       "batch, sent again after a break, goes on where it stopped and makes nothing twice.",
     responses: {
-      200: { description: "A line for each line of the body.", content: { "application/x-ndjson": null } },
+      200: linesResponse("A line for each line of the body.", t.Union([CompanionObject, LineProblem])),
     },
     errors: ["rate_limited"],
   }),

@@ -1,6 +1,7 @@
 /** Responses of the companion routes: schemas for the API document, created on first use, and types for the dashboard. */
 import { type Static, type TNull, type TSchema, type TUnion, Type as t } from "@sinclair/typebox";
 import { newCompanionSettings } from "../../domain/companion.ts";
+import { ProblemObject } from "../../http/api-description.ts";
 import { later } from "../../lib/later.ts";
 import { namedObject } from "../../schemas/named-object.ts";
 import { Nullable } from "../../schemas/schema.ts";
@@ -42,13 +43,14 @@ const makeCompanionFields = () => {
 
 export const CompanionObject = namedObject("Companion", makeCompanionFields, { additionalProperties: false });
 
-export const CompanionPart = namedObject(
-  "CompanionPart",
-  () => {
-    const { id, ...fields } = makeCompanionFields();
-    return { id, ...Object.fromEntries(Object.entries(fields).map(([name, field]) => [name, t.Optional(field)])) };
-  },
-  { additionalProperties: false },
+/** The answer to a line of a batch that was refused. */
+export const LineProblem = namedObject(
+  "LineProblem",
+  () => ({
+    ...ProblemObject.properties,
+    line: t.Integer({ minimum: 1, description: "The line of the body that was refused." }),
+  }),
+  { description: "What is wrong with one line." },
 );
 
 export const EmbedTokenObject = namedObject(
