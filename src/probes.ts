@@ -4,9 +4,10 @@ import { buildInfo } from "./build-info.ts";
 import type { Services } from "./dependencies.ts";
 import type { Probe } from "./lib/probe.ts";
 import type { StorageSize } from "./store/engine.ts";
+import { createSpendingProbe } from "./turns/spending-probe.ts";
 
 export function createProbes(
-  { lifecycle, voice, webhookBodies }: Pick<Services, "lifecycle" | "voice" | "webhookBodies">,
+  { lifecycle, voice, webhookBodies, store }: Pick<Services, "lifecycle" | "voice" | "webhookBodies" | "store">,
   limiter: { readonly size: number; readonly evictedCount: number },
   dataDir: string,
   sizes: readonly StorageSize[],
@@ -18,6 +19,7 @@ export function createProbes(
     read: () => webhookBodies.heldBytes,
   };
   return [
+    createSpendingProbe(store),
     {
       name: "companiond_build_info",
       help: "Always 1; its labels identify the build.",

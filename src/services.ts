@@ -35,7 +35,6 @@ import type { Store } from "./store/store.ts";
 import { createNamedReplies } from "./turns/named-replies.ts";
 import { createOpenTurns } from "./turns/open-turns.ts";
 import { createReplyProbes } from "./turns/reply-probes.ts";
-import { createSpendingProbe } from "./turns/spending-probe.ts";
 import { createChallenges } from "./visitors/challenge-maker.ts";
 import { createVisitors } from "./visitors/verifier.ts";
 import { openVoiceProviders } from "./voice/registry.ts";
@@ -106,9 +105,9 @@ export async function openServices(config: Config, overrides: ServiceOverrides =
   const storage = storageOf(config);
   const opened = await (overrides.storage?.(erasures) ??
     storage.open(toOpenOptions(config, overrides, { log, erasures })));
-  const { shared } = opened;
+  const { shared, store: uncounted } = opened;
   const clock = overrides.clock ?? (shared === null ? systemClock : createSharedClock(shared));
-  const store = measureStore(opened.store, measurements);
+  const store = measureStore(uncounted, measurements);
   const ownLimiter = createMemoryLimiter({ clock });
   const memory = createMemoryCoordination({
     clock,
@@ -142,11 +141,11 @@ export async function openServices(config: Config, overrides: ServiceOverrides =
   const lifecycle = { isDraining: false };
   const webhookBodies = createBodyBudget(webhookBodyLimits);
   const replies = createNamedReplies(overrides);
+  const running = { lifecycle, voice, webhookBodies };
   measurements.probes.push(
     ...createReplyProbes(replies),
-    createSpendingProbe(opened.store),
     ...models.probes,
-    ...createProbes({ lifecycle, voice, webhookBodies }, ownLimiter, config.dataDir, storage.sizes),
+    ...createProbes({ ...running, store: uncounted }, ownLimiter, config.dataDir, storage.sizes),
     ...(shared?.probes ?? []),
     ...windows.probes,
   );
