@@ -15,6 +15,8 @@ export interface Operation {
   body: JsonSchema | null;
   /** A body that the server accepts. */
   bodyExample: unknown;
+  /** Whether the body has many of these, one per line. */
+  areLines: boolean;
 }
 
 export const documentFaults = ["differences between the served and the checked API document"] as const;
@@ -28,7 +30,8 @@ export async function readOperations(url: string, tally: Tally): Promise<Operati
   const resolve = (schema: JsonSchema) => resolveReference(served, schema);
   return Object.entries(served.paths).flatMap(([path, methods]) =>
     Object.entries(methods).map(([method, described]) => {
-      const media = described.requestBody?.content["application/json"];
+      const { "application/json": json, "application/x-ndjson": lines } = described.requestBody?.content ?? {};
+      const media = json ?? lines;
       return {
         method: method.toUpperCase(),
         path,
@@ -36,6 +39,7 @@ export async function readOperations(url: string, tally: Tally): Promise<Operati
         door: doorOf(path, described),
         body: media === undefined ? null : resolve(media.schema),
         bodyExample: media?.example,
+        areLines: json === undefined && lines !== undefined,
       };
     }),
   );

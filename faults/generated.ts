@@ -103,8 +103,11 @@ class Pool {
   ) {}
 
   learn(path: string, response: ApiResponse): void {
+    for (const json of documentsOf(response)) this.#learnFrom(path, json);
+  }
+
+  #learnFrom(path: string, json: ApiResponse["json"]): void {
     const noun = path.includes("/embed-tokens") ? "token_id" : (/^\/api\/([\w-]+)/.exec(path)?.[1] ?? "");
-    const { json } = response;
     for (const item of [json, ...(Array.isArray(json.data) ? json.data : [])]) {
       this.#add(noun, item.id);
       this.#add("token", item.embed_token);
@@ -138,6 +141,15 @@ class Pool {
     this.#known.set(noun, [...known.filter((one) => one !== value).slice(-30), value]);
   }
 }
+
+/** JSON, or a line of JSON each; none in other formats. */
+function documentsOf({ headers, text }: ApiResponse): ApiResponse["json"][] {
+  const type = headers.get("content-type") ?? "";
+  if (type.startsWith("application/json")) return [JSON.parse(text)];
+  return type.startsWith(linesType) ? text.split("\n").flatMap((line) => (line === "" ? [] : [JSON.parse(line)])) : [];
+}
+
+const linesType = "application/x-ndjson";
 
 async function call(
   callers: Callers,
@@ -180,15 +192,21 @@ async function chooseCaller(
   return callers.nobody;
 }
 
+/** Both ways to write it. */
+function makeFilterNames(path: string): [string, string] {
+  return [`metadata.${path}`, `metadata[${path}]`];
+}
+
 function makeQuery({ described, path }: Operation, pool: Pool, random: Random, isRight: boolean): string {
   const query = new URLSearchParams();
   for (const { name, in: place, schema } of described.parameters ?? []) {
     if (place !== "query" || random.below(4) > 0) continue;
     const isForbidden = !isRight && random.below(3) === 0;
     const ids: Record<string, string> = { cursor: "cursor", companion_id: "id", visitor_id: "visitor_id" };
-    const field = name === "metadata.{path}" ? `metadata.${makeText(random, 1, 9)}` : name;
+    const field = name === "metadata" ? random.pick(makeFilterNames(makeText(random, 1, 9))) : name;
     const noun = ids[name];
     if (noun !== undefined) query.set(field, pool.take(noun, noun === "id" ? "/api/companions" : path));
+    else if (name === "metadata") query.set(field, makeText(random, 1, 9));
     else query.set(field, String(isForbidden ? pickOf(listForbidden(schema), random) : makeValue(schema, random)));
   }
   if (!isRight && random.below(10) === 0) query.append(makeText(random, 1, 9), "1");
@@ -200,7 +218,7 @@ function pickOf(values: readonly unknown[], random: Random): unknown {
 }
 
 function makeBody(
-  { method, body, bodyExample }: Operation,
+  { method, body, bodyExample, areLines }: Operation,
   random: Random,
   isRight: boolean,
   headers: Record<string, string>,
@@ -208,6 +226,10 @@ function makeBody(
   if (method === "GET") return undefined;
   if (body === null) return random.below(20) === 0 ? makeJson(random, 2) : undefined;
   const right = (random.below(4) === 0 && bodyExample) || makeValue(body, random);
+  if (areLines && random.below(10) > 0) {
+    headers["content-type"] = linesType;
+    return [right, isRight ? right : makeJson(random, 2)].map((line) => JSON.stringify(line)).join("\n");
+  }
   if (isRight) return right;
   switch (random.below(6)) {
     case 0:

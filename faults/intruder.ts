@@ -95,7 +95,7 @@ export class Intruder {
         return [pair(name, ids.visitor_id, this.#missing.visitor_id)];
       case "q":
         return [pair(name, word, "nothing"), pair(name, ids.companions, this.#missing.companions)];
-      case "metadata.{path}":
+      case "metadata":
         return [pair("metadata.plan", word, "nothing"), pair(`metadata.${word}`, "yes", "nothing")];
       case "after":
         return [pair(name, ids.companions, this.#missing.companions)];

@@ -34,8 +34,8 @@ import { createSqlite } from "./store/sqlite/sqlite.ts";
 import type { Store } from "./store/store.ts";
 import { createNamedReplies } from "./turns/named-replies.ts";
 import { createOpenTurns } from "./turns/open-turns.ts";
-import { createSpendingProbe } from "./turns/spending-probe.ts";
 import { createReplyProbes } from "./turns/reply-probes.ts";
+import { createSpendingProbe } from "./turns/spending-probe.ts";
 import { createChallenges } from "./visitors/challenge-maker.ts";
 import { createVisitors } from "./visitors/verifier.ts";
 import { openVoiceProviders } from "./voice/registry.ts";
@@ -144,7 +144,7 @@ export async function openServices(config: Config, overrides: ServiceOverrides =
   const replies = createNamedReplies(overrides);
   measurements.probes.push(
     ...createReplyProbes(replies),
-    createSpendingProbe(store),
+    createSpendingProbe(opened.store),
     ...models.probes,
     ...createProbes({ lifecycle, voice, webhookBodies }, ownLimiter, config.dataDir, storage.sizes),
     ...(shared?.probes ?? []),
@@ -160,7 +160,6 @@ export async function openServices(config: Config, overrides: ServiceOverrides =
   const uses = createUseRecorder({ store, clock, log });
   const tell = shared === null ? null : (url: string) => shared.announce(url);
   const instances = openInstances({ sealing, clock, ids, log, tell });
-
   let closing: Promise<void> | null = null;
   async function closeOnce() {
     heartbeats.stop();

@@ -358,13 +358,16 @@ BEGIN
 	PERFORM "share_spending"(ARRAY (SELECT r."account_id" FROM "spending_reservations" AS r WHERE r."id" = ANY ("ids")));
 	SELECT array_agg(r."id") AS "ids", array_agg(r."account_id") AS "accounts", array_agg(r."companion_id") AS "companions",
 		array_agg(r."day") AS "days", array_agg(r."key_id") AS "keys", array_agg(r."micros") AS "micros",
+		-- Usage of days that are over never changes: they may have been billed.
+		array_agg(greatest(r."day", to_char(to_timestamp(("at" - 840000) / 1000.0) AT TIME ZONE 'UTC', 'YYYY-MM-DD')))
+			AS "open_days",
 		array_agg(r."model") AS "models", array_agg(r."provider") AS "providers", array_agg(r."facts") AS "facts"
 	INTO "held" FROM (
 		SELECT * FROM "spending_reservations" AS s WHERE s."id" = ANY ("ids") ORDER BY s."id" FOR UPDATE SKIP LOCKED
 	) AS r;
 	IF "held"."ids" IS NULL THEN RETURN '[]'; END IF;
 	"zeros" := array_fill(0::bigint, ARRAY[cardinality("held"."ids")]);
-	PERFORM "add_usage"("held"."accounts", "held"."companions", "held"."days", "held"."keys", "zeros", "zeros", "zeros",
+	PERFORM "add_usage"("held"."accounts", "held"."companions", "held"."open_days", "held"."keys", "zeros", "zeros", "zeros",
 		"zeros", "zeros", "zeros", "zeros", "held"."micros", "zeros", "zeros", "held"."models", "held"."providers");
 	RETURN "settle_spending"("held"."accounts", "held"."facts", "held"."days", "held"."micros", "zeros", "held"."ids",
 		array_fill("at", ARRAY[cardinality("held"."ids")]));

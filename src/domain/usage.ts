@@ -1,4 +1,5 @@
 /** Usage: what is counted per UTC day, companion, key, recorded metadata, model and provider. */
+import { toUtcDay } from "../lib/clock.ts";
 import type { Cost } from "./money.ts";
 
 export interface TokenUsage {
@@ -38,4 +39,23 @@ export function costCounts(cost: Cost | null): Pick<UsageCounts, "costMicros" | 
   return cost === null
     ? { costMicros: 0, costPicos: 0, unpriced: 1 }
     : { costMicros: cost.micros, costPicos: cost.picos, unpriced: 0 };
+}
+
+/** Turns count for the day on which they began, and end within twelve minutes. */
+const closesAfterMs = 14 * 60_000;
+/** A commit may take a moment. */
+const overAfterMs = closesAfterMs + 60_000;
+
+/**
+ * The day under which something counts that became known later than it was used, such as the cost of a voice session:
+ * its own, or, once that is over, the first that is not. Days that are over never change: they may have been billed.
+ */
+export function openDayOf(day: string, nowMs: number): string {
+  const open = toUtcDay(nowMs - closesAfterMs);
+  return day < open ? open : day;
+}
+
+/** The first day that is not over; nothing is added to earlier ones. */
+export function firstOpenDay(nowMs: number): string {
+  return toUtcDay(nowMs - overAfterMs);
 }

@@ -5,6 +5,7 @@ import { accountStoreContract } from "./store-accounts.ts";
 import { apiKeyStoreContract } from "./store-api-keys.ts";
 import { auditStoreContract } from "./store-audit.ts";
 import { challengeStoreContract } from "./store-challenges.ts";
+import { companionBatchContract } from "./store-companion-batches.ts";
 import { companionStoreContract } from "./store-companions.ts";
 import { conversationStoreContract } from "./store-conversations.ts";
 import { embedTokenStoreContract } from "./store-embed-tokens.ts";
@@ -30,6 +31,7 @@ export function storeContract(open: OpenStore): void {
   auditStoreContract(open);
   challengeStoreContract(open);
   companionStoreContract(open);
+  companionBatchContract(open);
   conversationStoreContract(open);
   embedTokenStoreContract(open);
   describe("exchanges", () => exchangeStoreContract(open));

@@ -95,6 +95,7 @@ describe("OpenAI's own client", () => {
     const someone = await server.createAccount();
     const made = [];
     for (let index = 0; index < 3; index++) made.push(await server.createCompanion({}, someone));
+    await server.createCompanion({ enabled: false }, someone);
     const { key: secret } = await server.createKey(someone, ["chat:write"]);
     const client = new OpenAI({ apiKey: secret, baseURL: `${server.url}/v1` });
     const newestFirst = made.map(({ id }) => id).reverse();

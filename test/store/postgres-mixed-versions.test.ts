@@ -120,6 +120,60 @@ test("what one version has named stays named when the other adds to the conversa
   expect(found?.conversation).toMatchObject({ messageCount: 4, sealedVisitor: "sealed" });
 });
 
+test("usage from before metadata was recorded keeps its sums, and goes by what companions are now", async () => {
+  const databases = await sharedPostgres();
+  const { name, url } = await databases.createDatabase();
+  const engine = createEngine({ url, pool: 2, poolHeavy: 2, log: createCapturedLog() });
+  await migratePostgres(engine.heavyPool, { migrations: migrations.slice(0, 5), readers: oldestReader });
+  const add = (text: string) => engine.quickPool.once.run(text);
+  await add("INSERT INTO accounts (id, email, plan, role, created_at) VALUES ('a', 'a@x.example', 'free', 'owner', 1)");
+  await add(`INSERT INTO companions (id, account_id, enabled, name, name_folded, created_at, updated_at, allowed_origins,
+      starters, metadata)
+    SELECT id, 'a', true, 'Ada', 'ada', 1, 1, '[]', '[]', metadata
+    FROM (VALUES ('c1', '{"plan":"pro"}'), ('c2', '{}'), ('c3', '{"plan":"pro"}')) AS c (id, metadata)`);
+  for (const [table, day] of [
+    ["usage_daily", "day"],
+    ["usage_monthly", "left(day, 7)"],
+  ] as const) {
+    await add(`INSERT INTO ${table} SELECT 'a', id, ${day}, '', messages FROM (VALUES
+      ('c1', '2026-01-15', 3), ('c2', '2026-01-15', 5), ('gone', '2026-01-16', 6)) AS u (id, day, messages)`);
+  }
+  await add(
+    "INSERT INTO usage_account_daily SELECT account_id, day, key_id, sum(messages) FROM usage_daily GROUP BY 1, 2, 3",
+  );
+  await migratePostgres(engine.heavyPool);
+  await engine.close();
+
+  const server = await openPostgresInstance(url, { clock: createManualClock() });
+  const all = { fromDay: "2026-01-02", toDay: "2026-02-28", groupBy: [], companionId: null, metadata: [] };
+  const pro = { metadata: [{ path: "plan", value: "pro" }] };
+  const { usage, companions } = server.store;
+  expect(await usage.query("a", all)).toMatchObject([{ messages: 14, unpriced: 14 }]);
+  expect(await usage.query("a", { ...all, ...pro })).toMatchObject([{ messages: 3 }]);
+  await companions.update("a", "c1", { metadata: { plan: "free" } }, world.context());
+  expect(await usage.query("a", { ...all, ...pro })).toMatchObject([{ messages: 3 }]);
+  expect(await usage.query("a", { ...all, groupBy: ["companion", "metadata.plan"] })).toMatchObject([
+    { companionId: "c1", metadata: { "metadata.plan": "pro" }, messages: 3 },
+    { companionId: "c2", metadata: { "metadata.plan": null }, messages: 5 },
+    { companionId: "gone", metadata: { "metadata.plan": null }, messages: 6 },
+  ]);
+  await server.close();
+  await databases.dropDatabase(name);
+});
+
+test("what a server of the version before counts goes under the metadata of the moment, and has no price", async () => {
+  await now.store.companions.update(accountId, companionId, { metadata: { plan: "pro" } }, world.context());
+  await settleBefore(systemIds.uuid(), "none");
+  const query = {
+    fromDay: day,
+    toDay: day,
+    groupBy: [],
+    companionId: null,
+    metadata: [{ path: "plan", value: "pro" }],
+  };
+  expect(await now.store.usage.query(accountId, query)).toMatchObject([{ messages: 1, unpriced: 1 }]);
+});
+
 test("a migration waits for whoever reads a table, and nobody waits behind it", async () => {
   const databases = await sharedPostgres();
   const { name, url } = await databases.createDatabase();

@@ -7,6 +7,8 @@ import { conversationWalkQueries } from "../../src/store/postgres/conversation-r
 import { elsewhereStatement } from "../../src/store/postgres/coordination/tickets.ts";
 import { metadataQueriesOf } from "../../src/store/postgres/metadata-index.ts";
 import { turnQueries } from "../../src/store/postgres/turns.ts";
+import { usageQueries } from "../../src/store/postgres/usage.ts";
+import { labelQueries } from "../../src/store/postgres/usage-label-index.ts";
 import { visitorKeyQueries } from "../../src/store/postgres/visitor-keys.ts";
 import { openTemporaryPostgresStore, type TemporaryPostgresStore } from "../support/postgres-store.ts";
 
@@ -64,6 +66,18 @@ const cases: [name: string, text: string, index: string][] = [
   ["an exchange by its name", turnQueries.exchange, "messages_client"],
   ["a visitor's own day", turnQueries.visitorDay, "visitor_daily_companion_id_day_visitor_id_pk"],
   ["where a turn runs", elsewhereStatement, "open_turns_queue"],
+  // Of a table without rows, both indexes are as good.
+  ["usage of companions", usageQueries.companions, "Index Scan using usage_daily_"],
+  ["usage under labels", usageQueries.labels, "Index Scan using usage_daily_"],
+  ["usage of the account", usageQueries.account, "usage_account_daily_place"],
+  ["the next companions with usage", usageQueries.nextCompanions, "usage_daily_place"],
+  ["the companions with usage on a day", usageQueries.companionsOfDay, "usage_daily_day"],
+  ["the next day with usage", usageQueries.nextDay, "usage_account_daily_place"],
+  ["the labels of a companion", usageQueries.labelsOf, "usage_labels_companion"],
+  ["labels that are not in the index", labelQueries.unindexed, "usage_labels_account"],
+  ["the newest label that is not in the index", labelQueries.newest, "Scan Backward using usage_labels_account"],
+  ["whose labels they are", labelQueries.companions, "usage_labels_pkey"],
+  ["what labels say", labelQueries.metadata, "usage_labels_pkey"],
   ["the keys of visitors' tokens", visitorKeyQueries.list, "visitor_keys_account"],
 ];
 

@@ -12,6 +12,8 @@ import { keyLineQueries } from "../../src/store/sqlite/key-lines.ts";
 import { messagePageQuery } from "../../src/store/sqlite/message-pages.ts";
 import { metadataQueriesOf } from "../../src/store/sqlite/metadata-index.ts";
 import { migrateDatabase } from "../../src/store/sqlite/migrator.ts";
+import { usageQueries } from "../../src/store/sqlite/usage.ts";
+import { labelQueries } from "../../src/store/sqlite/usage-label-index.ts";
 import { visitorDayQueries } from "../../src/store/sqlite/visitor-days.ts";
 import { visitorKeyQueries } from "../../src/store/sqlite/visitor-keys.ts";
 import { temporaryDirectory } from "../support/temporary.ts";
@@ -152,6 +154,73 @@ const plans: [name: string, sql: string, plan: string[]][] = [
     "the next day with visitors",
     visitorDayQueries.nextDay,
     ["SEARCH visitor_daily USING PRIMARY KEY (companion_id=? AND day>?)"],
+  ],
+  [
+    "usage of companions, day by day",
+    usageQueries.companions,
+    [
+      "SEARCH usage_daily USING PRIMARY KEY (account_id=? AND companion_id=? AND day>? AND day<?)",
+      "LIST SUBQUERY 1",
+      "SCAN json_each VIRTUAL TABLE INDEX 1:",
+      "USE TEMP B-TREE FOR GROUP BY",
+    ],
+  ],
+  [
+    "usage under labels",
+    usageQueries.labels,
+    [
+      "SEARCH usage_daily USING PRIMARY KEY (account_id=? AND companion_id=? AND day>? AND day<?)",
+      "LIST SUBQUERY 1",
+      "SCAN json_each VIRTUAL TABLE INDEX 1:",
+      "LIST SUBQUERY 2",
+      "SCAN json_each VIRTUAL TABLE INDEX 1:",
+      "CREATE BLOOM FILTER",
+    ],
+  ],
+  [
+    "usage of the account",
+    usageQueries.account,
+    ["SEARCH usage_account_daily USING PRIMARY KEY (account_id=? AND day>? AND day<?)"],
+  ],
+  [
+    "the next companion with usage",
+    usageQueries.nextCompanion,
+    ["SEARCH usage_daily USING PRIMARY KEY (account_id=? AND companion_id>?)"],
+  ],
+  [
+    "the companions with usage on a day",
+    usageQueries.companionsOfDay,
+    ["SEARCH usage_daily USING COVERING INDEX usage_daily_day (account_id=? AND day=? AND companion_id>?)"],
+  ],
+  [
+    "the next day with usage",
+    usageQueries.nextDay,
+    ["SEARCH usage_account_daily USING PRIMARY KEY (account_id=? AND day>?)"],
+  ],
+  [
+    "the labels of a companion",
+    usageQueries.labelsOf,
+    ["SEARCH usage_labels USING COVERING INDEX usage_labels_companion (companion_id=? AND number<?)"],
+  ],
+  [
+    "labels that are not in the index",
+    labelQueries.unindexed,
+    ["SEARCH usage_labels USING INDEX usage_labels_account (account_id=? AND is_indexed=? AND number<?)"],
+  ],
+  [
+    "the newest label that is not in the index",
+    labelQueries.newest,
+    ["SEARCH usage_labels USING COVERING INDEX usage_labels_account (account_id=? AND is_indexed=?)"],
+  ],
+  [
+    "whose labels they are",
+    labelQueries.companions,
+    ["SCAN n VIRTUAL TABLE INDEX 1:", "SEARCH l USING INTEGER PRIMARY KEY (rowid=?)"],
+  ],
+  [
+    "what labels say",
+    labelQueries.metadata,
+    ["SCAN n VIRTUAL TABLE INDEX 1:", "SEARCH l USING INTEGER PRIMARY KEY (rowid=?)"],
   ],
   [
     "names of companions",

@@ -69,7 +69,7 @@ test("API keys of schema 2 open the same doors as before, and revoked ones none"
       name: "Server",
       start: "cmp_live_aaaa",
       lastFour: null,
-      scopes: [...scopes].reverse(),
+      scopes: known,
       expiresAt: 900,
       lastUsedAt: 800,
       requests: 7,
@@ -205,4 +205,67 @@ test("conversations and companions of schema 6, out of a backup, are served and 
   const query = { companionId: "c1", visitorId: null, fromMs: null, toMs: null, q: null };
   expect((await conversations.list("ada", query, { limit: 5, afterId: null })).items).toEqual([]);
   await world.close();
+});
+
+test("usage of schema 7 keeps its sums, and what companions are called now is what they were recorded under", async () => {
+  using directory = temporaryDirectory();
+  const dataDir = directory.path;
+  await migrateSqlite({ dataDir, migrations: migrations.slice(0, 7) });
+  const database = new Database(directory.file("companiond.db"));
+  insertAccounts(database, "paid");
+  const insertCompanion = database.prepare(
+    `INSERT INTO companions (id, account_id, enabled, name, name_folded, created_at, updated_at, allowed_origins, starters,
+       metadata) VALUES (?, 'ada', 1, 'Ada', 'ada', 1, 1, '[]', '[]', ?)`,
+  );
+  insertCompanion.run("c1", '{"plan":"pro"}');
+  insertCompanion.run("c2", "{}");
+  // Without usage: no label, and its number is nobody else's.
+  insertCompanion.run("c3", '{"plan":"pro"}');
+  for (const [companion, day, key, messages, requests] of [
+    ["c1", "2026-01-15", "", 3, 0],
+    ["c1", "2026-02-01", "k1", 4, 0],
+    ["c2", "2026-01-15", "", 5, 0],
+    ["gone", "2026-01-16", "", 6, 0],
+    ["", "2026-01-16", "k1", 0, 7],
+  ] as const) {
+    const counts = [messages, requests, messages * 10];
+    const columns = "messages, requests, input_tokens) VALUES (?, ?, ?, ?, ?, ?";
+    const month = day.slice(0, 7);
+    database.run(`INSERT INTO usage_daily (account_id, companion_id, day, key_id, ${columns}, ?)`, [
+      ...["ada", companion, day, key],
+      ...counts,
+    ]);
+    database.run(`INSERT INTO usage_monthly (account_id, companion_id, month, key_id, ${columns}, ?)`, [
+      ...["ada", companion, month, key],
+      ...counts,
+    ]);
+    database.run(
+      `INSERT INTO usage_account_daily (account_id, day, key_id, ${columns})
+       ON CONFLICT DO UPDATE SET messages = messages + excluded.messages, requests = requests + excluded.requests,
+         input_tokens = input_tokens + excluded.input_tokens`,
+      ["ada", day, key, ...counts],
+    );
+  }
+  database.close();
+
+  const store = await openStoreAt(dataDir);
+  const all = { fromDay: "2026-01-01", toDay: "2026-02-28", groupBy: [], companionId: null, metadata: [] };
+  const pro = { metadata: [{ path: "plan", value: "pro" }] };
+  const { usage } = store;
+  expect(await usage.query("ada", all)).toMatchObject([{ messages: 18, requests: 7, inputTokens: 180, unpriced: 18 }]);
+  expect(await usage.query("ada", { ...all, groupBy: ["companion"] })).toMatchObject([
+    { companionId: null, messages: 0, requests: 7, unpriced: 0 },
+    { companionId: "c1", messages: 7 },
+    { companionId: "c2", messages: 5 },
+    { companionId: "gone", messages: 6 },
+  ]);
+  expect(await usage.query("ada", { ...all, ...pro, fromDay: "2026-01-15" })).toMatchObject([{ messages: 7 }]);
+  await store.companions.update("ada", "c1", { metadata: { plan: "free" } }, testContext());
+  await store.companions.delete("ada", "c3", testContext());
+  expect(await usage.query("ada", { ...all, ...pro })).toMatchObject([{ messages: 7 }]);
+  expect(await usage.query("ada", { ...all, groupBy: ["model", "metadata.plan"] })).toMatchObject([
+    { model: null, metadata: { "metadata.plan": null }, messages: 11 },
+    { model: null, metadata: { "metadata.plan": "pro" }, messages: 7 },
+  ]);
+  await store.close();
 });

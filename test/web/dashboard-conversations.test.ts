@@ -203,7 +203,7 @@ test("plots usage, shows what is left today, and exports it as CSV", async () =>
   await keepScreenshot(page, "dashboard-usage");
   const file = await readDownload(page, () => page.getByRole("button", { name: "CSV" }).click());
   expect(file.name).toMatch(/^usage-.*\.csv$/);
-  expect(file.text.split("\r\n")).toContain(`${new Date().toISOString().slice(0, 10)},${ada.id},4,0,44,28,0,0`);
+  expect(file.text.split("\r\n")).toContain(`${new Date().toISOString().slice(0, 10)},${ada.id},4,0,44,28,0,0,0,`);
   await page.getByLabel("By", { exact: true }).selectOption("key");
   await page.getByRole("row", { name: /^Dashboard 6/ }).waitFor();
   expect(complaints).toEqual([]);

@@ -131,12 +131,12 @@ export const openAiRoutes: readonly Route[] = [
       ),
     },
     document: () => ({
-      description: "Newest first.",
+      description: "Newest first, without those that are switched off.",
       responses: { 200: jsonResponse("A page of models.", ModelList) },
     }),
     async handle({ services, principal, query: { limit, afterId } }) {
       const page = { limit: limit ?? defaultLimit, afterId };
-      const filters = { metadata: [], q: null };
+      const filters = { metadata: [], q: null, isEnabled: true };
       const { items, nextAfterId } = await services.store.companions.list(principal.account.id, filters, page);
       const data = items.map(toWireModel);
       return {

@@ -8,9 +8,6 @@ import type { UsageEventPlace, UsageEventQuery } from "../../store/store.ts";
 import { parseList } from "./paging.ts";
 import { type Days, daysQuery } from "./query.ts";
 
-/** A turn counts for the day on which it began, and ends within twelve minutes. */
-const graceMs = 15 * 60_000;
-
 /** Where an export continues. */
 export interface EventCursor {
   place: UsageEventPlace;
@@ -46,11 +43,6 @@ export const includeQuery = valueQuery(
   (text) => (text === "today" ? true : undefined),
   "Must be today, or left out.",
 );
-
-/** The first day that is not over. */
-export function firstOpenDay(nowMs: number): string {
-  return toUtcDay(nowMs - graceMs);
-}
 
 /** What to read from the store. */
 export function planEvents(

@@ -1,11 +1,12 @@
 /** `GET /api/usage/events`: usage as lines that a platform's meter takes, read from the store as they are sent. */
 import type { Services } from "../../dependencies.ts";
+import { firstOpenDay } from "../../domain/usage.ts";
 import { linesResponse } from "../../http/api-description.ts";
 import { type Route, route } from "../../http/route.ts";
 import { addHeaders } from "../../http/stream-response.ts";
 import { toRfc3339 } from "../../lib/clock.ts";
 import type { UsageEvent, UsageEventQuery, UsageEventSlice } from "../../store/store.ts";
-import { encodeEventCursor, eventDaysQuery, firstOpenDay, includeQuery, planEvents } from "./event-query.ts";
+import { encodeEventCursor, eventDaysQuery, includeQuery, planEvents } from "./event-query.ts";
 import { toWireCounts } from "./model.ts";
 import { UsageEventObject } from "./responses.ts";
 

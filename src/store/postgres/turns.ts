@@ -13,10 +13,11 @@ import type { Settling } from "./settling.ts";
 export const turnQueries = {
   history: `SELECT role, "text" FROM read_history($1, $2, $3, $4)`,
   otherHistory: `SELECT role, "text" FROM read_history($1, $2, $3, $4, $5)`,
+  // Sorted by what no index has: in their order, one would be read for the whole conversation.
   exchange: `SELECT m.role, m."text", m.complete, m.end_code AS "endCode", m.created_at::float8 AS "createdAt"
     FROM messages m WHERE m.conversation_number = (
       SELECT c.number FROM conversations c WHERE c.companion_id = $1 AND c.session_id = $2 AND c.visitor_id = $3
-    ) AND m.client_id = $4 ORDER BY m.created_at, m.number`,
+    ) AND m.client_id = $4 ORDER BY m.created_at + 0, m.number`,
   monthTokens: `SELECT sum(input_tokens + output_tokens)::float8 AS tokens FROM usage_monthly
     WHERE account_id = $1 AND companion_id = $2 AND month = $3`,
   visitorDay: `SELECT messages::float8 AS messages FROM visitor_daily

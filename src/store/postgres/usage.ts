@@ -16,25 +16,25 @@ const labelsPerQuery = 500;
 
 const sumOf = (column: string) => `sum(${column})::float8`;
 const numberOf = (column: string) => `${column}::float8`;
-const ofCompanions = "AND companion_id = ANY ($4::text[])";
-// Not as a condition of the index, which would look for each label of each companion.
-const ofLabels = `${ofCompanions} AND (label = ANY ($5::bigint[])) IS TRUE`;
+// A lookup for each companion, whatever the planner knows: by day alone there may be a million rows.
+const lookUp = ({ table, column }: UsagePeriod) => `unnest($4::text[]) AS wanted (id)
+  CROSS JOIN LATERAL (SELECT u.* FROM ${table} u WHERE u.account_id = $1 AND u.companion_id = wanted.id
+    AND u.${column} BETWEEN $2 AND $3 OFFSET 0) AS found`;
+const ofAll = "true";
+const ofLabels = "label = ANY ($5::bigint[])";
 
-const sumQuery = (period: UsagePeriod, condition: string, dimensions: readonly UsageDimension[]) =>
-  selectSums(
-    period,
-    `account_id = $1 AND ${period.column} BETWEEN $2 AND $3 ${condition}`,
-    dimensions,
-    sumOf,
-    numberOf,
-  );
+const sumAccountQuery = (period: UsagePeriod, dimensions: readonly UsageDimension[]) =>
+  selectSums(period, "account_id = $1 AND day BETWEEN $2 AND $3", dimensions, sumOf, numberOf);
+
+const sumCompanionsQuery = (period: UsagePeriod, condition: string, dimensions: readonly UsageDimension[]) =>
+  selectSums({ ...period, table: lookUp(period) }, condition, dimensions, sumOf, numberOf);
 
 const someDay = { table: "usage_daily", column: "day", from: "", to: "" };
 
 export const usageQueries = {
-  account: sumQuery({ ...someDay, table: "usage_account_daily" }, "", []),
-  companions: sumQuery(someDay, ofCompanions, ["companion", "label"]),
-  labels: sumQuery(someDay, ofLabels, []),
+  account: sumAccountQuery({ ...someDay, table: "usage_account_daily" }, []),
+  companions: sumCompanionsQuery(someDay, ofAll, ["companion", "label"]),
+  labels: sumCompanionsQuery(someDay, ofLabels, []),
   // From one to the next: a companion has a row for each day, which nobody needs to see.
   nextCompanions: `WITH RECURSIVE used AS (
       (SELECT companion_id FROM usage_daily WHERE account_id = $1 AND companion_id >= $2 ORDER BY companion_id LIMIT 1)
@@ -83,14 +83,14 @@ function createUsageSource(engine: PostgresEngine, changes: Pick<ChangeRecorder,
   ): Promise<SumRow[]> {
     const parameters: Parameter[] = [accountId, period.from, period.to, companionIds];
     if (numbers !== undefined) parameters.push(numbers);
-    return heavy.all(sumQuery(period, numbers === undefined ? ofCompanions : ofLabels, dimensions), parameters);
+    return heavy.all(sumCompanionsQuery(period, numbers === undefined ? ofAll : ofLabels, dimensions), parameters);
   }
 
   return {
     walkLabels: labels.walk,
 
     sumAccount: (accountId, period, dimensions) =>
-      heavy.all<SumRow>(sumQuery(period, "", dimensions), [accountId, period.from, period.to]),
+      heavy.all<SumRow>(sumAccountQuery(period, dimensions), [accountId, period.from, period.to]),
 
     async sumCompanions(accountId, periods, dimensions, scope) {
       const sums = periods.map((period) => sumCompanions(accountId, period, dimensions, scope));

@@ -2,6 +2,7 @@
 
 import { spendingFactsOf } from "../../domain/budget.ts";
 import { textParts, uncounted } from "../../domain/conversation.ts";
+import { openDayOf } from "../../domain/usage.ts";
 import { toUtcDay } from "../../lib/clock.ts";
 import type { ReachedBudget } from "../contract/spending.ts";
 import type {
@@ -96,7 +97,7 @@ export function createVoiceStore(
     }
   }
 
-  /** Under the session's day and key; one from before they were kept has neither. */
+  /** Under the session's day, in usage while that is open, and key; one from before they were kept has neither. */
   async function settle(
     transaction: Transaction,
     session: TakenRow & { companionId: string },
@@ -108,7 +109,7 @@ export function createVoiceStore(
     const counts = { costMicros: cost.micros, costPicos: cost.picos };
     await spending.share(transaction, accountId);
     await usage.add(transaction, [
-      { accountId, companionId, keyId, day, answeredBy: { provider, model: "" }, ...counts },
+      { accountId, companionId, keyId, day: openDayOf(day, atMs), answeredBy: { provider, model: "" }, ...counts },
     ]);
     const facts = spendingFactsOf({ companionId, keyId, metadata: parseMetadata(session.metadata) });
     return await spending.settle(transaction, { accountId, day }, cost, { facts, reservationId, atMs });

@@ -1,6 +1,7 @@
 /** What calls reserve and cost in budgets, in SQLite. All of it is called inside writes. */
 import { type Budget, type BudgetPeriod, isReached, startDayOf } from "../../domain/budget.ts";
 import { type Cost, ceilToMicros } from "../../domain/money.ts";
+import { openDayOf } from "../../domain/usage.ts";
 import type { ReachedBudget, Spend, SpendingCall, SpendingVerdict } from "../contract/spending.ts";
 import { countsCall, type PeriodRow } from "../rows/budgets.ts";
 import type { SqliteEngine } from "./engine.ts";
@@ -154,7 +155,7 @@ export function createSpendingLedger(engine: SqliteEngine, usage: UsageWriter) {
       const reservation = end(id);
       if (reservation === null) return [];
       const { accountId, companionId, day, micros, model, provider } = reservation;
-      const place = { accountId, companionId, keyId: reservation.keyId || null, day };
+      const place = { accountId, companionId, keyId: reservation.keyId || null, day: openDayOf(day, nowMs) };
       usage.add({ ...place, answeredBy: { model, provider } }, { costMicros: micros });
       return spend({ accountId, day, facts: JSON.parse(reservation.facts) }, { micros, picos: 0 }, nowMs);
     },

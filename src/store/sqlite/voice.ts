@@ -2,6 +2,7 @@
 import { and, eq, gte } from "drizzle-orm";
 import { spendingFactsOf } from "../../domain/budget.ts";
 import { textParts, uncounted } from "../../domain/conversation.ts";
+import { openDayOf } from "../../domain/usage.ts";
 import { toUtcDay } from "../../lib/clock.ts";
 import type { ReachedBudget } from "../contract/spending.ts";
 import type { SpokenCost, VoiceStore } from "../contract/voice.ts";
@@ -65,13 +66,14 @@ export function createVoiceStore(
     return (companion.get()?.voiceId ?? null) !== null;
   }
 
-  /** Under the session's day and key; one from before they were kept has neither. */
+  /** Under the session's day, in usage while that is open, and key; one from before they were kept has neither. */
   function settle(session: TakenSession, { cost, provider, atMs }: SpokenCost): readonly ReachedBudget[] {
     const { accountId, companionId, reservationId } = session;
     const day = session.day || toUtcDay(atMs);
     const keyId = session.keyId || null;
     const counts = { costMicros: cost.micros, costPicos: cost.picos };
-    usage.add({ accountId, companionId, keyId, day, answeredBy: { provider, model: "" } }, counts);
+    const usedDay = openDayOf(day, atMs);
+    usage.add({ accountId, companionId, keyId, day: usedDay, answeredBy: { provider, model: "" } }, counts);
     const facts = spendingFactsOf({ companionId, keyId, metadata: JSON.parse(session.metadata) });
     return spending.settle({ accountId, day }, cost, { facts, reservationId, atMs });
   }

@@ -1,16 +1,7 @@
 /** Requests of companions that ask for a proof of work: solved when the server asks, by a file that is loaded then. */
 import { type Connection, openBy } from "./connection.ts";
-import type { CompanionError } from "./errors.ts";
+import type { Challenge, CompanionError } from "./errors.ts";
 import { abortable } from "./signals.ts";
-
-/** As the server sends it, in ALTCHA's form. */
-export interface Challenge {
-  algorithm: string;
-  challenge: string;
-  maxnumber: number;
-  salt: string;
-  signature: string;
-}
 
 /** Resolves with what to send as `X-Challenge`; rejects with the signal's reason once that fires. */
 export type ChallengeSolver = (challenge: Challenge, signal?: AbortSignal) => Promise<string>;

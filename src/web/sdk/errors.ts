@@ -1,7 +1,5 @@
 /** The one error class of the client: the server's code where it sent one, or what went wrong on the way. */
 
-import type { Challenge } from "./challenges.ts";
-
 /** Codes that the server sends. */
 export type ServerErrorCode =
   | "invalid_request"
@@ -35,6 +33,15 @@ export type ReplyEndCode = "cancelled" | "abandoned" | "too_long";
 export type ClientErrorCode = "network" | "timeout" | "incomplete" | "bad_response" | "replaced" | "identify_failed";
 
 export type CompanionErrorCode = ServerErrorCode | ReplyEndCode | ClientErrorCode;
+
+/** As the server sends it, in ALTCHA's form. */
+export interface Challenge {
+  algorithm: string;
+  challenge: string;
+  maxnumber: number;
+  salt: string;
+  signature: string;
+}
 
 export interface CompanionErrorFacts {
   message?: string;

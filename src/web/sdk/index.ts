@@ -18,9 +18,10 @@ import { followReply } from "./resumable-reply.ts";
 import { joinSignals } from "./signals.ts";
 import { openStorage, type TextStorage } from "./storage.ts";
 
-export type { Challenge, ChallengeSolver } from "./challenges.ts";
+export type { ChallengeSolver } from "./challenges.ts";
 export type { CallOptions, CompanionConfig, ConfigOptions } from "./connection.ts";
 export {
+  type Challenge,
   type ClientErrorCode,
   CompanionError,
   type CompanionErrorCode,

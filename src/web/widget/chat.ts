@@ -60,8 +60,8 @@ export class Chat {
     return this.#transcript.turn !== null;
   }
 
-  get pause(): RunningTurn["pause"] {
-    return this.#transcript.turn?.pause ?? null;
+  get pause(): RunningTurn["pause"] | undefined {
+    return this.#transcript.turn?.pause;
   }
 
   get waiting(): Message | undefined {

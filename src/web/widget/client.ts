@@ -80,7 +80,7 @@ export function createClient(host: PanelHost) {
   }
 
   /** Whether a request is more than that. */
-  const isHard = () => !!visitor || !!host.source.config?.challenge;
+  const isHard = () => visitor || host.source.config?.challenge;
 
   const isKnown = () => !!storage.getItem(subKey(token));
 
@@ -119,14 +119,14 @@ export function createClient(host: PanelHost) {
     /** Yields what follows `received`. */
     async *reply(
       reply: PendingReply,
-      { received, isNew, stop, leave, onConnection, onChallenge }: ReplyOptions,
+      { received, isNew, stop, leave, ...told }: ReplyOptions,
     ): AsyncGenerator<string, void, undefined> {
       const name = { ...reply, visitorId: ids.visitorId };
       const joined = joinSignals(stop, leave);
-      const call = { signal: stop, leave, onConnection, onChallenge };
+      const call = { signal: stop, leave, ...told };
       let isOurs = true;
       try {
-        let isBySdk = isNew && isHard();
+        const isBySdk = isNew && isHard();
         if (isNew && !isBySdk) {
           const line = openLine(joined.signal);
           try {
@@ -138,10 +138,8 @@ export function createClient(host: PanelHost) {
             }
             return;
           } catch (error) {
-            // Asked for since the configuration was loaded.
-            isBySdk = (error as CompanionError).code === "challenge_required";
-            if (joined.signal.aborted || !(isBySdk || (error as CompanionError).isCut)) throw error;
-            onConnection(isBySdk);
+            if (joined.signal.aborted || !(error as CompanionError).isCut) throw error;
+            told.onConnection(false);
           } finally {
             line.close();
           }

@@ -12,8 +12,7 @@ export function toProblem(error: unknown, hasText = false): Problem {
   const { code, retryAfterMs, limit, cause, isCut } = Object(error);
   if (hasText) return { code: isCut ? "connection_lost" : describeEnd(code, Object(cause).code), retryAt: 0 };
   // Money is nothing that a visitor has to do with.
-  if (code === "budget_exceeded") return { code: "unavailable", retryAt: 0 };
-  if (code !== "rate_limited") return { code, retryAt: 0 };
+  if (code !== "rate_limited") return { code: /^budget/.test(code) ? "unavailable" : code, retryAt: 0 };
   return { code: limit === "ip" ? "network_limited" : code, retryAt: Date.now() + (retryAfterMs ?? 10_000) };
 }
 

@@ -20,7 +20,7 @@ export const english = {
   table: "Table",
   offline: "You are offline.",
   reconnecting: "Reconnecting…",
-  checking: "One moment, checking…",
+  checking: "Checking…",
   queued: "Your message will be sent by itself as soon as possible.",
   left: "Characters left: {count}",
   over: "Over the limit by {count}",

@@ -123,7 +123,7 @@ export function BudgetForm({ budget, onSaved, onClose }: BudgetFormProps) {
         onValue={(action) => change({ action: action as Budget["action"] })}
         hint={
           draft.action === "stop"
-            ? "A reply that could cost more than is left is not begun, and visitors read that the chat is out of service. Models without a price are refused, too."
+            ? "A reply that could cost more than is left is not begun: visitors read that something went wrong. Models without a price are refused, too."
             : "The dashboard shows it, and the operator's log and metrics tell it."
         }
         error={fieldProblem(submit.error, "action")}
