@@ -73,7 +73,7 @@ const objectNames = `
   Budget BudgetList NewBudget BudgetPatch SpendingStop SpendingStopList NewSpendingStop
   OwnConversationList OwnConversation OwnConversationWithMessages VisitorMerge ChatEvent ChatText ChatEnd Challenge
   KeyChatRequest OpenAiError ChatCompletionRequest ChatCompletion ChatCompletionEvent ChatCompletionChunk
-  ChatCompletionEnd Model ModelList Me
+  ChatCompletionEnd Model ModelList Me SpendingFacts
 `;
 
 test("keeps the names of its objects", () => {
