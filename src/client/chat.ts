@@ -10,6 +10,8 @@ const endMs = 1000;
 /** The waits before each try to come back; the count begins again once text arrived. */
 const reconnectDelaysMs = [1000, 2000, 4000];
 const cancelTimeoutMs = 5000;
+/** Before each try to end a reply that was left: the server may not have begun it yet. */
+const cancelWaitsMs = [0, 1000, 3000];
 
 interface Message {
   message: string;
@@ -60,8 +62,16 @@ export function startChat(transport: Transport, companionId: string, sent: Messa
       isEnded = error instanceof CompaniondError;
       throw error;
     } finally {
-      // In vain where the server is away; it gives up a reply without readers by itself.
-      if (!isEnded) cancel({ timeoutMs: cancelTimeoutMs }).catch(() => undefined);
+      if (!isEnded) void stop();
+    }
+  }
+
+  /** In vain where the server is away; it gives up a reply without readers by itself. */
+  async function stop(): Promise<void> {
+    for (const waitMs of cancelWaitsMs) {
+      if (waitMs > 0) await transport.sleep(waitMs, undefined);
+      const error = await cancel({ timeoutMs: cancelTimeoutMs }).catch((reason: unknown) => reason);
+      if (!(error instanceof CompaniondError && error.status === 404)) return;
     }
   }
 

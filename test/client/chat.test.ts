@@ -165,6 +165,27 @@ test.each(["the loop is left", "the signal fires", "it is cancelled"])(
   },
 );
 
+test("a reply that is left before the server has begun it is ended once it has", async () => {
+  const cancels: number[] = [];
+  const { promise: settled, resolve } = Promise.withResolvers<void>();
+  const { client, waitsMs } = connect({
+    fetch: async (_url, { method, signal }) => {
+      if (method === "POST") return await new Promise((_, reject) => signal?.addEventListener("abort", reject));
+      const status = cancels.length < 2 ? 404 : 204;
+      cancels.push(status);
+      if (status === 204) resolve();
+      return status === 204 ? new Response(null, { status }) : Response.json({ code: "not_found" }, { status });
+    },
+  });
+  const left = new AbortController();
+  const reading = client.companions.chat(id, { message: "Hello" }, { signal: left.signal }).text();
+  left.abort(new Error("left"));
+  await expect(reading).rejects.toThrow("left");
+  await settled;
+  expect(cancels).toEqual([404, 404, 204]);
+  expect(waitsMs).toEqual([1000, 3000]);
+});
+
 test("the same message id gets the same reply, and the model is asked once", async () => {
   const { client } = connect();
   const message = { message: "Once", message_id: crypto.randomUUID(), session_id: crypto.randomUUID() };

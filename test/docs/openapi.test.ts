@@ -64,16 +64,16 @@ test("names every call once, and every parameter of its path", () => {
 /** A new object goes into the list; one that is there keeps its name, which generated clients give to a type. */
 const objectNames = `
   Problem EmbedConfig ChatRequest VoiceTokenRequest VoiceTokenResponse NewCompanion Companion CompanionList
-  LineProblem SpendingFacts CompanionPatch TestChat EmbedTokenList EmbedToken NewEmbedToken ConversationList Conversation
+  LineProblem CompanionPatch TestChat EmbedTokenList EmbedToken NewEmbedToken ConversationList Conversation
   ConversationWithMessages Message UsageList UsageRow UsageEvent FailedReplyList FailedReplies Quota ApiKeyList ApiKey NewApiKey
-  NewApiKeyAnswer AuditList AuditEntry SignIn SignedIn Account Session TotpFacts ServerFacts Holdings SpendingFacts SetUp
+  NewApiKeyAnswer AuditList AuditEntry SignIn SignedIn Account Session TotpFacts ServerFacts Holdings SetUp
   PasswordReset PasswordChange SessionList TotpSecret TotpConfirmation RecoveryCodes TotpRemoval AccountList
   NewAccount AccountPatch ResetLink VoiceAgentGrantList VoiceAgentGrant NewVoiceAgentGrant Integrity Alive Ready
   Status SilentModel WebhookTaken VisitorKeyList VisitorKey NewVisitorKey NewVisitorKeyAnswer PublicJwk VerifiedVisitor
   Budget BudgetList NewBudget BudgetPatch SpendingStop SpendingStopList NewSpendingStop
   OwnConversationList OwnConversation OwnConversationWithMessages VisitorMerge ChatEvent ChatText ChatEnd Challenge
   KeyChatRequest OpenAiError ChatCompletionRequest ChatCompletion ChatCompletionEvent ChatCompletionChunk
-  ChatCompletionEnd Model ModelList Me
+  ChatCompletionEnd Model ModelList Me SpendingFacts
 `;
 
 test("keeps the names of its objects", () => {
