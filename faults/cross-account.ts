@@ -109,6 +109,8 @@ function ownQuery({ path }: Operation, { visit }: Belongings): string {
 /** Finally the owner uses the ids: ids that work for nobody would prove nothing. Children first, the account last. */
 async function useOwn(operations: Operation[], victim: Belongings, operator: Belongings, tally: Tally): Promise<void> {
   const rank = ({ method, path }: Operation) => {
+    // Until it ends, no message is answered.
+    if (path.startsWith("/api/spending-stops")) return -1;
     if (path === "/api/accounts/{id}" && method === "DELETE") return 6;
     // Suspends the account, among other things.
     if (path.startsWith("/api/accounts")) return method === "DELETE" ? 5 : 4;
@@ -116,6 +118,8 @@ async function useOwn(operations: Operation[], victim: Belongings, operator: Bel
     if (path.includes("/visitors/") || path.startsWith("/api/sessions")) return 2;
     return path === "/api/companions/{id}" ? 3 : 1;
   };
+  const stop = { account_id: victim.owner.accountId };
+  await operator.cookie.send({ method: "POST", path: "/api/spending-stops", body: stop });
   for (const operation of operations.toSorted((a, b) => rank(a) - rank(b))) {
     if (!isPrivate(operation) || !operation.path.includes("{")) continue;
     const { cookie } = isOfOperators(operation) ? operator : victim;

@@ -113,6 +113,7 @@ class Pool {
       this.#add("token", item.embed_token);
       this.#add("visitor_id", item.visitor_id);
       this.#add("sub", item.visitor_id);
+      if (noun === "spending-stops") this.#add("account_id", item.account_id ?? "all");
       if (path.endsWith("/voice-agents")) this.#add("agent_id", item.agent_id);
     }
     if (typeof json.next_cursor === "string") this.#add("cursor", json.next_cursor);
@@ -151,6 +152,8 @@ function documentsOf({ headers, text }: ApiResponse): ApiResponse["json"][] {
 
 const linesType = "application/x-ndjson";
 
+const asksProviders = new Set(["chat", "relayChat", "testChat", "createChatCompletion", "startVoiceSession"]);
+
 async function call(
   callers: Callers,
   pool: Pool,
@@ -171,8 +174,8 @@ async function call(
   // Wrong passwords slow down the account's further sign-ins, as they should, so there are only a few of them.
   const isGuess = ["changePassword", "removeTotp"].includes(described.operationId) && random.below(30) > 0;
   const client = isGuess ? callers.nobody : await chooseCaller(callers, random, door, isRight);
-  // If an owner's voice agent has a generated id, the provider does not know it.
-  const allowed = described.operationId === "startVoiceSession" ? [502] : [];
+  // If an owner's voice agent has a generated id, the provider does not know it; and an operator may have stopped everybody.
+  const allowed = asksProviders.has(described.operationId) ? [502, 503] : [];
   const sent = { method, path: path + query, headers, ...(body === undefined ? {} : { body }) };
   const response = await client.send(sent, allowed);
   if (response.status === 401 && "cookie" in client.credentials) callers.dropCookie();

@@ -14,11 +14,11 @@ export const intruderFaults = [
 export interface Caller {
   client: Client;
   own: Belongings;
-  /** Operators may see other accounts under `/api/accounts`. */
+  /** Operators may see and stop other accounts. */
   isOperator: boolean;
 }
 
-export const isOfOperators = ({ path }: Operation) => path.startsWith("/api/accounts");
+export const isOfOperators = ({ path }: Operation) => /^\/api\/(accounts|spending-stops)/.test(path);
 export const isPrivate = ({ door }: Operation) => door === "key" || door === "session";
 
 /** An unused id next to it: lists and cursors treat it as the same position. */
