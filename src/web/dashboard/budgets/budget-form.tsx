@@ -40,7 +40,7 @@ export function BudgetForm({ budget, onSaved, onClose }: BudgetFormProps) {
   const [draft, setDraft] = useState(() => toBudgetDraft(budget));
   const [isTold, setIsTold] = useState(false);
   const own = isTold ? findBudgetProblems(draft) : {};
-  const keys = useLoad<Page<ApiKey>>(draft.kind === "key_id" ? "/api/keys?limit=100" : null).data?.data;
+  const keys = useLoad<Page<ApiKey>>(draft.kind === "key_id" ? "/api/keys?limit=1000" : null).data?.data;
   const change = (part: Partial<BudgetDraft>) => setDraft((before) => ({ ...before, ...part }));
   const submit = useAction(async () => {
     setIsTold(true);
@@ -123,7 +123,7 @@ export function BudgetForm({ budget, onSaved, onClose }: BudgetFormProps) {
         onValue={(action) => change({ action: action as Budget["action"] })}
         hint={
           draft.action === "stop"
-            ? "A reply that could cost more than is left is not begun: visitors read that something went wrong. Models without a price are refused, too."
+            ? "A reply that could cost more than is left is not begun, and visitors read that the chat is out of service. So it is with models without a price."
             : "The dashboard shows it, and the operator's log and metrics tell it."
         }
         error={fieldProblem(submit.error, "action")}

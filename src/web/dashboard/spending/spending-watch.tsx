@@ -15,7 +15,7 @@ const mostShown = 3;
 export function SpendingWatch() {
   const signedIn = useSession();
   const { spending, account } = signedIn;
-  const budgets = useLoad<Page<Budget>>(spending.has_budgets ? "/api/budgets?limit=100" : null);
+  const budgets = useLoad<Page<Budget>>(spending.has_budgets ? "/api/budgets?limit=1000" : null);
   useEvery(lookEveryMs, () => void refreshSession());
   // Whatever made the session be read anew may have changed budgets, too.
   useEffect(() => void budgets.reload(), [signedIn]);
