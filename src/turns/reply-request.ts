@@ -11,6 +11,7 @@ import { estimateTokens, type HistoryMessage, selectHistory, textOf, textParts }
 import { costOfTokens } from "../domain/prices.ts";
 import type { TokenUsage } from "../domain/usage.ts";
 import { kindOfOutcome, type ReplyOutcome, type ReplyRequest } from "../llm/provider.ts";
+import type { Spend } from "../store/store.ts";
 import type { TurnEnd } from "./events.ts";
 import type { GivenPrompt, TurnResult, TurnStart } from "./turn-start.ts";
 
@@ -91,10 +92,12 @@ export function toTurnResult(
   const usage = countTokens(request, text, outcome);
   const price = settings.prices.findTokenPrice(answeredBy);
   const cost = price === null ? null : costOfTokens(price, usage);
-  // Nothing is worked out for operators without prices.
-  const counts = cost !== null || reservationId !== null;
-  const call = { companionId: companion.id, keyId, metadata: companion.metadata };
-  const spend = counts ? { facts: spendingFactsOf(call), reservationId, atMs: clock.nowMs() } : null;
+  let spend: Spend | null = null;
+  // Nothing is worked out for operators without prices: metadata, which is parsed where it is read, may be long.
+  if (cost !== null || reservationId !== null) {
+    const facts = spendingFactsOf({ companionId: companion.id, keyId, metadata: companion.metadata });
+    spend = { facts, reservationId, atMs: clock.nowMs() };
+  }
   return {
     ...{ request, complete, answeredBy, finishReason, usage, cost, spend, keyId, firstTextMs },
     reply: text === "" ? [] : textParts(text),
