@@ -2,7 +2,7 @@
 import { Plus } from "lucide-preact";
 import { useState } from "preact/hooks";
 import { BudgetCard } from "../budgets/budget-card.tsx";
-import { alarmingBudgets } from "../budgets/budget-state.ts";
+import { alarmingBudgets } from "../budgets/alarming-budgets.ts";
 import { useSubjectWords } from "../budgets/subject.tsx";
 import { call, toSentence } from "../lib/api.ts";
 import { useList } from "../lib/load.ts";
