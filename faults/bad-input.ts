@@ -215,6 +215,11 @@ let address = 0;
 async function createTester(world: World, owner: Owner, tally: Tally): Promise<Tester> {
   const companion = await makeCompanion(owner.client, { visitor_auth: "optional" });
   const visitorToken = await signToken(await createWebsiteKey(world.url, owner.key), companion.id);
+  const budget = await owner.client.send({
+    method: "POST",
+    path: "/api/budgets",
+    body: { account: true, limit_micros: 1_000_000, period: "day", action: "notify" },
+  });
   const signInAnew = () => signIn(world, tally, owner.email);
   const callers = {
     public: createClient(world.url, {}, tally),
@@ -227,6 +232,7 @@ async function createTester(world: World, owner: Owner, tally: Tally): Promise<T
     token: companion.token,
     sub: crypto.randomUUID(),
     "/api/accounts/{id} id": owner.accountId,
+    "/api/budgets/{id} id": budget.json.id,
     "/api/accounts/{id}/reset-link id": owner.accountId,
     "/api/accounts/{id}/voice-agents id": owner.accountId,
   };

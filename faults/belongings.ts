@@ -31,6 +31,8 @@ export interface Ids {
   message_id: string;
   sub: string;
   "visitor-keys": string;
+  budgets: string;
+  account_id: string;
   agent_id: string;
 }
 
@@ -73,12 +75,22 @@ export async function makeBelongings(
     message_id: visit.message_id,
     sub: visit.visitor_id,
     "visitor-keys": (await make("/api/visitor-keys", { name: word, algorithm: "HS256" })).id,
+    budgets: (await make("/api/budgets", budgetOf(word))).id,
+    // Of the operators' routes that name an account so.
+    account_id: owner.accountId,
     agent_id: `agent_of_${name}`,
   };
   await runJson(world.server.dataDir, ["account", "grant-agent", owner.email, ids.agent_id]);
   const secrets = [word, ...Object.values(ids), visit.session_id, token.token, owner.email, owner.key];
   return { owner, cookie, ids, token: companion.token, visit, secrets };
 }
+
+const budgetOf = (word: string) => ({
+  metadata: { plan: word },
+  limit_micros: 50_000_000,
+  period: "month",
+  action: "notify",
+});
 
 /** Fields that change when they are read. */
 const moving = new Set(["last_used_at", "requests"]);
@@ -97,6 +109,7 @@ export async function readBelongings({ owner: { client }, cookie }: Belongings):
     ...(await each(conversations, (id) => `/api/conversations/${id}`)),
     ...(await listAll(client, "/api/keys")),
     ...(await client.send({ method: "GET", path: "/api/visitor-keys" })).json.data,
+    ...(await listAll(client, "/api/budgets")),
     ...(await listAll(client, "/api/audit")),
     ...(await listAll(cookie, "/api/sessions")),
     // Without its own calls, which are counted a moment later.

@@ -4,10 +4,19 @@
  */
 import { chat } from "../test/support/chat.ts";
 import { startMockElevenLabs } from "../test/support/mock-elevenlabs.ts";
-import { type Belongings, listChanges, makeBelongings, readBelongings } from "./belongings.ts";
+import { type Belongings, type Ids, listChanges, makeBelongings, readBelongings } from "./belongings.ts";
 import { apiFaults, type Call, type Client } from "./client.ts";
 import { documentFaults, fillPath, type Operation, readOperations } from "./document.ts";
-import { type Caller, Intruder, intruderFaults, isOfOperators, isPrivate, pick } from "./intruder.ts";
+import {
+  type Caller,
+  Intruder,
+  intruderFaults,
+  isOfOperators,
+  isPrivate,
+  missingIds,
+  pick,
+  toShape,
+} from "./intruder.ts";
 import { type FaultRow, Tally } from "./row.ts";
 import { openWorld, runJson, type World } from "./world.ts";
 
@@ -81,6 +90,17 @@ async function tryBodies({ client, isOperator }: Caller, { ids, token }: Belongi
   const { json } = await client.send({ method: "POST", path, body });
   if (json.id === ids.companions || json.embed_token === token) tally.fault(faults[0], JSON.stringify(json));
   await client.send({ method: "PATCH", path: `${path}/${json.id}`, body });
+  const asked = { messages: [{ role: "user", content: "Hello" }] };
+  const budget = { limit_micros: 1, period: "day", action: "notify" };
+  for (const [to, sent] of [
+    ["/v1/chat/completions", (of: Ids) => ({ ...asked, model: of.companions })],
+    ["/api/budgets", (of: Ids) => ({ ...budget, companion_id: of.companions })],
+    ["/api/budgets", (of: Ids) => ({ ...budget, key_id: of.keys })],
+  ] as const) {
+    const shapeWith = async (of: Ids) => toShape(await client.send({ method: "POST", path: to, body: sent(of) }));
+    const [theirs, none] = [await shapeWith(ids), await shapeWith(missingIds(ids))];
+    if (theirs !== none) tally.fault(intruderFaults[0], `POST ${to}: ${theirs} and not ${none}`);
+  }
   const bound = await client.send(bind);
   // The operator owns the provider's key, so it may use every agent.
   if (bound.status !== (isOperator ? 201 : 400)) tally.fault(faults[3], `${bound.status} ${bound.text}`);
@@ -109,6 +129,8 @@ function ownQuery({ path }: Operation, { visit }: Belongings): string {
 /** Finally the owner uses the ids: ids that work for nobody would prove nothing. Children first, the account last. */
 async function useOwn(operations: Operation[], victim: Belongings, operator: Belongings, tally: Tally): Promise<void> {
   const rank = ({ method, path }: Operation) => {
+    // Until it ends, no message is answered.
+    if (path.startsWith("/api/spending-stops")) return -1;
     if (path === "/api/accounts/{id}" && method === "DELETE") return 6;
     // Suspends the account, among other things.
     if (path.startsWith("/api/accounts")) return method === "DELETE" ? 5 : 4;
@@ -116,6 +138,8 @@ async function useOwn(operations: Operation[], victim: Belongings, operator: Bel
     if (path.includes("/visitors/") || path.startsWith("/api/sessions")) return 2;
     return path === "/api/companions/{id}" ? 3 : 1;
   };
+  const stop = { account_id: victim.owner.accountId };
+  await operator.cookie.send({ method: "POST", path: "/api/spending-stops", body: stop });
   for (const operation of operations.toSorted((a, b) => rank(a) - rank(b))) {
     if (!isPrivate(operation) || !operation.path.includes("{")) continue;
     const { cookie } = isOfOperators(operation) ? operator : victim;

@@ -14,11 +14,11 @@ export const intruderFaults = [
 export interface Caller {
   client: Client;
   own: Belongings;
-  /** Operators may see other accounts under `/api/accounts`. */
+  /** Operators may see and stop other accounts. */
   isOperator: boolean;
 }
 
-export const isOfOperators = ({ path }: Operation) => path.startsWith("/api/accounts");
+export const isOfOperators = ({ path }: Operation) => /^\/api\/(accounts|spending-stops)/.test(path);
 export const isPrivate = ({ door }: Operation) => door === "key" || door === "session";
 
 /** An unused id next to it: lists and cursors treat it as the same position. */
@@ -26,7 +26,7 @@ function toMissing(id: string): string {
   return id.slice(0, -1) + (id.endsWith("0") ? "1" : "0");
 }
 
-const missingIds = (ids: Ids) =>
+export const missingIds = (ids: Ids) =>
   Object.fromEntries(Object.entries(ids).map(([noun, id]) => [noun, toMissing(id)])) as unknown as Ids;
 
 /** The value for a path parameter; `id` is that of the noun. */
@@ -144,7 +144,7 @@ export class Intruder {
 }
 
 /** Status, headers and body, without what differs for each request. */
-function toShape({ status, headers, text }: ApiResponse): string {
+export function toShape({ status, headers, text }: ApiResponse): string {
   const counted = ["x-request-id", "date", "ratelimit"];
   const lines = [...headers].filter(([name]) => !counted.includes(name)).map(([name, value]) => `${name}: ${value}`);
   return [status, ...lines, text.replace(/"request_id":"[^"]*"/, '"request_id":""')].join("\n");
