@@ -16,7 +16,7 @@ const places = [
 
 function findFiles(name: RegExp): string[] {
   const paths = readdirSync(join(root, "src"), { recursive: true, encoding: "utf8" }).map((path) => `src/${path}`);
-  const sources = paths.filter((path) => /\.tsx?$/.test(path) && !path.startsWith("src/web/generated/"));
+  const sources = paths.filter((path) => /\.tsx?$/.test(path) && !path.includes("/generated/"));
   return sources.filter((path) => name.test(readFileSync(join(root, path), "utf8"))).sort();
 }
 

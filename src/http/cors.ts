@@ -25,7 +25,7 @@ export function allowedOrigin(request: Request): string {
 const preflightHeaders = {
   "access-control-allow-methods": "GET, POST, PUT, PATCH, DELETE",
   "access-control-allow-headers":
-    "Authorization, Content-Type, Idempotency-Key, If-Match, If-None-Match, Last-Event-ID, X-Visitor-Token, X-Challenge",
+    "Authorization, Content-Type, Idempotency-Key, If-Match, Last-Event-ID, X-Visitor-Token, X-Challenge",
 };
 
 export function apiCors() {
@@ -50,7 +50,5 @@ export function apiCors() {
 
 /** Whether the path of an absolute URL is under `/api` or `/v1`; pages and assets set their own CORS headers, or none. */
 function isApiPath(url: string): boolean {
-  const pathStart = url.indexOf("/", url.indexOf("://") + 3);
-  if (url.startsWith("/api/", pathStart) || url.startsWith("/v1/", pathStart)) return true;
-  return ["/api", "/v1"].includes(url.slice(pathStart));
+  return /^\/(api|v1)([/?]|$)/.test(url.slice(url.indexOf("/", url.indexOf("://") + 3)));
 }

@@ -11,6 +11,7 @@ import { estimateTokens, type HistoryMessage, selectHistory, textOf, textParts }
 import { costOfTokens } from "../domain/prices.ts";
 import type { TokenUsage } from "../domain/usage.ts";
 import { kindOfOutcome, type ReplyOutcome, type ReplyRequest } from "../llm/provider.ts";
+import type { Spend } from "../store/store.ts";
 import type { TurnEnd } from "./events.ts";
 import type { GivenPrompt, TurnResult, TurnStart } from "./turn-start.ts";
 
@@ -58,12 +59,13 @@ function narrow(request: ReplyRequest, { instructions, temperature, maxOutputTok
   };
 }
 
-/** The provider's count, or an estimate if it sent none. */
+/** The provider's count, or an estimate if it sent none: at most what the provider was asked for, and budgets hold. */
 function countTokens(request: ReplyRequest, text: string, outcome: ReplyOutcome): TokenUsage {
   if (outcome.usage) return { ...outcome.usage, estimated: false };
   let inputTokens = request.systemPrompt === null ? 0 : estimateTokens(request.systemPrompt);
   for (const message of request.messages) inputTokens += estimateTokens(textOf(message));
-  return { inputTokens, outputTokens: estimateTokens(text), cachedTokens: 0, estimated: true };
+  const outputTokens = Math.min(estimateTokens(text), request.maxOutputTokens);
+  return { inputTokens, outputTokens, cachedTokens: 0, estimated: true };
 }
 
 /** How a turn's reply ended. */
@@ -90,10 +92,12 @@ export function toTurnResult(
   const usage = countTokens(request, text, outcome);
   const price = settings.prices.findTokenPrice(answeredBy);
   const cost = price === null ? null : costOfTokens(price, usage);
-  // Nothing is worked out for operators without prices.
-  const counts = cost !== null || reservationId !== null;
-  const call = { companionId: companion.id, keyId, metadata: companion.metadata };
-  const spend = counts ? { facts: spendingFactsOf(call), reservationId, atMs: clock.nowMs() } : null;
+  let spend: Spend | null = null;
+  // Nothing is worked out for operators without prices: metadata, which is parsed where it is read, may be long.
+  if (cost !== null || reservationId !== null) {
+    const facts = spendingFactsOf({ companionId: companion.id, keyId, metadata: companion.metadata });
+    spend = { facts, reservationId, atMs: clock.nowMs() };
+  }
   return {
     ...{ request, complete, answeredBy, finishReason, usage, cost, spend, keyId, firstTextMs },
     reply: text === "" ? [] : textParts(text),

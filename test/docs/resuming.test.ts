@@ -130,7 +130,8 @@ test("the client passes on why a message is refused", async () => {
 
 test("the curl session answers what the page says", async () => {
   const story = tell(["Once upon a time", " there was a bicycle."]);
-  const commands = codeBlocks(text, "sh");
+  const own = text.replaceAll("https://chat.example.com", `http://127.0.0.1:${proxy.port}`).replaceAll("emb_…", token);
+  const commands = codeBlocks(own, "sh");
   const answers = codeBlocks(text, "text");
   expect(commands.length).toBe(answers.length);
   let variables = "";
@@ -138,7 +139,7 @@ test("the curl session answers what the page says", async () => {
     story.next();
     // The line is cut where the page says so, however slow the machine is.
     const patient = command.replace("--max-time 1 ", "--max-time 20 ");
-    const script = `BASE_URL=http://127.0.0.1:${proxy.port} TOKEN=${token}\n${variables}${patient}`;
+    const script = `${variables}${patient}`;
     variables += command.match(/^[A-Z]+=.*\n/gm)?.join("") ?? "";
     const run = Bun.spawn(["bash", "-c", script], { stdout: "pipe", stderr: "ignore" });
     let said = "";

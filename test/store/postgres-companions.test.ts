@@ -217,7 +217,7 @@ test("a session takes the place of its ticket in one commit, and its transcript 
     voice.addTranscript("conv-1", systemIds.uuid(), [{ ...spoken, id: systemIds.uuid() }], null),
   );
   expect(results).toHaveLength(10);
-  expect(results.filter((isTaken) => isTaken)).toHaveLength(1);
+  expect(results.filter(({ isAdded }) => isAdded)).toHaveLength(1);
   const stored = await b.engine.quick.get<{ count: number }>("SELECT count(*)::int AS count FROM messages");
   expect(stored?.count).toBe(1);
 });

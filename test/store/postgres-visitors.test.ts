@@ -92,11 +92,11 @@ test("a transcript goes to the conversation that its session belongs to when it 
       complete: true,
       createdAt: clock.nowMs(),
     } as const;
-    const [isMerged, isAdded] = await Promise.all([
+    const [isMerged, transcript] = await Promise.all([
       store.conversations.merge(key, verified),
       elsewhere.store.voice.addTranscript(providerConversationId, systemIds.uuid(), [spoken], null),
     ]);
-    expect([isMerged, isAdded]).toEqual([true, true]);
+    expect([isMerged, transcript.isAdded]).toEqual([true, true]);
     expect(await readTexts(key.sessionId)).toEqual({ [verified.id]: ["Hello", "Hi there", "spoken"] });
   }
   expect(await servers.tally()).toMatchObject({ deadlocks: 0 });

@@ -37,7 +37,7 @@ interface Visit {
 }
 
 async function visit({ url = world.host(tag(world.server, token)), colorScheme = "light", held }: Visit = {}) {
-  const opened = await world.open({ colorScheme });
+  const opened = await world.open({ colorScheme, reducedMotion: "reduce" });
   const { page } = opened;
   const seen = { files: [] as string[], workers: 0, posts: [] as number[] };
   page.on("request", (request) => seen.files.push(request.url().replace(/^.*\//, "")));
@@ -144,6 +144,30 @@ test("a page with the SDK alone has the solver from the same server", async () =
   })()`);
   expect(reply).toBe("You said: Hello");
   expect([seen.posts, solvers(seen.files)]).toEqual([[403, 200], ["challenge.js"]]);
+});
+
+test("a companion that begins to ask while its widget is open gets the message all the same", async () => {
+  const { id, embed_token } = await world.createCompanion({ voice_id: "voice_1" });
+  const { widget, seen } = await visit({ url: world.host(tag(world.server, embed_token)) });
+  const speaking = await visit({ url: world.host(tag(world.server, embed_token)) });
+  await widget.open();
+  await speaking.widget.open();
+  await widget.ask("Hello");
+  await widget.replied();
+  expect(seen.files.filter((file) => /^(sdk|challenge)/.test(file))).toEqual([]);
+  await world.call("PATCH", `/api/companions/${id}`, { challenge: "always" });
+  await widget.ask("Still there?");
+  await widget.replied(2);
+  // From then on it goes straight to the client that solves.
+  await widget.ask("And now?");
+  await widget.replied(3);
+  expect(seen.posts).toEqual([200, 403, 403, 200, 403, 200]);
+  expect(await widget.notice.isHidden()).toBe(true);
+
+  const admitted = speaking.page.waitForResponse((response) => response.url().endsWith("/voice-token") && response.ok());
+  await speaking.widget.button("Start voice chat").click();
+  await admitted;
+  expect(speaking.seen.posts.slice(0, 3)).toEqual([403, 403, 200]);
 });
 
 test("voice asks for the same", async () => {

@@ -96,7 +96,7 @@ test.each([
   [503, "unavailable", "The chat is out of service at the moment. Please try again."],
   [502, "upstream_error", "The assistant cannot answer right now. Please try again."],
   [500, "internal", "Something went wrong. Please try again."],
-  [429, "budget_exceeded", "Something went wrong. Please try again."],
+  [429, "budget_exceeded", "The chat is out of service at the moment. Please try again."],
   [429, "quota_exceeded", "This chat has answered all its messages for today. Please come back tomorrow."],
 ])("a refusal with %d %s shows its own sentence", async (status, code, sentence) => {
   const { page, widget } = await openChat();

@@ -79,8 +79,16 @@ export function createClient(host: PanelHost) {
     }
   }
 
+  let isAsked = false;
+
+  /** Asked since the configuration was loaded: from then on by the SDK at once. */
+  function isAskedNow(error: unknown): boolean {
+    const { code } = error as CompanionError;
+    return code === "challenge_required" && (isAsked = true);
+  }
+
   /** Whether a request is more than that. */
-  const isHard = () => visitor || host.source.config?.challenge;
+  const isHard = (): boolean => !!(visitor || isAsked || host.source.config?.challenge);
 
   const isKnown = () => !!storage.getItem(subKey(token));
 
@@ -126,7 +134,7 @@ export function createClient(host: PanelHost) {
       const call = { signal: stop, leave, ...told };
       let isOurs = true;
       try {
-        const isBySdk = isNew && isHard();
+        let isBySdk = isNew && isHard();
         if (isNew && !isBySdk) {
           const line = openLine(joined.signal);
           try {
@@ -138,8 +146,9 @@ export function createClient(host: PanelHost) {
             }
             return;
           } catch (error) {
-            if (joined.signal.aborted || !(error as CompanionError).isCut) throw error;
-            told.onConnection(false);
+            isBySdk = isAskedNow(error);
+            if (joined.signal.aborted || !(isBySdk || (error as CompanionError).isCut)) throw error;
+            told.onConnection(isBySdk);
           } finally {
             line.close();
           }
@@ -156,8 +165,12 @@ export function createClient(host: PanelHost) {
     },
 
     async voice(): Promise<string> {
-      if (isHard()) return (await (await getSdk()).voice()).signedUrl;
-      return String((await connection.load("/voice-token", { method: "POST" }, {})).signed_url);
+      try {
+        if (!isHard()) return String((await connection.load("/voice-token", { method: "POST" }, {})).signed_url);
+      } catch (error) {
+        if (!isAskedNow(error)) throw error;
+      }
+      return (await (await getSdk()).voice()).signedUrl;
     },
 
     /** The newest conversation of a visitor who is known, on whichever device it was; null where there is none. */

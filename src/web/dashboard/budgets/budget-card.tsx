@@ -46,7 +46,7 @@ export function BudgetCard({ budget, subject, onEdit, onDelete }: BudgetCardProp
       <p class="text-[0.94rem] text-pretty">
         {consequenceOf(action, level)}{" "}
         <span class="text-muted" title={`${formatInstant(resets_at)} on your clock`}>
-          Starts anew {formatRelative(resets_at)}.
+          Resets {formatRelative(resets_at)}.
         </span>
       </p>
       <div class="mt-auto flex flex-wrap gap-2 pt-1">
@@ -64,10 +64,10 @@ export function BudgetCard({ budget, subject, onEdit, onDelete }: BudgetCardProp
 function consequenceOf(action: Budget["action"], level: BudgetLevel): string {
   if (action === "stop") {
     return level === "reached"
-      ? "No reply is made that could exceed it."
-      : "Stops: what could exceed it gets no reply.";
+      ? "Replies that could exceed it are refused."
+      : "Stops replies when it is reached.";
   }
-  return level === "reached" ? "It only tells: replies go on." : "Only tells when it is reached: replies go on.";
+  return level === "reached" ? "It only notifies: replies go on." : "Only notifies when it is reached: replies go on.";
 }
 
 function Meter({ budget, label }: { budget: Budget; label: string }) {

@@ -25,13 +25,13 @@ const subjects: readonly { value: SubjectKind; label: string }[] = [
 ];
 
 const periods: readonly { value: Budget["period"]; label: string }[] = [
-  { value: "month", label: "A month" },
-  { value: "day", label: "A day" },
+  { value: "month", label: "Each month" },
+  { value: "day", label: "Each day" },
 ];
 
 const actions: readonly { value: Budget["action"]; label: string }[] = [
   { value: "stop", label: "Stop: no more replies" },
-  { value: "notify", label: "Only tell: replies go on" },
+  { value: "notify", label: "Only notify: replies go on" },
 ];
 
 const told = ["account", "companion_id", "key_id", "metadata", "limit_micros", "period", "action"];
@@ -40,7 +40,7 @@ export function BudgetForm({ budget, onSaved, onClose }: BudgetFormProps) {
   const [draft, setDraft] = useState(() => toBudgetDraft(budget));
   const [isTold, setIsTold] = useState(false);
   const own = isTold ? findBudgetProblems(draft) : {};
-  const keys = useLoad<Page<ApiKey>>(draft.kind === "key_id" ? "/api/keys?limit=100" : null).data?.data;
+  const keys = useLoad<Page<ApiKey>>(draft.kind === "key_id" ? "/api/keys?limit=1000" : null).data?.data;
   const change = (part: Partial<BudgetDraft>) => setDraft((before) => ({ ...before, ...part }));
   const submit = useAction(async () => {
     setIsTold(true);
@@ -108,11 +108,11 @@ export function BudgetForm({ budget, onSaved, onClose }: BudgetFormProps) {
           error={problemOf("limit_micros")}
         />
         <SelectField
-          label="In"
+          label="Period"
           value={draft.period}
           options={periods}
           onValue={(period) => change({ period: period as Budget["period"] })}
-          hint="In UTC. What was spent since it began counts."
+          hint="In UTC. What was spent since it began counts, too."
           error={fieldProblem(submit.error, "period")}
         />
       </div>
@@ -123,8 +123,8 @@ export function BudgetForm({ budget, onSaved, onClose }: BudgetFormProps) {
         onValue={(action) => change({ action: action as Budget["action"] })}
         hint={
           draft.action === "stop"
-            ? "A reply that could cost more than is left is not begun: visitors read that something went wrong. Models without a price are refused, too."
-            : "The dashboard shows it, and the operator's log and metrics tell it."
+            ? "A reply that could cost more than is left is refused, and so is every reply of a model without a price. Visitors read that the chat is out of service."
+            : "The dashboard shows it, and so do the operator's log and metrics."
         }
         error={fieldProblem(submit.error, "action")}
       />

@@ -40,7 +40,7 @@ async function loadAllKeys(): Promise<ApiKey[]> {
   const all: ApiKey[] = [];
   let cursor: string | null = null;
   do {
-    const page: Page<ApiKey> = await call("GET", "/api/keys", { query: { limit: 100, cursor } });
+    const page: Page<ApiKey> = await call("GET", "/api/keys", { query: { limit: 1000, cursor } });
     all.push(...page.data);
     cursor = page.next_cursor;
   } while (cursor !== null);

@@ -56,7 +56,7 @@ export interface LoadedList<Item> {
 
 const pageSize = 20;
 
-/** A list of the API, page by page. A reload keeps as many items as were shown, and loads the newest hundred again. */
+/** A list of the API, page by page. A reload keeps as many items as were shown, and loads the newest thousand again. */
 export function useList<Item extends { id: string }>(path: string, query: Query = {}): LoadedList<Item> {
   const key = path + toSearch(query);
   const [items, setItems] = useState<Item[]>([]);
@@ -72,7 +72,7 @@ export function useList<Item extends { id: string }>(path: string, query: Query 
       const own = ++run.current;
       if (kind !== "again") setBusy(kind);
       try {
-        const limit = kind === "again" ? Math.min(100, Math.max(pageSize, shown.current)) : pageSize;
+        const limit = kind === "again" ? Math.min(1000, Math.max(pageSize, shown.current)) : pageSize;
         const separator = key.includes("?") ? "&" : "?";
         const page = await call<Page<Item>>("GET", key + separator + toSearch({ limit, cursor: from }).slice(1));
         if (own !== run.current) return;

@@ -2,10 +2,12 @@
 import { Plus } from "lucide-preact";
 import { useState } from "preact/hooks";
 import { BudgetCard } from "../budgets/budget-card.tsx";
+import { alarmingBudgets } from "../budgets/budget-state.ts";
 import { useSubjectWords } from "../budgets/subject.tsx";
 import { call, toSentence } from "../lib/api.ts";
 import { useList } from "../lib/load.ts";
 import { refreshSession, useSession } from "../lib/session.ts";
+import { use } from "../lib/state.ts";
 import type { Budget } from "../lib/types.ts";
 import { Button } from "../ui/button.tsx";
 import { Confirm } from "../ui/dialog.tsx";
@@ -21,7 +23,10 @@ type Asked = { what: "edit" | "delete"; budget: Budget } | { what: "create" } | 
 export default function BudgetsPage() {
   const { server, account } = useSession();
   const list = useList<Budget>("/api/budgets");
-  const nameSubject = useSubjectWords(list.items);
+  const alarming = use(alarmingBudgets);
+  // The alarming ones first: whoever follows the mark in the navigation looks for them.
+  const budgets = [...alarming, ...list.items.filter(({ id }) => alarming.every((other) => other.id !== id))];
+  const nameSubject = useSubjectWords(budgets);
   const [asked, setAsked] = useState<Asked>(null);
   const close = () => setAsked(null);
   async function reload(): Promise<void> {
@@ -44,9 +49,9 @@ export default function BudgetsPage() {
           <code class="font-mono">COMPANIOND_PRICES</code>.
         </Notice>
       )}
-      {list.items.length > 0 ? (
+      {budgets.length > 0 ? (
         <ul class="grid gap-4 lg:grid-cols-2" aria-label="Budgets">
-          {list.items.map((budget) => (
+          {budgets.map((budget) => (
             <BudgetCard
               key={budget.id}
               budget={budget}
@@ -63,10 +68,10 @@ export default function BudgetsPage() {
       ) : (
         <Empty title="No budgets yet" action={create}>
           A budget bounds what replies may cost: of the whole account, a companion, an API key, or one of your
-          customers. When it is reached it stops replies, or only tells you.
+          customers. When it is reached it stops replies, or only notifies you.
         </Empty>
       )}
-      {list.items.length > 0 && list.error !== null && <Problem class="mt-4">{toSentence(list.error)}</Problem>}
+      {budgets.length > 0 && list.error !== null && <Problem class="mt-4">{toSentence(list.error)}</Problem>}
       {list.hasMore && (
         <div class="mt-4 flex justify-center">
           <Button isBusy={list.isLoadingMore} onClick={() => void list.loadMore()}>
@@ -90,7 +95,7 @@ export default function BudgetsPage() {
           <p>
             {asked.budget.action === "stop"
               ? "It no longer stops replies, from the next one on. Other budgets still do."
-              : "It no longer tells when that much is spent."}{" "}
+              : "It no longer notifies when that much is spent."}{" "}
             Usage stays as it was counted.
           </p>
         </Confirm>

@@ -1,6 +1,6 @@
 /** What every page shows of money while there is something: that spending is stopped, and budgets that run out. */
 import { useEffect } from "preact/hooks";
-import { describeAlarms, describeUse, pickAlarming } from "../budgets/budget-state.ts";
+import { alarmingBudgets, describeAlarms, describeUse, pickAlarming } from "../budgets/budget-state.ts";
 import { useSubjectWords } from "../budgets/subject.tsx";
 import { useEvery, useLoad } from "../lib/load.ts";
 import { usePath } from "../lib/router.ts";
@@ -15,7 +15,7 @@ const mostShown = 3;
 export function SpendingWatch() {
   const signedIn = useSession();
   const { spending, account } = signedIn;
-  const budgets = useLoad<Page<Budget>>(spending.has_budgets ? "/api/budgets?limit=100" : null);
+  const budgets = useLoad<Page<Budget>>(spending.has_budgets ? "/api/budgets?limit=1000" : null);
   useEvery(lookEveryMs, () => void refreshSession());
   // Whatever made the session be read anew may have changed budgets, too.
   useEffect(() => void budgets.reload(), [signedIn]);
@@ -24,10 +24,12 @@ export function SpendingWatch() {
   const alarm = describeAlarms(alarming);
   useEffect(() => {
     budgetAlarm.value = alarm;
+    alarmingBudgets.value = alarming;
     return () => {
       budgetAlarm.value = "";
+      alarmingBudgets.value = [];
     };
-  }, [alarm]);
+  }, [alarm, budgets.data]);
   const isHome = usePath() === homePath;
   return (
     <div role="status">
@@ -37,7 +39,7 @@ export function SpendingWatch() {
           read that the chat is out of service.{" "}
           {account.role === "operator" && (
             <a href="/app/accounts" class="font-medium underline">
-              Start again
+              Start it again under Accounts
             </a>
           )}
         </p>

@@ -117,6 +117,6 @@ function useQuotas(ids: readonly string[]): Record<string, Quota> {
 }
 
 export function useKeyNames(isWanted: boolean): Record<string, string> {
-  const keys = useLoad<Page<ApiKey>>(isWanted ? "/api/keys?limit=100" : null);
+  const keys = useLoad<Page<ApiKey>>(isWanted ? "/api/keys?limit=1000" : null);
   return Object.fromEntries((keys.data?.data ?? []).map(({ id, name }) => [id, name]));
 }
