@@ -58,7 +58,7 @@ export const openAiRoutes: readonly Route[] = [
     document: () => ({
       description:
         "What OpenAI's clients call: set their base URL to this server's `/v1`. The messages go to the model as they are, " +
-        "behind the companion's own instructions. Nothing of them is kept; the message counts in the companion's quotas, " +
+        "behind the companion's own instructions. None of them is kept; the message counts in the companion's quotas, " +
         "and in usage under the calling key. Streamed chunks are `chat.completion.chunk` objects, then `data: [DONE]`; " +
         'a reply that breaks off ends with `data: {"error":…}` instead.',
       bodyExample: {
