@@ -162,7 +162,10 @@ test("a budget that runs out is marked in the navigation and on the first page, 
 
   await mark.click();
   await atPage(page, "Budgets");
-  await page.getByRole("heading", { name: /^Companions with tenant/ }).first().waitFor();
+  await page
+    .getByRole("heading", { name: /^Companions with tenant/ })
+    .first()
+    .waitFor();
   const first = page.getByRole("list", { name: "Budgets" }).getByRole("listitem").first();
   const meter = first.getByRole("meter", { name: "Spent: The whole account" });
   expect(await meter.getAttribute("aria-valuetext")).toBe("$0.0162 of $0.01 this month, 162 %");

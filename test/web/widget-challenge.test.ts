@@ -164,7 +164,9 @@ test("a companion that begins to ask while its widget is open gets the message a
   expect(seen.posts).toEqual([200, 403, 403, 200, 403, 200]);
   expect(await widget.notice.isHidden()).toBe(true);
 
-  const admitted = speaking.page.waitForResponse((response) => response.url().endsWith("/voice-token") && response.ok());
+  const admitted = speaking.page.waitForResponse(
+    (response) => response.url().endsWith("/voice-token") && response.ok(),
+  );
   await speaking.widget.button("Start voice chat").click();
   await admitted;
   expect(speaking.seen.posts.slice(0, 3)).toEqual([403, 403, 200]);

@@ -1,5 +1,12 @@
 /** Budgets and the operator's stops in PostgreSQL. */
-import { type Budget, type BudgetState, factsOfSubject, isReached, mostBudgets, startDayOf } from "../../domain/budget.ts";
+import {
+  type Budget,
+  type BudgetState,
+  factsOfSubject,
+  isReached,
+  mostBudgets,
+  startDayOf,
+} from "../../domain/budget.ts";
 import { toUtcDay } from "../../lib/clock.ts";
 import { toPage } from "../contract/page.ts";
 import type { SpendingStore } from "../contract/spending.ts";

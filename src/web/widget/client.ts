@@ -83,8 +83,9 @@ export function createClient(host: PanelHost) {
 
   /** Asked since the configuration was loaded: from then on by the SDK at once. */
   function isAskedNow(error: unknown): boolean {
-    const { code } = error as CompanionError;
-    return code === "challenge_required" && (isAsked = true);
+    const isNow = (error as CompanionError).code === "challenge_required";
+    isAsked ||= isNow;
+    return isNow;
   }
 
   /** Whether a request is more than that. */

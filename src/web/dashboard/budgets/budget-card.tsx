@@ -63,9 +63,7 @@ export function BudgetCard({ budget, subject, onEdit, onDelete }: BudgetCardProp
 
 function consequenceOf(action: Budget["action"], level: BudgetLevel): string {
   if (action === "stop") {
-    return level === "reached"
-      ? "Replies that could exceed it are refused."
-      : "Stops replies when it is reached.";
+    return level === "reached" ? "Replies that could exceed it are refused." : "Stops replies when it is reached.";
   }
   return level === "reached" ? "It only notifies: replies go on." : "Only notifies when it is reached: replies go on.";
 }

@@ -1,6 +1,5 @@
 /** How far a budget is used up, in numbers and in words. */
 import { formatExactMoney, formatMoney } from "../lib/money.ts";
-import { State } from "../lib/state.ts";
 import type { Budget } from "../lib/types.ts";
 
 const nearShare = 0.8;
@@ -32,9 +31,6 @@ export function pickAlarming(budgets: readonly Budget[]): Budget[] {
   const rank = { reached: 0, near: 1, calm: 2 };
   return budgets.filter((budget) => levelOf(budget) !== "calm").toSorted((a, b) => rank[levelOf(a)] - rank[levelOf(b)]);
 }
-
-/** The alarming ones among all budgets, the worst first, as far as they are known. */
-export const alarmingBudgets = new State<readonly Budget[]>([]);
 
 /** "2 budgets reached, 1 nearly used up"; empty if there is nothing to tell. */
 export function describeAlarms(budgets: readonly Budget[]): string {

@@ -1,6 +1,7 @@
 /** What every page shows of money while there is something: that spending is stopped, and budgets that run out. */
 import { useEffect } from "preact/hooks";
-import { alarmingBudgets, describeAlarms, describeUse, pickAlarming } from "../budgets/budget-state.ts";
+import { alarmingBudgets } from "../budgets/alarming-budgets.ts";
+import { describeAlarms, describeUse, pickAlarming } from "../budgets/budget-state.ts";
 import { useSubjectWords } from "../budgets/subject.tsx";
 import { useEvery, useLoad } from "../lib/load.ts";
 import { usePath } from "../lib/router.ts";

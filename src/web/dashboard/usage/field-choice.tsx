@@ -8,7 +8,8 @@ import { Field, Form } from "../ui/field.tsx";
 export function FieldChoice({ value, onValue }: { value: string; onValue(field: string): void }) {
   const id = useId();
   const [typed, setTyped] = useState(value);
-  const companions = useLoad<Page<Pick<Companion, "metadata">>>("/api/companions?limit=1000&fields=metadata").data?.data;
+  const companions = useLoad<Page<Pick<Companion, "metadata">>>("/api/companions?limit=1000&fields=metadata").data
+    ?.data;
   const known = [...new Set(companions?.flatMap(({ metadata }) => listFields(metadata)))].toSorted();
   return (
     <Form class="mb-5 flex items-end gap-2" onSubmit={() => onValue(typed.trim())}>
