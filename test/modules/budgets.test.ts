@@ -178,6 +178,13 @@ test("a budget that notifies refuses nothing, and tells once that its limit is r
   await say();
   expect((await readBudget(id)).reached_at).not.toBeNull();
   expect(reachedBudgets.notify - before).toBe(1);
+  // One that is made behind its limit, and one whose limit falls behind what is spent.
+  await makeBudget({ action: "notify", limit_micros: costMicros });
+  expect(reachedBudgets.notify - before).toBe(2);
+  const wide = await makeBudget({ action: "notify" });
+  await api.call("PATCH", `/api/budgets/${wide}`, { limit_micros: costMicros });
+  await api.call("PATCH", `/api/budgets/${wide}`, { limit_micros: costMicros - 1 });
+  expect(reachedBudgets.notify - before).toBe(3);
 });
 
 test("the day's quota is asked before the budget", async () => {
