@@ -11,7 +11,14 @@ import { toUtcDay } from "../../lib/clock.ts";
 import { toPage } from "../contract/page.ts";
 import type { SpendingStore } from "../contract/spending.ts";
 import type { WriteContext } from "../contract/write-context.ts";
-import { beforeAll, countsAnew, daysOfPeriod, type PeriodRow, toBudgetState, toSubjectColumns } from "../rows/budgets.ts";
+import {
+  beforeAll,
+  countsAnew,
+  daysOfPeriod,
+  type PeriodRow,
+  toBudgetState,
+  toSubjectColumns,
+} from "../rows/budgets.ts";
 import { tooManyBudgets } from "../rows/refusals.ts";
 import type { PostgresEngine } from "./engine.ts";
 import type { StoreParts } from "./parts.ts";
