@@ -47,6 +47,9 @@ export function countsAnew({ subject, period }: BudgetPatch): boolean {
   return subject !== undefined || period !== undefined;
 }
 
+/** A text that comes before all ids of a list in this order. */
+export const beforeAll = { asc: "", desc: "~" } as const;
+
 /** The columns that a budget's subject fills. */
 export function toSubjectColumns(subject: BudgetSubject) {
   const facts = factsOfSubject(subject);
