@@ -4,6 +4,8 @@ import { GatheredBytes } from "../lib/gathered-bytes.ts";
 import { readPieces } from "./body-pieces.ts";
 
 export interface BodyBudgetLimits {
+  /** What a sender is, for the sentence of a refusal. */
+  readonly sender: "address" | "account";
   /** Bodies being read, in total and per sender. */
   readonly bodies: number;
   readonly bodiesOfOne: number;
@@ -49,12 +51,13 @@ const waitSeconds = 10;
 
 export function createBodyBudget(limits: BodyBudgetLimits): BodyBudget {
   const all: Share = { bodies: 0, bytes: 0 };
+  const tooMuch = `This ${limits.sender} sends too much at once.`;
   /** One per sender with a body being read: never more than there are bodies. */
   const shares = new Map<string, Share>();
 
   function enter(sender: string): Share {
     const own = shares.get(sender) ?? { bodies: 0, bytes: 0 };
-    if (own.bodies >= limits.bodiesOfOne) throw crowded("This address sends too much at once.");
+    if (own.bodies >= limits.bodiesOfOne) throw crowded(tooMuch);
     if (all.bodies >= limits.bodies) throw crowded("Too much is being sent to this server at once.");
     shares.set(sender, own);
     own.bodies++;
@@ -71,7 +74,7 @@ export function createBodyBudget(limits: BodyBudgetLimits): BodyBudget {
   }
 
   function hold(own: Share, bytes: number): void {
-    if (own.bytes + bytes > limits.bytesOfOne) throw crowded("This address sends too much at once.");
+    if (own.bytes + bytes > limits.bytesOfOne) throw crowded(tooMuch);
     if (all.bytes + bytes > limits.bytes) throw crowded("Too much is being sent to this server at once.");
     own.bytes += bytes;
     all.bytes += bytes;

@@ -67,6 +67,7 @@ const minuteMs = 60_000;
 const mebibyte = 1024 * 1024;
 /** For one account: three of the largest at once. */
 export const batchBodyLimits = {
+  sender: "account" as const,
   bodyBytes: 8 * mebibyte,
   bodyMs: 60_000,
   ...{ bodies: 32, bodiesOfOne: 8 },
@@ -75,6 +76,7 @@ export const batchBodyLimits = {
 
 /** An hour of talk is some hundred KiB with all that the provider adds; audio is not taken. */
 export const webhookBodyLimits = {
+  sender: "address" as const,
   bodyBytes: 8 * mebibyte,
   bodyMs: 30_000,
   ...{ bodies: 32, bodiesOfOne: 16 },

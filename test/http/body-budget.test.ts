@@ -2,7 +2,15 @@
 import { expect, test } from "bun:test";
 import { createBodyBudget } from "../../src/http/body-budget.ts";
 
-const limits = { bodies: 3, bodiesOfOne: 2, bytes: 30, bytesOfOne: 20, bodyBytes: 12, bodyMs: 60_000 };
+const limits = {
+  sender: "address",
+  bodies: 3,
+  bodiesOfOne: 2,
+  bytes: 30,
+  bytesOfOne: 20,
+  bodyBytes: 12,
+  bodyMs: 60_000,
+} as const;
 const ignore = () => {};
 
 function post(body: RequestInit["body"]): Request {
