@@ -97,9 +97,9 @@ async function tryBodies({ client, isOperator }: Caller, { ids, token }: Belongi
     ["/api/budgets", (of: Ids) => ({ ...budget, companion_id: of.companions })],
     ["/api/budgets", (of: Ids) => ({ ...budget, key_id: of.keys })],
   ] as const) {
-    const [theirs, none] = [ids, missingIds(ids)].map((of) => client.send({ method: "POST", path: to, body: sent(of) }));
-    const shapes = [toShape(await theirs), toShape(await none)];
-    if (shapes[0] !== shapes[1]) tally.fault(intruderFaults[0], `POST ${to}: ${shapes.join(" and not ")}`);
+    const shapeWith = async (of: Ids) => toShape(await client.send({ method: "POST", path: to, body: sent(of) }));
+    const [theirs, none] = [await shapeWith(ids), await shapeWith(missingIds(ids))];
+    if (theirs !== none) tally.fault(intruderFaults[0], `POST ${to}: ${theirs} and not ${none}`);
   }
   const bound = await client.send(bind);
   // The operator owns the provider's key, so it may use every agent.

@@ -172,7 +172,7 @@ test("reads an env file and secrets from files", async () => {
   writeFileSync(dir.file("my.env"), variables.join("\n"));
   await using server = await startExecutable({ args: ["--env-file", dir.file("my.env")] });
   const listening = await server.logged("listening");
-  expect(listening.llm).toBe("openai");
+  expect(listening.llm).toBe("default");
   expect(server.stdout).not.toContain("sk-from-a-file");
 });
 

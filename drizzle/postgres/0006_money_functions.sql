@@ -5,19 +5,28 @@
 -- The label of each companion's metadata as it is now, in the order of the ids; 0 for none. A companion that is gone has
 -- the last one. Two transactions may make the same label: what reads them does not mind.
 CREATE FUNCTION "label_usage"("companion_ids" text[]) RETURNS bigint[] LANGUAGE plpgsql SET enable_seqscan = off AS $$
+DECLARE
+	"labels" bigint[];
+	"is_changed" boolean;
 BEGIN
-	INSERT INTO "usage_labels" ("account_id", "companion_id", "metadata")
-	SELECT c."account_id", c."id", c."metadata" FROM "companions" AS c
-	WHERE c."id" = ANY ("companion_ids") AND c."metadata" <> '{}' AND c."metadata" IS DISTINCT FROM (
-		SELECT l."metadata" FROM "usage_labels" AS l WHERE l."companion_id" = c."id" ORDER BY l."number" DESC LIMIT 1
-	);
-	RETURN ARRAY (
-		SELECT CASE WHEN c."metadata" = '{}' THEN 0 ELSE coalesce((
-			SELECT l."number" FROM "usage_labels" AS l WHERE l."companion_id" = a."id" ORDER BY l."number" DESC LIMIT 1
-		), 0) END
+	LOOP
+		SELECT array_agg(CASE WHEN c."metadata" = '{}' THEN 0 ELSE coalesce(l."number", 0) END ORDER BY a."place"),
+			bool_or(c."metadata" <> '{}' AND c."metadata" IS DISTINCT FROM l."metadata")
+		INTO "labels", "is_changed"
 		FROM unnest("companion_ids") WITH ORDINALITY AS a("id", "place")
-		LEFT JOIN "companions" AS c ON c."id" = a."id" ORDER BY a."place"
-	);
+		LEFT JOIN "companions" AS c ON c."id" = a."id"
+		LEFT JOIN LATERAL (
+			SELECT u."number", u."metadata" FROM "usage_labels" AS u
+			WHERE u."companion_id" = a."id" AND c."metadata" IS DISTINCT FROM '{}' ORDER BY u."number" DESC LIMIT 1
+		) AS l ON true;
+		-- Nearly always, so that this is one statement.
+		IF "is_changed" IS NOT TRUE THEN RETURN "labels"; END IF;
+		INSERT INTO "usage_labels" ("account_id", "companion_id", "metadata")
+		SELECT c."account_id", c."id", c."metadata" FROM "companions" AS c
+		WHERE c."id" = ANY ("companion_ids") AND c."metadata" <> '{}' AND c."metadata" IS DISTINCT FROM (
+			SELECT l."metadata" FROM "usage_labels" AS l WHERE l."companion_id" = c."id" ORDER BY l."number" DESC LIMIT 1
+		);
+	END LOOP;
 END $$;
 --> statement-breakpoint
 -- Rows are always written in the order of their keys, so that transactions that count the same never wait in a circle.

@@ -1,11 +1,33 @@
 /** Reads files that the configuration names. */
-import { readFileSync } from "node:fs";
+import { closeSync, openSync, readSync } from "node:fs";
 
+/** Far more than any of them needs. A device has no end. */
+const mostBytes = 16 * 1024 * 1024;
+
+/** The text, or why it cannot be read: see `describeFileError`. */
 export function readText(filePath: string): string | Error {
   try {
-    return readFileSync(filePath, "utf8");
+    return readBounded(filePath);
   } catch (error) {
-    return error instanceof Error ? error : new Error(String(error));
+    return Object.assign(error instanceof Error ? error : new Error(String(error)), { path: filePath });
+  }
+}
+
+/** Also of a pipe, which tells no size: that is how shells pass secrets. */
+function readBounded(filePath: string): string {
+  const file = openSync(filePath, "r");
+  try {
+    const pieces: Buffer[] = [];
+    for (let left = mostBytes; left >= 0; ) {
+      const piece = Buffer.allocUnsafe(64 * 1024);
+      const length = readSync(file, piece, { length: piece.length });
+      if (length === 0) return Buffer.concat(pieces).toString("utf8");
+      pieces.push(piece.subarray(0, length));
+      left -= length;
+    }
+    throw Object.assign(new Error(), { code: "EFBIG" });
+  } finally {
+    closeSync(file);
   }
 }
 
@@ -13,6 +35,8 @@ const fileErrors: Record<string, string> = {
   ENOENT: "there is no such file",
   EACCES: "the file may not be read",
   EISDIR: "it is a directory",
+  ELOOP: "its links lead in a circle",
+  EFBIG: `it is larger than ${mostBytes / 1024 / 1024} MiB`,
 };
 
 export function describeFileError(error: Error & { code?: string; path?: string }): string {

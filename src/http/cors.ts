@@ -50,7 +50,5 @@ export function apiCors() {
 
 /** Whether the path of an absolute URL is under `/api` or `/v1`; pages and assets set their own CORS headers, or none. */
 function isApiPath(url: string): boolean {
-  const pathStart = url.indexOf("/", url.indexOf("://") + 3);
-  if (url.startsWith("/api/", pathStart) || url.startsWith("/v1/", pathStart)) return true;
-  return ["/api", "/v1"].includes(url.slice(pathStart));
+  return /^\/(api|v1)([/?]|$)/.test(url.slice(url.indexOf("/", url.indexOf("://") + 3)));
 }

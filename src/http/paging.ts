@@ -8,8 +8,10 @@ import type { QueryPart, QueryReader } from "./query.ts";
 
 const defaultLimit = 20;
 const maxLimit = 1000;
-/** Of JSON; a page ends before the item that would exceed it. */
+/** Of a page's JSON. */
 const maxPageBytes = 8 * 1024 * 1024;
+/** Of these, what stands around the items; a cursor has at most 70 bytes. */
+const frameBytes = 128;
 /** Items that are read at once: a page of large ones is never in memory whole. */
 const itemsPerRead = 100;
 
@@ -101,7 +103,7 @@ export async function collectList<Item extends ListedItem>(
   toWire: (item: Item) => object | Promise<object>,
 ): Promise<JsonText> {
   const texts: string[] = [];
-  let bytes = 0;
+  let bytes = frameBytes;
   const finish = (next: Cursor | null) =>
     new JsonText(
       `{"data":[${texts.join(",")}],"next_cursor":${JSON.stringify(next === null ? null : encodeCursor(next))}}`,

@@ -10,6 +10,7 @@ export interface Line {
 
 const lineFeed = 10;
 const blanks = [9, 13, 32];
+const mostBlanksForEach = 10;
 const strictUtf8 = new TextDecoder("utf-8", { fatal: true });
 
 /** A line as it was sent, without its end; null if it is too long. */
@@ -35,11 +36,23 @@ export async function* readJsonLines(
   for (const line of splitter.end()) yield* parseLine(line, maxLineBytes);
 }
 
-/** The lines of a text in memory that are not blank. */
-export function splitLines(pieces: readonly Uint8Array[], maxLineBytes: number): RawLine[] {
+/** The lines of a text in memory that are not blank; null if there are more than `maxLines`, or no end of blank ones. */
+export function splitLines(pieces: readonly Uint8Array[], maxLineBytes: number, maxLines: number): RawLine[] | null {
+  const lines: RawLine[] = [];
+  for (const line of eachLine(pieces, maxLineBytes)) {
+    // A body of line breaks would have millions, each with an object of its own.
+    if (line.number > maxLines * mostBlanksForEach) return null;
+    if (line.bytes?.every((byte) => blanks.includes(byte)) === true) continue;
+    if (lines.length === maxLines) return null;
+    lines.push(line);
+  }
+  return lines;
+}
+
+function* eachLine(pieces: readonly Uint8Array[], maxLineBytes: number): Generator<RawLine> {
   const splitter = createLineSplitter(maxLineBytes);
-  const lines = [...pieces.flatMap((piece) => [...splitter.split(piece)]), ...splitter.end()];
-  return lines.filter(({ bytes }) => bytes === null || bytes.some((byte) => !blanks.includes(byte)));
+  for (const piece of pieces) yield* splitter.split(piece);
+  yield* splitter.end();
 }
 
 function createLineSplitter(maxLineBytes: number) {

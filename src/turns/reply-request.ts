@@ -59,12 +59,13 @@ function narrow(request: ReplyRequest, { instructions, temperature, maxOutputTok
   };
 }
 
-/** The provider's count, or an estimate if it sent none. */
+/** The provider's count, or an estimate if it sent none: at most what the provider was asked for, and budgets hold. */
 function countTokens(request: ReplyRequest, text: string, outcome: ReplyOutcome): TokenUsage {
   if (outcome.usage) return { ...outcome.usage, estimated: false };
   let inputTokens = request.systemPrompt === null ? 0 : estimateTokens(request.systemPrompt);
   for (const message of request.messages) inputTokens += estimateTokens(textOf(message));
-  return { inputTokens, outputTokens: estimateTokens(text), cachedTokens: 0, estimated: true };
+  const outputTokens = Math.min(estimateTokens(text), request.maxOutputTokens);
+  return { inputTokens, outputTokens, cachedTokens: 0, estimated: true };
 }
 
 /** How a turn's reply ended. */

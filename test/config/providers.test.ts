@@ -177,3 +177,18 @@ test("a file that is not there is a problem of the setting", () => {
   const load = () => loadConfig({ environment: { COMPANIOND_PROVIDERS_FILE: join(dir, "nowhere.json") } });
   expect(load).toThrow(`COMPANIOND_PROVIDERS_FILE: there is no such file: ${join(dir, "nowhere.json")}`);
 });
+
+test("files that are none, or have no end, are problems that name them", () => {
+  const provider = { base_url: url, models: ["gpt"] };
+  const providers = [
+    { ...provider, name: "endless", api_key_file: "/dev/zero" },
+    { ...provider, name: "folder", api_key_file: dir },
+  ];
+  expect(problemsOf({ providers })).toEqual([
+    "COMPANIOND_PROVIDERS_FILE: providers[0].api_key_file: it is larger than 16 MiB: /dev/zero",
+    `COMPANIOND_PROVIDERS_FILE: providers[1].api_key_file: it is a directory: ${dir}`,
+  ]);
+  expect(problemsOf({}, { COMPANIOND_PROVIDERS_FILE: "/dev/zero" })).toContain(
+    "COMPANIOND_PROVIDERS_FILE: it is larger than 16 MiB: /dev/zero",
+  );
+});

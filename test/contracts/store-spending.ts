@@ -133,6 +133,23 @@ export function spendingStoreContract(open: OpenStore): void {
     expect(await spending().reserve(callOf({ micros: 2_797 }))).toEqual({ isAdmitted: true, isReserved: true });
   });
 
+  test("hold what calls under way have reserved, where they are made or changed meanwhile", async () => {
+    const watched = await create({ action: "notify" });
+    const calls = [callOf(), callOf({ keyId: "key-2", facts: factsOf({}, "key-2") })] as const;
+    for (const call of calls) await spending().reserve(call);
+    const ofTenant = await create({ subject: { metadata: { tenant: "acme" } }, limitMicros: 500 });
+    expect(ofTenant.reservedMicros).toBe(300);
+    const stop = await create({ subject: { keyId: "key-2" }, limitMicros: 700 });
+    const change = (patch: Partial<Budget>) => spending().updateBudget(account.id, stop.id, patch, world.context());
+    expect((await change({ period: "month" }))?.reservedMicros).toBe(300);
+    expect((await change({ subject: { account: true } }))?.reservedMicros).toBe(600);
+    expect(await spending().reserve(callOf({ micros: 101 }))).toMatchObject({ isAdmitted: false });
+    await settle(calls[0].id);
+    expect(await spentAndReserved(stop.id)).toEqual([100, 400_000, 300]);
+    await spending().release(calls[1].id);
+    for (const { id } of [watched, ofTenant, stop]) expect(await spentAndReserved(id)).toEqual([100, 400_000, 0]);
+  });
+
   test("refuse a call that nobody knows the price of, where they stop and not where they only tell", async () => {
     expect(await spending().reserve(callOf())).toEqual({ isAdmitted: true, isReserved: false });
     await create({ action: "notify", limitMicros: 0 });

@@ -68,6 +68,13 @@ export function recordedUsageContract(open: OpenStore): void {
       expect(await query(plan("pro"))).toMatchObject([{ messages: 2 }]);
     });
 
+    test("a companion's first turn counts under its metadata, even if the companion goes meanwhile", async () => {
+      const companion = await world.createCompanion(account, { metadata: { plan: "pro" } });
+      await world.store.companions.delete(account.id, companion.id, world.context());
+      await settle(companion, { day: "2026-02-01" });
+      expect(await query(plan("pro"))).toMatchObject([{ messages: 1 }]);
+    });
+
     test("fields are texts, numbers as JSON; nested by dots, with a dot in the name first; null where absent", async () => {
       const metadatas: Companion["metadata"][] = [
         { "user.id": "own", user: { id: "nested" } },

@@ -1,6 +1,6 @@
 /** Pages of lists that the store returns whole. */
 import { expect, test } from "bun:test";
-import { cutPage } from "../../src/http/paging.ts";
+import { collectList, cutPage } from "../../src/http/paging.ts";
 
 const pageOf = (ids: readonly string[], limit: number, afterId: string | null) => {
   const { items, nextAfterId } = cutPage(
@@ -20,4 +20,19 @@ test("goes on behind the cursor's item, also where ids are in another order: the
 test("goes on where the cursor's item stood, once that is deleted", () => {
   expect(pageOf(["d", "b", "a"], 1, "c")).toEqual({ ids: ["b"], nextAfterId: "b" });
   expect(pageOf([], 1, "c")).toEqual({ ids: [], nextAfterId: null });
+});
+
+test("a page of large items has at most 8 MiB, with all that stands around them", async () => {
+  const most = 8 * 1024 * 1024;
+  const items = Array.from({ length: 9 }, (_, index) => ({
+    id: `0192f3c1-7d2e-7a44-9a10-3f5b8c6d2e0${index}`,
+    updatedAt: 0,
+  }));
+  // With their commas, eight of them are 8 MiB to the byte.
+  const toWire = ({ id }: { id: string }) => ({ id, text: "x".repeat(most / 8 - `{"id":"${id}","text":""},`.length) });
+  const page = { limit: 1000, afterId: null, updatedSinceMs: null };
+  const { text } = await collectList(page, async () => ({ items, nextAfterId: null }), toWire);
+  expect(text.length).toBeLessThanOrEqual(most);
+  const { data, next_cursor } = JSON.parse(text);
+  expect([data.length, Buffer.from(next_cursor, "base64url").toString()]).toEqual([7, items[6]?.id ?? ""]);
 });

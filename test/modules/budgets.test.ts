@@ -163,6 +163,13 @@ test("what a reply cost is settled with it, a provider's failure gives all back,
   expect(await readBudget(later)).toMatchObject({ spent_micros: 2 * costMicros });
 });
 
+test("a reply that the provider did not count never costs more than was held for it", async () => {
+  const message = "[[nousage]][[words:500]]";
+  const id = await makeBudget({ limit_micros: message.length + 64 + 100 });
+  expect((await chat(server.url, companion.embedToken, { message })).isDone).toBe(true);
+  expect(await readBudget(id)).toMatchObject({ spent_micros: message.length / 4 + 100, reserved_micros: 0 });
+});
+
 test("a budget that notifies refuses nothing, and tells once that its limit is reached", async () => {
   const { reachedBudgets } = server.services.measurements;
   const before = reachedBudgets.notify;
@@ -198,6 +205,12 @@ test("under a budget that stops a call without a price is refused, and what woul
   expect(await faultOf("PATCH", `/api/companions/${dear.id}`, { metadata: { tenant: "acme" } })).toEqual(["metadata"]);
   const made = { name: "Ada", model: "dear-model", metadata: { tenant: "acme" } };
   expect(await faultOf("POST", "/api/companions", made)).toEqual(["model"]);
+  // Another key, which calls this one's companions.
+  const caller = await server.createKey(account, ["chat:write"]);
+  const ofCaller = await makeBudget({ account: null, key_id: caller.id, action: "notify" });
+  await server.updateCompanion(dear, { model: "test-model" });
+  expect((await api.call("PATCH", `/api/budgets/${ofCaller}`, { action: "stop" })).status).toBe(200);
+  expect(await faultOf("PATCH", `/api/companions/${dear.id}`, { model: "dear-model" })).toEqual(["model"]);
   // As if the operator had taken the price away since.
   await server.updateCompanion(companion, { model: "dear-model" });
   const response = await say();

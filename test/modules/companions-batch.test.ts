@@ -71,6 +71,8 @@ test("makes each line as a call of its own would, and answers for each, in order
 test("refuses what is no batch before anything is made", async () => {
   const api = await freshApi();
   expectProblem((await send(api, named(1001))).response, 400, "invalid_request");
+  const breaks = await send(api, "\n".repeat(20_000));
+  expect(breaks.response.json["detail"]).toBe("Send at most 1000 companions at once.");
   expectProblem((await send(api, "\n \n")).response, 400, "invalid_request");
   expectProblem(
     (await send(api, named(1), { "content-type": "application/json" })).response,

@@ -300,7 +300,7 @@ describe("errors have OpenAI's shape", () => {
 
   test("and carry the CORS headers of /api, as preflights and successes do", async () => {
     const origin = "https://app.example";
-    for (const path of ["/v1/models", "/v1/nothing", "/v1"]) {
+    for (const path of ["/v1/models", "/v1/nothing", "/v1", "/v1?limit=1"]) {
       const response = await owner.call("GET", path, undefined, { origin });
       expect(response.headers.get("access-control-allow-origin")).toBe(origin);
       expect(response.headers.get("access-control-expose-headers")).toContain("Retry-After");

@@ -58,11 +58,9 @@ export async function openBatch(call: BatchRequest): Promise<Batch> {
   const name = slot === null ? null : JSON.stringify([slot.accountId, slot.path, slot.key]);
   let isOpen = false;
   try {
-    const lines = splitLines(body.pieces, maxLineBytes);
+    const lines = splitLines(body.pieces, maxLineBytes, maxLines);
+    if (lines === null) throw new AppError("invalid_request", `Send at most ${maxLines} companions at once.`);
     if (lines.length === 0) throw new AppError("invalid_request", "Send one companion per line.");
-    if (lines.length > maxLines) {
-      throw new AppError("invalid_request", `Send at most ${maxLines} companions at once: these are ${lines.length}.`);
-    }
     if (name !== null && running.has(name)) throw stillRunning();
     if (name !== null) running.add(name);
     isOpen = true;

@@ -1,6 +1,6 @@
 /** Keeps companions under a budget that stops at what has a price. */
 import type { Services } from "../../dependencies.ts";
-import { spendingFactsOf } from "../../domain/budget.ts";
+import { factsOfSubject, spendingFactsOf } from "../../domain/budget.ts";
 import type { Companion, CompanionSettings } from "../../domain/companion.ts";
 import { invalidFields } from "../../domain/errors.ts";
 import { findUnpricedModel, findUnpricedVoice, type PricedServices } from "../../turns/unpriced.ts";
@@ -26,8 +26,12 @@ export async function requirePrices(
   const models = findUnpricedModel(services, companion);
   const unpriced = [...models, ...findUnpricedVoice(services, { hasVoice })];
   if (unpriced.length === 0) return;
+  const { spending, apiKeys } = services.store;
+  // Such keys call every companion of the account, whoever made it.
+  const callers = (await apiKeys.list(accountId)).filter(({ scopes }) => scopes.includes("chat:write"));
   const facts = spendingFactsOf({ companionId, keyId, metadata: companion.metadata });
-  const budgets = await services.store.spending.listMatching(accountId, facts);
+  const all = [...facts, ...callers.flatMap(({ id }) => factsOfSubject({ keyId: id }))];
+  const budgets = await spending.listMatching(accountId, [...new Set(all)]);
   if (!budgets.some(({ action }) => action === "stop")) return;
   const voiceField = companion.voiceId === null ? "voice_agent_id" : "voice_id";
   const isChanged = models.length > 0 ? model !== undefined : (voiceId ?? voiceAgentId) !== undefined;

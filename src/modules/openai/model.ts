@@ -27,7 +27,12 @@ class Reader {
   constructor(private readonly body: Sent) {}
 
   fail(param: string, detail: string): void {
-    if (this.faults.length < maxListedErrors) this.faults.push({ param, detail });
+    this.faults.push({ param, detail });
+  }
+
+  /** Whether nothing more needs to be looked at: a list may have half a million entries at fault. */
+  get isFull(): boolean {
+    return this.faults.length >= maxListedErrors;
   }
 
   /** Null where it is left out, null, or at fault. */
@@ -149,6 +154,7 @@ function readMessages(reader: Reader, sent: unknown): Pick<GivenPrompt, "instruc
     return { instructions, messages };
   }
   for (const [index, message] of sent.entries()) {
+    if (reader.isFull) break;
     const place = `messages[${index}]`;
     const { role, content, tool_calls } = (typeof message === "object" && message !== null ? message : {}) as Sent;
     if (!roles.includes(role as string)) reader.fail(`${place}.role`, `Must be one of: ${roles.join(", ")}.`);
@@ -168,6 +174,7 @@ function readContent(reader: Reader, place: string, content: unknown): string {
   }
   let text = "";
   for (const [index, part] of content.entries()) {
+    if (reader.isFull) break;
     const sent = (typeof part === "object" && part !== null ? part : {}) as Sent;
     if (sent.type !== "text") reader.fail(`${place}[${index}].type`, "Only text is read: no images, sounds or files.");
     else if (isText(sent.text)) text += sent.text;

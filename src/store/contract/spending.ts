@@ -81,8 +81,8 @@ export interface CompanionChoice {
  */
 export interface SpendingStore {
   /**
-   * Makes a budget, which has seen what usage has recorded of its subject since its period began: nothing is missed or
-   * counted twice, whatever is settled meanwhile. Rejects with `limit_reached`, and writes nothing, if the account has
+   * Makes a budget, which has seen what usage has recorded of its subject since its period began, and holds what calls
+   * under way have reserved: nothing is missed or counted twice, whatever is settled meanwhile. Rejects with `limit_reached`, and writes nothing, if the account has
    * `mostBudgets`. Audit: `budget.create`.
    */
   createBudget(accountId: string, budget: NewBudget, context: WriteContext): Promise<BudgetState>;
@@ -90,8 +90,7 @@ export interface SpendingStore {
   listBudgets(accountId: string, page: PageRequest, nowMs: number): Promise<Page<BudgetState>>;
   findBudget(accountId: string, id: string, nowMs: number): Promise<BudgetState | null>;
   /**
-   * Sets the given fields. With another subject or period it counts anew, as a new budget does; what calls under way have
-   * reserved in it is then reserved no more. A limit that was not reached so far can be reached again. Null if absent.
+   * Sets the given fields. With another subject or period it counts anew, as a new budget does. A limit that was not reached so far can be reached again. Null if absent.
    * Audit: `budget.update` with the names of the fields.
    */
   updateBudget(accountId: string, id: string, patch: BudgetPatch, context: WriteContext): Promise<BudgetState | null>;

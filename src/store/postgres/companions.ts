@@ -53,7 +53,7 @@ export const companionQueries = {
 };
 
 export function createCompanionStore(engine: PostgresEngine, parts: StoreParts): CompanionStore {
-  const { arrivals, changes, holdings, metadata, voiceAgents, removals } = parts;
+  const { arrivals, changes, holdings, metadata, usage, voiceAgents, removals } = parts;
   const rows = createCompanionInsert(parts);
   const lists = createCompanionLists(engine, metadata);
   const findTarget = engine.lookup<EmbedRow, EmbedTarget>(companionQueries.byToken, {
@@ -175,6 +175,7 @@ export function createCompanionStore(engine: PostgresEngine, parts: StoreParts):
         const accountNumber = await changes.requireAccount(transaction, accountId);
         await voiceAgents.dismiss(transaction, [id], context.nowMs);
         await metadata.replace(transaction, accountNumber, row.number, parseMetadata(row.metadata), {});
+        await usage.keepLabel(transaction, id);
         await transaction.run("DELETE FROM quota_daily WHERE companion_id = $1", [id]);
         // Deletes the row's embed tokens too.
         await transaction.run("DELETE FROM companions WHERE number = $1", [row.number]);

@@ -1,10 +1,17 @@
 /** Budgets and the operator's stops in PostgreSQL. */
-import { type Budget, type BudgetState, isReached, mostBudgets, startDayOf } from "../../domain/budget.ts";
+import {
+  type Budget,
+  type BudgetState,
+  factsOfSubject,
+  isReached,
+  mostBudgets,
+  startDayOf,
+} from "../../domain/budget.ts";
 import { toUtcDay } from "../../lib/clock.ts";
 import { toPage } from "../contract/page.ts";
 import type { SpendingStore } from "../contract/spending.ts";
 import type { WriteContext } from "../contract/write-context.ts";
-import { countsAnew, type PeriodRow, toBudgetState, toSubjectColumns } from "../rows/budgets.ts";
+import { countsAnew, daysOfPeriod, type PeriodRow, toBudgetState, toSubjectColumns } from "../rows/budgets.ts";
 import { tooManyBudgets } from "../rows/refusals.ts";
 import type { PostgresEngine } from "./engine.ts";
 import type { StoreParts } from "./parts.ts";
@@ -22,8 +29,13 @@ const withPeriod = `SELECT ${columns.select("b")}, p.spent_micros::float8 AS "sp
     p.spent_picos::float8 AS "spentPicos", p.reserved_micros::float8 AS "reservedMicros", p.reached_at::float8 AS "reachedAt"
   FROM budgets b LEFT JOIN budget_periods p
     ON p.budget_id = b.id AND p.start_day = start_of_period(b.period, $2) WHERE b.account_id = $1`;
-const insertPeriod = `INSERT INTO budget_periods (budget_id, start_day, spent_micros, spent_picos, reached_at)
-  VALUES ($1, $2, $3, $4, $5)`;
+// What calls under way hold, a budget holds from its beginning.
+const insertPeriod = `WITH held AS (
+    UPDATE spending_reservations r SET budget_ids = (r.budget_ids::jsonb || to_jsonb($1::text))::text
+    WHERE r.account_id = $6 AND r.day >= $2 AND r.day < $7 AND r.facts::jsonb @> $8::text::jsonb RETURNING r.micros
+  )
+  INSERT INTO budget_periods (budget_id, start_day, spent_micros, spent_picos, reached_at, reserved_micros)
+  SELECT $1, $2, $3, $4, $5, coalesce(sum(held.micros), 0) FROM held`;
 const reachAnew = `UPDATE budget_periods p
   SET reached_at = CASE WHEN p.spent_micros + p.spent_picos / 1000000 >= $3 THEN coalesce(p.reached_at, $4) END
   WHERE p.budget_id = $1 AND p.start_day = $2`;
@@ -59,8 +71,10 @@ export function createSpendingStore(engine: PostgresEngine, { changes, spending 
     const { id, subject, period, limitMicros } = budget;
     const spent = await sumSubject(queries, accountId, subject, period, nowMs);
     const reachedAt = isReached(spent, limitMicros) ? nowMs : null;
-    const startDay = startDayOf(period, toUtcDay(nowMs));
-    await queries.run(insertPeriod, [id, startDay, spent.micros, spent.picos, reachedAt]);
+    const { fromDay, toDay } = daysOfPeriod(period, nowMs);
+    const facts = JSON.stringify(factsOfSubject(subject));
+    const counts = [spent.micros, spent.picos, reachedAt];
+    await queries.run(insertPeriod, [id, fromDay, ...counts, accountId, toDay, facts]);
   }
 
   async function recordStop(

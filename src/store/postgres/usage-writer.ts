@@ -26,6 +26,11 @@ export type UsageWriter = ReturnType<typeof createUsageWriter>;
 
 export function createUsageWriter() {
   return {
+    /** Keeps the metadata of a companion that is about to go: its last turns may not have ended. */
+    async keepLabel(transaction: Queries, companionId: string): Promise<void> {
+      await transaction.run("SELECT label_usage(ARRAY[$1::text])", [companionId]);
+    },
+
     /** All in one statement; the same place may occur several times. Call it inside a write. */
     async add(transaction: Queries, additions: readonly UsageAddition[]): Promise<void> {
       if (additions.length > 0) await transaction.run(addUsage, toUsageArrays(additions));

@@ -36,7 +36,7 @@ interface CheckRow extends SpendingStateRow {
 type OwnedRow = Pick<StoredRow<typeof companions>, "number" | "name" | "voiceId" | "voiceAgentId" | "metadata">;
 
 export function createCompanionStore(engine: SqliteEngine, parts: StoreParts): CompanionStore {
-  const { changes, holdings, metadata, voiceAgents, removals } = parts;
+  const { changes, holdings, metadata, usage, voiceAgents, removals } = parts;
   const { orm } = engine;
   // Subqueries: a join of these three tables takes ten times as long as the lookups it consists of.
   const selectByToken = engine.query<EmbedRow, [string, string]>(
@@ -166,6 +166,7 @@ export function createCompanionStore(engine: SqliteEngine, parts: StoreParts): C
         const accountNumber = changes.requireAccount(accountId);
         voiceAgents.dismiss(id, context.nowMs);
         metadata.replace(accountNumber, row.number, parseMetadata(row.metadata), {});
+        usage.keepLabel(id);
         orm.delete(quotaDaily).where(eq(quotaDaily.companionId, id)).run();
         // Deletes the row's embed tokens too.
         orm

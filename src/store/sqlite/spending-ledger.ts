@@ -1,9 +1,9 @@
 /** What calls reserve and cost in budgets, in SQLite. All of it is called inside writes. */
-import { type Budget, type BudgetPeriod, isReached, startDayOf } from "../../domain/budget.ts";
+import { type Budget, type BudgetPeriod, factsOfSubject, isReached, startDayOf } from "../../domain/budget.ts";
 import { type Cost, ceilToMicros } from "../../domain/money.ts";
 import { openDayOf } from "../../domain/usage.ts";
 import type { ReachedBudget, Spend, SpendingCall, SpendingVerdict } from "../contract/spending.ts";
-import { countsCall, type PeriodRow } from "../rows/budgets.ts";
+import { countsCall, daysOfPeriod, type PeriodRow } from "../rows/budgets.ts";
 import type { SqliteEngine } from "./engine.ts";
 import { mapColumns, type StoredRow } from "./rows/columns.ts";
 import { spendingReservations } from "./schema/spending.ts";
@@ -49,6 +49,13 @@ export function createSpendingLedger(engine: SqliteEngine, usage: UsageWriter) {
   const giveBack = engine.query<null, [number, string, string, string, string]>(
     `UPDATE budget_periods SET reserved_micros = max(0, reserved_micros - ?) WHERE budget_id = ?
        AND start_day = (SELECT CASE period WHEN 'day' THEN ? ELSE ? END FROM budgets WHERE id = ?)`,
+  );
+
+  const selectHeld = engine.query<Pick<ReservationRow, "micros" | "facts"> & { id: string }, [string, string, string]>(
+    "SELECT id, micros, facts FROM spending_reservations WHERE account_id = ? AND day >= ? AND day < ?",
+  );
+  const holdIn = engine.query<null, [string, string]>(
+    "UPDATE spending_reservations SET budget_ids = json_insert(budget_ids, '$[#]', ?) WHERE id = ?",
   );
 
   function match(accountId: string, facts: readonly string[]): Matched[] {
@@ -107,10 +114,18 @@ export function createSpendingLedger(engine: SqliteEngine, usage: UsageWriter) {
     end,
     readPeriod: (budgetId: string, startDay: string) => selectPeriod.get(budgetId, startDay),
 
-    /** Replaces nothing: for a budget that has not seen the period yet. */
-    beginPeriod(budgetId: string, startDay: string, spent: Cost, reachedAt: number | null): void {
-      addToPeriod.get(budgetId, startDay, spent.micros, spent.picos, 0);
-      if (reachedAt !== null) setReached.run(reachedAt, budgetId, startDay);
+    /** Replaces nothing: for a budget that has not seen the period yet. What calls under way hold, it holds from now on. */
+    beginPeriod(accountId: string, { id, subject, period, limitMicros }: Budget, spent: Cost, nowMs: number): void {
+      const { fromDay, toDay } = daysOfPeriod(period, nowMs);
+      const facts = factsOfSubject(subject);
+      let reserved = 0;
+      for (const held of selectHeld.all(accountId, fromDay, toDay)) {
+        if (!countsCall(facts, new Set(JSON.parse(held.facts)))) continue;
+        holdIn.run(id, held.id);
+        reserved += held.micros;
+      }
+      addToPeriod.get(id, fromDay, spent.micros, spent.picos, reserved);
+      if (isReached(spent, limitMicros)) setReached.run(nowMs, id, fromDay);
     },
 
     reserve(call: SpendingCall): SpendingVerdict {

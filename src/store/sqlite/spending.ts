@@ -73,10 +73,8 @@ export function createSpendingStore(engine: SqliteEngine, { changes, spending }:
   }
 
   /** For a budget that counts from its period's start. */
-  function begin(accountId: string, { id, subject, period, limitMicros }: Budget, nowMs: number): void {
-    const spent = sums.sum(accountId, subject, period, nowMs);
-    const reachedAt = isReached(spent, limitMicros) ? nowMs : null;
-    spending.beginPeriod(id, startDayOf(period, toUtcDay(nowMs)), spent, reachedAt);
+  function begin(accountId: string, budget: Budget, nowMs: number): void {
+    spending.beginPeriod(accountId, budget, sums.sum(accountId, budget.subject, budget.period, nowMs), nowMs);
   }
 
   /** Reached or not by another limit. */

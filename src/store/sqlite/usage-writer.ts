@@ -32,6 +32,9 @@ export function createUsageWriter(engine: SqliteEngine) {
   );
 
   return {
+    /** Keeps the metadata of a companion that is about to go: its last turns may not have ended. Call it inside a write. */
+    keepLabel: (companionId: string): void => void labels.find(companionId),
+
     /** Counts one under the companion and one under none, which is the account's sum. Call it inside a write. */
     addFailure({ accountId, companionId, day }: Omit<UsagePlace, "answeredBy">, kind: FailureKind): void {
       if (companionId !== null) addFailed.run(accountId, day, companionId, kind);
