@@ -1,12 +1,11 @@
 /** `/app/budgets`: how much may be spent, how much of that is left, and what happens then. */
 import { Plus } from "lucide-preact";
 import { useState } from "preact/hooks";
-import { alarmingBudgets } from "../budgets/alarming-budgets.ts";
 import { BudgetCard } from "../budgets/budget-card.tsx";
 import { useSubjectWords } from "../budgets/subject.tsx";
 import { call, toSentence } from "../lib/api.ts";
 import { useList } from "../lib/load.ts";
-import { refreshSession, useSession } from "../lib/session.ts";
+import { alarmingBudgets, refreshSession, useSession } from "../lib/session.ts";
 import { use } from "../lib/state.ts";
 import type { Budget } from "../lib/types.ts";
 import { Button } from "../ui/button.tsx";
