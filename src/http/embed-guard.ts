@@ -1,5 +1,6 @@
 /**
- * The guard of embed routes: client address, embed token, origin, visitor, proof of work and token limit, in the order fixed by the contract.
+ * The guard of embed routes: client address, embed token, origin, visitor, proof of work and token limit, in the order
+ * fixed by the contract.
  */
 
 import type { Services } from "../dependencies.ts";

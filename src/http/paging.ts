@@ -61,7 +61,7 @@ export const updatedPageQuery: QueryPart<UpdatedPage> = {
 };
 
 function readPage(query: QueryReader, isByUpdate: boolean): PageRequest {
-  const limit = query.value("limit", parseLimit, `Must be a whole number of at least 1 and at most ${maxLimit}.`);
+  const limit = query.count("limit", maxLimit);
   const wrongCursor = "This is not a cursor of this list: use next_cursor unchanged.";
   const cursor = query.value("cursor", (text) => decodeCursor(text, isByUpdate), wrongCursor);
   const order = query.value("order", parseOrder, "Must be asc or desc.");
@@ -71,11 +71,6 @@ function readPage(query: QueryReader, isByUpdate: boolean): PageRequest {
     ...(cursor?.updatedAt == null ? {} : { afterUpdatedAt: cursor.updatedAt }),
     ...(order === "asc" ? { order } : {}),
   };
-}
-
-function parseLimit(text: string): number | undefined {
-  const limit = /^\d{1,4}$/.test(text) ? Number(text) : 0;
-  return limit >= 1 && limit <= maxLimit ? limit : undefined;
 }
 
 function parseOrder(text: string): ListOrder | undefined {

@@ -17,6 +17,8 @@ export interface QueryReader {
    * and the result is null.
    */
   value<Value>(name: string, parse: (text: string) => Value | undefined, problem: string): Value | null;
+  /** A whole number from 1 to `most`, or null if it was not sent. */
+  count(name: string, most: number): number | null;
   /** Every filter on metadata, in the order sent; a path may occur more than once. */
   readonly metadata: readonly MetadataFilter[];
   /** Throws `invalid_request` with every fault found so far, including unknown parameters. */
@@ -106,15 +108,24 @@ function openQuery(request: Request, known: readonly string[], takesMetadata = f
     refuse("metadata", `At most ${maxMetadataFilters} metadata filters can be combined.`);
   }
 
+  function read<Value>(name: string, parse: (text: string) => Value | undefined, problem: string): Value | null {
+    const text = values.get(name);
+    if (text === undefined) return null;
+    const value = parse(text);
+    if (value === undefined) refuse(name, problem);
+    return value ?? null;
+  }
+
   return {
     metadata,
     text: (name) => values.get(name) ?? null,
-    value(name, parse, problem) {
-      const text = values.get(name);
-      if (text === undefined) return null;
-      const value = parse(text);
-      if (value === undefined) refuse(name, problem);
-      return value ?? null;
+    value: read,
+    count(name, most) {
+      const parse = (text: string) => {
+        const count = /^\d+$/.test(text) && text.length <= String(most).length ? Number(text) : 0;
+        return count >= 1 && count <= most ? count : undefined;
+      };
+      return read(name, parse, `Must be a whole number of at least 1 and at most ${most}.`);
     },
     finish() {
       if (errors.length > 0) throw invalidFields(errors);

@@ -20,10 +20,9 @@ export const messagePageQuery: QueryPart<MessagePageRequest> = {
     messages_cursor: () => t.String({ description: "`messages_next_cursor` of the previous page." }),
   },
   read(query) {
-    const wrongLimit = `Must be a whole number of at least 1 and at most ${maxMessages}.`;
     const wrongCursor = "This is not a cursor of this conversation: use messages_next_cursor unchanged.";
     return {
-      limit: query.value("messages_limit", parseLimit, wrongLimit) ?? defaultMessages,
+      limit: query.count("messages_limit", maxMessages) ?? defaultMessages,
       before: query.value("messages_cursor", decodeCursor, wrongCursor),
     };
   },
@@ -35,11 +34,6 @@ export function toWireMessages<Wire>({ messages, nextBefore }: ConversationPage,
     messages: messages.map(show),
     messages_next_cursor: nextBefore === null ? null : encodeCursor(nextBefore),
   };
-}
-
-function parseLimit(text: string): number | undefined {
-  const limit = /^\d{1,3}$/.test(text) ? Number(text) : 0;
-  return limit >= 1 && limit <= maxMessages ? limit : undefined;
 }
 
 function encodeCursor({ createdAt, id }: MessagePosition): string {

@@ -9,7 +9,7 @@ import { instructFor } from "../../domain/visitor-prompt.ts";
 import { idParam, jsonResponse } from "../../http/api-description.ts";
 import { rightOfKey } from "../../http/caller-right.ts";
 import { requireJsonContentType, uncheckedBody } from "../../http/json-body.ts";
-import { valueQuery } from "../../http/query.ts";
+import { type QueryReader, valueQuery } from "../../http/query.ts";
 import { contextOf } from "../../http/request-context.ts";
 import { type Route, route } from "../../http/route.ts";
 import { respondWithTurn } from "../../http/stream-response.ts";
@@ -126,12 +126,13 @@ export const openAiRoutes: readonly Route[] = [
     summary: "List companions as models",
     access: "chat:write",
     query: {
-      limit: valueQuery(
-        "limit",
-        () => t.Integer({ minimum: 1, maximum: maxLimit, default: defaultLimit, description: "Companions on a page." }),
-        parseLimit,
-        `Must be a whole number of at least 1 and at most ${maxLimit}.`,
-      ),
+      limit: {
+        parameters: {
+          limit: () =>
+            t.Integer({ minimum: 1, maximum: maxLimit, default: defaultLimit, description: "Companions on a page." }),
+        },
+        read: (query: QueryReader) => query.count("limit", maxLimit),
+      },
       afterId: valueQuery(
         "after",
         () => t.String({ description: "`last_id` of the page before." }),
@@ -171,8 +172,3 @@ export const openAiRoutes: readonly Route[] = [
     handle: async ({ services, principal, params }) => toWireModel(await getModel(services, principal, params.id)),
   }),
 ];
-
-function parseLimit(text: string): number | undefined {
-  const limit = /^\d{1,4}$/.test(text) ? Number(text) : 0;
-  return limit >= 1 && limit <= maxLimit ? limit : undefined;
-}

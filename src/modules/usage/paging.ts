@@ -30,16 +30,11 @@ export const groupingQuery: QueryPart<Grouping> = {
   },
   read(query, nowMs) {
     const groupBy = groupQuery.read(query, nowMs);
-    const limit = query.value("limit", parseLimit, `Must be a whole number of at least 1 and at most ${maxLimit}.`);
+    const limit = query.count("limit", maxLimit);
     const after = query.value("cursor", (text) => decodeCursor(text, groupBy), wrongCursor);
     return { groupBy, page: limit === null && after === null ? null : { limit: limit ?? maxLimit, after } };
   },
 };
-
-function parseLimit(text: string): number | undefined {
-  const limit = /^\d{1,4}$/.test(text) ? Number(text) : 0;
-  return limit >= 1 && limit <= maxLimit ? limit : undefined;
-}
 
 /** Whose cursor it is. */
 const markOf = (groupBy: readonly UsageGroup[]) => sha256Hex(groupBy.join(",")).slice(0, 8);
