@@ -68,7 +68,7 @@ export function NewKey({ onMade, onClose }: NewKeyProps) {
               onChecked={(isOn) => setChosen(isOn ? [...chosen, name] : chosen.filter((scope) => scope !== name))}
               {...(hint !== undefined && { hint })}
               label={
-                <span class="flex flex-wrap justify-between gap-x-3">
+                <span class="flex justify-between gap-x-3 max-sm:flex-col">
                   {label} <code class="font-mono text-[0.8rem] text-muted">{name}</code>
                 </span>
               }
