@@ -42,6 +42,7 @@ export interface ApiResponse {
 export const apiTags = {
   Embed: "For visitors' browsers: opened by a companion's embed token in the path.",
   Companions: "What visitors talk to, and the tokens that open it.",
+  "Relayed chat": "For platforms whose servers stand between visitors and companiond.",
   OpenAI: "For clients that speak OpenAI's chat completions: a companion is a model.",
   Conversations: "What was said, and its erasure.",
   Usage: "What was used, for audit and billing.",

@@ -89,46 +89,69 @@ interface Cursor {
   updatedAt?: number | null | undefined;
 }
 
-/**
- * The response of a list with large items: reads them a part at a time, and ends the page before it exceeds 8 MiB.
- */
+/** The JSON of a page, which ends before it exceeds 8 MiB. */
+class PageText {
+  readonly #texts: string[] = [];
+  #bytes = frameBytes;
+  #last: Cursor | null = null;
+
+  get length(): number {
+    return this.#texts.length;
+  }
+
+  /** False if the item does not fit: the page is `full` then. A first item always does. */
+  add(wire: object, place: Cursor): boolean {
+    const text = JSON.stringify(wire);
+    this.#bytes += Buffer.byteLength(text) + 1;
+    if (this.#bytes > maxPageBytes && this.#last !== null) return false;
+    this.#texts.push(text);
+    this.#last = place;
+    return true;
+  }
+
+  /** The page, with the place behind which the list goes on. */
+  finish(next: Cursor | null): JsonText {
+    const cursor = JSON.stringify(next === null ? null : encodeCursor(next));
+    return new JsonText(`{"data":[${this.#texts.join(",")}],"next_cursor":${cursor}}`);
+  }
+
+  /** The page, whose list goes on behind its last item. */
+  full(): JsonText {
+    return this.finish(this.#last);
+  }
+}
+
+/** The response of a list with large items: reads them a part at a time. */
 export async function collectList<Item extends ListedItem>(
   page: UpdatedPage,
   read: (page: PageRequest) => Promise<Page<Item>>,
   toWire: (item: Item) => object | Promise<object>,
 ): Promise<JsonText> {
-  const texts: string[] = [];
-  let bytes = frameBytes;
-  const finish = (next: Cursor | null) =>
-    new JsonText(
-      `{"data":[${texts.join(",")}],"next_cursor":${JSON.stringify(next === null ? null : encodeCursor(next))}}`,
-    );
-  let last: Cursor | null = null;
+  const text = new PageText();
   for (let part = page; ; ) {
-    const limit = Math.min(itemsPerRead, page.limit - texts.length);
+    const limit = Math.min(itemsPerRead, page.limit - text.length);
     const { items, nextAfterId, nextUpdatedAt } = await read({ ...part, limit });
     for (const item of items) {
-      const text = JSON.stringify(await toWire(item));
-      bytes += Buffer.byteLength(text) + 1;
-      if (bytes > maxPageBytes && last !== null) return finish(last);
-      texts.push(text);
-      last = page.updatedSinceMs === null ? { id: item.id } : { id: item.id, updatedAt: item.updatedAt };
+      const place = page.updatedSinceMs === null ? { id: item.id } : { id: item.id, updatedAt: item.updatedAt };
+      if (!text.add(await toWire(item), place)) return text.full();
     }
-    if (nextAfterId === null) return finish(null);
+    if (nextAfterId === null) return text.finish(null);
     const next = { id: nextAfterId, updatedAt: nextUpdatedAt };
     // A shorter part was cut off after a bounded amount of reading.
-    if (texts.length === page.limit || items.length < limit) return finish(next);
+    if (text.length === page.limit || items.length < limit) return text.finish(next);
     part = { ...page, afterId: next.id, afterUpdatedAt: next.updatedAt ?? null };
     await new Promise((resolve) => setImmediate(resolve));
   }
 }
 
 /** The response of a list route. */
-export function toWireList<Item, Wire>(page: Page<Item>, toWire: (item: Item) => Wire) {
-  return {
-    data: page.items.map(toWire),
-    next_cursor: page.nextAfterId === null ? null : encodeCursor({ id: page.nextAfterId }),
-  };
+export function toWireList<Item extends { readonly id: string }>(
+  { items, nextAfterId }: Page<Item>,
+  toWire: (item: Item) => object,
+): JsonText {
+  const text = new PageText();
+  for (const item of items) if (!text.add(toWire(item), { id: item.id })) return text.full();
+  return text.finish(nextAfterId === null ? null : { id: nextAfterId });
 }
 
 /** A page of a list that the store returns whole. If the cursor's item is deleted, its id still marks its position. */

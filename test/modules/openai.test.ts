@@ -360,3 +360,29 @@ test("a stream is a plain event stream, as curl sees it", async () => {
   expect(text).toContain('"choices":[{"index":0,"delta":{"content":');
   expect(text).toContain("data: [DONE]\n\n");
 });
+
+test("long prompts that are being answered have a bound, and leave it when they end", async () => {
+  const body = { ...say("[[hang]]"), messages: Array(25_000).fill({ role: "user", content: "" }) };
+  const leaving = new AbortController();
+  let refused: Response | undefined;
+  server.mockLlm.respond(async (_, response) => await response.closed);
+  const post = () =>
+    fetch(`${server.url}/v1/chat/completions`, {
+      method: "POST",
+      headers: { authorization: `Bearer ${key.key}`, "content-type": "application/json" },
+      body: JSON.stringify(body),
+      signal: leaving.signal,
+    });
+  // Each holds 5 MB of 64 MiB.
+  const answers = Array.from({ length: 14 }, () =>
+    post()
+      .then((response) => (refused = response))
+      .catch(() => null),
+  );
+  await Promise.race(answers);
+  leaving.abort();
+  await Promise.all(answers);
+  server.mockLlm.respond(null);
+  expect([refused?.status, refused?.headers.get("retry-after")]).toEqual([429, "1"]);
+  expect((await complete(say("Hello"))).status).toBe(200);
+});

@@ -175,11 +175,11 @@ test("ends nothing before it knows what would end", async () => {
   const key = await makeKey(api, "Kept");
   await page.reload();
   await page.getByText("Kept").first().waitFor();
-  await page.route("**/api/keys?limit=100", (route) => route.abort());
+  await page.route("**/api/keys?limit=1000", (route) => route.abort());
   await page.getByRole("button", { name: "Revoke…" }).click();
   await page.getByText("The server cannot be reached").waitFor();
   expect(await page.getByRole("button", { name: "Revoke", exact: true }).isDisabled()).toBe(true);
-  await page.unroute("**/api/keys?limit=100");
+  await page.unroute("**/api/keys?limit=1000");
   await page.getByRole("button", { name: "Try again" }).click();
   await page.getByText("It made no other keys.").waitFor();
   await page.getByRole("button", { name: "Revoke", exact: true }).click();

@@ -139,7 +139,7 @@ test("lets a companion verify its visitors, and says what that is good for", asy
   await page.getByText("{{visitor.name}}").waitFor();
   await page.getByText("There is no visitor key yet").waitFor();
   await daily.fill("10001");
-  await page.getByText("Must be a whole number from 1 to 10000.").waitFor();
+  await page.getByText("Must be a whole number from 1 to 10,000.").waitFor();
   await daily.fill("20");
   await save({ visitor_auth: "optional", daily_per_visitor: 20 });
   await only.check();

@@ -1,7 +1,6 @@
 /** `/api/accounts/{id}/voice-agents`: which agents of the voice provider an account may use. */
 import { idParam, jsonResponse } from "../../http/api-description.ts";
 import { jsonBody } from "../../http/json-body.ts";
-import { toWireList } from "../../http/paging.ts";
 import { type Route, route } from "../../http/route.ts";
 import { listOf } from "../../schemas/list.ts";
 import { Text } from "../../schemas/schema.ts";
@@ -22,8 +21,10 @@ export const voiceAgentRoutes: readonly Route[] = [
       params: { id: idParam("account") },
       responses: { 200: jsonResponse("The grants.", listOf(VoiceAgentGrantObject, "VoiceAgentGrantList")) },
     }),
-    handle: async ({ services, params }) =>
-      toWireList({ items: await listGrants(services, params.id), nextAfterId: null }, toWireGrant),
+    handle: async ({ services, params }) => ({
+      data: (await listGrants(services, params.id)).map(toWireGrant),
+      next_cursor: null,
+    }),
   }),
   route({
     id: "grantVoiceAgent",

@@ -22,7 +22,7 @@ export const budgetRoutes: readonly Route[] = [
     access: "usage:read",
     query: { page: pageQuery },
     document: () => ({
-      description: "With what they have seen in their period so far; the newest first.",
+      description: "Each with what it has counted in its period so far; newest first.",
       responses: { 200: jsonResponse("A page of budgets.", listOf(BudgetObject, "BudgetList")) },
     }),
     async handle({ services, principal, query }) {

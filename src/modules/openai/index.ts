@@ -15,6 +15,7 @@ import { type Route, route } from "../../http/route.ts";
 import { respondWithTurn } from "../../http/stream-response.ts";
 import { admitVisitor } from "../../http/visitor-window.ts";
 import { toUuid } from "../../lib/ids.ts";
+import { PromptMemory } from "../../turns/prompt-memory.ts";
 import { Turn } from "../../turns/turn.ts";
 import { CompletionKeeper, toWireCompletion } from "./completion.ts";
 import { CompletionStream, toCompletionError } from "./completion-stream.ts";
@@ -24,6 +25,9 @@ import { runWhole } from "./whole-reply.ts";
 
 const defaultLimit = 100;
 const maxLimit = 1000;
+
+/** Of all completions that run here. */
+const promptMemory = new PromptMemory();
 
 function noModel(): AppError {
   const detail = "There is no companion of this account with this id, or it is switched off: see GET /v1/models.";
@@ -54,7 +58,7 @@ export const openAiRoutes: readonly Route[] = [
     document: () => ({
       description:
         "What OpenAI's clients call: set their base URL to this server's `/v1`. The messages go to the model as they are, " +
-        "behind the companion's own instructions. Nothing of them is kept; the message counts in the companion's quotas, " +
+        "behind the companion's own instructions. None of them is kept; the message counts in the companion's quotas, " +
         "and in usage under the calling key. Streamed chunks are `chat.completion.chunk` objects, then `data: [DONE]`; " +
         'a reply that breaks off ends with `data: {"error":…}` instead.',
       bodyExample: {
@@ -86,6 +90,7 @@ export const openAiRoutes: readonly Route[] = [
       };
       const keeper = new CompletionKeeper(store, companion);
       const asked = prompt.messages.findLast(({ role }) => role === "user");
+      const letGo = promptMemory.hold(principal.account.id, prompt);
       const turn = new Turn(services, {
         companion: instructFor(companion, null),
         plan: principal.account.plan,
@@ -99,11 +104,15 @@ export const openAiRoutes: readonly Route[] = [
         named: null,
         visitor: null,
       });
+      // Even if it never begins.
+      const hold = <Outcome>(running: Promise<Outcome>) => running.finally(() => void turn.ended.then(letGo));
       if (isStreamed) {
         const options = { head, includesUsage, getResult: () => keeper.result };
-        return await respondWithTurn(turn, new CompletionStream(request.signal, heartbeats, options), set, context);
+        return await hold(
+          respondWithTurn(turn, new CompletionStream(request.signal, heartbeats, options), set, context),
+        );
       }
-      const end = await runWhole(turn, request.signal);
+      const end = await hold(runWhole(turn, request.signal));
       const { result } = keeper;
       if (end.outcome === "complete" && result !== null) return toWireCompletion(head, result);
       throw toCompletionError(end.outcome === "broken" ? end.code : "unavailable");

@@ -61,10 +61,10 @@ export const completionBody = {
 
 const makeUsage = () =>
   t.Object({
-    prompt_tokens: t.Integer(),
-    completion_tokens: t.Integer(),
-    total_tokens: t.Integer(),
-    prompt_tokens_details: t.Object({ cached_tokens: t.Integer() }),
+    prompt_tokens: t.Integer({ examples: [212] }),
+    completion_tokens: t.Integer({ examples: [18] }),
+    total_tokens: t.Integer({ examples: [230] }),
+    prompt_tokens_details: t.Object({ cached_tokens: t.Integer({ examples: [0] }) }),
   });
 
 const makeFinishReason = () => t.Union(["stop", "length", "content_filter"].map((reason) => t.Literal(reason)));
@@ -72,12 +72,16 @@ const makeFinishReason = () => t.Union(["stop", "length", "content_filter"].map(
 export const CompletionObject = namedObject("ChatCompletion", () => ({
   id: t.String({ examples: [`chatcmpl-${exampleId}`], description: "`chatcmpl-` and the `X-Request-Id`." }),
   object: t.Literal("chat.completion"),
-  created: t.Integer({ description: "Seconds since 1970." }),
-  model: t.String({ description: "The companion's id." }),
+  created: t.Integer({ description: "Seconds since 1970.", examples: [1_767_225_600] }),
+  model: t.String({ description: "The companion's id.", examples: [exampleId] }),
   choices: t.Array(
     t.Object({
-      index: t.Integer(),
-      message: t.Object({ role: t.Literal("assistant"), content: t.String(), refusal: t.Null() }),
+      index: t.Integer({ examples: [0] }),
+      message: t.Object({
+        role: t.Literal("assistant"),
+        content: t.String({ examples: ["We are open from 9 to 18."] }),
+        refusal: t.Null(),
+      }),
       logprobs: t.Null(),
       finish_reason: makeFinishReason(),
     }),
@@ -122,7 +126,7 @@ export const CompletionEvent = later(() =>
 export const ModelObject = namedObject("Model", () => ({
   id: t.String({ description: "The companion's id.", examples: [exampleId] }),
   object: t.Literal("model"),
-  created: t.Integer({ description: "Seconds since 1970." }),
+  created: t.Integer({ description: "Seconds since 1970.", examples: [1_767_225_600] }),
   owned_by: t.String({ examples: ["companiond"] }),
 }));
 

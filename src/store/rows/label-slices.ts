@@ -6,9 +6,9 @@ interface UnindexedLabel {
   size: number;
 }
 
-export const mostLabelsPerSlice = 1_000;
-/** A value takes eight characters at least: some thousand rows of the index. */
-const mostCharacters = 65_536;
+export const mostLabelsPerSlice = 250;
+/** A value takes eight characters at least: some hundred rows of the index. */
+const mostCharacters = 16_384;
 
 /** The first of them, at least one, as many as are some milliseconds of work. */
 export function cutSlice(labels: readonly UnindexedLabel[]): number[] {

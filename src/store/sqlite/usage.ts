@@ -14,18 +14,28 @@ const companionsPerSlice = 50;
 const labelsPerSlice = 200;
 
 const sumOf = (column: string) => `sum(${column})`;
-const ofCompanions = "companion_id IN (SELECT value FROM json_each(?))";
-const ofLabels = `${ofCompanions} AND label IN (SELECT value FROM json_each(?))`;
+const ofAll = "true";
+const ofLabels = "label IN (SELECT value FROM json_each(?))";
 
 const sumQuery = (period: UsagePeriod, condition: string, dimensions: readonly UsageDimension[]) =>
-  selectSums(period, `account_id = ? AND ${condition} AND ${period.column} BETWEEN ? AND ?`, dimensions, sumOf);
+  selectSums(period, `account_id = ? AND ${period.column} BETWEEN ? AND ? AND ${condition}`, dimensions, sumOf);
+
+// A lookup for each companion, whatever the sums are grouped by: by day alone there may be a million rows.
+const sumCompanionsQuery = (period: UsagePeriod, condition: string, dimensions: readonly UsageDimension[]) =>
+  sumQuery(
+    { ...period, table: `json_each(?) AS wanted CROSS JOIN ${period.table}` },
+    `companion_id = wanted.value AND ${condition}`,
+    dimensions,
+  );
 
 const someDay = { table: "usage_daily", column: "day", from: "", to: "" };
 
 export const usageQueries = {
-  account: sumQuery({ ...someDay, table: "usage_account_daily" }, "true", []),
-  companions: sumQuery(someDay, ofCompanions, ["companion", "label"]),
-  labels: sumQuery(someDay, ofLabels, []),
+  account: sumQuery({ ...someDay, table: "usage_account_daily" }, ofAll, []),
+  companions: sumCompanionsQuery(someDay, ofAll, ["companion", "label"]),
+  companionsByDay: sumCompanionsQuery(someDay, ofAll, ["day"]),
+  labels: sumCompanionsQuery(someDay, ofLabels, []),
+  labelsByDay: sumCompanionsQuery(someDay, ofLabels, ["day"]),
   nextCompanion: "SELECT min(companion_id) AS id FROM usage_daily WHERE account_id = ? AND companion_id >= ?",
   companionsOfDay: `SELECT DISTINCT companion_id AS id FROM usage_daily
      WHERE account_id = ? AND day = ? AND companion_id >= ? ORDER BY companion_id LIMIT ?`,
@@ -59,8 +69,7 @@ function createUsageSource(engine: SqliteEngine): UsageSource {
   const selectLabelsOf = engine.query<{ number: number }, [string, number, number]>(usageQueries.labelsOf);
 
   /** One statement per set of dimensions, compiled on first use. */
-  function query(period: UsagePeriod, condition: string, dimensions: readonly UsageDimension[]) {
-    const sql = sumQuery(period, condition, dimensions);
+  function query(sql: string) {
     const known = compiled.get(sql) ?? engine.query<SumRow, string[]>(sql);
     compiled.set(sql, known);
     return known;
@@ -82,17 +91,17 @@ function createUsageSource(engine: SqliteEngine): UsageSource {
     walkLabels: labels.walk,
 
     sumAccount: (accountId, period, dimensions) =>
-      engine.snapshot(() => query(period, "true", dimensions).all(accountId, period.from, period.to)),
+      engine.snapshot(() => query(sumQuery(period, ofAll, dimensions)).all(accountId, period.from, period.to)),
 
     async sumCompanions(accountId, periods, dimensions, { companionIds, labels: numbers }) {
       const rows: SumRow[] = [];
-      const condition = numbers === undefined ? ofCompanions : ofLabels;
+      const condition = numbers === undefined ? ofAll : ofLabels;
       const limits = numbers === undefined ? [] : [JSON.stringify(numbers)];
       for (let at = 0; at < companionIds.length; at += companionsPerSlice) {
         const ids = JSON.stringify(companionIds.slice(at, at + companionsPerSlice));
         const found = await engine.snapshot(() =>
           periods.flatMap((period) =>
-            query(period, condition, dimensions).all(accountId, ids, ...limits, period.from, period.to),
+            query(sumCompanionsQuery(period, condition, dimensions)).all(ids, accountId, period.from, period.to, ...limits),
           ),
         );
         for (const row of found) rows.push(row);

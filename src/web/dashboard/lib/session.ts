@@ -2,7 +2,7 @@
 import { ApiError, call, onRefused } from "./api.ts";
 import { hasUnsavedWork } from "./router.ts";
 import { State, use } from "./state.ts";
-import type { SignedIn } from "./types.ts";
+import type { Budget, SignedIn } from "./types.ts";
 
 /** Undefined until the server has responded; null when nobody is signed in. */
 export const session = new State<SignedIn | null | undefined>(undefined);
@@ -19,6 +19,8 @@ export const resumptions = new State(0);
 
 /** What the navigation says of budgets that run out; empty while none does. */
 export const budgetAlarm = new State("");
+/** Those budgets, the worst first. */
+export const alarmingBudgets = new State<readonly Budget[]>([]);
 
 let readAtMs = Date.now();
 

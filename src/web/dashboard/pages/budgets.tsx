@@ -6,7 +6,7 @@ import { BudgetCard } from "../budgets/budget-card.tsx";
 import { useSubjectWords } from "../budgets/subject.tsx";
 import { call, toSentence } from "../lib/api.ts";
 import { useList } from "../lib/load.ts";
-import { refreshSession, useSession } from "../lib/session.ts";
+import { alarmingBudgets, refreshSession, useSession } from "../lib/session.ts";
 import { use } from "../lib/state.ts";
 import type { Budget } from "../lib/types.ts";
 import { Button } from "../ui/button.tsx";

@@ -1,11 +1,10 @@
 /** What every page shows of money while there is something: that spending is stopped, and budgets that run out. */
 import { useEffect } from "preact/hooks";
-import { alarmingBudgets } from "../budgets/alarming-budgets.ts";
 import { describeAlarms, describeUse, pickAlarming } from "../budgets/budget-state.ts";
 import { useSubjectWords } from "../budgets/subject.tsx";
 import { useEvery, useLoad } from "../lib/load.ts";
 import { usePath } from "../lib/router.ts";
-import { budgetAlarm, refreshSession, useSession } from "../lib/session.ts";
+import { alarmingBudgets, budgetAlarm, refreshSession, useSession } from "../lib/session.ts";
 import type { Budget, Page } from "../lib/types.ts";
 import { budgetsPath, homePath } from "../paths.ts";
 import { Notice } from "../ui/states.tsx";
