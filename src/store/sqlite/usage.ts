@@ -101,7 +101,13 @@ function createUsageSource(engine: SqliteEngine): UsageSource {
         const ids = JSON.stringify(companionIds.slice(at, at + companionsPerSlice));
         const found = await engine.snapshot(() =>
           periods.flatMap((period) =>
-            query(sumCompanionsQuery(period, condition, dimensions)).all(ids, accountId, period.from, period.to, ...limits),
+            query(sumCompanionsQuery(period, condition, dimensions)).all(
+              ids,
+              accountId,
+              period.from,
+              period.to,
+              ...limits,
+            ),
           ),
         );
         for (const row of found) rows.push(row);

@@ -1,7 +1,6 @@
 /** `/app/budgets`: how much may be spent, how much of that is left, and what happens then. */
 import { Plus } from "lucide-preact";
 import { useState } from "preact/hooks";
-import { alarmingBudgets } from "../budgets/alarming-budgets.ts";
 import { BudgetCard } from "../budgets/budget-card.tsx";
 import { useSubjectWords } from "../budgets/subject.tsx";
 import { call, toSentence } from "../lib/api.ts";
