@@ -54,6 +54,11 @@ export function spendingStoreContract(open: OpenStore): void {
     expect(first).toMatchObject({ spent: { micros: 0, picos: 0 }, reservedMicros: 0, reachedAt: null });
     const listed = await spending().listBudgets(account.id, { limit: 1, afterId: null }, nowMs());
     expect(listed).toEqual({ items: [second], nextAfterId: second.id });
+    const oldest = { limit: 1, order: "asc" } as const;
+    const begun = await spending().listBudgets(account.id, { ...oldest, afterId: null }, nowMs());
+    expect(begun).toEqual({ items: [first], nextAfterId: first.id });
+    const ended = await spending().listBudgets(account.id, { ...oldest, afterId: first.id }, nowMs());
+    expect(ended).toEqual({ items: [second], nextAfterId: null });
     const next = await spending().listBudgets(account.id, { limit: 1, afterId: second.id }, nowMs());
     expect(next).toEqual({ items: [first], nextAfterId: null });
     const changed = await spending().updateBudget(account.id, first.id, { limitMicros: 7 }, world.context());

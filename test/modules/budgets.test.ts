@@ -79,6 +79,8 @@ test("a budget is made once for an Idempotency-Key, read, listed, changed and de
   expect(list.json.data.map(({ id }) => id)).toEqual([second]);
   const next = await api.call("GET", `/api/budgets?limit=1&cursor=${list.json.next_cursor}`);
   expect(next.json).toMatchObject({ data: [{ id: json.id }], next_cursor: null });
+  const oldest = await api.call("GET", "/api/budgets?limit=1&order=asc");
+  expect(oldest.json.data.map(({ id }) => id)).toEqual([json.id]);
   const patched = await api.call("PATCH", `/api/budgets/${json.id}`, { limit_micros: 7, period: "month" });
   expect(patched.json).toMatchObject({ ...subject, limit_micros: 7, period: "month", action: "notify" });
   const reader = apiClient(server.url, (await server.createKey(account, ["usage:read"])).key);
@@ -178,6 +180,13 @@ test("a budget that notifies refuses nothing, and tells once that its limit is r
   await say();
   expect((await readBudget(id)).reached_at).not.toBeNull();
   expect(reachedBudgets.notify - before).toBe(1);
+  // One that is made behind its limit, and one whose limit falls behind what is spent.
+  await makeBudget({ action: "notify", limit_micros: costMicros });
+  expect(reachedBudgets.notify - before).toBe(2);
+  const wide = await makeBudget({ action: "notify" });
+  await api.call("PATCH", `/api/budgets/${wide}`, { limit_micros: costMicros });
+  await api.call("PATCH", `/api/budgets/${wide}`, { limit_micros: costMicros - 1 });
+  expect(reachedBudgets.notify - before).toBe(3);
 });
 
 test("the day's quota is asked before the budget", async () => {

@@ -3,7 +3,7 @@ import { mostBudgets } from "../../domain/budget.ts";
 import { missing, readId } from "../../domain/resource-id.ts";
 import { idParam, jsonResponse } from "../../http/api-description.ts";
 import { uncheckedBody } from "../../http/json-body.ts";
-import { pageQuery, toWireList } from "../../http/paging.ts";
+import { collectList, pageQuery } from "../../http/paging.ts";
 import { type Route, route } from "../../http/route.ts";
 import { listOf } from "../../schemas/list.ts";
 import { budgetPatchBody, newBudgetBody, toWireBudget } from "./model.ts";
@@ -27,8 +27,11 @@ export const budgetRoutes: readonly Route[] = [
     }),
     async handle({ services, principal, query }) {
       const nowMs = services.clock.nowMs();
-      const page = await services.store.spending.listBudgets(principal.account.id, query.page, nowMs);
-      return toWireList(page, (budget) => toWireBudget(budget, nowMs));
+      return collectList(
+        { ...query.page, updatedSinceMs: null },
+        (page) => services.store.spending.listBudgets(principal.account.id, page, nowMs),
+        (budget) => toWireBudget(budget, nowMs),
+      );
     },
   }),
   route({

@@ -6,10 +6,11 @@ import { findMetadataProblem } from "../../domain/metadata.ts";
 import { missing, readId } from "../../domain/resource-id.ts";
 import { omitFields } from "../../lib/omit-fields.ts";
 import type { BudgetPatch, NewBudget, WriteContext } from "../../store/store.ts";
+import { noteReached } from "../../turns/spending.ts";
 import { listUnpriced, mayBeUnpriced, type PricedServices } from "../../turns/unpriced.ts";
 import { type BudgetPatchBody, budgetPatchBody, newBudgetBody, readOnlyBudgetFields } from "./model.ts";
 
-type BudgetServices = PricedServices & Pick<Services, "store" | "ids">;
+type BudgetServices = PricedServices & Pick<Services, "store" | "ids" | "log" | "measurements">;
 type SentSubject = Pick<BudgetPatchBody, "account" | "key_id" | "companion_id" | "metadata">;
 
 const subjectFields = ["account", "key_id", "companion_id", "metadata"] as const;
@@ -40,7 +41,10 @@ export async function prepareBudget(
   const reachedAt = isReached(spent, limitMicros) ? nowMs : null;
   return {
     made: { ...budget, spent, reservedMicros: 0, reachedAt, createdAt: nowMs, updatedAt: nowMs },
-    write: (context) => store.spending.createBudget(accountId, budget, context),
+    async write(context) {
+      const created = await store.spending.createBudget(accountId, budget, context);
+      if (created.reachedAt !== null) noteReached(services, [{ ...created, accountId }]);
+    },
   };
 }
 
@@ -71,6 +75,8 @@ export async function updateBudget(
   }
   const updated = await services.store.spending.updateBudget(accountId, current.id, patch, context);
   if (updated === null) throw missing("budget");
+  const { reachedAt } = updated;
+  if (reachedAt !== null && reachedAt !== current.reachedAt) noteReached(services, [{ ...updated, accountId }]);
   return updated;
 }
 

@@ -11,7 +11,14 @@ import { toUtcDay } from "../../lib/clock.ts";
 import { toPage } from "../contract/page.ts";
 import type { SpendingStore } from "../contract/spending.ts";
 import type { WriteContext } from "../contract/write-context.ts";
-import { countsAnew, daysOfPeriod, type PeriodRow, toBudgetState, toSubjectColumns } from "../rows/budgets.ts";
+import {
+  beforeAll,
+  countsAnew,
+  daysOfPeriod,
+  type PeriodRow,
+  toBudgetState,
+  toSubjectColumns,
+} from "../rows/budgets.ts";
 import { tooManyBudgets } from "../rows/refusals.ts";
 import type { PostgresEngine } from "./engine.ts";
 import type { StoreParts } from "./parts.ts";
@@ -108,9 +115,10 @@ export function createSpendingStore(engine: PostgresEngine, { changes, spending 
         return (await find(transaction, accountId, budget.id, nowMs)) ?? toBudgetState(budget, null);
       }),
 
-    listBudgets: async (accountId, { limit, afterId }, nowMs) => {
-      const text = `${withPeriod} AND b.id < $3 ORDER BY b.id DESC LIMIT $4`;
-      const rows = await engine.quick.all<StateRow>(text, [accountId, toUtcDay(nowMs), afterId ?? "~", limit + 1]);
+    listBudgets: async (accountId, { limit, afterId, order = "desc" }, nowMs) => {
+      const text = `${withPeriod} AND b.id ${order === "asc" ? "> $3 ORDER BY b.id" : "< $3 ORDER BY b.id DESC"} LIMIT $4`;
+      const after = afterId ?? beforeAll[order];
+      const rows = await engine.quick.all<StateRow>(text, [accountId, toUtcDay(nowMs), after, limit + 1]);
       return toPage(rows.map(toState), limit);
     },
 

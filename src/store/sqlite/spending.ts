@@ -4,7 +4,7 @@ import { toUtcDay } from "../../lib/clock.ts";
 import { toPage } from "../contract/page.ts";
 import type { SpendingStop, SpendingStore } from "../contract/spending.ts";
 import type { WriteContext } from "../contract/write-context.ts";
-import { countsAnew, type PeriodRow, toBudgetState, toSubjectColumns } from "../rows/budgets.ts";
+import { beforeAll, countsAnew, type PeriodRow, toBudgetState, toSubjectColumns } from "../rows/budgets.ts";
 import { tooManyBudgets } from "../rows/refusals.ts";
 import type { SqliteEngine } from "./engine.ts";
 import type { StoreParts } from "./parts.ts";
@@ -23,9 +23,11 @@ export function createSpendingStore(engine: SqliteEngine, { changes, spending }:
   const select = engine.query<BudgetRow, [string, string]>(
     () => `SELECT ${columns.select("b")} FROM budgets b WHERE b.id = ? AND b.account_id = ?`,
   );
-  const selectPage = engine.query<BudgetRow, [string, string, number]>(
-    () => `SELECT ${columns.select("b")} FROM budgets b WHERE b.account_id = ? AND b.id < ? ORDER BY b.id DESC LIMIT ?`,
-  );
+  const selectPage = (condition: string) =>
+    engine.query<BudgetRow, [string, string, number]>(
+      () => `SELECT ${columns.select("b")} FROM budgets b WHERE b.account_id = ? AND b.id ${condition} LIMIT ?`,
+    );
+  const pages = { desc: selectPage("< ? ORDER BY b.id DESC"), asc: selectPage("> ? ORDER BY b.id") };
   const count = engine.query<{ budgets: number }, [string]>(
     "SELECT count(*) AS budgets FROM budgets WHERE account_id = ?",
   );
@@ -105,9 +107,9 @@ export function createSpendingStore(engine: SqliteEngine, { changes, spending }:
         return toState(budget, context.nowMs);
       }),
 
-    listBudgets: (accountId, { limit, afterId }, nowMs) =>
+    listBudgets: (accountId, { limit, afterId, order = "desc" }, nowMs) =>
       engine.snapshot(() => {
-        const rows = selectPage.all(accountId, afterId ?? "~", limit + 1);
+        const rows = pages[order].all(accountId, afterId ?? beforeAll[order], limit + 1);
         return toPage(
           rows.map((row) => toState(read(row), nowMs)),
           limit,
