@@ -4,6 +4,7 @@
  */
 import type { BrowserContextOptions, Locator, Page } from "playwright-core";
 import { launchBrowser, type OpenedPage, openPage } from "./browser.ts";
+import { eventually } from "./eventually.ts";
 import { type RunningExecutable, runExecutable, startExecutable } from "./executable.ts";
 import { type MockLlm, startMockLlm } from "./mock-llm.ts";
 import { wholeStream } from "./mock-llm-replies.ts";
@@ -163,12 +164,24 @@ export function widgetOn(page: Page, element = "companion-chat") {
       await input.fill(text);
       await input.press("Enter");
     },
+    /** The same as soon as the widget knows who the visitor is; until then, what is written stays in its field. */
+    async askWhenKnown(text: string) {
+      await input.fill(text);
+      await eventually(async () => {
+        await input.press("Enter");
+        return (await input.inputValue()) === "";
+      });
+    },
     /** Resolves when the last reply is complete. */
     async replied(count = 1) {
-      await root
-        .locator(".row.assistant[data-state=done]")
+      const whole = root.locator(".row.assistant[data-state=done]");
+      await whole
         .nth(count - 1)
-        .waitFor();
+        .waitFor()
+        .catch(async (error: Error) => {
+          const log = await root.locator(".log").innerHTML();
+          throw new Error(`${error.message}\nThe chat shows: ${log}`, { cause: error });
+        });
     },
   };
 }

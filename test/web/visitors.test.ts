@@ -207,7 +207,7 @@ test("the hosted page takes the token out of its address at once, and says what 
 
     await page.goto(`${address}#visitor=${token}`);
     const widget = widgetOn(page);
-    await widget.ask("Do you know me?");
+    await widget.askWhenKnown("Do you know me?");
     await widget.replied();
     expect(page.url()).toBe(address);
     await page.reload();
@@ -237,16 +237,16 @@ test("the hosted page takes a token where one is welcome, and loads nothing for 
   const address = `${world.server.url}/c/${optional.embed_token}`;
   const widget = widgetOn(page);
   await page.goto(address);
-  await widget.ask("I am nobody");
+  await widget.askWhenKnown("I am nobody");
   await widget.replied();
   await Promise.all([page.waitForEvent("load"), page.goto(`${address}#visitor=${token}`)]);
   expect(page.url()).toBe(address);
-  await widget.ask("I am Zoë");
+  await widget.askWhenKnown("I am Zoë");
   await widget.replied(2);
   const { data } = (await owner.api.call("GET", `/api/conversations?companion_id=${optional.id}`)).json;
   const arabic = await world.open({ locale: "ar" });
   await arabic.page.goto(`${address}#visitor=${token}x`);
-  await widgetOn(arabic.page).ask("Me again");
+  await widgetOn(arabic.page).askWhenKnown("Me again");
   await widgetOn(arabic.page).notice.getByText("افتح هذه الدردشة من موقعها مرة أخرى").waitFor();
   expect(data).toMatchObject([{ visitor: zoe, message_count: 4 }]);
   expect(complaints).toEqual([]);
@@ -267,7 +267,7 @@ test("the code of the page, as it is pasted, tells the widget who is signed in t
   await page.goto(`http://127.0.0.1:${website.port}/`);
   const widget = widgetOn(page);
   await widget.open();
-  await widget.ask("Do you know me?");
+  await widget.askWhenKnown("Do you know me?");
   await widget.replied();
   const [found] = (await owner.api.call("GET", "/api/conversations?visitor_sub=customer%2F42")).json.data;
   expect(found).toMatchObject({ companion_id: ada.id, visitor: zoe });

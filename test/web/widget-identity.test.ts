@@ -45,7 +45,7 @@ test("said before the widget has loaded: the conversation comes back on another 
   await page.goto(address);
   const widget = widgetOn(page);
   await widget.open();
-  await widget.ask("Remember me");
+  await widget.askWhenKnown("Remember me");
   await widget.replied();
 
   const { page: phone } = await world.open();
@@ -54,7 +54,7 @@ test("said before the widget has loaded: the conversation comes back on another 
   await onPhone.open();
   await onPhone.replied();
   expect(await onPhone.questions.allInnerTexts()).toEqual(["Remember me"]);
-  await onPhone.ask("And now?");
+  await onPhone.askWhenKnown("And now?");
   await onPhone.replied(2);
   expect(JSON.stringify(world.mockLlm.requests.at(-1)?.body.messages)).toContain("Remember me");
 
@@ -73,12 +73,12 @@ test("what a known visitor left is not shown to somebody whom the page does not 
   await page.goto(world.host(tag(world.server, embed_token, `data-visitor-token="${token}"`)));
   const widget = widgetOn(page);
   await widget.open();
-  await widget.ask("Between us");
+  await widget.askWhenKnown("Between us");
   await widget.replied();
   await page.goto(world.host(tag(world.server, embed_token)));
   await widget.input.waitFor();
   expect(await widget.questions.count()).toBe(0);
-  await widget.ask("Who was here?");
+  await widget.askWhenKnown("Who was here?");
   await widget.replied();
   expect(await widget.questions.allInnerTexts()).toEqual(["Who was here?"]);
   expect(JSON.stringify(world.mockLlm.requests.at(-1)?.body.messages)).not.toContain("Between us");
@@ -97,7 +97,7 @@ test("one snippet stands on every page: nobody chats without a name, signs in, i
   await widget.ask("I am nobody");
   await widget.replied();
   await page.reload();
-  await widget.ask("Still nobody");
+  await widget.askWhenKnown("Still nobody");
   await widget.replied(2);
   expect(await widget.questions.allInnerTexts()).toEqual(["I am nobody", "Still nobody"]);
   expect(JSON.stringify(world.mockLlm.requests.at(-1)?.body.messages)).toContain("I am nobody");
@@ -108,7 +108,7 @@ test("one snippet stands on every page: nobody chats without a name, signs in, i
 
   await page.evaluate(`localStorage.setItem("user", "${token}")`);
   await page.reload();
-  await widget.ask("I am Ada");
+  await widget.askWhenKnown("I am Ada");
   await widget.replied(3);
   expect(await stored("visitor_sub=ada")).toHaveLength(1);
   expect(await stored("")).toHaveLength(1);
@@ -117,7 +117,7 @@ test("one snippet stands on every page: nobody chats without a name, signs in, i
   await page.reload();
   await widget.launcher.waitFor();
   if (!(await widget.panel.isVisible())) await widget.launcher.click();
-  await widget.ask("Who was here?");
+  await widget.askWhenKnown("Who was here?");
   await widget.replied();
   expect(await widget.questions.allInnerTexts()).toEqual(["Who was here?"]);
   expect(JSON.stringify(world.mockLlm.requests.at(-1)?.body.messages)).not.toContain("nobody");
@@ -135,10 +135,10 @@ test("a visitor who is another one by the time of a message, or nobody, does not
   await widget.open();
   await page.evaluate(`user = "${token}"`);
   await identify(page, "async () => user");
-  await widget.ask("Between us");
+  await widget.askWhenKnown("Between us");
   await widget.replied();
   await page.evaluate("user = null");
-  await widget.ask("Who was here?");
+  await widget.askWhenKnown("Who was here?");
   await widget.questions.getByText("Between us").waitFor({ state: "detached" });
   await widget.replied();
   expect(await widget.questions.allInnerTexts()).toEqual(["Who was here?"]);
@@ -146,11 +146,11 @@ test("a visitor who is another one by the time of a message, or nobody, does not
   expect((await kept(page)).join()).toContain("Who was here?");
 
   await page.evaluate(`user = "${token}"`);
-  await widget.ask("Here again");
+  await widget.askWhenKnown("Here again");
   await widget.replied(2);
   // A message is not lost to sight while the page takes its time.
   await page.evaluate("void (user = new Promise((resolve) => { answer = resolve; }))");
-  await widget.ask("Slowly");
+  await widget.askWhenKnown("Slowly");
   await widget.questions.getByText("Slowly").waitFor();
   await page.evaluate(`answer("${token}")`);
   await widget.replied(3);
