@@ -35,7 +35,7 @@ const engines = [
 const copyFolder = "src/store/copy/";
 
 /** What rooms share, beside one another. */
-const shared = new Set(["http", "turns", "visitors", "instances", "metrics", "schemas"]);
+const shared = new Set(["http", "turns", "visitors", "instances", "knowledge", "metrics", "schemas"]);
 
 /** Where each vendor may be named. */
 const vendors: readonly { name: RegExp; places: RegExp; rule: string }[] = [

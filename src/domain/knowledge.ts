@@ -1,0 +1,66 @@
+/** Knowledge: what a companion's owner lets it read, the passages that are found in it, and how sources are told. */
+
+export type SourceType = "text" | "file" | "url" | "sitemap";
+
+/** `queued` and `indexing` also while the passages of an earlier state still answer. */
+export type SourceStatus = "queued" | "indexing" | "ready" | "failed";
+
+export interface Source {
+  id: string;
+  companionId: string;
+  type: SourceType;
+  title: string;
+  /** Where visitors find it; for `url` and `sitemap` also where it is read from. */
+  url: string | null;
+  /** 1–720; null: read again only when asked to. */
+  refreshHours: number | null;
+  status: SourceStatus;
+  /** A public sentence: why the last reading failed, or what it left out. Null if nothing is to be said. */
+  error: string | null;
+  /** Of the passages that answer. */
+  chunks: number;
+  /** UTF-8 bytes of the text that answers. */
+  bytes: number;
+  /** SHA-256, hex, of the text that answers; null before there is any. */
+  contentHash: string | null;
+  indexedAt: number | null;
+  createdAt: number;
+}
+
+/** Of one companion. */
+export const maxSources = 500;
+/** Of one companion. */
+export const maxChunks = 20_000;
+export const maxUploadBytes = 20 * 1024 * 1024;
+/** Knowledge up to this size goes to the model whole. Estimated as history is. */
+export const wholeKnowledgeTokens = 6_000;
+/** How many passages a request to the model has beyond that. */
+export const passagesPerTurn = 8;
+
+/** What was read of a document. */
+export interface ReadDocument {
+  /** Its own title; null if it has none. */
+  readonly title: string | null;
+  /** In order. A format without pages has one entry. */
+  readonly pages: readonly ReadPage[];
+}
+
+export interface ReadPage {
+  /** From 1; null in formats without pages. */
+  readonly number: number | null;
+  /** Headings, lists, pipe tables and fenced code are written as Markdown. */
+  readonly markdown: string;
+}
+
+/** A piece of a document that is found and cited by itself: never over two pages. */
+export interface Chunk {
+  readonly page: number | null;
+  /** The headings above it, outermost first, joined by " > "; null if there are none. */
+  readonly heading: string | null;
+  readonly text: string;
+  /** Where it stands in its page's Markdown: UTF-16 offsets, end exclusive. */
+  readonly start: number;
+  readonly end: number;
+  /** Estimated as history is. */
+  readonly tokens: number;
+}
