@@ -47,6 +47,8 @@ export interface Claim {
   leaseMs: number;
   /** The account that was served last: accounts take turns. Null at first. */
   afterAccountId: string | null;
+  /** Accounts that are being served: theirs are left alone. */
+  exceptAccountIds: readonly string[];
 }
 
 /** What an edition was made of. */
@@ -174,7 +176,7 @@ export interface KnowledgeStore {
   claim(claim: Claim): Promise<ClaimedSource | null>;
   /** When the next source is due, or a lease that is over; null if none is. For the timer. */
   findNextDue(): Promise<number | null>;
-  /** Prolongs the lease and tells the progress. False if it is no longer the owner's, or another revision was asked for. */
+  /** Prolongs the lease, or gives it back with a time that is over, and tells the progress. False if it is no longer the owner's, or another revision was asked for. */
   renew(claimed: ClaimedSource, owner: string, untilMs: number, progress: Source["progress"]): Promise<boolean>;
   /** A piece of an upload, counted from 0, of at most 1 MiB; null after the last. */
   readUpload(uploadId: string, piece: number): Promise<Uint8Array | null>;
