@@ -57,6 +57,7 @@ export interface EditionDocument {
   place: number;
   /** Null: the source's. */
   url: string | null;
+  /** Empty: the source's. */
   title: string;
   /** SHA-256, hex, of its text. */
   contentHash: string;
@@ -193,8 +194,9 @@ export interface KnowledgeStore {
   /** What answers is still right: `ready`, with these times, and nothing of the index changes. False if outdated. */
   confirm(claimed: ClaimedSource, facts: Pick<EditionFacts, "notice" | "refreshAt">, nowMs: number): Promise<boolean>;
   /**
-   * Drops the edition that was begun, if any. With `retryAt` it is queued for then, otherwise it is `failed` with the
-   * sentence, and its upload is deleted; what answers stays. False if outdated.
+   * Drops the edition that was begun, if any; what answers stays. With `again` the source is `queued` for `dueAt`, and says
+   * why; its upload stays. Otherwise its upload is deleted, and it is `failed`, or `ready` with the sentence as its `error`
+   * where an earlier state answers; it is read again at `dueAt`, unless that is null. False if outdated.
    */
   fail(claimed: ClaimedSource, failure: SourceFailure, nowMs: number): Promise<boolean>;
   /** Deletes up to `limit` uploads and editions that nothing refers to and nobody makes any more; returns how many. */
@@ -225,8 +227,10 @@ export interface KnowledgeStore {
 export interface SourceFailure {
   /** Public. */
   sentence: string;
-  /** Null: it is not tried again by itself. */
-  retryAt: number | null;
+  /** Whether it is tried again soon, since the cause may pass. */
+  again: boolean;
+  /** When it is read again; null: when asked to. */
+  dueAt: number | null;
   /** The edition that was begun. */
   edition: number | null;
 }
