@@ -1,0 +1,120 @@
+/** Writes an edition of a source: passages, postings, and what they were made of, in small commits. */
+import { maxChunks, type ReadDocument } from "../../domain/knowledge.ts";
+import type { EditionDocument, EditionFacts, KnowledgeStore, StoredChunk } from "../../store/store.ts";
+import { cutIntoChunks } from "../passages/cut.ts";
+import { passagesPerBlock, PostingsBuilder } from "../retrieval/postings.ts";
+import { yieldAfter } from "./slices.ts";
+
+/** Passages in one part, and postings in one commit: each takes a few milliseconds. */
+const passagesPerPart = 32;
+const postingsPerCommit = 1_000;
+
+/** The source has more passages than a companion may have. */
+export class TooManyPassages extends Error {}
+
+/** What an edition came to. */
+export type BuiltEdition = Pick<EditionFacts, "chunks" | "bytes" | "tokens" | "words">;
+
+export class EditionBuilder {
+  readonly #store: Pick<KnowledgeStore, "append" | "readEdition" | "readVectors">;
+  readonly #edition: number;
+  readonly #documents: EditionDocument[] = [];
+  readonly #built = { chunks: 0, bytes: 0, tokens: 0, words: 0 };
+  #part: StoredChunk[] = [];
+  #postings = new PostingsBuilder();
+  readonly #pause = yieldAfter();
+
+  constructor(store: Pick<KnowledgeStore, "append" | "readEdition" | "readVectors">, edition: number) {
+    this.#store = store;
+    this.#edition = edition;
+  }
+
+  /** Rejects with `TooManyPassages`. */
+  async addDocument(facts: Omit<EditionDocument, "place" | "firstOrdinal" | "chunks">, document: ReadDocument) {
+    const firstOrdinal = this.#built.chunks;
+    for (const { page, heading, text } of cutIntoChunks(document)) await this.#add({ page, heading, text });
+    await this.#closeDocument({ ...facts, firstOrdinal });
+  }
+
+  /** Takes over a document of an earlier edition as it is, with its vectors, which the store gives if they are current. */
+  async copyDocument(facts: EditionDocument, from: number): Promise<void> {
+    const firstOrdinal = this.#built.chunks;
+    const end = facts.firstOrdinal + facts.chunks;
+    for (let at = facts.firstOrdinal; at < end; ) {
+      const parts = await this.#store.readEdition(from, at);
+      if (parts.length === 0) break;
+      for (const part of parts) {
+        for (const [index, chunk] of part.chunks.entries()) {
+          const ordinal = part.firstOrdinal + index;
+          if (ordinal >= at && ordinal < end) await this.#add(chunk);
+        }
+        at = Math.max(at, part.firstOrdinal + part.chunks.length);
+      }
+    }
+    await this.#copyVectors(facts, from, firstOrdinal);
+    await this.#closeDocument({ ...facts, firstOrdinal });
+  }
+
+  /** Writes what is left, and says what the edition is. */
+  async finish(): Promise<BuiltEdition> {
+    await this.#flushPart();
+    await this.#flushPostings();
+    return { ...this.#built };
+  }
+
+  get documents(): readonly EditionDocument[] {
+    return this.#documents;
+  }
+
+  async #add(chunk: StoredChunk): Promise<void> {
+    if (this.#built.chunks >= maxChunks) throw new TooManyPassages();
+    const { words, tokens } = this.#postings.add(this.#built.chunks % passagesPerBlock, chunk);
+    this.#part.push(chunk);
+    this.#built.chunks++;
+    this.#built.words += words;
+    this.#built.tokens += tokens;
+    this.#built.bytes += Buffer.byteLength(chunk.text);
+    if (this.#part.length === passagesPerPart) await this.#flushPart();
+    if (this.#built.chunks % passagesPerBlock === 0) await this.#flushPostings();
+    await this.#pause();
+  }
+
+  async #copyVectors(facts: EditionDocument, edition: number, firstOrdinal: number): Promise<void> {
+    const end = facts.firstOrdinal + facts.chunks;
+    for (let at = facts.firstOrdinal; at < end; ) {
+      const blocks = await this.#store.readVectors(edition, at);
+      const own = blocks.filter((block) => block.firstOrdinal >= at && block.firstOrdinal < end);
+      if (own.length === 0) return;
+      const moved = own.map(({ firstOrdinal: first, vectors }) => {
+        return { firstOrdinal: first - facts.firstOrdinal + firstOrdinal, vectors };
+      });
+      await this.#store.append(this.#edition, { vectors: moved });
+      at = (own.at(-1)?.firstOrdinal ?? end) + 1;
+    }
+  }
+
+  async #closeDocument(facts: Omit<EditionDocument, "place" | "chunks">): Promise<void> {
+    // A part never holds passages of two documents, so that a document can be taken over by its parts.
+    await this.#flushPart();
+    const document = { ...facts, place: this.#documents.length, chunks: this.#built.chunks - facts.firstOrdinal };
+    this.#documents.push(document);
+    await this.#store.append(this.#edition, { documents: [document] });
+  }
+
+  async #flushPart(): Promise<void> {
+    if (this.#part.length === 0) return;
+    const firstOrdinal = this.#built.chunks - this.#part.length;
+    const chunks = this.#part;
+    this.#part = [];
+    await this.#store.append(this.#edition, { parts: [{ firstOrdinal, chunks }] });
+  }
+
+  async #flushPostings(): Promise<void> {
+    const block = Math.floor((this.#built.chunks - 1) / passagesPerBlock);
+    const postings = this.#postings.take();
+    for (let at = 0; at < postings.length; at += postingsPerCommit) {
+      const some = postings.slice(at, at + postingsPerCommit).map((posting) => ({ ...posting, block }));
+      await this.#store.append(this.#edition, { postings: some });
+    }
+  }
+}

@@ -1,0 +1,83 @@
+/** Reads a source into an edition: what was uploaded, or one page of the web. */
+import { AppError } from "../../domain/errors.ts";
+import type { ReadDocument } from "../../domain/knowledge.ts";
+import type { EditionDocument } from "../../store/store.ts";
+import { findKind } from "../reading/document-kind.ts";
+import { EditionBuilder } from "./edition-builder.ts";
+import { hashDocument } from "./hashes.ts";
+import type { FetchedPage, ReadingParts, ReadingRun, ReadSource, Validators } from "./parts.ts";
+import { SourceProblem } from "./source-problem.ts";
+
+const unchanged: ReadSource = { built: null, notice: null };
+
+/** Rejects with `ReadingFailure`, `FetchingFailure`, `SourceProblem`, or the signal's reason. */
+export async function readUploaded(parts: ReadingParts, run: ReadingRun): Promise<ReadSource> {
+  const { uploadId, kind, source } = run.claimed;
+  const pieces: Uint8Array[] = [];
+  for (let piece = 0; uploadId !== null; piece++) {
+    const bytes = await parts.store.readUpload(uploadId, piece);
+    if (bytes === null) break;
+    pieces.push(bytes);
+  }
+  if (pieces.length === 0 || kind === null) throw new SourceProblem("The upload is gone. Send it again.");
+  const document = await parts.reader.read({ bytes: Buffer.concat(pieces), kind, charset: null }, run.signal);
+  return await buildFrom(parts, run, document, { title: source.title, etag: null, lastModified: null });
+}
+
+/** Rejects as `readUploaded`. */
+export async function readPage(parts: ReadingParts, run: ReadingRun): Promise<ReadSource> {
+  const { source, edition } = run.claimed;
+  const url = source.url ?? "";
+  const [known] = edition === null ? [] : await parts.store.listDocuments(edition);
+  const page = await parts.fetcher.fetch(url, { ...conditionsOf(known), signal: run.signal });
+  if (page.status === "unchanged") return unchanged;
+  const document = await readFetched(parts, page, run.signal);
+  const { etag, lastModified } = page;
+  return await buildFrom(parts, run, document, { title: titleOf(document, url), etag, lastModified });
+}
+
+/** An edition of one document, unless it says what the source says already. */
+async function buildFrom(
+  { store, model, nowMs }: ReadingParts,
+  run: ReadingRun,
+  document: ReadDocument,
+  { title, ...validators }: { title: string } & Validators,
+): Promise<ReadSource> {
+  const { claimed } = run;
+  const contentHash = hashDocument(document);
+  const isSame = contentHash === claimed.source.contentHash && title === claimed.source.title;
+  if (claimed.edition !== null && isSame) return unchanged;
+  run.edition = await store.openEdition(claimed, model, nowMs());
+  const builder = new EditionBuilder(store, run.edition);
+  await builder.addDocument({ url: null, title: "", contentHash, ...validators }, document);
+  return { built: { title, contentHash, ...(await builder.finish()) }, notice: null };
+}
+
+/** A fetched page as a document. Rejects as `readUploaded`. */
+export async function readFetched(
+  { reader }: ReadingParts,
+  { bytes, contentType, charset, finalUrl }: FetchedPage,
+  signal: AbortSignal,
+): Promise<ReadDocument> {
+  const kind = findKind(contentType, new URL(finalUrl).pathname, bytes);
+  if (kind === null) {
+    throw new SourceProblem("The address leads to something that is not a PDF, DOCX, HTML, Markdown, text or CSV.");
+  }
+  return await reader.read({ bytes, kind, charset }, signal);
+}
+
+export function conditionsOf(known: Pick<EditionDocument, "etag" | "lastModified"> | undefined): Validators {
+  return { etag: known?.etag ?? null, lastModified: known?.lastModified ?? null };
+}
+
+const maxTitleUnits = 200;
+
+/** The document's own title, or its address. */
+export function titleOf(document: ReadDocument, url: string): string {
+  const title = document.title?.replace(/\s+/g, " ").trim() ?? "";
+  return (title === "" ? url : title).slice(0, maxTitleUnits).toWellFormed();
+}
+
+export function isUnavailable(error: unknown): boolean {
+  return error instanceof AppError && error.code === "unavailable";
+}
