@@ -128,7 +128,7 @@ export interface LiveEdition {
   chunks: number;
   tokens: number;
   words: number;
-  /** Of its vectors; null for none. */
+  /** Of its vectors, which some of its passages may lack; null for none. */
   model: string | null;
 }
 
@@ -183,6 +183,7 @@ export interface KnowledgeStore {
   readUpload(uploadId: string, piece: number): Promise<Uint8Array | null>;
   /** What an edition was made of, in order. */
   listDocuments(edition: number): Promise<EditionDocument[]>;
+  /** `model` is that of the vectors which will be appended; null for none. */
   openEdition(claimed: ClaimedSource, model: string | null, nowMs: number): Promise<number>;
   append(edition: number, slice: EditionSlice): Promise<void>;
   /**
@@ -213,14 +214,17 @@ export interface KnowledgeStore {
   readPassages(companionId: string, refs: readonly PassageRef[]): Promise<IndexedPassage[]>;
   /** All passages of an edition in order, whatever it belongs to: for copying them, and for embedding. A few dozen at a time. */
   readEdition(edition: number, firstOrdinal: number): Promise<EditionPart[]>;
-  /** In order, at most about 1 MiB at a time: empty at the end. */
+  /** In order, at most about 1 MiB at a time, from the block of `firstOrdinal` on: empty at the end. */
   readVectors(edition: number, firstOrdinal: number): Promise<VectorBlock[]>;
-  /** Published editions whose vectors are missing or another model's, to be embedded anew. */
+  /** Published editions of which some vectors are missing, or are another model's. */
   listUnembedded(
     model: string,
     limit: number,
   ): Promise<{ edition: number; sourceId: string; accountId: string; companionId: string }[]>;
-  /** Gives a published edition other vectors, all in one commit for each slice; the last says so. False if it is gone. */
+  /**
+   * Adds vectors to a published edition, in one commit; those of another model are deleted first. `isLast`: it has all.
+   * False if it is gone.
+   */
   replaceVectors(edition: number, model: string, vectors: readonly VectorBlock[], isLast: boolean): Promise<boolean>;
 }
 
