@@ -83,7 +83,7 @@ export interface EditionPart {
 /** The passages of a block that have a word. */
 export interface Posting {
   edition: number;
-  /** Of 2048 passages each, from 0. */
+  /** Of `passagesPerBlock` passages each, from 0. */
   block: number;
   /** The word as a number, 0 to 2^53 - 1. */
   term: number;

@@ -140,7 +140,7 @@ export const knowledgeTurns = pgTable(
   ],
 );
 
-/** Which passages of an edition have a word: one row per 2048 passages. */
+/** Which passages of an edition have a word: one row per block of passages. */
 export const knowledgePostings = pgTable(
   "knowledge_postings",
   {
