@@ -1,8 +1,11 @@
 /** Writes an edition of a source: passages, postings, and what they were made of, in small commits. */
-import { maxChunks, type ReadDocument } from "../../domain/knowledge.ts";
+import { estimateTokens } from "../../domain/conversation.ts";
+import { maxChunks, passagesPerBlock, type ReadDocument } from "../../domain/knowledge.ts";
 import type { EditionDocument, EditionFacts, KnowledgeStore, StoredChunk } from "../../store/store.ts";
 import { cutIntoChunks } from "../passages/cut.ts";
-import { passagesPerBlock, PostingsBuilder } from "../retrieval/postings.ts";
+import { buildPostings } from "../retrieval/postings.ts";
+import { type Terms, termsOf } from "../words/terms.ts";
+import { termNumberOf } from "../words/term-number.ts";
 import { yieldAfter } from "./slices.ts";
 
 /** Passages in one part, and postings in one commit: each takes a few milliseconds. */
@@ -21,7 +24,8 @@ export class EditionBuilder {
   readonly #documents: EditionDocument[] = [];
   readonly #built = { chunks: 0, bytes: 0, tokens: 0, words: 0 };
   #part: StoredChunk[] = [];
-  #postings = new PostingsBuilder();
+  /** Of the passages of the block that is being filled. */
+  #terms: Terms[] = [];
   readonly #pause = yieldAfter();
 
   constructor(store: Pick<KnowledgeStore, "append" | "readEdition" | "readVectors">, edition: number) {
@@ -68,14 +72,16 @@ export class EditionBuilder {
 
   async #add(chunk: StoredChunk): Promise<void> {
     if (this.#built.chunks >= maxChunks) throw new TooManyPassages();
-    const { words, tokens } = this.#postings.add(this.#built.chunks % passagesPerBlock, chunk);
+    // The headings above it are words of the passage: it may not repeat what it is about.
+    const terms = termsOf(chunk.heading === null ? chunk.text : `${chunk.heading}\n${chunk.text}`);
+    this.#terms.push(terms);
     this.#part.push(chunk);
     this.#built.chunks++;
-    this.#built.words += words;
-    this.#built.tokens += tokens;
+    this.#built.words += terms.length;
+    this.#built.tokens += estimateTokens(chunk.text);
     this.#built.bytes += Buffer.byteLength(chunk.text);
     if (this.#part.length === passagesPerPart) await this.#flushPart();
-    if (this.#built.chunks % passagesPerBlock === 0) await this.#flushPostings();
+    if (this.#terms.length === passagesPerBlock) await this.#flushPostings();
     await this.#pause();
   }
 
@@ -110,11 +116,14 @@ export class EditionBuilder {
   }
 
   async #flushPostings(): Promise<void> {
+    if (this.#terms.length === 0) return;
     const block = Math.floor((this.#built.chunks - 1) / passagesPerBlock);
-    const postings = this.#postings.take();
-    for (let at = 0; at < postings.length; at += postingsPerCommit) {
-      const some = postings.slice(at, at + postingsPerCommit).map((posting) => ({ ...posting, block }));
-      await this.#store.append(this.#edition, { postings: some });
+    const lists = [...buildPostings(this.#terms)].map(([term, entries]) => ({ block, term: termNumberOf(term), entries }));
+    this.#terms = [];
+    // In the order of their key, in which an index grows fastest.
+    lists.sort((one, other) => one.term - other.term);
+    for (let at = 0; at < lists.length; at += postingsPerCommit) {
+      await this.#store.append(this.#edition, { postings: lists.slice(at, at + postingsPerCommit) });
     }
   }
 }

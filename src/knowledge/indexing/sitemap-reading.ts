@@ -1,8 +1,8 @@
 /** Reads all pages of a sitemap into one edition; pages that have not changed are taken over as they are. */
 import type { ReadDocument } from "../../domain/knowledge.ts";
 import type { EditionDocument } from "../../store/store.ts";
-import { FetchingFailure } from "../fetching/fetching-failure.ts";
-import { ReadingFailure } from "../reading/reading-failure.ts";
+import { FetchingFailure } from "../fetching/failure.ts";
+import { ReadingFailure } from "../reading/failure.ts";
 import { EditionBuilder } from "./edition-builder.ts";
 import { hashDocument, hashDocuments } from "./hashes.ts";
 import type { ReadingParts, ReadingRun, ReadSource, Validators } from "./parts.ts";

@@ -2,7 +2,7 @@
 import { AppError } from "../../domain/errors.ts";
 import type { ReadDocument } from "../../domain/knowledge.ts";
 import type { EditionDocument } from "../../store/store.ts";
-import { findKind } from "../reading/document-kind.ts";
+import { findKind } from "../reading/kind.ts";
 import { EditionBuilder } from "./edition-builder.ts";
 import { hashDocument } from "./hashes.ts";
 import type { FetchedPage, ReadingParts, ReadingRun, ReadSource, Validators } from "./parts.ts";
