@@ -217,15 +217,23 @@ export interface KnowledgeStore {
   /** In order, at most about 1 MiB at a time, from the block of `firstOrdinal` on: empty at the end. */
   readVectors(edition: number, firstOrdinal: number): Promise<VectorBlock[]>;
   /** Published editions of which some vectors are missing, or are another model's. */
-  listUnembedded(
-    model: string,
-    limit: number,
-  ): Promise<{ edition: number; sourceId: string; accountId: string; companionId: string }[]>;
+  listUnembedded(model: string, limit: number): Promise<UnembeddedEdition[]>;
   /**
    * Adds vectors to a published edition, in one commit; those of another model are deleted first. `isLast`: it has all.
    * False if it is gone.
    */
   replaceVectors(edition: number, model: string, vectors: readonly VectorBlock[], isLast: boolean): Promise<boolean>;
+}
+
+export interface UnembeddedEdition {
+  edition: number;
+  chunks: number;
+  /** Of the vectors that it has; null for none. */
+  model: string | null;
+  accountId: string;
+  companionId: string;
+  /** The key that made the companion, for usage. */
+  keyId: string | null;
 }
 
 export interface SourceFailure {
