@@ -28,6 +28,8 @@ interface Line {
 
 const maxHeadingUnits = 300;
 const maxHeaderUnits = 400;
+/** A longer one goes on as another, so that the first passage does not wait for the last line. */
+const maxParagraphUnits = 20_000;
 /** Of a table's row, of a heading: what is longer is no such thing, and is not searched to its end. */
 const maxLookUnits = 4_000;
 
@@ -73,20 +75,25 @@ function isFence(markdown: string, start: number): boolean {
 /** Up to its closing fence, or to the end of the page. */
 function* readCode(markdown: string, first: Line, start: number): Generator<Piece, number> {
   const fence = markdown.slice(start, start + 3);
-  let at = first.next;
-  let end = first.end;
-  const lines: Line[] = [first];
-  while (at < markdown.length) {
+  const closes = (line: Line) => markdown.startsWith(fence, skipSpaces(markdown, line.start, line.end));
+  // Code that fits a passage stays one piece.
+  for (let at = first.next; at < markdown.length && at - start <= targetBytes; ) {
     const line = lineAt(markdown, at);
-    lines.push(line);
+    if (line.end - start <= targetBytes && closes(line)) {
+      yield* split(markdown, "text", start, line.end);
+      return line.next;
+    }
     at = line.next;
-    end = line.end;
-    if (markdown.startsWith(fence, skipSpaces(markdown, line.start, line.end))) break;
   }
-  // Code that is one passage stays one; longer code is divided between its lines.
-  if (end - start <= targetBytes) yield* split(markdown, "text", start, end);
-  else for (const line of lines) yield* split(markdown, "text", line.start, line.end);
-  return at;
+  // Longer code is divided between its lines.
+  yield* split(markdown, "text", start, first.end);
+  for (let at = first.next; at < markdown.length; ) {
+    const line = lineAt(markdown, at);
+    yield* split(markdown, "text", line.start, line.end);
+    at = line.next;
+    if (closes(line)) return at;
+  }
+  return markdown.length;
 }
 
 function* readTable(markdown: string, first: Line): Generator<Piece, number> {
@@ -111,7 +118,7 @@ function* readTable(markdown: string, first: Line): Generator<Piece, number> {
 /** A paragraph, or an item of a list: to an empty line, or to the next thing. */
 function* readText(markdown: string, first: Line, start: number): Generator<Piece, number> {
   let { end, next } = first;
-  while (next < markdown.length) {
+  while (next < markdown.length && next - start < maxParagraphUnits) {
     const line = lineAt(markdown, next);
     const from = skipSpaces(markdown, line.start, line.end);
     if (from === line.end || isListItem(markdown, from) || markdown[from] === "|" || isFence(markdown, from)) break;
