@@ -1,5 +1,5 @@
 /** Ranks passages by the words that they share with a question: Okapi BM25 over the lists of the index. */
-import { lengthsByClass, PostingsReader } from "./postings.ts";
+import { brokenList, lengthsByClass, PostingsReader } from "./postings.ts";
 
 /** What is searched: the editions that answer for one companion. */
 export interface Corpus {
@@ -50,12 +50,12 @@ export function* rankByWords(
   postings: readonly TermPostings[],
   limit: number,
 ): Generator<undefined, WordRanking> {
-  const starts = new Map<number, number>();
+  const places = new Map<number, Place>();
   const editions = [...corpus.editions].sort((one, other) => one.edition - other.edition);
   let chunks = 0;
   let termLength = 0;
   for (const edition of editions) {
-    starts.set(edition.edition, chunks);
+    places.set(edition.edition, { start: chunks, chunks: edition.chunks });
     chunks += edition.chunks;
     termLength += edition.termLength;
   }
@@ -64,12 +64,13 @@ export function* rankByWords(
   const frequencies = new Map<string, number>();
   let read = 0;
   for (const { term, lists } of postings) {
-    const readers = openLists(lists, starts);
+    const readers = openLists(lists, places);
     const frequency = readers.reduce((sum, { reader }) => sum + reader.entries, 0);
     frequencies.set(term, frequency);
     const weight = Math.log(1 + (chunks - frequency + 0.5) / (frequency + 0.5));
-    for (const { reader, start } of readers) {
+    for (const { reader, start, chunks } of readers) {
       while (reader.next()) {
+        if (reader.ordinal >= chunks) throw brokenList();
         const at = start + reader.ordinal;
         const { count } = reader;
         scores[at] = (scores[at] ?? 0) + (weight * count * (k1 + 1)) / (count + (norms[reader.lengthClass] as number));
@@ -81,16 +82,21 @@ export function* rankByWords(
   return { ranked: best(scores, editions, limit), frequencies };
 }
 
-interface OpenList {
-  readonly reader: PostingsReader;
+/** Of an edition's passages among all. */
+interface Place {
   readonly start: number;
+  readonly chunks: number;
 }
 
-function openLists(lists: readonly EditionPostings[], starts: ReadonlyMap<number, number>): OpenList[] {
+interface OpenList extends Place {
+  readonly reader: PostingsReader;
+}
+
+function openLists(lists: readonly EditionPostings[], places: ReadonlyMap<number, Place>): OpenList[] {
   const open: OpenList[] = [];
   for (const { edition, bytes } of lists) {
-    const start = starts.get(edition);
-    if (start !== undefined) open.push({ start, reader: new PostingsReader(bytes) });
+    const place = places.get(edition);
+    if (place !== undefined) open.push({ ...place, reader: new PostingsReader(bytes) });
   }
   return open;
 }

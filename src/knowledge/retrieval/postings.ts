@@ -98,7 +98,7 @@ export class PostingsReader {
   }
 }
 
-function brokenList(): Error {
+export function brokenList(): Error {
   return new Error("A list of the index of knowledge cannot be read");
 }
 

@@ -2,7 +2,7 @@
 
 const ascii = /^[\0-\x7f]*$/;
 /** Soft hyphens, joiners and the like stand inside words and are not seen. */
-const unseen = /[\u00ad\u061c\u200c-\u200f\u2060\ufe0e\ufe0f\ufeff]/g;
+const unseen = /\u00ad|\u061c|[\u200c-\u200f]|\u2060|[\ufe0e\ufe0f]|\ufeff/g;
 
 /** Of a whole text: width, ligatures and case. What it returns still has its diacritics. */
 export function foldWidthAndCase(text: string): string {
