@@ -2,7 +2,7 @@
 import { estimateTokens } from "../../domain/conversation.ts";
 import { maxChunks, passagesPerBlock, type ReadDocument } from "../../domain/knowledge.ts";
 import type { EditionDocument, EditionFacts, KnowledgeStore, StoredChunk } from "../../store/store.ts";
-import { cutIntoChunks } from "../passages/cut.ts";
+import { cutIntoChunks } from "../passages/chunks.ts";
 import { buildPostings } from "../retrieval/postings.ts";
 import { type Terms, termsOf } from "../words/terms.ts";
 import { termNumberOf } from "../words/term-number.ts";
