@@ -216,8 +216,8 @@ export interface KnowledgeStore {
   readEdition(edition: number, firstOrdinal: number): Promise<EditionPart[]>;
   /** In order, at most about 1 MiB at a time, from the block of `firstOrdinal` on: empty at the end. */
   readVectors(edition: number, firstOrdinal: number): Promise<VectorBlock[]>;
-  /** Published editions of which some vectors are missing, or are another model's. */
-  listUnembedded(model: string, limit: number): Promise<UnembeddedEdition[]>;
+  /** Published editions of which some vectors are missing, or are another model's, by number. */
+  listUnembedded(model: string, afterEdition: number, limit: number): Promise<UnembeddedEdition[]>;
   /**
    * Adds vectors to a published edition, in one commit; those of another model are deleted first. `isLast`: it has all.
    * False if it is gone.
