@@ -3,6 +3,7 @@ import { describe, expect, test } from "bun:test";
 import type { CitationMode, NumberedPassage } from "../../src/domain/knowledge.ts";
 import { CitationFilter } from "../../src/knowledge/citations/citation-filter.ts";
 import { CitedReply } from "../../src/knowledge/citations/cited-reply.ts";
+import type { ReplySink } from "../../src/llm/provider.ts";
 import { createRandom } from "../support/random.ts";
 
 const passages = 12;
@@ -174,7 +175,13 @@ const passage = (n: number, more: Partial<NumberedPassage> = {}): NumberedPassag
 
 function reply(texts: readonly string[], mode: CitationMode, found: readonly NumberedPassage[], isComplete = true) {
   let text = "";
-  const cited = new CitedReply({ emit: ({ deltas }) => void (text += deltas.join("")) }, mode, found);
+  const sink: ReplySink = {
+    emit({ deltas }) {
+      text += deltas.join("");
+      return undefined;
+    },
+  };
+  const cited = new CitedReply(sink, mode, found);
   for (const one of texts) cited.emit({ type: "text", deltas: [one] });
   cited.end(isComplete);
   return { text, sources: cited.listSources() };
