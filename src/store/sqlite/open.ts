@@ -17,6 +17,7 @@ import { SqliteEngine } from "./engine.ts";
 import { createExchanges } from "./exchanges.ts";
 import { createHoldingsKeeper } from "./holdings.ts";
 import { createIdempotencyStore } from "./idempotency.ts";
+import { createKnowledgeStore } from "./knowledge.ts";
 import { createMessageEraser } from "./message-eraser.ts";
 import { createMetadataIndex } from "./metadata-index.ts";
 import { type MigrateOptions, migrateDatabase } from "./migrator.ts";
@@ -28,6 +29,7 @@ import { createSpendingStore } from "./spending.ts";
 import { createSpendingLedger } from "./spending-ledger.ts";
 import { settleLeftSpending } from "./spending-left.ts";
 import { createTurnStore } from "./turns.ts";
+import { createUnansweredStore } from "./unanswered.ts";
 import { createUsageStore } from "./usage.ts";
 import { createUsageWriter } from "./usage-writer.ts";
 import { createVisitorDays } from "./visitor-days.ts";
@@ -85,6 +87,8 @@ function createStore(engine: SqliteEngine, { erasures, log }: SqliteStoreOptions
     apiKeys: createApiKeyStore(engine, shared),
     audit: createAuditStore(engine, changes),
     challenges: createChallengeStore(engine),
+    knowledge: createKnowledgeStore(engine),
+    unanswered: createUnansweredStore(engine),
     companions: createCompanionStore(engine, shared),
     conversations: createConversationStore(engine, shared),
     embedTokens: createEmbedTokenStore(engine, changes, holdings),
