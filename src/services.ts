@@ -11,6 +11,7 @@ import { createPrices } from "./domain/prices.ts";
 import { createBodyBudget } from "./http/body-budget.ts";
 import { createHeartbeatTicker } from "./http/heartbeats.ts";
 import { openInstances } from "./instances/open-instances.ts";
+import { openIndexing } from "./knowledge/open-knowledge.ts";
 import { type Clock, createSharedClock, systemClock } from "./lib/clock.ts";
 import { type IdSource, systemIds } from "./lib/ids.ts";
 import { type Log, processLog } from "./lib/log.ts";
@@ -159,6 +160,7 @@ export async function openServices(config: Config, overrides: ServiceOverrides =
   const uses = createUseRecorder({ store, clock, log });
   const tell = shared === null ? null : (url: string) => shared.announce(url);
   const instances = openInstances({ sealing, clock, ids, log, tell });
+  const indexing = openIndexing({ store, clock, log, ...config.knowledge, embedding: null });
   let closing: Promise<void> | null = null;
   async function closeOnce() {
     heartbeats.stop();
@@ -168,7 +170,8 @@ export async function openServices(config: Config, overrides: ServiceOverrides =
     windows.close();
     llm.close();
     instances.close();
-    // Closed before the store, which its last work needs.
+    // Closed before the store, which their last work needs.
+    await indexing.close();
     await voice.close();
     await uses.close();
     await store.close();
@@ -208,7 +211,7 @@ export async function openServices(config: Config, overrides: ServiceOverrides =
     webhookBodies,
     batchBodies: createBodyBudget(batchBodyLimits),
     uploadBodies: createBodyBudget(uploadBodyLimits),
-    indexing: { wake: () => undefined },
+    indexing,
     knowledgeSearch: {
       search: () => Promise.reject(new AppError("unavailable", "Knowledge cannot be searched on this server yet.")),
     },

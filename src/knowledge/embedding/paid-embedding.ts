@@ -1,15 +1,20 @@
 /** Embeds texts for a companion, within what its account may spend, and counts their tokens in usage. */
-import type { Services } from "../../dependencies.ts";
+import { spendingFactsOf } from "../../domain/budget.ts";
 import type { Companion } from "../../domain/companion.ts";
 import { AppError } from "../../domain/errors.ts";
+import { plainProviderName } from "../../domain/model-routes.ts";
 import { ceilToMicros } from "../../domain/money.ts";
 import { costOfTokens, type Prices } from "../../domain/prices.ts";
 import type { Answerer } from "../../domain/usage.ts";
 import { toUtcDay } from "../../lib/clock.ts";
-import { spendingFactsOf } from "../../domain/budget.ts";
 import type { EmbeddingProvider } from "../../llm/embeddings.ts";
-import { plainProviderName } from "../../llm/provider-names.ts";
-import { admitSpending, type CallBound, noteReached, releaseSpending, type SpendingServices } from "../../turns/spending.ts";
+import {
+  admitSpending,
+  type CallBound,
+  noteReached,
+  releaseSpending,
+  type SpendingServices,
+} from "../../turns/spending.ts";
 
 export interface PaidEmbedding {
   readonly model: string;

@@ -1,11 +1,11 @@
 /** Writes an edition of a source: passages, postings, and what they were made of, in small commits. */
 import { estimateTokens } from "../../domain/conversation.ts";
 import { maxChunks, passagesPerBlock, type ReadDocument } from "../../domain/knowledge.ts";
-import type { EditionDocument, EditionFacts, KnowledgeStore, StoredChunk } from "../../store/store.ts";
+import type { EditionDocument, EditionFacts, EditionSlice, KnowledgeStore, StoredChunk } from "../../store/store.ts";
 import { cutIntoChunks } from "../passages/chunks.ts";
 import { buildPostings } from "../retrieval/postings.ts";
-import { type Terms, termsOf } from "../words/terms.ts";
 import { termNumberOf } from "../words/term-number.ts";
+import { type Terms, termsOf } from "../words/terms.ts";
 import { yieldAfter } from "./slices.ts";
 
 /** Passages in one part, and postings in one commit: each takes a few milliseconds. */
@@ -14,6 +14,9 @@ const postingsPerCommit = 1_000;
 
 /** The source has more passages than a companion may have. */
 export class TooManyPassages extends Error {}
+
+/** Another reading has begun, or the source is gone. */
+export class Outdated extends Error {}
 
 /** What an edition came to. */
 export type BuiltEdition = Pick<EditionFacts, "chunks" | "bytes" | "tokens" | "words">;
@@ -33,7 +36,7 @@ export class EditionBuilder {
     this.#edition = edition;
   }
 
-  /** Rejects with `TooManyPassages`. */
+  /** Rejects with `TooManyPassages` or `Outdated`. */
   async addDocument(facts: Omit<EditionDocument, "place" | "firstOrdinal" | "chunks">, document: ReadDocument) {
     const firstOrdinal = this.#built.chunks;
     for (const { page, heading, text } of cutIntoChunks(document)) await this.#add({ page, heading, text });
@@ -94,7 +97,7 @@ export class EditionBuilder {
       const moved = own.map(({ firstOrdinal: first, vectors }) => {
         return { firstOrdinal: first - facts.firstOrdinal + firstOrdinal, vectors };
       });
-      await this.#store.append(this.#edition, { vectors: moved });
+      await this.#append({ vectors: moved });
       at = (own.at(-1)?.firstOrdinal ?? end) + 1;
     }
   }
@@ -104,7 +107,11 @@ export class EditionBuilder {
     await this.#flushPart();
     const document = { ...facts, place: this.#documents.length, chunks: this.#built.chunks - facts.firstOrdinal };
     this.#documents.push(document);
-    await this.#store.append(this.#edition, { documents: [document] });
+    await this.#append({ documents: [document] });
+  }
+
+  async #append(slice: EditionSlice): Promise<void> {
+    if (!(await this.#store.append(this.#edition, slice))) throw new Outdated();
   }
 
   async #flushPart(): Promise<void> {
@@ -112,18 +119,22 @@ export class EditionBuilder {
     const firstOrdinal = this.#built.chunks - this.#part.length;
     const chunks = this.#part;
     this.#part = [];
-    await this.#store.append(this.#edition, { parts: [{ firstOrdinal, chunks }] });
+    await this.#append({ parts: [{ firstOrdinal, chunks }] });
   }
 
   async #flushPostings(): Promise<void> {
     if (this.#terms.length === 0) return;
     const block = Math.floor((this.#built.chunks - 1) / passagesPerBlock);
-    const lists = [...buildPostings(this.#terms)].map(([term, entries]) => ({ block, term: termNumberOf(term), entries }));
+    const lists = [...buildPostings(this.#terms)].map(([term, entries]) => ({
+      block,
+      term: termNumberOf(term),
+      entries,
+    }));
     this.#terms = [];
     // In the order of their key, in which an index grows fastest.
     lists.sort((one, other) => one.term - other.term);
     for (let at = 0; at < lists.length; at += postingsPerCommit) {
-      await this.#store.append(this.#edition, { postings: lists.slice(at, at + postingsPerCommit) });
+      await this.#append({ postings: lists.slice(at, at + postingsPerCommit) });
     }
   }
 }

@@ -1,20 +1,19 @@
 /** Works off the queue of sources: takes those that are due, reads them, and lets what was read answer. */
 import type { Clock } from "../../lib/clock.ts";
-import type { IdSource } from "../../lib/ids.ts";
 import type { Log } from "../../lib/log.ts";
 import type { ClaimedSource, Store } from "../../store/store.ts";
-import { type EmbeddingPass } from "./embedding-pass.ts";
-import type { DocumentReading, PageFetching } from "./parts.ts";
+import type { Fetcher } from "../fetching/fetcher.ts";
+import type { DocumentReader } from "../reading/reader.ts";
+import type { EmbeddingPass } from "./embedding-pass.ts";
 import { runReading } from "./reading-run.ts";
 
 export interface IndexerParts {
   store: Pick<Store, "knowledge">;
-  reader: DocumentReading & { close(): Promise<void> };
-  fetcher: PageFetching;
+  reader: DocumentReader;
+  fetcher: Pick<Fetcher, "fetch" | "listPages">;
   /** Null without a model for embeddings. */
   embedding: EmbeddingPass | null;
   clock: Pick<Clock, "nowMs">;
-  ids: Pick<IdSource, "uuid">;
   log: Pick<Log, "info" | "warn" | "error">;
 }
 
@@ -36,8 +35,7 @@ const leaseMs = 60_000;
 
 /** Sleeps until `wake` unless a source is due some day: without sources there is no timer. */
 export function createIndexer(parts: IndexerParts): Indexer {
-  const { store, clock, ids, log, embedding } = parts;
-  const owner = ids.uuid();
+  const { store, clock, log, embedding } = parts;
   const closing = new AbortController();
   const running = new Map<string, Promise<void>>();
   let looking: Promise<void> | null = null;
@@ -76,14 +74,14 @@ export function createIndexer(parts: IndexerParts): Indexer {
 
   async function claim(): Promise<ClaimedSource | null> {
     const place = { afterAccountId: lastAccountId, exceptAccountIds: [...running.keys()] };
-    const claimed = await store.knowledge.claim({ owner, nowMs: clock.nowMs(), leaseMs, ...place });
+    const claimed = await store.knowledge.claim({ nowMs: clock.nowMs(), leaseMs, ...place });
     if (claimed !== null) lastAccountId = claimed.accountId;
     return claimed;
   }
 
   function begin(claimed: ClaimedSource): void {
     const { accountId } = claimed;
-    const reading = runReading({ ...parts, owner, leaseMs, model: embedding?.model ?? null }, claimed, closing.signal)
+    const reading = runReading({ ...parts, leaseMs, model: embedding?.model ?? null }, claimed, closing.signal)
       .catch((error) => log.error("source not read", { sourceId: claimed.source.id, error }))
       .finally(() => {
         running.delete(accountId);
@@ -94,7 +92,8 @@ export function createIndexer(parts: IndexerParts): Indexer {
 
   async function schedule(): Promise<void> {
     const dueAt = await store.knowledge.findNextDue();
-    if (dueAt !== null) arm(Math.min(Math.max(dueAt - clock.nowMs(), soonestMs), lookAgainMs));
+    const nextAt = Math.min(dueAt ?? Number.POSITIVE_INFINITY, embedding?.retryAtMs ?? Number.POSITIVE_INFINITY);
+    if (nextAt !== Number.POSITIVE_INFINITY) arm(Math.min(Math.max(nextAt - clock.nowMs(), soonestMs), lookAgainMs));
   }
 
   function arm(delayMs: number): void {

@@ -1,40 +1,20 @@
 /** What reading a source needs, and what one reading is. */
-import type { DocumentKind, ReadDocument, SourceProgress } from "../../domain/knowledge.ts";
+import type { SourceProgress } from "../../domain/knowledge.ts";
 import type { ClaimedSource, EditionFacts, KnowledgeStore } from "../../store/store.ts";
+import type { Fetcher } from "../fetching/fetcher.ts";
+import type { DocumentReader } from "../reading/reader.ts";
 import type { BuiltEdition } from "./edition-builder.ts";
 
-/** Reads documents; rejects with `ReadingFailure`, or the signal's reason. */
-export interface DocumentReading {
-  read(
-    document: { bytes: Uint8Array; kind: DocumentKind; charset: string | null },
-    signal: AbortSignal,
-  ): Promise<ReadDocument>;
-}
-
+/** What the server said of a page, to ask by it whether it has changed. */
 export interface Validators {
   etag: string | null;
   lastModified: string | null;
 }
 
-export interface FetchedPage extends Validators {
-  status: "fetched";
-  bytes: Uint8Array;
-  contentType: string | null;
-  charset: string | null;
-  finalUrl: string;
-}
-
-/** Fetches from the web; rejects with `FetchingFailure`, or the signal's reason. */
-export interface PageFetching {
-  fetch(url: string, options: Validators & { signal: AbortSignal }): Promise<FetchedPage | { status: "unchanged" }>;
-  /** The pages of a sitemap that may be fetched. */
-  listPages(url: string, signal: AbortSignal): Promise<{ urls: readonly string[]; isCut: boolean }>;
-}
-
 export interface ReadingParts {
   readonly store: KnowledgeStore;
-  readonly reader: DocumentReading;
-  readonly fetcher: PageFetching;
+  readonly reader: Pick<DocumentReader, "read">;
+  readonly fetcher: Pick<Fetcher, "fetch" | "listPages">;
   /** Of vectors that may be taken over; null for none. */
   readonly model: string | null;
   readonly nowMs: () => number;

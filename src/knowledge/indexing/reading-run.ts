@@ -3,7 +3,7 @@ import type { SourceProgress } from "../../domain/knowledge.ts";
 import type { ClaimedSource, EditionFacts } from "../../store/store.ts";
 import { FetchingFailure } from "../fetching/failure.ts";
 import { ReadingFailure } from "../reading/failure.ts";
-import { TooManyPassages } from "./edition-builder.ts";
+import { Outdated, TooManyPassages } from "./edition-builder.ts";
 import type { IndexerParts } from "./indexer.ts";
 import type { ReadingRun, ReadSource } from "./parts.ts";
 import { readSitemap } from "./sitemap-reading.ts";
@@ -11,7 +11,6 @@ import { SourceProblem } from "./source-problem.ts";
 import { readPage, readUploaded } from "./source-reading.ts";
 
 export interface RunParts extends IndexerParts {
-  owner: string;
   leaseMs: number;
   model: string | null;
 }
@@ -31,12 +30,11 @@ export async function runReading(parts: RunParts, claimed: ClaimedSource, closin
   const lease = keepLease(parts, claimed, () => stop.abort(new Error("the source has changed")));
   const run: ReadingRun = { claimed, signal, edition: null, tell: lease.tell };
   try {
-    const read = await readSource(parts, run);
-    await store(parts, run, read);
+    await store(parts, run, await readSource(parts, run));
   } catch (error) {
     if (closing.aborted) await lease.giveBack();
-    else if (stop.signal.aborted) await drop(parts, run);
-    else await fail(parts, run, error);
+    // What it has begun was dropped with the claim.
+    else if (!stop.signal.aborted && !(error instanceof Outdated)) await fail(parts, run, error);
   } finally {
     lease.end();
   }
@@ -51,7 +49,11 @@ function readSource(parts: RunParts, run: ReadingRun): Promise<ReadSource> {
 }
 
 async function store(parts: RunParts, run: ReadingRun, { built, notice }: ReadSource): Promise<void> {
-  const { store: { knowledge }, clock, log } = parts;
+  const {
+    store: { knowledge },
+    clock,
+    log,
+  } = parts;
   const { claimed, edition } = run;
   const nowMs = clock.nowMs();
   const { refreshHours, id } = claimed.source;
@@ -67,12 +69,14 @@ async function store(parts: RunParts, run: ReadingRun, { built, notice }: ReadSo
   const verdict = await knowledge.publish(claimed, edition, { ...built, ...times }, nowMs);
   if (verdict === "too_many_chunks") throw new TooManyPassages();
   if (verdict === "published") log.info("source indexed", { sourceId: id, chunks: built.chunks });
-  // What was published before, or was begun in vain.
-  await knowledge.purge(nowMs, 100);
 }
 
 async function fail(parts: RunParts, { claimed, edition }: ReadingRun, error: unknown): Promise<void> {
-  const { store: { knowledge }, clock, log } = parts;
+  const {
+    store: { knowledge },
+    clock,
+    log,
+  } = parts;
   const { sentence, isTransient } = describe(error);
   // Public sentences, and for what nobody expected the whole error: neither holds words of the source.
   if (isExpected(error)) log.info("source not read", { sourceId: claimed.source.id, why: sentence });
@@ -82,19 +86,14 @@ async function fail(parts: RunParts, { claimed, edition }: ReadingRun, error: un
   const failures = claimed.failures + 1;
   const delayMs = retryDelaysMs[claimed.failures];
   if (isTransient && delayMs !== undefined) {
-    await knowledge.fail(claimed, { sentence, again: true, dueAt: nowMs + delayMs, edition }, nowMs);
+    await knowledge.fail(claimed, { sentence, retryAt: nowMs + delayMs, refreshAt: null, edition }, nowMs);
     return;
   }
   const isGivenUp = refreshHours === null || failures >= mostFailures;
-  const ending = refreshHours !== null && isGivenUp ? " After ten failures in a row it is no longer read by itself." : "";
-  const dueAt = isGivenUp ? null : nowMs + (refreshHours ?? 0) * hourMs;
-  await knowledge.fail(claimed, { sentence: sentence + ending, again: false, dueAt, edition }, nowMs);
-}
-
-/** Another reading goes on from the start: only what this one has begun is in the way. */
-async function drop({ store: { knowledge }, clock }: RunParts, { claimed, edition }: ReadingRun): Promise<void> {
-  if (edition === null) return;
-  await knowledge.fail(claimed, { sentence: "", again: true, dueAt: clock.nowMs(), edition }, clock.nowMs());
+  const ending =
+    refreshHours !== null && isGivenUp ? " After ten failures in a row it is no longer read by itself." : "";
+  const refreshAt = isGivenUp ? null : nowMs + refreshHours * hourMs;
+  await knowledge.fail(claimed, { sentence: sentence + ending, retryAt: null, refreshAt, edition }, nowMs);
 }
 
 function isExpected(error: unknown): error is Error {
@@ -119,7 +118,7 @@ function describe(error: unknown): { sentence: string; isTransient: boolean } {
 }
 
 /** Renews the claim while the reading lasts, and tells how far it is. */
-function keepLease({ store: { knowledge }, owner, leaseMs, clock, log }: RunParts, claimed: ClaimedSource, lost: () => void) {
+function keepLease({ store: { knowledge }, leaseMs, clock, log }: RunParts, claimed: ClaimedSource, lost: () => void) {
   let progress: SourceProgress | null = null;
   let told: SourceProgress | null = null;
   let renewedAtMs = clock.nowMs();
@@ -128,7 +127,7 @@ function keepLease({ store: { knowledge }, owner, leaseMs, clock, log }: RunPart
     try {
       told = progress;
       renewedAtMs = clock.nowMs();
-      if (!(await knowledge.renew(claimed, owner, renewedAtMs + leaseMs, progress))) lost();
+      if (!(await knowledge.renew(claimed, renewedAtMs + leaseMs, progress))) lost();
     } catch (error) {
       // Until the lease is over, nobody else takes the source.
       log.warn("claim of a source not renewed", { sourceId: claimed.source.id, error });
@@ -145,7 +144,7 @@ function keepLease({ store: { knowledge }, owner, leaseMs, clock, log }: RunPart
       progress = next;
     },
     async giveBack() {
-      await knowledge.renew(claimed, owner, 0, null);
+      await knowledge.release(claimed, clock.nowMs());
     },
     end: () => clearInterval(timer),
   };

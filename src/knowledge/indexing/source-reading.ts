@@ -1,11 +1,11 @@
 /** Reads a source into an edition: what was uploaded, or one page of the web. */
-import { AppError } from "../../domain/errors.ts";
 import type { ReadDocument } from "../../domain/knowledge.ts";
 import type { EditionDocument } from "../../store/store.ts";
+import type { Fetched } from "../fetching/fetcher.ts";
 import { findKind } from "../reading/kind.ts";
-import { EditionBuilder } from "./edition-builder.ts";
+import { EditionBuilder, Outdated } from "./edition-builder.ts";
 import { hashDocument } from "./hashes.ts";
-import type { FetchedPage, ReadingParts, ReadingRun, ReadSource, Validators } from "./parts.ts";
+import type { ReadingParts, ReadingRun, ReadSource, Validators } from "./parts.ts";
 import { SourceProblem } from "./source-problem.ts";
 
 const unchanged: ReadSource = { built: null, notice: null };
@@ -38,7 +38,7 @@ export async function readPage(parts: ReadingParts, run: ReadingRun): Promise<Re
 
 /** An edition of one document, unless it says what the source says already. */
 async function buildFrom(
-  { store, model, nowMs }: ReadingParts,
+  parts: ReadingParts,
   run: ReadingRun,
   document: ReadDocument,
   { title, ...validators }: { title: string } & Validators,
@@ -47,16 +47,22 @@ async function buildFrom(
   const contentHash = hashDocument(document);
   const isSame = contentHash === claimed.source.contentHash && title === claimed.source.title;
   if (claimed.edition !== null && isSame) return unchanged;
-  run.edition = await store.openEdition(claimed, model, nowMs());
-  const builder = new EditionBuilder(store, run.edition);
+  const builder = await openBuilder(parts, run);
   await builder.addDocument({ url: null, title: "", contentHash, ...validators }, document);
   return { built: { title, contentHash, ...(await builder.finish()) }, notice: null };
+}
+
+/** Begins the edition of the run. Rejects with `Outdated`. */
+export async function openBuilder({ store, model, nowMs }: ReadingParts, run: ReadingRun): Promise<EditionBuilder> {
+  run.edition = await store.openEdition(run.claimed, model, nowMs());
+  if (run.edition === null) throw new Outdated();
+  return new EditionBuilder(store, run.edition);
 }
 
 /** A fetched page as a document. Rejects as `readUploaded`. */
 export async function readFetched(
   { reader }: ReadingParts,
-  { bytes, contentType, charset, finalUrl }: FetchedPage,
+  { bytes, contentType, charset, finalUrl }: Extract<Fetched, { status: "fetched" }>,
   signal: AbortSignal,
 ): Promise<ReadDocument> {
   const kind = findKind(contentType, new URL(finalUrl).pathname, bytes);
@@ -76,8 +82,4 @@ const maxTitleUnits = 200;
 export function titleOf(document: ReadDocument, url: string): string {
   const title = document.title?.replace(/\s+/g, " ").trim() ?? "";
   return (title === "" ? url : title).slice(0, maxTitleUnits).toWellFormed();
-}
-
-export function isUnavailable(error: unknown): boolean {
-  return error instanceof AppError && error.code === "unavailable";
 }
