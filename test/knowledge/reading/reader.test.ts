@@ -71,7 +71,7 @@ test("a signal ends reading and waiting, and closing ends both too", async () =>
   expect(String(await running)).toBe("Error: called off");
   await own.close();
   expect(String(await waiting)).toBe("Error: the server is stopping");
-  expect(own.read(deep)).rejects.toThrow("the server is stopping");
+  await expect(own.read(deep)).rejects.toThrow("the server is stopping");
 });
 
 test.if(process.platform === "linux")(
