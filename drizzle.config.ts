@@ -8,6 +8,7 @@ export default defineConfig({
     "./src/store/sqlite/schema/accounts.ts",
     "./src/store/sqlite/schema/companions.ts",
     "./src/store/sqlite/schema/conversations.ts",
+    "./src/store/sqlite/schema/knowledge.ts",
     "./src/store/sqlite/schema/spending.ts",
   ],
   out: "./drizzle/sqlite",

@@ -1,6 +1,7 @@
 /** Companions, which visitors talk to. */
 import type { ChallengeMode } from "./challenge.ts";
 import type { JsonObject } from "./json.ts";
+import type { AnswerMode, CitationMode } from "./knowledge.ts";
 import type { VisitorAuth } from "./visitor.ts";
 
 export type { JsonObject, JsonValue } from "./json.ts";
@@ -35,6 +36,12 @@ export interface CompanionSettings {
   monthlyTokens: number | null;
   /** Whether visitors whom nobody vouches for must show work before they chat. */
   challenge: ChallengeMode;
+  /** Whether it answers without knowledge too, or says `noAnswerText` where nothing was found. */
+  answerMode: AnswerMode;
+  /** How replies tell their sources. */
+  citations: CitationMode;
+  /** At most 1000 characters; null: a sentence in the visitor's language. */
+  noAnswerText: string | null;
   enabled: boolean;
 }
 
@@ -43,6 +50,8 @@ export interface Companion extends CompanionSettings {
   accountId: string;
   /** The oldest embed token that is still valid, or null if all are revoked. */
   embedToken: string | null;
+  /** Whether it has any source: without one, a turn does not ask for knowledge. */
+  hasSources: boolean;
   /** The API key that created it, or null for the dashboard and the CLI. */
   createdByKeyId: string | null;
   createdAt: number;
@@ -86,6 +95,9 @@ export function newCompanionSettings(name: string): CompanionSettings {
     dailyMessages: null,
     monthlyTokens: null,
     challenge: "off",
+    answerMode: "free",
+    citations: "footer",
+    noAnswerText: null,
     enabled: true,
   };
 }

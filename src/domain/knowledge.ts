@@ -1,9 +1,21 @@
 /** Knowledge: what a companion's owner lets it read, the passages that are found in it, and how sources are told. */
 
-export type SourceType = "text" | "file" | "url" | "sitemap";
+export const answerModes = ["free", "grounded"] as const;
+export type AnswerMode = (typeof answerModes)[number];
+
+export const citationModes = ["footer", "markers", "none"] as const;
+export type CitationMode = (typeof citationModes)[number];
+
+export const sourceTypes = ["text", "file", "url", "sitemap"] as const;
+export type SourceType = (typeof sourceTypes)[number];
+
+/** What can be read. */
+export const documentKinds = ["pdf", "docx", "html", "markdown", "text", "csv"] as const;
+export type DocumentKind = (typeof documentKinds)[number];
 
 /** `queued` and `indexing` also while the passages of an earlier state still answer. */
-export type SourceStatus = "queued" | "indexing" | "ready" | "failed";
+export const sourceStatuses = ["queued", "indexing", "ready", "failed"] as const;
+export type SourceStatus = (typeof sourceStatuses)[number];
 
 export interface Source {
   id: string;
@@ -24,13 +36,25 @@ export interface Source {
   /** SHA-256, hex, of the text that answers; null before there is any. */
   contentHash: string | null;
   indexedAt: number | null;
+  /** When it is read again by itself; null if it is not. */
+  refreshAt: number | null;
+  /** How much of what is being read is done, in pages; null unless it is being read. */
+  progress: SourceProgress | null;
   createdAt: number;
+}
+
+export interface SourceProgress {
+  readonly done: number;
+  /** Null while nobody knows. */
+  readonly total: number | null;
 }
 
 /** Of one companion. */
 export const maxSources = 500;
 /** Of one companion. */
 export const maxChunks = 20_000;
+/** The index of an edition is in blocks of so many passages: lists of words of a block are made in a few milliseconds. */
+export const passagesPerBlock = 512;
 export const maxUploadBytes = 20 * 1024 * 1024;
 /** Knowledge up to this size goes to the model whole. Estimated as history is. */
 export const wholeKnowledgeTokens = 6_000;
@@ -63,4 +87,54 @@ export interface Chunk {
   readonly end: number;
   /** Estimated as history is. */
   readonly tokens: number;
+}
+
+/** A passage with where it comes from, as people and models see it. */
+export interface Passage extends Pick<Chunk, "page" | "heading" | "text"> {
+  readonly sourceId: string;
+  /** Of the source, or of its page in a sitemap. */
+  readonly title: string;
+  readonly url: string | null;
+}
+
+/** Names a passage for as long as its source is not read anew. */
+export interface PassageRef {
+  /** The indexed state of a source, which never changes. */
+  readonly edition: number;
+  /** From 0. */
+  readonly ordinal: number;
+}
+
+/** A passage in a request to the model. */
+export interface NumberedPassage extends Passage, PassageRef {
+  /** Its number in that request, from 1: what markers cite. */
+  readonly n: number;
+}
+
+/** Where a reply got something from, for whoever shows it. */
+export interface CitedSource extends Pick<NumberedPassage, "n" | "title" | "url" | "page"> {}
+
+/** A question that knowledge had no answer to, with all that ask the same. */
+export interface UnansweredQuestion {
+  id: string;
+  companionId: string;
+  /** As it was asked last. */
+  question: string;
+  count: number;
+  firstAskedAt: number;
+  lastAskedAt: number;
+}
+
+/** Askings kept of one companion; the oldest leave. */
+export const maxAskings = 5_000;
+
+/** Whether its turns ask for knowledge at all: those of others do nothing that could. */
+export function usesKnowledge({
+  hasSources,
+  answerMode,
+}: {
+  readonly hasSources: boolean;
+  readonly answerMode: AnswerMode;
+}): boolean {
+  return hasSources || answerMode === "grounded";
 }

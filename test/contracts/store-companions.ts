@@ -28,6 +28,9 @@ const everything: CompanionSettings = {
   dailyMessages: 30,
   monthlyTokens: 1_000_000_000_000,
   challenge: "auto",
+  answerMode: "grounded",
+  citations: "markers",
+  noAnswerText: "Ask us by mail.",
   enabled: true,
 };
 
@@ -52,6 +55,7 @@ export function companionStoreContract(open: OpenStore): void {
         ...fields,
         accountId: account.id,
         embedToken: embedToken.token,
+        hasSources: false,
         createdAt: nowMs,
         updatedAt: nowMs,
       };

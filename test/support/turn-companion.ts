@@ -5,6 +5,7 @@ export const turnCompanion = {
   ...newCompanionSettings("Ada"),
   id: "companion-1",
   accountId: "account-1",
+  hasSources: false,
   embedToken: null,
   createdByKeyId: null,
   createdAt: 0,

@@ -2,6 +2,7 @@
 import { type TNull, type TOptional, type TSchema, type TUnion, Type as t } from "@sinclair/typebox";
 import { challengeModes } from "../../domain/challenge.ts";
 import { type CompanionSettings, companionDefaults, type JsonObject } from "../../domain/companion.ts";
+import { answerModes, citationModes } from "../../domain/knowledge.ts";
 import { maxOriginLength, normalizeOrigin } from "../../domain/origin.ts";
 import { visitorAuths } from "../../domain/visitor.ts";
 import { type SnakeCase, toCamelCase } from "../../lib/field-names.ts";
@@ -44,6 +45,9 @@ export function toWireSettings(settings: CompanionSettings): WireSettings {
     daily_messages: settings.dailyMessages,
     monthly_tokens: settings.monthlyTokens,
     challenge: settings.challenge,
+    answer_mode: settings.answerMode,
+    citations: settings.citations,
+    no_answer_text: settings.noAnswerText,
     enabled: settings.enabled,
   };
 }
@@ -187,6 +191,27 @@ function makeFields() {
         "Whether a visitor without a token of their website must show a solved proof of work before a chat or a voice " +
         "session begins: `off`, `auto` (while the embed token's rate window is more than half full) or `always`.",
       examples: ["off"],
+    }),
+    answer_mode: Text({
+      enum: answerModes,
+      description:
+        "What it says where nothing in its knowledge fits the message: `free` (what the model knows) or `grounded` " +
+        "(`no_answer_text`, without asking the model).",
+      examples: ["free"],
+    }),
+    citations: Text({
+      enum: citationModes,
+      description:
+        "How replies tell their sources: `footer` (numbers in the text, and a line for each source below it), `markers` " +
+        "(numbers only) or `none`.",
+      examples: ["footer"],
+    }),
+    no_answer_text: Text({
+      minLength: 1,
+      maxLength: 1000,
+      description:
+        "The reply of a `grounded` companion where nothing was found. Not set: a sentence in the visitor's language.",
+      examples: ["I have not found anything about that. Write to help@shop.example."],
     }),
     enabled: t.Boolean({ description: "False: its embed routes respond with 404; its tokens are kept." }),
   } satisfies Record<Exclude<WireSetting, "name">, TSchema>;

@@ -78,6 +78,20 @@ export interface UnkeptTurn {
   failure: FailureKind | null;
 }
 
+/** Texts that were embedded: in usage under the model, without a message. */
+export interface EmbeddedTexts {
+  accountId: string;
+  companionId: string;
+  keyId: string | null;
+  /** UTC day under which it counts. */
+  day: string;
+  inputTokens: number;
+  answeredBy: Answerer;
+  /** Null for a model without a price: messages keep theirs. */
+  cost: Cost | null;
+  spend: Spend | null;
+}
+
 /** A reply that failed before it began: nothing is stored, and it costs nothing. */
 export interface FailedTurn {
   accountId: string;
@@ -116,6 +130,8 @@ export interface TurnStore {
    * with the budgets whose limit it was the first to reach.
    */
   settleUnkept(turn: UnkeptTurn): Promise<readonly ReachedBudget[]>;
+  /** Counts tokens, and what they cost; resolves as `settleUnkept`. */
+  recordEmbedding(embedded: EmbeddedTexts): Promise<readonly ReachedBudget[]>;
   /** Counts an error in usage and under its kind; stores no message, and takes nothing from the day's quota. */
   recordFailure(turn: FailedTurn): Promise<void>;
   /** Messages counted in the day's quota so far. */

@@ -3,6 +3,7 @@ import { getTableConfig, type PgColumn, type PgTable } from "drizzle-orm/pg-core
 import * as accounts from "../postgres/schema/accounts.ts";
 import * as companions from "../postgres/schema/companions.ts";
 import * as conversations from "../postgres/schema/conversations.ts";
+import * as knowledge from "../postgres/schema/knowledge.ts";
 import * as spending from "../postgres/schema/spending.ts";
 import * as usage from "../postgres/schema/usage.ts";
 
@@ -64,6 +65,14 @@ const tables: readonly (readonly [PgTable, Difference?])[] = [
   // Erased messages keep a place in SQLite's file, without their text.
   [conversations.messages, { sqliteRows: "conversation_number > 0" }],
   [conversations.removals],
+  [knowledge.knowledgeSources],
+  [knowledge.knowledgeUploads],
+  [knowledge.knowledgeEditions],
+  [knowledge.knowledgeDocuments],
+  [knowledge.knowledgeParts],
+  [knowledge.knowledgeVectors],
+  [knowledge.knowledgePostings],
+  [knowledge.knowledgeTurns],
   [usage.quotaDaily],
   [usage.visitorDaily],
   [usage.failedReplies],

@@ -21,7 +21,7 @@ export function createCompanionInsert({ metadata, voiceAgents }: StoreParts) {
     companions: readonly NewCompanion[],
     nowMs: number,
   ): Promise<{ number: number }[]> {
-    const made = { accountId, createdAt: nowMs, updatedAt: nowMs };
+    const made = { accountId, hasSources: false, createdAt: nowMs, updatedAt: nowMs };
     const rows = companions.map((companion) => {
       return { ...companion, ...made, nameFolded: foldName(companion.name), embedToken: companion.embedToken.token };
     });

@@ -6,6 +6,7 @@ import resumeAndVisitors from "../../../drizzle/postgres/0003_resume_and_visitor
 import namedTurns from "../../../drizzle/postgres/0004_named_turns_and_visitors.sql" with { type: "text" };
 import money from "../../../drizzle/postgres/0005_money.sql" with { type: "text" };
 import moneyFunctions from "../../../drizzle/postgres/0006_money_functions.sql" with { type: "text" };
+import knowledge from "../../../drizzle/postgres/0007_knowledge.sql" with { type: "text" };
 
 export interface Migration {
   name: string;
@@ -20,6 +21,7 @@ export const migrations: readonly Migration[] = [
   { name: "0004_named_turns_and_visitors", sql: namedTurns },
   { name: "0005_money", sql: money },
   { name: "0006_money_functions", sql: moneyFunctions },
+  { name: "0007_knowledge", sql: knowledge },
 ];
 
 /**

@@ -19,6 +19,7 @@ import { unavailable } from "./failures.ts";
 import { readServerFacts, requireFit } from "./fitness.ts";
 import { createHoldingsKeeper } from "./holdings.ts";
 import { createIdempotencyStore } from "./idempotency.ts";
+import { createKnowledgeStore } from "./knowledge.ts";
 import { createMetadataIndex } from "./metadata-index.ts";
 import { migratePostgres, requireMigrated, requireReadable } from "./migrator.ts";
 import { createOpenTickets } from "./open-tickets.ts";
@@ -32,6 +33,7 @@ import { createSettling } from "./settling.ts";
 import { createSpendingStore } from "./spending.ts";
 import { createSpendingLedger } from "./spending-ledger.ts";
 import { createTurnStore } from "./turns.ts";
+import { createUnansweredStore } from "./unanswered.ts";
 import { createUsageStore } from "./usage.ts";
 import { createUsageWriter } from "./usage-writer.ts";
 import { createVisitorKeyStore } from "./visitor-keys.ts";
@@ -133,6 +135,8 @@ function createStore(engine: PostgresEngine, parts: StoreParts): Store {
     apiKeys: createApiKeyStore(engine, parts),
     audit: createAuditStore(engine, changes),
     challenges: createChallengeStore(engine),
+    knowledge: createKnowledgeStore(engine),
+    unanswered: createUnansweredStore(engine),
     companions: createCompanionStore(engine, parts),
     conversations: createConversationStore(engine, parts),
     embedTokens: createEmbedTokenStore(engine, parts),

@@ -69,6 +69,13 @@ export function createTurnStore(engine: PostgresEngine, { quota, settling }: Tur
       return settling.add({ ...unkept, usage, failure, spent: toSpent(turn), isCounted: true, ticketId });
     },
 
+    recordEmbedding({ accountId, companionId, keyId, day, answeredBy, inputTokens, cost, spend }) {
+      const priced = cost === null ? {} : { costMicros: cost.micros, costPicos: cost.picos };
+      const usage = { accountId, companionId, keyId, day, answeredBy, inputTokens, ...priced };
+      const spent = spend === null ? null : { cost, spend };
+      return settling.add({ ...unkept, usage, failure: null, spent, isCounted: false, ticketId: null });
+    },
+
     async recordFailure({ kind, accountId, companionId, keyId, day, reservationId }) {
       const usage = { accountId, companionId, keyId, day, answeredBy: null, errors: 1 };
       const spent = reservationId === null ? null : { cost: null, spend: { facts: [], reservationId, atMs: 0 } };

@@ -18,7 +18,7 @@ export function createCompanionInsert(engine: SqliteEngine, metadata: MetadataIn
   function insertOne(accountId: string, companion: NewCompanion, nowMs: number): number {
     voiceAgents.check(accountId, companion, null);
     const { id, name, embedToken } = companion;
-    const made = { accountId, nameFolded: foldName(name), createdAt: nowMs, updatedAt: nowMs };
+    const made = { accountId, hasSources: false, nameFolded: foldName(name), createdAt: nowMs, updatedAt: nowMs };
     const row = insertCompanion({ ...companion, ...made, embedToken: embedToken.token });
     if (row === null) throw new Error("an inserted companion has no number");
     insertToken({ ...embedToken, companionId: id, name: null, createdAt: nowMs, lastUsedAt: null });

@@ -7,6 +7,7 @@ import keyLineage from "../../../drizzle/sqlite/0004_key_lineage.sql" with { typ
 import accountHoldings from "../../../drizzle/sqlite/0005_account_holdings.sql" with { type: "text" };
 import resumeAndVisitors from "../../../drizzle/sqlite/0006_resume_and_visitors.sql" with { type: "text" };
 import money from "../../../drizzle/sqlite/0007_money.sql" with { type: "text" };
+import knowledge from "../../../drizzle/sqlite/0008_knowledge.sql" with { type: "text" };
 
 export interface Migration {
   name: string;
@@ -22,4 +23,5 @@ export const migrations: readonly Migration[] = [
   { name: "0005_account_holdings", sql: accountHoldings },
   { name: "0006_resume_and_visitors", sql: resumeAndVisitors },
   { name: "0007_money", sql: money },
+  { name: "0008_knowledge", sql: knowledge },
 ];

@@ -17,6 +17,8 @@ import { SqliteEngine } from "./engine.ts";
 import { createExchanges } from "./exchanges.ts";
 import { createHoldingsKeeper } from "./holdings.ts";
 import { createIdempotencyStore } from "./idempotency.ts";
+import { createKnowledgeStore } from "./knowledge.ts";
+import { createKnowledgeRemover } from "./knowledge-removal.ts";
 import { createMessageEraser } from "./message-eraser.ts";
 import { createMetadataIndex } from "./metadata-index.ts";
 import { type MigrateOptions, migrateDatabase } from "./migrator.ts";
@@ -28,6 +30,7 @@ import { createSpendingStore } from "./spending.ts";
 import { createSpendingLedger } from "./spending-ledger.ts";
 import { settleLeftSpending } from "./spending-left.ts";
 import { createTurnStore } from "./turns.ts";
+import { createUnansweredStore } from "./unanswered.ts";
 import { createUsageStore } from "./usage.ts";
 import { createUsageWriter } from "./usage-writer.ts";
 import { createVisitorDays } from "./visitor-days.ts";
@@ -73,9 +76,21 @@ function createStore(engine: SqliteEngine, { erasures, log }: SqliteStoreOptions
   const eraser = createMessageEraser(engine);
   const exchanges = createExchanges(engine, conversations, eraser);
   const visitorDays = createVisitorDays(engine);
-  const removals = createRemovals(engine, { eraser, visitorDays, voiceAgents, log });
+  const knowledge = createKnowledgeRemover(engine);
+  const removals = createRemovals(engine, { eraser, knowledge, visitorDays, voiceAgents, log });
   const counters = { holdings, quota, usage, visitorDays, spending: createSpendingLedger(engine, usage) };
-  const shared = { changes, conversations, eraser, erasures, exchanges, metadata, removals, voiceAgents, ...counters };
+  const shared = {
+    changes,
+    conversations,
+    eraser,
+    erasures,
+    exchanges,
+    knowledge,
+    metadata,
+    removals,
+    voiceAgents,
+    ...counters,
+  };
   const checkRead = engine.query<{ one: number }>("SELECT 1 AS one FROM accounts LIMIT 1");
 
   // Continue deletions that an earlier process left unfinished.
@@ -85,6 +100,8 @@ function createStore(engine: SqliteEngine, { erasures, log }: SqliteStoreOptions
     apiKeys: createApiKeyStore(engine, shared),
     audit: createAuditStore(engine, changes),
     challenges: createChallengeStore(engine),
+    knowledge: createKnowledgeStore(engine),
+    unanswered: createUnansweredStore(engine),
     companions: createCompanionStore(engine, shared),
     conversations: createConversationStore(engine, shared),
     embedTokens: createEmbedTokenStore(engine, changes, holdings),

@@ -92,6 +92,13 @@ export function createTurnStore(
         return turn.spend === null ? [] : spending.settle(turn, turn.cost, turn.spend);
       }),
 
+    recordEmbedding: ({ inputTokens, cost, spend, ...place }) =>
+      engine.append(() => {
+        const priced = cost === null ? {} : { costMicros: cost.micros, costPicos: cost.picos };
+        usage.add(place, { inputTokens, ...priced });
+        return spend === null ? [] : spending.settle(place, cost, spend);
+      }),
+
     recordFailure: ({ kind, reservationId, ...place }) =>
       engine.append(() => {
         usage.add({ ...place, answeredBy: null }, { errors: 1 });

@@ -3,6 +3,7 @@ import { sql } from "drizzle-orm";
 import { boolean, customType, doublePrecision, index, integer, pgTable, primaryKey } from "drizzle-orm/pg-core";
 import type { ChallengeMode } from "../../../domain/challenge.ts";
 import type { JsonObject } from "../../../domain/companion.ts";
+import type { AnswerMode, CitationMode } from "../../../domain/knowledge.ts";
 import type { VisitorAuth } from "../../../domain/visitor.ts";
 import { accounts } from "./accounts.ts";
 import { jsonColumn, numberColumn, textColumn, wholeColumn } from "./column-types.ts";
@@ -38,6 +39,10 @@ export const companions = pgTable(
     dailyMessages: integer("daily_messages"),
     monthlyTokens: wholeColumn("monthly_tokens"),
     challenge: textColumn("challenge").$type<ChallengeMode>().notNull().default("off"),
+    answerMode: textColumn("answer_mode").$type<AnswerMode>().notNull().default("free"),
+    citations: textColumn("citations").$type<CitationMode>().notNull().default("footer"),
+    noAnswerText: textColumn("no_answer_text"),
+    hasSources: boolean("has_sources").notNull().default(false),
     createdByKeyId: textColumn("created_by_key_id"),
     createdAt: wholeColumn("created_at").notNull(),
     updatedAt: wholeColumn("updated_at").notNull(),

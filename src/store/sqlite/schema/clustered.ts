@@ -88,3 +88,16 @@ export const idempotency = lazyTable(
   }),
   (table) => [primaryKey({ columns: [table.accountId, table.method, table.path, table.key] })],
 );
+
+/** Which passages of an edition have a word: one row per block of passages. */
+export const knowledgePostings = lazyTable(
+  "knowledge_postings",
+  () => ({
+    edition: integer("edition").notNull(),
+    block: integer("block").notNull(),
+    /** The word as a number: the index holds no words. */
+    term: integer("term").notNull(),
+    entries: blob("entries", { mode: "buffer" }).$type<Uint8Array>().notNull(),
+  }),
+  (table) => [primaryKey({ columns: [table.edition, table.term, table.block] })],
+);

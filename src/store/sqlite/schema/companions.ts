@@ -3,6 +3,7 @@ import { sql } from "drizzle-orm";
 import { index, integer, primaryKey, real, text } from "drizzle-orm/sqlite-core";
 import type { ChallengeMode } from "../../../domain/challenge.ts";
 import type { JsonObject } from "../../../domain/companion.ts";
+import type { AnswerMode, CitationMode } from "../../../domain/knowledge.ts";
 import type { VisitorAuth } from "../../../domain/visitor.ts";
 import { lazyTable } from "./lazy-table.ts";
 
@@ -39,6 +40,10 @@ export const companions = lazyTable(
     dailyMessages: integer("daily_messages"),
     monthlyTokens: integer("monthly_tokens"),
     challenge: text("challenge").$type<ChallengeMode>().notNull().default("off"),
+    answerMode: text("answer_mode").$type<AnswerMode>().notNull().default("free"),
+    citations: text("citations").$type<CitationMode>().notNull().default("footer"),
+    noAnswerText: text("no_answer_text"),
+    hasSources: integer("has_sources", { mode: "boolean" }).notNull().default(false),
     createdByKeyId: text("created_by_key_id"),
     createdAt: integer("created_at").notNull(),
     updatedAt: integer("updated_at").notNull(),
