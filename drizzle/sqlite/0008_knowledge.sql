@@ -15,6 +15,7 @@ CREATE TABLE `knowledge_editions` (
 	`number` integer PRIMARY KEY AUTOINCREMENT NOT NULL,
 	`source_number` integer NOT NULL,
 	`model` text,
+	`is_embedded` integer DEFAULT false NOT NULL,
 	`created_at` integer NOT NULL
 );
 --> statement-breakpoint

@@ -57,6 +57,7 @@ export interface EditionDocument {
   place: number;
   /** Null: the source's. */
   url: string | null;
+  /** Empty: the source's. */
   title: string;
   /** SHA-256, hex, of its text. */
   contentHash: string;
@@ -82,7 +83,7 @@ export interface EditionPart {
 /** The passages of a block that have a word. */
 export interface Posting {
   edition: number;
-  /** Of 2048 passages each, from 0. */
+  /** Of `passagesPerBlock` passages each, from 0. */
   block: number;
   /** The word as a number, 0 to 2^53 - 1. */
   term: number;
@@ -127,7 +128,7 @@ export interface LiveEdition {
   chunks: number;
   tokens: number;
   words: number;
-  /** Of its vectors; null for none. */
+  /** Of its vectors, which some of its passages may lack; null for none. */
   model: string | null;
 }
 
@@ -182,6 +183,7 @@ export interface KnowledgeStore {
   readUpload(uploadId: string, piece: number): Promise<Uint8Array | null>;
   /** What an edition was made of, in order. */
   listDocuments(edition: number): Promise<EditionDocument[]>;
+  /** `model` is that of the vectors which will be appended; null for none. */
   openEdition(claimed: ClaimedSource, model: string | null, nowMs: number): Promise<number>;
   append(edition: number, slice: EditionSlice): Promise<void>;
   /**
@@ -193,8 +195,9 @@ export interface KnowledgeStore {
   /** What answers is still right: `ready`, with these times, and nothing of the index changes. False if outdated. */
   confirm(claimed: ClaimedSource, facts: Pick<EditionFacts, "notice" | "refreshAt">, nowMs: number): Promise<boolean>;
   /**
-   * Drops the edition that was begun, if any. With `retryAt` it is queued for then, otherwise it is `failed` with the
-   * sentence, and its upload is deleted; what answers stays. False if outdated.
+   * Drops the edition that was begun, if any; what answers stays. With `again` the source is `queued` for `dueAt`, and says
+   * why; its upload stays. Otherwise its upload is deleted, and it is `failed`, or `ready` with the sentence as its `error`
+   * where an earlier state answers; it is read again at `dueAt`, unless that is null. False if outdated.
    */
   fail(claimed: ClaimedSource, failure: SourceFailure, nowMs: number): Promise<boolean>;
   /** Deletes up to `limit` uploads and editions that nothing refers to and nobody makes any more; returns how many. */
@@ -211,22 +214,35 @@ export interface KnowledgeStore {
   readPassages(companionId: string, refs: readonly PassageRef[]): Promise<IndexedPassage[]>;
   /** All passages of an edition in order, whatever it belongs to: for copying them, and for embedding. A few dozen at a time. */
   readEdition(edition: number, firstOrdinal: number): Promise<EditionPart[]>;
-  /** In order, at most about 1 MiB at a time: empty at the end. */
+  /** In order, at most about 1 MiB at a time, from the block of `firstOrdinal` on: empty at the end. */
   readVectors(edition: number, firstOrdinal: number): Promise<VectorBlock[]>;
-  /** Published editions whose vectors are missing or another model's, to be embedded anew. */
-  listUnembedded(
-    model: string,
-    limit: number,
-  ): Promise<{ edition: number; sourceId: string; accountId: string; companionId: string }[]>;
-  /** Gives a published edition other vectors, all in one commit for each slice; the last says so. False if it is gone. */
+  /** Published editions of which some vectors are missing, or are another model's, by number. */
+  listUnembedded(model: string, afterEdition: number, limit: number): Promise<UnembeddedEdition[]>;
+  /**
+   * Adds vectors to a published edition, in one commit; those of another model are deleted first. `isLast`: it has all.
+   * False if it is gone.
+   */
   replaceVectors(edition: number, model: string, vectors: readonly VectorBlock[], isLast: boolean): Promise<boolean>;
+}
+
+export interface UnembeddedEdition {
+  edition: number;
+  chunks: number;
+  /** Of the vectors that it has; null for none. */
+  model: string | null;
+  accountId: string;
+  companionId: string;
+  /** The key that made the companion, for usage. */
+  keyId: string | null;
 }
 
 export interface SourceFailure {
   /** Public. */
   sentence: string;
-  /** Null: it is not tried again by itself. */
-  retryAt: number | null;
+  /** Whether it is tried again soon, since the cause may pass. */
+  again: boolean;
+  /** When it is read again; null: when asked to. */
+  dueAt: number | null;
   /** The edition that was begun. */
   edition: number | null;
 }
