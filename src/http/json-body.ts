@@ -39,7 +39,7 @@ export interface BodyRequest {
   readonly accountId: string;
 }
 
-interface BodyForm {
+export interface BodyForm {
   readonly schema: TSchema;
   readonly example?: object;
 }

@@ -109,7 +109,9 @@ function toObject(parts: readonly FormPart[]): Record<string, string | SentFile>
   }
   const long = parts.filter(({ fileName, content }) => fileName === null && content.length > fieldBytes);
   if (long.length > 0) {
-    throw invalidFields(long.map(({ name }) => ({ param: shorten(name), detail: "Is too long, or needs a file name." })));
+    throw invalidFields(
+      long.map(({ name }) => ({ param: shorten(name), detail: "Is too long, or needs a file name." })),
+    );
   }
   for (const { name, fileName, contentType, content } of parts) {
     fields.set(name, fileName === null ? decodeText(content) : new SentFile(fileName, contentType, content));

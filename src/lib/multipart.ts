@@ -87,7 +87,7 @@ function findParameter(header: string, name: string): string | null {
   const [, quoted, plain] = new RegExp(`;\\s*${name}=(?:"((?:\\\\"|[^"])*)"|([^\\s;"]+))`, "i").exec(header) ?? [];
   const text = quoted?.replaceAll('\\"', '"') ?? plain ?? null;
   // As browsers escape them.
-  return text?.replace(/%(22|0D|0A)/gi, (escape) => decodeURIComponent(escape)) ?? null;
+  return text?.replace(/%(22|0D|0A)/gi, (escaped) => decodeURIComponent(escaped)) ?? null;
 }
 
 /** `filename*=UTF-8''…` (RFC 8187): not for forms, but some libraries send it for names that are not ASCII. */

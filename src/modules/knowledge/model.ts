@@ -1,11 +1,12 @@
 /** Knowledge on the wire. */
 import { type TSchema, Type as t } from "@sinclair/typebox";
 import type { FoundPassage } from "../../dependencies.ts";
-import { type Passage, passagesPerTurn, type Source, type UnansweredQuestion } from "../../domain/knowledge.ts";
+import { passagesPerTurn, type Source, type UnansweredQuestion } from "../../domain/knowledge.ts";
 import { isSourceUrl, maxSourceUrlLength, sourceUrlProblem } from "../../domain/source-url.ts";
-import { SentFile } from "../../http/upload-body.ts";
+import type { SentFile } from "../../http/upload-body.ts";
 import { toRfc3339 } from "../../lib/clock.ts";
 import { compileChecker, Nullable, Text } from "../../schemas/schema.ts";
+import type { IndexedPassage } from "../../store/store.ts";
 
 export const maxTitleLength = 200;
 const maxQueryLength = 2_000;
@@ -58,16 +59,18 @@ export const newSourceBodies = {
     ),
   ),
   url: compileChecker(() =>
-    t.Object(
-      fetchedFields("url", "The page or document that is read.", "https://shop.example/returns"),
-      { $id: "NewUrlSource", ...strict, description: "Its title is the URL, until the page is read and tells its own." },
-    ),
+    t.Object(fetchedFields("url", "The page or document that is read.", "https://shop.example/returns"), {
+      $id: "NewUrlSource",
+      ...strict,
+      description: "Its title is the URL, until the page is read and tells its own.",
+    }),
   ),
   sitemap: compileChecker(() =>
-    t.Object(
-      fetchedFields("sitemap", "The sitemap whose pages are read.", "https://shop.example/sitemap.xml"),
-      { $id: "NewSitemapSource", ...strict, description: "At most 500 pages of the same origin." },
-    ),
+    t.Object(fetchedFields("sitemap", "The sitemap whose pages are read.", "https://shop.example/sitemap.xml"), {
+      $id: "NewSitemapSource",
+      ...strict,
+      description: "At most 500 pages of the same origin.",
+    }),
   ),
 };
 
@@ -155,7 +158,7 @@ export function toWireSource(source: Source) {
   };
 }
 
-export function toWirePassage({ title, url, page, heading, text }: Passage, ordinal: number) {
+export function toWirePassage({ ordinal, title, url, page, heading, text }: IndexedPassage) {
   return { ordinal, title, url, page, heading, text };
 }
 

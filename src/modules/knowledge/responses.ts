@@ -19,7 +19,10 @@ export const SourceObject = namedObject(
     url: makeUrl(),
     status: t.Union(
       sourceStatuses.map((status) => t.Literal(status)),
-      { description: "While it is `queued` or `indexing` anew, and after it `failed`, what was read before still answers." },
+      {
+        description:
+          "While it is `queued` or `indexing` anew, and after it `failed`, what was read before still answers.",
+      },
     ),
     error: Nullable(t.String({ description: "Why the last reading failed, or what it left out; for people." })),
     chunks: t.Integer({ description: "Passages that answer now.", examples: [12] }),

@@ -1,11 +1,11 @@
 /** What is sent to be known: a text, an address or a file, checked. */
 import { AppError, invalidFields } from "../../domain/errors.ts";
 import { type DocumentKind, maxUploadBytes, type SourceType } from "../../domain/knowledge.ts";
-import { type JsonBody } from "../../http/json-body.ts";
+import type { JsonBody } from "../../http/json-body.ts";
 import { formType, SentFile, takeUpload } from "../../http/upload-body.ts";
+import { findKind } from "../../knowledge/reading/kind.ts";
 import { encodeInSlices } from "../../lib/byte-slices.ts";
 import { omitFields } from "../../lib/omit-fields.ts";
-import { findKind } from "./kind.ts";
 import { maxTitleLength, newFileBody, newSourceBodies, readOnlySourceFields, sourceSchemas } from "./model.ts";
 
 export interface SentSource {
@@ -108,10 +108,11 @@ function lastPart(path: string): string {
   return path.slice(Math.max(path.lastIndexOf("/"), path.lastIndexOf("\\")) + 1);
 }
 
-function toTitle(text: string): string {
+/** One line, within the limit. */
+export function toTitle(text: string): string {
   const clean = text
     .toWellFormed()
-    .replace(/\p{Cc}+/gu, " ")
+    .replace(/[\p{Cc}\s]+/gu, " ")
     .trim();
   return [...clean.slice(0, maxTitleLength * 2)].slice(0, maxTitleLength).join("") || "Untitled";
 }

@@ -1,10 +1,10 @@
 /** What an account can do with the knowledge of its companions; everything is looked up within the account. */
 import type { Services } from "../../dependencies.ts";
 import { invalidFields } from "../../domain/errors.ts";
-import type { Source } from "../../domain/knowledge.ts";
+import type { Source, UnansweredQuestion } from "../../domain/knowledge.ts";
 import { missing, readId } from "../../domain/resource-id.ts";
 import type { NewSource, WriteContext } from "../../store/store.ts";
-import { readSource, type SentSource } from "./sent-source.ts";
+import { readSource, type SentSource, toTitle } from "./sent-source.ts";
 
 type KnowledgeServices = Pick<Services, "store" | "ids" | "indexing">;
 
@@ -33,6 +33,18 @@ export async function getSource(
   return source;
 }
 
+/** Throws `not_found`. */
+export async function getQuestion(
+  { store }: Pick<Services, "store">,
+  accountId: string,
+  companionId: string,
+  id: string,
+): Promise<UnansweredQuestion> {
+  const question = await store.unanswered.find(accountId, readId(companionId, "companion"), readId(id, "question"));
+  if (question === null) throw missing("question");
+  return question;
+}
+
 export async function prepareSource(
   services: KnowledgeServices,
   accountId: string,
@@ -55,11 +67,11 @@ export async function prepareSource(
 export async function prepareAnswer(
   services: KnowledgeServices,
   accountId: string,
-  question: { id: string; companionId: string; question: string },
+  question: UnansweredQuestion,
   text: string,
   nowMs: number,
 ): Promise<PreparedSource> {
-  const title = toQuestionTitle(question.question);
+  const title = toTitle(question.question);
   const source = toNewSource(services, await readSource({ type: "text", title, text }));
   const { companionId } = question;
   return {
