@@ -1,6 +1,8 @@
 /** What modules depend on: the contracts of the sockets, and settings. `src/services.ts` chooses the engines. */
 import type { Coordination } from "./coordination/coordination.ts";
 import type { HoldingsByPlan, Plan } from "./domain/account.ts";
+import type { Companion } from "./domain/companion.ts";
+import type { Passage } from "./domain/knowledge.ts";
 import type { Prices } from "./domain/prices.ts";
 import type { TotpRequirement } from "./domain/second-factor.ts";
 import type { BodyBudget } from "./http/body-budget.ts";
@@ -56,6 +58,26 @@ export interface Settings {
   version: string;
 }
 
+/** Reads sources in the background. */
+export interface Indexing {
+  /** Something was queued: looks at once. Call it after the commit. */
+  wake(): void;
+}
+
+export interface FoundPassage extends Passage {
+  readonly score: number;
+}
+
+/** What is found in a companion's knowledge. */
+export interface KnowledgeSearch {
+  /** The best passages for the query, best first. `isWhole`: a chat would get all there is. */
+  search(
+    companion: Companion,
+    query: string,
+    limit: number,
+  ): Promise<{ passages: readonly FoundPassage[]; isWhole: boolean }>;
+}
+
 export interface Services {
   readonly settings: Settings;
   readonly store: Store;
@@ -82,6 +104,10 @@ export interface Services {
   readonly webhookBodies: BodyBudget;
   /** Memory for the bodies of batches, while they are worked off. */
   readonly batchBodies: BodyBudget;
+  /** Memory for the bodies of uploads, until they are stored. */
+  readonly uploadBodies: BodyBudget;
+  readonly indexing: Indexing;
+  readonly knowledgeSearch: KnowledgeSearch;
   readonly heartbeats: HeartbeatTicker;
   readonly measurements: Measurements;
   readonly clock: Clock;

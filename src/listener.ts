@@ -1,5 +1,6 @@
 /** The listening sockets of the server: one, or briefly two after a certificate was replaced. */
 import type { BunRequest, Server } from "bun";
+import { maxUploadBytes } from "./domain/knowledge.ts";
 import { idleSeconds } from "./http/heartbeats.ts";
 import type { Certificate } from "./lib/certificate.ts";
 
@@ -46,8 +47,8 @@ export class ListenFailure extends Error {
   }
 }
 
-/** The largest body of any route is the voice provider's transcript; routes set their own, smaller limits. */
-const maxRequestBodyBytes = 8 * 1024 * 1024 + 64 * 1024;
+/** The largest body of any route is an uploaded file; routes set their own, smaller limits. */
+const maxRequestBodyBytes = maxUploadBytes + 1024 * 1024;
 const idleBeforeCutMs = 1_000;
 const lookEveryMs = 100;
 /**

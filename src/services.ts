@@ -18,7 +18,7 @@ import { isLoopbackAddress } from "./lib/loopback.ts";
 import type { After } from "./lib/spaced-queue.ts";
 import { createMemoryLimiter } from "./limits/memory.ts";
 import { openWindows } from "./limits/registry.ts";
-import { batchBodyLimits, createRateRules, webhookBodyLimits } from "./limits/rules.ts";
+import { batchBodyLimits, createRateRules, uploadBodyLimits, webhookBodyLimits } from "./limits/rules.ts";
 import { checkModels, openLlm } from "./llm/registry.ts";
 import { watchEventLoop } from "./metrics/event-loop-lag.ts";
 import { measureCoordination, measureLimiter, measureStore } from "./metrics/measured-sockets.ts";
@@ -207,6 +207,11 @@ export async function openServices(config: Config, overrides: ServiceOverrides =
     signInAttempts: createAttempts({ failures: coordination.signInFailures, clock }),
     webhookBodies,
     batchBodies: createBodyBudget(batchBodyLimits),
+    uploadBodies: createBodyBudget(uploadBodyLimits),
+    indexing: { wake: () => undefined },
+    knowledgeSearch: {
+      search: () => Promise.reject(new AppError("unavailable", "Knowledge cannot be searched on this server yet.")),
+    },
     heartbeats,
     measurements,
     clock,

@@ -15,10 +15,12 @@ CREATE TABLE `knowledge_editions` (
 	`number` integer PRIMARY KEY AUTOINCREMENT NOT NULL,
 	`source_number` integer NOT NULL,
 	`model` text,
+	`is_embedded` integer DEFAULT false NOT NULL,
 	`created_at` integer NOT NULL
 );
 --> statement-breakpoint
 CREATE INDEX `knowledge_editions_source` ON `knowledge_editions` (`source_number`);--> statement-breakpoint
+CREATE INDEX `knowledge_editions_embedded` ON `knowledge_editions` (`is_embedded`,`model`);--> statement-breakpoint
 CREATE TABLE `knowledge_parts` (
 	`edition` integer NOT NULL,
 	`first_ordinal` integer NOT NULL,

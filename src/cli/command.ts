@@ -24,6 +24,8 @@ export function singleCommand(action: Action, makeNotes = () => ""): Command {
 /** An entry of the table. A command is loaded on demand, so that others do not slow it down. */
 export interface CommandEntry {
   name: string;
+  /** For this program itself: in no list, and in no suggestion. */
+  isHidden?: true;
   load(): Promise<Command>;
 }
 

@@ -97,7 +97,8 @@ async function runAction(action: Action, args: Arguments, io: CliIo): Promise<nu
 }
 
 async function describeAll(commands: readonly CommandEntry[]): Promise<string> {
-  return describeProgram(await Promise.all(commands.map((command) => command.load())));
+  const listed = commands.filter((command) => !command.isHidden);
+  return describeProgram(await Promise.all(listed.map((command) => command.load())));
 }
 
 function loadCommand(commands: readonly CommandEntry[], name: string): Promise<Command> {
@@ -106,7 +107,7 @@ function loadCommand(commands: readonly CommandEntry[], name: string): Promise<C
   if (name.startsWith("-")) throw new Misuse("the command comes first, then its options.");
   const nearest = findNearest(
     name,
-    commands.map((command) => command.name),
+    commands.filter((command) => !command.isHidden).map((command) => command.name),
   );
   throw new Misuse(`unknown command ${JSON.stringify(name)}. Did you mean ${nearest}?`);
 }

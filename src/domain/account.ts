@@ -47,6 +47,8 @@ export const scopes = [
   "audit:read",
   "chat:write",
   "budgets:write",
+  "knowledge:read",
+  "knowledge:write",
 ] as const;
 export type Scope = (typeof scopes)[number];
 

@@ -53,6 +53,8 @@ export interface SourceProgress {
 export const maxSources = 500;
 /** Of one companion. */
 export const maxChunks = 20_000;
+/** The index of an edition is in blocks of so many passages: lists of words of a block are made in a few milliseconds. */
+export const passagesPerBlock = 512;
 export const maxUploadBytes = 20 * 1024 * 1024;
 /** Knowledge up to this size goes to the model whole. Estimated as history is. */
 export const wholeKnowledgeTokens = 6_000;

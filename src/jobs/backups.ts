@@ -3,6 +3,7 @@ import { existsSync, mkdirSync, readdirSync, rmSync } from "node:fs";
 import { basename, join } from "node:path";
 import type { Services } from "../dependencies.ts";
 import { fileStamp } from "../lib/clock.ts";
+import { ownCommand } from "../lib/own-command.ts";
 import type { Jobs } from "./jobs.ts";
 import { startSchedule } from "./schedule.ts";
 
@@ -23,13 +24,6 @@ const name = /^companiond-\d{8}T\d{6}Z\.db$/;
 const partialName = /^companiond-.*\.partial(-journal)?$/;
 /** A backup that takes longer is considered hung, so that the next one can run. */
 const limitMs = 6 * 60 * 60_000;
-
-/** The command that starts this program: the executable, or Bun with the source. */
-export function ownCommand(): string[] {
-  return Bun.main.startsWith("/$bunfs/") || Bun.main.includes("~BUN")
-    ? [process.execPath]
-    : [process.execPath, Bun.main];
-}
 
 /** Calls `run` at every instant of the schedule, but never before the promise of the previous call has settled. */
 type Scheduler = (cron: string, run: () => Promise<void>) => { stop(): void };

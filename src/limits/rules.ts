@@ -1,6 +1,7 @@
 /** Every rate limit of the program, in one place. */
 import type { Plan } from "../domain/account.ts";
 import { challengeLifetimeMs } from "../domain/challenge.ts";
+import { maxUploadBytes } from "../domain/knowledge.ts";
 import type { RateRule } from "./limiter.ts";
 
 export interface RateRules {
@@ -72,6 +73,15 @@ export const batchBodyLimits = {
   bodyMs: 60_000,
   ...{ bodies: 32, bodiesOfOne: 8 },
   ...{ bytes: 64 * mebibyte, bytesOfOne: 24 * mebibyte },
+};
+
+/** The largest file with its form around it, or a text with its escapes; slow lines have time. For one account three of the largest. */
+export const uploadBodyLimits = {
+  sender: "account" as const,
+  bodyBytes: maxUploadBytes + mebibyte / 4,
+  bodyMs: 300_000,
+  ...{ bodies: 32, bodiesOfOne: 8 },
+  ...{ bytes: 128 * mebibyte, bytesOfOne: 64 * mebibyte },
 };
 
 /** An hour of talk is some hundred KiB with all that the provider adds; audio is not taken. */

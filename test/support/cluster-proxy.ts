@@ -10,7 +10,7 @@ export async function startClusterProxy(hosts: readonly string[]): Promise<Runni
     `upstream companiond { zone companiond 64k; least_conn; ${servers.join(" ")} }
     server {
       listen 127.0.0.1:${port};
-      client_max_body_size 16m;
+      client_max_body_size 24m;
       proxy_http_version 1.1;
       proxy_set_header Connection "";
       proxy_set_header Host $http_host;

@@ -45,14 +45,17 @@ export interface Claim {
   leaseMs: number;
   /** The account that was served last: accounts take turns. Null at first. */
   afterAccountId: string | null;
+  /** Accounts that are being served: theirs are left alone. */
+  exceptAccountIds: readonly string[];
 }
 
 /** What an edition was made of. */
 export interface EditionDocument {
   /** From 0; documents of an edition are in the order of their passages. */
   place: number;
-  /** Null for the source's own: then its passages show the source's title too, which may have changed since. */
+  /** Null: the source's. */
   url: string | null;
+  /** Empty: the source's. */
   title: string;
   /** SHA-256, hex, of its text. */
   contentHash: string;
@@ -78,7 +81,7 @@ export interface EditionPart {
 /** The passages of a block that have a word. */
 export interface Posting {
   edition: number;
-  /** Of 2048 passages each, from 0. */
+  /** Of `passagesPerBlock` passages each, from 0. */
   block: number;
   /** The word as a number, 0 to 2^53 - 1. */
   term: number;
@@ -118,10 +121,10 @@ export interface EditionFacts {
 export interface SourceFailure {
   /** Public. */
   sentence: string;
-  /** When it is tried again, `queued` until then; null: it has failed. */
-  retryAt: number | null;
-  /** Of one that has failed: when it is read again by its schedule; null: when asked to. */
-  refreshAt: number | null;
+  /** Whether it is tried again soon, since the cause may pass. */
+  again: boolean;
+  /** When it is read again; null: when asked to. */
+  dueAt: number | null;
   /** The edition that was begun. */
   edition: number | null;
 }
@@ -135,7 +138,7 @@ export interface LiveEdition {
   chunks: number;
   tokens: number;
   words: number;
-  /** Of its vectors; null for none. */
+  /** Of its vectors, which some of its passages may lack; null for none. */
   model: string | null;
 }
 
@@ -154,7 +157,7 @@ export interface KnowledgeStore {
    * is left of one that came to nothing is removed. Audit: `source.create`, without title and URL.
    */
   create(accountId: string, companionId: string, source: NewSource, context: WriteContext): Promise<Source | null>;
-  /** By creation. Null if the account has no such companion. */
+  /** By id, which callers make in the order of creation. Null if the account has no such companion. */
   list(accountId: string, companionId: string, page: PageRequest): Promise<Page<Source> | null>;
   find(accountId: string, companionId: string, id: string): Promise<Source | null>;
   /**
@@ -186,13 +189,13 @@ export interface KnowledgeStore {
   findNextDue(): Promise<number | null>;
   /** Prolongs the lease and tells the progress. False if outdated: others claimed it, it was asked for anew, or is gone. */
   renew(claimed: ClaimedSource, untilMs: number, progress: Source["progress"]): Promise<boolean>;
-  /** Gives it back unread, due now, when the server stops. What was begun is dropped. False if outdated. */
+  /** Gives it back unread, due now, without counting a failure. What was begun is dropped. False if outdated. */
   release(claimed: ClaimedSource, nowMs: number): Promise<boolean>;
   /** A piece of an upload, counted from 0, of at most 1 MiB; null after the last. */
   readUpload(uploadId: string, piece: number): Promise<Uint8Array | null>;
   /** What an edition was made of, in order. */
   listDocuments(edition: number): Promise<EditionDocument[]>;
-  /** Begins an edition; null if outdated. */
+  /** `model` is that of the vectors which will be appended; null for none. Null if outdated. */
   openEdition(claimed: ClaimedSource, model: string | null, nowMs: number): Promise<number | null>;
   /** False, and nothing is written, if the edition is gone: what it was made for is outdated. */
   append(edition: number, slice: EditionSlice): Promise<boolean>;
@@ -206,8 +209,9 @@ export interface KnowledgeStore {
   /** What answers is still right: as `publish`, but nothing of the index changes. False if outdated. */
   confirm(claimed: ClaimedSource, facts: Pick<EditionFacts, "notice" | "refreshAt">, nowMs: number): Promise<boolean>;
   /**
-   * Drops the edition that was begun, if any, and counts a failure; what answers stays. With `retryAt` its upload is kept,
-   * otherwise it is removed. False if outdated.
+   * Drops the edition that was begun, if any, and counts a failure; what answers stays. With `again` the source is `queued` for `dueAt`, and says
+   * why; its upload stays. Otherwise its upload is deleted, and it is `failed`, or `ready` with the sentence as its `error`
+   * where an earlier state answers; it is read again at `dueAt`, unless that is null. False if outdated.
    */
   fail(claimed: ClaimedSource, failure: SourceFailure, nowMs: number): Promise<boolean>;
   /** Removes up to `limit` uploads of more than an hour ago that no source refers to; returns how many. */
@@ -227,16 +231,24 @@ export interface KnowledgeStore {
    * from the part on that holds `firstOrdinal`; empty at the end.
    */
   readEdition(edition: number, firstOrdinal: number): Promise<EditionPart[]>;
-  /** In order, at most about 1 MiB at a time, from the first block on that begins at `firstOrdinal` or later; empty at the end. */
+  /** In order, at most about 1 MiB at a time, from the block of `firstOrdinal` on: empty at the end. */
   readVectors(edition: number, firstOrdinal: number): Promise<VectorBlock[]>;
-  /** Published editions whose vectors are missing or another model's, to be embedded anew. */
-  listUnembedded(
-    model: string,
-    limit: number,
-  ): Promise<{ edition: number; sourceId: string; accountId: string; companionId: string }[]>;
+  /** Published editions of which some vectors are missing, or are another model's, by number. */
+  listUnembedded(model: string, afterEdition: number, limit: number): Promise<UnembeddedEdition[]>;
   /**
-   * Gives a published edition other vectors, in slices in order, each in one commit. From the first, which begins at 0, until
-   * the last, which says so, it has none. False if the edition is gone.
+   * Adds vectors to a published edition, in one commit; those of another model are deleted first, from when on it has none.
+   * `isLast`: it has all. False if it is gone.
    */
   replaceVectors(edition: number, model: string, vectors: readonly VectorBlock[], isLast: boolean): Promise<boolean>;
+}
+
+export interface UnembeddedEdition {
+  edition: number;
+  chunks: number;
+  /** Of the vectors that it has; null for none. */
+  model: string | null;
+  accountId: string;
+  companionId: string;
+  /** The key that made the companion, for usage. */
+  keyId: string | null;
 }

@@ -13,6 +13,8 @@ const letters: Record<Scope, string> = {
   "audit:read": "a",
   "chat:write": "H",
   "budgets:write": "B",
+  "knowledge:read": "n",
+  "knowledge:write": "N",
 };
 
 const scopeOf = new Map(scopes.map((scope) => [letters[scope], scope]));

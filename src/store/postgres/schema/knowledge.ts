@@ -1,6 +1,6 @@
 /** Tables of sources, of what they say, of the index over it, and of what turns found there. */
 import { sql } from "drizzle-orm";
-import { customType, index, integer, pgTable, primaryKey } from "drizzle-orm/pg-core";
+import { boolean, customType, index, integer, pgTable, primaryKey } from "drizzle-orm/pg-core";
 import type { DocumentKind, SourceStatus, SourceType } from "../../../domain/knowledge.ts";
 import { numberColumn, textColumn, wholeColumn } from "./column-types.ts";
 
@@ -73,9 +73,14 @@ export const knowledgeEditions = pgTable(
     sourceNumber: wholeColumn("source_number").notNull(),
     /** The model of its vectors; null if it has none. */
     model: textColumn("model"),
+    /** Whether all its passages have one. */
+    isEmbedded: boolean("is_embedded").notNull().default(false),
     createdAt: wholeColumn("created_at").notNull(),
   },
-  (table) => [index("knowledge_editions_source").on(table.sourceNumber)],
+  (table) => [
+    index("knowledge_editions_source").on(table.sourceNumber),
+    index("knowledge_editions_embedded").on(table.isEmbedded, table.model),
+  ],
 );
 
 /** What an edition was made of: one row, or one for each page of a sitemap. */
@@ -140,7 +145,7 @@ export const knowledgeTurns = pgTable(
   ],
 );
 
-/** Which passages of an edition have a word: one row per 2048 passages. */
+/** Which passages of an edition have a word: one row per block of passages. */
 export const knowledgePostings = pgTable(
   "knowledge_postings",
   {

@@ -89,7 +89,7 @@ export const idempotency = lazyTable(
   (table) => [primaryKey({ columns: [table.accountId, table.method, table.path, table.key] })],
 );
 
-/** Which passages of an edition have a word: one row per 2048 passages. */
+/** Which passages of an edition have a word: one row per block of passages. */
 export const knowledgePostings = lazyTable(
   "knowledge_postings",
   () => ({

@@ -71,9 +71,14 @@ export const knowledgeEditions = lazyTable(
     sourceNumber: integer("source_number").notNull(),
     /** The model of its vectors; null if it has none. */
     model: text("model"),
+    /** Whether all its passages have one. */
+    isEmbedded: integer("is_embedded", { mode: "boolean" }).notNull().default(false),
     createdAt: integer("created_at").notNull(),
   }),
-  (table) => [index("knowledge_editions_source").on(table.sourceNumber)],
+  (table) => [
+    index("knowledge_editions_source").on(table.sourceNumber),
+    index("knowledge_editions_embedded").on(table.isEmbedded, table.model),
+  ],
 );
 
 /** What an edition was made of: one row, or one for each page of a sitemap. */

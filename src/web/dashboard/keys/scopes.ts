@@ -25,6 +25,12 @@ export const scopes: readonly ScopeWords[] = [
     label: "Create, change and delete budgets",
     hint: "Whoever has the key can lift every limit on what is spent.",
   },
+  {
+    name: "knowledge:read",
+    label: "Read knowledge",
+    hint: "Sources and their passages, what a search finds, and the questions that had no answer: visitors' words.",
+  },
+  { name: "knowledge:write", label: "Add, replace and delete sources, answer open questions" },
 ];
 
 export const presets: readonly { name: string; label: string; scopes: readonly string[] }[] = [
@@ -38,7 +44,7 @@ export const presets: readonly { name: string; label: string; scopes: readonly s
   {
     name: "reader",
     label: "Read only",
-    scopes: ["companions:read", "conversations:read", "usage:read", "keys:read", "audit:read"],
+    scopes: ["companions:read", "conversations:read", "usage:read", "keys:read", "audit:read", "knowledge:read"],
   },
   { name: "all", label: "Everything", scopes: scopes.map(({ name }) => name) },
 ];

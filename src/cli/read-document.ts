@@ -1,0 +1,19 @@
+/** `companiond read-document`: what the server starts for each document that it reads; nobody else needs it. */
+import { readInChild } from "../knowledge/reading/child.ts";
+import type { DocumentKind } from "../knowledge/reading/kind.ts";
+import { Misuse, singleCommand } from "./command.ts";
+
+const kinds: readonly DocumentKind[] = ["pdf", "docx", "html", "markdown", "text", "csv"];
+
+export const readDocumentCommand = singleCommand({
+  name: "read-document",
+  about: "Read a document from standard input in a confined process. Used by the server itself.",
+  operands: ["KIND"],
+  options: { charset: { value: "LABEL", about: "The encoding that its source declares." } },
+  async run({ args }) {
+    const kind = kinds.find((one) => one === args.operand(0));
+    if (kind === undefined) throw new Misuse(`a document is one of ${kinds.join(", ")}.`);
+    await readInChild(kind, args.find("charset") ?? null);
+    return null;
+  },
+});

@@ -1,0 +1,154 @@
+/** Divides a page's Markdown into pieces that are kept together: headings, paragraphs, list items, rows of tables, lines of code. */
+import { skipSpaces } from "./spaces.ts";
+import { splitLong } from "./split-long.ts";
+
+/** What a passage aims at: about 350 tokens, as history estimates them. */
+export const targetBytes = 1_400;
+
+export interface Piece {
+  readonly kind: "heading" | "text" | "row";
+  /** UTF-16 offsets of its first and behind its last character that is no space. */
+  readonly start: number;
+  readonly end: number;
+  /** As UTF-8. */
+  readonly bytes: number;
+  /** Of a heading, 1–6. */
+  readonly level?: number;
+  /** Of a row: the rows that head its table, and where they end. */
+  readonly header?: { readonly text: string; readonly bytes: number; readonly end: number };
+}
+
+interface Line {
+  readonly start: number;
+  /** Without its break. */
+  readonly end: number;
+  /** Of the next one. */
+  readonly next: number;
+}
+
+const maxHeadingUnits = 300;
+const maxHeaderUnits = 400;
+/** A longer one goes on as another, so that the first passage does not wait for the last line. */
+const maxParagraphUnits = 20_000;
+/** Of a table's row, of a heading: what is longer is no such thing, and is not searched to its end. */
+const maxLookUnits = 4_000;
+
+/** No piece has more than about `targetBytes`. In order, without overlap; between them are spaces alone. */
+export function* piecesOf(markdown: string): Generator<Piece> {
+  let at = 0;
+  while (at < markdown.length) {
+    const line = lineAt(markdown, at);
+    const start = skipSpaces(markdown, line.start, line.end);
+    if (start === line.end) {
+      at = line.next;
+      continue;
+    }
+    const level = headingLevel(markdown, start, line.end);
+    if (level > 0) {
+      yield { ...pieceOf(markdown, "heading", start, line.end), level };
+      at = line.next;
+    } else if (isFence(markdown, start)) at = yield* readCode(markdown, line, start);
+    else if (markdown[start] === "|") at = yield* readTable(markdown, line);
+    else at = yield* readText(markdown, line, start);
+  }
+}
+
+function lineAt(markdown: string, start: number): Line {
+  const lineBreak = markdown.indexOf("\n", start);
+  return lineBreak < 0
+    ? { start, end: markdown.length, next: markdown.length }
+    : { start, end: lineBreak, next: lineBreak + 1 };
+}
+
+function headingLevel(markdown: string, start: number, end: number): number {
+  let level = 0;
+  while (level < 7 && markdown[start + level] === "#") level++;
+  const isHeading =
+    level > 0 && level < 7 && /\s/.test(markdown[start + level] ?? "") && end - start <= maxHeadingUnits;
+  return isHeading ? level : 0;
+}
+
+function isFence(markdown: string, start: number): boolean {
+  return markdown.startsWith("```", start) || markdown.startsWith("~~~", start);
+}
+
+/** Up to its closing fence, or to the end of the page. */
+function* readCode(markdown: string, first: Line, start: number): Generator<Piece, number> {
+  const fence = markdown.slice(start, start + 3);
+  const closes = (line: Line) => markdown.startsWith(fence, skipSpaces(markdown, line.start, line.end));
+  // Code that fits a passage stays one piece.
+  for (let at = first.next; at < markdown.length && at - start <= targetBytes; ) {
+    const line = lineAt(markdown, at);
+    if (line.end - start <= targetBytes && closes(line)) {
+      yield* split(markdown, "text", start, line.end);
+      return line.next;
+    }
+    at = line.next;
+  }
+  // Longer code is divided between its lines.
+  yield* split(markdown, "text", start, first.end);
+  for (let at = first.next; at < markdown.length; ) {
+    const line = lineAt(markdown, at);
+    yield* split(markdown, "text", line.start, line.end);
+    at = line.next;
+    if (closes(line)) return at;
+  }
+  return markdown.length;
+}
+
+function* readTable(markdown: string, first: Line): Generator<Piece, number> {
+  const second = lineAt(markdown, first.next);
+  const rule = markdown.slice(second.start, Math.min(second.end, second.start + maxLookUnits)).trim();
+  const isHeaded = second.end - second.start <= maxLookUnits && /^\|[\s:|-]+$/.test(rule) && rule.includes("-");
+  const text = isHeaded ? markdown.slice(first.start, second.end).trim() : "";
+  const header =
+    isHeaded && text.length <= maxHeaderUnits ? { text, bytes: Buffer.byteLength(text), end: second.end } : null;
+  let at = first.start;
+  while (at < markdown.length) {
+    const line = lineAt(markdown, at);
+    if (markdown[skipSpaces(markdown, line.start, line.end)] !== "|" || line.end === line.start) break;
+    for (const piece of split(markdown, "row", line.start, line.end)) {
+      yield header !== null && piece.start >= header.end ? { ...piece, header } : piece;
+    }
+    at = line.next;
+  }
+  return at;
+}
+
+/** A paragraph, or an item of a list: to an empty line, or to the next thing. */
+function* readText(markdown: string, first: Line, start: number): Generator<Piece, number> {
+  let { end, next } = first;
+  while (next < markdown.length && next - start < maxParagraphUnits) {
+    const line = lineAt(markdown, next);
+    const from = skipSpaces(markdown, line.start, line.end);
+    if (from === line.end || isListItem(markdown, from) || markdown[from] === "|" || isFence(markdown, from)) break;
+    if (headingLevel(markdown, from, line.end) > 0) break;
+    end = line.end;
+    next = line.next;
+  }
+  yield* split(markdown, "text", start, end);
+  return next;
+}
+
+function isListItem(markdown: string, start: number): boolean {
+  return /^(?:[-*+]|\d{1,9}[.)])\s/.test(markdown.slice(start, start + 12));
+}
+
+function* split(markdown: string, kind: "text" | "row", start: number, end: number): Generator<Piece> {
+  const from = skipSpaces(markdown, start, end);
+  if (from === end) return;
+  // No need to count the bytes of what is long anyway.
+  if (end - from <= targetBytes) {
+    const piece = pieceOf(markdown, kind, from, end);
+    if (piece.bytes <= targetBytes) {
+      yield piece;
+      return;
+    }
+  }
+  for (const part of splitLong(markdown, from, end, targetBytes)) yield pieceOf(markdown, kind, part.start, part.end);
+}
+
+function pieceOf(markdown: string, kind: Piece["kind"], start: number, lineEnd: number): Piece {
+  const text = markdown.slice(start, lineEnd).trimEnd();
+  return { kind, start, end: start + text.length, bytes: Buffer.byteLength(text) };
+}

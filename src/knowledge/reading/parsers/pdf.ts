@@ -1,0 +1,58 @@
+/** PDF: the text of each page, in the order in which the file writes it. */
+import { getDocumentProxy } from "unpdf";
+import type { ReadDocument, ReadPage } from "../../../domain/knowledge.ts";
+import { ReadingFailure } from "../failure.ts";
+import { cleanText, cleanTitle, hasWords } from "../plain-text.ts";
+import { findBodySize, type Line, makeLines, type TextItem, writeLines } from "./pdf-lines.ts";
+
+export async function readPdf(bytes: Uint8Array): Promise<ReadDocument> {
+  if (!Buffer.from(bytes.subarray(0, 1024)).includes("%PDF-")) throw new ReadingFailure("format");
+  const pdf = await openPdf(bytes);
+  const pages: { number: number; lines: Line[] }[] = [];
+  for (let number = 1; number <= pdf.numPages; number++) {
+    pages.push({ number, lines: await readLines(pdf, number) });
+  }
+  const bodySize = findBodySize(pages.flatMap(({ lines }) => lines));
+  const read: ReadPage[] = pages.map(({ number, lines }) => ({
+    number,
+    markdown: cleanText(writeLines(lines, bodySize)),
+  }));
+  // Pages that are pictures are left out where others have text.
+  const withText = read.filter(({ markdown }) => hasWords(markdown));
+  if (withText.length === 0) throw new ReadingFailure("scanned");
+  return { title: await findTitle(pdf), pages: withText };
+}
+
+type Pdf = Awaited<ReturnType<typeof getDocumentProxy>>;
+
+async function openPdf(bytes: Uint8Array): Promise<Pdf> {
+  try {
+    return await getDocumentProxy(bytes, { verbosity: 0, disableFontFace: true, useSystemFonts: false });
+  } catch (error) {
+    const isLocked = error instanceof Error && error.name === "PasswordException";
+    throw new ReadingFailure(isLocked ? "password" : "broken");
+  }
+}
+
+/** A broken page costs only itself. */
+async function readLines(pdf: Pdf, number: number): Promise<Line[]> {
+  try {
+    const page = await pdf.getPage(number);
+    const { items } = await page.getTextContent();
+    page.cleanup();
+    return makeLines(items.filter((item): item is typeof item & TextItem => "str" in item));
+  } catch {
+    return [];
+  }
+}
+
+/** Programs put the name of the file where nobody gave a title. */
+async function findTitle(pdf: Pdf): Promise<string | null> {
+  try {
+    const { info } = await pdf.getMetadata();
+    const title = "Title" in info && typeof info.Title === "string" ? cleanTitle(info.Title) : null;
+    return title === null || /^(?:untitled|microsoft \w+ - )|\.\w{2,4}$/i.test(title) ? null : title;
+  } catch {
+    return null;
+  }
+}

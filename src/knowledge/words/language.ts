@@ -1,0 +1,75 @@
+/** Guesses the language of a message: by its script, and by stop words where languages share one. */
+import { foldWidthAndCase, foldWord } from "./fold.ts";
+import { type Language, languages, stopWordsOf } from "./stop-words/stop-words.ts";
+
+/** Scripts that tell a language, the most telling first: Japanese has the characters of Chinese, Persian those of Arabic. */
+const scripts: readonly { readonly pattern: RegExp; readonly language: Language }[] = [
+  { pattern: /[\p{Script=Hiragana}\p{Script=Katakana}]/u, language: "ja" },
+  { pattern: /\p{Script=Hangul}/u, language: "ko" },
+  { pattern: /\p{Script=Han}/u, language: "zh" },
+  { pattern: /\p{Script=Thai}/u, language: "th" },
+  { pattern: /\p{Script=Hebrew}/u, language: "he" },
+  { pattern: /[پچژگکی]/u, language: "fa" },
+  { pattern: /\p{Script=Arabic}/u, language: "ar" },
+  { pattern: /\p{Script=Devanagari}/u, language: "hi" },
+  { pattern: /\p{Script=Greek}/u, language: "el" },
+  { pattern: /[іїєґ]/u, language: "uk" },
+  { pattern: /\p{Script=Cyrillic}/u, language: "ru" },
+];
+const ofOwnScript = new Set(scripts.map(({ language }) => language));
+/** Those that share the Latin script. */
+const latin = languages.filter((language) => !ofOwnScript.has(language));
+
+/** Letters that few of them have. */
+const letters: readonly { readonly pattern: RegExp; readonly languages: readonly Language[] }[] = [
+  { pattern: /ß/, languages: ["de"] },
+  { pattern: /[äöü]/, languages: ["de"] },
+  { pattern: /[ñ¿¡]/, languages: ["es"] },
+  { pattern: /[ãõ]/, languages: ["pt"] },
+  { pattern: /[çœêèàùâî]/, languages: ["fr"] },
+  { pattern: /[ąćęłńśźż]/, languages: ["pl"] },
+  { pattern: /[čěřšůžď]/, languages: ["cs"] },
+  { pattern: /[ğışİ]/, languages: ["tr"] },
+  { pattern: /[őű]/, languages: ["hu"] },
+  { pattern: /[ășț]/, languages: ["ro"] },
+  { pattern: /[åäö]/, languages: ["sv"] },
+  { pattern: /[æø]/, languages: ["da", "no"] },
+  { pattern: /[ạảấầẩẫậắằặẹẻẽếềểễệịỉọỏốồổỗộớờởỡợụủứừửữựỳỵđơư]/, languages: ["vi"] },
+];
+
+/** More does not change the guess. */
+const maxUnits = 2_000;
+const letterWeight = 1.5;
+
+/** Null where nothing tells: a name, a number, a word that is in no list. */
+export function guessLanguage(text: string): Language | null {
+  const best = guessLanguages(text);
+  return best.length === 1 ? (best[0] as Language) : null;
+}
+
+/** Those that are equally likely; none where nothing tells. */
+export function guessLanguages(text: string): Language[] {
+  const folded = foldWidthAndCase(text.slice(0, maxUnits));
+  const script = scripts.find(({ pattern }) => pattern.test(folded));
+  if (script !== undefined && !isMostlyLatin(folded)) return [script.language];
+  const scores = new Map<Language, number>();
+  for (const word of new Set(folded.match(/[\p{L}\p{M}]+/gu)?.map(foldWord))) {
+    for (const language of latin) if (stopWordsOf(language).has(word)) add(scores, language, 1);
+  }
+  for (const { pattern, languages } of letters) {
+    if (pattern.test(folded)) for (const language of languages) add(scores, language, letterWeight);
+  }
+  const best = Math.max(0, ...scores.values());
+  return best === 0 ? [] : [...scores].filter(([, score]) => score === best).map(([language]) => language);
+}
+
+/** A name in another script within a sentence of Latin letters. */
+function isMostlyLatin(text: string): boolean {
+  const latinLetters = text.match(/\p{Script=Latin}/gu)?.length ?? 0;
+  const others = text.match(/(?!\p{Script=Latin})\p{L}/gu)?.length ?? 0;
+  return latinLetters > others * 4;
+}
+
+function add(scores: Map<Language, number>, language: Language, score: number): void {
+  scores.set(language, (scores.get(language) ?? 0) + score);
+}

@@ -1,0 +1,86 @@
+/** The terms that a visitor's last two messages are searched by, and which of them show what the last is about. */
+import { guessLanguages } from "./language.ts";
+import { scan } from "./scan.ts";
+import { greetingWords, type Language, stopWordsOf } from "./stop-words/stop-words.ts";
+
+/** Each is a look-up in the index. */
+const maxQueryTerms = 48;
+/** Of a message; a longer one is read at its beginning and at its end, where questions stand. */
+const maxUnits = 4_000;
+
+export interface QueryTerms {
+  /** At most 48, each once, those of the last message first. Stop words only where there is nothing else. */
+  readonly terms: readonly string[];
+  /** Those of the last message that can show by themselves that a passage is about it: no stop words, no greetings. */
+  readonly significant: ReadonlySet<string>;
+  /** The last message consists of stop words, greetings and thanks: it is no question to the knowledge. */
+  readonly isSmallTalk: boolean;
+}
+
+export function queryTermsOf(lastMessage: string, previousMessage: string | null): QueryTerms {
+  const last = read(lastMessage);
+  const previous = previousMessage === null ? null : read(previousMessage);
+  const chosen = [...last.words, ...(previous?.words ?? [])];
+  // A search for a name such as "The The" finds it; so do messages in a language whose stop words are words in another.
+  const terms = chosen.length > 0 ? chosen : [...last.stopWords];
+  const significant = new Set([...last.words].filter((term) => !last.details.has(term)));
+  // "42?" is about its number: there is nothing else that it could be about.
+  if (significant.size === 0) for (const term of last.details) significant.add(term);
+  return {
+    terms: [...new Set(terms)].slice(0, maxQueryTerms),
+    significant,
+    isSmallTalk: significant.size === 0,
+  };
+}
+
+interface Reading {
+  readonly words: ReadonlySet<string>;
+  /** Among the words. */
+  readonly details: ReadonlySet<string>;
+  readonly stopWords: ReadonlySet<string>;
+}
+
+function read(message: string): Reading {
+  const text = shorten(message);
+  const guessed = guessLanguages(text);
+  const isStopWord = stopWordTest(guessed);
+  const mayBeGerman = guessed.length === 0 || guessed.includes("de");
+  const words = new Set<string>();
+  const details = new Set<string>();
+  const stopWords = new Set<string>();
+  scan(text, (term, word, weight) => {
+    if (isStopWord(word)) {
+      stopWords.add(term);
+      return;
+    }
+    words.add(term);
+    if (weight === "detail") details.add(term);
+    else if (mayBeGerman) scan(withUmlauts(word), (other) => words.add(other));
+  });
+  return { words: middleOut(words), details, stopWords };
+}
+
+/** Where the language is not certain, a word is a stop word if it is one in any language that it could be. */
+function stopWordTest(guessed: readonly Language[]): (word: string) => boolean {
+  const lists = guessed.map(stopWordsOf);
+  // Letters alone say nothing: "s" of "what's", "l" of "l'article".
+  return (word) => lists.some((list) => list.has(word)) || greetingWords().has(word) || /^[a-z]$/.test(word);
+}
+
+/** "Ruecksendung" is typed where the keyboard has no Ü. Passages are written properly: only the question is read twice. */
+function withUmlauts(word: string): string {
+  return word.replace(/(?<![aeiouq])([aou])e/g, "$1");
+}
+
+function shorten(message: string): string {
+  if (message.length <= maxUnits) return message;
+  const half = maxUnits / 2;
+  return `${message.slice(0, half)} ${message.slice(-half)}`;
+}
+
+/** Of more words than are looked up, the first and the last half stay. */
+function middleOut(words: ReadonlySet<string>): ReadonlySet<string> {
+  if (words.size <= maxQueryTerms) return words;
+  const all = [...words];
+  return new Set([...all.slice(0, maxQueryTerms / 2), ...all.slice(-maxQueryTerms / 2)]);
+}
