@@ -1,7 +1,7 @@
 /** The terms that a visitor's last two messages are searched by, and which of them show what the last is about. */
 import { guessLanguages } from "./language.ts";
 import { scan } from "./scan.ts";
-import { greetingWords, type Language, stopWordsOf } from "./stop-words/stop-words.ts";
+import { greetingWords, type Language, smallTalkWords, stopWords } from "./stop-words/stop-words.ts";
 
 /** Each is a look-up in the index. */
 const maxQueryTerms = 48;
@@ -47,24 +47,31 @@ function read(message: string): Reading {
   const mayBeGerman = guessed.length === 0 || guessed.includes("de");
   const words = new Set<string>();
   const details = new Set<string>();
-  const stopWords = new Set<string>();
+  const dropped = new Set<string>();
+  let isSmallTalk = true;
   scan(text, (term, word, weight) => {
     if (isStopWord(word)) {
-      stopWords.add(term);
+      dropped.add(term);
       return;
     }
+    if (!smallTalkWords().has(word)) isSmallTalk = false;
     words.add(term);
     if (weight === "detail") details.add(term);
     else if (mayBeGerman) scan(withUmlauts(word), (other) => words.add(other));
   });
-  return { words: middleOut(words), details, stopWords };
+  if (isSmallTalk) return { words: new Set(), details, stopWords: new Set([...words, ...dropped]) };
+  return { words: middleOut(words), details, stopWords: dropped };
 }
 
 /** Where the language is not certain, a word is a stop word if it is one in any language that it could be. */
 function stopWordTest(guessed: readonly Language[]): (word: string) => boolean {
-  const lists = guessed.map(stopWordsOf);
-  // Letters alone say nothing: "s" of "what's", "l" of "l'article".
-  return (word) => lists.some((list) => list.has(word)) || greetingWords().has(word) || /^[a-z]$/.test(word);
+  return (word) =>
+    greetingWords().has(word) ||
+    // A letter alone says nothing: "s" of "what's", "l" of "l'article".
+    /^[a-z]$/.test(word) ||
+    stopWords()
+      .get(word)
+      ?.some((language) => guessed.includes(language)) === true;
 }
 
 /** "Ruecksendung" is typed where the keyboard has no Ü. Passages are written properly: only the question is read twice. */
