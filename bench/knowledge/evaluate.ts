@@ -43,13 +43,13 @@ export function indexCorpus({ passages }: KnowledgeCorpus): Search {
       const bytes = postings.get(term);
       return bytes === undefined ? [] : [{ term, lists: [{ edition: 1, bytes }] }];
     });
-    const search = rankByWords(corpus, lists, places);
+    const search = rankByWords(corpus, lists, places, query.parts);
     let step = search.next();
     while (step.done !== true) step = search.next();
     const { ranked, frequencies } = step.value;
     return {
       passages: ranked.map(({ ordinal }) => ordinal),
-      isFound: isFound(query.significant, frequencies, passages.length),
+      isFound: isFound(query.significant, frequencies, passages.length, query.parts),
     };
   };
 }
