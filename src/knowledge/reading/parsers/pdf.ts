@@ -35,7 +35,7 @@ async function openPdf(bytes: Uint8Array): Promise<Pdf> {
   try {
     // The library refuses the subclass `Buffer`.
     return await getDocumentProxy(new Uint8Array(bytes), {
-      verbosity: 0, isEvalSupported: false,
+      verbosity: 0,
       disableFontFace: true,
       useSystemFonts: false,
     });
