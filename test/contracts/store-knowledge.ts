@@ -411,21 +411,22 @@ export function knowledgeStoreContract(open: OpenStore): void {
       const { edition, source } = await indexSource(world, companion, ["one", "two"]);
       const place = { edition, chunks: 2, accountId: account.id, companionId: companion.id, keyId: null };
       const block = (firstOrdinal: number, value: number) => ({ firstOrdinal, vectors: new Uint8Array([value]) });
-      expect(await knowledge.listUnembedded("small", 10)).toEqual([{ ...place, model: null }]);
+      expect(await knowledge.listUnembedded("small", 0, 10)).toEqual([{ ...place, model: null }]);
       expect(await knowledge.replaceVectors(edition, "small", [block(0, 1)], false)).toBe(true);
-      expect(await knowledge.listUnembedded("small", 10)).toEqual([{ ...place, model: "small" }]);
+      expect(await knowledge.listUnembedded("small", 0, 10)).toEqual([{ ...place, model: "small" }]);
       expect(await knowledge.replaceVectors(edition, "small", [block(1, 2)], true)).toBe(true);
-      expect(await knowledge.listUnembedded("small", 10)).toEqual([]);
+      expect(await knowledge.listUnembedded("small", 0, 10)).toEqual([]);
       expect(await knowledge.readVectors(edition, 1)).toEqual([block(1, 2)]);
+      expect(await knowledge.listUnembedded("large", edition, 10)).toEqual([]);
       for (const model of ["large", "tiny"]) {
-        expect(await knowledge.listUnembedded(model, 10)).toEqual([{ ...place, model: "small" }]);
+        expect(await knowledge.listUnembedded(model, 0, 10)).toEqual([{ ...place, model: "small" }]);
       }
       expect(await knowledge.replaceVectors(edition, "large", [block(0, 9)], true)).toBe(true);
       expect(await knowledge.readVectors(edition, 0)).toEqual([block(0, 9)]);
       expect(await knowledge.listEditions(companion.id)).toMatchObject([{ model: "large" }]);
       await knowledge.delete(account.id, companion.id, source.id, world.context());
       expect(await knowledge.replaceVectors(edition, "large", [block(0, 9)], true)).toBe(false);
-      expect(await knowledge.listUnembedded("small", 10)).toEqual([]);
+      expect(await knowledge.listUnembedded("small", 0, 10)).toEqual([]);
     });
   });
 }
