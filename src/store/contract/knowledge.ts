@@ -195,7 +195,7 @@ export interface KnowledgeStore {
   readUpload(uploadId: string, piece: number): Promise<Uint8Array | null>;
   /** What an edition was made of, in order. */
   listDocuments(edition: number): Promise<EditionDocument[]>;
-  /** `model` is that of the vectors which will be appended; null for none. Null if outdated. */
+  /** Begins an edition; `model` is that of the vectors which will be appended, null for none. Null if outdated. */
   openEdition(claimed: ClaimedSource, model: string | null, nowMs: number): Promise<number | null>;
   /** False, and nothing is written, if the edition is gone: what it was made for is outdated. */
   append(edition: number, slice: EditionSlice): Promise<boolean>;
@@ -209,9 +209,8 @@ export interface KnowledgeStore {
   /** What answers is still right: as `publish`, but nothing of the index changes. False if outdated. */
   confirm(claimed: ClaimedSource, facts: Pick<EditionFacts, "notice" | "refreshAt">, nowMs: number): Promise<boolean>;
   /**
-   * Drops the edition that was begun, if any, and counts a failure; what answers stays. With `again` the source is `queued` for `dueAt`, and says
-   * why; its upload stays. Otherwise its upload is deleted, and it is `failed`, or `ready` with the sentence as its `error`
-   * where an earlier state answers; it is read again at `dueAt`, unless that is null. False if outdated.
+   * Drops the edition that was begun, if any, and counts a failure; what answers stays. With `retryAt` its upload is kept,
+   * otherwise it is removed. False if outdated.
    */
   fail(claimed: ClaimedSource, failure: SourceFailure, nowMs: number): Promise<boolean>;
   /** Removes up to `limit` uploads of more than an hour ago that no source refers to; returns how many. */
@@ -231,7 +230,7 @@ export interface KnowledgeStore {
    * from the part on that holds `firstOrdinal`; empty at the end.
    */
   readEdition(edition: number, firstOrdinal: number): Promise<EditionPart[]>;
-  /** In order, at most about 1 MiB at a time, from the block of `firstOrdinal` on: empty at the end. */
+  /** In order, at most about 1 MiB at a time, from the first block on that begins at `firstOrdinal` or later; empty at the end. */
   readVectors(edition: number, firstOrdinal: number): Promise<VectorBlock[]>;
   /** Published editions of which some vectors are missing, or are another model's, by number. */
   listUnembedded(model: string, afterEdition: number, limit: number): Promise<UnembeddedEdition[]>;
