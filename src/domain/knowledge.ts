@@ -105,6 +105,15 @@ export interface PassageRef {
   readonly ordinal: number;
 }
 
+/** A passage in a request to the model. */
+export interface NumberedPassage extends Passage, PassageRef {
+  /** Its number in that request, from 1: what markers cite. */
+  readonly n: number;
+}
+
+/** Where a reply got something from, for whoever shows it. */
+export interface CitedSource extends Pick<NumberedPassage, "n" | "title" | "url" | "page"> {}
+
 /** A question that knowledge had no answer to, with all that ask the same. */
 export interface UnansweredQuestion {
   id: string;
@@ -118,3 +127,14 @@ export interface UnansweredQuestion {
 
 /** Askings kept of one companion; the oldest leave. */
 export const maxAskings = 5_000;
+
+/** Whether its turns ask for knowledge at all: those of others do nothing that could. */
+export function usesKnowledge({
+  hasSources,
+  answerMode,
+}: {
+  readonly hasSources: boolean;
+  readonly answerMode: AnswerMode;
+}): boolean {
+  return hasSources || answerMode === "grounded";
+}

@@ -1,0 +1,46 @@
+/** Stands between the provider and a turn whose model was given passages: what goes through has only true citations. */
+import type { CitationMode, CitedSource, NumberedPassage } from "../../domain/knowledge.ts";
+import type { ReplyEvent, ReplySink } from "../../llm/provider.ts";
+import { CitationFilter } from "./citation-filter.ts";
+import { toSources, writeFooter } from "./cited-sources.ts";
+
+export class CitedReply implements ReplySink {
+  readonly #filter: CitationFilter;
+  readonly #sink: ReplySink;
+  readonly #mode: CitationMode;
+  readonly #passages: readonly NumberedPassage[];
+
+  constructor(sink: ReplySink, mode: CitationMode, passages: readonly NumberedPassage[]) {
+    this.#filter = new CitationFilter(mode, passages.length);
+    this.#sink = sink;
+    this.#mode = mode;
+    this.#passages = passages;
+  }
+
+  emit(event: ReplyEvent): Promise<unknown> | undefined {
+    const deltas = event.deltas.map((delta) => this.#filter.pass(delta)).filter((delta) => delta !== "");
+    return deltas.length === 0 ? undefined : this.#sink.emit({ type: "text", deltas });
+  }
+
+  /** Call it once, after the last text. A reply that broke off gets no footer: it may have meant to cite more. */
+  end(isComplete: boolean): void {
+    const rest = this.#filter.end();
+    const cited = this.#listCited();
+    const hasFooter = isComplete && this.#mode === "footer" && cited.length > 0;
+    const last = hasFooter ? `${rest}${this.#filter.closing}\n\n${writeFooter(cited)}` : rest;
+    if (last !== "") this.#sink.emit({ type: "text", deltas: [last] });
+  }
+
+  isCited(n: number): boolean {
+    return this.#filter.cited.has(n);
+  }
+
+  /** What the reply cites; where it must not show that, what the model saw. */
+  listSources(): CitedSource[] {
+    return toSources(this.#mode === "none" ? this.#passages : this.#listCited());
+  }
+
+  #listCited(): NumberedPassage[] {
+    return this.#passages.filter(({ n }) => this.isCited(n));
+  }
+}
