@@ -11,6 +11,7 @@ import { createPrices } from "./domain/prices.ts";
 import { createBodyBudget } from "./http/body-budget.ts";
 import { createHeartbeatTicker } from "./http/heartbeats.ts";
 import { openInstances } from "./instances/open-instances.ts";
+import { createKnowledgeFinder } from "./knowledge/retrieval/finder.ts";
 import { type Clock, createSharedClock, systemClock } from "./lib/clock.ts";
 import { type IdSource, systemIds } from "./lib/ids.ts";
 import { type Log, processLog } from "./lib/log.ts";
@@ -156,6 +157,7 @@ export async function openServices(config: Config, overrides: ServiceOverrides =
     getChangeMark: () => store.companions.getChangeMark(),
     nowMs: () => clock.nowMs(),
   });
+  const knowledge = createKnowledgeFinder({ store, near: null, log, measurements });
   const uses = createUseRecorder({ store, clock, log });
   const tell = shared === null ? null : (url: string) => shared.announce(url);
   const instances = openInstances({ sealing, clock, ids, log, tell });
@@ -209,9 +211,8 @@ export async function openServices(config: Config, overrides: ServiceOverrides =
     batchBodies: createBodyBudget(batchBodyLimits),
     uploadBodies: createBodyBudget(uploadBodyLimits),
     indexing: { wake: () => undefined },
-    knowledgeSearch: {
-      search: () => Promise.reject(new AppError("unavailable", "Knowledge cannot be searched on this server yet.")),
-    },
+    knowledge,
+    knowledgeSearch: knowledge,
     heartbeats,
     measurements,
     clock,
