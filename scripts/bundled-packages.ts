@@ -40,11 +40,18 @@ export async function findBundledPackages(): Promise<BundledPackage[]> {
   ]);
 }
 
-/** `files` are absolute; those outside of `node_modules` belong to no package. */
+/**
+ * `files` are absolute; those outside of `node_modules` belong to no package. A version that lies in several folders is
+ * one package.
+ */
 export function describePackages(files: readonly string[]): BundledPackage[] {
   const filesByFolder = Map.groupBy(files.filter(isOfPackage), packageFolderOf);
-  const found = [...filesByFolder].map(([folder, own]) => describePackage(folder, own));
-  return found.sort((a, b) => a.manifest.name.localeCompare(b.manifest.name, "en"));
+  const found = new Map<string, BundledPackage>();
+  for (const [folder, own] of filesByFolder) {
+    const one = describePackage(folder, own);
+    found.set(`${one.manifest.name}@${one.manifest.version}`, one);
+  }
+  return [...found.values()].sort((a, b) => a.manifest.name.localeCompare(b.manifest.name, "en"));
 }
 
 function describePackage(folder: string, files: readonly string[]): BundledPackage {
@@ -53,10 +60,21 @@ function describePackage(folder: string, files: readonly string[]): BundledPacka
   const licenceFiles = [...new Set(files.flatMap((file) => foldersUpTo(folder, file)))].flatMap(licenceFilesIn);
   const standardText = standardTexts[manifest.license ?? ""];
   if (licenceFiles.length === 0 && standardText !== undefined) licenceFiles.push(standardText);
-  if (licenceFiles.length === 0) {
+  const licenceTexts = licenceFiles.map((file) => readFileSync(file, "utf8").trim());
+  if (licenceTexts.length === 0) licenceTexts.push(...findLicenceInReadme(folder));
+  if (licenceTexts.length === 0) {
     throw new Error(`${manifest.name} is in the executable and has no licence text (declared: ${manifest.license}).`);
   }
-  return { manifest, licenceTexts: licenceFiles.map((file) => readFileSync(file, "utf8").trim()) };
+  return { manifest, licenceTexts };
+}
+
+/** Some small packages have it as the last section there; a mere name of a licence is no text of it. */
+function findLicenceInReadme(folder: string): string[] {
+  const [readme] = readdirSync(folder).filter((name) => /^readme(?:\.md)?$/i.test(name));
+  if (readme === undefined) return [];
+  const section =
+    /^#+ *licen[cs]e\b.*\n([\s\S]*)$/im.exec(readFileSync(join(folder, readme), "utf8"))?.[1]?.trim() ?? "";
+  return section.length > 500 ? [section] : [];
 }
 
 function isOfPackage(file: string): boolean {

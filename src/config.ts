@@ -10,6 +10,7 @@ import type { JsonObject } from "./domain/companion.ts";
 import { type ModelRoutes, plainProviderName } from "./domain/model-routes.ts";
 import type { PriceList } from "./domain/prices.ts";
 import type { TotpRequirement } from "./domain/second-factor.ts";
+import type { AllowedHost } from "./lib/allowed-hosts.ts";
 import type { LogLevel } from "./lib/log.ts";
 import type { RateSettings } from "./limits/rules.ts";
 
@@ -58,6 +59,10 @@ export interface Config {
     readonly apiKey: string | null;
     readonly baseUrl: string;
     readonly webhookSecret: string | null;
+  };
+  readonly knowledge: {
+    /** What sources may be read from besides public hosts. */
+    readonly privateSources: readonly AllowedHost[];
   };
   readonly rates: RateSettings;
   /** Concurrent chat streams per client address. */
@@ -191,6 +196,7 @@ function toConfig(
       baseUrl: values.elevenlabsBaseUrl,
       webhookSecret: values.elevenlabsWebhookSecret,
     },
+    knowledge: { privateSources: values.privateSources },
     rates: {
       ratePerToken: { free: values.ratePerToken, paid: values.ratePerTokenPaid ?? values.ratePerToken },
       ratePerIp: values.ratePerIp,

@@ -52,6 +52,7 @@ test("has the documented defaults where nothing is set", () => {
     },
     prices: { tokens: [], minutes: [] },
     voice: { apiKey: null, baseUrl: "https://api.elevenlabs.io", webhookSecret: null },
+    knowledge: { privateSources: [] },
     rates: { ratePerToken: { free: 30, paid: 30 }, ratePerIp: 10, ratePerKey: 600, chatRatePerKey: 600 },
     streamsPerIp: 20,
     messagesPerDay: { free: 1000, paid: 10_000 },
@@ -86,6 +87,7 @@ test("takes every variable", () => {
     ELEVENLABS_BASE_URL: "http://127.0.0.1:1234",
     ELEVENLABS_WEBHOOK_SECRET: "wsec_1",
     COMPANIOND_TRUST_PROXY: "2",
+    COMPANIOND_PRIVATE_SOURCES: "Wiki.internal:8080, 10.1.0.0/16",
     COMPANIOND_RATE_PER_TOKEN: "1",
     COMPANIOND_RATE_PER_IP: "2",
     COMPANIOND_RATE_PER_KEY: "3",
@@ -143,6 +145,12 @@ test("takes every variable", () => {
       minutes: [],
     },
     voice: { apiKey: "xi-1", baseUrl: "http://127.0.0.1:1234", webhookSecret: "wsec_1" },
+    knowledge: {
+      privateSources: [
+        { kind: "host", host: "wiki.internal", port: 8080 },
+        { kind: "range", range: { version: 4, groups: [0, 0, 0, 0, 0, 0xffff, 0x0a01, 0], prefixBits: 112 } },
+      ],
+    },
     rates: { ratePerToken: { free: 1, paid: 6 }, ratePerIp: 2, ratePerKey: 3, chatRatePerKey: 5 },
     streamsPerIp: 7,
     messagesPerDay: { free: 4, paid: 5 },

@@ -31,7 +31,7 @@ CREATE TABLE "knowledge_postings" (
 	"block" integer NOT NULL,
 	"term" bigint NOT NULL,
 	"entries" "bytea" NOT NULL,
-	CONSTRAINT "knowledge_postings_edition_block_term_pk" PRIMARY KEY("edition","block","term")
+	CONSTRAINT "knowledge_postings_edition_term_block_pk" PRIMARY KEY("edition","term","block")
 );
 --> statement-breakpoint
 CREATE TABLE "knowledge_sources" (
@@ -58,8 +58,6 @@ CREATE TABLE "knowledge_sources" (
 	"pages_total" integer,
 	"due_at" bigint,
 	"failures" integer DEFAULT 0 NOT NULL,
-	"lease_owner" text COLLATE "C",
-	"lease_until" bigint,
 	"indexed_at" bigint,
 	"created_at" bigint NOT NULL,
 	"updated_at" bigint NOT NULL,
@@ -96,7 +94,11 @@ ALTER TABLE "companions" ADD COLUMN "citations" text COLLATE "C" DEFAULT 'footer
 ALTER TABLE "companions" ADD COLUMN "no_answer_text" text COLLATE "C";--> statement-breakpoint
 ALTER TABLE "companions" ADD COLUMN "has_sources" boolean DEFAULT false NOT NULL;--> statement-breakpoint
 CREATE INDEX "knowledge_editions_source" ON "knowledge_editions" USING btree ("source_number");--> statement-breakpoint
+CREATE INDEX "knowledge_editions_embedded" ON "knowledge_editions" USING btree ("is_embedded","model");--> statement-breakpoint
 CREATE INDEX "knowledge_sources_companion" ON "knowledge_sources" USING btree ("companion_id","number");--> statement-breakpoint
 CREATE INDEX "knowledge_sources_due" ON "knowledge_sources" USING btree ("due_at","number") WHERE due_at IS NOT NULL;--> statement-breakpoint
+CREATE INDEX "knowledge_sources_turns" ON "knowledge_sources" USING btree ("account_id","due_at","number") WHERE due_at IS NOT NULL;--> statement-breakpoint
+CREATE INDEX "knowledge_sources_upload" ON "knowledge_sources" USING btree ("upload_id") WHERE upload_id IS NOT NULL;--> statement-breakpoint
 CREATE INDEX "knowledge_turns_conversation" ON "knowledge_turns" USING btree ("conversation_number","message_id");--> statement-breakpoint
-CREATE INDEX "knowledge_turns_unanswered" ON "knowledge_turns" USING btree ("companion_id","group_id","number") WHERE group_id IS NOT NULL;
+CREATE INDEX "knowledge_turns_unanswered" ON "knowledge_turns" USING btree ("companion_id","group_id","created_at","conversation_number") WHERE group_id IS NOT NULL;--> statement-breakpoint
+CREATE INDEX "knowledge_turns_oldest" ON "knowledge_turns" USING btree ("companion_id","number") WHERE group_id IS NOT NULL;

@@ -20,6 +20,7 @@ CREATE TABLE `knowledge_editions` (
 );
 --> statement-breakpoint
 CREATE INDEX `knowledge_editions_source` ON `knowledge_editions` (`source_number`);--> statement-breakpoint
+CREATE INDEX `knowledge_editions_embedded` ON `knowledge_editions` (`is_embedded`,`model`);--> statement-breakpoint
 CREATE TABLE `knowledge_parts` (
 	`edition` integer NOT NULL,
 	`first_ordinal` integer NOT NULL,
@@ -51,8 +52,6 @@ CREATE TABLE `knowledge_sources` (
 	`pages_total` integer,
 	`due_at` integer,
 	`failures` integer DEFAULT 0 NOT NULL,
-	`lease_owner` text,
-	`lease_until` integer,
 	`indexed_at` integer,
 	`created_at` integer NOT NULL,
 	`updated_at` integer NOT NULL
@@ -61,6 +60,8 @@ CREATE TABLE `knowledge_sources` (
 CREATE UNIQUE INDEX `knowledge_sources_id_unique` ON `knowledge_sources` (`id`);--> statement-breakpoint
 CREATE INDEX `knowledge_sources_companion` ON `knowledge_sources` (`companion_id`,`number`);--> statement-breakpoint
 CREATE INDEX `knowledge_sources_due` ON `knowledge_sources` (`due_at`,`number`) WHERE due_at IS NOT NULL;--> statement-breakpoint
+CREATE INDEX `knowledge_sources_turns` ON `knowledge_sources` (`account_id`,`due_at`,`number`) WHERE due_at IS NOT NULL;--> statement-breakpoint
+CREATE INDEX `knowledge_sources_upload` ON `knowledge_sources` (`upload_id`) WHERE upload_id IS NOT NULL;--> statement-breakpoint
 CREATE TABLE `knowledge_turns` (
 	`number` integer PRIMARY KEY AUTOINCREMENT NOT NULL,
 	`conversation_number` integer NOT NULL,
@@ -72,7 +73,8 @@ CREATE TABLE `knowledge_turns` (
 );
 --> statement-breakpoint
 CREATE INDEX `knowledge_turns_conversation` ON `knowledge_turns` (`conversation_number`,`message_id`);--> statement-breakpoint
-CREATE INDEX `knowledge_turns_unanswered` ON `knowledge_turns` (`companion_id`,`group_id`,`number`) WHERE group_id IS NOT NULL;--> statement-breakpoint
+CREATE INDEX `knowledge_turns_unanswered` ON `knowledge_turns` (`companion_id`,`group_id`,`created_at`,`conversation_number`) WHERE group_id IS NOT NULL;--> statement-breakpoint
+CREATE INDEX `knowledge_turns_oldest` ON `knowledge_turns` (`companion_id`,`number`) WHERE group_id IS NOT NULL;--> statement-breakpoint
 CREATE TABLE `knowledge_uploads` (
 	`upload_id` text NOT NULL,
 	`piece` integer NOT NULL,
@@ -97,5 +99,5 @@ CREATE TABLE `knowledge_postings` (
 	`block` integer NOT NULL,
 	`term` integer NOT NULL,
 	`entries` blob NOT NULL,
-	PRIMARY KEY(`edition`, `block`, `term`)
+	PRIMARY KEY(`edition`, `term`, `block`)
 ) STRICT, WITHOUT ROWID;

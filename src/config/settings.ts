@@ -1,10 +1,12 @@
 /** Every setting in one place: its variable, flag, parser, default and purpose. */
 import type { JsonObject } from "../domain/companion.ts";
 import type { TotpRequirement } from "../domain/second-factor.ts";
+import type { AllowedHost } from "../lib/allowed-hosts.ts";
 import type { LogLevel } from "../lib/log.ts";
 import { databaseUrl, redisUrl } from "./server-urls.ts";
 import { optional, plain, type Setting, setting, withFlag } from "./setting.ts";
 import {
+  allowedHosts,
   baseUrl,
   byteCount,
   cronSchedule,
@@ -105,6 +107,13 @@ export const settings = {
     isSecret: true,
     parse: secret,
     about: "Proves that transcripts come from the voice-agent provider; without it none are taken.",
+  }),
+  privateSources: setting<readonly AllowedHost[]>({
+    variable: "COMPANIOND_PRIVATE_SOURCES",
+    parse: allowedHosts,
+    fallback: [],
+    defaultText: "",
+    about: "Hosts or ranges of private networks that sources of knowledge may be read from, separated by commas.",
   }),
   ratePerToken: plain("COMPANIOND_RATE_PER_TOKEN", 30, perMinute, "Embed requests a minute by embed token."),
   ratePerTokenPaid: optional({

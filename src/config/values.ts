@@ -1,5 +1,6 @@
 /** Parsers from a setting's text to its value. Each returns the value or throws what the text must be. */
 import type { JsonObject, JsonValue } from "../domain/companion.ts";
+import { type AllowedHost, parseAllowedHost } from "../lib/allowed-hosts.ts";
 import { readSealingKey } from "../lib/sealing.ts";
 
 /** Throws `BadValue` if the text is invalid. */
@@ -68,6 +69,14 @@ export const wordList: ParseValue<readonly string[]> = (text) => {
   if (parts.every((part) => part !== "")) return Object.freeze([...new Set(parts.map(word))]);
   throw new BadValue("must be a list of names separated by commas, none of them empty.");
 };
+
+/** Hosts and ranges of addresses, in the order given. */
+export const allowedHosts: ParseValue<readonly AllowedHost[]> = (text) =>
+  text.split(",").map((part) => {
+    const found = parseAllowedHost(part.trim());
+    if (found !== null) return found;
+    throw new BadValue(`must be a list of host, host:port or ranges such as 10.0.0.0/8, not ${quote(part.trim())}.`);
+  });
 
 function parseHttpUrl(text: string): URL {
   const url = URL.parse(text);

@@ -64,6 +64,7 @@ export const storeCalls: { readonly [Noun in keyof Nouns]: Readonly<Record<keyof
     claim: "write",
     findNextDue: "read",
     renew: "write",
+    release: "write",
     readUpload: "read",
     listDocuments: "read",
     openEdition: "write",

@@ -67,3 +67,13 @@ test("the licences of a package and of what it vendors are both kept", () => {
   const [one] = describeMadeUp(dir, { "lib/index.js": "", "lib/LICENSE": "vendored", "licence.md": "own" });
   expect(one?.licenceTexts).toEqual(["own", "vendored"]);
 });
+
+test("a licence that is a section of the readme counts, and a section that only names one does not", () => {
+  using dir = temporaryDirectory();
+  const terms = "Permission is hereby granted. ".repeat(20).trim();
+  const [one] = describeMadeUp(dir, { "lib/index.js": "", "README.md": `# one\n\n## License\n\n${terms}\n` });
+  expect(one?.licenceTexts).toEqual([terms]);
+  using other = temporaryDirectory();
+  const named = { "lib/index.js": "", "README.md": "# one\n\n## License\n\nMIT\n" };
+  expect(() => describeMadeUp(other, named)).toThrow("has no licence text");
+});

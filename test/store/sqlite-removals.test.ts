@@ -5,6 +5,7 @@ import { createErasureMarks } from "../../src/coordination/erasure-marks.ts";
 import { toVerifiedId } from "../../src/domain/visitor.ts";
 import { openConnection } from "../../src/store/sqlite/connection.ts";
 import { SqliteEngine } from "../../src/store/sqlite/engine.ts";
+import { createKnowledgeRemover } from "../../src/store/sqlite/knowledge-removal.ts";
 import { createMessageEraser } from "../../src/store/sqlite/message-eraser.ts";
 import { migrateDatabase } from "../../src/store/sqlite/migrator.ts";
 import { createRemovals } from "../../src/store/sqlite/removals.ts";
@@ -71,6 +72,7 @@ test("empties the log behind a deletion whose messages an erasure has taken alon
   engine.emptyLog = async () => void emptied++;
   const removals = createRemovals(engine, {
     eraser: createMessageEraser(engine),
+    knowledge: createKnowledgeRemover(engine),
     visitorDays: createVisitorDays(engine),
     voiceAgents: createVoiceAgentKeeper(engine),
     log: createCapturedLog(),

@@ -23,7 +23,10 @@ export function isFailureReason(word: unknown): word is FailureReason {
 
 /** The document's own fault: reading the same bytes again fails again. The message is a public sentence. */
 export class ReadingFailure extends Error {
-  constructor(readonly reason: FailureReason) {
-    super(sentences[reason]);
+  constructor(
+    readonly reason: FailureReason,
+    options?: ErrorOptions,
+  ) {
+    super(sentences[reason], options);
   }
 }

@@ -17,7 +17,7 @@ export interface SystemCalls {
 
 // From the kernel's tables: arch/x86/entry/syscalls/syscall_64.tbl and include/uapi/asm-generic/unistd.h. In the order:
 // memory (mmap, mprotect, munmap, brk, mremap, madvise, mincore, membarrier), descriptors (read, write, close, fstat,
-// newfstatat, lseek, pread64, readv, writev, fcntl, ioctl, dup, pipe2, poll, ppoll, select, pselect6, epoll, eventfd2,
+// newfstatat, lseek, pread64, readv, writev, sendto, recvfrom and shutdown for pipes that are pairs of sockets, fcntl, ioctl, dup, pipe2, poll, ppoll, select, pselect6, epoll, eventfd2,
 // timerfd), threads (futex, futex_wake, futex_wait, futex_requeue, set_robust_list, rseq, sched_yield, affinity,
 // set_tid_address, restart_syscall), signals (sigaction, sigprocmask, sigreturn, sigaltstack), time, and what a process
 // asks of itself (getpid, gettid, getuid …, getrusage, sysinfo, uname, getrandom, getcpu, exit, exit_group).
@@ -33,7 +33,10 @@ const x64: SystemCalls = {
   prlimit64: 302,
   harmless: [
     ...[9, 10, 11, 12, 25, 28, 27, 324],
-    ...[0, 1, 3, 5, 262, 8, 17, 19, 20, 72, 16, 32, 293, 7, 271, 23, 270, 291, 232, 281, 441, 233, 290, 283, 286, 287],
+    ...[
+      0, 1, 3, 5, 262, 8, 17, 19, 20, 44, 45, 48, 72, 16, 32, 293, 7, 271, 23, 270, 291, 232, 281, 441, 233, 290, 283,
+      286, 287,
+    ],
     ...[202, 454, 455, 456, 273, 334, 24, 203, 204, 218, 219],
     ...[13, 14, 15, 131],
     ...[228, 229, 96, 201, 35, 230],
@@ -53,7 +56,7 @@ const arm64: SystemCalls = {
   prlimit64: 261,
   harmless: [
     ...[222, 226, 215, 214, 216, 233, 232, 283],
-    ...[63, 64, 57, 80, 79, 62, 67, 65, 66, 25, 29, 23, 59, 73, 72, 20, 22, 441, 21, 19, 85, 86, 87],
+    ...[63, 64, 57, 80, 79, 62, 67, 65, 66, 206, 207, 210, 25, 29, 23, 59, 73, 72, 20, 22, 441, 21, 19, 85, 86, 87],
     ...[98, 454, 455, 456, 99, 293, 124, 122, 123, 96, 128],
     ...[134, 135, 139, 132],
     ...[113, 114, 169, 101, 115],

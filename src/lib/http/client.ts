@@ -144,7 +144,7 @@ function takeRested(idle: Connection[]): Connection | undefined {
 }
 
 /** Waits for a step on a connection; an abort closes the connection, which ends the step. */
-async function unlessAborted<Result>(
+export async function unlessAborted<Result>(
   signal: AbortSignal,
   connection: Connection,
   step: Promise<Result>,
@@ -165,7 +165,8 @@ function toOrigin(url: URL): Origin {
   const isTls = url.protocol === "https:";
   const port = url.port === "" ? (isTls ? 443 : 80) : Number(url.port);
   // IPv6 addresses have brackets in URLs only.
-  return { hostname: url.hostname.replace(/^\[(.*)\]$/, "$1"), port, isTls, idle: [], distrustedUntilMs: 0 };
+  const hostname = url.hostname.replace(/^\[(.*)\]$/, "$1");
+  return { hostname, address: hostname, port, isTls, idle: [], distrustedUntilMs: 0 };
 }
 
 function encodeRequest(target: HttpTarget, body: string): Uint8Array {

@@ -5,6 +5,8 @@ import { ResponseReader } from "./response-reader.ts";
 
 export interface Origin {
   hostname: string;
+  /** What is connected to: the host's name, or the address that was chosen for it. */
+  address: string;
   port: number;
   isTls: boolean;
   /** Idle connections to it, the most recently used last. */
@@ -71,19 +73,21 @@ export class Connection implements Wire {
 
   /** Resolves when a request can be sent; with TLS only after the certificate is verified for the host. */
   open(): Promise<void> {
-    const { hostname, port, isTls } = this.origin;
+    const { hostname, address, port, isTls } = this.origin;
     const tls = isTls ? { serverName: hostname, rejectUnauthorized: true } : false;
     this.#opening = Promise.withResolvers<void>();
     const { promise } = this.#opening;
-    Bun.connect({ hostname, port, tls, data: this, socket: handlers }).catch((error: unknown) => this.onClose(error));
+    Bun.connect({ hostname: address, port, tls, data: this, socket: handlers }).catch((error: unknown) =>
+      this.onClose(error),
+    );
     return promise;
   }
 
   /** Resolves with the head; the body is delivered separately. */
-  send(request: Uint8Array): Promise<HttpResponse> {
+  send(request: Uint8Array, { takesCompressed = false } = {}): Promise<HttpResponse> {
     return new Promise((resolve, reject) => {
       this.#exchange = new Exchange(this, { resolve, reject });
-      this.#reader = new ResponseReader();
+      this.#reader = new ResponseReader({ takesCompressed });
       this.#write(request);
     });
   }

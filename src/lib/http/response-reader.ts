@@ -36,6 +36,12 @@ export class ResponseReader {
   /** The start of a head, size line or line end that a read cut off. */
   #rest = "";
   #leftBytes = 0;
+  readonly #takesCompressed: boolean;
+
+  /** Compressed bodies are handed on as they are, or refused: who did not ask for them cannot read them. */
+  constructor({ takesCompressed = false } = {}) {
+    this.#takesCompressed = takesCompressed;
+  }
 
   get isDone(): boolean {
     return this.#state === "done";
@@ -157,7 +163,7 @@ export class ResponseReader {
 
   #chooseFraming(status: number, headers: ReadonlyMap<string, string>, isHttp11: boolean): void {
     this.canReuse = isHttp11 && !/\bclose\b/i.test(headers.get("connection") ?? "");
-    if (!/^(identity)?$/i.test(headers.get("content-encoding") ?? ""))
+    if (!this.#takesCompressed && !/^(identity)?$/i.test(headers.get("content-encoding") ?? ""))
       throw new HttpProtocolError("compressed, which was not asked for");
     const coding = headers.get("transfer-encoding");
     const length = headers.get("content-length");

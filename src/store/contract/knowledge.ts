@@ -27,21 +27,19 @@ export type SourceReplacement = Partial<Pick<NewSource, "title" | "url" | "refre
 export interface ClaimedSource {
   source: Source;
   accountId: string;
-  /** Names what was asked for: a later PUT or refresh has another. */
+  /** Names this claim: each PUT, refresh and claim makes another, and ends what was read under the one before. */
   revision: number;
   uploadId: string | null;
   kind: DocumentKind | null;
   /** The state that answers until now; null for none. */
   edition: number | null;
-  /** Failed readings in a row, before this one. */
+  /** Failed readings in a row, before this one; a claim whose lease was over counts as one. */
   failures: number;
   /** The key that made the companion, for usage. */
   keyId: string | null;
 }
 
 export interface Claim {
-  /** Made up by the server that reads; a new one for each start. */
-  owner: string;
   nowMs: number;
   /** Others leave it alone for so long, or until the claim is renewed. */
   leaseMs: number;
@@ -53,7 +51,7 @@ export interface Claim {
 
 /** What an edition was made of. */
 export interface EditionDocument {
-  /** From 0. */
+  /** From 0; documents of an edition are in the order of their passages. */
   place: number;
   /** Null: the source's. */
   url: string | null;
@@ -119,6 +117,18 @@ export interface EditionFacts {
   refreshAt: number | null;
 }
 
+/** A source whose reading has failed is `ready` with the sentence while an earlier state answers, otherwise `failed`. */
+export interface SourceFailure {
+  /** Public. */
+  sentence: string;
+  /** Whether it is tried again soon, since the cause may pass. */
+  again: boolean;
+  /** When it is read again; null: when asked to. */
+  dueAt: number | null;
+  /** The edition that was begun. */
+  edition: number | null;
+}
+
 export type PublishVerdict = "published" | "outdated" | "too_many_chunks";
 
 /** An indexed state that answers now. */
@@ -143,16 +153,16 @@ export interface IndexedPassage extends Passage, PassageRef {}
 export interface KnowledgeStore {
   /**
    * Makes a source that is due now, and says of its companion that it has sources. Null if the account has no such
-   * companion; rejects with `conflict`, and writes nothing, if it has `maxSources`. Audit: `source.create`, without title
-   * and URL.
+   * companion; rejects with `conflict`, and keeps nothing, if it has `maxSources`. An upload is stored in pieces before; what
+   * is left of one that came to nothing is removed. Audit: `source.create`, without title and URL.
    */
   create(accountId: string, companionId: string, source: NewSource, context: WriteContext): Promise<Source | null>;
-  /** By creation. Null if the account has no such companion. */
+  /** By id, which callers make in the order of creation. Null if the account has no such companion. */
   list(accountId: string, companionId: string, page: PageRequest): Promise<Page<Source> | null>;
   find(accountId: string, companionId: string, id: string): Promise<Source | null>;
   /**
-   * Queues it anew: what answers stays until that was read. What is being read for an earlier revision is dropped. Null if
-   * absent. Audit: `source.update`.
+   * Queues it anew, without `error` and failures: what answers stays until that was read. What is being read for an earlier
+   * revision is dropped. Null if absent. Audit: `source.update`.
    */
   replace(
     accountId: string,
@@ -161,7 +171,7 @@ export interface KnowledgeStore {
     change: SourceReplacement,
     context: WriteContext,
   ): Promise<Source | null>;
-  /** Queues it anew as it is; the failures in a row begin anew. Null if absent. Audit: `source.refresh`. */
+  /** Queues it anew as it is, otherwise as `replace`. Null if absent. Audit: `source.refresh`. */
   refresh(accountId: string, companionId: string, id: string, context: WriteContext): Promise<Source | null>;
   /** No later read of any turn finds it. False if absent. Audit: `source.delete`. */
   delete(accountId: string, companionId: string, id: string, context: WriteContext): Promise<boolean>;
@@ -173,34 +183,37 @@ export interface KnowledgeStore {
     range: { firstOrdinal: number; limit: number },
   ): Promise<IndexedPassage[] | null>;
 
-  /** Takes a source that is due and that nobody reads, in state `indexing`; null if there is none. */
+  /** Takes the account's oldest source that is due, in state `indexing`; null if none is. Never two take the same. */
   claim(claim: Claim): Promise<ClaimedSource | null>;
-  /** When the next source is due, or a lease that is over; null if none is. For the timer. */
+  /** When the next source is due, or the next lease is over; null for neither. For the timer. */
   findNextDue(): Promise<number | null>;
-  /** Prolongs the lease, or gives it back with a time that is over, and tells the progress. False if it is no longer the owner's, or another revision was asked for. */
-  renew(claimed: ClaimedSource, owner: string, untilMs: number, progress: Source["progress"]): Promise<boolean>;
+  /** Prolongs the lease and tells the progress. False if outdated: others claimed it, it was asked for anew, or is gone. */
+  renew(claimed: ClaimedSource, untilMs: number, progress: Source["progress"]): Promise<boolean>;
+  /** Gives it back unread, due now, without counting a failure. What was begun is dropped. False if outdated. */
+  release(claimed: ClaimedSource, nowMs: number): Promise<boolean>;
   /** A piece of an upload, counted from 0, of at most 1 MiB; null after the last. */
   readUpload(uploadId: string, piece: number): Promise<Uint8Array | null>;
   /** What an edition was made of, in order. */
   listDocuments(edition: number): Promise<EditionDocument[]>;
-  /** `model` is that of the vectors which will be appended; null for none. */
-  openEdition(claimed: ClaimedSource, model: string | null, nowMs: number): Promise<number>;
-  append(edition: number, slice: EditionSlice): Promise<void>;
+  /** Begins an edition; `model` is that of the vectors which will be appended, null for none. Null if outdated. */
+  openEdition(claimed: ClaimedSource, model: string | null, nowMs: number): Promise<number | null>;
+  /** False, and nothing is written, if the edition is gone: what it was made for is outdated. */
+  append(edition: number, slice: EditionSlice): Promise<boolean>;
   /**
-   * Lets the edition answer in place of the one before, in one commit. `outdated` if another revision was asked for
-   * meanwhile, or the source is gone; `too_many_chunks` if the companion's passages would be more than `maxChunks`: then
-   * the edition is dropped, and the source stays claimed.
+   * Lets the edition answer in place of the one before, in one commit; the upload is removed, the failures begin anew, and
+   * `error` is the notice. `outdated` if another revision was asked for meanwhile, or the source is gone;
+   * `too_many_chunks` if the companion's passages would be more than `maxChunks`: then the edition is dropped, and the
+   * source stays claimed.
    */
   publish(claimed: ClaimedSource, edition: number, facts: EditionFacts, nowMs: number): Promise<PublishVerdict>;
-  /** What answers is still right: `ready`, with these times, and nothing of the index changes. False if outdated. */
+  /** What answers is still right: as `publish`, but nothing of the index changes. False if outdated. */
   confirm(claimed: ClaimedSource, facts: Pick<EditionFacts, "notice" | "refreshAt">, nowMs: number): Promise<boolean>;
   /**
-   * Drops the edition that was begun, if any; what answers stays. With `again` the source is `queued` for `dueAt`, and says
-   * why; its upload stays. Otherwise its upload is deleted, and it is `failed`, or `ready` with the sentence as its `error`
-   * where an earlier state answers; it is read again at `dueAt`, unless that is null. False if outdated.
+   * Drops the edition that was begun, if any, and counts a failure; what answers stays. With `retryAt` its upload is kept,
+   * otherwise it is removed. False if outdated.
    */
   fail(claimed: ClaimedSource, failure: SourceFailure, nowMs: number): Promise<boolean>;
-  /** Deletes up to `limit` uploads and editions that nothing refers to and nobody makes any more; returns how many. */
+  /** Removes up to `limit` uploads of more than an hour ago that no source refers to; returns how many. */
   purge(nowMs: number, limit: number): Promise<number>;
 
   /** All that answers for the companion, oldest source first. One indexed lookup. */
@@ -212,15 +225,18 @@ export interface KnowledgeStore {
   findPostings(editions: readonly number[], terms: readonly number[]): Promise<Posting[]>;
   /** In the order asked for; without those that do not answer any more. At most 100. */
   readPassages(companionId: string, refs: readonly PassageRef[]): Promise<IndexedPassage[]>;
-  /** All passages of an edition in order, whatever it belongs to: for copying them, and for embedding. A few dozen at a time. */
-  readEdition(edition: number, firstOrdinal: number): Promise<EditionPart[]>;
-  /** In order, at most about 1 MiB at a time, from the block of `firstOrdinal` on: empty at the end. */
-  readVectors(edition: number, firstOrdinal: number): Promise<VectorBlock[]>;
-  /** Published editions of which some vectors are missing, or are another model's. */
-  listUnembedded(model: string, limit: number): Promise<UnembeddedEdition[]>;
   /**
-   * Adds vectors to a published edition, in one commit; those of another model are deleted first. `isLast`: it has all.
-   * False if it is gone.
+   * Passages of an edition in order, whatever it belongs to: for copying them, and for embedding. A few dozen at a time,
+   * from the part on that holds `firstOrdinal`; empty at the end.
+   */
+  readEdition(edition: number, firstOrdinal: number): Promise<EditionPart[]>;
+  /** In order, at most about 1 MiB at a time, from the first block on that begins at `firstOrdinal` or later; empty at the end. */
+  readVectors(edition: number, firstOrdinal: number): Promise<VectorBlock[]>;
+  /** Published editions of which some vectors are missing, or are another model's, by number. */
+  listUnembedded(model: string, afterEdition: number, limit: number): Promise<UnembeddedEdition[]>;
+  /**
+   * Adds vectors to a published edition, in one commit; those of another model are deleted first, from when on it has none.
+   * `isLast`: it has all. False if it is gone.
    */
   replaceVectors(edition: number, model: string, vectors: readonly VectorBlock[], isLast: boolean): Promise<boolean>;
 }
@@ -234,15 +250,4 @@ export interface UnembeddedEdition {
   companionId: string;
   /** The key that made the companion, for usage. */
   keyId: string | null;
-}
-
-export interface SourceFailure {
-  /** Public. */
-  sentence: string;
-  /** Whether it is tried again soon, since the cause may pass. */
-  again: boolean;
-  /** When it is read again; null: when asked to. */
-  dueAt: number | null;
-  /** The edition that was begun. */
-  edition: number | null;
 }

@@ -1,5 +1,6 @@
 /** What several parts of the store share; `open.ts` creates each once. */
 import type { Log } from "../../lib/log.ts";
+import type { RemovalKind } from "../rows/removals.ts";
 import type { ArrivalMarks } from "./arrival-marks.ts";
 import type { ChangeRecorder } from "./changes.ts";
 import type { ConversationWriter } from "./conversation-writer.ts";
@@ -17,13 +18,7 @@ import type { VoiceAgentKeeper } from "./voice-agents.ts";
 /** Deletes the remains of deleted accounts, companions and conversations in chunks, in the background. */
 export interface Removals {
   /** Leaves the remains of what was deleted to the chunks; call it inside a write, and `start` after it. */
-  add(
-    transaction: Queries,
-    kind: "account" | "companion" | "conversation",
-    targetId: string,
-    targetNumber: number,
-    nowMs: number,
-  ): Promise<void>;
+  add(transaction: Queries, kind: RemovalKind, targetId: string, targetNumber: number, nowMs: number): Promise<void>;
   /** Starts unless it is already running; returns at once. */
   start(): void;
   /** Resolves when nothing is left of conversations that were deleted before. */

@@ -1,6 +1,7 @@
 /** What every engine refuses in the same words. */
 import { mostBudgets } from "../../domain/budget.ts";
 import { AppError, invalidFields } from "../../domain/errors.ts";
+import { maxSources } from "../../domain/knowledge.ts";
 import { mostVisitorKeys } from "../../domain/visitor.ts";
 
 /** `cause`: what the database said, where it was that which found out. */
@@ -36,4 +37,8 @@ export function tooManyVisitorKeys(): AppError {
 
 export function tooManyBudgets(): AppError {
   return new AppError("limit_reached", `An account has at most ${mostBudgets} budgets. Delete one first.`);
+}
+
+export function tooManySources(): AppError {
+  return new AppError("conflict", `A companion has at most ${maxSources} sources. Delete one first.`);
 }

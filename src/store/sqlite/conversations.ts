@@ -16,7 +16,7 @@ import { conversations } from "./schema/conversations.ts";
 const erasedPerCommit = 100;
 
 export function createConversationStore(engine: SqliteEngine, parts: StoreParts): ConversationStore {
-  const { changes, erasures, eraser, removals, visitorDays } = parts;
+  const { changes, erasures, eraser, knowledge, removals, visitorDays } = parts;
   const { orm } = engine;
   const lists = createConversationLists(engine);
   const pages = createMessagePages(engine);
@@ -79,7 +79,8 @@ export function createConversationStore(engine: SqliteEngine, parts: StoreParts)
       const number = conversation?.number ?? removal?.target_number;
       if (number === undefined) break;
       const limit = erasedPerCommit - erased;
-      const done = eraser.erase(number, limit);
+      const messages = eraser.erase(number, limit);
+      const done = messages + knowledge.removeTurns(number, limit - messages);
       if (done < limit) {
         deleteConversation.run(number);
         if (removal !== null) deleteRemoval.run(removal.number);

@@ -18,6 +18,7 @@ import { createExchanges } from "./exchanges.ts";
 import { createHoldingsKeeper } from "./holdings.ts";
 import { createIdempotencyStore } from "./idempotency.ts";
 import { createKnowledgeStore } from "./knowledge.ts";
+import { createKnowledgeRemover } from "./knowledge-removal.ts";
 import { createMessageEraser } from "./message-eraser.ts";
 import { createMetadataIndex } from "./metadata-index.ts";
 import { type MigrateOptions, migrateDatabase } from "./migrator.ts";
@@ -75,9 +76,21 @@ function createStore(engine: SqliteEngine, { erasures, log }: SqliteStoreOptions
   const eraser = createMessageEraser(engine);
   const exchanges = createExchanges(engine, conversations, eraser);
   const visitorDays = createVisitorDays(engine);
-  const removals = createRemovals(engine, { eraser, visitorDays, voiceAgents, log });
+  const knowledge = createKnowledgeRemover(engine);
+  const removals = createRemovals(engine, { eraser, knowledge, visitorDays, voiceAgents, log });
   const counters = { holdings, quota, usage, visitorDays, spending: createSpendingLedger(engine, usage) };
-  const shared = { changes, conversations, eraser, erasures, exchanges, metadata, removals, voiceAgents, ...counters };
+  const shared = {
+    changes,
+    conversations,
+    eraser,
+    erasures,
+    exchanges,
+    knowledge,
+    metadata,
+    removals,
+    voiceAgents,
+    ...counters,
+  };
   const checkRead = engine.query<{ one: number }>("SELECT 1 AS one FROM accounts LIMIT 1");
 
   // Continue deletions that an earlier process left unfinished.

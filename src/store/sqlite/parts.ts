@@ -4,6 +4,7 @@ import type { ChangeRecorder } from "./changes.ts";
 import type { ConversationWriter } from "./conversation-writer.ts";
 import type { Exchanges } from "./exchanges.ts";
 import type { HoldingsKeeper } from "./holdings.ts";
+import type { KnowledgeRemover } from "./knowledge-removal.ts";
 import type { MessageEraser } from "./message-eraser.ts";
 import type { MetadataIndex } from "./metadata-index.ts";
 import type { QuotaCounts } from "./quota.ts";
@@ -20,6 +21,7 @@ export interface StoreParts {
   erasures: ErasureMarks;
   exchanges: Exchanges;
   holdings: HoldingsKeeper;
+  knowledge: KnowledgeRemover;
   metadata: MetadataIndex;
   quota: QuotaCounts;
   removals: Removals;

@@ -1,6 +1,8 @@
-/** Deletes the remains of deleted accounts, companions and conversations in chunks, in the background. */
+/** Deletes the remains of what was deleted in chunks, in the background. */
 import type { Log } from "../../lib/log.ts";
+import type { RemovalKind } from "../rows/removals.ts";
 import type { SqliteEngine } from "./engine.ts";
+import type { KnowledgeRemover } from "./knowledge-removal.ts";
 import type { MessageEraser } from "./message-eraser.ts";
 import type { MetadataTable } from "./metadata-index.ts";
 import { yieldToEventLoop } from "./retry.ts";
@@ -17,7 +19,7 @@ const gatherMs = 200;
 
 interface RemovalRow {
   number: number;
-  kind: "account" | "companion" | "conversation";
+  kind: RemovalKind;
   target_id: string;
   target_number: number;
   created_at: number;
@@ -34,6 +36,7 @@ export interface Removals {
 
 export interface RemovalDependencies {
   eraser: MessageEraser;
+  knowledge: KnowledgeRemover;
   visitorDays: VisitorDays;
   voiceAgents: VoiceAgentKeeper;
   log: Log;
@@ -127,7 +130,7 @@ export function createRemovals(engine: SqliteEngine, dependencies: RemovalDepend
 /** Returns a function that deletes the next chunk; call it inside a write. */
 function createChunkRemover(
   engine: SqliteEngine,
-  { eraser, visitorDays, voiceAgents }: RemovalDependencies,
+  { eraser, knowledge, visitorDays, voiceAgents }: RemovalDependencies,
   add: Removals["add"],
 ): () => void {
   const selectNext = engine.query<RemovalRow>("SELECT * FROM removals ORDER BY number DESC LIMIT 1");
@@ -171,12 +174,14 @@ function createChunkRemover(
   }
 
   function removeConversationChunk(number: number): number {
-    const deleted = eraser.erase(number, rowsPerChunk);
+    const erased = eraser.erase(number, rowsPerChunk);
+    const deleted = erased + knowledge.removeTurns(number, rowsPerChunk - erased);
     if (deleted < rowsPerChunk) deleteConversation.run(number);
     return deleted + 1;
   }
 
   function removeCompanionChunk(removal: RemovalRow): boolean {
+    if (!knowledge.removeSources(add, removal.target_id, removal.created_at)) return false;
     for (let rows = 0; rows < rowsPerChunk; ) {
       const conversation = selectConversation.get(removal.target_id);
       if (conversation === null) {
@@ -189,10 +194,12 @@ function createChunkRemover(
     return false;
   }
 
-  const removers = {
+  const removers: Record<RemovalKind, (removal: RemovalRow) => boolean> = {
     account: removeAccountChunk,
     companion: removeCompanionChunk,
-    conversation: (removal: RemovalRow) => removeConversationChunk(removal.target_number) <= rowsPerChunk,
+    conversation: (removal) => removeConversationChunk(removal.target_number) <= rowsPerChunk,
+    edition: (removal) => knowledge.removeEdition(removal.target_number),
+    upload: (removal) => knowledge.removeUpload(removal.target_id),
   };
   return () => {
     // The newest first: an account's own remains are added after it, and must not pile up.

@@ -204,7 +204,7 @@ test("rejects with the signal's reason", async () => {
   expect(mock.connections).toBe(0);
 });
 
-test("over TLS, nothing is sent to a host whose certificate is not trusted", async () => {
+test("over TLS, nothing is sent to a host whose certificate is not trusted, whatever address is connected to", async () => {
   let requests = 0;
   const tls = { key: await Bun.file(fixture("key.pem")).text(), cert: await Bun.file(fixture("cert.pem")).text() };
   const fetch = () => {
@@ -227,14 +227,21 @@ test("over TLS, nothing is sent to a host whose certificate is not trusted", asy
         await client.send(target, "", new AbortController().signal).then(({ status }) => console.log(status), ({ code }) => console.log(code));
       }
       client.close();
+      const { sendPinned } = await import(${JSON.stringify(join(import.meta.dir, "../../../src/lib/http/pinned.ts"))});
+      for (const host of ["localhost", "elsewhere.example"]) {
+        const url = new URL("https://" + host + ":${server.port}/");
+        const pinned = { url, address: "127.0.0.1", port: ${server.port}, headers: [], connectTimeoutMs: 5000 };
+        await sendPinned(pinned, new AbortController().signal).then(({ status }) => console.log(status), ({ code }) => console.log(code));
+      }
       process.exit();`;
     const child = Bun.spawn([process.execPath, "-e", script], {
       env: { ...process.env, NODE_EXTRA_CA_CERTS: fixture("cert.pem") },
       stdout: "pipe",
     });
     const said = await new Response(child.stdout).text();
-    expect(said.trim().split("\n")).toEqual(["200", "ERR_TLS_CERT_ALTNAME_INVALID"]);
-    expect(requests).toBe(1);
+    const ofTwo = ["200", "ERR_TLS_CERT_ALTNAME_INVALID"];
+    expect(said.trim().split("\n")).toEqual([...ofTwo, ...ofTwo]);
+    expect(requests).toBe(2);
   } finally {
     await server.stop(true);
   }

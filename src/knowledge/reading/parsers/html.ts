@@ -82,7 +82,8 @@ function findMain(page: Page): string {
   if (main.length >= Math.min(200, whole.length / 2)) return main;
   // Finding the main content loses lists of prices and hours: it is believed only where it keeps most of the words.
   const article = findArticle(page);
-  return article.length >= whole.length * 0.6 ? article : whole;
+  // Where it leaves out next to nothing, the page's own headings are better: it moves them down by one.
+  return article.length >= whole.length * 0.6 && article.length < whole.length * 0.9 ? article : whole;
 }
 
 function findArticle(page: Page): string {

@@ -116,8 +116,8 @@ function join(text: string, above: Line | null, line: Line, words: string, { bod
   }
   const isRow = words.startsWith("| ");
   const wasRow = above.cells.length > 1;
-  // A jump upwards is the next column.
-  const isApart = gap > Math.max(above.size, line.size) * 1.8 || gap < -line.size;
+  // A jump upwards is the next column. Cells of a table have room around them.
+  const isApart = gap > Math.max(above.size, line.size) * (isRow && wasRow ? 4 : 1.8) || gap < -line.size;
   if (isHeading || wasHeading || isApart || isRow !== wasRow) return `${text}\n\n${words}`;
   const isFull = above.right - above.left > width * 0.6;
   if (isRow || words.startsWith("- ") || !isFull) return `${text}\n${words}`;

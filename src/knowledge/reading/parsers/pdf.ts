@@ -1,11 +1,17 @@
 /** PDF: the text of each page, in the order in which the file writes it. */
-import { getDocumentProxy } from "unpdf";
+import { getDocumentProxy, resolvePDFJSImport } from "unpdf";
 import type { ReadDocument, ReadPage } from "../../../domain/knowledge.ts";
 import { ReadingFailure } from "../failure.ts";
 import { cleanText, cleanTitle, hasWords } from "../plain-text.ts";
 import { findBodySize, type Line, makeLines, type TextItem, writeLines } from "./pdf-lines.ts";
 
-export async function readPdf(bytes: Uint8Array): Promise<ReadDocument> {
+/** The library loads most of itself late: too late for a process that can open nothing any more. */
+export async function loadPdfReader(): Promise<typeof readPdf> {
+  await resolvePDFJSImport();
+  return readPdf;
+}
+
+async function readPdf(bytes: Uint8Array): Promise<ReadDocument> {
   if (!Buffer.from(bytes.subarray(0, 1024)).includes("%PDF-")) throw new ReadingFailure("format");
   const pdf = await openPdf(bytes);
   const pages: { number: number; lines: Line[] }[] = [];
@@ -27,7 +33,12 @@ type Pdf = Awaited<ReturnType<typeof getDocumentProxy>>;
 
 async function openPdf(bytes: Uint8Array): Promise<Pdf> {
   try {
-    return await getDocumentProxy(bytes, { verbosity: 0, disableFontFace: true, useSystemFonts: false });
+    // The library refuses the subclass `Buffer`.
+    return await getDocumentProxy(new Uint8Array(bytes), {
+      verbosity: 0,
+      disableFontFace: true,
+      useSystemFonts: false,
+    });
   } catch (error) {
     const isLocked = error instanceof Error && error.name === "PasswordException";
     throw new ReadingFailure(isLocked ? "password" : "broken");

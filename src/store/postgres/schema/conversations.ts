@@ -3,6 +3,7 @@ import { sql } from "drizzle-orm";
 import { boolean, index, pgTable, uniqueIndex } from "drizzle-orm/pg-core";
 import type { MessageChannel, MessageRole } from "../../../domain/conversation.ts";
 import type { StreamErrorCode } from "../../../domain/stream-end.ts";
+import type { RemovalKind } from "../../rows/removals.ts";
 import { numberColumn, textColumn, wholeColumn } from "./column-types.ts";
 
 // No foreign keys: the conversations of a deleted companion are deleted in chunks, after it.
@@ -63,7 +64,7 @@ export const messages = pgTable(
 /** Rows without an owner that are still to be deleted, in chunks; survives a restart. */
 export const removals = pgTable("removals", {
   number: numberColumn("number").primaryKey(),
-  kind: textColumn("kind").$type<"account" | "companion" | "conversation">().notNull(),
+  kind: textColumn("kind").$type<RemovalKind>().notNull(),
   targetId: textColumn("target_id").notNull(),
   /** The account's or conversation's number. */
   targetNumber: wholeColumn("target_number").notNull(),

@@ -28,7 +28,7 @@ export const knowledgeSources = pgTable(
     contentHash: textColumn("content_hash"),
     /** The indexed state that answers; null before there is one. */
     edition: wholeColumn("edition"),
-    /** Counts up with each PUT and refresh: what was read for an earlier one is dropped. */
+    /** Counts up with each PUT, refresh and claim: what was read for an earlier one is dropped. */
     revision: integer("revision").notNull().default(1),
     /** What the upload is; null for what is fetched. */
     kind: textColumn("kind").$type<DocumentKind>(),
@@ -36,13 +36,10 @@ export const knowledgeSources = pgTable(
     uploadId: textColumn("upload_id"),
     pagesDone: integer("pages_done"),
     pagesTotal: integer("pages_total"),
-    /** When it is to be read; null: only when asked to. */
+    /** When it is to be read, or, while it is being read, when others may take it; null: only when asked to. */
     dueAt: wholeColumn("due_at"),
     /** Failed readings in a row. */
     failures: integer("failures").notNull().default(0),
-    /** Who reads it, and until when others leave it alone. */
-    leaseOwner: textColumn("lease_owner"),
-    leaseUntil: wholeColumn("lease_until"),
     indexedAt: wholeColumn("indexed_at"),
     createdAt: wholeColumn("created_at").notNull(),
     updatedAt: wholeColumn("updated_at").notNull(),
@@ -50,6 +47,9 @@ export const knowledgeSources = pgTable(
   (table) => [
     index("knowledge_sources_companion").on(table.companionId, table.number),
     index("knowledge_sources_due").on(table.dueAt, table.number).where(sql`due_at IS NOT NULL`),
+    // Accounts take turns.
+    index("knowledge_sources_turns").on(table.accountId, table.dueAt, table.number).where(sql`due_at IS NOT NULL`),
+    index("knowledge_sources_upload").on(table.uploadId).where(sql`upload_id IS NOT NULL`),
   ],
 );
 
@@ -77,7 +77,10 @@ export const knowledgeEditions = pgTable(
     isEmbedded: boolean("is_embedded").notNull().default(false),
     createdAt: wholeColumn("created_at").notNull(),
   },
-  (table) => [index("knowledge_editions_source").on(table.sourceNumber)],
+  (table) => [
+    index("knowledge_editions_source").on(table.sourceNumber),
+    index("knowledge_editions_embedded").on(table.isEmbedded, table.model),
+  ],
 );
 
 /** What an edition was made of: one row, or one for each page of a sitemap. */
@@ -130,13 +133,15 @@ export const knowledgeTurns = pgTable(
     groupId: textColumn("group_id"),
     /** What the model saw, as JSON: see `rows/knowledge.ts`. Null for a question. */
     seen: textColumn("seen"),
+    /** Of the message. */
     createdAt: wholeColumn("created_at").notNull(),
   },
   (table) => [
     index("knowledge_turns_conversation").on(table.conversationNumber, table.messageId),
     index("knowledge_turns_unanswered")
-      .on(table.companionId, table.groupId, table.number)
+      .on(table.companionId, table.groupId, table.createdAt, table.conversationNumber)
       .where(sql`group_id IS NOT NULL`),
+    index("knowledge_turns_oldest").on(table.companionId, table.number).where(sql`group_id IS NOT NULL`),
   ],
 );
 
@@ -150,5 +155,5 @@ export const knowledgePostings = pgTable(
     term: wholeColumn("term").notNull(),
     entries: bytesColumn("entries").notNull(),
   },
-  (table) => [primaryKey({ columns: [table.edition, table.block, table.term] })],
+  (table) => [primaryKey({ columns: [table.edition, table.term, table.block] })],
 );

@@ -99,5 +99,5 @@ export const knowledgePostings = lazyTable(
     term: integer("term").notNull(),
     entries: blob("entries", { mode: "buffer" }).$type<Uint8Array>().notNull(),
   }),
-  (table) => [primaryKey({ columns: [table.edition, table.block, table.term] })],
+  (table) => [primaryKey({ columns: [table.edition, table.term, table.block] })],
 );

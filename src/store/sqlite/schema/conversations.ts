@@ -3,6 +3,7 @@ import { sql } from "drizzle-orm";
 import { index, integer, text, uniqueIndex } from "drizzle-orm/sqlite-core";
 import type { MessageChannel, MessageRole } from "../../../domain/conversation.ts";
 import type { StreamErrorCode } from "../../../domain/stream-end.ts";
+import type { RemovalKind } from "../../rows/removals.ts";
 import { lazyTable } from "./lazy-table.ts";
 
 // No foreign keys: the conversations of a deleted companion are deleted in chunks, after it.
@@ -70,7 +71,7 @@ export const erasedRanges = lazyTable("erased_ranges", () => ({
 /** Rows without an owner that are still to be deleted, in chunks; survives a restart. */
 export const removals = lazyTable("removals", () => ({
   number: integer("number").primaryKey({ autoIncrement: true }),
-  kind: text("kind").$type<"account" | "companion" | "conversation">().notNull(),
+  kind: text("kind").$type<RemovalKind>().notNull(),
   targetId: text("target_id").notNull(),
   /** The account's or conversation's number. */
   targetNumber: integer("target_number").notNull(),

@@ -26,7 +26,7 @@ export const knowledgeSources = lazyTable(
     contentHash: text("content_hash"),
     /** The indexed state that answers; null before there is one. */
     edition: integer("edition"),
-    /** Counts up with each PUT and refresh: what was read for an earlier one is dropped. */
+    /** Counts up with each PUT, refresh and claim: what was read for an earlier one is dropped. */
     revision: integer("revision").notNull().default(1),
     /** What the upload is; null for what is fetched. */
     kind: text("kind").$type<DocumentKind>(),
@@ -34,13 +34,10 @@ export const knowledgeSources = lazyTable(
     uploadId: text("upload_id"),
     pagesDone: integer("pages_done"),
     pagesTotal: integer("pages_total"),
-    /** When it is to be read; null: only when asked to. */
+    /** When it is to be read, or, while it is being read, when others may take it; null: only when asked to. */
     dueAt: integer("due_at"),
     /** Failed readings in a row. */
     failures: integer("failures").notNull().default(0),
-    /** Who reads it, and until when others leave it alone. */
-    leaseOwner: text("lease_owner"),
-    leaseUntil: integer("lease_until"),
     indexedAt: integer("indexed_at"),
     createdAt: integer("created_at").notNull(),
     updatedAt: integer("updated_at").notNull(),
@@ -48,6 +45,9 @@ export const knowledgeSources = lazyTable(
   (table) => [
     index("knowledge_sources_companion").on(table.companionId, table.number),
     index("knowledge_sources_due").on(table.dueAt, table.number).where(sql`due_at IS NOT NULL`),
+    // Accounts take turns.
+    index("knowledge_sources_turns").on(table.accountId, table.dueAt, table.number).where(sql`due_at IS NOT NULL`),
+    index("knowledge_sources_upload").on(table.uploadId).where(sql`upload_id IS NOT NULL`),
   ],
 );
 
@@ -75,7 +75,10 @@ export const knowledgeEditions = lazyTable(
     isEmbedded: integer("is_embedded", { mode: "boolean" }).notNull().default(false),
     createdAt: integer("created_at").notNull(),
   }),
-  (table) => [index("knowledge_editions_source").on(table.sourceNumber)],
+  (table) => [
+    index("knowledge_editions_source").on(table.sourceNumber),
+    index("knowledge_editions_embedded").on(table.isEmbedded, table.model),
+  ],
 );
 
 /** What an edition was made of: one row, or one for each page of a sitemap. */
@@ -128,12 +131,14 @@ export const knowledgeTurns = lazyTable(
     groupId: text("group_id"),
     /** What the model saw, as JSON: see `rows/knowledge.ts`. Null for a question. */
     seen: text("seen"),
+    /** Of the message. */
     createdAt: integer("created_at").notNull(),
   }),
   (table) => [
     index("knowledge_turns_conversation").on(table.conversationNumber, table.messageId),
     index("knowledge_turns_unanswered")
-      .on(table.companionId, table.groupId, table.number)
+      .on(table.companionId, table.groupId, table.createdAt, table.conversationNumber)
       .where(sql`group_id IS NOT NULL`),
+    index("knowledge_turns_oldest").on(table.companionId, table.number).where(sql`group_id IS NOT NULL`),
   ],
 );
