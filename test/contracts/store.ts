@@ -13,6 +13,7 @@ import { exchangeStoreContract } from "./store-exchanges.ts";
 import { holdingsContract } from "./store-holdings.ts";
 import { idempotencyStoreContract } from "./store-idempotency.ts";
 import { keyLineStoreContract } from "./store-key-lines.ts";
+import { knowledgeStoreContract } from "./store-knowledge.ts";
 import { metadataContract } from "./store-metadata.ts";
 import { secondFactorStoreContract } from "./store-second-factors.ts";
 import { sessionStoreContract } from "./store-sessions.ts";
@@ -38,6 +39,7 @@ export function storeContract(open: OpenStore): void {
   describe("budgets", () => spendingStoreContract(open));
   holdingsContract(open);
   idempotencyStoreContract(open);
+  knowledgeStoreContract(open);
   metadataContract(open);
   secondFactorStoreContract(open);
   sessionStoreContract(open);
