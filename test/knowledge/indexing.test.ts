@@ -119,9 +119,9 @@ test("a sitemap is read page by page, each under its own address; only pages tha
   const made = await add({ type: "sitemap", url: `${site.url}/sitemap.xml` });
   const ready = await settled(made);
   expect(ready).toMatchObject({ status: "ready", chunks: 2, error: "1 of 3 pages could not be read." });
-  expect((await passages(made)).map(({ title, url }) => [title, url])).toEqual([
-    ["Page a", urls[0]],
-    ["Page b", urls[1]],
+  expect((await passages(made)).map(({ title, url }) => `${title} ${url}`)).toEqual([
+    `Page a ${site.url}/a`,
+    `Page b ${site.url}/b`,
   ]);
   site.pages.set("/b", page("b", 2));
   site.requests.length = 0;

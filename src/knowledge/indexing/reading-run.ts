@@ -86,14 +86,14 @@ async function fail(parts: RunParts, { claimed, edition }: ReadingRun, error: un
   const failures = claimed.failures + 1;
   const delayMs = retryDelaysMs[claimed.failures];
   if (isTransient && delayMs !== undefined) {
-    await knowledge.fail(claimed, { sentence, retryAt: nowMs + delayMs, refreshAt: null, edition }, nowMs);
+    await knowledge.fail(claimed, { sentence, again: true, dueAt: nowMs + delayMs, edition }, nowMs);
     return;
   }
   const isGivenUp = refreshHours === null || failures >= mostFailures;
   const ending =
     refreshHours !== null && isGivenUp ? " After ten failures in a row it is no longer read by itself." : "";
-  const refreshAt = isGivenUp ? null : nowMs + refreshHours * hourMs;
-  await knowledge.fail(claimed, { sentence: sentence + ending, retryAt: null, refreshAt, edition }, nowMs);
+  const dueAt = isGivenUp ? null : nowMs + refreshHours * hourMs;
+  await knowledge.fail(claimed, { sentence: sentence + ending, again: false, dueAt, edition }, nowMs);
 }
 
 function isExpected(error: unknown): error is Error {
