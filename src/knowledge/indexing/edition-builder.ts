@@ -5,7 +5,7 @@ import type { EditionDocument, EditionFacts, EditionSlice, KnowledgeStore, Store
 import { cutIntoChunks } from "../passages/chunks.ts";
 import { buildPostings } from "../retrieval/postings.ts";
 import { termNumberOf } from "../words/term-number.ts";
-import { type Terms, termsOf } from "../words/terms.ts";
+import { type Terms, termsOfPassage } from "../words/terms.ts";
 import { yieldAfter } from "./slices.ts";
 
 /** Passages in one part, and postings in one commit: each takes a few milliseconds. */
@@ -39,7 +39,8 @@ export class EditionBuilder {
   /** Rejects with `TooManyPassages` or `Outdated`. */
   async addDocument(facts: Omit<EditionDocument, "place" | "firstOrdinal" | "chunks">, document: ReadDocument) {
     const firstOrdinal = this.#built.chunks;
-    for (const { page, heading, text } of cutIntoChunks(document)) await this.#add({ page, heading, text });
+    for (const { page, heading, text } of cutIntoChunks(document))
+      await this.#add({ page, heading, text }, facts.title);
     await this.#closeDocument({ ...facts, firstOrdinal });
   }
 
@@ -53,7 +54,7 @@ export class EditionBuilder {
       for (const part of parts) {
         for (const [index, chunk] of part.chunks.entries()) {
           const ordinal = part.firstOrdinal + index;
-          if (ordinal >= at && ordinal < end) await this.#add(chunk);
+          if (ordinal >= at && ordinal < end) await this.#add(chunk, facts.title);
         }
         at = Math.max(at, part.firstOrdinal + part.chunks.length);
       }
@@ -73,10 +74,9 @@ export class EditionBuilder {
     return this.#documents;
   }
 
-  async #add(chunk: StoredChunk): Promise<void> {
+  async #add(chunk: StoredChunk, title: string): Promise<void> {
     if (this.#built.chunks >= maxChunks) throw new TooManyPassages();
-    // The headings above it are words of the passage: it may not repeat what it is about.
-    const terms = termsOf(chunk.heading === null ? chunk.text : `${chunk.heading}\n${chunk.text}`);
+    const terms = termsOfPassage({ ...chunk, title });
     this.#terms.push(terms);
     this.#part.push(chunk);
     this.#built.chunks++;

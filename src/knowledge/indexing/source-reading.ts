@@ -26,9 +26,9 @@ export async function readUploaded(parts: ReadingParts, run: ReadingRun): Promis
 
 /** Rejects as `readUploaded`. */
 export async function readPage(parts: ReadingParts, run: ReadingRun): Promise<ReadSource> {
-  const { source, edition } = run.claimed;
+  const { source } = run.claimed;
   const url = source.url ?? "";
-  const [known] = edition === null ? [] : await parts.store.listDocuments(edition);
+  const known = await findKnown(parts, run);
   const page = await parts.fetcher.fetch(url, { ...conditionsOf(known), signal: run.signal });
   if (page.status === "unchanged") return unchanged;
   const document = await readFetched(parts, page, run.signal);
@@ -43,13 +43,18 @@ async function buildFrom(
   document: ReadDocument,
   { title, ...validators }: { title: string } & Validators,
 ): Promise<ReadSource> {
-  const { claimed } = run;
   const contentHash = hashDocument(document);
-  const isSame = contentHash === claimed.source.contentHash && title === claimed.source.title;
-  if (claimed.edition !== null && isSame) return unchanged;
+  const known = await findKnown(parts, run);
+  // Passages are found by the words of their title, too.
+  if (known?.contentHash === contentHash && known.title === title) return unchanged;
   const builder = await openBuilder(parts, run);
-  await builder.addDocument({ url: null, title: "", contentHash, ...validators }, document);
+  await builder.addDocument({ url: null, title, contentHash, ...validators }, document);
   return { built: { title, contentHash, ...(await builder.finish()) }, notice: null };
+}
+
+/** What the source that is one document was made of when it was read last. */
+async function findKnown({ store }: ReadingParts, { claimed }: ReadingRun): Promise<EditionDocument | undefined> {
+  return claimed.edition === null ? undefined : (await store.listDocuments(claimed.edition))[0];
 }
 
 /** Begins the edition of the run. Rejects with `Outdated`. */
