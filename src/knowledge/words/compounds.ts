@@ -13,6 +13,7 @@ const compounding: ReadonlySet<Language> = new Set(["de", "nl", "sv", "da", "no"
 const minPart = 4;
 /** Shorter ones are seldom compounds. */
 const minWord = 9;
+const maxWord = 40;
 /** Of long words only the places near the end are tried: the last part says what the thing is. */
 const maxPlaces = 10;
 
@@ -25,7 +26,7 @@ export function partsOf(words: Iterable<string>): Parts {
   const parts = new Map<string, Set<string>>();
   const add = (part: string, beside: string) => parts.set(part, (parts.get(part) ?? new Set()).add(beside));
   for (const word of words) {
-    if (word.length < minWord || !/^[a-z]+$/.test(word)) continue;
+    if (word.length < minWord || word.length > maxWord || !/^[a-z]+$/.test(word)) continue;
     const last = word.length - minPart;
     for (let at = Math.max(minPart, last - maxPlaces + 1); at <= last; at++) {
       // The sound between the parts, as in "Zahlungsarten", goes with the ending of the first.
