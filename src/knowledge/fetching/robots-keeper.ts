@@ -1,5 +1,4 @@
 /** Fetches the robots.txt of each site once in a while, and remembers what it says. */
-import { pause } from "../../lib/pause.ts";
 import { FetchingFailure, failFetching } from "./failure.ts";
 import { maxRobotsBytes, noRobots, parseRobots, type Robots } from "./robots.ts";
 
@@ -28,7 +27,7 @@ export function createRobotsKeeper(source: RobotsSource): RobotsKeeper {
   async function read(origin: string): Promise<Robots> {
     try {
       const bytes = await source.fetch(`${origin}/robots.txt`, maxRobotsBytes);
-      return bytes === null ? noRobots : await parseRobots(new TextDecoder().decode(bytes), pause);
+      return bytes === null ? noRobots : await parseRobots(new TextDecoder().decode(bytes));
     } catch (error) {
       // What does not pass, such as redirects without end, is as good as none.
       if (error instanceof FetchingFailure && !error.isTransient) return noRobots;

@@ -1,4 +1,5 @@
 /** robots.txt as RFC 9309 reads it: which paths of a site may be fetched; no I/O. */
+import { Slices } from "../../lib/pause.ts";
 
 export interface Robots {
   /** `path` is that of the URL with its query. */
@@ -26,21 +27,21 @@ const product = "companiond";
 const maxSitemaps = 20;
 /** So that a path is judged within a millisecond or two. */
 const maxRules = 10_000;
-const linesPerPause = 2000;
 
 /** Of a site without a robots.txt. */
 export const noRobots: Robots = { isAllowed: () => true, crawlDelay: 0, sitemaps: [] };
 
-/** Pauses after every few thousand lines. */
-export async function parseRobots(text: string, pause: () => Promise<void>): Promise<Robots> {
+/** In slices: half a megabyte has a hundred thousand lines. */
+export async function parseRobots(text: string): Promise<Robots> {
   const own: Group = { rules: [], crawlDelay: 0 };
   const everyones: Group = { rules: [], crawlDelay: 0 };
   const sitemaps: string[] = [];
   let named = new Set<Group>();
   let isNaming = false;
   let isOwnNamed = false;
-  for (const [index, line] of text.split(/[\r\n]+/).entries()) {
-    if (index % linesPerPause === linesPerPause - 1) await pause();
+  const slices = new Slices();
+  for (const line of text.split(/[\r\n]+/)) {
+    if (slices.isOver) await slices.pause();
     const [, key = "", rest = ""] = /^[\s\uFEFF]*([A-Za-z-]+)\s*:(.*)$/.exec(line) ?? [];
     const value = rest.replace(/(^|\s)#.*$/, "").trim();
     switch (key.toLowerCase()) {

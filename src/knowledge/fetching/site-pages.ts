@@ -1,5 +1,5 @@
 /** Lists the pages of a site by its sitemaps: those of its own origin that robots.txt allows, up to a number. */
-import { pause } from "../../lib/pause.ts";
+import { Slices } from "../../lib/pause.ts";
 import { decompress, isGzip } from "./decompression.ts";
 import { FetchingFailure, failFetching } from "./failure.ts";
 import type { Followed } from "./redirects.ts";
@@ -33,7 +33,6 @@ const maxSitemaps = 50;
 const maxBytes = 5 * 1024 * 1024;
 /** An index may not name another by the protocol; some do. */
 const maxDepth = 2;
-const entriesPerPause = 500;
 
 /** Rejects with a `FetchingFailure`, or the signal's reason. */
 export async function listSitePages(url: string, source: SitePagesSource): Promise<SitePages> {
@@ -88,9 +87,12 @@ class Listing {
     if (sitemap === null) return false;
     if (plain.isCut) this.#isCut = true;
     const further: string[] = [];
-    let count = 0;
+    const slices = new Slices();
     for (const entry of sitemap.entries) {
-      if (entry === null || ++count % entriesPerPause === 0) await this.#pause();
+      if (slices.isOver) {
+        await slices.pause();
+        this.#source.signal.throwIfAborted();
+      }
       const url = entry === null ? null : this.#readUrl(entry);
       if (url === null) continue;
       if (sitemap.kind === "index") further.push(url.href);
@@ -146,11 +148,6 @@ class Listing {
     if (url === null || url.origin !== this.#origin || url.username !== "" || url.password !== "") return null;
     url.hash = "";
     return url;
-  }
-
-  async #pause(): Promise<void> {
-    await pause();
-    this.#source.signal.throwIfAborted();
   }
 }
 

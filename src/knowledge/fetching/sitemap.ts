@@ -6,7 +6,7 @@
 export interface Sitemap {
   /** An index names further sitemaps in place of pages. */
   readonly kind: "pages" | "index";
-  /** Addresses as they stand there; null every few thousand tags, for a pause. */
+  /** Addresses as they stand there; null now and then, so that the reader may pause. */
   readonly entries: Iterable<string | null>;
 }
 
@@ -32,7 +32,7 @@ interface Tag {
   readonly end: number;
 }
 
-const tagsPerPause = 2000;
+const tagsPerPause = 200;
 const longestLocation = 4096;
 
 function* readLines(text: string): Generator<string | null> {

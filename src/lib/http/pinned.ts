@@ -78,7 +78,13 @@ export function readPinned(
         const piece = Buffer.from(parts.join(""), "latin1");
         pieces.push(piece);
         length += piece.length;
-        if (length > maxBytes) finish(true);
+        if (length > maxBytes) {
+          finish(true);
+          return;
+        }
+        // A near host sends faster than others should wait: one read for each turn of the event loop.
+        body.pause();
+        setImmediate(() => body.resume());
       },
       end: () => finish(false),
       fail(error) {

@@ -2,10 +2,8 @@
 import { expect, test } from "bun:test";
 import { parseRobots } from "../../../src/knowledge/fetching/robots.ts";
 
-const pause = () => Promise.resolve();
-
 async function allowedOf(text: string, paths: string[]): Promise<string[]> {
-  const robots = await parseRobots(text, pause);
+  const robots = await parseRobots(text);
   return paths.filter((path) => robots.isAllowed(path));
 }
 
@@ -45,7 +43,7 @@ test("escapes are compared by what they mean", async () => {
 test("reads the delay that is asked for, sitemaps outside of groups, and any line end", async () => {
   const text =
     "\uFEFFSitemap: https://site.example/a.xml\rUser-agent: *\r\nCrawl-delay: 2.5\r\nfoo: bar\r\nSITEMAP: /b.xml # b\nDisallow: /x";
-  const robots = await parseRobots(text, pause);
+  const robots = await parseRobots(text);
   expect(robots.crawlDelay).toBe(2.5);
   expect(robots.sitemaps).toEqual(["https://site.example/a.xml", "/b.xml"]);
   expect(robots.isAllowed("/x")).toBe(false);
