@@ -67,7 +67,8 @@ function read(message: string): Reading {
     if (weight === "detail") details.add(term);
     else {
       compounds.add(word);
-      if (mayBeGerman) scan(withUmlauts(word), (other) => words.add(other));
+      const other = withUmlauts(word);
+      if (mayBeGerman && other !== word) scan(other, (spelling) => words.add(spelling));
     }
   });
   if (isSmallTalk) {
