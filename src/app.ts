@@ -19,7 +19,7 @@ import { embedConfigRoute } from "./modules/embed/index.ts";
 import { createInstanceDoor, type InstanceDoor } from "./modules/instances/index.ts";
 import { routes } from "./routes.ts";
 
-const methods = ["GET", "POST", "PATCH", "DELETE"];
+const methods = ["GET", "POST", "PUT", "PATCH", "DELETE"];
 
 /** What dashboards and platforms call. */
 const managementRoutes = routes.filter(({ path }) => isManagementPath(path));

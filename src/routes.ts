@@ -13,6 +13,7 @@ import { makeDocsRoutes } from "./modules/docs/index.ts";
 import { embedRoutes } from "./modules/embed/index.ts";
 import { healthRoutes } from "./modules/health/index.ts";
 import { keyRoutes } from "./modules/keys/index.ts";
+import { knowledgeRoutes } from "./modules/knowledge/index.ts";
 import { meRoutes } from "./modules/me/index.ts";
 import { metricsRoutes } from "./modules/metrics/index.ts";
 import { openAiRoutes } from "./modules/openai/index.ts";
@@ -32,6 +33,7 @@ export const routes: readonly Route[] = [
   ...companionRoutes,
   ...keyChatRoutes,
   ...openAiRoutes,
+  ...knowledgeRoutes,
   ...conversationRoutes,
   ...usageRoutes,
   ...budgetRoutes,

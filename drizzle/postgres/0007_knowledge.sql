@@ -94,6 +94,7 @@ ALTER TABLE "companions" ADD COLUMN "citations" text COLLATE "C" DEFAULT 'footer
 ALTER TABLE "companions" ADD COLUMN "no_answer_text" text COLLATE "C";--> statement-breakpoint
 ALTER TABLE "companions" ADD COLUMN "has_sources" boolean DEFAULT false NOT NULL;--> statement-breakpoint
 CREATE INDEX "knowledge_editions_source" ON "knowledge_editions" USING btree ("source_number");--> statement-breakpoint
+CREATE INDEX "knowledge_editions_embedded" ON "knowledge_editions" USING btree ("is_embedded","model");--> statement-breakpoint
 CREATE INDEX "knowledge_sources_companion" ON "knowledge_sources" USING btree ("companion_id","number");--> statement-breakpoint
 CREATE INDEX "knowledge_sources_due" ON "knowledge_sources" USING btree ("due_at","number") WHERE due_at IS NOT NULL;--> statement-breakpoint
 CREATE INDEX "knowledge_sources_turns" ON "knowledge_sources" USING btree ("account_id","due_at","number") WHERE due_at IS NOT NULL;--> statement-breakpoint

@@ -20,6 +20,7 @@ CREATE TABLE `knowledge_editions` (
 );
 --> statement-breakpoint
 CREATE INDEX `knowledge_editions_source` ON `knowledge_editions` (`source_number`);--> statement-breakpoint
+CREATE INDEX `knowledge_editions_embedded` ON `knowledge_editions` (`is_embedded`,`model`);--> statement-breakpoint
 CREATE TABLE `knowledge_parts` (
 	`edition` integer NOT NULL,
 	`first_ordinal` integer NOT NULL,

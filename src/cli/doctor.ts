@@ -6,6 +6,7 @@ import { examineDatabase } from "./doctor/database.ts";
 import { describeFailure, type Finding, fail, ok } from "./doctor/finding.ts";
 import { examineCertificate, examinePort, examineProxy, examinePublicUrl } from "./doctor/network.ts";
 import { examineClock, examineEmbeddings, examineLlm, examinePrices, examineVoice } from "./doctor/providers.ts";
+import { examineReading } from "./doctor/reading.ts";
 import { examineRedis } from "./doctor/redis.ts";
 
 export const doctorCommand = singleCommand({
@@ -55,6 +56,7 @@ async function examine({ loadConfig, clock }: ActionInput): Promise<Finding[]> {
     ["embeddings", () => examineEmbeddings(config)],
     ["prices", () => examinePrices(config)],
     ["voice provider", () => examineVoice(config)],
+    ["documents", examineReading],
   ];
   const found = await Promise.all(
     looks.map(async ([name, look]) => {

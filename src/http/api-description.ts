@@ -44,6 +44,8 @@ export const apiTags = {
   Companions: "What visitors talk to, and the tokens that open it.",
   "Relayed chat": "For platforms whose servers stand between visitors and companiond.",
   OpenAI: "For clients that speak OpenAI's chat completions: a companion is a model.",
+  Knowledge: "What companions read: texts, files, pages and sitemaps, and what is found there.",
+  "Unanswered questions": "What visitors asked and knowledge had no answer to.",
   Conversations: "What was said, and its erasure.",
   Usage: "What was used, for audit and billing.",
   "API keys": "Keys for servers: never in client-side code.",

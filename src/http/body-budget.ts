@@ -27,7 +27,7 @@ export interface BodyBudget {
    */
   read<Result>(request: Request, sender: string, reading: BodyReading<Result>): Promise<Result>;
   /** The same for a body that is used for longer: it counts until `release`, which may be called more than once. */
-  take(request: Request, sender: string, see: (piece: Uint8Array) => void): Promise<HeldBody>;
+  take(request: Request, sender: string, see?: (piece: Uint8Array) => void): Promise<HeldBody>;
   /** Bytes held now; never above the limit. */
   readonly heldBytes: number;
 }
@@ -80,21 +80,24 @@ export function createBodyBudget(limits: BodyBudgetLimits): BodyBudget {
     all.bytes += bytes;
   }
 
-  async function take(request: Request, sender: string, see: (piece: Uint8Array) => void): Promise<HeldBody> {
+  async function take(request: Request, sender: string, see?: (piece: Uint8Array) => void): Promise<HeldBody> {
     if (Number(request.headers.get("content-length")) > limits.bodyBytes) throw tooLarge(limits);
     const own = enter(sender);
     const body = new GatheredBytes();
     let isHeld = true;
+    let held = 0;
+    // Without the body: whoever has made something else of the pieces need not keep them.
     const release = () => {
-      if (isHeld) leave(sender, own, body.length);
+      if (isHeld) leave(sender, own, held);
       isHeld = false;
     };
     try {
       for await (const piece of readPieces(request, limits.bodyMs)) {
-        if (body.length + piece.length > limits.bodyBytes) throw tooLarge(limits);
+        if (held + piece.length > limits.bodyBytes) throw tooLarge(limits);
         hold(own, piece.length);
+        held += piece.length;
         body.add(piece);
-        see(piece);
+        see?.(piece);
       }
       return { pieces: body.blocks, release };
     } catch (error) {

@@ -3,9 +3,8 @@
 import type { Services } from "../dependencies.ts";
 import type { Principal } from "../domain/account.ts";
 import { AppError, invalidFields } from "../domain/errors.ts";
-import { sha256Hex } from "../lib/sha256.ts";
 import type { IdempotencySlot, IdempotentWrite, WriteContext } from "../store/store.ts";
-import { type JsonBody, parseJson, readJsonText } from "./json-body.ts";
+import { type ArrivedBody, type JsonBody, takeBody } from "./json-body.ts";
 import { type ResponseHead, respondJsonText } from "./json-response.ts";
 import { writeContext } from "./principal-guard.ts";
 
@@ -18,6 +17,8 @@ interface CreatingRequest<Body> {
   principal: Principal;
   set: ResponseHead;
   body: JsonBody<Body>;
+  /** Of the response. */
+  status: number;
 }
 
 /** What a call is about to create. */
@@ -38,7 +39,7 @@ export type Creator<Body> = (body: Body, context: WriteContext) => Creation | Pr
 
 export interface Idempotency {
   /**
-   * Reads the body and responds with 201 and the result of `make`, or replays the response of the call that made it.
+   * Reads the body and responds with the status and the result of `make`, or replays the response of the call that made it.
    *
    * Throws what `readJsonText` throws, `conflict` while a call with this key is running, `idempotency_mismatch` if its
    * body was different, and whatever `make` and its `write` throw: then nothing was created, and the key is free again.
@@ -48,49 +49,57 @@ export interface Idempotency {
 
 /** One per half of the sitemap: a slot includes the path, so halves never share one. */
 export function createIdempotency(
-  services: Pick<Services, "store" | "settings" | "clock" | "ids" | "log">,
+  services: Pick<Services, "store" | "settings" | "clock" | "ids" | "log" | "uploadBodies">,
 ): Idempotency {
   // A crash leaves nothing of a running call: its commit either contains the response too, or nothing was created.
   const running = new Set<string>();
 
   return {
-    async createOnce({ request, principal, set, body }, make) {
-      const bodyText = await readJsonText(request, body.limitBytes);
-      const slot = readSlot(request, principal);
-
-      /** `keep` turns the rendered response into what is written together with the object. */
-      async function respondFirst(keep: (text: string) => IdempotentWrite | null): Promise<string> {
-        const context = writeContext(services, request, principal);
-        const sent = bodyText === "" ? (body.isOptional ? {} : undefined) : parseJson(bodyText);
-        const { response, secret, write } = await make(body.check(sent), context);
-        const text = JSON.stringify(response);
-        const idempotent = keep(text);
-        await write(idempotent === null ? context : { ...context, idempotent });
-        return respondJsonText(set, secret === undefined ? text : JSON.stringify({ ...response, ...secret }), 201);
-      }
-
-      if (slot === null) return await respondFirst(() => null);
-      const slotName = JSON.stringify([slot.accountId, slot.method, slot.path, slot.key]);
-      if (running.has(slotName)) {
-        throw new AppError("conflict", `A request with this ${headerName} is still running. Try again in a moment.`, {
-          retryAfterSeconds: 1,
-        });
-      }
-      running.add(slotName);
+    async createOnce(call, make) {
+      const arrived = await takeBody(services, call);
       try {
-        const bodyHash = sha256Hex(bodyText);
-        const kept = await services.store.idempotency.find(slot, services.clock.nowMs());
-        if (kept === null) return await respondFirst((text) => ({ slot, bodyHash, status: 201, body: text }));
-        if (kept.bodyHash !== bodyHash) {
-          throw new AppError("idempotency_mismatch", `This ${headerName} was used with another body. Use a new key.`);
-        }
-        set.headers["idempotent-replayed"] = "true";
-        return respondJsonText(set, kept.body, kept.status);
+        return await create(call, arrived, make);
       } finally {
-        running.delete(slotName);
+        arrived.release();
       }
     },
   };
+
+  async function create<Body>(call: CreatingRequest<Body>, arrived: ArrivedBody, make: Creator<Body>): Promise<string> {
+    const { request, principal, set, body, status } = call;
+    const slot = readSlot(request, principal);
+
+    /** `keep` turns the rendered response into what is written together with the object. */
+    async function respondFirst(keep: (text: string) => IdempotentWrite | null): Promise<string> {
+      const context = writeContext(services, request, principal);
+      const { response, secret, write } = await make(body.check(await arrived.parse()), context);
+      const text = JSON.stringify(response);
+      const idempotent = keep(text);
+      await write(idempotent === null ? context : { ...context, idempotent });
+      return respondJsonText(set, secret === undefined ? text : JSON.stringify({ ...response, ...secret }), status);
+    }
+
+    if (slot === null) return await respondFirst(() => null);
+    const slotName = JSON.stringify([slot.accountId, slot.method, slot.path, slot.key]);
+    if (running.has(slotName)) {
+      throw new AppError("conflict", `A request with this ${headerName} is still running. Try again in a moment.`, {
+        retryAfterSeconds: 1,
+      });
+    }
+    running.add(slotName);
+    try {
+      const bodyHash = await arrived.digest();
+      const kept = await services.store.idempotency.find(slot, services.clock.nowMs());
+      if (kept === null) return await respondFirst((text) => ({ slot, bodyHash, status, body: text }));
+      if (kept.bodyHash !== bodyHash) {
+        throw new AppError("idempotency_mismatch", `This ${headerName} was used with another body. Use a new key.`);
+      }
+      set.headers["idempotent-replayed"] = "true";
+      return respondJsonText(set, kept.body, kept.status);
+    } finally {
+      running.delete(slotName);
+    }
+  }
 }
 
 /** The slot of the request's key, or null without one; throws `invalid_request` for a malformed key. */

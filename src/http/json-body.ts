@@ -1,10 +1,14 @@
 /** Reads a JSON body: checks content type, size, encoding and syntax, in that order, each with its own error. */
 import type { Static, TSchema } from "@sinclair/typebox";
+import type { Services } from "../dependencies.ts";
+import type { Principal } from "../domain/account.ts";
 import { AppError } from "../domain/errors.ts";
 import { GatheredBytes } from "../lib/gathered-bytes.ts";
 import { omitFields } from "../lib/omit-fields.ts";
+import { sha256Hex } from "../lib/sha256.ts";
 import { linesOf, linesType } from "../schemas/lines.ts";
 import type { Checker } from "../schemas/schema.ts";
+import type { BodyBudget } from "./body-budget.ts";
 import { readPieces } from "./body-pieces.ts";
 
 export const embedBodyLimitBytes = 64 * 1024;
@@ -19,10 +23,35 @@ export interface JsonBody<Value> {
   readonly limitBytes: number;
   /** Left out: JSON. */
   readonly mediaTypes?: readonly string[];
+  /** For a body that is not JSON alone: what it may be, by media type. */
+  readonly forms?: Readonly<Record<string, BodyForm>>;
+  /** The same: how it is read. Left out: as JSON. */
+  readonly take?: (call: BodyRequest) => Promise<ArrivedBody>;
   /** If true, a missing body counts as an empty object. */
   readonly isOptional: boolean;
   /** Throws `invalid_request`. */
   check(sent: unknown): Value;
+}
+
+export interface BodyRequest {
+  readonly request: Request;
+  readonly bodies: BodyBudget;
+  readonly accountId: string;
+}
+
+export interface BodyForm {
+  readonly schema: TSchema;
+  readonly example?: object;
+}
+
+/** A body that has arrived, of which nothing is checked yet but its type, size and encoding. */
+export interface ArrivedBody {
+  /** SHA-256, hex, of what was sent: the same for the same. */
+  digest(): Promise<string>;
+  /** What `JsonBody.check` takes. Throws `invalid_request`. */
+  parse(): Promise<unknown>;
+  /** Its memory is needed no longer. */
+  release(): void;
 }
 
 interface JsonBodyOptions {
@@ -74,6 +103,20 @@ export async function readJsonBody<Value>(request: Request, body: JsonBody<Value
   return body.check(text === "" && body.isOptional ? {} : parseJson(text));
 }
 
+/** The body in two steps, for callers that also need to recognize it. Throws as `readJsonBody`. */
+export async function takeBody(
+  { uploadBodies: bodies }: Pick<Services, "uploadBodies">,
+  { request, principal, body }: { request: Request; principal: Principal; body: JsonBody<unknown> },
+): Promise<ArrivedBody> {
+  if (body.take !== undefined) return await body.take({ request, bodies, accountId: principal.account.id });
+  const text = await readJsonText(request, body.limitBytes);
+  return {
+    digest: async () => sha256Hex(text),
+    parse: async () => (text !== "" ? parseJson(text) : body.isOptional ? {} : undefined),
+    release: () => undefined,
+  };
+}
+
 /**
  * The body's text, for callers that also need its exact bytes (a digest). Empty if there is no body, which needs no
  * content type.
@@ -113,7 +156,7 @@ export function parseJson(text: string): unknown {
 
 const strictUtf8 = new TextDecoder("utf-8", { fatal: true });
 
-function decodeText(bytes: Uint8Array): string {
+export function decodeText(bytes: Uint8Array): string {
   try {
     return strictUtf8.decode(bytes);
   } catch {
@@ -135,7 +178,7 @@ export function requireLinesContentType(request: Request): void {
   );
 }
 
-function mediaTypeOf(request: Request): string | undefined {
+export function mediaTypeOf(request: Request): string | undefined {
   const header = request.headers.get("content-type");
   if (header === "application/json") return header;
   return header?.split(";", 1)[0]?.trim().toLowerCase();

@@ -24,7 +24,7 @@
  * it reads and checks body and query before any hook in which a guard could run.
  *
  * `handle` returns an object (JSON, 200 or the definition's `status`), nothing (204), text for which it set the content
- * type, or a whole Response. With `isIdempotent` it returns `createOnce(…)`: 201, or the replay.
+ * type, or a whole Response. With `isIdempotent` it returns `createOnce(…)`: the `status`, 201 by default, or the replay.
  */
 import type { Services } from "../dependencies.ts";
 import type { Principal } from "../domain/account.ts";
@@ -34,13 +34,13 @@ import { type Access, type ApiTag, type EmbedAccess, isEmbedAccess, type RouteDo
 import { compressFor } from "./compression.ts";
 import { openEmbed, type Work } from "./embed-guard.ts";
 import type { Creator, Idempotency } from "./idempotency.ts";
-import { type JsonBody, readJsonBody } from "./json-body.ts";
+import { type ArrivedBody, type JsonBody, readJsonBody, takeBody } from "./json-body.ts";
 import { JsonText, type ResponseHead, respondEmpty, respondJsonText } from "./json-response.ts";
 import { openPrincipal, writeContext } from "./principal-guard.ts";
 import { createQueryOpener, type QueryParts, type QueryValues } from "./query.ts";
 import type { OpenedSession } from "./session-cookie.ts";
 
-type Method = "GET" | "POST" | "PATCH" | "DELETE";
+type Method = "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
 
 type NameIn<Path extends string> = Path extends `${string}{${infer Name}}${infer Rest}` ? Name | NameIn<Rest> : never;
 type WithoutStar<Name extends string> = Name extends `${infer Open}*` ? Open : Name;
@@ -109,7 +109,7 @@ interface RouteFacts {
   /** Also admits an account that still has to set up a required second factor. */
   readonly maySetUp?: true;
   /** The status of a response with a JSON body; 200 by default. */
-  readonly status?: 201;
+  readonly status?: 201 | 202;
   /** Left out: the route is on every server. */
   isOffered?(services: Services): boolean;
 }
@@ -149,7 +149,7 @@ export function route<
   Body = never,
   const Once extends boolean = false,
 >(definition: Definition<Path, Who, Query, Body, Once>): Route {
-  const { body = null, query, isIdempotent = false, status = 200, ...facts } = definition;
+  const { body = null, query, isIdempotent = false, status = isIdempotent ? 201 : 200, ...facts } = definition;
   const isPrivate = facts.access !== "public" && !isEmbedAccess(facts.access);
   const openQuery = query !== undefined || isPrivate ? createQueryOpener(query ?? {}) : null;
   return {
@@ -164,14 +164,20 @@ export function route<
       // Here and below, the definition's types guarantee what is present.
       const { principal } = guarded as PrincipalCall<Principal>;
       const values = openQuery === null ? {} : openQuery(request, services.clock.nowMs());
+      const held: ArrivedBody[] = [];
       const reading = body && {
-        readBody: () => readJsonBody(request, body),
-        createOnce: (make: Creator<Body>) => idempotency.createOnce({ request, set, principal, body }, make),
+        async readBody() {
+          if (body.take === undefined) return await readJsonBody(request, body);
+          const arrived = await takeBody(services, { request, principal, body });
+          held.push(arrived);
+          return body.check(await arrived.parse());
+        },
+        createOnce: (make: Creator<Body>) => idempotency.createOnce({ request, set, principal, body, status }, make),
       };
       const call = { ...base, ...guarded, query: values, ...reading } as unknown as Parameters<
         typeof definition.handle
       >[0];
-      const outcome = await definition.handle(call);
+      const outcome = await whileHeld(held, () => definition.handle(call));
       if (outcome === undefined) return respondEmpty(set);
       if (typeof outcome === "string" || outcome instanceof Response) return outcome;
       const text = outcome instanceof JsonText ? outcome.text : JSON.stringify(outcome);
@@ -181,6 +187,15 @@ export function route<
       return await compressFor(request, set, text);
     },
   };
+}
+
+/** Until the handler has done its work, what was read for it counts as held. */
+async function whileHeld<Result>(held: readonly ArrivedBody[], work: () => Result): Promise<Awaited<Result>> {
+  try {
+    return await work();
+  } finally {
+    for (const body of held) body.release();
+  }
 }
 
 async function openGuard(route: RouteFacts, call: RequestCall<string>) {

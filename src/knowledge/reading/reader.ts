@@ -26,20 +26,27 @@ export interface DocumentReader {
   close(): Promise<void>;
 }
 
-export interface ReadingBounds {
+export interface ReadingOptions {
+  /** Starts this program. */
+  readonly command: readonly string[];
   readonly timeoutMs: number;
   readonly memoryBytes: number;
   /** Of all reports, in UTF-8. */
   readonly outputBytes: number;
 }
 
-const bounds: ReadingBounds = { timeoutMs: 30_000, memoryBytes: 512 * 1024 * 1024, outputBytes: 32 * 1024 * 1024 };
+const defaults: ReadingOptions = {
+  command: ownCommand(),
+  timeoutMs: 30_000,
+  memoryBytes: 512 * 1024 * 1024,
+  outputBytes: 32 * 1024 * 1024,
+};
 const lookEveryMs = 100;
 /** What is handed to the pipe at once. */
 const sliceBytes = 256 * 1024;
 
-export function openDocumentReader(log: Pick<Log, "warn">, own: Partial<ReadingBounds> = {}): DocumentReader {
-  const limits = { ...bounds, ...own };
+export function openDocumentReader(log: Pick<Log, "warn">, own: Partial<ReadingOptions> = {}): DocumentReader {
+  const options = { ...defaults, ...own };
   const queue = createKeyedQueue({ maxWaiting: Number.POSITIVE_INFINITY });
   const closing = new AbortController();
   return {
@@ -47,7 +54,7 @@ export function openDocumentReader(log: Pick<Log, "warn">, own: Partial<ReadingB
       const stop = signal === undefined ? closing.signal : AbortSignal.any([signal, closing.signal]);
       const release = await queue.enter("", stop);
       try {
-        const { isConfined: _, ...read } = await runReader(document, limits, stop);
+        const { isConfined: _, ...read } = await runReader(document, options, stop);
         return read;
       } catch (error) {
         // Only how it ended: nothing of the document.
@@ -67,15 +74,15 @@ export function openDocumentReader(log: Pick<Log, "warn">, own: Partial<ReadingB
 /** Whether the kernel takes network and files from the processes that read. */
 export async function findConfinement(signal: AbortSignal): Promise<boolean> {
   const document: Document = { kind: "text", bytes: Buffer.from("Nothing.") };
-  return (await runReader(document, bounds, signal)).isConfined;
+  return (await runReader(document, defaults, signal)).isConfined;
 }
 
-async function runReader(document: Document, limits: ReadingBounds, stop: AbortSignal): Promise<Gathered> {
+async function runReader(document: Document, options: ReadingOptions, stop: AbortSignal): Promise<Gathered> {
   stop.throwIfAborted();
   const { kind, charset, bytes } = document;
   if (bytes.length === 0) throw new ReadingFailure("empty");
   const told = charset == null ? [] : ["--charset", charset.replace(/[^\w.:+-]/g, "").slice(0, 40)];
-  const child = Bun.spawn([...ownCommand(), "read-document", kind, ...told], {
+  const child = Bun.spawn([...options.command, "read-document", kind, ...told], {
     env: {},
     ...(process.platform === "win32" ? {} : { cwd: "/" }),
     stdin: "pipe",
@@ -90,13 +97,13 @@ async function runReader(document: Document, limits: ReadingBounds, stop: AbortS
   };
   const onStop = () => end(null);
   stop.addEventListener("abort", onStop);
-  const deadline = setTimeout(() => end("time"), limits.timeoutMs);
+  const deadline = setTimeout(() => end("time"), options.timeoutMs);
   const look = setInterval(() => {
-    if (findResidentBytes(child.pid) > limits.memoryBytes) end("memory");
+    if (findResidentBytes(child.pid) > options.memoryBytes) end("memory");
   }, lookEveryMs);
   try {
     const [gathered] = await Promise.all([
-      gatherReports(child.stdout, limits.outputBytes),
+      gatherReports(child.stdout, options.outputBytes),
       feed(child.stdin, bytes, stop),
     ]);
     return gathered;

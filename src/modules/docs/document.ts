@@ -2,7 +2,7 @@
 import type { TSchema } from "@sinclair/typebox";
 import type { Scope } from "../../domain/account.ts";
 import { type ApiResponse, apiTags, OpenAiErrorObject, ProblemObject } from "../../http/api-description.ts";
-import { mergePatchType } from "../../http/json-body.ts";
+import { type BodyForm, type JsonBody, mergePatchType } from "../../http/json-body.ts";
 import type { Route } from "../../http/route.ts";
 import { type DescribedRoute, describeRoute } from "./described-route.ts";
 import { asksVisitor } from "./error-codes.ts";
@@ -131,9 +131,9 @@ function describeOperation(builder: Builder, operation: DescribedRoute): OpenApi
           requestBody: {
             required: !body.isOptional,
             content: Object.fromEntries(
-              (body.mediaTypes ?? jsonTypes(operation.method)).map((type) => [
+              listForms(operation.method, body, bodyExample).map(([type, { schema, example }]) => [
                 type,
-                describeMedia(builder, body.checker.schema, bodyExample),
+                describeMedia(builder, schema, example),
               ]),
             ),
           },
@@ -146,6 +146,12 @@ function describeOperation(builder: Builder, operation: DescribedRoute): OpenApi
       ...describeErrors(operation, builder.problems, builder.facts.baseUrl),
     },
   };
+}
+
+function listForms(method: string, body: JsonBody<unknown>, example?: object): [type: string, form: BodyForm][] {
+  if (body.forms !== undefined) return Object.entries(body.forms);
+  const form = { schema: body.checker.schema, ...(example === undefined ? {} : { example }) };
+  return (body.mediaTypes ?? jsonTypes(method)).map((type) => [type, form]);
 }
 
 /** Every PATCH may be a JSON Merge Patch. */

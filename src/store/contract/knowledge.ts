@@ -53,7 +53,7 @@ export interface Claim {
 export interface EditionDocument {
   /** From 0; documents of an edition are in the order of their passages. */
   place: number;
-  /** Null for the source's own: then its passages show the source's title too, which may have changed since. */
+  /** Null: the source's. */
   url: string | null;
   /** Empty: the source's. */
   title: string;
@@ -121,10 +121,10 @@ export interface EditionFacts {
 export interface SourceFailure {
   /** Public. */
   sentence: string;
-  /** When it is tried again, `queued` until then; null: it has failed. */
-  retryAt: number | null;
-  /** Of one that has failed: when it is read again by its schedule; null: when asked to. */
-  refreshAt: number | null;
+  /** Whether it is tried again soon, since the cause may pass. */
+  again: boolean;
+  /** When it is read again; null: when asked to. */
+  dueAt: number | null;
   /** The edition that was begun. */
   edition: number | null;
 }
@@ -157,7 +157,7 @@ export interface KnowledgeStore {
    * is left of one that came to nothing is removed. Audit: `source.create`, without title and URL.
    */
   create(accountId: string, companionId: string, source: NewSource, context: WriteContext): Promise<Source | null>;
-  /** By creation. Null if the account has no such companion. */
+  /** By id, which callers make in the order of creation. Null if the account has no such companion. */
   list(accountId: string, companionId: string, page: PageRequest): Promise<Page<Source> | null>;
   find(accountId: string, companionId: string, id: string): Promise<Source | null>;
   /**
@@ -189,7 +189,7 @@ export interface KnowledgeStore {
   findNextDue(): Promise<number | null>;
   /** Prolongs the lease and tells the progress. False if outdated: others claimed it, it was asked for anew, or is gone. */
   renew(claimed: ClaimedSource, untilMs: number, progress: Source["progress"]): Promise<boolean>;
-  /** Gives it back unread, due now, when the server stops. What was begun is dropped. False if outdated. */
+  /** Gives it back unread, due now, without counting a failure. What was begun is dropped. False if outdated. */
   release(claimed: ClaimedSource, nowMs: number): Promise<boolean>;
   /** A piece of an upload, counted from 0, of at most 1 MiB; null after the last. */
   readUpload(uploadId: string, piece: number): Promise<Uint8Array | null>;
@@ -235,8 +235,8 @@ export interface KnowledgeStore {
   /** Published editions of which some vectors are missing, or are another model's, by number. */
   listUnembedded(model: string, afterEdition: number, limit: number): Promise<UnembeddedEdition[]>;
   /**
-   * Adds vectors to a published edition, in one commit; those of another model are deleted first. `isLast`: it has all.
-   * False if it is gone.
+   * Adds vectors to a published edition, in one commit; those of another model are deleted first, from when on it has none.
+   * `isLast`: it has all. False if it is gone.
    */
   replaceVectors(edition: number, model: string, vectors: readonly VectorBlock[], isLast: boolean): Promise<boolean>;
 }

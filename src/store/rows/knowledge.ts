@@ -1,5 +1,5 @@
 /** Knowledge as rows: what both engines write alike, so that a copy takes it over byte for byte. */
-import type { DocumentKind, Passage, Source, SourceStatus, SourceType } from "../../domain/knowledge.ts";
+import type { Passage, Source, SourceStatus, SourceType } from "../../domain/knowledge.ts";
 import type { EditionDocument, SourceFailure, StoredChunk } from "../contract/knowledge.ts";
 import type { SeenPassage } from "../contract/unanswered.ts";
 
@@ -50,9 +50,9 @@ export function toSource(row: SourceRow): Source {
 }
 
 /** What a failed reading leaves of a source that has `edition` answering. */
-export function toFailedState(edition: number | null, { retryAt, refreshAt }: SourceFailure) {
-  const failed: SourceStatus = edition === null ? "failed" : "ready";
-  return retryAt === null ? { status: failed, dueAt: refreshAt } : { status: "queued" as const, dueAt: retryAt };
+export function toFailedStatus(edition: number | null, { again }: SourceFailure): SourceStatus {
+  if (again) return "queued";
+  return edition === null ? "failed" : "ready";
 }
 
 /** What has words in it is stored inside this: see `toPaddedBlob`. */
@@ -120,17 +120,12 @@ export function findDocumentOf<Document extends Extent>(
   return documents.findLast(({ firstOrdinal, chunks }) => ordinal >= firstOrdinal && ordinal < firstOrdinal + chunks);
 }
 
-/** A document without an address of its own is told as its source. */
+/** What a document does not say of itself, its source says. */
 export function toPassage(
   source: { id: string; title: string; url: string | null },
   document: Pick<EditionDocument, "title" | "url"> | undefined,
   { page, heading, text }: StoredChunk,
 ): Passage {
-  const { title, url } = document === undefined || document.url === null ? source : document;
-  return { sourceId: source.id, title, url, page, heading, text };
-}
-
-/** What the upload of a source is, as columns; left out stays, null is none. */
-export function toUploadColumns(upload: { id: string; kind: DocumentKind } | null) {
-  return { uploadId: upload?.id ?? null, kind: upload?.kind ?? null };
+  const title = document === undefined || document.title === "" ? source.title : document.title;
+  return { sourceId: source.id, title, url: document?.url ?? source.url, page, heading, text };
 }

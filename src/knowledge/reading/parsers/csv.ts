@@ -2,7 +2,7 @@
 import type { ReadDocument } from "../../../domain/knowledge.ts";
 import { decodeText } from "../characters.ts";
 import { cleanText } from "../plain-text.ts";
-import { writeTable } from "../tables.ts";
+import { maxColumns, writeRow, writeRule } from "../tables.ts";
 
 const separators = [",", ";", "\t", "|"];
 
@@ -11,8 +11,15 @@ export function readCsv(bytes: Uint8Array, charset: string | null): ReadDocument
   // What spreadsheets write and read to tell the separator.
   const [told = "", named] = /^sep=(.)\r?\n/i.exec(decoded) ?? [];
   const text = decoded.slice(told.length);
-  const rows = parseRows(text, named ?? findSeparator(text));
-  return { title: null, pages: [{ number: null, markdown: cleanText(writeTable(rows)) }] };
+  const lines: string[] = [];
+  let width = 0;
+  // Row by row: as arrays of cells, a large table takes twenty times its size.
+  for (const row of parseRows(text, named ?? findSeparator(text))) {
+    if (width === 0) width = Math.min(row.length, maxColumns);
+    lines.push(writeRow(row, width));
+    if (lines.length === 1) lines.push(writeRule(width));
+  }
+  return { title: null, pages: [{ number: null, markdown: cleanText(lines.join("\n")) }] };
 }
 
 /** The one that most lines have, and equally many of. */
@@ -21,8 +28,9 @@ function findSeparator(text: string): string {
   let best = { separator: ",", score: 0 };
   for (const separator of separators) {
     const widths = parseRows(sample, separator)
-      .slice(0, 50)
-      .map((row) => row.length);
+      .take(50)
+      .map((row) => row.length)
+      .toArray();
     const [head = 1] = widths;
     const score = head < 2 ? 0 : widths.filter((width) => width === head).length * 100 + head;
     if (score > best.score) best = { separator, score };
@@ -31,14 +39,9 @@ function findSeparator(text: string): string {
 }
 
 /** A quote that nothing closes ends with the text. */
-function parseRows(text: string, separator: string): string[][] {
-  const rows: string[][] = [];
+function* parseRows(text: string, separator: string): Generator<string[], undefined> {
   let row: string[] = [];
   let at = 0;
-  const endRow = () => {
-    if (row.some((cell) => cell.trim() !== "")) rows.push(row);
-    row = [];
-  };
   const plainEnd = new RegExp(`[${separator === "|" ? "|" : separator}\\r\\n]`, "g");
   while (at < text.length) {
     if (text[at] === '"') {
@@ -56,12 +59,17 @@ function parseRows(text: string, separator: string): string[][] {
     const end = plainEnd.exec(text)?.index ?? text.length;
     if (end > at) row.push(`${row.pop() ?? ""}${text.slice(at, end)}`);
     at = end;
-    if (text[at] !== separator) endRow();
-    else if (at + 1 === text.length) row.push("");
+    if (text[at] !== separator) {
+      if (hasCells(row)) yield row;
+      row = [];
+    } else if (at + 1 === text.length) row.push("");
     at += text.startsWith("\r\n", at) ? 2 : 1;
   }
-  endRow();
-  return rows;
+  if (hasCells(row)) yield row;
+}
+
+function hasCells(row: readonly string[]): boolean {
+  return row.some((cell) => cell.trim() !== "");
 }
 
 function parseQuoted(text: string, start: number): [cell: string, end: number] {

@@ -77,7 +77,10 @@ export const knowledgeEditions = pgTable(
     isEmbedded: boolean("is_embedded").notNull().default(false),
     createdAt: wholeColumn("created_at").notNull(),
   },
-  (table) => [index("knowledge_editions_source").on(table.sourceNumber)],
+  (table) => [
+    index("knowledge_editions_source").on(table.sourceNumber),
+    index("knowledge_editions_embedded").on(table.isEmbedded, table.model),
+  ],
 );
 
 /** What an edition was made of: one row, or one for each page of a sitemap. */

@@ -75,7 +75,10 @@ export const knowledgeEditions = lazyTable(
     isEmbedded: integer("is_embedded", { mode: "boolean" }).notNull().default(false),
     createdAt: integer("created_at").notNull(),
   }),
-  (table) => [index("knowledge_editions_source").on(table.sourceNumber)],
+  (table) => [
+    index("knowledge_editions_source").on(table.sourceNumber),
+    index("knowledge_editions_embedded").on(table.isEmbedded, table.model),
+  ],
 );
 
 /** What an edition was made of: one row, or one for each page of a sitemap. */

@@ -1,0 +1,128 @@
+/** Reads a body that is JSON, or a form with a file: larger than other bodies, and so within a budget of memory. */
+import { AppError, invalidFields } from "../domain/errors.ts";
+import { decodeInSlices, digestInSlices } from "../lib/byte-slices.ts";
+import { type FormPart, findBoundary, MultipartFault, parseMultipart } from "../lib/multipart.ts";
+import { sha256Hex } from "../lib/sha256.ts";
+import type { HeldBody } from "./body-budget.ts";
+import { type ArrivedBody, type BodyRequest, decodeText, mediaTypeOf, parseJson, readJsonText } from "./json-body.ts";
+
+export const formType = "multipart/form-data";
+
+/** As every other body: these need no place in the budget. */
+const smallBytes = 1024 * 1024;
+/** More than any form has that is meant well: what is wrong with it can be said by name. */
+const mostParts = 16;
+
+/** Of what is no file. */
+const fieldBytes = 64 * 1024;
+
+/** A form's file, in place of its field's text. */
+export class SentFile {
+  constructor(
+    readonly name: string,
+    readonly contentType: string | null,
+    readonly bytes: Uint8Array,
+  ) {}
+}
+
+/**
+ * A form is parsed to an object as well: its fields are texts, its files `SentFile`s. Throws `unsupported_media_type`,
+ * `payload_too_large`, `rate_limited` if too much is sent at once, and `invalid_request`.
+ */
+export async function takeUpload(call: BodyRequest): Promise<ArrivedBody> {
+  const { request } = call;
+  const type = mediaTypeOf(request);
+  const announced = request.headers.get("content-length");
+  const isSmall = announced !== null && Number(announced) <= smallBytes;
+  if (type === formType) {
+    const boundary = findBoundary(request.headers.get("content-type") ?? "");
+    if (boundary === null) throw invalidForm("The Content-Type needs a boundary.");
+    const { pieces, release } = await hold(call, isSmall);
+    return await orRelease(release, async () => toForm(readParts(pieces, boundary), release));
+  }
+  if (type !== "application/json" && announced !== "0" && request.body !== null) {
+    throw new AppError("unsupported_media_type", `Send JSON, or a file as ${formType}.`);
+  }
+  if (isSmall) return toJson(await readJsonText(request, smallBytes), () => undefined);
+  const { pieces, release } = await hold(call, false);
+  return await orRelease(release, async () => {
+    const text = await decode(pieces);
+    return { ...toJson(text, release), digest: () => digestInSlices(pieces) };
+  });
+}
+
+async function hold({ request, bodies, accountId }: BodyRequest, isSmall: boolean): Promise<HeldBody> {
+  if (!isSmall) return await bodies.take(request, accountId);
+  return { pieces: [new Uint8Array(await request.arrayBuffer())], release: () => undefined };
+}
+
+async function orRelease<Result>(release: () => void, work: () => Promise<Result>): Promise<Result> {
+  try {
+    return await work();
+  } catch (error) {
+    release();
+    throw error;
+  }
+}
+
+async function decode(pieces: readonly Uint8Array[]): Promise<string> {
+  try {
+    return await decodeInSlices(pieces);
+  } catch (cause) {
+    throw new AppError("invalid_request", "The request body is not valid UTF-8.", { cause });
+  }
+}
+
+function toJson(text: string, release: () => void): ArrivedBody {
+  return { digest: async () => sha256Hex(text), parse: async () => parseJson(text), release };
+}
+
+function readParts(pieces: readonly Uint8Array[], boundary: string): FormPart[] {
+  try {
+    return parseMultipart(Buffer.concat(pieces), boundary, mostParts);
+  } catch (error) {
+    if (error instanceof MultipartFault) throw invalidForm(error.message);
+    throw error;
+  }
+}
+
+function toForm(parts: readonly FormPart[], release: () => void): ArrivedBody {
+  return {
+    /** Of what the parts hold: the boundary is another one each time. */
+    async digest() {
+      const digests: unknown[] = [];
+      for (const { name, fileName, contentType, content } of parts) {
+        digests.push([name, fileName, contentType, await digestInSlices([content])]);
+      }
+      return sha256Hex(JSON.stringify(digests));
+    },
+    parse: async () => toObject(parts),
+    release,
+  };
+}
+
+function toObject(parts: readonly FormPart[]): Record<string, string | SentFile> {
+  const fields = new Map<string, string | SentFile>();
+  const repeated = parts.filter(({ name }, at) => parts.findIndex((part) => part.name === name) < at);
+  if (repeated.length > 0) {
+    throw invalidFields(repeated.map(({ name }) => ({ param: shorten(name), detail: "Must be sent only once." })));
+  }
+  const long = parts.filter(({ fileName, content }) => fileName === null && content.length > fieldBytes);
+  if (long.length > 0) {
+    throw invalidFields(
+      long.map(({ name }) => ({ param: shorten(name), detail: "Is too long, or needs a file name." })),
+    );
+  }
+  for (const { name, fileName, contentType, content } of parts) {
+    fields.set(name, fileName === null ? decodeText(content) : new SentFile(fileName, contentType, content));
+  }
+  return Object.fromEntries(fields);
+}
+
+function shorten(name: string): string {
+  return name.slice(0, 200).toWellFormed();
+}
+
+function invalidForm(sentence: string): AppError {
+  return new AppError("invalid_request", sentence);
+}
